@@ -1,0 +1,76 @@
+// The door to one backend.
+#pragma once
+#include <holdfast/mutex.hpp>
+#include <holdfast/recursive_mutex.hpp>
+#include <holdfast/url.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace holdfast {
+inline namespace v0 {
+
+// Who holds a lock, as far as the backend tells.
+struct holder {
+  std::string name;   // of the lock
+  std::string owner;  // an opaque id, for break_lock()
+  std::string note, host;
+  std::int64_t token = 0;  // 0: not stored with the lock
+  std::int64_t pid = 0;    // 0: not known
+  std::chrono::milliseconds held{};                                  // for how long
+  std::chrono::milliseconds left = std::chrono::milliseconds::max();  // max(): has no ttl
+  int waiting = 0;         // how many wait at the backend; -1: not known
+};
+
+// What a backend can do, for code that wants to adapt.
+struct features {
+  bool ttl = false;           // leases run out: ttl, renewal and expires() mean something
+  bool fifo = false;          // those that wait are served in the order of their arrival
+  bool durable = false;       // a lock and its token survive the end of the process that made them
+  bool processes = false;     // excludes other processes
+  bool breakable = false;     // break_lock() can take a lock away
+};
+
+// A counted reference: copies are the same client. All members may be called from any thread.
+// Leases, mutexes and copies keep the client alive; when the last is gone it is closed.
+class client {
+ public:
+  // Opens the backend of `url` ("" = "file:", the directory of this machine and user), connects and
+  // checks it, bounded by ?connect-timeout (default 5 s). Errors: bad_url, bad_option, unavailable,
+  // refused, canceled.
+  static client open(std::string_view url = {}, const open_options& = {}, std::stop_token = {});
+  static client open(std::string_view url, const open_options&, std::stop_token, std::error_code&);
+
+  // Throw errc::bad_name: a name is 1 to 512 bytes of UTF-8 without control characters.
+  holdfast::mutex mutex(std::string_view name) const { return {*this, name}; }
+  holdfast::recursive_mutex recursive_mutex(std::string_view name) const { return {*this, name}; }
+
+  // The locks that are held and whose names start with `prefix`, by name.
+  std::vector<holder> inspect(std::string_view prefix = {}) const;
+  // Takes the lock away from the holder that inspect() showed: true when it held it until now,
+  // false when it is free or another holds it. Errors: unsupported, where the backend cannot.
+  bool break_lock(std::string_view name, std::string_view holder_seen) const;
+
+  holdfast::features features() const noexcept;
+  std::string url_text() const;  // without secrets
+
+  // Every wait ends with errc::closed, every lease is lost from here on and is given back to the
+  // store. Returns when the store has answered or ?close-timeout (default 2 s) has passed; true
+  // when nothing is left behind.
+  bool close() noexcept;
+
+ private:
+  friend class detail::lockable_base;
+  friend class memory_store;
+  explicit client(std::shared_ptr<detail::client_impl> impl) noexcept : impl_(std::move(impl)) {}
+  std::shared_ptr<detail::client_impl> impl_;
+};
+
+}  // namespace v0
+}  // namespace holdfast

@@ -1,0 +1,82 @@
+// What can go wrong, and how it is told.
+//
+// Every acquire has one of three outcomes: granted, busy, broken. Busy (somebody else holds the
+// lock, or the time given has passed, or the wait was stopped) is never an error of a try_ verb:
+// it comes back as an empty lease or false. Broken is always an error, whether it is thrown as
+// lock_error or put into a std::error_code.
+#pragma once
+#include <holdfast/fwd.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace holdfast {
+inline namespace v0 {
+
+enum class errc {
+  timed_out = 1,        // the time given for the wait has passed
+  canceled,             // the wait was ended by its stop_token
+  lost,                 // the lease ran out or was taken away before it was released
+  not_held,             // released or asked of a lease that holds nothing
+  would_self_deadlock,  // the calling thread holds this very mutex already
+  unavailable,          // the server or the directory cannot be reached or does not answer in time
+  outcome_unknown,      // a request was sent and nothing says whether it took effect
+  no_quorum,            // fewer servers than a majority answered
+  refused,              // the server or the file system said no: rights, authentication, disk full
+  unsupported,          // this backend has no such thing
+  bad_url,
+  bad_name,
+  bad_option,
+  mismatch,             // the lock exists with another kind or another count
+  forked,               // asked of an object that was made before fork(), in the child
+  closed,               // the client was closed
+};
+
+// Conditions to compare an error_code with: if (ec == holdfast::outcome::unavailable) ...
+enum class outcome {
+  busy = 1,     // timed_out, canceled
+  unavailable,  // unavailable, outcome_unknown, no_quorum, refused
+  lost,         // lost, not_held, forked, closed
+  usage,        // would_self_deadlock, unsupported, mismatch, bad_url, bad_name, bad_option
+};
+
+const std::error_category& error_category() noexcept;
+const std::error_category& outcome_category() noexcept;
+std::error_code make_error_code(errc) noexcept;
+std::error_condition make_error_condition(outcome) noexcept;
+
+// Thrown by every verb that takes no std::error_code. what() names the operation, the lock, the
+// backend (its URL without secrets), what went wrong and what to do. Copying never throws.
+class lock_error : public std::system_error {
+ public:
+  struct node {  // one server or directory that was asked
+    std::string address;
+    std::error_code code;
+    std::string text;
+  };
+  struct details {
+    std::string operation, lock, backend, remedy;
+    std::vector<node> nodes;
+  };
+  lock_error(std::error_code, details);
+
+  std::string_view operation() const noexcept { return details_->operation; }
+  std::string_view lock() const noexcept { return details_->lock; }
+  std::string_view backend() const noexcept { return details_->backend; }
+  std::span<const node> nodes() const noexcept { return details_->nodes; }
+
+ private:
+  std::shared_ptr<const details> details_;
+};
+
+}  // namespace v0
+}  // namespace holdfast
+
+template <>
+struct std::is_error_code_enum<holdfast::errc> : std::true_type {};
+template <>
+struct std::is_error_condition_enum<holdfast::outcome> : std::true_type {};

@@ -1,0 +1,29 @@
+// Forward declarations of the public types. See holdfast.hpp for the library itself.
+#pragma once
+
+namespace holdfast {
+inline namespace v0 {
+
+enum class errc;
+enum class outcome;
+enum class renewal : unsigned char;
+struct acquire_options;
+struct open_options;
+struct holder;
+struct lease_clock;
+class lock_error;
+class url;
+class lease;
+class mutex;
+class recursive_mutex;
+class client;
+
+namespace detail {
+class client_impl;
+class slot;
+class turn;
+struct lockable_state;
+}  // namespace detail
+
+}  // namespace v0
+}  // namespace holdfast

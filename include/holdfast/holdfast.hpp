@@ -1,0 +1,18 @@
+// holdfast: the distributed lock for C++. Includes all of the library but asio.hpp.
+//
+//   namespace hf = holdfast;
+//   auto client = hf::client::open("redis://localhost");   // or "" for a directory, no server
+//   auto nightly = client.mutex("nightly");
+//   std::lock_guard guard(nightly);
+#pragma once
+#include <holdfast/client.hpp>
+#include <holdfast/clock.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/log.hpp>
+#include <holdfast/memory.hpp>
+#include <holdfast/mutex.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/recursive_mutex.hpp>
+#include <holdfast/url.hpp>
+#include <holdfast/version.hpp>

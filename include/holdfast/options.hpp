@@ -1,0 +1,40 @@
+// How to hold a lock. How long to wait for it is in the verb, never here.
+#pragma once
+#include <holdfast/fwd.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace holdfast {
+inline namespace v0 {
+
+enum class renewal : unsigned char {
+  client_default,  // what the client's URL says (?renew=), else automatic
+  automatic,       // the lease is extended before a third of its ttl is gone, until it is released
+  manual,          // only lease::extend() extends it
+};
+
+// Options of one acquire. Every member is trivially destructible, and must stay so: GCC 12
+// destroys other aggregates twice inside a co_await expression.
+struct acquire_options {
+  // Time to live of the lease: how long the store keeps it without a renewal. Default: the client's
+  // (?ttl=, else 30 s). From 100 ms to 366 days. Backends without a ttl refuse any value here.
+  std::chrono::milliseconds ttl{};
+  renewal renew = renewal::client_default;
+  // Shown to whoever asks who holds the lock; at most 256 bytes of UTF-8 without control
+  // characters. Copied before the verb returns.
+  std::string_view note{};
+};
+static_assert(std::is_aggregate_v<acquire_options>);
+static_assert(std::is_trivially_destructible_v<acquire_options>);
+
+// Options of client::open() that have no place in a URL.
+struct open_options {
+  std::string_view password{};  // used instead of any password of the URL; copied, never printed
+};
+static_assert(std::is_trivially_destructible_v<open_options>);
+
+}  // namespace v0
+}  // namespace holdfast

@@ -1,0 +1,24 @@
+// The distributed lock in the shape of std::recursive_mutex.
+#pragma once
+#include <holdfast/lockable.hpp>
+
+namespace holdfast {
+inline namespace v0 {
+
+// As mutex, and whoever holds it may take it again: through lock() the owner is the calling thread,
+// through reacquire() it is a lease. Re-entry asks no server and keeps the token; the lock is given
+// back with the last release. acquire() is never a re-entry.
+class recursive_mutex final : public exclusive_lockable {
+ public:
+  recursive_mutex(const client& c, std::string_view name) : exclusive_lockable(c, name, true) {}
+  recursive_mutex(recursive_mutex&&) noexcept = default;
+  recursive_mutex& operator=(recursive_mutex&&) noexcept = default;
+
+  // Another lease on what `mine` holds: same token, same deadline. For coroutines and leases that
+  // move between threads. Throws errc::lost or not_held unless mine.held(), and mismatch when
+  // `mine` is a lease of another lock.
+  lease reacquire(const lease& mine) const { return take_again(mine); }
+};
+
+}  // namespace v0
+}  // namespace holdfast

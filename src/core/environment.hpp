@@ -1,0 +1,89 @@
+// What the library takes from the outside: the clock, random numbers, alarms, connections. Nothing
+// else in src/ reads a clock, sleeps, draws a random number or opens a socket. src/io/ has the real
+// one, tests/ one whose clock is moved by hand.
+#pragma once
+#include <holdfast/clock.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+namespace holdfast::core {
+
+using time_point = lease_clock::time_point;
+using duration = lease_clock::duration;
+inline constexpr time_point never = time_point::max();
+
+// now + d, or never.
+constexpr time_point saturating_add(time_point now, duration d) noexcept {
+  return d >= never - now ? never : now + d;
+}
+
+class alarm_target {
+ public:
+  virtual void on_alarm(time_point now) = 0;
+
+ protected:
+  ~alarm_target() = default;
+};
+
+// One wake-up call. on_alarm() comes on a thread of the environment, at or soon after the time set
+// and never before it; two calls never overlap. Destroying waits for a call that is under way.
+class alarm {
+ public:
+  virtual ~alarm() = default;
+  virtual void set(time_point) noexcept = 0;  // replaces what was set; `never` cancels
+};
+
+// A queue of jobs with one thread of its own, in order. Destroying runs what is queued and ends the
+// thread; from a job of its own it only lets the thread end by itself.
+class worker {
+ public:
+  virtual ~worker() = default;
+  virtual void post(std::function<void()>) = 0;
+};
+
+struct stream_events {  // called on the thread that drives the connection
+  virtual void on_open() = 0;
+  virtual void on_bytes(std::span<const std::byte>) = 0;
+  virtual void on_closed(std::error_code) = 0;  // the last call
+
+ protected:
+  ~stream_events() = default;
+};
+
+class stream {
+ public:
+  virtual ~stream() = default;  // aborts: nothing of this connection can arrive later by our doing
+  virtual void write(std::span<const std::byte>) = 0;
+};
+
+class connector {
+ public:
+  virtual std::unique_ptr<stream> connect(std::string_view address, stream_events&) = 0;
+
+ protected:
+  ~connector() = default;
+};
+
+class environment {
+ public:
+  virtual ~environment() = default;
+  virtual time_point now() noexcept = 0;                           // CLOCK_BOOTTIME
+  virtual std::chrono::microseconds wall() noexcept = 0;           // since 1970, CLOCK_REALTIME
+  virtual void random(std::span<std::byte>) noexcept = 0;          // unpredictable, never repeats
+  virtual std::unique_ptr<alarm> make_alarm(alarm_target&, const char* thread_name) = 0;
+  virtual std::unique_ptr<worker> make_worker(const char* thread_name) = 0;
+  virtual connector* connections() noexcept { return nullptr; }    // null: this build has no network
+};
+
+std::uint64_t random_u64(environment&) noexcept;
+// d plus or minus up to `share` of it, so that many do not do the same thing at the same time.
+duration jittered(environment&, duration d, double share) noexcept;
+
+}  // namespace holdfast::core

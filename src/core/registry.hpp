@@ -1,0 +1,32 @@
+// The backends of this build, by URL scheme. The table is in src/registry.cpp: the one place that
+// knows them all. (Registration by static initialisers would be dropped from archives.)
+#pragma once
+#include <holdfast/url.hpp>
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/client_options.hpp"
+#include "core/seam.hpp"
+
+namespace holdfast::core {
+
+struct opening {  // what a backend is opened with
+  const url& where;
+  const client_options& shared;
+  const std::vector<url::option>& own;  // the query without the options of client_options
+  std::string_view password;            // from open_options; empty: use the URL's
+  environment& env;
+};
+
+struct scheme {
+  std::string_view name;
+  std::unique_ptr<backend> (*open)(const opening&);  // throws lock_error; null: not in this build
+  std::string_view build_option;                     // the CMake option that brings it
+};
+
+std::span<const scheme> schemes() noexcept;
+
+}  // namespace holdfast::core

@@ -1,0 +1,141 @@
+// The one seam: what the core and a backend say to each other.
+//
+// A claim is a conversation between a cohort and a store. The core speaks by verbs, which return at
+// once; the backend answers through the claim_sink, later or from inside the verb.
+//
+//   said by the core | answered by
+//   -----------------+----------------------------------------------------------------------------
+//   acquire          | granted, or refused (nothing of this claim is left at the store)
+//   cancel           | ended, or granted when it was too late to withdraw (then release follows)
+//   renew(ticket)    | moved(ticket), or lost, or nothing: an unknown outcome, asked again later
+//   release          | ended
+//   (unasked)        | lost, wanted
+//
+// After refused and ended the claim is as new and may acquire again, under a new owner id.
+// After lost the core still says release, once the holder has left; ended answers that too.
+//
+// Threads: the core calls the verbs of one claim one at a time and with no lock of its own held.
+// The backend calls a sink with no lock of its own held and in the order of events; calls for one
+// claim never overlap, except that verbs and sink calls may run at the same time on two threads.
+#pragma once
+#include <holdfast/client.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "core/environment.hpp"
+
+namespace holdfast::core {
+
+enum class mode : unsigned char { exclusive, shared, permit };
+enum class bound_to : unsigned char { ttl, session, connection, process };  // who ends a grant
+enum class order : unsigned char { fifo, none };
+enum class wanted_by : unsigned char {
+  push,    // claim_sink::wanted() tells that somebody waits at the store
+  poll,    // claim::others_wait() answers when asked
+  silent,  // cannot tell: somebody is always taken to wait
+};
+
+struct capabilities {
+  bound_to life = bound_to::ttl;
+  order queue = order::none;
+  wanted_by wanted = wanted_by::silent;
+  unsigned modes = 1u << static_cast<unsigned>(mode::exclusive);
+  bool tokens = true;      // every grant has a number
+  bool durable = false;    // grants and numbers outlive the process
+  bool processes = false;  // excludes other processes
+  bool breakable = false;
+  bool downgrade = false;
+};
+
+struct claim_spec {
+  std::string_view name;  // the backend copies it
+  mode how = mode::exclusive;
+};
+
+struct ask {  // one acquire
+  bool one_attempt = false;  // refused with timed_out when somebody else holds the lock
+  duration ttl{};
+  std::string_view note{};  // copied before the verb returns
+};
+
+struct grant {
+  std::int64_t number = 0;       // 1 .. 2^53-1, grows with each grant of the lock
+  time_point deadline = never;   // from before the request was sent; `never` unless bound to ttl
+  bool others_wait = false;      // somebody waits at the store already
+};
+
+class claim_sink {
+ public:
+  virtual void granted(const grant&) = 0;
+  virtual void refused(std::error_code) = 0;  // timed_out for one attempt on a busy lock
+  virtual void moved(time_point deadline, std::uint32_t ticket) = 0;
+  virtual void lost(std::error_code) = 0;     // errc::lost, closed: the store's own word
+  virtual void wanted() = 0;
+  virtual void ended(std::error_code) = 0;    // {}, not_held (the store had another owner), or
+                                              // outcome_unknown (left to run out)
+
+ protected:
+  ~claim_sink() = default;
+};
+
+class claim;
+struct succession {  // who asks next, in the same write as a release
+  claim* claim = nullptr;
+  ask how;
+};
+
+class claim {
+ public:
+  virtual ~claim() = default;  // only when it is as new
+  virtual void acquire(const ask&) = 0;
+  virtual void cancel() = 0;
+  virtual void renew(duration ttl, std::uint32_t ticket) = 0;
+  virtual void release(const succession* next) = 0;  // next: as release(), then next->acquire()
+  virtual bool others_wait() { return true; }        // wanted_by::poll; by the holder, while held
+};
+
+// A blocked caller may lend its thread to the backend's I/O: whoever waits, drives.
+class parker;  // core/parker.hpp
+class driver {
+ public:
+  virtual void run_until_signalled(parker&) = 0;
+
+ protected:
+  ~driver() = default;
+};
+
+struct inspection {  // the answer to inspect()
+  virtual void found(std::vector<holder>) = 0;
+  virtual void failed(std::error_code, std::string text) = 0;
+
+ protected:
+  ~inspection() = default;
+};
+
+struct verdict {  // the answer to break_lock()
+  virtual void broken(bool was_held_by_seen) = 0;
+  virtual void failed(std::error_code, std::string text) = 0;
+
+ protected:
+  ~verdict() = default;
+};
+
+class backend {
+ public:
+  virtual ~backend() = default;  // after close(), with no claim left
+  virtual const capabilities& can() const noexcept = 0;
+  virtual std::unique_ptr<claim> open(const claim_spec&, claim_sink&) = 0;
+  virtual void flush() {}                            // lets a transport send what was collected
+  virtual driver* lend() noexcept { return nullptr; }  // null: callers just block
+  virtual void inspect(std::string_view prefix, inspection&) = 0;
+  virtual void break_lock(std::string_view name, std::string_view holder_seen, verdict&) = 0;
+  virtual void close(time_point until) = 0;  // answers what is asked by then, then nothing more
+  virtual void forked() noexcept = 0;        // in a fork's child: drop descriptors, send nothing
+};
+
+}  // namespace holdfast::core
