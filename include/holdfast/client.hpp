@@ -68,6 +68,7 @@ class client {
  private:
   friend class detail::lockable_base;
   friend class memory_store;
+  friend struct detail::client_access;
   explicit client(std::shared_ptr<detail::client_impl> impl) noexcept : impl_(std::move(impl)) {}
   std::shared_ptr<detail::client_impl> impl_;
 };

@@ -22,6 +22,7 @@ namespace detail {
 class client_impl;
 class slot;
 class turn;
+struct client_access;
 struct lockable_state;
 }  // namespace detail
 

@@ -60,6 +60,10 @@ class [[nodiscard]] lease {
   // with the process running. Same thread as above.
   std::stop_token lost() const;
 
+  // On the file backend the locked file descriptor: whoever inherits it keeps the lock until the
+  // last copy is closed. -1 on every other backend, and when empty.
+  int native_handle() const noexcept;
+
   // Makes the lease run for `ttl` from now; waits for the store's answer, at most the client's
   // op-timeout. Errors: lost, not_held, unsupported (no ttl on this backend), bad_option,
   // outcome_unknown.

@@ -69,15 +69,20 @@ struct grant {
   bool others_wait = false;      // somebody waits at the store already
 };
 
+struct failure {
+  std::error_code code;  // an errc
+  std::string text;      // the thing that is wrong and what to do about it, without secrets
+};
+
 class claim_sink {
  public:
   virtual void granted(const grant&) = 0;
-  virtual void refused(std::error_code) = 0;  // timed_out for one attempt on a busy lock
+  virtual void refused(failure) = 0;       // timed_out: one attempt, and another holds the lock
   virtual void moved(time_point deadline, std::uint32_t ticket) = 0;
-  virtual void lost(std::error_code) = 0;     // errc::lost, closed: the store's own word
+  virtual void lost(std::error_code) = 0;  // the store's own word: another owner, or none
   virtual void wanted() = 0;
-  virtual void ended(std::error_code) = 0;    // {}, not_held (the store had another owner), or
-                                              // outcome_unknown (left to run out)
+  virtual void ended(failure) = 0;         // code {}: released or withdrawn; not_held: the store had
+                                           // another owner; outcome_unknown: left to run out
 
  protected:
   ~claim_sink() = default;
@@ -97,6 +102,7 @@ class claim {
   virtual void renew(duration ttl, std::uint32_t ticket) = 0;
   virtual void release(const succession* next) = 0;  // next: as release(), then next->acquire()
   virtual bool others_wait() { return true; }        // wanted_by::poll; by the holder, while held
+  virtual int native_handle() const noexcept { return -1; }  // while held: lease::native_handle()
 };
 
 // A blocked caller may lend its thread to the backend's I/O: whoever waits, drives.
@@ -111,7 +117,7 @@ class driver {
 
 struct inspection {  // the answer to inspect()
   virtual void found(std::vector<holder>) = 0;
-  virtual void failed(std::error_code, std::string text) = 0;
+  virtual void failed(failure) = 0;
 
  protected:
   ~inspection() = default;
@@ -119,7 +125,7 @@ struct inspection {  // the answer to inspect()
 
 struct verdict {  // the answer to break_lock()
   virtual void broken(bool was_held_by_seen) = 0;
-  virtual void failed(std::error_code, std::string text) = 0;
+  virtual void failed(failure) = 0;
 
  protected:
   ~verdict() = default;

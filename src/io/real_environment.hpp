@@ -1,0 +1,9 @@
+// The real environment: CLOCK_BOOTTIME, getrandom, timerfd.
+#pragma once
+#include "core/environment.hpp"
+
+namespace holdfast::io {
+
+core::environment& real_environment();  // of the process; lives until it ends
+
+}  // namespace holdfast::io
