@@ -90,7 +90,7 @@ class claim_sink {
 
 class claim;
 struct succession {  // who asks next, in the same write as a release
-  claim* claim = nullptr;
+  claim* who = nullptr;
   ask how;
 };
 
@@ -100,7 +100,7 @@ class claim {
   virtual void acquire(const ask&) = 0;
   virtual void cancel() = 0;
   virtual void renew(duration ttl, std::uint32_t ticket) = 0;
-  virtual void release(const succession* next) = 0;  // next: as release(), then next->acquire()
+  virtual void release(const succession* next) = 0;  // next: as release(), then next->who->acquire(next->how)
   virtual bool others_wait() { return true; }        // wanted_by::poll; by the holder, while held
   virtual int native_handle() const noexcept { return -1; }  // while held: lease::native_handle()
 };
