@@ -37,9 +37,10 @@ class url {
   // The names of the environment variables that the password was read from (?password-env=).
   const std::vector<std::string>& secret_variables() const noexcept;
 
+  struct parts;  // opaque
+
  private:
   friend struct secret_access;  // src/core/secret.hpp: for the transport that authenticates
-  struct parts;
   explicit url(std::shared_ptr<const parts> p) noexcept : parts_(std::move(p)) {}
   std::shared_ptr<const parts> parts_;
 };

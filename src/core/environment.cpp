@@ -1,0 +1,22 @@
+#include "core/environment.hpp"
+
+#include <cmath>
+
+namespace holdfast::core {
+
+std::uint64_t random_u64(environment& env) noexcept {
+  std::uint64_t n;
+  env.random(std::as_writable_bytes(std::span(&n, 1)));
+  return n;
+}
+
+duration jittered(environment& env, duration d, double share) noexcept {
+  constexpr double steps = 9007199254740992.0;  // 2^53: all that a double can tell apart
+  const double unit = static_cast<double>(random_u64(env) >> 11) / steps;  // 0 to below 1
+  const double moved = static_cast<double>(d.count()) * (1 + share * (2 * unit - 1));
+  constexpr auto most = static_cast<double>(duration::max().count());
+  if (!(moved > 0)) return duration::zero();
+  return moved >= most ? duration::max() : duration{std::llround(moved)};
+}
+
+}  // namespace holdfast::core

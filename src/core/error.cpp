@@ -1,0 +1,94 @@
+#include <holdfast/error.hpp>
+
+namespace holdfast::inline v0 {
+namespace {
+
+struct errc_row {
+  errc code;
+  outcome means;
+  const char* text;
+};
+
+constexpr errc_row rows[] = {
+    {errc::timed_out, outcome::busy, "the time given for the wait has passed"},
+    {errc::canceled, outcome::busy, "the wait was stopped"},
+    {errc::lost, outcome::lost, "the lease was lost"},
+    {errc::not_held, outcome::lost, "the lock is not held"},
+    {errc::would_self_deadlock, outcome::usage, "this thread holds the lock already"},
+    {errc::unavailable, outcome::unavailable, "the backend cannot be reached"},
+    {errc::outcome_unknown, outcome::unavailable, "no answer says whether it took effect"},
+    {errc::no_quorum, outcome::unavailable, "fewer servers than a majority answered"},
+    {errc::refused, outcome::unavailable, "the backend refused"},
+    {errc::unsupported, outcome::usage, "not supported by this backend"},
+    {errc::bad_url, outcome::usage, "not a valid URL"},
+    {errc::bad_name, outcome::usage, "not a valid name"},
+    {errc::bad_option, outcome::usage, "not a valid option"},
+    {errc::mismatch, outcome::usage, "the lock is of another kind"},
+    {errc::forked, outcome::lost, "made before fork(), of no use in the child"},
+    {errc::closed, outcome::lost, "the client was closed"},
+};
+
+const errc_row* find(int code) noexcept {
+  for (const errc_row& row : rows)
+    if (static_cast<int>(row.code) == code) return &row;
+  return nullptr;
+}
+
+class errc_category final : public std::error_category {
+  const char* name() const noexcept override { return "holdfast"; }
+  std::string message(int code) const override {
+    const errc_row* row = find(code);
+    return row ? row->text : "unknown error";
+  }
+  std::error_condition default_error_condition(int code) const noexcept override {
+    const errc_row* row = find(code);
+    return row ? make_error_condition(row->means) : std::error_condition(code, *this);
+  }
+};
+
+class condition_category final : public std::error_category {
+  const char* name() const noexcept override { return "holdfast outcome"; }
+  std::string message(int code) const override {
+    switch (static_cast<outcome>(code)) {
+      case outcome::busy: return "busy";
+      case outcome::unavailable: return "unavailable";
+      case outcome::lost: return "lost";
+      case outcome::usage: return "wrong use";
+    }
+    return "unknown outcome";
+  }
+};
+
+// "acquire \"nightly\" at file:///run/lock/x: the remedy"; what() adds the code's own message.
+std::string sentence(const lock_error::details& d) {
+  std::string text = d.operation;
+  if (!d.lock.empty()) text += " \"" + d.lock + '"';
+  if (!d.backend.empty()) text += " at " + d.backend;
+  if (!d.remedy.empty()) text += ": " + d.remedy;
+  return text;
+}
+
+}  // namespace
+
+const std::error_category& error_category() noexcept {
+  static const errc_category category;
+  return category;
+}
+
+const std::error_category& outcome_category() noexcept {
+  static const condition_category category;
+  return category;
+}
+
+std::error_code make_error_code(errc code) noexcept {
+  return {static_cast<int>(code), error_category()};
+}
+
+std::error_condition make_error_condition(outcome means) noexcept {
+  return {static_cast<int>(means), outcome_category()};
+}
+
+lock_error::lock_error(std::error_code code, details d)
+    : std::system_error(code, sentence(d)), details_(std::make_shared<const details>(std::move(d))) {}
+
+}  // namespace holdfast::inline v0

@@ -1,0 +1,31 @@
+// After fork() the child owns nothing: no lease, no lock of a mutex, no thread, no connection.
+#pragma once
+#include <atomic>
+
+namespace holdfast::core {
+
+// How many forks lie between this process and the one that loaded the library. What was made in
+// another generation must not be touched: its mutexes may be held by threads that do not exist.
+extern std::atomic<unsigned> fork_generation_now;
+inline unsigned fork_generation() noexcept {
+  return fork_generation_now.load(std::memory_order_relaxed);
+}
+
+// Told in the child of each fork, with only the forking thread alive: async-signal-safe calls only.
+class fork_listener {
+ public:
+  virtual void forked() noexcept = 0;
+
+ protected:
+  fork_listener();   // registers; the first one installs the pthread_atfork handlers
+  ~fork_listener();
+  fork_listener(const fork_listener&) = delete;
+  fork_listener& operator=(const fork_listener&) = delete;
+
+ private:
+  friend struct fork_registry;
+  fork_listener* next_ = nullptr;
+  fork_listener* before_ = nullptr;
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,34 @@
+// What is behind a url.
+#pragma once
+#include <holdfast/url.hpp>
+
+#include <string>
+#include <vector>
+
+namespace holdfast::inline v0 {
+
+struct url::parts {
+  std::string scheme, user, path;
+  std::vector<endpoint> endpoints;
+  std::vector<option> options;
+  std::vector<std::string> secret_variables;
+  std::string password;
+  bool authority = false;          // has "//"
+  bool password_in_user = false;   // user:password@
+  bool password_in_query = false;  // ?password=
+
+  parts() = default;
+  parts(const parts&) = delete;
+  parts& operator=(const parts&) = delete;
+  ~parts();  // overwrites the password
+};
+
+}  // namespace holdfast::inline v0
+
+namespace holdfast::core {
+
+// The ways to give a password outside of user:password@. Each throws lock_error (bad_url).
+void read_password_file(const std::string& path, std::string& password);
+void read_password_variable(const std::string& name, std::string& password);
+
+}  // namespace holdfast::core

@@ -1,0 +1,45 @@
+#include "io/fork_mark.hpp"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace holdfast::io {
+namespace {
+
+using cell = std::atomic<std::uint32_t>;
+static_assert(cell::is_always_lock_free);
+
+// A page that the kernel hands to a child as zeroes.
+cell* make_page() noexcept {
+  const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* page =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  if (::madvise(page, size, MADV_WIPEONFORK) != 0) {
+    ::munmap(page, size);
+    return nullptr;
+  }
+  return static_cast<cell*>(page);
+}
+
+cell marks_given{0};  // copied by a fork, so the child's next mark differs from all of its parents'
+
+std::uint32_t give_mark(cell& at) noexcept {
+  std::uint32_t seen = 0;
+  const std::uint32_t fresh = marks_given.fetch_add(1) + 1;
+  return at.compare_exchange_strong(seen, fresh) ? fresh : seen;
+}
+
+}  // namespace
+
+std::uint32_t fork_mark() noexcept {
+  static cell* const page = make_page();
+  if (page == nullptr) return 0;
+  const std::uint32_t mark = page->load(std::memory_order_acquire);
+  return mark != 0 ? mark : give_mark(*page);
+}
+
+}  // namespace holdfast::io

@@ -1,0 +1,91 @@
+#include "io/thread_worker.hpp"
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <system_error>
+
+#include "io/fork_mark.hpp"
+#include "io/quiet_thread.hpp"
+
+namespace holdfast::io {
+
+struct thread_worker::state {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> jobs;
+  bool started = false, stopping = false;
+  pthread_t thread{};
+  char name[16] = {};
+  const std::uint32_t mark = fork_mark();
+
+  void start(const std::shared_ptr<state>&);
+  void run() noexcept;
+};
+
+void thread_worker::state::start(const std::shared_ptr<state>& self) {
+  if (started) return;
+  auto handed = std::make_unique<std::shared_ptr<state>>(self);
+  const auto body = [](void* p) -> void* {
+    auto* given = static_cast<std::shared_ptr<state>*>(p);
+    const std::shared_ptr<state> kept = std::move(*given);
+    delete given;
+    kept->run();
+    return nullptr;
+  };
+  started = start_quiet_thread(thread, name, body, handed.get());
+  if (!started)
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "holdfast cannot start a thread");
+  handed.release();
+}
+
+void thread_worker::state::run() noexcept {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    changed.wait(lock, [&] { return stopping || !jobs.empty(); });
+    if (jobs.empty()) return;
+    {
+      const auto job = std::move(jobs.front());
+      jobs.pop_front();
+      lock.unlock();
+      job();
+    }
+    lock.lock();
+  }
+}
+
+thread_worker::thread_worker(const char* thread_name) : state_(std::make_shared<state>()) {
+  std::strncpy(state_->name, thread_name, sizeof state_->name - 1);
+}
+
+void thread_worker::post(std::function<void()> job) {
+  state& s = *state_;
+  if (s.mark != fork_mark()) return;
+  const std::lock_guard lock(s.mutex);
+  s.start(state_);
+  s.jobs.push_back(std::move(job));
+  s.changed.notify_one();
+}
+
+thread_worker::~thread_worker() {
+  state& s = *state_;
+  if (s.mark != fork_mark()) {
+    // The thread stayed behind in the parent with its reference and, it may be, the mutex.
+    new std::shared_ptr<state>(std::move(state_));
+    return;
+  }
+  bool joins;
+  {
+    const std::lock_guard lock(s.mutex);
+    s.stopping = true;
+    if (!s.started) return;
+    s.changed.notify_one();
+    joins = !::pthread_equal(::pthread_self(), s.thread);
+  }
+  if (joins) ::pthread_join(s.thread, nullptr);
+  else ::pthread_detach(s.thread);
+}
+
+}  // namespace holdfast::io

@@ -1,0 +1,123 @@
+#include "io/timer_alarm.hpp"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "io/fork_mark.hpp"
+#include "io/quiet_thread.hpp"
+
+namespace holdfast::io {
+
+struct timer_alarm::state {
+  static constexpr core::time_point rings_anyway = core::time_point::min();
+
+  std::mutex mutex;
+  core::time_point wanted = core::never;
+  core::time_point armed = core::never;  // what the kernel knows; rings_anyway: the thread is awake
+  bool started = false, stopping = false;
+  int fd = -1;
+  pthread_t thread{};
+  core::alarm_target* target = nullptr;
+  char name[16] = {};
+  const std::uint32_t mark = fork_mark();
+
+  ~state() {
+    if (fd >= 0) ::close(fd);
+  }
+  void arm(core::time_point) noexcept;
+  bool start(const std::shared_ptr<state>&) noexcept;
+  void run() noexcept;
+};
+
+void timer_alarm::state::arm(core::time_point t) noexcept {
+  armed = t;
+  itimerspec spec{};
+  if (t != core::never) {
+    const auto since = std::max(t.time_since_epoch(), core::duration{1});  // zero would disarm
+    spec.it_value.tv_sec = static_cast<time_t>(since.count() / 1'000'000'000);
+    spec.it_value.tv_nsec = static_cast<long>(since.count() % 1'000'000'000);
+  }
+  ::timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
+  if (started) return true;
+  if (fd < 0) fd = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+  if (fd < 0) return false;
+  auto* handed = new (std::nothrow) std::shared_ptr<state>(self);
+  if (handed == nullptr) return false;
+  const auto body = [](void* p) -> void* {
+    auto* given = static_cast<std::shared_ptr<state>*>(p);
+    const std::shared_ptr<state> kept = std::move(*given);
+    delete given;
+    kept->run();
+    return nullptr;
+  };
+  started = start_quiet_thread(thread, name, body, handed);
+  if (!started) delete handed;
+  return started;
+}
+
+void timer_alarm::state::run() noexcept {
+  std::unique_lock lock(mutex);
+  while (!stopping) {
+    const core::time_point now = lease_clock::now();
+    if (wanted <= now) {
+      wanted = core::never;
+      armed = rings_anyway;
+      lock.unlock();
+      target->on_alarm(now);
+      lock.lock();
+      continue;
+    }
+    if (armed != wanted) arm(wanted);
+    lock.unlock();
+    std::uint64_t times;
+    [[maybe_unused]] const auto n = ::read(fd, &times, sizeof times);
+    lock.lock();
+    armed = rings_anyway;
+  }
+}
+
+timer_alarm::timer_alarm(core::alarm_target& target, const char* thread_name)
+    : state_(std::make_shared<state>()) {
+  state_->target = &target;
+  std::strncpy(state_->name, thread_name, sizeof state_->name - 1);
+}
+
+void timer_alarm::set(core::time_point t) noexcept {
+  state& s = *state_;
+  if (s.mark != fork_mark()) return;
+  const std::lock_guard lock(s.mutex);
+  s.wanted = t;
+  if (t >= s.armed) return;
+  if (s.start(state_)) s.arm(t);
+}
+
+timer_alarm::~timer_alarm() {
+  state& s = *state_;
+  if (s.mark != fork_mark()) {
+    // The thread stayed behind in the parent with its reference and, it may be, the mutex.
+    if (s.fd >= 0) ::close(s.fd);
+    s.fd = -1;
+    new std::shared_ptr<state>(std::move(state_));
+    return;
+  }
+  bool joins;
+  {
+    const std::lock_guard lock(s.mutex);
+    s.stopping = true;
+    if (!s.started) return;
+    if (s.armed != state::rings_anyway) s.arm(core::time_point{});
+    joins = !::pthread_equal(::pthread_self(), s.thread);
+  }
+  if (joins) ::pthread_join(s.thread, nullptr);
+  else ::pthread_detach(s.thread);
+}
+
+}  // namespace holdfast::io

@@ -1,0 +1,26 @@
+// An alarm with a thread and a timerfd of its own.
+#pragma once
+#include <memory>
+
+#include "core/environment.hpp"
+
+namespace holdfast::io {
+
+// The thread starts at the first set(). set() is a few instructions where the time is later than
+// the one the kernel knows, and one system call where it is earlier: the thread then sleeps again
+// by itself. Destroying from on_alarm() itself lets the thread end by itself. In a fork's child an
+// alarm of the parent is dead: set() does nothing and destroying waits for nothing.
+class timer_alarm final : public core::alarm {
+ public:
+  timer_alarm(core::alarm_target&, const char* thread_name);
+  timer_alarm(const timer_alarm&) = delete;
+  timer_alarm& operator=(const timer_alarm&) = delete;
+  ~timer_alarm() override;
+  void set(core::time_point) noexcept override;
+
+ private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+}  // namespace holdfast::io
