@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <cstring>
+#include <initializer_list>
 
 namespace holdfast::io {
 

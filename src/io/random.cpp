@@ -28,7 +28,7 @@ void ask_kernel(std::byte* out, std::size_t size) noexcept {
 
 struct pool {
   static constexpr std::size_t size = 4096;
-  std::byte bytes[size];
+  std::byte bytes[size] = {};
   std::size_t left = 0;  // the unused ones are at the end
   std::uint32_t mark = 0;
 };

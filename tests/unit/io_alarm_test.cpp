@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "io/real_environment.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto generous = 30s;
+
+struct ringer : core::alarm_target {
+  std::counting_semaphore<> rung{0};
+  std::mutex mutex;
+  std::vector<core::time_point> times;
+  std::function<void(core::time_point)> also;
+
+  void on_alarm(core::time_point now) override {
+    {
+      const std::lock_guard lock(mutex);
+      times.push_back(now);
+    }
+    if (also) also(now);
+    rung.release();
+  }
+};
+
+core::environment& env() { return io::real_environment(); }
+
+TEST(io_alarm, rings_at_its_time_and_never_before) {
+  ringer r;
+  auto alarm = env().make_alarm(r, "test");
+  const auto at = env().now() + 20ms;
+  alarm->set(at);
+  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  EXPECT_GE(r.times.at(0), at);
+  EXPECT_GE(env().now(), r.times.at(0));
+}
+
+TEST(io_alarm, a_time_that_has_passed_rings_at_once) {
+  ringer r;
+  auto alarm = env().make_alarm(r, "test");
+  for (const auto t : {env().now() - 1s, core::time_point{}, core::time_point::min()}) {
+    alarm->set(t);
+    ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  }
+}
+
+TEST(io_alarm, an_earlier_time_replaces_a_later_one_while_it_sleeps) {
+  ringer r;
+  auto alarm = env().make_alarm(r, "test");
+  alarm->set(env().now() + 10h);
+  alarm->set(env().now() + 10ms);
+  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+}
+
+TEST(io_alarm, a_later_time_replaces_an_earlier_one) {
+  ringer r, control;
+  auto alarm = env().make_alarm(r, "test");
+  auto after = env().make_alarm(control, "test");
+  const auto soon = env().now() + 100ms;
+  alarm->set(soon);
+  const auto later = soon + 200ms;
+  alarm->set(later);
+  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  EXPECT_GE(r.times.at(0), later);
+}
+
+TEST(io_alarm, never_cancels) {
+  ringer r, control;
+  auto alarm = env().make_alarm(r, "test");
+  auto after = env().make_alarm(control, "test");
+  const auto soon = env().now() + 200ms;
+  alarm->set(soon);
+  alarm->set(core::never);
+  after->set(soon + 100ms);
+  ASSERT_TRUE(control.rung.try_acquire_for(generous));
+  EXPECT_FALSE(r.rung.try_acquire());
+}
+
+TEST(io_alarm, is_set_again_from_its_own_call) {
+  ringer r;
+  std::unique_ptr<core::alarm> alarm;
+  r.also = [&](core::time_point now) { alarm->set(now + 1ms); };
+  alarm = env().make_alarm(r, "test");
+  alarm->set(env().now());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  alarm.reset();
+}
+
+TEST(io_alarm, many_threads_setting_it_at_once_lose_no_ring) {
+  ringer r;
+  auto alarm = env().make_alarm(r, "test");
+  for (int round = 0; round < 200; ++round) {
+    std::thread a([&] { alarm->set(env().now()); });
+    std::thread b([&] { alarm->set(env().now() + 1us); });
+    a.join();
+    b.join();
+    ASSERT_TRUE(r.rung.try_acquire_for(generous));
+    while (r.rung.try_acquire()) {
+    }
+  }
+}
+
+TEST(io_alarm, destroying_waits_for_a_call_under_way) {
+  ringer r;
+  std::binary_semaphore inside{0};
+  std::atomic<bool> left = false;
+  r.also = [&](core::time_point) {
+    inside.release();
+    std::this_thread::sleep_for(50ms);
+    left = true;
+  };
+  auto alarm = env().make_alarm(r, "test");
+  alarm->set(env().now());
+  inside.acquire();
+  alarm.reset();
+  EXPECT_TRUE(left);
+}
+
+TEST(io_alarm, may_be_destroyed_from_its_own_call) {
+  auto r = std::make_unique<ringer>();
+  std::promise<void> done;
+  std::unique_ptr<core::alarm> alarm = env().make_alarm(*r, "test");
+  r->also = [&](core::time_point) {
+    alarm.reset();
+    done.set_value();
+  };
+  alarm->set(env().now());
+  ASSERT_EQ(done.get_future().wait_for(generous), std::future_status::ready);
+  ASSERT_TRUE(r->rung.try_acquire_for(generous));
+}
+
+TEST(io_alarm, its_thread_has_the_name_and_takes_no_signals) {
+  ringer r;
+  std::string name(32, '\0');
+  sigset_t blocked;
+  r.also = [&](core::time_point) {
+    pthread_getname_np(pthread_self(), name.data(), name.size());
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  };
+  auto alarm = env().make_alarm(r, "hf-a-name-that-is-too-long");
+  alarm->set(env().now() + 1ms);
+  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  EXPECT_STREQ(name.c_str(), "hf-a-name-that-");
+  for (int s : {SIGTERM, SIGINT, SIGALRM, SIGCHLD, SIGUSR1, SIGHUP})
+    EXPECT_TRUE(sigismember(&blocked, s)) << s;
+  EXPECT_FALSE(sigismember(&blocked, SIGSEGV));
+}
+
+TEST(io_alarm, in_a_forks_child_it_is_dead_and_destroying_it_does_not_hang) {
+  ringer r;
+  auto alarm = env().make_alarm(r, "test");
+  alarm->set(env().now() + 1h);
+  const pid_t child = fork();
+  if (child == 0) {
+    ::alarm(20);  // ends the child if it hangs
+    alarm->set(env().now());
+    alarm.reset();
+    ringer fresh;
+    auto own = env().make_alarm(fresh, "test");
+    own->set(env().now());
+    _exit(fresh.rung.try_acquire_for(generous) ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  alarm->set(env().now());
+  EXPECT_TRUE(r.rung.try_acquire_for(generous));
+}
+
+}  // namespace
+}  // namespace holdfast
