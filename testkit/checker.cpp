@@ -1,0 +1,202 @@
+#include "testkit/checker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "testkit/claims.hpp"
+
+namespace holdfast::testkit {
+namespace {
+
+using records = std::vector<const record*>;
+
+class judge {
+ public:
+  judge(const lock_history& one, const check_options& options) : one_(one), options_(options) {}
+
+  std::vector<violation> sentence() {
+    overlaps();
+    for (const auto& claim : one_.claims) seen_held(claim);
+    tokens_by_claim();
+    grows(select(operation::acquire), true, fault::token_not_grown);
+    grows(select(operation::write), false, fault::stale_write);
+    wake_ups();
+    std::ranges::stable_sort(found_, {}, [](const violation& v) { return v.second.call; });
+    return std::move(found_);
+  }
+
+ private:
+  void report(fault what, const record& first, const record& second) {
+    for (const auto& other : found_)
+      if (other.what == what && other.second == second) return;
+    found_.push_back({what, first, second});
+  }
+
+  records select(operation what) const {
+    records chosen;
+    for (const record* r : one_.records)
+      if (r->what == what && r->outcome == result::ok && r->token != 0) chosen.push_back(r);
+    return chosen;
+  }
+
+  void overlaps() {
+    const claim_of_lock* longest = nullptr;
+    for (const auto& claim : one_.claims) {
+      if (claim.empty()) continue;
+      if (longest != nullptr && claim.start < longest->end)
+        report(fault::overlap, *longest->acquire, *claim.acquire);
+      if (longest == nullptr || claim.end > longest->end) longest = &claim;
+    }
+  }
+
+  void seen_held(const claim_of_lock& mine) {
+    auto deadline = mine.acquire->deadline;
+    for (const record* r : mine.seen_held) {
+      if (mine.lost_by != nullptr && mine.lost_by->back < r->call)
+        report(fault::revived, *mine.lost_by, *r);
+      if (r->what == operation::check) {
+        const auto limit = r->deadline == no_deadline ? deadline : r->deadline;
+        if (r->call >= limit) report(fault::check_after_deadline, *mine.acquire, *r);
+      }
+      if (r->what == operation::renew || r->deadline != no_deadline) deadline = r->deadline;
+      inside_another(mine, *r);
+    }
+  }
+
+  // The last two claims that began before r are enough: more reach there only if they overlap.
+  void inside_another(const claim_of_lock& mine, const record& r) {
+    auto after = std::ranges::upper_bound(one_.claims, r.call, {}, &claim_of_lock::start);
+    for (int looked = 0; looked < 2 && after != one_.claims.begin(); ++looked) {
+      --after;
+      if (after->acquire != mine.acquire && r.back < after->end)
+        report(fault::overlap, *after->acquire, r);
+    }
+  }
+
+  // Claims that were not over at once are granted in the order of their starts.
+  void tokens_by_claim() {
+    const record* highest = nullptr;
+    for (const auto& claim : one_.claims) {
+      if (claim.acquire->token == 0 || claim.empty()) continue;
+      if (highest != nullptr && claim.acquire->token <= highest->token)
+        report(fault::token_not_grown, *highest, *claim.acquire);
+      else
+        highest = claim.acquire;
+    }
+  }
+
+  // Whatever returned before another was called has the smaller token; two that ran at the same
+  // time may have any order, but not, where `strictly`, the same token.
+  void grows(const records& by_call, bool strictly, fault what) {
+    records by_return = by_call;
+    std::ranges::stable_sort(by_return, {}, &record::back);
+    const record* highest = nullptr;
+    auto before = by_return.begin();
+    for (const record* r : by_call) {
+      for (; before != by_return.end() && (*before)->back < r->call; ++before)
+        if (highest == nullptr || (*before)->token > highest->token) highest = *before;
+      if (highest == nullptr) continue;
+      if (r->token < highest->token || (strictly && r->token == highest->token))
+        report(what, *highest, *r);
+    }
+    if (!strictly) return;
+    records by_token = by_call;
+    std::ranges::stable_sort(by_token, {}, &record::token);
+    const auto same = [](const record* a, const record* b) { return a->token == b->token; };
+    for (auto twin = by_token.begin();; ++twin) {
+      twin = std::adjacent_find(twin, by_token.end(), same);
+      if (twin == by_token.end()) return;
+      report(what, **twin, **std::next(twin));
+    }
+  }
+
+  struct stay {  // a time in which the lock may have been taken
+    std::int64_t from, to;
+    const record* ended_by;
+  };
+
+  std::vector<stay> stays() const {
+    std::vector<stay> taken;
+    for (const auto& claim : one_.claims)
+      taken.push_back({claim.start, claim.gone, claim.gone_by});
+    for (const record* r : one_.records)
+      if (r->what == operation::acquire && r->outcome == result::unknown)
+        taken.push_back({r->call, later(r->back, options_.lapse), r});
+    std::ranges::stable_sort(taken, {}, &stay::from);
+    return taken;
+  }
+
+  struct gap {  // a time in which the lock was free
+    std::int64_t from, to;
+    const record* after;
+  };
+
+  std::vector<gap> long_gaps() const {
+    std::vector<gap> gaps;
+    gap next{0, 0, nullptr};
+    const auto close_at = [&](std::int64_t to) {
+      next.to = to;
+      if (to > later(next.from, options_.wake_bound)) gaps.push_back(next);
+    };
+    for (const auto& taken : stays()) {
+      close_at(taken.from);
+      if (taken.to > next.from) next = {taken.to, 0, taken.ended_by};
+    }
+    close_at(no_deadline);
+    return gaps;
+  }
+
+  void wake_ups() {
+    if (options_.wake_bound == std::chrono::nanoseconds::max()) return;
+    const auto gaps = long_gaps();
+    for (const record* r : one_.records) {
+      if (r->what != operation::acquire) continue;
+      if (r->outcome != result::ok && r->outcome != result::busy) continue;
+      auto free = std::ranges::upper_bound(gaps, r->call, {}, &gap::to);
+      for (; free != gaps.end() && free->from < r->back; ++free) {
+        const auto waited = std::min(free->to, r->back) - std::max(free->from, r->call);
+        if (waited <= options_.wake_bound.count()) continue;
+        report(fault::lost_wake_up, free->after != nullptr ? *free->after : *r, *r);
+        break;
+      }
+    }
+  }
+
+  const lock_history& one_;
+  const check_options& options_;
+  std::vector<violation> found_;
+};
+
+}  // namespace
+
+std::vector<violation> check(std::span<const record> all, const check_options& options) {
+  std::vector<violation> found;
+  for (const auto& one : sort_by_lock(all, options.lapse))
+    std::ranges::move(judge(one, options).sentence(), std::back_inserter(found));
+  return found;
+}
+
+std::string to_text(fault what) {
+  constexpr std::array<std::string_view, 6> words = {
+      "two hold the lock at a time",
+      "a check was true after the deadline",
+      "a lost lease came back",
+      "a token does not grow",
+      "a stale write was taken",
+      "a waiter was left waiting while the lock was free",
+  };
+  return std::string(words.at(static_cast<std::size_t>(what)));
+}
+
+std::string to_text(const violation& v) {
+  return to_text(v.what) + ":\n  " + to_line(v.first) + "\n  " + to_line(v.second) + "\n";
+}
+
+std::string to_text(const std::vector<violation>& all) {
+  std::string text;
+  for (const auto& v : all) text += to_text(v);
+  return text;
+}
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,60 @@
+// Says what in a history (history.hpp) cannot have happened with a lock that keeps its promises.
+// What it reports is wrong in every case; it is silent where the history leaves room.
+//
+//   overlap               two claims on one lock at a time. A claim is what the holder may
+//                         believe: from the return of its ok acquire to the earliest of the call of
+//                         its release, its death, its first check that was not ok, and its deadline
+//                         as its last ok renew or check has it. A check or renew that came back ok
+//                         all inside another's claim is an overlap too
+//   check_after_deadline  a check came back ok though it was called after the deadline; a check
+//                         that names no deadline is held against the last one recorded
+//   revived               a check or renew came back ok after the lease was reported lost
+//   token_not_grown       a grant whose token is not above that of every grant before it: of those
+//                         that returned before it was called or whose claim began before its own
+//   stale_write           the guarded resource took a write with a token below that of a write it
+//                         had taken before
+//   lost_wake_up          somebody waited longer than check_options::wake_bound while nobody held
+//                         the lock
+//
+// Records of one lease carry the process that acquired it, and its token where it has one. Grants
+// and writes with token 0 are left out of the checks of tokens.
+#pragma once
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "testkit/history.hpp"
+
+namespace holdfast::testkit {
+
+enum class fault : unsigned char {
+  overlap,
+  check_after_deadline,
+  revived,
+  token_not_grown,
+  stale_write,
+  lost_wake_up,
+};
+
+struct violation {
+  fault what;
+  record first, second;  // the two that cannot both be true; `first` is the earlier
+};
+
+struct check_options {
+  // How long a lock may stay free with somebody waiting: what a wake-up may take. max(): any time.
+  std::chrono::nanoseconds wake_bound = std::chrono::nanoseconds::max();
+  // How long a store may keep a lock after its holder died, lost it, or does not know whether its
+  // request took effect: the ttl, or 0 where the store notices at once.
+  std::chrono::nanoseconds lapse{};
+};
+
+// In the order of time, per lock.
+std::vector<violation> check(std::span<const record>, const check_options& = {});
+
+std::string to_text(fault);
+std::string to_text(const violation&);                // three lines
+std::string to_text(const std::vector<violation>&);  // "" when there is none
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,37 @@
+// What a history says about who held a lock, and when.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "testkit/history.hpp"
+
+namespace holdfast::testkit {
+
+struct claim_of_lock {
+  const record* acquire = nullptr;
+  std::int64_t start = 0;
+  std::int64_t end = no_deadline;       // the holder believes in it until then at most
+  std::int64_t deadline = no_deadline;  // as last recorded
+  std::int64_t gone = no_deadline;      // the store has let go of it by then at the latest
+  const record* gone_by = nullptr;      // the record that says so
+  const record* lost_by = nullptr;      // the first that reported it lost
+  std::vector<const record*> seen_held{};  // checks and renewals that came back ok
+
+  bool empty() const noexcept { return end <= start; }
+};
+
+struct lock_history {
+  std::string lock;
+  std::vector<const record*> records;  // by call
+  std::vector<claim_of_lock> claims;   // by start
+};
+
+// Kills are spread over the locks of the killed. `lapse` as in check_options.
+std::vector<lock_history> sort_by_lock(std::span<const record>, std::chrono::nanoseconds lapse);
+
+std::int64_t later(std::int64_t time, std::chrono::nanoseconds by) noexcept;  // saturates
+
+}  // namespace holdfast::testkit

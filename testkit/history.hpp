@@ -1,0 +1,95 @@
+// The history of a run: what every participant asked of every lock, and what it was told.
+//
+// One record a line, eight fields with one space between them:
+//
+//   process lock operation call return result token deadline
+//
+//   process    who asked: one that does one thing after another, such as "412.7" for thread 7 of
+//              process 412, which dies with a kill of "412". Percent-encoded
+//   lock       its name, percent-encoded: all bytes but letters, digits and - . _ ~ / : @ are %XX
+//   operation  acquire renew release check write kill
+//   call       when it was called and when it returned, nanoseconds of CLOCK_BOOTTIME; so histories
+//   return     of one machine can be put together whatever process wrote them
+//   result     ok       granted, renewed, released, still held, accepted by the guarded resource
+//              refused  the store or the guarded resource said no
+//              busy     another holds the lock, or the time given passed
+//              unknown  nothing tells whether it took effect; of a check: the lease is in doubt
+//              lost     the lease is not this process's any more
+//   token      the fencing token, 0 when there is none
+//   deadline   when the lease runs out if nothing renews it, nanoseconds as above; "-" for never
+//
+// A `kill` is written by the killer: process is the one it killed, lock is "-" alone, call is the
+// time before the signal and return the time the process was seen to be dead.
+// Lines that begin with '#' are remarks. Lines stand in no particular order.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::testkit {
+
+enum class operation : unsigned char { acquire, renew, release, check, write, kill };
+enum class result : unsigned char { ok, refused, busy, unknown, lost };
+
+inline constexpr std::int64_t no_deadline = INT64_MAX;
+
+struct record {
+  std::string process, lock;
+  operation what = operation::acquire;
+  std::int64_t call = 0, back = 0;  // `back` is the field "return"
+  result outcome = result::ok;
+  std::int64_t token = 0;
+  std::int64_t deadline = no_deadline;
+  std::size_t line = 0;  // where it was read, counted from 1; 0: not from a file
+
+  bool operator==(const record& other) const noexcept;  // but for the line
+};
+
+std::int64_t history_now() noexcept;  // CLOCK_BOOTTIME, in nanoseconds
+
+std::string to_line(const record&);  // without the newline
+std::string encode(std::string_view text);
+
+// What is wrong with a line of a history, and which.
+class malformed_history : public std::runtime_error {
+ public:
+  malformed_history(std::size_t line, const std::string& why);
+  std::size_t line() const noexcept { return line_; }
+
+ private:
+  std::size_t line_;
+};
+
+// Throws malformed_history. `line` is for the message and record::line.
+record parse_line(std::string_view text, std::size_t line = 0);
+
+struct history {
+  std::vector<record> records;
+  bool torn = false;  // the last line has no end: its writer was killed in the middle; left out
+};
+
+history parse_history(std::string_view text);      // throws malformed_history
+history read_history(const std::string& path);     // and std::system_error
+
+// Appends records to a file. One write per record in append mode: any number of threads and
+// processes may write to one file, and what was written outlives a SIGKILL of its writer. Only a
+// record that a SIGKILL cuts in two is lost; let those that will be killed write files of their
+// own, so that it is the last line of its file.
+class history_writer {
+ public:
+  explicit history_writer(const std::string& path);  // throws std::system_error
+  ~history_writer();
+  history_writer(const history_writer&) = delete;
+  history_writer& operator=(const history_writer&) = delete;
+
+  void add(const record&);  // throws std::system_error
+
+ private:
+  int file_;
+};
+
+}  // namespace holdfast::testkit
