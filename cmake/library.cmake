@@ -1,24 +1,51 @@
 # The library, in as many flavours as something needs: plain, with planted faults, sanitized.
-file(GLOB holdfast_sources CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/src/core/*.cpp
-  ${PROJECT_SOURCE_DIR}/src/io/*.cpp ${PROJECT_SOURCE_DIR}/src/backend/file/*.cpp)
-if(HOLDFAST_WITH_MEMORY)
-  file(GLOB memory_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/memory/*.cpp)
-  list(APPEND holdfast_sources ${memory_sources})
-endif()
+set(holdfast_globs ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/src/core/*.cpp
+  ${PROJECT_SOURCE_DIR}/src/io/*.cpp)
+foreach(folder IN LISTS holdfast_backends)
+  list(APPEND holdfast_globs ${PROJECT_SOURCE_DIR}/src/backend/${folder}/*.cpp)
+endforeach()
+file(GLOB holdfast_sources CONFIGURE_DEPENDS ${holdfast_globs})
 
-set(holdfast_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
+# What everything of this project is compiled with; never handed to users of the library.
+add_library(holdfast_strict INTERFACE)
+target_compile_options(holdfast_strict INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  -Wno-missing-field-initializers
+  $<$<BOOL:${HOLDFAST_WERROR}>:-Werror>)
 
+# For code that looks inside the library: tests, testkit, fuzz targets.
+add_library(holdfast_inside INTERFACE)
+target_include_directories(holdfast_inside INTERFACE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+target_compile_definitions(holdfast_inside INTERFACE ${holdfast_definitions})
+target_link_libraries(holdfast_inside INTERFACE $<BUILD_INTERFACE:holdfast_strict>)
+
+# holdfast_flavour(<target> [SANITIZE <sanitizer>...] [DEFINES <macro>...])
+# What links to a flavour is compiled with its sanitizers and macros too.
 function(holdfast_flavour target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SANITIZE;DEFINES")
   add_library(${target} STATIC ${holdfast_sources})
-  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_compile_options(${target} PRIVATE ${holdfast_warnings} -fvisibility=hidden)
-  target_link_libraries(${target} PUBLIC Threads::Threads)
-  if(HOLDFAST_WITH_MEMORY)
-    target_compile_definitions(${target} PRIVATE HOLDFAST_WITH_MEMORY)
+  target_compile_definitions(${target} PRIVATE ${holdfast_definitions} PUBLIC ${arg_DEFINES})
+  target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:holdfast_strict>)
+  set(sanitizers ${HOLDFAST_SANITIZE} ${arg_SANITIZE})
+  if(sanitizers)
+    list(JOIN sanitizers "," joined)
+    target_compile_options(${target} PUBLIC -fsanitize=${joined} -fno-sanitize-recover=all
+      -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${joined})
   endif()
 endfunction()
 
 holdfast_flavour(holdfast)
 add_library(holdfast::holdfast ALIAS holdfast)
+if(HOLDFAST_TESTS)
+  holdfast_flavour(holdfast_mutants DEFINES HOLDFAST_MUTANTS)
+endif()
+if(HOLDFAST_TESTS AND HOLDFAST_SANITIZED_TESTS)
+  holdfast_flavour(holdfast_asan SANITIZE address undefined)
+  holdfast_flavour(holdfast_tsan SANITIZE thread)
+endif()

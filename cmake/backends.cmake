@@ -1,0 +1,26 @@
+# The optional backends: a folder in src/backend/ behind an option. Sets `holdfast_backends` to the
+# folders that are built and `holdfast_definitions` to what the sources are told of them.
+set(holdfast_backends file)
+set(holdfast_definitions "")
+
+function(holdfast_optional_backend folder option)
+  if(NOT ${option})
+    return()
+  endif()
+  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/backend/${folder})
+    message(FATAL_ERROR "${option}=ON, but holdfast ${PROJECT_VERSION} has no ${folder} backend "
+      "yet. Configure with -D${option}=OFF.")
+  endif()
+  set(holdfast_backends ${holdfast_backends} ${folder} PARENT_SCOPE)
+  set(holdfast_definitions ${holdfast_definitions} ${option} PARENT_SCOPE)
+endfunction()
+
+holdfast_optional_backend(memory HOLDFAST_WITH_MEMORY)
+holdfast_optional_backend(redis HOLDFAST_WITH_REDIS)
+holdfast_optional_backend(zookeeper HOLDFAST_WITH_ZOOKEEPER)
+holdfast_optional_backend(mysql HOLDFAST_WITH_MYSQL)
+
+if(HOLDFAST_WITH_ASIO AND NOT EXISTS ${PROJECT_SOURCE_DIR}/include/holdfast/asio.hpp)
+  message(FATAL_ERROR "HOLDFAST_WITH_ASIO=ON, but holdfast ${PROJECT_VERSION} has no asio.hpp yet. "
+    "Configure with -DHOLDFAST_WITH_ASIO=OFF.")
+endif()

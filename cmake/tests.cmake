@@ -1,0 +1,64 @@
+# Test programs and how their cases come into ctest.
+set(holdfast_sanitizers asan tsan)
+set(holdfast_asan_environment "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+  "UBSAN_OPTIONS=print_stacktrace=1")
+set(holdfast_tsan_environment "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+
+# holdfast_test_program(<target> <testkit flavour> <glob>...)
+# A gtest program out of whatever sources there are; none, no program.
+function(holdfast_test_program target testkit)
+  file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+  if(sources)
+    add_executable(${target} ${sources})
+    target_link_libraries(${target} PRIVATE ${testkit} holdfast_inside GTest::gmock
+      GTest::gtest_main)
+  endif()
+endfunction()
+
+# holdfast_add_tests(<target> DIR <folder> [LABELS <label>...] [RULES "<regex>=<label>"...]
+#                    [ENVIRONMENT <name=value>...] [FIXTURE <name>] [TIMEOUT <seconds>])
+# Each case of a gtest program is one ctest test, named <folder>.<suite>.<case> and labelled with
+# the folder, LABELS, and the label of each rule whose regex matches <suite>.<case>. The program is
+# asked for its cases when ctest starts. (gtest_discover_tests keeps only one label of a list.)
+function(holdfast_add_tests target)
+  if(NOT TARGET ${target})
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT" "LABELS;RULES;ENVIRONMENT")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  set(labels ${arg_DIR} ${arg_LABELS})
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}_cases.cmake)
+  file(GENERATE OUTPUT ${script} CONTENT "\
+set(cmake [==[${CMAKE_COMMAND}]==])
+set(program [==[$<TARGET_FILE:${target}>]==])
+set(folder [==[${arg_DIR}]==])
+set(labels [==[${labels}]==])
+set(rules [==[${arg_RULES}]==])
+set(environment [==[${arg_ENVIRONMENT}]==])
+set(fixture [==[${arg_FIXTURE}]==])
+set(timeout ${arg_TIMEOUT})
+set(directory [==[${CMAKE_CURRENT_BINARY_DIR}]==])
+include([==[${PROJECT_SOURCE_DIR}/cmake/discover.cmake]==])
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()
+
+# holdfast_add_sanitized_suite(<target> DIR <folder> [ENVIRONMENT <name=value>...])
+# The whole program is one test for each sanitizer, built as <target>_asan and <target>_tsan.
+function(holdfast_add_sanitized_suite target)
+  if(NOT TARGET ${target} OR NOT HOLDFAST_SANITIZED_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR" "ENVIRONMENT")
+  get_target_property(sources ${target} SOURCES)
+  foreach(sanitizer IN LISTS holdfast_sanitizers)
+    holdfast_test_program(${target}_${sanitizer} testkit_${sanitizer} ${sources})
+    add_test(NAME ${arg_DIR}.${sanitizer} COMMAND ${PROJECT_SOURCE_DIR}/tests/sanitized
+      $<TARGET_FILE:${target}_${sanitizer}> --gtest_brief=1)
+    string(REPLACE "@SANITIZER@" ${sanitizer} environment "${arg_ENVIRONMENT}")
+    set_tests_properties(${arg_DIR}.${sanitizer} PROPERTIES LABELS "${arg_DIR};${sanitizer}"
+      TIMEOUT 900 ENVIRONMENT "${holdfast_${sanitizer}_environment};${environment}")
+  endforeach()
+endfunction()

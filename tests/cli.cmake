@@ -1,0 +1,16 @@
+# Tests of the command, and the programs that it runs in them: each file of programs/ is one.
+file(GLOB programs CONFIGURE_DEPENDS cli/programs/*.cpp)
+set(program_folder ${CMAKE_CURRENT_BINARY_DIR}/cli_programs)
+foreach(source IN LISTS programs)
+  cmake_path(GET source STEM stem)
+  add_executable(cli_program_${stem} ${source})
+  target_link_libraries(cli_program_${stem} PRIVATE testkit holdfast_inside)
+  set_target_properties(cli_program_${stem} PROPERTIES OUTPUT_NAME ${stem}
+    RUNTIME_OUTPUT_DIRECTORY ${program_folder})
+endforeach()
+
+if(TARGET holdfast_cli)
+  holdfast_test_program(cli_tests testkit cli/*.cpp)
+  holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 RULES ${backend_rules}
+    ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder})
+endif()

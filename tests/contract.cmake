@@ -1,0 +1,23 @@
+# The contract suite and the program that it runs as a process of its own, in each flavour.
+function(contract_process target testkit)
+  file(GLOB sources CONFIGURE_DEPENDS contract/process/*.cpp)
+  if(sources)
+    add_executable(${target} ${sources})
+    target_link_libraries(${target} PRIVATE ${testkit} holdfast_inside)
+  endif()
+endfunction()
+
+contract_process(contract_process testkit)
+set(contract_environment HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
+
+holdfast_test_program(contract_tests testkit contract/*.cpp)
+holdfast_add_tests(contract_tests DIR contract TIMEOUT 120
+  ENVIRONMENT ${contract_environment} LABELS mission:G1
+  RULES ${backend_rules} "token=mission:G2")
+
+if(HOLDFAST_SANITIZED_TESTS)
+  contract_process(contract_process_asan testkit_asan)
+  contract_process(contract_process_tsan testkit_tsan)
+endif()
+holdfast_add_sanitized_suite(contract_tests DIR contract
+  ENVIRONMENT "${contract_environment}_@SANITIZER@")
