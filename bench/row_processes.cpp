@@ -1,0 +1,19 @@
+// file/w4: one lock, four processes of four threads.
+#include <memory>
+
+#include "handoff.hpp"
+#include "row.hpp"
+#include "scratch_folder.hpp"
+
+namespace bench {
+
+std::vector<contest> file_processes() {
+  const auto folder = std::make_shared<scratch_folder>();
+  // Bare flock knows no threads: one of each process is the most that can wait for it.
+  const party bare{"flock", folder->file("bare"), 4, 1};
+  const party ours{"holdfast", folder->url() + "?turns=1", 4, 4};
+  return {{"", [folder, bare](seconds length) { return run_party(bare, length); },
+           [folder, ours](seconds length) { return run_party(ours, length); }}};
+}
+
+}  // namespace bench

@@ -1,0 +1,88 @@
+// memory/renewal: what it costs to keep many leases alive.
+#include <holdfast/holdfast.hpp>
+
+#include <malloc.h>
+#include <time.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "row.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t lease_count = 100'000;
+
+std::size_t heap_in_use() {
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+double process_cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+class held_leases {
+ public:
+  held_leases() {
+    leases_.reserve(lease_count);
+    for (std::size_t i = 0; i < lease_count; ++i)
+      leases_.push_back(client_.mutex("order/" + std::to_string(1'000'000 + i)).acquire());
+  }
+
+  // The share of one core that the process uses while nothing but renewals goes on.
+  outcome run(seconds length) {
+    if (!settled_) {
+      // The first round comes a third of the ttl after the grants, and brings what a renewal
+      // allocates once.
+      std::this_thread::sleep_for(std::chrono::seconds{12});
+      settled_ = true;
+    }
+    const auto earliest = check_all();
+    const double cpu = process_cpu_seconds();
+    const auto begun = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(length);
+    const double used = process_cpu_seconds() - cpu;
+    const seconds passed = std::chrono::steady_clock::now() - begun;
+    if (check_all() < earliest + length / 2)
+      throw std::runtime_error("a lease was not renewed while the renewals were measured");
+    return {used / passed.count(), {{"client bytes per lease", bytes_per_lease()}}};
+  }
+
+ private:
+  // Throws unless every lease is held; the earliest expiry.
+  holdfast::lease_clock::time_point check_all() const {
+    auto earliest = holdfast::lease_clock::time_point::max();
+    for (const holdfast::lease& l : leases_) {
+      l.check();
+      earliest = std::min(earliest, l.expires());
+    }
+    return earliest;
+  }
+
+  // With what the store itself keeps of each lock: an upper bound of the client's own part.
+  double bytes_per_lease() const {
+    return static_cast<double>(heap_in_use() - heap_before_) / static_cast<double>(lease_count);
+  }
+
+  holdfast::client client_ = holdfast::client::open("memory:?ttl=30s");
+  std::size_t heap_before_ = heap_in_use();
+  std::vector<holdfast::lease> leases_;
+  bool settled_ = false;
+};
+
+}  // namespace
+
+std::vector<contest> memory_renewal() {
+  const auto leases = std::make_shared<held_leases>();
+  return {{"", {}, [leases](seconds length) { return leases->run(length); }}};
+}
+
+}  // namespace bench

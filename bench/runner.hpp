@@ -1,0 +1,19 @@
+// Runs one row in pairs of limit and holdfast and says what came of it.
+#pragma once
+#include <chrono>
+
+#include "bars.hpp"
+#include "row.hpp"
+
+namespace bench {
+
+struct settings {
+  unsigned pairs = 7;    // five or more
+  seconds length{0.5};   // of each side of a pair
+};
+
+// Prints every pair, what was missed, and as the last line "NAME ratio=M min=A max=B". False when
+// the bar or a side condition was missed. Throws what a side throws.
+bool run_row(const row&, const bar&, const settings&);
+
+}  // namespace bench
