@@ -1,0 +1,43 @@
+# For ./dev: what a purpose needs from Debian, by the lists beside this file. Expects $root, say.
+
+# missing LIST...: sets `lacking` to the packages that are not installed.
+missing() {
+  local list package probe
+  lacking=()
+  for list; do
+    while read -r package probe; do
+      case $probe in
+        '') ;;
+        /*) [[ -e $probe ]] || lacking+=("$package") ;;
+        *) command -v "$probe" >/dev/null || lacking+=("$package") ;;
+      esac
+    done < <(grep -v '^#' "$root/packaging/$list.txt")
+  done
+}
+
+# need LIST...: installs what is missing, or tells how and ends. Without anything missing it asks
+# for no rights.
+need() {
+  local lacking as_root=()
+  missing "$@"
+  ((${#lacking[@]})) || return 0
+  if ! command -v apt-get >/dev/null; then
+    say "please install what Debian calls: ${lacking[*]}"
+    exit 69
+  fi
+  if ((EUID != 0)); then
+    if ! sudo -n true 2>/dev/null; then
+      say "some packages are missing, and installing them needs root. Please run:"
+      echo "sudo apt-get update && sudo apt-get install -y --no-install-recommends" \
+        "${lacking[*]}" >&2
+      exit 69
+    fi
+    as_root=(sudo -n)
+  fi
+  say "installing ${lacking[*]}"
+  local began=$SECONDS
+  with_lock apt "${as_root[@]}" sh "$root/packaging/apt-install.sh" "${lacking[@]}"
+  missing "$@"
+  ((${#lacking[@]} == 0)) || { say "still missing: ${lacking[*]}"; exit 69; }
+  say "installed in $((SECONDS - began)) s"
+}
