@@ -47,6 +47,9 @@ class client {
   static client open(std::string_view url = {}, const open_options& = {}, std::stop_token = {});
   static client open(std::string_view url, const open_options&, std::stop_token, std::error_code&);
 
+  // False for what the error_code form of open() returns with an error.
+  explicit operator bool() const noexcept { return impl_ != nullptr; }
+
   // Throw errc::bad_name: a name is 1 to 512 bytes of UTF-8 without control characters.
   holdfast::mutex mutex(std::string_view name) const { return {*this, name}; }
   holdfast::recursive_mutex recursive_mutex(std::string_view name) const { return {*this, name}; }

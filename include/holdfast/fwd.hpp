@@ -20,6 +20,7 @@ class client;
 
 namespace detail {
 class client_impl;
+class lockable_base;
 class slot;
 class turn;
 struct client_access;

@@ -81,7 +81,7 @@ class [[nodiscard]] lease {
 
  private:
   friend struct detail::lockable_state;
-  friend class detail::slot;
+  friend class detail::lockable_base;
   explicit lease(detail::turn* turn) noexcept : turn_(turn) {}
   detail::turn* turn_ = nullptr;
 };

@@ -15,12 +15,14 @@ inline namespace v0 {
 namespace detail {
 
 struct wait_bound {  // how long a verb waits
-  enum class kind : unsigned char { forever, one_attempt, until } what = kind::forever;
-  lease_clock::time_point at{};
+  enum class kind : unsigned char { forever, one_attempt, within } what = kind::forever;
+  std::chrono::nanoseconds most{};
 
   static wait_bound forever() noexcept { return {}; }
   static wait_bound one_attempt() noexcept { return {kind::one_attempt, {}}; }
-  static wait_bound after(std::chrono::nanoseconds) noexcept;  // saturates
+  static wait_bound within(std::chrono::nanoseconds d) noexcept {
+    return d <= d.zero() ? one_attempt() : wait_bound{kind::within, d};
+  }
 };
 
 template <class Rep, class Period>
@@ -86,13 +88,13 @@ class exclusive_lockable : public detail::lockable_base {
   template <class R, class P>
   lease try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o = {},
                         std::stop_token s = {}) const {
-    const auto bound = detail::wait_bound::after(detail::to_nanoseconds(d));
+    const auto bound = detail::wait_bound::within(detail::to_nanoseconds(d));
     return take(o, sizeof o, bound, std::move(s), nullptr);
   }
   template <class R, class P>
   lease try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o, std::stop_token s,
                         std::error_code& ec) const {
-    const auto bound = detail::wait_bound::after(detail::to_nanoseconds(d));
+    const auto bound = detail::wait_bound::within(detail::to_nanoseconds(d));
     return take(o, sizeof o, bound, std::move(s), &ec);
   }
   template <class C, class D>
@@ -115,7 +117,7 @@ class exclusive_lockable : public detail::lockable_base {
   void unlock() noexcept { unlock_current(); }
   template <class R, class P>
   bool try_lock_for(std::chrono::duration<R, P> d) {
-    return lock_within(detail::wait_bound::after(detail::to_nanoseconds(d)));
+    return lock_within(detail::wait_bound::within(detail::to_nanoseconds(d)));
   }
   template <class C, class D>
   bool try_lock_until(std::chrono::time_point<C, D> t) {

@@ -36,9 +36,10 @@ struct conversation final : claim_sink {
   void ended(failure) override;
 
   detail::slot& home;
-  std::unique_ptr<claim> claim;
+  std::unique_ptr<core::claim> claim;
   state now = state::idle;
   unsigned char todo = 0;
+  bool in_todo = false;
   bool one_attempt = false;
   std::uint32_t ticket = 0;           // of the renewal to say
   duration ttl{};                     // to acquire or to renew with

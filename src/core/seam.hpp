@@ -19,6 +19,7 @@
 // claim never overlap, except that verbs and sink calls may run at the same time on two threads.
 #pragma once
 #include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
 
 #include <memory>
 #include <span>

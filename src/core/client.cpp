@@ -1,0 +1,122 @@
+#include <holdfast/client.hpp>
+
+#include <algorithm>
+
+#include "core/client_access.hpp"
+#include "core/client_impl.hpp"
+#include "core/fail.hpp"
+#include "core/name.hpp"
+#include "core/parker.hpp"
+
+namespace holdfast::inline v0 {
+namespace {
+
+// The answer of a backend, waited for.
+struct answer_base {
+  core::parker parker;
+  core::failure why;
+  void fail(core::failure f) {
+    why = std::move(f);
+    parker.signal();
+  }
+};
+
+struct holders final : core::inspection, answer_base {
+  std::vector<holder> list;
+  void found(std::vector<holder> l) override {
+    list = std::move(l);
+    parker.signal();
+  }
+  void failed(core::failure f) override { fail(std::move(f)); }
+};
+
+struct breaking final : core::verdict, answer_base {
+  bool was_held = false;
+  void broken(bool was_held_by_seen) override {
+    was_held = was_held_by_seen;
+    parker.signal();
+  }
+  void failed(core::failure f) override { fail(std::move(f)); }
+};
+
+void wait_for(answer_base& a, core::backend& store) {
+  if (a.parker.signalled()) return;
+  store.flush();
+  if (core::driver* const d = store.lend()) {
+    d->run_until_signalled(a.parker);
+  } else {
+    a.parker.park();
+  }
+}
+
+void require_this_process(const detail::client_impl& c, std::string_view operation) {
+  if (!c.is_of_this_process())
+    core::fail(errc::forked, operation, "open a client of its own after fork()", {}, c.text());
+}
+
+}  // namespace
+
+client client::open(std::string_view where, const open_options& how, std::stop_token stop) {
+  if (stop.stop_requested()) core::fail(errc::canceled, "open", "it was stopped");
+  return detail::client_access::open(holdfast::url::parse(where), how,
+                                     detail::client_access::system_environment());
+}
+
+client client::open(std::string_view where, const open_options& how, std::stop_token stop,
+                    std::error_code& ec) {
+  ec.clear();
+  try {
+    return open(where, how, std::move(stop));
+  } catch (const lock_error& e) {
+    ec = e.code();
+    return client(nullptr);
+  }
+}
+
+std::vector<holder> client::inspect(std::string_view prefix) const {
+  require_this_process(*impl_, "inspect");
+  holders answer;
+  impl_->store().inspect(prefix, answer);
+  wait_for(answer, impl_->store());
+  if (answer.why.code)
+    core::fail(errc{answer.why.code.value()}, "inspect", answer.why.text, {}, impl_->text());
+  std::sort(answer.list.begin(), answer.list.end(),
+            [](const holder& a, const holder& b) { return a.name < b.name; });
+  return std::move(answer.list);
+}
+
+bool client::break_lock(std::string_view name, std::string_view holder_seen) const {
+  require_this_process(*impl_, "break_lock");
+  if (const auto fault = core::name_fault(name); !fault.empty())
+    core::fail(errc::bad_name, "break_lock", std::string(fault), {}, impl_->text());
+  breaking answer;
+  impl_->store().break_lock(name, holder_seen, answer);
+  wait_for(answer, impl_->store());
+  if (answer.why.code)
+    core::fail(errc{answer.why.code.value()}, "break_lock", answer.why.text, name, impl_->text());
+  return answer.was_held;
+}
+
+features client::features() const noexcept {
+  const core::capabilities& can = impl_->rules().can;
+  return {.ttl = can.life == core::bound_to::ttl,
+          .fifo = can.queue == core::order::fifo,
+          .durable = can.durable,
+          .processes = can.processes,
+          .breakable = can.breakable};
+}
+
+std::string client::url_text() const { return impl_->text(); }
+
+bool client::close() noexcept { return !impl_->is_of_this_process() || impl_->close(); }
+
+namespace detail {
+
+client client_access::open(const url& where, const open_options& how, core::environment& env) {
+  return client(client_impl::open(where, how, env));
+}
+
+client_impl& client_access::impl(const client& c) { return *c.impl_; }
+
+}  // namespace detail
+}  // namespace holdfast::inline v0

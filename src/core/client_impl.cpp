@@ -1,0 +1,132 @@
+#include "core/client_impl.hpp"
+
+#include <algorithm>
+
+#include "core/fail.hpp"
+#include "core/log.hpp"
+#include "core/name.hpp"
+#include "core/registry.hpp"
+
+namespace holdfast::inline v0::detail {
+namespace {
+
+std::unique_ptr<core::backend> open_store(const url& where, const open_options& how,
+                                          core::client_options& shared, core::environment& env) {
+  const auto schemes = core::schemes();
+  const auto found = std::find_if(schemes.begin(), schemes.end(), [&](const core::scheme& s) {
+    return s.name == where.scheme();
+  });
+  if (found == schemes.end()) {
+    std::string known;
+    for (const core::scheme& s : schemes) known += ' ' + std::string(s.name) + ':';
+    core::fail(errc::bad_url, "open", "there is no backend for it; known are" + known, {},
+               where.text());
+  }
+  if (!found->open)
+    core::fail(errc::unsupported, "open",
+               "this build has no such backend; configure it with -D" +
+                   std::string(found->build_option) + "=ON",
+               {}, where.text());
+  std::vector<url::option> own;
+  shared = core::read_client_options(where, own);
+  return found->open({where, shared, own, how.password, env});
+}
+
+}  // namespace
+
+struct client_impl::ending {
+  void operator()(client_impl* c) const noexcept {
+    if (!c->is_of_this_process()) return;  // its threads and locks are the parent's: left alone
+    c->close();
+    delete c;
+  }
+};
+
+std::shared_ptr<client_impl> client_impl::open(const url& where, const open_options& how,
+                                               core::environment& env) {
+  return {new client_impl(where, how, env), ending{}};
+}
+
+client_impl::client_impl(const url& where, const open_options& how, core::environment& env)
+    : env_(env),
+      text_(where.text()),
+      store_(open_store(where, how, rules_.options, env)),
+      timers_(*this, env) {
+  rules_.can = store_->can();
+  rules_.store = store_.get();
+}
+
+client_impl::~client_impl() {
+  timers_.stop();
+  notices_.reset();
+  slots_.clear();
+}
+
+slot& client_impl::slot_for(std::string_view name) {
+  if (const auto fault = core::name_fault(name); !fault.empty())
+    core::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
+  if (!is_of_this_process())
+    core::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
+  const std::lock_guard guard(slots_mutex_);
+  auto found = slots_.find(name);
+  if (found == slots_.end()) {
+    auto made = std::make_unique<slot>(*this, env_, rules_, name);
+    if (closed_) made->cohort_.close();
+    const std::string_view key = made->name();
+    found = slots_.emplace(key, std::move(made)).first;
+  }
+  found->second->add_user(shared_from_this());
+  return *found->second;
+}
+
+void client_impl::retire(slot& s) noexcept {
+  std::unique_ptr<slot> ended;
+  {
+    const std::lock_guard guard(slots_mutex_);
+    const std::lock_guard inner(s.mutex_);
+    s.retiring_ = s.unused();
+    if (!s.retiring_) return;
+    const auto found = slots_.find(s.name());
+    ended = std::move(found->second);
+    slots_.erase(found);
+  }
+  timers_.disarm(s);
+}
+
+bool client_impl::close() noexcept {
+  if (closed_.exchange(true)) return !left_behind_;
+  std::vector<slot*> all;
+  {
+    const std::lock_guard guard(slots_mutex_);
+    for (const auto& [name, s] : slots_) {
+      const std::lock_guard inner(s->mutex_);
+      ++s->visits_;
+      all.push_back(s.get());
+    }
+  }
+  for (slot* const s : all) s->close();
+  store_->flush();
+  store_->close(core::saturating_add(env_.now(), rules_.options.close_timeout));
+  for (slot* const s : all) {
+    slot::lock l(s->mutex_);
+    s->settle(l, 0);
+  }
+  return !left_behind_;
+}
+
+void client_impl::report(const std::string& lock, const core::failure& why) noexcept {
+  if (why.code == errc::outcome_unknown) left_behind_ = true;
+  std::string line = "release of \"" + lock + "\" at " + text_ + ": " + why.code.message();
+  if (!why.text.empty()) line += ": " + why.text;
+  core::log(log_level::warning, line);
+}
+
+void client_impl::notify(std::vector<std::stop_source> sources) {
+  const std::lock_guard guard(notices_mutex_);
+  if (!notices_) notices_ = env_.make_worker("holdfast-notice");
+  notices_->post([sources = std::move(sources)]() mutable {
+    for (std::stop_source& s : sources) s.request_stop();
+  });
+}
+
+}  // namespace holdfast::inline v0::detail

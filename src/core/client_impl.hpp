@@ -1,0 +1,73 @@
+// What the copies of a client share: the backend, the slots, the timers, the notices.
+#pragma once
+#include <holdfast/client.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/cohort.hpp"
+#include "core/fork.hpp"
+#include "core/slot.hpp"
+#include "core/timer_queue.hpp"
+
+namespace holdfast::inline v0::detail {
+
+class client_impl final : public std::enable_shared_from_this<client_impl>,
+                          private core::fork_listener {
+ public:
+  // Throws lock_error. The last reference closes it.
+  static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&);
+
+  // The slot of that name, made when there is none, with a user more. Throws bad_name, forked.
+  slot& slot_for(std::string_view name);
+  void retire(slot&) noexcept;  // takes it out and ends it, if it is still unused
+
+  bool close() noexcept;
+  void report(const std::string& lock, const core::failure&) noexcept;  // a claim's bad end
+  void notify(std::vector<std::stop_source>);
+
+  core::timer_queue& timers() noexcept { return timers_; }
+  core::environment& env() noexcept { return env_; }
+  core::backend& store() noexcept { return *store_; }
+  const core::lock_rules& rules() const noexcept { return rules_; }
+  const std::string& text() const noexcept { return text_; }
+  bool is_of_this_process() const noexcept { return generation_ == core::fork_generation(); }
+
+ private:
+  struct ending;  // the deleter of the shared pointer
+
+  class flushing_timers final : public core::timer_queue {
+   public:
+    flushing_timers(client_impl& c, core::environment& e)
+        : timer_queue(e, "holdfast-renew"), client_(c) {}
+
+   private:
+    void after_batch() override { client_.store_->flush(); }
+    client_impl& client_;
+  };
+
+  client_impl(const url&, const open_options&, core::environment&);
+  ~client_impl();
+  void forked() noexcept override { store_->forked(); }
+
+  core::environment& env_;
+  const std::string text_;
+  const unsigned generation_ = core::fork_generation();
+  core::lock_rules rules_;
+  std::unique_ptr<core::backend> store_;
+  flushing_timers timers_;
+  std::mutex notices_mutex_;
+  std::unique_ptr<core::worker> notices_;  // made with the first notice
+  std::mutex slots_mutex_;                 // taken before the lock of a slot
+  std::unordered_map<std::string_view, std::unique_ptr<slot>> slots_;  // keys live in the slots
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> left_behind_{false};
+};
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,162 @@
+#include "core/cohort.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/mutant.hpp"
+
+namespace holdfast::core {
+
+using detail::turn;
+
+void cohort::enter(waiter& w, time_point now) {
+  if (closed_) return answer(w, {errc::closed, "the client was closed"});
+  if (w.until <= now) {  // as std::timed_mutex: however little time there is, one attempt is made
+    w.how.one_attempt = true;
+    w.until = never;
+  }
+  if (w.how.one_attempt && (live_ || current_ || first_)) return answer(w, {errc::timed_out, {}});
+  push(w);
+  earliest_until_ = std::min(earliest_until_, w.until);
+  ask_if_wanted();
+}
+
+void cohort::withdraw(waiter& w, errc why) {
+  if (!w.in_line) return;
+  unlink(w);
+  answer(w, {why, {}});
+  if (first_ && !planted(mutant::leaver_ends_the_wait)) return;
+  if (live_ && live_->now == conversation::state::asking) {
+    live_->now = conversation::state::withdrawing;
+    say(*live_, conversation::cancel);
+  } else if (turn_waits_for_renewal_) {
+    release_live();
+  }
+}
+
+bool cohort::budget_is_spent(time_point now) const noexcept {
+  return first_ && (turns_ >= rules_.options.turns || now >= turns_end_);
+}
+
+bool cohort::grant_is_spent(time_point now, bool others_wait) const noexcept {
+  if (turns_ >= turns_per_grant && !planted(mutant::turn_past_1023)) return true;
+  return others_wait && budget_is_spent(now) && !planted(mutant::wanted_ignored);
+}
+
+void cohort::leave(turn& t, bool others_wait, inquiry* report, time_point now) {
+  const bool of_live = is_live(t);
+  if (&t == current_) current_ = nullptr;
+  if (!t.of) {  // the client was closed: its claim has been given back
+    if (report) answer(*report, {errc::closed, "the client was closed"});
+    return;
+  }
+  if (!of_live) {  // lost, and others were admitted since
+    t.of->now = conversation::state::releasing;
+    say(*t.of, conversation::release);
+    if (report) await(*report, *t.of, 0);
+    return;
+  }
+  if (!first_ || t.status() || grant_is_spent(now, others_wait)) {
+    if (report) await(*report, *live_, 0);
+    return release_and_ask();
+  }
+  if (report) answer(*report, {});
+  start_turn(now);
+}
+
+void cohort::extend(turn& t, duration ttl, inquiry& i, time_point now) {
+  if (const auto code = t.status()) return answer(i, {code, {}});
+  if (!leased()) return answer(i, {errc::unsupported, "this backend has no ttl to extend"});
+  t.ttl = ttl;
+  renew(ttl, now);
+  await(i, *live_, ticket_);
+}
+
+void cohort::close() {
+  if (std::exchange(closed_, true)) return;
+  answer_line({errc::closed, "the client was closed"}, false);
+  if (current_ && current_->now == turn::fate::held) lose(turn::fate::closed);
+  if (!live_) return;
+  if (live_->now == conversation::state::asking) {
+    live_->now = conversation::state::withdrawing;
+    say(*live_, conversation::cancel);
+  } else if (live_->now == conversation::state::held) {
+    if (current_) current_->of = nullptr;
+    release_live();
+  }
+}
+
+void cohort::start_turn(time_point now) {
+  turn_waits_for_renewal_ = false;
+  if (!first_ || closed_) return release_and_ask();
+  waiter& w = *first_;
+  if (leased()) {
+    if (deadline_ <= now) return release_and_ask();
+    const bool is_short = deadline_ - now < w.how.ttl / 2;
+    if (is_short && !planted(mutant::turn_on_short_lease)) {
+      turn_waits_for_renewal_ = true;
+      return renew(w.how.ttl, now);
+    }
+  }
+  unlink(w);
+  const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : turns_;
+  turn& t = *(new turn(home_, env_));
+  t.token = number_ * turns_per_grant + place;
+  t.ttl = w.how.ttl;
+  t.renews = w.renews;
+  t.of = live_;
+  t.deadline.store(deadline_, std::memory_order_relaxed);
+  ++turns_;
+  current_ = &t;
+  plan_renewal();
+  w.granted = &t;
+  answer(w, {});
+}
+
+void cohort::lose(turn::fate why) {
+  current_->now.store(why, std::memory_order_release);
+  if (!std::exchange(current_->doubted, true)) tell(current_->doubt);
+  if (!planted(mutant::loss_not_told)) tell(current_->loss);
+  renew_at_ = never;
+  answer_renewals(*live_, ticket_, {errc::lost, {}});
+  const bool admit = rules_.options.admit_after_loss || planted(mutant::turn_before_release);
+  if (why != turn::fate::lost || !admit) return;
+  current_ = nullptr;
+  live_ = nullptr;
+  ask_if_wanted();
+}
+
+void cohort::tell(std::stop_source& source) {
+  if (source.stop_possible()) notices_.push_back(source);
+}
+
+// What asks next, when somebody is in line and nothing stands in the way.
+conversation* cohort::ask_if_wanted() {
+  if (!first_ || live_ || current_ || closed_) return nullptr;
+  conversation& c = idle_conversation();
+  c.now = conversation::state::asking;
+  c.one_attempt = first_->how.one_attempt;
+  c.ttl = first_->how.ttl;
+  c.note.assign(first_->how.note);
+  live_ = &c;
+  ++busy_;
+  say(c, conversation::acquire);
+  return &c;
+}
+
+void cohort::release_live() {
+  conversation& c = *std::exchange(live_, nullptr);
+  c.now = conversation::state::releasing;
+  turn_waits_for_renewal_ = false;
+  deadline_ = never;
+  renew_at_ = never;
+  say(c, conversation::release);
+}
+
+void cohort::release_and_ask() {
+  conversation& c = *live_;
+  release_live();
+  c.next = ask_if_wanted();
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,137 @@
+// The cohort's answers to its backend and to the clock.
+#include <algorithm>
+#include <utility>
+
+#include "core/cohort.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::core {
+
+using detail::turn;
+using state = conversation::state;
+
+void cohort::on_granted(conversation& c, const grant& g, time_point now) {
+  if (&c != live_ || (c.now != state::asking && c.now != state::withdrawing)) return;
+  c.now = state::held;
+  number_ = g.number;
+  deadline_ = g.deadline;
+  ttl_ = c.ttl;
+  wanted_ = g.others_wait;
+  turns_ = 0;
+  turns_end_ = saturating_add(now, rules_.options.turn_time);
+  if (leased() && deadline_ <= now) {  // too late to be worth anything: it is given back
+    answer_line({errc::unavailable, "the answer took longer than the ttl; raise the ttl"}, true);
+    return release_and_ask();
+  }
+  start_turn(now);
+}
+
+void cohort::on_refused(conversation& c, failure why) {
+  if (&c != live_ || (c.now != state::asking && c.now != state::withdrawing)) return;
+  live_ = nullptr;
+  idle(c);
+  answer_line(why, why.code == errc::timed_out);
+  ask_if_wanted();
+}
+
+void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket, time_point now) {
+  if (&c != live_ || c.now != state::held) return;
+  if (planted(mutant::renewal_revives_lost) && current_) {
+    current_->now = turn::fate::held;
+  } else {
+    tick_grant(now);  // what has run out by now stays lost
+    if (&c != live_ || c.now != state::held) return;
+    if (current_ && current_->now != turn::fate::held) return;
+  }
+  deadline_ = deadline;
+  answer_renewals(c, ticket, {});
+  if (turn_waits_for_renewal_) return start_turn(now);
+  if (!current_) return;
+  current_->deadline.store(deadline, std::memory_order_release);
+  current_->doubted = false;
+  plan_renewal();
+}
+
+void cohort::on_lost(conversation& c, time_point) {
+  if (&c != live_ || c.now != state::held) return;
+  if (current_ && current_->now == turn::fate::held) lose(turn::fate::lost);
+  if (turn_waits_for_renewal_) release_and_ask();
+}
+
+void cohort::on_wanted(conversation& c) {
+  if (&c == live_) wanted_ = true;
+}
+
+void cohort::on_ended(conversation& c, failure why) {
+  if (c.now != state::withdrawing && c.now != state::releasing) return;
+  if (&c == live_) live_ = nullptr;
+  answer_releases(c, why);
+  idle(c);
+  if (!planted(mutant::leaver_ends_the_wait)) ask_if_wanted();
+}
+
+void cohort::tick(time_point now) {
+  tick_grant(now);
+  if (earliest_until_ > now) return;
+  earliest_until_ = never;
+  for (waiter* w = first_; w;) {
+    waiter* const after = w->after;
+    if (w->until <= now) {
+      withdraw(*w, errc::timed_out);
+    } else {
+      earliest_until_ = std::min(earliest_until_, w->until);
+    }
+    w = after;
+  }
+  answer_overdue(now);
+}
+
+void cohort::tick_grant(time_point now) {
+  if (!live_ || live_->now != state::held || !leased()) return;
+  if (turn_waits_for_renewal_) {
+    if (deadline_ <= now) return release_and_ask();
+    if (renew_at_ <= now) renew(first_ ? first_->how.ttl : ttl_, now);
+    return;
+  }
+  if (!current_ || current_->now != turn::fate::held) return;
+  if (deadline_ <= now) return lose(turn::fate::lost);
+  if (!current_->doubted && deadline_ - notice() <= now) {
+    current_->doubted = true;
+    if (!planted(mutant::doubt_not_told)) tell(current_->doubt);
+  }
+  if (renew_at_ <= now) renew(current_->ttl, now);
+}
+
+time_point cohort::next_tick() const noexcept {
+  time_point next = earliest_until_;
+  if (!live_ || live_->now != state::held || !leased()) return next;
+  const bool holding = current_ && current_->now == turn::fate::held;
+  if (!holding && !turn_waits_for_renewal_) return next;
+  next = std::min({next, renew_at_, deadline_});
+  if (holding && !current_->doubted) next = std::min(next, deadline_ - notice());
+  return next;
+}
+
+// How long before the deadline a holder is told that it may lose the lock.
+duration cohort::notice() const noexcept {
+  const duration ttl = current_->ttl;
+  return std::min(rules_.options.grace + ttl / 10, ttl / 2);
+}
+
+// Before a third of the ttl is gone, counted from the send that the deadline was counted from.
+void cohort::plan_renewal() noexcept {
+  renew_at_ = leased() && current_->renews ? deadline_ - ttl_ * 7 / 10 : never;
+}
+
+// Says it, and says it again well inside the rest of the ttl when no answer comes.
+void cohort::renew(duration ttl, time_point now) {
+  ttl_ = ttl;
+  live_->ttl = ttl;
+  live_->ticket = ++ticket_;
+  say(*live_, conversation::renew);
+  renew_at_ = turn_waits_for_renewal_ || current_->renews
+                  ? now + jittered(env_, ttl / 10, 0.2)
+                  : never;
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,116 @@
+// The cohort's lists: its line, its conversations, and what it leaves for the slot to do.
+#include <algorithm>
+#include <utility>
+
+#include "core/cohort.hpp"
+
+namespace holdfast::core {
+
+void cohort::push(waiter& w) noexcept {
+  w.in_line = true;
+  w.before = last_;
+  w.after = nullptr;
+  (last_ ? last_->after : first_) = &w;
+  last_ = &w;
+}
+
+void cohort::unlink(waiter& w) noexcept {
+  (w.before ? w.before->after : first_) = w.after;
+  (w.after ? w.after->before : last_) = w.before;
+  w.in_line = false;
+}
+
+void cohort::answer(call& c, failure why) {
+  c.why = std::move(why);
+  c.next_answered = nullptr;
+  *answered_end_ = &c;
+  answered_end_ = &c.next_answered;
+}
+
+void cohort::answer_line(const failure& why, bool only_one_attempt) {
+  for (waiter* w = first_; w;) {
+    waiter* const after = w->after;
+    if (!only_one_attempt || w->how.one_attempt) {
+      unlink(*w);
+      answer(*w, why);
+    }
+    w = after;
+  }
+}
+
+void cohort::await(inquiry& i, const conversation& about, std::uint32_t ticket) noexcept {
+  i.about = &about;
+  i.ticket = ticket;
+  i.after = std::exchange(inquiries_, &i);
+  earliest_until_ = std::min(earliest_until_, i.until);
+}
+
+template <class Which>
+void cohort::answer_inquiries(const failure& why, Which which) {
+  for (inquiry** at = &inquiries_; *at;) {
+    inquiry& i = **at;
+    if (!which(std::as_const(i))) {
+      at = &i.after;
+      continue;
+    }
+    *at = i.after;
+    answer(i, why);
+  }
+}
+
+void cohort::answer_overdue(time_point now) {
+  const failure unknown{errc::outcome_unknown,
+                        "no answer within the op-timeout; it goes on in the background"};
+  answer_inquiries(unknown, [&](const inquiry& i) { return i.until <= now; });
+  for (const inquiry* i = inquiries_; i; i = i->after)
+    earliest_until_ = std::min(earliest_until_, i->until);
+}
+
+void cohort::answer_renewals(const conversation& c, std::uint32_t up_to, const failure& why) {
+  answer_inquiries(why, [&](const inquiry& i) {
+    return i.about == &c && i.ticket != 0 && i.ticket <= up_to;
+  });
+}
+
+void cohort::answer_releases(const conversation& c, const failure& why) {
+  answer_inquiries(why, [&](const inquiry& i) { return i.about == &c && i.ticket == 0; });
+}
+
+void cohort::say(conversation& c, conversation::verb v) noexcept {
+  c.todo = static_cast<unsigned char>(c.todo | v);
+  if (std::exchange(c.in_todo, true)) return;
+  c.next_todo = nullptr;
+  *todo_end_ = &c;
+  todo_end_ = &c.next_todo;
+}
+
+conversation* cohort::take_todo() noexcept {
+  if (!todo_) return nullptr;
+  conversation* const c = std::exchange(todo_, todo_->next_todo);
+  if (!todo_) todo_end_ = &todo_;
+  c->in_todo = false;
+  return c;
+}
+
+call* cohort::take_answered() noexcept {
+  answered_end_ = &answered_;
+  return std::exchange(answered_, nullptr);
+}
+
+std::vector<std::stop_source> cohort::take_notices() noexcept { return std::move(notices_); }
+
+conversation& cohort::idle_conversation() {
+  for (conversation* c = conversations_.get(); c; c = c->other.get())
+    if (c->now == conversation::state::idle) return *c;
+  auto made = std::make_unique<conversation>(home_);
+  made->other = std::move(conversations_);
+  conversations_ = std::move(made);
+  return *conversations_;
+}
+
+void cohort::idle(conversation& c) noexcept {
+  c.now = conversation::state::idle;
+  --busy_;
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,116 @@
+#include <holdfast/lease.hpp>
+
+#include <utility>
+
+#include "core/client_impl.hpp"
+#include "core/fail.hpp"
+#include "core/slot.hpp"
+#include "core/turn.hpp"
+
+namespace holdfast::inline v0 {
+namespace {
+
+[[noreturn]] void raise(const detail::turn* t, std::string_view operation, core::failure why) {
+  lock_error::details d{std::string(operation), {}, {}, std::move(why.text), {}};
+  if (t) {
+    d.lock = t->home.name();
+    d.backend = t->home.client().text();
+  }
+  throw lock_error(why.code, std::move(d));
+}
+
+bool is_of_this_process(const detail::turn& t) noexcept {
+  return t.generation == core::fork_generation();
+}
+
+core::failure fault_of_ttl(std::chrono::milliseconds ttl) {
+  if (ttl >= core::ttl_min && ttl <= core::ttl_max) return {};
+  return {errc::bad_option, "give a ttl from 100 ms to 366 days"};
+}
+
+std::stop_token token_of_nothing() {
+  std::stop_source source;
+  source.request_stop();
+  return source.get_token();
+}
+
+}  // namespace
+
+lease& lease::operator=(lease&& other) noexcept {
+  if (this == &other) return *this;
+  unlock();
+  turn_ = std::exchange(other.turn_, nullptr);
+  return *this;
+}
+
+std::error_code lease::status() const noexcept {
+  return turn_ ? turn_->status() : make_error_code(errc::not_held);
+}
+
+bool lease::held() const noexcept { return turn_ && turn_->held(); }
+
+void lease::check() const {
+  if (const std::error_code code = status()) raise(turn_, "check", {code, {}});
+}
+
+std::int64_t lease::token() const noexcept { return turn_ ? turn_->token : 0; }
+
+lease_clock::time_point lease::expires() const noexcept {
+  return turn_ ? turn_->deadline.load(std::memory_order_acquire) : lease_clock::time_point::min();
+}
+
+std::stop_token lease::doubtful() const {
+  if (!turn_ || !is_of_this_process(*turn_)) return token_of_nothing();
+  return turn_->home.token_of(*turn_, &detail::turn::doubt);
+}
+
+std::stop_token lease::lost() const {
+  if (!turn_ || !is_of_this_process(*turn_)) return token_of_nothing();
+  return turn_->home.token_of(*turn_, &detail::turn::loss);
+}
+
+int lease::native_handle() const noexcept {
+  return turn_ && is_of_this_process(*turn_) ? turn_->home.native_handle(*turn_) : -1;
+}
+
+void lease::extend(std::chrono::milliseconds ttl, std::error_code& ec) {
+  core::failure why = fault_of_ttl(ttl);
+  if (!why.code) why.code = status();
+  if (!why.code) why = turn_->home.extend(*turn_, ttl);
+  ec = why.code;
+}
+
+void lease::extend(std::chrono::milliseconds ttl) {
+  core::failure why = fault_of_ttl(ttl);
+  if (!why.code) why.code = status();
+  if (!why.code) why = turn_->home.extend(*turn_, ttl);
+  if (why.code) raise(turn_, "extend", std::move(why));
+}
+
+void lease::release() {
+  if (!turn_) raise(nullptr, "release", {errc::not_held, "the lease is empty"});
+  const std::string lock = turn_->home.name();
+  const std::string backend = turn_->home.client().text();
+  std::error_code ec;
+  release(ec);
+  if (ec) throw lock_error(ec, {"release", lock, backend, {}, {}});
+}
+
+void lease::release(std::error_code& ec) noexcept {
+  ec = status();
+  if (!turn_) return;
+  detail::turn& leaving = *std::exchange(turn_, nullptr);
+  if (!is_of_this_process(leaving)) return;
+  if (leaving.leases.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  ec = leaving.home.release(leaving).code;
+}
+
+void lease::unlock() noexcept {
+  if (!turn_) return;
+  detail::turn& leaving = *std::exchange(turn_, nullptr);
+  if (!is_of_this_process(leaving)) return;  // the parent's: left alone
+  if (leaving.leases.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  leaving.home.unlock(leaving);
+}
+
+}  // namespace holdfast::inline v0

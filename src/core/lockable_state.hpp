@@ -1,0 +1,25 @@
+// What is behind a mutex object.
+#pragma once
+#include <holdfast/lease.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "core/slot.hpp"
+
+namespace holdfast::inline v0::detail {
+
+// `current` and `depth` belong to whoever holds the lock through lock(); passing the lock on passes
+// them on.
+struct lockable_state {
+  lockable_state(slot& s, bool r) noexcept : home(s), recursive(r) {}
+  ~lockable_state();
+
+  slot& home;  // of which it is a user
+  const bool recursive;
+  unsigned depth = 0;
+  lease current;
+  std::atomic<std::thread::id> owner{};
+};
+
+}  // namespace holdfast::inline v0::detail

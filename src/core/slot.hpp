@@ -1,0 +1,85 @@
+// One lock name in one client: the cohort with its lock, and whatever the cohort asks for done.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include <holdfast/lockable.hpp>
+
+#include "core/cohort.hpp"
+#include "core/parker.hpp"
+#include "core/timer_queue.hpp"
+
+namespace holdfast::inline v0::detail {
+
+class client_impl;
+
+// Lives in its client's table as long as it has users (lockables and turns), claims that are not
+// over, or a thread inside. While it has users it keeps the client alive.
+//
+// Verbs are said and calls completed without the lock, by whichever thread made them due; one thread
+// at a time says verbs, so that each claim hears them in the order in which they were decided.
+class slot final : private core::timer {
+ public:
+  slot(client_impl&, core::environment&, const core::lock_rules&, std::string_view name);
+
+  const std::string& name() const noexcept { return name_; }
+  client_impl& client() noexcept { return client_; }
+
+  void add_user(std::shared_ptr<client_impl>);
+  void drop_user() noexcept;
+
+  // A turn (which is a user), or nullptr with the reason. Blocks within the bound.
+  turn* acquire(const core::ask&, bool renews, wait_bound, std::stop_token, core::failure& why);
+  void unlock(turn&) noexcept;             // ends the turn and waits for nothing
+  core::failure release(turn&) noexcept;   // ends it and waits for the answer
+  core::failure extend(turn&, core::duration ttl);
+  std::stop_token token_of(turn&, std::stop_source turn::*);
+  int native_handle(turn&) noexcept;
+  void close() noexcept;
+
+  // Said by the conversations.
+  void granted(core::conversation&, const core::grant&);
+  void refused(core::conversation&, core::failure);
+  void moved(core::conversation&, core::time_point deadline, std::uint32_t ticket);
+  void lost(core::conversation&);
+  void wanted(core::conversation&);
+  void ended(core::conversation&, core::failure);
+
+ private:
+  friend class client_impl;
+  using lock = std::unique_lock<std::mutex>;
+
+  bool pin() noexcept override;
+  void fire(core::time_point now) override;
+
+  template <class Change>
+  void step(Change, unsigned users_to_drop = 0) noexcept;
+  void settle(lock&, unsigned users_to_drop) noexcept;
+  void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
+  void speak(lock&, core::conversation&) noexcept;
+  void say_release(core::conversation&, core::conversation* next);
+  core::claim& claim_of(core::conversation&);
+  core::ask ask_of(const core::conversation&) const noexcept;
+  core::time_point take_arm() noexcept;
+  void leave(turn&, core::inquiry*) noexcept;
+  void wait(core::parker&) noexcept;
+  bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
+
+  client_impl& client_;
+  core::environment& env_;
+  const core::lock_rules& rules_;
+  const std::string name_;
+  std::mutex mutex_;  // guards everything below
+  core::cohort cohort_;
+  std::shared_ptr<client_impl> keeps_;  // while there are users
+  core::time_point armed_at_ = core::never;
+  unsigned users_ = 0;
+  unsigned visits_ = 0;   // threads inside, with or without the lock
+  bool speaking_ = false;  // a thread is saying verbs
+  bool retiring_ = false;  // a thread is about to take it out of the table
+};
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,39 @@
+// The backends of this build: the one place that knows them all.
+#include "core/registry.hpp"
+
+#include "backend/file/backend.hpp"
+#include "core/client_access.hpp"
+#include "io/real_environment.hpp"
+#ifdef HOLDFAST_WITH_MEMORY
+#include "backend/memory/backend.hpp"
+#endif
+
+namespace holdfast {
+
+namespace core {
+
+std::span<const scheme> schemes() noexcept {
+  static constexpr scheme table[] = {
+      {"file", file::open, ""},
+#ifdef HOLDFAST_WITH_MEMORY
+      {"memory", memory::open, "HOLDFAST_WITH_MEMORY"},
+#else
+      {"memory", nullptr, "HOLDFAST_WITH_MEMORY"},
+#endif
+      {"redis", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"zookeeper", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
+      {"mysql", nullptr, "HOLDFAST_WITH_MYSQL"},
+  };
+  return table;
+}
+
+}  // namespace core
+
+inline namespace v0::detail {
+
+core::environment& client_access::system_environment() { return io::real_environment(); }
+
+}  // namespace v0::detail
+}  // namespace holdfast
