@@ -1,0 +1,26 @@
+// The command line of `holdfast run`.
+#pragma once
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace holdfast::cli {
+
+struct run_arguments {
+  std::string name;
+  char** command = nullptr;  // ends with a null pointer
+  bool nonblock = false;
+  std::optional<std::chrono::nanoseconds> wait;
+  std::optional<int> conflict_exit_code;
+  std::optional<std::chrono::nanoseconds> ttl, grace;
+  std::optional<std::string> note, url;
+  bool no_renew = false;
+  bool close = false;
+  bool help = false;  // nothing else is set then
+};
+
+// argv[0] is the word "run". Overwrites a password of --url in argv, also when it throws
+// usage_error, which never quotes what may hold one.
+run_arguments parse_run_arguments(int argc, char** argv);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,14 @@
+// What `holdfast run` exits with when it is not the command's own code.
+#pragma once
+
+namespace holdfast::cli {
+
+inline constexpr int exit_busy = 1;     // unless -E says otherwise
+inline constexpr int exit_usage = 64;   // EX_USAGE
+inline constexpr int exit_broken = 69;  // EX_UNAVAILABLE
+inline constexpr int exit_lost = 75;    // EX_TEMPFAIL
+inline constexpr int exit_cannot_run = 126;
+inline constexpr int exit_not_found = 127;
+inline constexpr int exit_by_signal = 128;  // plus the signal's number
+
+}  // namespace holdfast::cli

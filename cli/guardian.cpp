@@ -1,0 +1,123 @@
+#include "cli/guardian.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/pidfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "cli/exit_code.hpp"
+#include "cli/gate.hpp"
+#include "cli/message.hpp"
+#include "cli/spawn_plan.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using clock = lease_clock;
+
+class alarm_clock {
+ public:
+  alarm_clock() : fd_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)) {}
+  int fd() const noexcept { return fd_.get(); }
+
+  void set(clock::time_point t) noexcept {
+    const auto ns = std::max<std::int64_t>(t.time_since_epoch().count(), 1);
+    itimerspec when{};
+    when.it_value = {ns / 1'000'000'000, ns % 1'000'000'000};
+    ::timerfd_settime(fd_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+  }
+
+ private:
+  file_descriptor fd_;
+};
+
+// TERM, and KILL when the grace is over; returns when nobody is left in the group.
+void end_group(deadline_page& page, const std::string& why) {
+  auto group = deadline_page::not_started;
+  if (page.group.compare_exchange_strong(group, deadline_page::never_start)) return;
+  const auto kill_at = page.kill_at(clock::now());
+  if (!page.ending.exchange(true)) {
+    say(why);
+    signal_group(group, SIGTERM);
+    if (clock::now() < kill_at) signal_group(group, SIGCONT);  // a stopped job cannot end itself
+  }
+  while (clock::now() < kill_at && !page.over && signal_group(group, 0)) {
+    const timespec nap{0, 5'000'000};
+    ::nanosleep(&nap, nullptr);
+  }
+  if (!page.over) signal_group(group, SIGKILL);
+}
+
+int watch(int wrapper, deadline_page& page, const std::string& name) {
+  alarm_clock alarm;
+  for (;;) {
+    // Later than `run` itself would: it goes first as long as it can.
+    const auto act_at = page.deadline() - page.grace() - page.margin();
+    alarm.set(act_at);
+    pollfd on[] = {{wrapper, POLLIN, 0}, {alarm.fd(), POLLIN, 0}};
+    ::poll(on, 2, -1);
+    if (page.over) return 0;
+    if (on[0].revents != 0) {
+      end_group(page, name + ": the run that held it was killed; ending its command");
+      return 0;
+    }
+    if (clock::now() < page.deadline() - page.grace() - page.margin()) continue;
+    end_group(page, name + ": the run that holds it does not renew it; ending its command");
+    return 0;
+  }
+}
+
+void close_all_but(unsigned a, unsigned b) {
+  if (a > b) std::swap(a, b);
+  ::close_range(3, a - 1, 0);
+  ::close_range(a + 1, b - 1, 0);
+  ::close_range(b + 1, ~0u, 0);
+}
+
+}  // namespace
+
+guardian::guardian(const shared_page& page, const std::string& name) {
+  const file_descriptor self(::pidfd_open(::getpid(), 0));
+  if (!self) throw std::system_error(errno, std::generic_category(), "pidfd_open");
+  spawn_plan plan;
+  plan.set_flags(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+  sigset_t all;
+  ::sigfillset(&all);
+  plan.set_mask(all);
+  plan.open(0, "/dev/null", O_RDONLY);
+  plan.open(1, "/dev/null", O_WRONLY);
+  plan.keep(self.get());
+  plan.keep(page.fd());
+  std::vector<std::string> words = {"holdfast", guardian_word, std::to_string(self.get()),
+                                    std::to_string(page.fd()), name};
+  char* no_environment[] = {nullptr};
+  const int error = plan.start(process_, own_program, pointers_to(words).data(), no_environment);
+  if (error != 0)
+    throw std::system_error(error, std::generic_category(),
+                            "cannot start the guardian of the command (is /proc mounted?)");
+}
+
+guardian::~guardian() {
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {}
+}
+
+int run_guardian(int argc, char** argv) {
+  if (argc != 4) return exit_usage;
+  const int wrapper = std::atoi(argv[1]), page_fd = std::atoi(argv[2]);
+  if (wrapper < 3 || page_fd < 3) return exit_usage;
+  close_all_but(static_cast<unsigned>(wrapper), static_cast<unsigned>(page_fd));
+  [[maybe_unused]] const int moved = ::chdir("/");  // keeps no file system busy
+  const shared_page page(page_fd);
+  return page ? watch(wrapper, *page, argv[3]) : exit_broken;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,9 @@
+#pragma once
+#include <string_view>
+
+namespace holdfast::cli {
+
+// The text of `holdfast help [COMMAND]`; empty when there is no such command.
+std::string_view help_text(std::string_view command);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,87 @@
+#include "cli/job.hpp"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "cli/exit_code.hpp"
+#include "cli/gate.hpp"
+#include "cli/spawn_plan.hpp"
+
+namespace holdfast::cli {
+
+int job::start(const job_plan& plan) {
+  const bool foreground = terminal_.belongs_to_us();
+  if (foreground) terminal_.remember_modes();
+  const int error = spawn(plan, foreground);
+  if (error != 0 && foreground) terminal_.take_back();
+  return error;
+}
+
+int job::spawn(const job_plan& plan, bool foreground) {
+  spawn_plan how;
+  how.set_flags(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  how.set_mask(signals_.mask_of_caller());
+  if (foreground) how.take_foreground_of(terminal_.fd());
+  if (plan.inherited_lock >= 0) how.keep(plan.inherited_lock);
+  if (plan.page) how.keep(plan.page->fd());
+  char** const environment = plan.environment->get();
+  const bool ignore_children = signals_.caller_ignored_children();
+  if (!plan.page && !ignore_children)
+    return how.start(group_, plan.command[0], plan.command, environment);
+
+  auto words = gate_words(plan.page ? plan.page->fd() : -1, ignore_children);
+  for (char** word = plan.command; *word; ++word) words.emplace_back(*word);
+  return how.start(group_, own_program, pointers_to(words).data(), environment);
+}
+
+void job::signal(int number) noexcept {
+  forwarded_ = true;
+  signal_group(group_, number);
+}
+
+void job::carry_on() noexcept {
+  if (terminal_.belongs_to_us()) terminal_.give_to(group_);
+  forwarded_ = false;
+  signal_group(group_, SIGCONT);
+}
+
+std::optional<int> job::ended() noexcept {
+  siginfo_t info{};
+  const auto id = static_cast<id_t>(group_);
+  if (::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return {};
+  if (info.si_code == CLD_EXITED) return info.si_status;
+  killed_by_ = info.si_status;
+  return exit_by_signal + info.si_status;
+}
+
+void job::reap() noexcept {
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(group_), &info, WEXITED | WNOHANG);
+}
+
+void job::stop_with_it() noexcept {
+  siginfo_t info{};
+  const int which = WSTOPPED | WCONTINUED | WNOHANG;
+  if (::waitid(P_PID, static_cast<id_t>(group_), &info, which) != 0 || info.si_pid == 0) return;
+  if (info.si_code != CLD_STOPPED) return;
+  const bool by_terminal = terminal_.belongs_to(group_) && !forwarded_;
+  if (terminal_.belongs_to(group_)) terminal_.take_back();
+  // A script that runs us does not watch for our stop: the shell above must see the script stop.
+  if (by_terminal && info.si_status != SIGSTOP) ::kill(0, info.si_status);
+  ::kill(::getpid(), SIGSTOP);
+}
+
+void job::leave_terminal() noexcept {
+  if (!terminal_.belongs_to(group_)) return;
+  terminal_.take_back();
+  if (killed_by_ == 0) return;
+  terminal_.restore_modes();
+  const bool interrupted = killed_by_ == SIGINT || killed_by_ == SIGQUIT;
+  if (interrupted && !forwarded_) ::kill(0, killed_by_);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,55 @@
+// The command under the lock: a process group of its own, treated as a shell treats a job.
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+
+#include "cli/deadline_page.hpp"
+#include "cli/job_environment.hpp"
+#include "cli/signal_inbox.hpp"
+#include "cli/terminal.hpp"
+
+namespace holdfast::cli {
+
+struct job_plan {
+  char** command;
+  job_environment* environment;
+  int inherited_lock = -1;            // a descriptor that the job keeps open
+  const shared_page* page = nullptr;  // the guardian's, when there is one
+};
+
+class job {
+ public:
+  explicit job(const signal_inbox& signals) : signals_(signals) {}
+  job(const job&) = delete;
+  job& operator=(const job&) = delete;
+
+  int start(const job_plan&);  // an errno; 0 when it runs
+
+  pid_t group() const noexcept { return group_; }
+  void signal(int number) noexcept;  // to all of the group
+  void carry_on() noexcept;          // SIGCONT, with the foreground when that is ours to give
+
+  // The exit code once the command has ended; its group's number stays reserved until reap().
+  std::optional<int> ended() noexcept;
+  void reap() noexcept;
+
+  // When the command has been stopped since the last call: stops this process too, as a shell sees
+  // its job stop, and returns when it was continued.
+  void stop_with_it() noexcept;
+
+  // Takes the terminal back. When the terminal ended the command (Ctrl-C), the rest of our own
+  // group hears it too: the script around us would have, had the command been in its group.
+  void leave_terminal() noexcept;
+
+ private:
+  int spawn(const job_plan&, bool foreground);
+
+  const signal_inbox& signals_;
+  terminal terminal_;
+  pid_t group_ = 0;
+  int killed_by_ = 0;
+  bool forwarded_ = false;  // a signal came from us, not from the terminal
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,66 @@
+#include "cli/lease_terms.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "cli/duration_text.hpp"
+#include "cli/message.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using optional_duration = std::optional<nanoseconds>;
+
+constexpr nanoseconds ttl_least = milliseconds{100}, ttl_most = std::chrono::hours{24 * 366};
+
+optional_duration option_of(const url& where, std::string_view name) {
+  for (const auto& [key, value] : where.options())
+    if (key == name) return parse_duration(value);
+  return {};
+}
+
+optional_duration agreed(optional_duration argument, optional_duration of_url, const char* name) {
+  if (argument && of_url && *argument != *of_url)
+    throw usage_error(std::string("--") + name + " and the URL's " + name +
+                      "= say different things; keep one");
+  return argument ? argument : of_url;
+}
+
+}  // namespace
+
+lease_terms terms_of(const run_arguments& arguments, const url& where) {
+  if (arguments.ttl && (*arguments.ttl < ttl_least || *arguments.ttl > ttl_most))
+    throw usage_error("--ttl is out of range; give from 100ms to 8784h (366 days)");
+  lease_terms terms;
+  terms.ttl =
+      agreed(arguments.ttl, option_of(where, "ttl"), "ttl").value_or(std::chrono::seconds{30});
+  terms.ttl = std::chrono::ceil<milliseconds>(terms.ttl);
+  const nanoseconds usual = std::min<nanoseconds>(std::chrono::seconds{5}, terms.ttl / 5);
+  terms.grace = agreed(arguments.grace, option_of(where, "grace"), "grace").value_or(usual);
+  if (terms.grace > terms.ttl / 3)
+    throw usage_error("--grace is above a third of the ttl (" + seconds(terms.ttl) +
+                      " s); lower it or raise --ttl");
+  return terms;
+}
+
+std::string with_terms(std::string_view text, const lease_terms& terms) {
+  const auto question = text.find('?');
+  std::string out(text.substr(0, question));
+  char mark = '?';
+  auto rest = question == text.npos ? std::string_view{} : text.substr(question + 1);
+  while (!rest.empty()) {
+    const auto item = rest.substr(0, rest.find('&'));
+    if (!item.starts_with("ttl=") && !item.starts_with("grace="))
+      out.append(1, std::exchange(mark, '&')).append(item);
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+  }
+  const auto us = [](nanoseconds d) {
+    return std::to_string(std::chrono::floor<microseconds>(d).count()) + "us";
+  };
+  return out.append(1, mark) + "ttl=" + us(terms.ttl) + "&grace=" + us(terms.grace);
+}
+
+}  // namespace holdfast::cli

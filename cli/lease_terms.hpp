@@ -1,0 +1,24 @@
+// How long the lease of a run lasts, and how much of it its job has to end itself.
+#pragma once
+#include <holdfast/url.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "cli/arguments.hpp"
+
+namespace holdfast::cli {
+
+struct lease_terms {
+  std::chrono::nanoseconds ttl{}, grace{};
+};
+
+// From the arguments, else from the URL, else the defaults: 30 s, min(5 s, ttl / 5). Throws
+// usage_error.
+lease_terms terms_of(const run_arguments&, const url&);
+
+// The URL with these terms in its query, so that the library warns early enough.
+std::string with_terms(std::string_view url_text, const lease_terms&);
+
+}  // namespace holdfast::cli

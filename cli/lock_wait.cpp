@@ -1,0 +1,94 @@
+#include "cli/lock_wait.hpp"
+
+#include <holdfast/error.hpp>
+#include <holdfast/options.hpp>
+
+#include <cstdlib>
+
+#include "cli/interruptible.hpp"
+#include "cli/message.hpp"
+#include "cli/waiting_line.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+acquire_options options_of(const run_arguments& arguments) {
+  acquire_options out;
+  if (arguments.ttl) out.ttl = std::chrono::ceil<std::chrono::milliseconds>(*arguments.ttl);
+  if (arguments.no_renew) out.renew = renewal::manual;
+  if (arguments.note) out.note = *arguments.note;
+  return out;
+}
+
+}  // namespace
+
+int lock_wait::obtain() {
+  const std::string url_text = read_url();
+  if (const int signal = open(url_text)) return signal;
+  refuse_useless_options();
+  if (const int signal = try_once()) return give_up(signal);
+  const bool waits = !arguments_.nonblock && (!arguments_.wait || arguments_.wait->count() > 0);
+  if (lease_ || !waits) return 0;
+  if (const int signal = wait_for_turn()) return give_up(signal);
+  return 0;
+}
+
+std::string lock_wait::read_url() {
+  const char* const from_environment = std::getenv("HOLDFAST_URL");
+  std::string text = arguments_.url.value_or(from_environment ? from_environment : "");
+  local_ = text.empty();
+  if (local_) return text;
+  const url parsed = url::parse(text);
+  secret_variables_ = parsed.secret_variables();
+  local_ = parsed.scheme() == "file";
+  if (local_) return text;
+  terms_ = terms_of(arguments_, parsed);
+  return with_terms(text, terms_);
+}
+
+int lock_wait::open(const std::string& url_text) {
+  if (!local_)
+    return run_interruptibly(signals_, [&](std::stop_token stop) {
+      client_.emplace(client::open(url_text, {}, std::move(stop)));
+    });
+  client_.emplace(client::open(url_text));
+  return 0;
+}
+
+void lock_wait::refuse_useless_options() const {
+  if (has_ttl()) return;
+  const char* const given = arguments_.ttl        ? "--ttl"
+                            : arguments_.no_renew ? "--no-renew"
+                            : arguments_.grace    ? "--grace"
+                                                  : nullptr;
+  if (given)
+    throw usage_error(std::string(given) + " means nothing at " + client_->url_text() +
+                      ": its locks end with their holder and have no ttl; leave it out");
+}
+
+int lock_wait::try_once() {
+  const auto attempt = [&](std::stop_token) {
+    lease_ = client_->mutex(arguments_.name).try_acquire(options_of(arguments_));
+  };
+  if (!local_) return run_interruptibly(signals_, attempt);
+  attempt({});
+  return 0;
+}
+
+int lock_wait::wait_for_turn() {
+  const waiting_line line(*client_, arguments_.name);
+  return run_interruptibly(signals_, [&](std::stop_token stop) {
+    const auto mutex = client_->mutex(arguments_.name);
+    const auto options = options_of(arguments_);
+    lease_ = arguments_.wait ? mutex.try_acquire_for(*arguments_.wait, options, std::move(stop))
+                             : mutex.acquire(options, std::move(stop));
+  });
+}
+
+int lock_wait::give_up(int signal) {
+  std::error_code ignored;  // the process ends; what is not given back runs out
+  if (lease_) lease_.release(ignored);
+  return signal;
+}
+
+}  // namespace holdfast::cli

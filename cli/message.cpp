@@ -1,0 +1,60 @@
+#include "cli/message.hpp"
+
+#include <unistd.h>
+#include <holdfast/log.hpp>
+
+#include <cerrno>
+#include <cstdint>
+
+#include "cli/utf8.hpp"
+#include "cli/waiting_line.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+bool steers_a_terminal(std::uint32_t c) {
+  const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+  const bool line_end = c == 0x2028 || c == 0x2029;
+  const bool direction = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+                         (c >= 0x2066 && c <= 0x2069);
+  return control || line_end || direction;
+}
+
+void on_log(log_level level, std::string_view line, void*) {
+  if (level >= log_level::warning) say(line);
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const auto [code, size] = first_code_point(text);
+    if (code == not_utf8 || steers_a_terminal(code))
+      shown += '?';
+    else
+      shown += text.substr(0, size);
+    text.remove_prefix(size);
+  }
+  return shown;
+}
+
+void say(std::string_view text) noexcept {
+  try {
+    std::string line = "holdfast: " + printable(text) + '\n';
+    const auto hidden = hide_waiting_line();
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const auto written = ::write(STDERR_FILENO, rest.data(), rest.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return;
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+  } catch (...) {  // no memory for a message: nothing can be said
+  }
+}
+
+void take_over_log() noexcept { set_log_hook(&on_log); }
+
+}  // namespace holdfast::cli

@@ -1,0 +1,113 @@
+#include "cli/run.hpp"
+
+#include <unistd.h>
+#include <holdfast/error.hpp>
+
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include "cli/duration_text.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/gate.hpp"
+#include "cli/guardian.hpp"
+#include "cli/help.hpp"
+#include "cli/holder_text.hpp"
+#include "cli/job.hpp"
+#include "cli/lock_wait.hpp"
+#include "cli/message.hpp"
+#include "cli/supervisor.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+int report_busy(const run_arguments& arguments, const lock_wait& lock) {
+  std::string text = holder_of(lock.where(), arguments.name);
+  if (arguments.wait) text += "; gave up after " + spoken(*arguments.wait);
+  say(text);
+  return arguments.conflict_exit_code.value_or(exit_busy);
+}
+
+job_environment environment_for(const run_arguments& arguments, lock_wait& lock) {
+  job_environment out(lock.secret_variables());
+  out.add("HOLDFAST_NAME", arguments.name);
+  out.add("HOLDFAST_TOKEN", std::to_string(lock.held().token()));
+  if (lock.has_ttl()) {
+    out.add("HOLDFAST_EXPIRES", wall_clock_text(lock.held().expires()));
+    out.add("HOLDFAST_TTL", seconds(lock.terms().ttl));
+  }
+  return out;
+}
+
+void set_terms(deadline_page& page, lock_wait& lock) {
+  page.set_deadline(lock.held().expires());
+  page.grace_ns = lock.terms().grace.count();
+  page.margin_ns = (lock.terms().ttl / 20).count();
+}
+
+int run_job(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
+  std::optional<shared_page> page;
+  std::optional<guardian> watch;
+  if (lock.has_ttl()) {
+    set_terms(*page.emplace(), lock);
+    watch.emplace(*page, arguments.name);
+  }
+  auto environment = environment_for(arguments, lock);
+  const shared_page* const shared = page ? &*page : nullptr;
+  const int inherited = arguments.close ? -1 : lock.held().native_handle();
+  job command(signals);
+  if (const int error = command.start({arguments.command, &environment, inherited, shared}))
+    return cannot_run(arguments.command[0], error);
+  const auto end = supervise(command, lock.held(), arguments.name, signals, shared);
+  command.leave_terminal();
+  return end.lost ? exit_lost : end.code;
+}
+
+// Answers whether the lock was still ours.
+bool give_back(lock_wait& lock, const std::string& name) {
+  lease& held = lock.held();
+  // Left to the end of the process: what the job has left running goes on holding the lock.
+  if (held.native_handle() >= 0) return true;
+  if (!held.held()) return false;  // nothing is released early after a loss
+  std::error_code error;
+  held.release(error);
+  if (!error) return true;
+  if (error == outcome::lost) {
+    say(name + " was not ours any more when it was given back: " + error.message() +
+        "; what the command did last may have been without the lock");
+    return false;
+  }
+  say("no answer whether " + name + " was given back: " + error.message() +
+      (lock.has_ttl() ? "; it is free when its ttl of " + seconds(lock.terms().ttl) + " s is over"
+                      : std::string{}));
+  return true;
+}
+
+int run_held(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
+  try {
+    const int code = run_job(arguments, lock, signals);
+    const bool ours = give_back(lock, arguments.name);
+    return ours ? code : exit_lost;
+  } catch (...) {
+    give_back(lock, arguments.name);
+    throw;
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  const run_arguments arguments = parse_run_arguments(argc, argv);
+  if (arguments.help) {
+    const auto text = help_text("run");
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : exit_broken;
+  }
+  signal_inbox signals;
+  // Never destroyed: its end would give back a lock that the job may still rely on.
+  lock_wait& lock = *new lock_wait(arguments, signals);
+  if (const int signal = lock.obtain()) return exit_by_signal + signal;
+  if (!lock.held()) return report_busy(arguments, lock);
+  return run_held(arguments, lock, signals);
+}
+
+}  // namespace holdfast::cli
