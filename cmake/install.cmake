@@ -1,0 +1,23 @@
+# cmake --install: the library, its headers, the command, and what find_package and pkg-config read.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS holdfast EXPORT holdfast_targets)
+install(DIRECTORY include/holdfast TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+if(TARGET holdfast_cli)
+  install(TARGETS holdfast_cli)
+endif()
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
+install(EXPORT holdfast_targets NAMESPACE holdfast:: DESTINATION ${package_folder})
+configure_package_config_file(cmake/holdfastConfig.cmake.in holdfastConfig.cmake
+  INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(holdfastConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/holdfastConfig.cmake
+  ${PROJECT_BINARY_DIR}/holdfastConfigVersion.cmake DESTINATION ${package_folder})
+
+# The .pc finds its folders from where it lies, so that a staged or moved installation works.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
+  BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE pc_include)
+configure_file(cmake/holdfast.pc.in holdfast.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/holdfast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -30,7 +30,8 @@ function(holdfast_flavour target)
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE ${holdfast_definitions} PUBLIC ${arg_DEFINES})
-  target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:holdfast_strict>)
+  target_link_libraries(${target} PUBLIC Threads::Threads
+    PRIVATE $<BUILD_INTERFACE:holdfast_strict>)
   set(sanitizers ${HOLDFAST_SANITIZE} ${arg_SANITIZE})
   if(sanitizers)
     list(JOIN sanitizers "," joined)

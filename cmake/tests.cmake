@@ -2,7 +2,8 @@
 set(holdfast_sanitizers asan tsan)
 set(holdfast_asan_environment "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
   "UBSAN_OPTIONS=print_stacktrace=1")
-set(holdfast_tsan_environment "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0")
+set(holdfast_tsan_environment
+  "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0")
 
 # holdfast_test_program(<target> <testkit flavour> <glob>...)
 # A gtest program out of whatever sources there are; none, no program.

@@ -1,12 +1,15 @@
-# For ./dev: builds into build/<preset>/, one at a time. Expects $root, say, need.
+# shellcheck shell=bash disable=SC2154
+# For ./dev: builds into build/<preset>/, one at a time. Expects $root and say.
 
 # with_lock NAME COMMAND...: one COMMAND at a time for each NAME. Everything it says goes to
 # standard error, it does not read standard input, and what it starts does not inherit the lock.
 with_lock() {
   local name=$1 lock=$root/build/.lock-$1 descriptor result=0
   shift
-  mkdir -p "$root/build" && [[ -w $root/build ]] && { [[ ! -e $lock || -w $lock ]]; } ||
-    { say "cannot write to $root/build: it belongs to another user"; exit 69; }
+  if ! mkdir -p "$root/build" || ! touch "$lock"; then
+    say "builds go to $root/build, and this user cannot write there"
+    exit 69
+  fi
   exec {descriptor}>"$lock"
   if ! flock -n "$descriptor"; then
     say "waiting until another dev has done its part ($name)"
@@ -49,9 +52,9 @@ build_preset() {
 # is_built BACKEND: the command is there, has that backend, and is not older than any source. One
 # look at the time stamps instead of a ninja that has nothing to do.
 is_built() {
-  local stamp=$root/build/run/.built
-  [[ -f $stamp && -x $root/build/run/cli/holdfast && " $(<"$stamp") " == *" $1 "* ]] || return
-  local newer
+  local stamp=$root/build/run/.built newer
+  [[ -f $stamp && -x $root/build/run/cli/holdfast ]] || return
+  [[ -z $1 || " $(<"$stamp") " == *" $1 "* ]] || return
   newer=$(find "$root"/{CMakeLists.txt,CMakePresets.json,cmake,include,src,cli} \
     -newer "$stamp" -print -quit)
   [[ -z $newer ]]

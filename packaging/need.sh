@@ -1,4 +1,6 @@
-# For ./dev: what a purpose needs from Debian, by the lists beside this file. Expects $root, say.
+# shellcheck shell=bash disable=SC2154
+# For ./dev: what a purpose needs from Debian, by the lists beside this file. Expects $root, say
+# and with_lock.
 
 # missing LIST...: sets `lacking` to the packages that are not installed.
 missing() {
