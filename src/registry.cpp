@@ -31,9 +31,9 @@ std::span<const scheme> schemes() noexcept {
 
 }  // namespace core
 
-inline namespace v0::detail {
+namespace detail {
 
 core::environment& client_access::system_environment() { return io::real_environment(); }
 
-}  // namespace v0::detail
+}  // namespace detail
 }  // namespace holdfast

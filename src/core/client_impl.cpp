@@ -70,7 +70,7 @@ slot& client_impl::slot_for(std::string_view name) {
   const std::lock_guard guard(slots_mutex_);
   auto found = slots_.find(name);
   if (found == slots_.end()) {
-    auto made = std::make_unique<slot>(*this, env_, rules_, name);
+    auto made = std::make_unique<slot>(*this, name);
     if (closed_) made->cohort_.close();
     const std::string_view key = made->name();
     found = slots_.emplace(key, std::move(made)).first;

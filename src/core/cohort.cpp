@@ -16,6 +16,7 @@ void cohort::enter(waiter& w, time_point now) {
     w.until = never;
   }
   if (w.how.one_attempt && (live_ || current_ || first_)) return answer(w, {errc::timed_out, {}});
+  if (!first_ && current_) turns_end_ = saturating_add(now, rules_.options.turn_time);
   push(w);
   earliest_until_ = std::min(earliest_until_, w.until);
   ask_if_wanted();
@@ -46,21 +47,24 @@ bool cohort::grant_is_spent(time_point now, bool others_wait) const noexcept {
 void cohort::leave(turn& t, bool others_wait, inquiry* report, time_point now) {
   const bool of_live = is_live(t);
   if (&t == current_) current_ = nullptr;
-  if (!t.of) {  // the client was closed: its claim has been given back
+  const std::error_code lost = first_ ? t.status() : std::error_code{};
+  conversation* const of = t.of;
+  spare_turn_.reset(&t);
+  if (!of) {  // the client was closed: its claim has been given back
     if (report) answer(*report, {errc::closed, "the client was closed"});
     return;
   }
   if (!of_live) {  // lost, and others were admitted since
-    t.of->now = conversation::state::releasing;
-    say(*t.of, conversation::release);
-    if (report) await(*report, *t.of, 0);
+    of->now = conversation::state::releasing;
+    say(*of, conversation::release);
+    if (report) await(*report, *of, 0);
     return;
   }
-  if (!first_ || t.status() || grant_is_spent(now, others_wait)) {
+  if (!first_ || lost || grant_is_spent(now, others_wait)) {
     if (report) await(*report, *live_, 0);
     return release_and_ask();
   }
-  if (report) answer(*report, {});
+  if (report) answer(*report);
   start_turn(now);
 }
 
@@ -100,7 +104,7 @@ void cohort::start_turn(time_point now) {
   }
   unlink(w);
   const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : turns_;
-  turn& t = *(new turn(home_, env_));
+  turn& t = new_turn();
   t.token = number_ * turns_per_grant + place;
   t.ttl = w.how.ttl;
   t.renews = w.renews;
@@ -110,7 +114,13 @@ void cohort::start_turn(time_point now) {
   current_ = &t;
   plan_renewal();
   w.granted = &t;
-  answer(w, {});
+  answer(w);
+}
+
+turn& cohort::new_turn() {
+  if (!spare_turn_) return *new turn(home_);
+  spare_turn_->start_anew();
+  return *spare_turn_.release();
 }
 
 void cohort::lose(turn::fate why) {
@@ -127,7 +137,9 @@ void cohort::lose(turn::fate why) {
 }
 
 void cohort::tell(std::stop_source& source) {
-  if (source.stop_possible()) notices_.push_back(source);
+  if (!source.stop_possible()) return;
+  if (!notices_) notices_ = std::make_unique<notices>();
+  notices_->push_back(source);
 }
 
 // What asks next, when somebody is in line and nothing stands in the way.
@@ -137,7 +149,8 @@ conversation* cohort::ask_if_wanted() {
   c.now = conversation::state::asking;
   c.one_attempt = first_->how.one_attempt;
   c.ttl = first_->how.ttl;
-  c.note.assign(first_->how.note);
+  const std::string_view note = first_->how.note;
+  c.note = note.empty() ? nullptr : std::make_unique<const std::string>(note);
   live_ = &c;
   ++busy_;
   say(c, conversation::acquire);

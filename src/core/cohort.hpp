@@ -45,17 +45,18 @@ class cohort {
   cohort(detail::slot& home, environment& env, const lock_rules& rules) noexcept
       : home_(home), env_(env), rules_(rules) {}
 
-  // Callers.
+  // Callers. The clock matters to enter() only when there is a turn already, or a bound.
   void enter(waiter&, time_point now);
+  bool is_idle() const noexcept { return !live_ && !current_ && !first_; }
   void withdraw(waiter&, errc why);  // does nothing when it has been answered
   bool budget_is_spent(time_point now) const noexcept;  // then others_wait decides
   bool wanted() const noexcept { return wanted_; }      // as the backend told
-  void leave(detail::turn&, bool others_wait, inquiry* report, time_point now);
+  void leave(detail::turn&, bool others_wait, inquiry* report, time_point now);  // ends the turn
   void extend(detail::turn&, duration ttl, inquiry&, time_point now);
   void close();  // every wait ends, every lease is lost; claims are given back
 
   // The backend, through a conversation.
-  void on_granted(conversation&, const grant&, time_point now);
+  void on_granted(conversation&, const grant&);
   void on_refused(conversation&, failure);
   void on_moved(conversation&, time_point deadline, std::uint32_t ticket, time_point now);
   void on_lost(conversation&, time_point now);
@@ -68,12 +69,14 @@ class cohort {
 
   conversation* take_todo() noexcept;  // unlinked one by one; its `todo` says what
   call* take_answered() noexcept;      // the whole list
-  std::vector<std::stop_source> take_notices() noexcept;
+  using notices = std::vector<std::stop_source>;
+  std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
   bool busy() const noexcept { return busy_ > 0; }  // has claims that are not idle
   bool has_line() const noexcept { return first_ != nullptr; }
   bool is_live(const detail::turn& t) const noexcept { return live_ && t.of == live_; }
 
  private:
+  void answer(call&) noexcept;  // that it went well
   void answer(call&, failure);
   void await(inquiry&, const conversation& about, std::uint32_t ticket) noexcept;
   void answer_renewals(const conversation&, std::uint32_t up_to_ticket, const failure&);
@@ -91,6 +94,7 @@ class cohort {
   void release_live();
   void release_and_ask();
   void start_turn(time_point now);
+  detail::turn& new_turn();
   bool grant_is_spent(time_point now, bool others_wait) const noexcept;
   void lose(detail::turn::fate);
   void plan_renewal() noexcept;
@@ -111,15 +115,16 @@ class cohort {
   call** answered_end_ = &answered_;
   conversation* todo_ = nullptr;  // oldest first
   conversation** todo_end_ = &todo_;
-  std::vector<std::stop_source> notices_;
+  std::unique_ptr<notices> notices_;
   std::unique_ptr<conversation> conversations_;
 
   conversation* live_ = nullptr;      // asking, withdrawing or held
   detail::turn* current_ = nullptr;   // of the grant held, or lost and not yet left
+  std::unique_ptr<detail::turn> spare_turn_;
   std::int64_t number_ = 0;           // of the grant
   time_point deadline_ = never;       // of the grant
   time_point renew_at_ = never;
-  time_point turns_end_ = never;      // the turns' budget of time is spent
+  time_point turns_end_ = never;      // the turns' budget of time is spent: set when a line forms
   time_point earliest_until_ = never;  // of the callers: never too late, perhaps too early
   duration ttl_{};                    // the grant was last asked to run so long
   std::uint32_t ticket_ = 0;

@@ -10,7 +10,7 @@ namespace holdfast::core {
 using detail::turn;
 using state = conversation::state;
 
-void cohort::on_granted(conversation& c, const grant& g, time_point now) {
+void cohort::on_granted(conversation& c, const grant& g) {
   if (&c != live_ || (c.now != state::asking && c.now != state::withdrawing)) return;
   c.now = state::held;
   number_ = g.number;
@@ -18,12 +18,12 @@ void cohort::on_granted(conversation& c, const grant& g, time_point now) {
   ttl_ = c.ttl;
   wanted_ = g.others_wait;
   turns_ = 0;
-  turns_end_ = saturating_add(now, rules_.options.turn_time);
-  if (leased() && deadline_ <= now) {  // too late to be worth anything: it is given back
+  turns_end_ = never;
+  if (leased() && deadline_ <= g.seen) {  // too late to be worth anything: it is given back
     answer_line({errc::unavailable, "the answer took longer than the ttl; raise the ttl"}, true);
     return release_and_ask();
   }
-  start_turn(now);
+  start_turn(g.seen);
 }
 
 void cohort::on_refused(conversation& c, failure why) {

@@ -22,6 +22,10 @@ void cohort::unlink(waiter& w) noexcept {
 
 void cohort::answer(call& c, failure why) {
   c.why = std::move(why);
+  answer(c);
+}
+
+void cohort::answer(call& c) noexcept {
   c.next_answered = nullptr;
   *answered_end_ = &c;
   answered_end_ = &c.next_answered;
@@ -96,8 +100,6 @@ call* cohort::take_answered() noexcept {
   answered_end_ = &answered_;
   return std::exchange(answered_, nullptr);
 }
-
-std::vector<std::stop_source> cohort::take_notices() noexcept { return std::move(notices_); }
 
 conversation& cohort::idle_conversation() {
   for (conversation* c = conversations_.get(); c; c = c->other.get())

@@ -43,7 +43,7 @@ struct conversation final : claim_sink {
   bool one_attempt = false;
   std::uint32_t ticket = 0;           // of the renewal to say
   duration ttl{};                     // to acquire or to renew with
-  std::string note;
+  std::unique_ptr<const std::string> note;  // null: none
   conversation* next = nullptr;       // asks in the same write as the release
   conversation* next_todo = nullptr;  // the slot's list of those with something to say
   std::unique_ptr<conversation> other;  // the cohort's list of conversations

@@ -67,6 +67,7 @@ struct ask {  // one acquire
 struct grant {
   std::int64_t number = 0;       // 1 .. 2^53-1, grows with each grant of the lock
   time_point deadline = never;   // from before the request was sent; `never` unless bound to ttl
+  time_point seen{};             // the clock when the answer arrived; only with a deadline
   bool others_wait = false;      // somebody waits at the store already
 };
 

@@ -32,8 +32,8 @@ void complete_all(core::call* answered) noexcept {
 
 }  // namespace
 
-slot::slot(client_impl& c, core::environment& e, const core::lock_rules& r, std::string_view name)
-    : client_(c), env_(e), rules_(r), name_(name), cohort_(*this, e, r) {}
+slot::slot(client_impl& c, std::string_view name)
+    : client_(c), name_(name), cohort_(*this, c.env(), c.rules()) {}
 
 template <class Change>
 void slot::step(Change change, unsigned users_to_drop) noexcept {
@@ -51,7 +51,7 @@ void slot::settle(lock& l, unsigned users_to_drop) noexcept {
     conversation* const c = speaking_ ? nullptr : cohort_.take_todo();
     const core::time_point arm = take_arm();
     auto notices = cohort_.take_notices();
-    if (!c && arm == core::never && notices.empty()) return finish(l, users_to_drop, answered);
+    if (!c && arm == core::never && !notices) return finish(l, users_to_drop, answered);
     if (c) {
       speaking_ = true;
       if (answered) {
@@ -61,12 +61,12 @@ void slot::settle(lock& l, unsigned users_to_drop) noexcept {
       }
       speak(l, *c);
       speaking_ = false;
-      if (arm == core::never && notices.empty()) continue;
+      if (arm == core::never && !notices) continue;
     }
     l.unlock();
     if (!c) complete_all(answered);
     if (arm != core::never) client_.timers().arm_no_later(*this, arm);
-    if (!notices.empty()) client_.notify(std::move(notices));
+    if (notices) client_.notify(std::move(*notices));
     l.lock();
   }
 }
@@ -109,12 +109,12 @@ void slot::say_release(conversation& c, conversation* next) {
 }
 
 core::claim& slot::claim_of(conversation& c) {
-  if (!c.claim) c.claim = rules_.store->open({name_, core::mode::exclusive}, c);
+  if (!c.claim) c.claim = client_.rules().store->open({name_, core::mode::exclusive}, c);
   return *c.claim;
 }
 
 core::ask slot::ask_of(const conversation& c) const noexcept {
-  return {c.one_attempt, c.ttl, c.note};
+  return {c.one_attempt, c.ttl, c.note ? std::string_view(*c.note) : std::string_view()};
 }
 
 // When the client's timers must be told of an earlier time than they have, that time.
@@ -154,11 +154,10 @@ turn* slot::acquire(const core::ask& how, bool renews, wait_bound bound, std::st
   w.how = how;
   w.renews = renews;
   const bool timed = bound.what == wait_bound::kind::within;
-  const core::time_point now = timed ? env_.now() : core::time_point{};
-  if (timed) w.until = core::saturating_add(now, bound.most);
+  if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
   step([&] {
     ++users_;  // the turn to be
-    cohort_.enter(w, now);
+    cohort_.enter(w, timed || !cohort_.is_idle() ? client_.env().now() : core::time_point{});
   });
   if (!w.parker.signalled()) {
     const auto withdraw = [&] { step([&] { cohort_.withdraw(w, errc::canceled); }); };
@@ -174,7 +173,7 @@ turn* slot::acquire(const core::ask& how, bool renews, wait_bound bound, std::st
 
 void slot::wait(core::parker& p) noexcept {
   if (p.signalled()) return;
-  if (core::driver* const d = rules_.store->lend()) {
+  if (core::driver* const d = client_.rules().store->lend()) {
     d->run_until_signalled(p);
   } else {
     p.park();
@@ -184,10 +183,10 @@ void slot::wait(core::parker& p) noexcept {
 void slot::leave(turn& t, core::inquiry* report) noexcept {
   lock l(mutex_);
   ++visits_;
-  const core::time_point now = cohort_.has_line() ? env_.now() : core::time_point{};
+  const core::time_point now = cohort_.has_line() ? client_.env().now() : core::time_point{};
   bool others_wait = cohort_.wanted();
-  if (rules_.can.wanted == core::wanted_by::silent) others_wait = true;
-  if (rules_.can.wanted == core::wanted_by::poll && cohort_.is_live(t) &&
+  if (client_.rules().can.wanted == core::wanted_by::silent) others_wait = true;
+  if (client_.rules().can.wanted == core::wanted_by::poll && cohort_.is_live(t) &&
       cohort_.budget_is_spent(now)) {
     core::claim& claim = *t.of->claim;
     l.unlock();
@@ -195,7 +194,6 @@ void slot::leave(turn& t, core::inquiry* report) noexcept {
     l.lock();
   }
   cohort_.leave(t, others_wait, report, now);
-  delete &t;
   settle(l, report ? 0 : 1);
 }
 
@@ -204,7 +202,7 @@ void slot::unlock(turn& t) noexcept { leave(t, nullptr); }
 failure slot::release(turn& t) noexcept {
   const std::error_code lost = t.status();
   blocked_inquiry i;
-  i.until = core::saturating_add(env_.now(), rules_.options.op_timeout);
+  i.until = core::saturating_add(client_.env().now(), client_.rules().options.op_timeout);
   leave(t, &i);
   wait(i.parker);
   drop_user();
@@ -215,8 +213,8 @@ failure slot::release(turn& t) noexcept {
 
 failure slot::extend(turn& t, core::duration ttl) {
   blocked_inquiry i;
-  const core::time_point now = env_.now();
-  i.until = core::saturating_add(now, rules_.options.op_timeout);
+  const core::time_point now = client_.env().now();
+  i.until = core::saturating_add(now, client_.rules().options.op_timeout);
   step([&] { cohort_.extend(t, ttl, i, now); });
   wait(i.parker);
   return std::move(i.why);
@@ -243,16 +241,16 @@ void slot::close() noexcept {
 }
 
 void slot::granted(conversation& c, const core::grant& g) {
-  step([&] { cohort_.on_granted(c, g, env_.now()); });
+  step([&] { cohort_.on_granted(c, g); });
 }
 void slot::refused(conversation& c, failure why) {
   step([&] { cohort_.on_refused(c, std::move(why)); });
 }
 void slot::moved(conversation& c, core::time_point deadline, std::uint32_t ticket) {
-  step([&] { cohort_.on_moved(c, deadline, ticket, env_.now()); });
+  step([&] { cohort_.on_moved(c, deadline, ticket, client_.env().now()); });
 }
 void slot::lost(conversation& c) {
-  step([&] { cohort_.on_lost(c, env_.now()); });
+  step([&] { cohort_.on_lost(c, client_.env().now()); });
 }
 void slot::wanted(conversation& c) {
   step([&] { cohort_.on_wanted(c); });

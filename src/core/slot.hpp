@@ -23,7 +23,7 @@ class client_impl;
 // at a time says verbs, so that each claim hears them in the order in which they were decided.
 class slot final : private core::timer {
  public:
-  slot(client_impl&, core::environment&, const core::lock_rules&, std::string_view name);
+  slot(client_impl&, std::string_view name);
 
   const std::string& name() const noexcept { return name_; }
   client_impl& client() noexcept { return client_; }
@@ -69,8 +69,6 @@ class slot final : private core::timer {
   bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
 
   client_impl& client_;
-  core::environment& env_;
-  const core::lock_rules& rules_;
   const std::string name_;
   std::mutex mutex_;  // guards everything below
   core::cohort cohort_;

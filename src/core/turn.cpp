@@ -2,11 +2,20 @@
 
 #include <holdfast/error.hpp>
 
+#include "core/client_impl.hpp"
 #include "core/mutant.hpp"
 
 namespace holdfast::inline v0::detail {
 
 bool turn::held() const noexcept { return !status(); }
+
+void turn::start_anew() noexcept {
+  now.store(fate::held, std::memory_order_relaxed);
+  leases.store(1, std::memory_order_relaxed);
+  doubted = false;
+  if (doubt.stop_possible()) doubt = std::stop_source{std::nostopstate};
+  if (loss.stop_possible()) loss = std::stop_source{std::nostopstate};
+}
 
 std::error_code turn::status() const noexcept {
   using core::mutant;
@@ -19,7 +28,7 @@ std::error_code turn::status() const noexcept {
   }
   const core::time_point until = deadline.load(std::memory_order_acquire);
   if (until == core::never || core::planted(mutant::held_without_clock)) return {};
-  return env.now() < until ? std::error_code{} : errc::lost;
+  return home.client().env().now() < until ? std::error_code{} : errc::lost;
 }
 
 }  // namespace holdfast::inline v0::detail

@@ -23,13 +23,13 @@ class turn {
  public:
   enum class fate : unsigned char { held, lost, closed };
 
-  turn(slot& s, core::environment& e) noexcept : home(s), env(e) {}
+  explicit turn(slot& s) noexcept : home(s) {}
+  void start_anew() noexcept;  // as freshly made
 
   bool held() const noexcept;
   std::error_code status() const noexcept;
 
   slot& home;
-  core::environment& env;
   const unsigned generation = core::fork_generation();
   std::atomic<core::time_point> deadline{core::never};
   std::atomic<fate> now{fate::held};

@@ -26,7 +26,6 @@ struct caller final : holdfast::core::waiter {
   explicit caller(duration ttl = 30s) { how.ttl = ttl; }
   bool answered = false;
   void complete() noexcept override { answered = true; }
-  ~caller() { delete granted; }
   std::int64_t token() const { return granted ? granted->token : 0; }
 };
 
@@ -67,11 +66,11 @@ class a_cohort : public ::testing::Test {
   }
   void leave(caller& w, bool others_wait = false, asker* report = nullptr) {
     machine.leave(*w.granted, others_wait, report, env.now());
-    delete std::exchange(w.granted, nullptr);
+    w.granted = nullptr;
     complete_answered();
   }
   void grant_to(conversation& c, std::int64_t number, duration ttl) {
-    machine.on_granted(c, grant{number, env.now() + ttl, false}, env.now());
+    machine.on_granted(c, grant{number, env.now() + ttl, env.now(), false});
     complete_answered();
   }
   void tick() {
@@ -355,7 +354,7 @@ TEST_F(a_cohort, gives_back_a_grant_that_arrives_after_its_deadline) {
   caller a, attempt;
   enter(a);
   conversation* const claim = said(conversation::acquire);
-  machine.on_granted(*claim, grant{7, env.now(), false}, env.now());
+  machine.on_granted(*claim, grant{7, env.now(), env.now(), false});
   complete_answered();
   EXPECT_FALSE(a.answered);
   EXPECT_EQ(said(conversation::release), claim);
