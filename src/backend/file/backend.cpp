@@ -1,0 +1,110 @@
+#include "backend/file/backend.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "backend/file/census.hpp"
+#include "backend/file/claim.hpp"
+#include "core/fail.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::file {
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::process,
+    .queue = core::order::none,
+    .wanted = core::wanted_by::poll,
+    .tokens = true,
+    .durable = true,
+    .processes = true,
+};
+
+identity who_am_i(core::environment& env) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  return {host.data(), ::getpid(), core::random_u64(env)};
+}
+
+std::string path_of(const url& where) {
+  for (const url::endpoint& e : where.endpoints())
+    if (e.host != "localhost" || e.port != 0)
+      core::fail(errc::bad_url, "open",
+                 "a directory has no host; write three slashes, file:///directory", {},
+                 where.text());
+  if (!where.endpoints().empty() && where.path().empty())
+    core::fail(errc::bad_url, "open", "the directory is missing; write file:///directory", {},
+               where.text());
+  if (where.path().find('\0') != std::string::npos)
+    core::fail(errc::bad_url, "open", "a path has no zero byte", {}, where.text());
+  return where.path();
+}
+
+bool read_network(const core::opening& o) {
+  bool network = false;
+  std::vector<url::option> rest;
+  for (const url::option& option : o.own) {
+    if (option.first == "network") {
+      network = core::parse_bool(option.second, option.first);
+    } else {
+      rest.push_back(option);
+    }
+  }
+  core::refuse_unknown_options(o.where, rest, "network");
+  return network;
+}
+
+class file_backend final : public core::backend {
+ public:
+  explicit file_backend(const core::opening& o)
+      : env_(o.env), folder_(o.where, path_of(o.where), read_network(o)), me_(who_am_i(o.env)) {}
+
+  const core::capabilities& can() const noexcept override { return abilities; }
+
+  std::unique_ptr<core::claim> open(const core::claim_spec& spec, core::claim_sink& sink) override {
+    return std::make_unique<file_claim>(folder_, threads_, env_, me_, spec, sink);
+  }
+
+  void inspect(std::string_view prefix, core::inspection& answer) override {
+    core::failure why;
+    auto all = take_census(folder_, prefix, env_.wall(), why);
+    if (why.code) return answer.failed(std::move(why));
+    answer.found(std::move(all));
+  }
+
+  void break_lock(std::string_view name, std::string_view, core::verdict& answer) override {
+    const auto found = find_holder(folder_, name, env_.wall());
+    if (!found) return answer.failed({errc::unsupported, "nobody holds the lock"});
+    std::string text = "the kernel keeps this lock and nobody can take it away: end process " +
+                       std::to_string(found->pid);
+    if (found->host != me_.host) text += " on " + found->host;
+    text += ", and what it left running with the lock (fuser " + path_to(name) + " names all)";
+    answer.failed({errc::unsupported, std::move(text)});
+  }
+
+  void close(core::time_point until) override { threads_.close(until - env_.now()); }
+
+  void forked() noexcept override {
+    threads_.forked();
+    if (core::planted(core::mutant::child_keeps_descriptor)) return;
+    folder_.files.close_all();
+  }
+
+ private:
+  std::string path_to(std::string_view name) { return lock_file(folder_, name).path(); }
+
+  core::environment& env_;
+  folder folder_;
+  const identity me_;
+  waiter_threads threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<core::backend> open(const core::opening& o) {
+  return std::make_unique<file_backend>(o);
+}
+
+}  // namespace holdfast::file

@@ -1,0 +1,24 @@
+// Who holds the locks of a directory.
+#pragma once
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/file/transport.hpp"
+#include "core/seam.hpp"
+
+namespace holdfast::file {
+
+// The locks that are held now, by name, of those whose name starts with `prefix`. A holder is named
+// by the record, which it writes a moment after it has the lock. Empty with `why` set when the
+// directory cannot be read.
+std::vector<holder> take_census(folder&, std::string_view prefix, std::chrono::microseconds wall,
+                                core::failure& why);
+
+// The holder of one lock; nullopt: it is free.
+std::optional<holder> find_holder(folder&, std::string_view lock_name,
+                                  std::chrono::microseconds wall);
+
+}  // namespace holdfast::file

@@ -1,0 +1,71 @@
+// A claim on a lock file: carries out what the recipe says.
+#pragma once
+#include <chrono>
+#include <mutex>
+#include <string>
+
+#include "backend/file/recipe.hpp"
+#include "backend/file/record.hpp"
+#include "backend/file/transport.hpp"
+#include "backend/file/waiter_threads.hpp"
+#include "core/seam.hpp"
+
+namespace holdfast::file {
+
+struct identity {  // of a client, in its records
+  std::string host;
+  std::int64_t pid = 0;
+  std::uint64_t client = 0;
+};
+
+// Everything that does not block is done by the thread that says the verb; the wait for a lock that
+// another holds, and what follows it, by a thread of `threads`.
+class file_claim final : public core::claim, private blocking_job {
+ public:
+  file_claim(folder&, waiter_threads&, core::environment&, const identity&,
+             const core::claim_spec&, core::claim_sink&);
+
+  void acquire(const core::ask& how) override { start(how, false); }
+  void cancel() override;
+  void renew(core::duration ttl, std::uint32_t ticket) override;
+  void release(const core::succession* next) override;
+  bool others_wait() override { return file_.waiters().others_wait(); }
+  int native_handle() const noexcept override { return file_.get(); }
+
+ private:
+  enum class stopping : unsigned char { no, cancelled, closed };
+
+  void block(interrupter&) override;
+  void answer() override { deliver(decided_); }
+  void stop() noexcept override { stop_waiting(stopping::closed); }
+
+  void start(const core::ask&, bool behind);
+  void enqueue();
+  action carry_out(action, interrupter*);
+  event wait(interrupter&);
+  action look();
+  event of(lock_file::attempt);
+  void stop_waiting(stopping) noexcept;
+  void deliver(action);
+  core::failure refusal() const;
+
+  const std::string name_;
+  core::claim_sink& sink_;
+  core::environment& env_;
+  waiter_threads& threads_;
+  const identity& me_;
+  descriptor_table& files_;
+  lock_file file_;
+  recipe recipe_;
+  record_text text_;
+  std::string note_;
+  core::failure trouble_;  // of what failed last
+  action decided_ = action::end;
+
+  std::mutex mutex_;  // guards what follows
+  bool waiting_ = false;
+  stopping stopping_ = stopping::no;
+  interrupter* blocked_ = nullptr;  // the thread that waits
+};
+
+}  // namespace holdfast::file

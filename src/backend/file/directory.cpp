@@ -1,0 +1,172 @@
+#include "backend/file/directory.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "backend/file/complaint.hpp"
+#include "backend/file/naming.hpp"
+#include "core/fail.hpp"
+
+namespace holdfast::file {
+namespace {
+
+struct file_system {
+  unsigned type;  // f_type of statfs(2), which shows 32 bits of it
+  std::string_view name;
+};
+constexpr unsigned overlay_type = 0x794c7630;
+constexpr file_system remote_ones[] = {
+    {0x6969, "nfs"},        {0x517b, "smb"},       {0xff534d42, "cifs"}, {0xfe534d42, "smb2"},
+    {0x65735546, "fuse"},   {0x01021997, "9p"},    {0x00c36400, "ceph"}, {0x5346414f, "afs"},
+    {0x6b414653, "afs"},    {0x73757245, "coda"},  {0x0bd00bd0, "lustre"}, {0x47504653, "gpfs"},
+    {overlay_type, "overlay"},
+};
+
+std::string oct(mode_t mode) {
+  char text[8];
+  ::snprintf(text, sizeof text, "%04o", static_cast<unsigned>(mode & 07777));
+  return text;
+}
+
+// Without the slashes and dots at its end, behind which a symbolic link would be followed.
+std::string tidy(std::string path) {
+  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/.")))
+    path.pop_back();
+  return path;
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code ec;
+  const auto whole = std::filesystem::absolute(path, ec);  // chdir() later changes nothing
+  return ec ? path : whole.string();
+}
+
+}  // namespace
+
+std::string_view remote_file_system(long fs_type) noexcept {
+  for (const file_system& f : remote_ones)
+    if (f.type == static_cast<unsigned>(fs_type)) return f.name;
+  return {};
+}
+
+std::optional<core::failure> distrust(const std::string& path, const struct stat& st, long fs_type,
+                                      const directory_rules& rules) {
+  const auto refuse = [&path](const std::string& why) {
+    return core::failure{errc::refused, "the lock directory " + path + " " + why};
+  };
+  if (!S_ISDIR(st.st_mode)) return refuse("is not a directory: name another");
+  if (st.st_uid != rules.user)
+    return refuse("belongs to user " + std::to_string(st.st_uid) + ", not to user " +
+                  std::to_string(rules.user) +
+                  ", who could take locks away: remove it, or name another by the URL, "
+                  "file:///path");
+  if (st.st_mode & (S_IWGRP | S_IWOTH))
+    return refuse("may be written by others (mode " + oct(st.st_mode) +
+                  "), who could take locks away: name another directory, or chmod go-w this one");
+  const std::string_view remote = remote_file_system(fs_type);
+  if (remote.empty() || rules.network) return {};
+  if (static_cast<unsigned>(fs_type) == overlay_type && rules.overlay) return {};
+  return refuse("is on " + std::string(remote) +
+                ", where another host may not see a lock: name a local directory, or add "
+                "?network=1 when you know that flock holds there");
+}
+
+directory::directory(descriptor_table& table, const url& where, std::string path, bool network)
+    : table_(table), path_(std::move(path)) {
+  choose(where, network);
+  learn();
+}
+
+// Where the name is not the user's, a directory that may not be trusted is an error, never a reason
+// to look elsewhere: processes that chose differently would not exclude each other.
+void directory::choose(const url& where, bool network) {
+  rules_ = {network, path_.empty(), ::geteuid()};
+  std::string candidates[2] = {tidy(path_), {}};
+  if (path_.empty()) {
+    const std::string name = "holdfast-" + std::to_string(rules_.user);
+    candidates[0] = "/run/lock/" + name;
+    candidates[1] = "/tmp/" + name;
+  }
+  core::failure why;
+  for (const std::string& candidate : candidates) {
+    if (candidate.empty()) break;
+    path_ = absolute(candidate);
+    opened o = try_open(path_, rules_);
+    fd_ = std::move(o.fd);
+    if (fd_) return;
+    why = std::move(o.why);
+    if (!o.may_be_elsewhere) break;
+  }
+  core::fail(static_cast<errc>(why.code.value()), "open", why.text, {}, where.text());
+}
+
+directory::opened directory::try_open(const std::string& path, const directory_rules& rules) {
+  const auto open = [&path] {
+    return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  };
+  opened o;
+  o.fd = table_.open(open);
+  if (!o.fd && errno == ENOENT) {
+    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+      const int error = errno;
+      o.may_be_elsewhere =
+          error == ENOENT || error == EACCES || error == EPERM || error == EROFS;
+      o.why = complaint("create the lock directory", path, error);
+      return o;
+    }
+    o.fd = table_.open(open);
+  }
+  struct stat st;
+  if (!o.fd) {
+    const int error = errno;
+    const bool link = ::lstat(path.c_str(), &st) == 0 && S_ISLNK(st.st_mode);
+    o.why = complaint("open the lock directory", path, link ? ELOOP : error);
+    return o;
+  }
+  struct statfs fs;
+  if (::fstat(o.fd.get(), &st) != 0 || ::fstatfs(o.fd.get(), &fs) != 0) {
+    o.why = complaint("look at the lock directory", path, errno);
+  } else if (auto wrong = distrust(path, st, static_cast<long>(fs.f_type), rules)) {
+    o.why = std::move(*wrong);
+  } else if (::faccessat(o.fd.get(), ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
+    o.why = complaint("write to the lock directory", path, errno);
+  } else {
+    return o;
+  }
+  o.fd.reset();
+  return o;
+}
+
+void directory::learn() noexcept {
+  struct statfs fs;
+  if (::fstatfs(fd_.get(), &fs) != 0) return;
+  remote_ = !remote_file_system(static_cast<long>(fs.f_type)).empty() &&
+            static_cast<unsigned>(fs.f_type) != overlay_type;
+  const auto longest = static_cast<std::size_t>(fs.f_namelen);
+  name_max_ = longest > 0 ? std::min(longest, file_name_bytes_max) : file_name_bytes_max;
+}
+
+bool directory::is_at_its_path() const noexcept {
+  struct stat ours, there;
+  return ::fstat(fd_.get(), &ours) == 0 && ::lstat(path_.c_str(), &there) == 0 &&
+         ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
+std::optional<core::failure> directory::renew() {
+  const std::lock_guard guard(renewing_);
+  if (is_at_its_path()) return {};  // another thread was first
+  opened o = try_open(path_, rules_);
+  if (!o.fd) return std::move(o.why);
+  // The number stays, so that no thread ever uses one that means something else.
+  if (::dup3(o.fd.get(), fd_.get(), O_CLOEXEC) < 0)
+    return complaint("open the lock directory", path_, errno);
+  return {};
+}
+
+}  // namespace holdfast::file

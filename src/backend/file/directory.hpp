@@ -1,0 +1,71 @@
+// The directory that the locks are in: which it is, and whether it may be trusted.
+#pragma once
+#include <holdfast/url.hpp>
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "backend/file/descriptors.hpp"
+#include "core/seam.hpp"
+
+namespace holdfast::file {
+
+struct directory_rules {
+  bool network = false;  // ?network=1: file systems are taken that may not keep their locks
+  bool overlay = false;  // the default directory: in a container its files are made in the upper
+                         // layer, where flock holds, and another container is another host
+  uid_t user = 0;
+};
+
+// What is wrong with a directory that was opened without following a link; nullopt: nothing.
+std::optional<core::failure> distrust(const std::string& path, const struct stat&, long fs_type,
+                                      const directory_rules&);
+
+// The file systems whose locks other hosts may not see: their name, or empty.
+std::string_view remote_file_system(long fs_type) noexcept;
+
+class directory {
+ public:
+  // `path` as the URL says it; empty: /run/lock/holdfast-UID or, where /run/lock does not let us
+  // make one, /tmp/holdfast-UID, and never anything of the environment. Creates the directory, mode
+  // 0700, when its parent exists. Throws lock_error.
+  directory(descriptor_table&, const url& where, std::string path, bool network);
+
+  int get() const noexcept { return fd_.get(); }  // the same number all its life
+  const std::string& path() const noexcept { return path_; }
+  std::string path_of(std::string_view file) const { return path_ + '/' + std::string(file); }
+  std::size_t name_max() const noexcept { return name_max_; }
+  bool remote() const noexcept { return remote_; }
+
+  // Opens or creates it anew, after somebody deleted or moved it: no file can be made in a deleted
+  // directory. A failure when it cannot be.
+  std::optional<core::failure> renew();
+  bool is_at_its_path() const noexcept;
+
+ private:
+  struct opened {
+    descriptor fd;
+    core::failure why;
+    bool may_be_elsewhere = false;  // the default directory may be made in another place
+  };
+  opened try_open(const std::string& path, const directory_rules&);
+  void choose(const url& where, bool network);
+  void learn() noexcept;
+
+  descriptor_table& table_;
+  std::string path_;
+  directory_rules rules_;
+  descriptor fd_;
+  std::mutex renewing_;
+  std::size_t name_max_ = 0;
+  bool remote_ = false;
+};
+
+}  // namespace holdfast::file

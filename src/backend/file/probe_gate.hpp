@@ -1,0 +1,44 @@
+// Keeps those who only look at a lock from being taken for a holder.
+#pragma once
+#include <mutex>
+
+#include "backend/file/descriptors.hpp"
+#include "backend/file/directory.hpp"
+
+namespace holdfast::file {
+
+// Whether a file is locked can only be seen by locking it, and a try_acquire() in that moment would
+// find a free lock busy. So who probes first locks the directory's .probe file, exclusively; and
+// whoever found a lock busy and has one attempt only, tries once more while it shares .probe. Safe
+// from any thread.
+class probe_gate {
+ public:
+  probe_gate(descriptor_table& files, directory& place) : files_(files), place_(place) {}
+
+  // Calls `attempt` while nobody probes. After many tries without luck (a prober that is stopped)
+  // calls it all the same.
+  template <class Attempt>
+  auto unprobed(Attempt&& attempt) {
+    const std::lock_guard guard(mutex_);  // one descriptor has one lock, whoever uses it
+    const bool shut = enter();
+    auto result = attempt();
+    if (shut) leave();
+    return result;
+  }
+
+  // For a prober, with a descriptor of its own; empty when .probe cannot be opened.
+  descriptor open_for_probing();
+  static void begin_probe(const descriptor&) noexcept;
+  static void end_probe(const descriptor&) noexcept;
+
+ private:
+  bool enter();
+  void leave() noexcept;
+
+  descriptor_table& files_;
+  directory& place_;
+  std::mutex mutex_;
+  descriptor fd_;
+};
+
+}  // namespace holdfast::file

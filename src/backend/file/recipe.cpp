@@ -1,0 +1,103 @@
+#include "backend/file/recipe.hpp"
+
+#include <algorithm>
+
+#include "backend/file/record.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::file {
+
+using core::mutant;
+using core::planted;
+
+namespace {
+
+constexpr unsigned char reopenings_max = 100;  // somebody deletes the file all the time
+
+}  // namespace
+
+std::int64_t next_number(std::int64_t in_file, std::int64_t ours,
+                         std::chrono::microseconds wall) noexcept {
+  std::int64_t number = std::max(in_file, ours) + 1;
+  if (planted(mutant::file_number_forgotten)) number = 1;
+  if (planted(mutant::number_not_floored)) return number;
+  return std::max(number, static_cast<std::int64_t>(wall.count()));
+}
+
+action recipe::go(state next, action what) noexcept {
+  state_ = next;
+  return what;
+}
+
+action recipe::refuse_unlocked(reason why) noexcept {
+  why_ = why;
+  return go(state::free, action::refuse);
+}
+
+action recipe::refuse_locked(reason why) noexcept {
+  why_ = why;
+  return go(state::refusing, action::unlock);
+}
+
+action recipe::start() noexcept {
+  if (wish_.behind && !wish_.one_attempt) return go(state::waiting, action::wait);
+  return go(state::trying, action::try_lock);
+}
+
+action recipe::acquire(const wish& w) noexcept {
+  wish_ = w;
+  reopened_ = 0;
+  why_ = reason::none;
+  return w.is_open ? start() : go(state::opening, action::open);
+}
+
+action recipe::looked(const sight& seen) noexcept {
+  if (!seen.same_file && !planted(mutant::file_inode_not_checked)) {
+    if (++reopened_ > reopenings_max) return refuse_locked(reason::unsteady);
+    return go(state::opening, action::reopen);
+  }
+  if (seen.what == content::garbage) return refuse_locked(reason::garbage);
+  if (seen.what == content::another) return refuse_locked(reason::another);
+  const std::int64_t in_file = seen.what == content::record ? seen.number : 0;
+  const std::int64_t next = next_number(in_file, number_, seen.wall);
+  if (next > number_max) return refuse_locked(reason::exhausted);
+  number_ = next;
+  return go(state::writing, action::write);
+}
+
+action recipe::fail() noexcept {
+  const bool locked = state_ == state::looking || state_ == state::writing;
+  return locked ? refuse_locked(reason::failed) : refuse_unlocked(reason::failed);
+}
+
+action recipe::on(event e) noexcept {
+  if (e == event::failed) return fail();
+  switch (state_) {
+    case state::opening:
+      return start();
+    case state::trying:
+      if (e == event::locked) return go(state::looking, action::look);
+      if (wish_.one_attempt) return go(state::insisting, action::try_unprobed);
+      return go(state::waiting, action::wait);
+    case state::insisting:
+      if (e == event::locked) return go(state::looking, action::look);
+      return refuse_unlocked(reason::busy);
+    case state::waiting:
+      if (e == event::locked) return go(state::looking, action::look);
+      return go(state::free, action::end);
+    case state::writing:
+      return go(state::held, action::grant);
+    case state::held:
+      return go(state::releasing, action::unlock);
+    case state::releasing:
+      return go(state::free, action::end);
+    case state::refusing:
+      return go(state::free, action::refuse);
+    case state::free:
+    case state::looking:
+      break;
+  }
+  return refuse_unlocked(reason::failed);  // nobody says so
+}
+
+}  // namespace holdfast::file

@@ -1,0 +1,154 @@
+#include "backend/file/record.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace holdfast::file {
+namespace {
+
+constexpr std::string_view magic = "holdfast lock 1\n";
+constexpr std::size_t key_bytes = 8;
+
+// A line of a key and a value of fixed width, where it stands.
+struct field {
+  std::string_view key;
+  std::size_t at;
+  std::size_t width;
+  constexpr std::size_t value() const noexcept { return at + key_bytes; }
+  constexpr std::size_t end() const noexcept { return value() + width + 1; }
+};
+constexpr field number_field{"number  ", magic.size(), 16};
+constexpr field since_field{"since   ", number_field.end(), 16};
+constexpr field pid_field{"pid     ", since_field.end(), 10};
+constexpr field client_field{"client  ", pid_field.end(), 16};
+constexpr field check_field{"check   ", client_field.end(), 16};
+constexpr std::size_t texts_at = check_field.end();
+static_assert(texts_at + 3 * (key_bytes + 1) + 512 + host_bytes_max + 256 < record_bytes);
+
+constexpr std::int64_t pid_max = 9'999'999'999;
+
+void put_digits(char* out, std::size_t width, std::int64_t value) noexcept {
+  auto rest = static_cast<std::uint64_t>(value);
+  for (std::size_t i = width; i-- > 0; rest /= 10) out[i] = static_cast<char>('0' + rest % 10);
+}
+
+void put_hex(char* out, std::uint64_t value) noexcept {
+  for (std::size_t i = 16; i-- > 0; value >>= 4) out[i] = "0123456789abcdef"[value & 15];
+}
+
+std::optional<std::int64_t> digits(const char* text, std::size_t width) noexcept {
+  std::int64_t value = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    if (text[i] < '0' || text[i] > '9') return {};
+    value = value * 10 + (text[i] - '0');
+  }
+  return value;
+}
+
+std::optional<std::uint64_t> hex(const char* text) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < 16; ++i) {
+    const char c = text[i];
+    const bool letter = c >= 'a' && c <= 'f';
+    if (!letter && (c < '0' || c > '9')) return {};
+    value = value << 4 | static_cast<std::uint64_t>(letter ? c - 'a' + 10 : c - '0');
+  }
+  return value;
+}
+
+// Over all that stands before the check. Not against malice: whoever may write the file may lie.
+std::uint64_t check_of(const char* text) noexcept {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (std::size_t at = 0; at < check_field.at; at += 8) {
+    std::uint64_t word = 0;
+    const std::size_t left = std::min<std::size_t>(8, check_field.at - at);
+    for (std::size_t i = 0; i < left; ++i)
+      word |= std::uint64_t{static_cast<unsigned char>(text[at + i])} << (8 * i);
+    hash = (hash ^ word) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+bool control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+bool has_frame(const char* text, const field& f) noexcept {
+  return std::memcmp(text + f.at, f.key.data(), key_bytes) == 0 && text[f.end() - 1] == '\n';
+}
+
+// The line `key` at the start of `rest`, which it takes off.
+std::optional<std::string_view> take_line(std::string_view& rest, std::string_view key,
+                                          std::size_t bytes_max) noexcept {
+  const std::size_t end = rest.find('\n');
+  if (end == rest.npos || !rest.starts_with(key)) return {};
+  const std::string_view value = rest.substr(key_bytes, end - key_bytes);
+  if (value.size() > bytes_max || std::any_of(value.begin(), value.end(), control)) return {};
+  rest.remove_prefix(end + 1);
+  return value;
+}
+
+}  // namespace
+
+std::optional<record> parse_record(std::span<const char> text) noexcept {
+  if (text.size() != record_bytes) return {};
+  const char* const t = text.data();
+  if (std::memcmp(t, magic.data(), magic.size()) != 0) return {};
+  for (const field& f : {number_field, since_field, pid_field, client_field, check_field})
+    if (!has_frame(t, f)) return {};
+  const auto number = digits(t + number_field.value(), number_field.width);
+  const auto since = digits(t + since_field.value(), since_field.width);
+  const auto pid = digits(t + pid_field.value(), pid_field.width);
+  const auto client = hex(t + client_field.value());
+  const auto check = hex(t + check_field.value());
+  if (!number || !since || !pid || !client || !check) return {};
+  if (*number < 1 || *number > number_max || *check != check_of(t)) return {};
+
+  std::string_view rest(t + texts_at, record_bytes - texts_at);
+  const auto name = take_line(rest, "name    ", 512);
+  if (!name || name->empty()) return {};
+  const auto host = take_line(rest, "host    ", host_bytes_max);
+  if (!host) return {};
+  const auto note = take_line(rest, "note    ", 256);
+  if (!note || rest.empty() || rest.back() != '\n') return {};
+  if (rest.find_first_not_of(' ') != rest.size() - 1) return {};
+  return record{*number, std::chrono::microseconds{*since}, *pid, *client, *name, *host, *note};
+}
+
+void record_text::describe(std::string_view name, std::string_view host, std::string_view note,
+                           std::int64_t pid, std::uint64_t client) noexcept {
+  char* const t = bytes_.data();
+  std::memset(t, ' ', record_bytes);
+  t[record_bytes - 1] = '\n';
+  std::memcpy(t, magic.data(), magic.size());
+  for (const field& f : {number_field, since_field, pid_field, client_field, check_field}) {
+    std::memcpy(t + f.at, f.key.data(), key_bytes);
+    t[f.end() - 1] = '\n';
+  }
+  put_digits(t + pid_field.value(), pid_field.width, std::clamp<std::int64_t>(pid, 0, pid_max));
+  put_hex(t + client_field.value(), client);
+
+  char* at = t + texts_at;
+  const auto put_line = [&at](std::string_view key, std::string_view value, std::size_t most) {
+    at = std::copy(key.begin(), key.end(), at);
+    for (const char c : value.substr(0, most)) *at++ = control(c) ? '?' : c;
+    *at++ = '\n';
+  };
+  put_line("name    ", name, 512);
+  put_line("host    ", host, host_bytes_max);
+  put_line("note    ", note, 256);
+}
+
+void record_text::stamp(std::int64_t number, std::chrono::microseconds since) noexcept {
+  number_ = number;
+  char* const t = bytes_.data();
+  put_digits(t + number_field.value(), number_field.width, number);
+  put_digits(t + since_field.value(), since_field.width,
+             std::clamp<std::int64_t>(since.count(), 0, number_max));
+  put_hex(t + check_field.value(), check_of(t));
+}
+
+bool record_text::same_as(std::span<const char> other) const noexcept {
+  return other.size() == record_bytes && std::memcmp(bytes_.data(), other.data(), record_bytes) == 0;
+}
+
+}  // namespace holdfast::file

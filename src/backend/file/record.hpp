@@ -1,0 +1,62 @@
+// What a lock file holds: the number that only grows, and who took the lock last. Whether it is
+// held now is not in it: only the kernel's lock says that, and it survives no process.
+//
+// 1024 bytes of text that may be read with cat, written in one pwrite from memory that lies in one
+// page into the file's first page: the kernel copies all of it or nothing, whenever the writer is
+// killed.
+//
+//   holdfast lock 1
+//   number  1763668888123456      of the last grant, 16 digits
+//   since   1763668888123456      microseconds since 1970
+//   pid     0000001234
+//   client  0123456789abcdef
+//   check   0123456789abcdef      of all above, against bit rot and editors
+//   name    nightly
+//   host    web7
+//   note    rebuild the index
+//   (blanks, and a newline as last byte)
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace holdfast::file {
+
+inline constexpr std::size_t record_bytes = 1024;
+inline constexpr std::size_t host_bytes_max = 64;  // HOST_NAME_MAX of Linux
+inline constexpr std::int64_t number_max = (std::int64_t{1} << 53) - 1;
+
+struct record {
+  std::int64_t number = 0;
+  std::chrono::microseconds since{};
+  std::int64_t pid = 0;
+  std::uint64_t client = 0;
+  std::string_view name, host, note;
+};
+
+// Trusts nothing: nullopt unless it is exactly as written, with a number of 1 .. number_max. The
+// views point into `text`.
+std::optional<record> parse_record(std::span<const char> text) noexcept;
+
+// A record as its text. What stays from grant to grant is written once.
+class record_text {
+ public:
+  record_text() noexcept = default;
+  // `name` at most 512 bytes, `note` 256; a longer host is cut. Control characters become '?'.
+  void describe(std::string_view name, std::string_view host, std::string_view note,
+                std::int64_t pid, std::uint64_t client) noexcept;
+  void stamp(std::int64_t number, std::chrono::microseconds since) noexcept;
+  std::span<const char> bytes() const noexcept { return bytes_; }
+  std::int64_t number() const noexcept { return number_; }   // as stamped; 0: never
+  bool same_as(std::span<const char> other) const noexcept;  // byte by byte
+
+ private:
+  std::int64_t number_ = 0;
+  alignas(record_bytes) std::array<char, record_bytes> bytes_{};
+};
+
+}  // namespace holdfast::file

@@ -1,0 +1,199 @@
+#include "backend/file/transport.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "backend/file/complaint.hpp"
+#include "backend/file/naming.hpp"
+
+namespace holdfast::file {
+namespace {
+
+// How long the folder may mean another file than ours before an uncontended acquire sees it: asking
+// the folder costs an eighth of a cycle. A deleted file is seen at once.
+constexpr std::chrono::milliseconds look_through_every{10};
+constexpr int openings_max = 100;
+
+lock_file::attempt flocked(int fd, int how) noexcept {
+  if (::flock(fd, how) == 0) return lock_file::attempt::locked;
+  if (errno == EWOULDBLOCK) return lock_file::attempt::busy;
+  return errno == EINTR ? lock_file::attempt::interrupted : lock_file::attempt::failed;
+}
+
+}  // namespace
+
+lock_file::lock_file(folder& f, std::string_view lock_name)
+    : folder_(f),
+      file_(file_stem(lock_name, f.place.name_max())),
+      waiters_(f.files, f.place, file_ + std::string(waiters_suffix)) {
+  file_ += lock_suffix;
+}
+
+bool lock_file::fail(std::string_view doing, int error) {
+  trouble_ = complaint(doing, path(), error);
+  return false;
+}
+
+bool lock_file::open() {
+  close();
+  bool again = true;
+  for (int i = 0; again && i < openings_max; ++i)
+    if (try_open_once(again)) return true;
+  return false;
+}
+
+bool lock_file::try_open_once(bool& again) {
+  again = false;
+  waiters_.close();  // it may be of a directory that is not in use any more
+  if (!folder_.place.is_at_its_path()) {
+    if (auto why = folder_.place.renew()) {
+      trouble_ = std::move(*why);
+      return false;
+    }
+  }
+  fd_ = folder_.files.open([this] {
+    return ::openat(folder_.place.get(), file_.c_str(),
+                    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+  });
+  struct stat st;
+  if (!fd_) {
+    const int error = errno;
+    again = error == ENOENT;  // the directory was deleted since
+    return fail("open the lock file", error);
+  }
+  if (::fstat(fd_.get(), &st) != 0) return fail("look at the lock file", errno);
+  std::string_view wrong;
+  if (!S_ISREG(st.st_mode)) wrong = "is not a regular file: remove it";
+  if (st.st_uid != ::geteuid()) wrong = "belongs to another user: remove it";
+  if (st.st_nlink > 1) wrong = "has a second name, a hard link: remove one of them";
+  if (!wrong.empty()) {
+    trouble_ = {errc::refused, "the lock file " + path() + ' ' + std::string(wrong)};
+    fd_.reset();
+    return false;
+  }
+  device_ = st.st_dev;
+  inode_ = st.st_ino;
+  looked_through_at_ = {};
+  seen_before_ = false;
+  return true;
+}
+
+void lock_file::close() noexcept {
+  unmap();
+  fd_.reset();
+}
+
+lock_file::attempt lock_file::try_lock() {
+  attempt a = flocked(fd_.get(), LOCK_EX | LOCK_NB);
+  while (a == attempt::interrupted) a = flocked(fd_.get(), LOCK_EX | LOCK_NB);
+  if (a == attempt::failed) fail("lock", errno);
+  return a;
+}
+
+lock_file::attempt lock_file::try_unprobed() {
+  return folder_.gate.unprobed([this] { return try_lock(); });
+}
+
+lock_file::attempt lock_file::lock() {
+  const attempt a = flocked(fd_.get(), LOCK_EX);
+  if (a == attempt::failed) fail("lock", errno);
+  contended_ = true;
+  return a;
+}
+
+void lock_file::unlock() noexcept {
+  if (::flock(fd_.get(), LOCK_UN) != 0) close();
+}
+
+// Nothing: it cannot be told.
+std::optional<bool> lock_file::is_the_folders(struct stat& st, std::chrono::microseconds wall) {
+  const auto since = wall - looked_through_at_;
+  if (!contended_ && since >= since.zero() && since < look_through_every) {
+    if (::fstat(fd_.get(), &st) == 0) return st.st_nlink > 0;
+    fail("look at the lock file", errno);
+    return {};
+  }
+  contended_ = false;
+  looked_through_at_ = wall;
+  if (::fstatat(folder_.place.get(), file_.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0)
+    return st.st_ino == inode_ && st.st_dev == device_ && folder_.place.is_at_its_path();
+  if (errno == ENOENT) return false;
+  fail("look at the lock file", errno);
+  return {};
+}
+
+std::optional<sight> lock_file::look(const record_text& last, std::string_view lock_name,
+                                     std::chrono::microseconds wall) {
+  struct stat st;
+  const auto same = is_the_folders(st, wall);
+  if (!same) return {};
+  sight seen{*same, content::garbage, 0, wall};
+  if (!seen.same_file) return seen;
+  was_empty_ = st.st_size == 0;
+  if (was_empty_) seen.what = content::empty;
+  if (st.st_size != static_cast<off_t>(record_bytes)) return seen;
+
+  std::span<const char> text;
+  if (!read(static_cast<std::size_t>(st.st_size), text)) return {};
+  if (last.number() > 0 && last.same_as(text)) {
+    seen.what = content::record;
+    seen.number = last.number();
+  } else if (const auto found = parse_record(text)) {
+    seen.what = found->name == lock_name ? content::record : content::another;
+    seen.number = found->number;
+  }
+  return seen;
+}
+
+bool lock_file::read(std::size_t size, std::span<const char>& out) {
+  if (!mapped_ && seen_before_) map();
+  seen_before_ = true;
+  if (mapped_) {
+    out = {mapped_, size};
+    return true;
+  }
+  const ssize_t n = ::pread(fd_.get(), read_.data(), size, 0);
+  if (n < 0) return fail("read the lock file", errno);
+  out = {read_.data(), static_cast<std::size_t>(n)};
+  return true;
+}
+
+// A mapping spares a system call in every cycle. It is of a descriptor of its own: a mapping keeps
+// its open file alive, and with it the lock, in a fork's child too.
+void lock_file::map() {
+  if (folder_.place.remote()) return;  // other hosts' writes may not come through
+  const descriptor other = folder_.files.open([this] {
+    return ::openat(folder_.place.get(), file_.c_str(),
+                    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  });
+  struct stat st;
+  if (!other || ::fstat(other.get(), &st) != 0) return;
+  if (st.st_ino != inode_ || st.st_dev != device_) return;
+  void* const p =
+      ::mmap(nullptr, record_bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, other.get(), 0);
+  if (p != MAP_FAILED) mapped_ = static_cast<const char*>(p);
+}
+
+void lock_file::unmap() noexcept {
+  if (mapped_) ::munmap(const_cast<char*>(mapped_), record_bytes);
+  mapped_ = nullptr;
+}
+
+bool lock_file::write(const record_text& record) {
+  const auto text = record.bytes();
+  ssize_t n;
+  do {
+    n = ::pwrite(fd_.get(), text.data(), text.size(), 0);
+  } while (n < 0 && errno == EINTR);
+  if (n == static_cast<ssize_t>(text.size())) return true;
+  const int error = n < 0 ? errno : ENOSPC;
+  if (was_empty_ && ::ftruncate(fd_.get(), 0) != 0) return fail("clear the lock file", errno);
+  return fail("write the lock file", error);
+}
+
+}  // namespace holdfast::file

@@ -1,0 +1,78 @@
+// The lock file itself: the system calls that a recipe asks for.
+#pragma once
+#include <sys/stat.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "backend/file/descriptors.hpp"
+#include "backend/file/directory.hpp"
+#include "backend/file/probe_gate.hpp"
+#include "backend/file/recipe.hpp"
+#include "backend/file/record.hpp"
+#include "backend/file/waiters_file.hpp"
+
+namespace holdfast::file {
+
+// What the files of one backend share.
+struct folder {
+  folder(const url& where, std::string path, bool network)
+      : place(files, where, std::move(path), network), gate(files, place) {}
+
+  descriptor_table files;
+  directory place;
+  probe_gate gate;
+};
+
+// For one thread at a time, but for others_wait().
+class lock_file {
+ public:
+  enum class attempt : unsigned char { locked, busy, interrupted, failed };
+
+  lock_file(folder&, std::string_view lock_name);
+  ~lock_file() { close(); }
+  lock_file(const lock_file&) = delete;
+  lock_file& operator=(const lock_file&) = delete;
+
+  bool is_open() const noexcept { return static_cast<bool>(fd_); }
+  int get() const noexcept { return fd_.get(); }
+  std::string path() const { return folder_.place.path_of(file_); }
+  const core::failure& trouble() const noexcept { return trouble_; }  // of what failed last
+
+  bool open();
+  void close() noexcept;  // lets go of its lock, unless a child has a copy of the descriptor
+  attempt try_lock();
+  attempt try_unprobed();
+  attempt lock();  // blocks; interrupted by a signal
+  void unlock() noexcept;
+  // `last` is what this claim wrote last.
+  std::optional<sight> look(const record_text& last, std::string_view lock_name,
+                            std::chrono::microseconds wall);
+  bool write(const record_text&);
+  waiters_file& waiters() noexcept { return waiters_; }
+
+ private:
+  bool try_open_once(bool& again);
+  bool fail(std::string_view doing, int error);
+  std::optional<bool> is_the_folders(struct stat&, std::chrono::microseconds wall);
+  void map();
+  void unmap() noexcept;
+  bool read(std::size_t size, std::span<const char>& out);
+
+  folder& folder_;
+  std::string file_;
+  waiters_file waiters_;
+  descriptor fd_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  const char* mapped_ = nullptr;
+  bool seen_before_ = false;  // once is not worth a mapping
+  bool was_empty_ = false;
+  bool contended_ = false;
+  std::chrono::microseconds looked_through_at_{};
+  core::failure trouble_;
+  alignas(record_bytes) std::array<char, record_bytes> read_;
+};
+
+}  // namespace holdfast::file

@@ -1,0 +1,48 @@
+#include "backend/file/waiters_file.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+namespace holdfast::file {
+
+bool waiters_file::open() {
+  if (fd_) return true;
+  fd_ = files_.open([this] {
+    return ::openat(place_.get(), file_.c_str(),
+                    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+  });
+  return static_cast<bool>(fd_);
+}
+
+bool waiters_file::deleted() const noexcept {
+  struct stat st;
+  return ::fstat(fd_.get(), &st) == 0 && st.st_nlink == 0;
+}
+
+waiters_file::outcome waiters_file::announce() {
+  for (;;) {
+    if (!open()) return outcome::failed;
+    if (::flock(fd_.get(), LOCK_SH) != 0)
+      return errno == EINTR ? outcome::interrupted : outcome::failed;
+    if (!deleted()) return outcome::done;
+    fd_.reset();
+  }
+}
+
+void waiters_file::withdraw() noexcept {
+  if (fd_) ::flock(fd_.get(), LOCK_UN);
+}
+
+bool waiters_file::others_wait() {
+  for (;;) {
+    if (!open()) return true;
+    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) return true;
+    ::flock(fd_.get(), LOCK_UN);
+    if (!deleted()) return false;
+    fd_.reset();
+  }
+}
+
+}  // namespace holdfast::file

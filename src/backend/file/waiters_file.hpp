@@ -1,0 +1,35 @@
+// The companion of a lock file by which a holder learns that others wait.
+#pragma once
+#include <string>
+
+#include "backend/file/descriptors.hpp"
+#include "backend/file/directory.hpp"
+
+namespace holdfast::file {
+
+// Who waits has NAME.waiters locked, shared; the holder sees it by trying to lock it exclusively.
+// One claim either waits or holds, so one descriptor serves both.
+class waiters_file {
+ public:
+  enum class outcome : unsigned char { done, interrupted, failed };
+
+  waiters_file(descriptor_table& files, directory& place, std::string file)
+      : files_(files), place_(place), file_(std::move(file)) {}
+
+  outcome announce();  // may block for the moment in which a holder looks
+  void withdraw() noexcept;
+  bool others_wait();  // true when it cannot be told
+  void close() noexcept { fd_.reset(); }
+  std::string path() const { return place_.path_of(file_); }
+
+ private:
+  bool open();
+  bool deleted() const noexcept;
+
+  descriptor_table& files_;
+  directory& place_;
+  std::string file_;
+  descriptor fd_;
+};
+
+}  // namespace holdfast::file
