@@ -72,6 +72,7 @@ class cohort {
   using notices = std::vector<std::stop_source>;
   std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
   bool busy() const noexcept { return busy_ > 0; }  // has claims that are not idle
+  bool has_todo() const noexcept { return todo_ != nullptr; }
   bool has_line() const noexcept { return first_ != nullptr; }
   bool is_live(const detail::turn& t) const noexcept { return live_ && t.of == live_; }
 

@@ -15,6 +15,8 @@
 // After lost the core still says release, once the holder has left; ended answers that too.
 //
 // Threads: the core calls the verbs of one claim one at a time and with no lock of its own held.
+// An answer from inside a verb is the last thing that the verb does: the next verb may be called by
+// another thread before this one has returned. (After release(next): the answer of next.)
 // The backend calls a sink with no lock of its own held and in the order of events; calls for one
 // claim never overlap, except that verbs and sink calls may run at the same time on two threads.
 #pragma once

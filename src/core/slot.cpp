@@ -59,7 +59,7 @@ void slot::settle(lock& l, unsigned users_to_drop) noexcept {
         complete_all(answered);
         l.lock();
       }
-      speak(l, *c);
+      if (!speak(l, *c, users_to_drop)) return;
       speaking_ = false;
       if (arm == core::never && !notices) continue;
     }
@@ -72,6 +72,7 @@ void slot::settle(lock& l, unsigned users_to_drop) noexcept {
 }
 
 void slot::finish(lock& l, unsigned users_to_drop, core::call* answered) noexcept {
+  take_over_speech(users_to_drop);
   --visits_;
   users_ -= users_to_drop;
   std::shared_ptr<client_impl> kept;
@@ -82,8 +83,32 @@ void slot::finish(lock& l, unsigned users_to_drop, core::call* answered) noexcep
   if (retires) client_.retire(*this);
 }
 
-// Says to c's claim what is due; the lock is let go meanwhile.
-void slot::speak(lock& l, conversation& c) noexcept {
+// A verb that a thread is saying. When the answer comes from inside the verb and leaves nothing to
+// do, what the speaker would do afterwards is done with the answer, under one lock: an uncontended
+// lock or unlock then takes the slot's lock twice, not three times.
+struct slot::speech {
+  slot* where;
+  unsigned users_to_drop;
+  bool is_taken_over = false;
+  speech* outer;
+
+  static thread_local speech* innermost;
+};
+
+thread_local slot::speech* slot::speech::innermost = nullptr;
+
+void slot::take_over_speech(unsigned& users_to_drop) noexcept {
+  speech* const s = speech::innermost;
+  if (!s || s->where != this || s->is_taken_over || cohort_.has_todo()) return;
+  s->is_taken_over = true;
+  speaking_ = false;
+  --visits_;
+  users_to_drop += s->users_to_drop;
+}
+
+// Says to c's claim what is due; the lock is let go meanwhile. False when the answer has done the
+// rest: then the slot may be gone.
+bool slot::speak(lock& l, conversation& c, unsigned users_to_drop) noexcept {
   const unsigned todo = std::exchange(c.todo, 0);
   conversation* const next = todo & conversation::release ? std::exchange(c.next, nullptr) : nullptr;
   const bool succession = next && (next->todo & conversation::acquire);
@@ -92,6 +117,9 @@ void slot::speak(lock& l, conversation& c) noexcept {
   const std::uint32_t ticket = c.ticket;
   l.unlock();
   core::claim& claim = claim_of(c);
+  const bool one_verb = (todo & (todo - 1)) == 0 && !succession;
+  speech said{one_verb ? this : nullptr, users_to_drop, false, speech::innermost};
+  speech::innermost = &said;
   if (todo & conversation::acquire) claim.acquire(how);
   if (todo & conversation::cancel) claim.cancel();
   if (todo & conversation::release) {
@@ -99,7 +127,10 @@ void slot::speak(lock& l, conversation& c) noexcept {
   } else if (todo & conversation::renew) {
     claim.renew(how.ttl, ticket);
   }
+  speech::innermost = said.outer;
+  if (said.is_taken_over) return false;
   l.lock();
+  return true;
 }
 
 void slot::say_release(conversation& c, conversation* next) {

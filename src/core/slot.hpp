@@ -59,7 +59,9 @@ class slot final : private core::timer {
   void step(Change, unsigned users_to_drop = 0) noexcept;
   void settle(lock&, unsigned users_to_drop) noexcept;
   void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
-  void speak(lock&, core::conversation&) noexcept;
+  struct speech;
+  bool speak(lock&, core::conversation&, unsigned users_to_drop) noexcept;
+  void take_over_speech(unsigned& users_to_drop) noexcept;
   void say_release(core::conversation&, core::conversation* next);
   core::claim& claim_of(core::conversation&);
   core::ask ask_of(const core::conversation&) const noexcept;
