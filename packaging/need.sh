@@ -29,8 +29,10 @@ need() {
   fi
   if ((EUID != 0)); then
     if ! sudo -n true 2>/dev/null; then
-      say "some packages are missing, and installing them needs root. Please run:"
-      echo "sudo apt-get update && sudo apt-get install -y --no-install-recommends" \
+      local sudo=
+      command -v sudo >/dev/null && sudo="sudo "
+      say "packages are missing, and only root can install them. Please run as root, or with sudo:"
+      echo "${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends" \
         "${lacking[*]}" >&2
       exit 69
     fi
