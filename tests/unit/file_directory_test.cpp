@@ -1,0 +1,73 @@
+#include "backend/file/directory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::file {
+namespace {
+
+constexpr long ext4 = 0xef53, overlay = 0x794c7630;
+constexpr directory_rules of_user_7{.user = 7};
+
+struct stat a_directory(mode_t mode, uid_t owner) {
+  struct stat st = {};
+  st.st_mode = S_IFDIR | mode;
+  st.st_uid = owner;
+  return st;
+}
+
+std::string complaint_about(const struct stat& st, long fs, const directory_rules& rules) {
+  const auto why = distrust("/locks", st, fs, rules);
+  if (!why) return {};
+  EXPECT_EQ(why->code, errc::refused);
+  EXPECT_NE(why->text.find("/locks"), why->text.npos);
+  return why->text;
+}
+
+TEST(file_directory, ones_own_directory_is_trusted) {
+  for (const mode_t mode : {0700, 0750, 0755, 0711})
+    EXPECT_EQ(complaint_about(a_directory(mode, 7), ext4, of_user_7), "");
+}
+
+TEST(file_directory, someone_elses_is_not_not_even_by_root) {
+  EXPECT_NE(complaint_about(a_directory(0700, 8), ext4, of_user_7).find("belongs to user 8"),
+            std::string::npos);
+  EXPECT_NE(complaint_about(a_directory(0700, 7), ext4, {.user = 0}), "");
+}
+
+TEST(file_directory, one_that_others_may_write_is_not) {
+  for (const mode_t mode : {0777, 01777, 0702, 0770, 02775})
+    EXPECT_NE(complaint_about(a_directory(mode, 7), ext4, of_user_7).find("written by others"),
+              std::string::npos);
+}
+
+TEST(file_directory, what_is_no_directory_is_not) {
+  struct stat st = a_directory(0700, 7);
+  st.st_mode = S_IFREG | 0700;
+  EXPECT_NE(complaint_about(st, ext4, of_user_7), "");
+}
+
+TEST(file_directory, file_systems_that_other_hosts_share_are_refused_by_name) {
+  const std::pair<long, const char*> types[] = {
+      {0x6969, "nfs"}, {static_cast<long>(0xff534d42), "cifs"}, {0x517b, "smb"},
+      {0x65735546, "fuse"}, {0x01021997, "9p"}, {overlay, "overlay"}};
+  for (const auto& [type, name] : types) {
+    const std::string why = complaint_about(a_directory(0700, 7), type, of_user_7);
+    EXPECT_NE(why.find(name), why.npos);
+    EXPECT_NE(why.find("?network=1"), why.npos);
+    EXPECT_EQ(complaint_about(a_directory(0700, 7), type, {.network = true, .user = 7}), "");
+  }
+}
+
+TEST(file_directory, only_the_default_directory_may_be_on_overlay) {
+  const directory_rules default_rules{.overlay = true, .user = 7};
+  EXPECT_EQ(complaint_about(a_directory(0700, 7), overlay, default_rules), "");
+  EXPECT_NE(complaint_about(a_directory(0700, 7), 0x6969, default_rules), "");
+}
+
+TEST(file_directory, a_negative_type_of_a_32_bit_system_is_known_too) {
+  EXPECT_EQ(remote_file_system(static_cast<int>(0xff534d42)), "cifs");
+  EXPECT_EQ(remote_file_system(ext4), "");
+}
+
+}  // namespace
+}  // namespace holdfast::file
