@@ -52,22 +52,17 @@ void slot::settle(lock& l, unsigned users_to_drop) noexcept {
     const core::time_point arm = take_arm();
     auto notices = cohort_.take_notices();
     if (!c && arm == core::never && !notices) return finish(l, users_to_drop, answered);
-    if (c) {
-      speaking_ = true;
-      if (answered) {
-        l.unlock();
-        complete_all(answered);
-        l.lock();
-      }
-      if (!speak(l, *c, users_to_drop)) return;
-      speaking_ = false;
-      if (arm == core::never && !notices) continue;
+    if (c) speaking_ = true;
+    if (!c || answered || arm != core::never || notices) {  // first: after speaking it may be gone
+      l.unlock();
+      complete_all(answered);
+      if (arm != core::never) client_.timers().arm_no_later(*this, arm);
+      if (notices) client_.notify(std::move(*notices));
+      l.lock();
     }
-    l.unlock();
-    if (!c) complete_all(answered);
-    if (arm != core::never) client_.timers().arm_no_later(*this, arm);
-    if (notices) client_.notify(std::move(*notices));
-    l.lock();
+    if (!c) continue;
+    if (!speak(l, *c, users_to_drop)) return;
+    speaking_ = false;
   }
 }
 
