@@ -49,9 +49,10 @@ void wait_for(answer_base& a, core::backend& store) {
   }
 }
 
-void require_this_process(const detail::client_impl& c, std::string_view operation) {
+void require_open(const detail::client_impl& c, std::string_view operation) {
   if (!c.is_of_this_process())
     core::fail(errc::forked, operation, "open a client of its own after fork()", {}, c.text());
+  if (c.is_closed()) core::fail(errc::closed, operation, "the client was closed", {}, c.text());
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ client client::open(std::string_view where, const open_options& how, std::stop_t
 }
 
 std::vector<holder> client::inspect(std::string_view prefix) const {
-  require_this_process(*impl_, "inspect");
+  require_open(*impl_, "inspect");
   holders answer;
   impl_->store().inspect(prefix, answer);
   wait_for(answer, impl_->store());
@@ -86,7 +87,7 @@ std::vector<holder> client::inspect(std::string_view prefix) const {
 }
 
 bool client::break_lock(std::string_view name, std::string_view holder_seen) const {
-  require_this_process(*impl_, "break_lock");
+  require_open(*impl_, "break_lock");
   if (const auto fault = core::name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "break_lock", std::string(fault), {}, impl_->text());
   breaking answer;

@@ -38,6 +38,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl>,
   const core::lock_rules& rules() const noexcept { return rules_; }
   const std::string& text() const noexcept { return text_; }
   bool is_of_this_process() const noexcept { return generation_ == core::fork_generation(); }
+  bool is_closed() const noexcept { return closed_; }
 
  private:
   struct ending;  // the deleter of the shared pointer
