@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+#include <holdfast/error.hpp>
+
+#include <string>
+#include <type_traits>
+
+namespace {
+
+using holdfast::errc;
+using holdfast::lock_error;
+using holdfast::outcome;
+
+TEST(errc, every_code_has_a_text_and_one_outcome) {
+  for (int code = 1; code <= static_cast<int>(errc::closed); ++code) {
+    const std::error_code ec = errc{code};
+    EXPECT_NE(ec.message(), "unknown error") << code;
+    int outcomes = 0;
+    for (const outcome o : {outcome::busy, outcome::unavailable, outcome::lost, outcome::usage})
+      outcomes += ec == o;
+    EXPECT_EQ(outcomes, 1) << ec.message();
+  }
+}
+
+TEST(lock_error, names_the_operation_the_lock_the_backend_and_the_remedy) {
+  const lock_error e(errc::refused, {"acquire", "nightly", "file:///x", "the disk is full", {}});
+  const std::string text = e.what();
+  for (const char* part : {"acquire", "nightly", "file:///x", "the disk is full", "refused"})
+    EXPECT_NE(text.find(part), text.npos) << text;
+  EXPECT_EQ(e.operation(), "acquire");
+  EXPECT_EQ(e.lock(), "nightly");
+}
+
+TEST(lock_error, is_copied_without_throwing) {
+  static_assert(std::is_nothrow_copy_constructible_v<lock_error>);
+}
+
+}  // namespace
