@@ -1,6 +1,5 @@
 #include "core/slot.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "core/client_impl.hpp"
@@ -11,16 +10,6 @@ using core::conversation;
 using core::failure;
 
 namespace {
-
-struct blocked_waiter final : core::waiter {
-  core::parker parker;
-  void complete() noexcept override { parker.signal(); }
-};
-
-struct blocked_inquiry final : core::inquiry {
-  core::parker parker;
-  void complete() noexcept override { parker.signal(); }
-};
 
 void complete_all(core::call* answered) noexcept {
   while (answered) {
@@ -34,14 +23,6 @@ void complete_all(core::call* answered) noexcept {
 
 slot::slot(client_impl& c, std::string_view name)
     : client_(c), name_(name), cohort_(*this, c.env(), c.rules()) {}
-
-template <class Change>
-void slot::step(Change change, unsigned users_to_drop) noexcept {
-  lock l(mutex_);
-  ++visits_;
-  change();
-  settle(l, users_to_drop);
-}
 
 // Does what the cohort has asked for until nothing is left, then leaves. A thread that finds another
 // one speaking leaves its verbs to it.
@@ -163,107 +144,6 @@ void slot::fire(core::time_point now) {
   lock l(mutex_);
   cohort_.tick(now);
   settle(l, 0);
-}
-
-void slot::add_user(std::shared_ptr<client_impl> client) {
-  const lock l(mutex_);
-  if (users_++ == 0) keeps_ = std::move(client);
-}
-
-void slot::drop_user() noexcept {
-  step([] {}, 1);
-}
-
-turn* slot::acquire(const core::ask& how, bool renews, wait_bound bound, std::stop_token stop,
-                    failure& why) {
-  blocked_waiter w;
-  w.how = how;
-  w.renews = renews;
-  const bool timed = bound.what == wait_bound::kind::within;
-  if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
-  step([&] {
-    ++users_;  // the turn to be
-    cohort_.enter(w, timed || !cohort_.is_idle() ? client_.env().now() : core::time_point{});
-  });
-  if (!w.parker.signalled()) {
-    const auto withdraw = [&] { step([&] { cohort_.withdraw(w, errc::canceled); }); };
-    std::optional<std::stop_callback<decltype(withdraw)>> on_stop;
-    if (stop.stop_possible()) on_stop.emplace(std::move(stop), withdraw);
-    wait(w.parker);
-  }
-  if (w.granted) return w.granted;
-  drop_user();
-  why = std::move(w.why);
-  return nullptr;
-}
-
-void slot::wait(core::parker& p) noexcept {
-  if (p.signalled()) return;
-  if (core::driver* const d = client_.rules().store->lend()) {
-    d->run_until_signalled(p);
-  } else {
-    p.park();
-  }
-}
-
-void slot::leave(turn& t, core::inquiry* report) noexcept {
-  lock l(mutex_);
-  ++visits_;
-  const core::time_point now = cohort_.has_line() ? client_.env().now() : core::time_point{};
-  bool others_wait = cohort_.wanted();
-  if (client_.rules().can.wanted == core::wanted_by::silent) others_wait = true;
-  if (client_.rules().can.wanted == core::wanted_by::poll && cohort_.is_live(t) &&
-      cohort_.budget_is_spent(now)) {
-    core::claim& claim = *t.of->claim;
-    l.unlock();
-    others_wait = claim.others_wait();
-    l.lock();
-  }
-  cohort_.leave(t, others_wait, report, now);
-  settle(l, report ? 0 : 1);
-}
-
-void slot::unlock(turn& t) noexcept { leave(t, nullptr); }
-
-failure slot::release(turn& t) noexcept {
-  const std::error_code lost = t.status();
-  blocked_inquiry i;
-  i.until = core::saturating_add(client_.env().now(), client_.rules().options.op_timeout);
-  leave(t, &i);
-  wait(i.parker);
-  drop_user();
-  if (lost) return {lost, {}};
-  if (i.why.code == errc::not_held) return {errc::lost, std::move(i.why.text)};
-  return std::move(i.why);
-}
-
-failure slot::extend(turn& t, core::duration ttl) {
-  blocked_inquiry i;
-  const core::time_point now = client_.env().now();
-  i.until = core::saturating_add(now, client_.rules().options.op_timeout);
-  step([&] { cohort_.extend(t, ttl, i, now); });
-  wait(i.parker);
-  return std::move(i.why);
-}
-
-std::stop_token slot::token_of(turn& t, std::stop_source turn::* which) {
-  const lock l(mutex_);
-  std::stop_source& source = t.*which;
-  if (!source.stop_possible()) {
-    source = std::stop_source();
-    const bool is_lost = t.now.load() != turn::fate::held;
-    if (is_lost || (which == &turn::doubt && t.doubted)) source.request_stop();
-  }
-  return source.get_token();
-}
-
-int slot::native_handle(turn& t) noexcept {
-  const lock l(mutex_);
-  return t.of && t.of->claim ? t.of->claim->native_handle() : -1;
-}
-
-void slot::close() noexcept {
-  step([&] { cohort_.close(); });
 }
 
 void slot::granted(conversation& c, const core::grant& g) {

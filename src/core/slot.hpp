@@ -56,7 +56,12 @@ class slot final : private core::timer {
   void fire(core::time_point now) override;
 
   template <class Change>
-  void step(Change, unsigned users_to_drop = 0) noexcept;
+  void step(Change change, unsigned users_to_drop = 0) noexcept {
+    lock l(mutex_);
+    ++visits_;
+    change();
+    settle(l, users_to_drop);
+  }
   void settle(lock&, unsigned users_to_drop) noexcept;
   void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
   struct speech;
