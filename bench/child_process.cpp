@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -19,27 +18,17 @@ int exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::vector<char*> environment_to_pass() {
-  std::vector<char*> passed;
-  for (char** entry = environ; *entry; ++entry)
-    if (std::strncmp(*entry, "HOLDFAST_URL=", 13) != 0) passed.push_back(*entry);
-  passed.push_back(nullptr);
-  return passed;
-}
-
 }  // namespace
 
 child_process::child_process(const std::vector<std::string>& argv, int output) {
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  static std::vector<char*> environment = environment_to_pass();
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  const int failed =
-      posix_spawnp(&pid_, words[0], &actions, nullptr, words.data(), environment.data());
+  const int failed = posix_spawnp(&pid_, words[0], &actions, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed) throw std::system_error(failed, std::generic_category(), "cannot start " + argv[0]);
 }

@@ -11,8 +11,8 @@ namespace bench {
 // A running child; the destructor kills and reaps it when nobody has waited for it.
 class child_process {
  public:
-  // Starts argv[0], looked up in PATH, in the environment of this process but for HOLDFAST_URL.
-  // `output`: its standard output, -1: ours. Throws std::system_error.
+  // Starts argv[0], looked up in PATH. `output`: its standard output, -1: ours. Throws
+  // std::system_error.
   explicit child_process(const std::vector<std::string>& argv, int output = -1);
   ~child_process();
   child_process(child_process&&) noexcept;

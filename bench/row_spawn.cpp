@@ -1,4 +1,5 @@
 // run/spawn: what `holdfast run` adds to the start and the end of a command.
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -42,6 +43,8 @@ outcome microseconds_per_command(const std::vector<std::string>& argv, seconds l
 
 std::vector<contest> run_spawn() {
   const auto folder = std::make_shared<scratch_folder>();
+  // The default directory is for the locks of this user, one of which may be called x too.
+  setenv("HOLDFAST_URL", folder->url().c_str(), 1);
   const std::vector<std::string> bare = {"flock", folder->file("bare"), "true"};
   const std::vector<std::string> ours = {holdfast_program(), "run", "-n", "x", "--", "true"};
   return {{"", [folder, bare](seconds length) { return microseconds_per_command(bare, length); },
