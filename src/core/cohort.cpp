@@ -15,7 +15,9 @@ void cohort::enter(waiter& w, time_point now) {
     w.how.one_attempt = true;
     w.until = never;
   }
-  if (w.how.one_attempt && (live_ || current_ || first_)) return answer(w, {errc::timed_out, {}});
+  const bool withdraws = live_ && live_->now == conversation::state::withdrawing;
+  if (w.how.one_attempt && ((live_ && !withdraws) || current_ || first_))
+    return answer(w, {errc::timed_out, {}});
   if (!first_ && current_) turns_end_ = saturating_add(now, rules_.options.turn_time);
   push(w);
   earliest_until_ = std::min(earliest_until_, w.until);
