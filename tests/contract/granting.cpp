@@ -1,0 +1,144 @@
+#include "behaviour.hpp"
+
+namespace contract {
+namespace {
+
+void a_free_lock_is_granted(stage& on) {
+  const auto client = on.client();
+  const auto lock = client.mutex("job");
+  const auto lease = lock.acquire();
+  EXPECT_TRUE(lease);
+  EXPECT_TRUE(lease.held());
+  EXPECT_NO_THROW(lease.check());
+  EXPECT_FALSE(lease.status());
+  EXPECT_GT(lease.token(), 0);
+  EXPECT_FALSE(lease.lost().stop_requested());
+  if (on.can().ttl)
+    EXPECT_LE(lease.expires(), holdfast::lease_clock::now() + std::chrono::seconds(30));
+  else
+    EXPECT_EQ(lease.expires(), holdfast::lease_clock::time_point::max());
+}
+
+void a_released_lock_is_granted_again(stage& on) {
+  const auto client = on.client();
+  const auto lock = client.mutex("job");
+  for (int times = 0; times < 3; ++times) {
+    auto lease = lock.try_acquire();
+    ASSERT_TRUE(lease);
+    lease.release();
+    EXPECT_FALSE(lease);
+  }
+}
+
+void a_held_lock_is_busy_for_others(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  auto lease = client.mutex("job").acquire();
+  EXPECT_EQ(other->ask("try job"), "busy");
+  EXPECT_FALSE(client.mutex("job").try_acquire()) << "nor is it granted twice to one client";
+  EXPECT_TRUE(lease.held());
+  lease.release();
+  EXPECT_NE(token_of(other->ask("try job")), 0);
+  EXPECT_FALSE(client.mutex("job").try_acquire());
+}
+
+void busy_is_not_an_error(stage& on) {
+  const auto holder = on.client();
+  const auto client = on.client();
+  const auto lease = holder.mutex("job").acquire();
+  auto lock = client.mutex("job");
+  auto ec = make_error_code(holdfast::errc::lost);
+  EXPECT_FALSE(lock.try_acquire({}, ec));
+  EXPECT_FALSE(ec) << ec.message();
+  ec = make_error_code(holdfast::errc::lost);
+  EXPECT_FALSE(lock.try_acquire_for(std::chrono::milliseconds(5), {}, {}, ec));
+  EXPECT_FALSE(ec) << ec.message();
+  EXPECT_NO_THROW(EXPECT_FALSE(lock.try_lock()));
+  EXPECT_NO_THROW(EXPECT_FALSE(lock.try_lock_for(std::chrono::milliseconds(5))));
+}
+
+void an_attempt_never_waits(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  const auto waiting = on.other();
+  auto lease = client.mutex("job").acquire();
+  EXPECT_EQ(other->ask("try job"), "busy");
+  ASSERT_EQ(waiting->ask("acquire job"), "calling");
+  ASSERT_TRUE(falls_asleep(waiting->process(), waiting->thread()));
+  EXPECT_EQ(other->ask("try job"), "busy") << "nor behind somebody who waits";
+  EXPECT_TRUE(lease.held());
+}
+
+void a_timed_wait_ends_while_the_lock_is_held(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  const auto lease = client.mutex("job").acquire();
+  const auto start = holdfast::lease_clock::now();
+  EXPECT_EQ(other->ask("acquire job 60"), "calling");
+  EXPECT_EQ(other->receive(generous), "busy");
+  EXPECT_GE(holdfast::lease_clock::now() - start, std::chrono::milliseconds(60));
+  EXPECT_TRUE(lease.held());
+}
+
+void a_time_limit_in_the_past_is_one_attempt(stage& on) {
+  const auto client = on.client();
+  const auto other = on.client();
+  const auto past = std::chrono::steady_clock::now() - std::chrono::hours(1);
+  auto lease = client.mutex("job").try_acquire_until(past);
+  EXPECT_TRUE(lease);
+  EXPECT_FALSE(other.mutex("job").try_acquire_until(past));
+  EXPECT_FALSE(other.mutex("job").try_acquire_for(std::chrono::seconds(-1)));
+  EXPECT_FALSE(other.mutex("job").try_lock_for(std::chrono::seconds(0)));
+  lease.release();
+  EXPECT_TRUE(other.mutex("job").try_acquire_for(std::chrono::seconds(0)));
+}
+
+void different_locks_do_not_meet(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  const auto lease = client.mutex("job").acquire();
+  EXPECT_NE(token_of(other->ask("try Job")), 0);
+  EXPECT_NE(token_of(other->ask("try job2")), 0);
+  EXPECT_TRUE(client.mutex("another").try_acquire());
+}
+
+void a_lease_out_of_scope_is_given_back(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  try {
+    const auto lease = client.mutex("job").acquire();
+    throw std::runtime_error("work failed");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(other->ask("acquire job"), "calling");
+  EXPECT_NE(token_of(other->receive(generous)), 0);
+}
+
+void a_release_is_done_when_it_returns(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  for (int times = 0; times < 5; ++times) {
+    client.mutex("job").acquire().release();
+    EXPECT_NE(token_of(other->ask("try job")), 0);
+    EXPECT_EQ(other->ask("release job"), "ok");
+  }
+}
+
+}  // namespace
+
+behaviours granting() {
+  return {
+      CONTRACT_BEHAVIOUR(1, a_free_lock_is_granted, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(2, a_released_lock_is_granted_again, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(3, a_held_lock_is_busy_for_others, in_both, nothing),
+      CONTRACT_BEHAVIOUR(4, busy_is_not_an_error, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(5, an_attempt_never_waits, in_both, nothing),
+      CONTRACT_BEHAVIOUR(6, a_timed_wait_ends_while_the_lock_is_held, in_both, nothing),
+      CONTRACT_BEHAVIOUR(7, a_time_limit_in_the_past_is_one_attempt, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(8, different_locks_do_not_meet, in_both, nothing),
+      CONTRACT_BEHAVIOUR(9, a_lease_out_of_scope_is_given_back, in_both, nothing),
+      CONTRACT_BEHAVIOUR(10, a_release_is_done_when_it_returns, in_both, nothing),
+  };
+}
+
+}  // namespace contract

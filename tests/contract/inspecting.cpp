@@ -1,0 +1,104 @@
+#include <vector>
+
+#include "behaviour.hpp"
+
+namespace contract {
+namespace {
+
+using holdfast::errc;
+
+std::vector<std::string> names_of(const std::vector<holdfast::holder>& holders) {
+  std::vector<std::string> names;
+  for (const auto& one : holders) names.push_back(one.name);
+  return names;
+}
+
+void inspect_shows_the_holder_and_his_note(stage& on) {
+  const auto client = on.client();
+  const auto other = on.client();
+  EXPECT_TRUE(other.inspect().empty());
+  std::string note = "moves the \u00fcbrige rows";
+  auto lease = client.mutex("job").acquire({.note = note});
+  note.assign(note.size(), '?');
+  const auto holders = other.inspect();
+  ASSERT_EQ(holders.size(), 1u);
+  const auto& shown = holders.front();
+  EXPECT_EQ(shown.name, "job");
+  EXPECT_EQ(shown.note, "moves the \u00fcbrige rows");
+  EXPECT_FALSE(shown.owner.empty());
+  EXPECT_TRUE(shown.token == 0 || shown.token == lease.token()) << shown.token;
+  EXPECT_TRUE(shown.pid == 0 || shown.pid == ::getpid()) << shown.pid;
+  EXPECT_GE(shown.held, std::chrono::milliseconds(0));
+  if (on.can().ttl)
+    EXPECT_LE(shown.left, std::chrono::seconds(30));
+  else
+    EXPECT_EQ(shown.left, std::chrono::milliseconds::max());
+  lease.release();
+  EXPECT_TRUE(other.inspect().empty());
+}
+
+void inspect_finds_by_prefix(stage& on) {
+  const auto client = on.client();
+  std::vector<holdfast::lease> leases;
+  for (const auto* name : {"shop/b", "shop/a", "shop", "Shop/c", "sh%p", "depot"})
+    leases.push_back(client.mutex(name).acquire());
+  using list = std::vector<std::string>;
+  EXPECT_EQ(names_of(client.inspect("shop")), (list{"shop", "shop/a", "shop/b"}));
+  EXPECT_EQ(names_of(client.inspect("shop/")), (list{"shop/a", "shop/b"}));
+  EXPECT_EQ(names_of(client.inspect("sh%")), (list{"sh%p"}));
+  EXPECT_EQ(names_of(client.inspect("nothing")), list{});
+  EXPECT_EQ(client.inspect().size(), leases.size());
+}
+
+void break_lock_takes_a_lock_away(stage& on) {
+  const auto client = on.short_lived_client();
+  const auto other = on.other();
+  const auto operators = on.client();
+  const auto lease = client.mutex("job").acquire();
+  ASSERT_EQ(other->ask("acquire job"), "calling");
+  const auto seen = operators.inspect("job").at(0).owner;
+  EXPECT_TRUE(operators.break_lock("job", seen));
+  EXPECT_NE(token_of(other->receive(generous)), 0);
+  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_FALSE(lease.held());
+  EXPECT_FALSE(operators.break_lock("job", seen)) << "the next holder is another";
+  EXPECT_EQ(other->ask("held job"), "yes");
+}
+
+void a_wrong_holder_breaks_nothing(stage& on) {
+  const auto client = on.client();
+  const auto other = on.client();
+  const auto lease = client.mutex("job").acquire();
+  for (const auto* lock : {"job", "free"}) {
+    bool broken = false;
+    const auto code = thrown_by([&] { broken = other.break_lock(lock, "nobody"); });
+    EXPECT_FALSE(broken);
+    EXPECT_EQ(code, on.can().breakable ? std::error_code{} : make_error_code(errc::unsupported));
+  }
+  EXPECT_EQ(thrown_by([&] { (void)other.break_lock("", "nobody"); }), errc::bad_name);
+  EXPECT_TRUE(lease.held());
+  EXPECT_FALSE(other.mutex("job").try_acquire());
+}
+
+void features_tell_the_truth(stage& on) {
+  const auto told = on.client().features();
+  EXPECT_EQ(told.ttl, on.can().ttl);
+  EXPECT_EQ(told.fifo, on.can().fifo);
+  EXPECT_EQ(told.durable, on.can().durable);
+  EXPECT_EQ(told.processes, on.can().processes);
+  EXPECT_EQ(told.breakable, on.can().breakable);
+}
+
+}  // namespace
+
+behaviours inspecting() {
+  return {
+      CONTRACT_BEHAVIOUR(63, inspect_shows_the_holder_and_his_note, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(64, inspect_finds_by_prefix, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(65, break_lock_takes_a_lock_away, in_both, breaking),
+      CONTRACT_BEHAVIOUR(66, a_wrong_holder_breaks_nothing, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(67, features_tell_the_truth, in_threads, nothing),
+  };
+}
+
+}  // namespace contract

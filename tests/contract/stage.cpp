@@ -1,0 +1,32 @@
+#include "stage.hpp"
+
+namespace contract {
+
+bool becomes(const std::function<bool()>& condition) {
+  const auto until = std::chrono::steady_clock::now() + generous;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+bool comes(const std::stop_token& token) {
+  return becomes([&] { return token.stop_requested(); });
+}
+
+std::int64_t token_of(const std::string& answer) {
+  constexpr std::string_view granted = "granted ";
+  return answer.starts_with(granted) ? std::stoll(answer.substr(granted.size())) : 0;
+}
+
+std::error_code thrown_by(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const holdfast::lock_error& error) {
+    return error.code();
+  }
+  return {};
+}
+
+}  // namespace contract

@@ -1,0 +1,88 @@
+// What a behaviour plays on: one fresh store, and others who want its locks.
+#pragma once
+#include <gtest/gtest.h>
+#include <holdfast/holdfast.hpp>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "party.hpp"
+#include "subject.hpp"
+
+namespace contract {
+
+enum class place : unsigned char { threads, processes };
+
+class stage {
+ public:
+  stage(const backend_under_test& backend, place where)
+      : backend_(backend), where_(where), store_(backend.make()) {}
+
+  const holdfast::features& can() const { return backend_.can; }
+  subject& store() { return *store_; }
+  holdfast::client client() const { return holdfast::client::open(store_->url()); }
+  holdfast::client short_lived_client() const {
+    return holdfast::client::open(store_->short_lived_url());
+  }
+
+  // Somebody with a client of his own, in a thread or in a process, as the case is played.
+  std::unique_ptr<party> other() { return other(store_->url()); }
+  std::unique_ptr<party> short_lived_other() { return other(store_->short_lived_url()); }
+
+ private:
+  std::unique_ptr<party> other(const std::string& url) {
+    auto one = where_ == place::threads ? make_thread_party(*store_) : make_process_party();
+    const auto answer = one->ask("open " + url);
+    if (answer != "ok") throw std::runtime_error("the other cannot open " + url + ": " + answer);
+    return one;
+  }
+
+  const backend_under_test& backend_;
+  place where_;
+  std::unique_ptr<subject> store_;
+};
+
+// A thread of the suite that makes one call, which may wait.
+template <class Result>
+class caller {
+ public:
+  explicit caller(std::function<Result()> call) {
+    std::promise<pid_t> id;
+    auto known = id.get_future();
+    std::packaged_task<Result()> task(std::move(call));
+    result_ = task.get_future();
+    thread_ = std::jthread([id = std::move(id), task = std::move(task)]() mutable {
+      id.set_value(::gettid());
+      task();
+    });
+    id_ = known.get();
+  }
+
+  bool waits() const { return falls_asleep(::getpid(), id_) && !done(); }
+  bool done() const {
+    return result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+  bool comes_back() const { return result_.wait_for(generous) == std::future_status::ready; }
+  Result result() { return result_.get(); }  // once; throws what the call threw
+
+ private:
+  std::future<Result> result_;
+  pid_t id_ = 0;
+  std::jthread thread_;
+};
+
+// True once the token's stop is requested; false when that does not come.
+bool comes(const std::stop_token&);
+// True once the condition holds; false when that does not come.
+bool becomes(const std::function<bool()>& condition);
+// The token of "granted TOKEN", else 0.
+std::int64_t token_of(const std::string& answer);
+// The code that the call throws as lock_error; {} when it throws nothing.
+std::error_code thrown_by(const std::function<void()>& call);
+
+}  // namespace contract

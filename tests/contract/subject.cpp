@@ -1,0 +1,23 @@
+#include "subject.hpp"
+
+namespace contract {
+
+const std::vector<backend_under_test>& backends_under_test() {
+  static const std::vector<backend_under_test> all = {
+#ifdef HOLDFAST_WITH_MEMORY
+      {.name = "memory",
+       .make = make_memory_subject,
+       .can = {.ttl = true, .fifo = true, .durable = false, .processes = false, .breakable = true},
+       .has_outages = true,
+       .most_not_applicable = 6},
+#endif
+      {.name = "file",
+       .make = make_file_subject,
+       .can = {.ttl = false, .fifo = false, .durable = true, .processes = true, .breakable = false},
+       .has_outages = false,
+       .most_not_applicable = 12},
+  };
+  return all;
+}
+
+}  // namespace contract

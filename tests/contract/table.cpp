@@ -1,0 +1,48 @@
+#include <algorithm>
+#include <iterator>
+
+#include "behaviour.hpp"
+
+namespace contract {
+
+const behaviours& exclusive_behaviours() {
+  static const behaviours all = [] {
+    behaviours table;
+    for (const auto group :
+         {granting, waiting, leaving, tokens, ownership, reentry, standard_library, time_passing,
+          outages, closing, names, inspecting, errors, crashes})
+      std::ranges::copy(group(), std::back_inserter(table));
+    std::ranges::stable_sort(table, {}, &behaviour::number);
+    return table;
+  }();
+  return all;
+}
+
+std::string not_applicable(const behaviour& b, const backend_under_test& backend) {
+  switch (b.what) {
+    case needs::nothing:
+      return "";
+    case needs::ttl:
+      return backend.can.ttl ? "" : "its leases do not run out: the process holds them";
+    case needs::breaking:
+      return backend.can.breakable ? "" : "a lock cannot be taken from a living process";
+    case needs::outages:
+      return backend.has_outages ? "" : "there is no server between the process and its locks";
+    case needs::durability:
+      return backend.can.durable ? "" : "nothing is kept once its last client is gone";
+  }
+  return "";
+}
+
+std::vector<place> places(const behaviour& b, const backend_under_test& backend) {
+  if (b.how == played::in_threads || !backend.can.processes) return {place::threads};
+  if (b.how == played::in_processes) return {place::processes};
+  return {place::threads, place::processes};
+}
+
+std::string case_name(const behaviour& b) {
+  const auto number = std::to_string(b.number);
+  return "b" + std::string(number.size() < 2 ? "0" : "") + number + "_" + std::string(b.name);
+}
+
+}  // namespace contract

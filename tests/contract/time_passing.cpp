@@ -1,0 +1,134 @@
+// Leases that run out, and how their holder is told.
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "behaviour.hpp"
+
+namespace contract {
+namespace {
+
+using holdfast::errc;
+using holdfast::lease_clock;
+constexpr holdfast::acquire_options by_hand{.ttl = short_ttl, .renew = holdfast::renewal::manual};
+
+void a_loss_is_told_to_the_holder(stage& on) {
+  const auto client = on.short_lived_client();
+  const auto lease = client.mutex("job").acquire();
+  EXPECT_FALSE(lease.lost().stop_requested());
+  on.store().lose_leases_of(client);
+  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(lease) << "lost is not released";
+  EXPECT_FALSE(lease.held());
+  EXPECT_EQ(lease.status(), holdfast::outcome::lost);
+  EXPECT_EQ(thrown_by([&] { lease.check(); }), lease.status());
+}
+
+void doubt_is_told_before_loss(stage& on) {
+  const auto client = on.short_lived_client();
+  const auto lease = client.mutex("job").acquire();
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto note = [&](const char* what) {
+    const std::lock_guard guard(mutex);
+    told.emplace_back(what);
+  };
+  const std::stop_callback on_loss(lease.lost(), [&] { note("lost"); });
+  const std::stop_callback on_doubt(lease.doubtful(), [&] { note("doubtful"); });
+  on.store().lose_leases_of(client);
+  EXPECT_TRUE(becomes([&] {
+    const std::lock_guard guard(mutex);
+    return told.size() == 2;
+  }));
+  const std::lock_guard guard(mutex);
+  EXPECT_EQ(told, (std::vector<std::string>{"doubtful", "lost"}));
+}
+
+void a_lease_is_not_held_from_its_deadline_on(stage& on) {
+  const auto client = on.client();
+  const auto lease = client.mutex("job").acquire(by_hand);
+  const auto deadline = lease.expires();
+  for (bool held = true; held;) {
+    const auto before = lease_clock::now();
+    held = lease.held();
+    const auto after = lease_clock::now();
+    if (held)
+      EXPECT_LT(before, deadline);
+    else
+      EXPECT_GE(after, deadline);
+  }
+  EXPECT_EQ(lease.status(), errc::lost);
+  EXPECT_EQ(thrown_by([&] { lease.check(); }), errc::lost);
+  EXPECT_TRUE(comes(lease.lost()));
+}
+
+void nobody_enters_before_the_deadline(stage& on) {
+  const auto client = on.client();
+  const auto other = on.client();
+  const auto lease = client.mutex("job").acquire(by_hand);
+  const auto next = other.mutex("job").acquire();
+  const auto granted = lease_clock::now();
+  EXPECT_TRUE(next);
+  EXPECT_FALSE(lease.held());
+  EXPECT_GE(granted, lease.expires());
+  EXPECT_GT(next.token(), lease.token());
+}
+
+// A machine that stops the suite for most of a ttl loses the lease by right: hence several tries.
+void a_renewed_lease_outlives_three_ttl(stage& on) {
+  const auto client = on.short_lived_client();
+  bool outlived = false;
+  for (int tries = 0; tries < 5 && !outlived; ++tries) {
+    const auto lease = client.mutex("job").acquire();
+    const auto late = lease.expires() + 3 * short_ttl;
+    EXPECT_TRUE(becomes([&] { return !lease.held() || lease.expires() > late; }));
+    outlived = lease.held();
+  }
+  EXPECT_TRUE(outlived);
+}
+
+void a_lease_of_manual_renewal_runs_out(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  const auto lease = client.mutex("job").acquire(by_hand);
+  const auto deadline = lease.expires();
+  EXPECT_EQ(other->ask("acquire job"), "calling");
+  EXPECT_NE(token_of(other->receive(generous)), 0);
+  EXPECT_EQ(lease.expires(), deadline) << "nothing extended it";
+  EXPECT_FALSE(lease.held());
+}
+
+void extend_makes_a_lease_run_longer(stage& on) {
+  constexpr std::chrono::minutes long_time{10};
+  const auto client = on.client();
+  auto lease = client.mutex("job").acquire();
+  if (!on.can().ttl) {
+    EXPECT_EQ(thrown_by([&] { lease.extend(long_time); }), errc::unsupported);
+    EXPECT_TRUE(lease.held());
+    return;
+  }
+  const auto before = lease.expires();
+  lease.extend(long_time);
+  EXPECT_GT(lease.expires(), before + std::chrono::minutes(5));
+  EXPECT_EQ(thrown_by([&] { lease.extend(std::chrono::milliseconds(-1)); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { lease.extend(std::chrono::milliseconds::max()); }), errc::bad_option);
+  EXPECT_TRUE(lease.held());
+  lease.release();
+  EXPECT_EQ(thrown_by([&] { lease.extend(long_time); }), errc::not_held);
+}
+
+}  // namespace
+
+behaviours time_passing() {
+  return {
+      CONTRACT_BEHAVIOUR(45, a_loss_is_told_to_the_holder, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(46, doubt_is_told_before_loss, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(47, a_lease_is_not_held_from_its_deadline_on, in_threads, ttl),
+      CONTRACT_BEHAVIOUR(48, nobody_enters_before_the_deadline, in_threads, ttl),
+      CONTRACT_BEHAVIOUR(49, a_renewed_lease_outlives_three_ttl, in_threads, ttl),
+      CONTRACT_BEHAVIOUR(50, a_lease_of_manual_renewal_runs_out, in_both, ttl),
+      CONTRACT_BEHAVIOUR(51, extend_makes_a_lease_run_longer, in_threads, nothing),
+  };
+}
+
+}  // namespace contract

@@ -1,0 +1,110 @@
+#include <vector>
+
+#include "behaviour.hpp"
+
+namespace contract {
+namespace {
+
+using acquiring = caller<std::int64_t>;  // the token that was granted, 0 for none
+
+void a_waiter_gets_the_lock_when_it_is_released(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  auto lease = client.mutex("job").acquire();
+  ASSERT_EQ(other->ask("acquire job"), "calling");
+  ASSERT_TRUE(falls_asleep(other->process(), other->thread()));
+  EXPECT_TRUE(other->answers_nothing_yet());
+  lease.unlock();
+  EXPECT_NE(token_of(other->receive(generous)), 0);
+}
+
+void a_timed_waiter_gets_the_lock_in_time(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  auto lease = client.mutex("job").acquire();
+  ASSERT_EQ(other->ask("acquire job 600000"), "calling");
+  ASSERT_TRUE(falls_asleep(other->process(), other->thread()));
+  lease.unlock();
+  EXPECT_NE(token_of(other->receive(generous)), 0);
+}
+
+void waiters_of_one_client_are_served_in_order(stage& on) {
+  constexpr int count = 8;
+  const auto client = on.client();
+  auto lock = client.mutex("job");
+  auto lease = lock.acquire();
+  std::mutex order_mutex;
+  std::vector<int> order;
+  std::vector<std::unique_ptr<acquiring>> waiters;
+  for (int i = 0; i < count; ++i) {
+    waiters.push_back(std::make_unique<acquiring>([&, i] {
+      const auto mine = lock.acquire();
+      const std::lock_guard guard(order_mutex);
+      order.push_back(i);
+      return mine.token();
+    }));
+    ASSERT_TRUE(waiters.back()->waits());
+  }
+  lease.unlock();
+  for (auto& waiter : waiters) ASSERT_TRUE(waiter->comes_back());
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+void a_thousand_waiters_are_all_served(stage& on) {
+  constexpr int clients = 4;
+  constexpr int waiters = 250;
+  std::vector<holdfast::client> all;
+  std::vector<holdfast::mutex> locks;
+  for (int i = 0; i < clients; ++i) {
+    all.push_back(on.client());
+    locks.push_back(all.back().mutex("job"));
+  }
+  auto lease = locks[0].acquire();
+  std::int64_t served = 0, last = lease.token();  // guarded by the lock itself
+  bool grown = true;
+  std::vector<std::jthread> crowd;
+  for (int i = 0; i < clients * waiters; ++i) {
+    crowd.emplace_back([&, &lock = locks[i % clients]] {
+      const auto mine = lock.acquire();
+      ++served;
+      grown = grown && mine.token() > last;
+      last = mine.token();
+    });
+  }
+  lease.unlock();
+  crowd.clear();
+  EXPECT_EQ(served, clients * waiters);
+  EXPECT_TRUE(grown);
+}
+
+void sixteen_workers_count_without_a_fault(stage& on) {
+  constexpr int workers = 16;
+  constexpr int times = 100;
+  char path[] = "/tmp/holdfast-count-XXXXXX";
+  const int file = ::mkstemp(path);
+  ASSERT_GE(file, 0);
+  std::int64_t words[2] = {};
+  EXPECT_EQ(::pwrite(file, words, sizeof words, 0), ssize_t{sizeof words});
+  std::vector<std::unique_ptr<party>> all;
+  for (int i = 0; i < workers; ++i) all.push_back(on.other());
+  for (auto& one : all) one->send("count job " + std::to_string(times) + " " + path);
+  for (auto& one : all) EXPECT_EQ(one->receive(generous), "ok");
+  EXPECT_EQ(::pread(file, words, sizeof words, 0), ssize_t{sizeof words});
+  EXPECT_EQ(words[1], workers * times);
+  ::close(file);
+  ::unlink(path);
+}
+
+}  // namespace
+
+behaviours waiting() {
+  return {
+      CONTRACT_BEHAVIOUR(11, a_waiter_gets_the_lock_when_it_is_released, in_both, nothing),
+      CONTRACT_BEHAVIOUR(12, a_timed_waiter_gets_the_lock_in_time, in_both, nothing),
+      CONTRACT_BEHAVIOUR(13, waiters_of_one_client_are_served_in_order, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(14, a_thousand_waiters_are_all_served, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(15, sixteen_workers_count_without_a_fault, in_both, nothing),
+  };
+}
+
+}  // namespace contract
