@@ -1,7 +1,6 @@
 #include "cli/duration_text.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 
 namespace holdfast::cli {
@@ -27,7 +26,7 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), value,
                                              std::chars_format::fixed);
   if (scale == 0 || error != std::errc{} || stop != number.data() + number.size()) return {};
-  const double nanoseconds = std::round(value * scale * 1e9);
+  const double nanoseconds = value * scale * 1e9 + 0.5;
   if (!(nanoseconds < 9.2e18)) return {};
   return std::chrono::nanoseconds{static_cast<std::int64_t>(nanoseconds)};
 }

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -85,7 +85,8 @@ void close_all_but(unsigned a, unsigned b) {
 }  // namespace
 
 guardian::guardian(const shared_page& page, const std::string& name) {
-  const file_descriptor self(::pidfd_open(::getpid(), 0));
+  // Not by pidfd_open(): glibc 2.36 declares it without extern "C".
+  const file_descriptor self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!self) throw std::system_error(errno, std::generic_category(), "pidfd_open");
   spawn_plan plan;
   plan.set_flags(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
