@@ -1,0 +1,40 @@
+// What every test of the command line stands on: a folder of locks that nobody else uses.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/cli/process.hpp"
+
+namespace holdfast::cli_test {
+
+using words = std::vector<std::string>;
+
+class cli : public ::testing::Test {
+ protected:
+  cli();
+  ~cli() override;
+
+  // `holdfast run OPTIONS... lock -- COMMAND...` on the file backend of this test.
+  words on_file(words options, words command) const;
+  words on_memory(const std::string& query, words options, words command) const;
+  std::string file_url() const { return "file://" + folder_.string(); }
+  std::filesystem::path path(const std::string& name) const { return scratch_ / name; }
+
+ private:
+  static words run(words options, words command);
+
+  std::filesystem::path scratch_, folder_;
+};
+
+// A command that prints its process number and then sleeps far beyond the test.
+words sleeper();
+// As sh -c.
+words shell(const std::string& script);
+
+// The number of the process that a sleeper has printed.
+pid_t number_in(const std::string& line);
+
+}  // namespace holdfast::cli_test

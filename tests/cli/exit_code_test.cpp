@@ -1,0 +1,68 @@
+#include <signal.h>
+
+#include <fstream>
+
+#include "tests/cli/cli_test.hpp"
+
+namespace holdfast::cli_test {
+namespace {
+
+class exit_code : public cli {};
+
+TEST_F(exit_code, is_that_of_the_command) {
+  process run(on_file({}, shell("exit 37")));
+  EXPECT_EQ(run.wait(), (ending{37, 0}));
+  EXPECT_EQ(run.err(), "");
+}
+
+TEST_F(exit_code, is_128_and_the_signal_that_ended_the_command) {
+  process run(on_file({}, shell("kill -KILL $$")));
+  EXPECT_EQ(run.wait(), (ending{128 + SIGKILL, 0}));
+}
+
+TEST_F(exit_code, is_127_for_a_command_that_there_is_not) {
+  process run(on_file({}, {"no-such-command-anywhere"}));
+  EXPECT_EQ(run.wait(), (ending{127, 0}));
+  EXPECT_NE(run.err().find("holdfast: cannot run 'no-such-command-anywhere'"), std::string::npos);
+}
+
+TEST_F(exit_code, is_126_for_a_file_that_is_no_program) {
+  const auto file = path("text");
+  std::ofstream(file) << "no program\n";
+  process run(on_file({}, {file.string()}));
+  EXPECT_EQ(run.wait(), (ending{126, 0}));
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  process as_text(on_file({}, {file.string()}));
+  EXPECT_EQ(as_text.wait(), (ending{126, 0}));  // a shell would try to run it
+}
+
+TEST_F(exit_code, of_a_command_that_cannot_run_is_the_same_on_a_server) {
+  process missing(on_memory("", {}, {"no-such-command-anywhere"}));
+  EXPECT_EQ(missing.wait(), (ending{127, 0}));
+  process folder(on_memory("", {}, {"/"}));
+  EXPECT_EQ(folder.wait(), (ending{126, 0}));
+  process fine(on_memory("", {}, shell("exit 5")));
+  EXPECT_EQ(fine.wait(), (ending{5, 0}));
+}
+
+TEST_F(exit_code, is_69_when_the_locks_cannot_be_reached) {
+  process run(holdfast({"run", "--url", "file:///proc/nowhere", "x", "--", "true"}));
+  EXPECT_EQ(run.wait(), (ending{69, 0}));
+  EXPECT_EQ(run.err().find("holdfast: "), 0u);
+}
+
+TEST_F(exit_code, the_lock_is_free_after_a_command_that_cannot_run) {
+  process missing(on_file({}, {"no-such-command-anywhere"}));
+  EXPECT_EQ(missing.wait(), (ending{127, 0}));
+  process next(on_file({"-n"}, {"true"}));
+  EXPECT_EQ(next.wait(), (ending{0, 0}));
+}
+
+TEST_F(exit_code, no_shell_reads_the_command) {
+  process run(on_file({}, {"printf", "%s|", "$HOME", "a;b", "*"}));
+  EXPECT_EQ(run.wait(), (ending{0, 0}));
+  EXPECT_EQ(run.out(), "$HOME|a;b|*|");
+}
+
+}  // namespace
+}  // namespace holdfast::cli_test

@@ -1,0 +1,98 @@
+#include "tests/cli/cli_test.hpp"
+
+namespace holdfast::cli_test {
+namespace {
+
+class usage : public cli {
+ protected:
+  void refused(words arguments, const std::string& says) {
+    process run(holdfast(arguments));
+    EXPECT_EQ(run.wait(), (ending{64, 0})) << ::testing::PrintToString(arguments);
+    const std::string text = run.err();
+    EXPECT_EQ(text.find("holdfast: "), 0u) << text;
+    EXPECT_NE(text.find(says), std::string::npos) << text << "lacks " << says;
+    EXPECT_NE(text.find("see holdfast help"), std::string::npos) << text;
+    EXPECT_EQ(text.find('\n'), text.size() - 1) << text;
+    EXPECT_EQ(run.out(), "");
+  }
+};
+
+TEST_F(usage, of_a_missing_part_says_which) {
+  refused({"run"}, "NAME");
+  refused({"run", "--", "true"}, "NAME");
+  refused({"run", "", "--", "true"}, "NAME is empty");
+  refused({"run", "x"}, "-- is missing");
+  refused({"run", "x", "true"}, "--");
+  refused({"run", "x", "--"}, "command after -- is missing");
+  refused({}, "command is missing");
+}
+
+TEST_F(usage, of_unknown_words_names_them) {
+  refused({"run", "--frob", "x", "--", "true"}, "--frob");
+  refused({"run", "-z", "x", "--", "true"}, "-z");
+  refused({"run", "-n", "-w"}, "-w");
+  refused({"run", "--close=yes", "x", "--", "true"}, "--close");
+  refused({"walk"}, "walk");
+}
+
+TEST_F(usage, of_bad_durations_quotes_them) {
+  for (const std::string bad : {"-1", "nan", "inf", "1e3", "", ".", "5 s", "5x", "0x10", "1.2.3",
+                                "99999999999999999999", "s"})
+    refused({"run", "-w", bad, "x", "--", "true"}, "'" + bad + "'");
+  refused({"run", "--url", "memory:", "--ttl", "-5", "x", "--", "true"}, "'-5'");
+  refused({"run", "--url", "memory:", "--ttl", "99ms", "x", "--", "true"}, "--ttl");
+  refused({"run", "--url", "memory:", "--ttl", "9999h", "x", "--", "true"}, "--ttl");
+  refused({"run", "--url", "memory:", "--grace", "11s", "x", "--", "true"}, "third");
+}
+
+TEST_F(usage, of_bad_exit_codes_names_the_range) {
+  for (const std::string bad : {"-1", "256", "x", "", "1.0", "99999999999"})
+    refused({"run", "-E", bad, "x", "--", "true"}, "0 to 255");
+}
+
+TEST_F(usage, twice_with_different_values_is_refused) {
+  refused({"run", "-w", "1", "-w", "2", "x", "--", "true"}, "twice");
+  refused({"run", "--url", "memory:a", "--url", "memory:b", "x", "--", "true"}, "twice");
+  refused({"run", "-n", "-w", "2", "x", "--", "true"}, "-n");
+  refused({"run", "x", "y", "--", "true"}, "--");
+  process same(holdfast({"run", "-E", "3", "--url", file_url(), "-E", "3", "x", "--", "true"}));
+  EXPECT_EQ(same.wait(), (ending{0, 0}));
+}
+
+TEST_F(usage, of_ttl_options_without_a_ttl_is_refused) {
+  refused({"run", "--url", file_url(), "--ttl", "5", "x", "--", "true"}, "--ttl");
+  refused({"run", "--url", file_url(), "--no-renew", "x", "--", "true"}, "--no-renew");
+  refused({"run", "--url", file_url(), "--grace", "1", "x", "--", "true"}, "--grace");
+}
+
+TEST_F(usage, of_bad_names_and_urls_says_what_is_wrong) {
+  refused({"run", "--url", file_url(), std::string(513, 'a'), "--", "true"}, "512");
+  refused({"run", "--url", file_url(), "a\nb", "--", "true"}, "control");
+  refused({"run", "--url", file_url(), "a\xff", "--", "true"}, "UTF-8");
+  refused({"run", "--url", "gopher://x", "x", "--", "true"}, "gopher");
+  refused({"run", "--url", file_url() + "?frob=1", "x", "--", "true"}, "frob");
+}
+
+TEST_F(usage, options_stand_before_or_after_the_name) {
+  process after(holdfast({"run", "x", "--url", file_url(), "-w", "1.5", "--", "sh", "-c",
+                          "echo $HOLDFAST_NAME $1", "-n", "-w"}));
+  EXPECT_EQ(after.wait(), (ending{0, 0}));
+  EXPECT_EQ(after.out(), "x -w\n");
+  process a_dash_name(holdfast({"run", "--url=" + file_url(), "-", "--", "true"}));
+  EXPECT_EQ(a_dash_name.wait(), (ending{0, 0}));
+}
+
+TEST_F(usage, help_and_version_go_to_standard_output) {
+  for (const words& asked : {words{"help", "run"}, words{"run", "--help"}, words{"run", "-h"}}) {
+    process run(holdfast(asked));
+    EXPECT_EQ(run.wait(), (ending{0, 0}));
+    EXPECT_NE(run.out().find("holdfast run [OPTION...] NAME -- COMMAND"), std::string::npos);
+    EXPECT_EQ(run.err(), "");
+  }
+  process version(holdfast({"version"}));
+  EXPECT_EQ(version.wait(), (ending{0, 0}));
+  EXPECT_EQ(version.out().find("holdfast "), 0u);
+}
+
+}  // namespace
+}  // namespace holdfast::cli_test
