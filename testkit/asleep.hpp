@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <span>
 
 namespace holdfast::testkit {
 
@@ -10,5 +11,9 @@ namespace holdfast::testkit {
 // is then in its wait. False when that does not come within `bound`.
 bool falls_asleep(pid_t process, pid_t thread,
                   std::chrono::milliseconds bound = std::chrono::seconds(40));
+
+// The same of all threads of this process that are given, looked at together.
+bool all_fall_asleep(std::span<const pid_t> threads,
+                     std::chrono::milliseconds bound = std::chrono::seconds(40));
 
 }  // namespace holdfast::testkit

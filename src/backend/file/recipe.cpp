@@ -52,7 +52,7 @@ action recipe::acquire(const wish& w) noexcept {
 }
 
 action recipe::looked(const sight& seen) noexcept {
-  if (!seen.same_file && !planted(mutant::file_inode_not_checked)) {
+  if (!seen.same_file) {
     if (++reopened_ > reopenings_max) return refuse_locked(reason::unsteady);
     return go(state::opening, action::reopen);
   }

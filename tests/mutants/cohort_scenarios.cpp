@@ -1,0 +1,91 @@
+// Turns inside a client.
+#include <algorithm>
+#include <vector>
+
+#include "scenario.hpp"
+#ifdef HOLDFAST_WITH_MEMORY
+#include "scene.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using core::mutant;
+
+std::string nobody_enters_before_a_lost_lease_is_left() {
+  scene s;
+  auto& c = s.open("");
+  auto lost = s.acquire(c, by_hand(1s))->result();
+  s.pass(2s);
+  if (lost.held()) return "still held";
+  if (s.attempt(c)) return "two threads of one process work at a time";
+  lost.unlock();
+  return s.attempt(c) ? "" : "the lock never came free";
+}
+
+// Twenty of one client, and one of another that must not wait for them all.
+std::string turns_are_cut_short_when_somebody_waits() {
+  scene s;
+  auto& crowd = s.open("ttl=60s&turns=4");
+  auto& other = s.open("ttl=60s");
+  auto held = s.acquire(crowd)->result();
+  const auto take = [&s](const client& c) {
+    return s.start<std::int64_t>([lock = std::make_shared<mutex>(c, lock_name)](std::stop_token t) {
+      std::error_code ec;
+      return lock->acquire({}, std::move(t), ec).token();
+    });
+  };
+  std::vector<std::shared_ptr<call<std::int64_t>>> local;
+  for (int i = 0; i < 20; ++i) local.push_back(take(crowd));
+  const auto waiting = take(other);
+  held.unlock();
+  if (!s.passes_until(*waiting, 1min)) return "the other was never served";
+  const auto foreign = waiting->result();
+  bool overtakes = false;
+  for (auto& one : local) {
+    if (!s.passes_until(*one, 1min)) return "one of the crowd was never served";
+    overtakes = one->result() > foreign || overtakes;
+  }
+  return overtakes ? "" : "the other client was served last of all";
+}
+
+std::string a_leaver_passes_its_wake_up_on() {
+  scene s;
+  auto& holder = s.open("ttl=60s");
+  auto& c = s.open("ttl=60s");
+  auto held = s.acquire(holder)->result();
+  const auto leaver = s.acquire(c);
+  const auto stays = s.acquire(c);
+  leaver->stop();
+  if (!s.passes_until(*leaver, 1s)) return "the stop ended nothing";
+  held.unlock();
+  if (!s.passes_until(*stays, 50s)) return "the lock is free and somebody waits for it";
+  return stays->result() ? "" : "not granted";
+}
+
+std::string a_turn_starts_with_time_left() {
+  scene s;
+  auto& c = s.open("");
+  auto held = s.acquire(c, by_hand(1s))->result();
+  const auto next = s.acquire(c, by_hand(1s));
+  s.pass(800ms, next.get());
+  held.unlock();
+  if (!s.passes_until(*next, 1min)) return "no turn";
+  const auto granted = next->result();
+  return granted.expires() - s.now() >= 450ms ? "" : "the turn is over before it has begun";
+}
+
+constexpr scenario all[] = {
+    {mutant::turn_before_release, "memory", nobody_enters_before_a_lost_lease_is_left},
+    {mutant::wanted_ignored, "memory", turns_are_cut_short_when_somebody_waits},
+    {mutant::leaver_ends_the_wait, "memory", a_leaver_passes_its_wake_up_on},
+    {mutant::turn_on_short_lease, "memory", a_turn_starts_with_time_left},
+};
+
+}  // namespace
+
+std::span<const scenario> cohort_scenarios() { return all; }
+
+}  // namespace holdfast::mutants
+#else
+std::span<const holdfast::mutants::scenario> holdfast::mutants::cohort_scenarios() { return {}; }
+#endif

@@ -1,0 +1,59 @@
+// What a fork's child has of its parent's locks.
+#include <holdfast/holdfast.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "folder.hpp"
+#include "scenario.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using core::mutant;
+
+// Whether the test was true in a child.
+bool is_true_in_a_child(const std::function<bool()>& test) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(test() ? 1 : 0);
+  int status = 0;
+  return ::waitpid(child, &status, 0) != child || status != 0;
+}
+
+std::string a_child_holds_nothing() {
+  const folder locks;
+  const auto c = client::open(locks.url());
+  const auto held = c.mutex("job").acquire();
+  const bool holds = is_true_in_a_child([&] { return held.held(); });
+  return holds ? "parent and child both hold the lock" : "";
+}
+
+bool has_a_file_open_in(const std::string& place) {
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const auto file = std::filesystem::read_symlink(one.path(), gone);
+    if (!gone && file.string().starts_with(place + "/")) return true;
+  }
+  return false;
+}
+
+std::string a_child_keeps_no_lock_file_open() {
+  const folder locks;
+  const auto c = client::open(locks.url());
+  const auto held = c.mutex("job").acquire();
+  if (!has_a_file_open_in(locks.path())) return "not held";
+  const bool keeps = is_true_in_a_child([&] { return has_a_file_open_in(locks.path()); });
+  return keeps ? "the lock would outlive its holder in a child that knows nothing of it" : "";
+}
+
+constexpr scenario all[] = {
+    {mutant::child_keeps_lease, "file", a_child_holds_nothing},
+    {mutant::child_keeps_descriptor, "file", a_child_keeps_no_lock_file_open},
+};
+
+}  // namespace
+
+std::span<const scenario> fork_scenarios() { return all; }
+
+}  // namespace holdfast::mutants

@@ -1,0 +1,79 @@
+// Deadlines, and how their passing is told.
+#include "scenario.hpp"
+#ifdef HOLDFAST_WITH_MEMORY
+#include "scene.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using core::mutant;
+
+std::string the_deadline_counts_from_the_send() {
+  scene s;
+  auto& c = s.open("op-timeout=60s");
+  s.store.set_latency(1s);
+  const auto sent = s.now();
+  const auto waiting = s.acquire(c, by_hand(10s));
+  if (!s.passes_until(*waiting, 1min)) return "no grant";
+  const auto held = waiting->result();
+  if (held.expires() > sent + 10s) return "the store lets others in while the lease is held";
+  return held.held() ? "" : "not held";
+}
+
+std::string held_reads_the_clock() {
+  scene s;
+  const auto held = s.acquire(s.open(""), by_hand(1s))->result();
+  if (!held.held()) return "not held";
+  s.env.freeze(2s);
+  return held.held() ? "held after the deadline, as the stopped process goes on" : "";
+}
+
+std::string doubt_comes_before_the_deadline() {
+  scene s;
+  const auto held = s.acquire(s.open(""), by_hand(1s))->result();
+  const auto doubt = held.doubtful();
+  s.pass(held.expires() - s.now() - 1ms);
+  if (!held.held()) return "not held";
+  return doubt.stop_requested() ? "" : "nobody told the holder that the lease may be lost";
+}
+
+std::string loss_is_told_at_the_deadline() {
+  scene s;
+  const auto held = s.acquire(s.open(""), by_hand(1s))->result();
+  const auto loss = held.lost();
+  s.pass(held.expires() - s.now() - 1ms);
+  if (loss.stop_requested()) return "told too early";
+  s.pass(1ms);
+  return loss.stop_requested() ? "" : "nobody told the holder that the lease is lost";
+}
+
+// The renewal is heard by the store in time, and its answer comes after the deadline.
+std::string what_is_lost_stays_lost() {
+  scene s;
+  const auto held = s.acquire(s.open("ttl=1s&op-timeout=5s"))->result();
+  s.store.set_latency(400ms);
+  bool was_lost = false;
+  for (int step = 0; step < 200; ++step) {
+    s.pass(10ms);
+    if (was_lost && held.held()) return "a lost lease is held again";
+    was_lost = was_lost || !held.held();
+  }
+  return was_lost ? "" : "the lease outlived renewals that came too late";
+}
+
+constexpr scenario all[] = {
+    {mutant::deadline_from_reply, "memory", the_deadline_counts_from_the_send},
+    {mutant::held_without_clock, "memory", held_reads_the_clock},
+    {mutant::doubt_not_told, "memory", doubt_comes_before_the_deadline},
+    {mutant::loss_not_told, "memory", loss_is_told_at_the_deadline},
+    {mutant::renewal_revives_lost, "memory", what_is_lost_stays_lost},
+};
+
+}  // namespace
+
+std::span<const scenario> lease_scenarios() { return all; }
+
+}  // namespace holdfast::mutants
+#else
+std::span<const holdfast::mutants::scenario> holdfast::mutants::lease_scenarios() { return {}; }
+#endif

@@ -1,0 +1,78 @@
+// Messages that are lost, late or repeated.
+#include "scenario.hpp"
+#ifdef HOLDFAST_WITH_MEMORY
+#include "scene.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using core::mutant;
+
+// Within a time that is far shorter than the ttl of whoever left the lock behind.
+bool comes_free(scene& s, const client& c) {
+  for (int step = 0; step < 30; ++step) {
+    if (s.attempt(c)) return true;
+    s.pass(1s);
+  }
+  return false;
+}
+
+// The first acquire is given up before its grant arrives; the grant must not pass for the answer
+// to the second, while another client is next at the store.
+std::string a_late_grant_is_no_grant() {
+  scene s;
+  auto& hasty = s.open("ttl=60s&op-timeout=800ms");
+  auto& patient = s.open("ttl=60s&op-timeout=60s");
+  s.store.set_latency(500ms);
+  const auto given_up = s.acquire(hasty);
+  s.pass(600ms, given_up.get());
+  const auto next = s.acquire(patient);
+  if (!s.passes_until(*given_up, 1s)) return "the acquire has no bound";
+  if (given_up->result()) return "granted though no answer came in time";
+  const auto again = s.acquire(hasty);
+  lease first, second;
+  for (int step = 0; step < 100; ++step) {
+    s.pass(50ms, again.get());
+    next->settle();
+    if (!first && again->done()) first = again->result();
+    if (!second && next->done()) second = next->result();
+    if (first.held() && second.held()) return "two hold the lock at a time";
+    if (again->done() && !first) break;
+  }
+  again->stop();
+  return second || first ? "" : "nobody was granted the lock";
+}
+
+std::string an_unknown_acquire_leaves_no_orphan() {
+  scene s;
+  auto& c = s.open("ttl=300s&op-timeout=1s");
+  auto& other = s.open("ttl=300s&op-timeout=1s");
+  s.store.lose_replies(1);
+  s.attempt(c).unlock();
+  return comes_free(s, other) ? "" : "the lock is held and nobody knows it";
+}
+
+std::string a_release_is_heard_in_the_end() {
+  scene s;
+  auto& c = s.open("ttl=300s&op-timeout=1s");
+  auto& other = s.open("ttl=300s&op-timeout=1s");
+  auto held = s.acquire(c)->result();
+  s.store.lose_requests(1);
+  held.unlock();
+  return comes_free(s, other) ? "" : "the release was lost and never repeated";
+}
+
+constexpr scenario all[] = {
+    {mutant::late_reply_accepted, "memory", a_late_grant_is_no_grant},
+    {mutant::unknown_acquire_dropped, "memory", an_unknown_acquire_leaves_no_orphan},
+    {mutant::release_not_repeated, "memory", a_release_is_heard_in_the_end},
+};
+
+}  // namespace
+
+std::span<const scenario> message_scenarios() { return all; }
+
+}  // namespace holdfast::mutants
+#else
+std::span<const holdfast::mutants::scenario> holdfast::mutants::message_scenarios() { return {}; }
+#endif

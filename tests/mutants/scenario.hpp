@@ -1,0 +1,24 @@
+// A story for each planted fault: told without it, nothing is wrong; told with it, something is.
+#pragma once
+#include <span>
+#include <string>
+
+#include "core/mutant.hpp"
+
+namespace holdfast::mutants {
+
+struct scenario {
+  core::mutant breaks;
+  const char* backend;
+  std::string (*play)();  // what went wrong; "" when nothing did
+};
+
+std::span<const scenario> lease_scenarios();
+std::span<const scenario> message_scenarios();
+std::span<const scenario> owner_scenarios();
+std::span<const scenario> cohort_scenarios();
+std::span<const scenario> token_scenarios();
+std::span<const scenario> fork_scenarios();
+std::span<const scenario> file_scenarios();
+
+}  // namespace holdfast::mutants
