@@ -1,6 +1,7 @@
 #include "backend/file/record.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace holdfast::file {
@@ -58,15 +59,17 @@ std::optional<std::uint64_t> hex(const char* text) noexcept {
 
 // Over all that stands before the check. Not against malice: whoever may write the file may lie.
 std::uint64_t check_of(const char* text) noexcept {
+  static_assert(std::endian::native == std::endian::little, "the words below are little-endian");
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
-  for (std::size_t at = 0; at < check_field.at; at += 8) {
+  const auto mix = [&](const char* from, std::size_t bytes) {
     std::uint64_t word = 0;
-    const std::size_t left = std::min<std::size_t>(8, check_field.at - at);
-    for (std::size_t i = 0; i < left; ++i)
-      word |= std::uint64_t{static_cast<unsigned char>(text[at + i])} << (8 * i);
+    std::memcpy(&word, from, bytes);
     hash = (hash ^ word) * 0xff51afd7ed558ccdu;
     hash ^= hash >> 32;
-  }
+  };
+  std::size_t at = 0;
+  for (; at + 8 <= check_field.at; at += 8) mix(text + at, 8);
+  if constexpr (check_field.at % 8 != 0) mix(text + at, check_field.at % 8);
   return hash;
 }
 
