@@ -95,7 +95,7 @@ void cohort::close() {
 void cohort::start_turn(time_point now) {
   turn_waits_for_renewal_ = false;
   if (!first_ || closed_) return release_and_ask();
-  waiter& w = *first_;
+  waiter& w = planted(mutant::newcomer_first) ? *last_ : *first_;
   if (leased()) {
     if (deadline_ <= now) return release_and_ask();
     const bool is_short = deadline_ - now < w.how.ttl / 2;
@@ -131,6 +131,10 @@ void cohort::lose(turn::fate why) {
   if (!planted(mutant::loss_not_told)) tell(current_->loss);
   renew_at_ = never;
   answer_renewals(*live_, ticket_, {errc::lost, {}});
+  if (planted(mutant::loss_releases_early)) {
+    current_->of = nullptr;
+    return release_live();
+  }
   const bool admit = rules_.options.admit_after_loss || planted(mutant::turn_before_release);
   if (why != turn::fate::lost || !admit) return;
   current_ = nullptr;

@@ -120,7 +120,8 @@ duration cohort::notice() const noexcept {
 
 // Before a third of the ttl is gone, counted from the send that the deadline was counted from.
 void cohort::plan_renewal() noexcept {
-  renew_at_ = leased() && current_->renews ? deadline_ - ttl_ * 7 / 10 : never;
+  const duration rest = planted(mutant::renewal_starts_late) ? ttl_ / 10 : ttl_ * 7 / 10;
+  renew_at_ = leased() && current_->renews ? deadline_ - rest : never;
 }
 
 // Says it, and says it again well inside the rest of the ttl when no answer comes.
@@ -129,7 +130,8 @@ void cohort::renew(duration ttl, time_point now) {
   live_->ttl = ttl;
   live_->ticket = ++ticket_;
   say(*live_, conversation::renew);
-  renew_at_ = turn_waits_for_renewal_ || current_->renews
+  const bool again = turn_waits_for_renewal_ || current_->renews;
+  renew_at_ = again && !planted(mutant::renewal_not_repeated)
                   ? now + jittered(env_, ttl / 10, 0.2)
                   : never;
 }

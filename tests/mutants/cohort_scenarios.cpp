@@ -74,9 +74,29 @@ std::string a_turn_starts_with_time_left() {
   return granted.expires() - s.now() >= 450ms ? "" : "the turn is over before it has begun";
 }
 
+std::string waiters_are_served_in_order() {
+  scene s;
+  auto& c = s.open("ttl=60s");
+  auto held = s.acquire(c)->result();
+  std::vector<std::shared_ptr<call<lease>>> line;
+  for (int i = 0; i < 3; ++i) line.push_back(s.acquire(c));
+  held.unlock();
+  std::int64_t last = 0;
+  for (auto& one : line) {
+    one->settle();
+    if (!one->done()) return "somebody who came later was served first";
+    auto next = one->result();
+    if (next.token() <= last) return "the tokens do not tell the order";
+    last = next.token();
+    next.unlock();
+  }
+  return "";
+}
+
 constexpr scenario all[] = {
     {mutant::turn_before_release, "memory", nobody_enters_before_a_lost_lease_is_left},
     {mutant::wanted_ignored, "memory", turns_are_cut_short_when_somebody_waits},
+    {mutant::newcomer_first, "memory", waiters_are_served_in_order},
     {mutant::leaver_ends_the_wait, "memory", a_leaver_passes_its_wake_up_on},
     {mutant::turn_on_short_lease, "memory", a_turn_starts_with_time_left},
 };

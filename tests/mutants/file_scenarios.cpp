@@ -1,5 +1,6 @@
 // Lock files.
 #include <holdfast/holdfast.hpp>
+#include <unistd.h>
 
 #include <chrono>
 
@@ -47,8 +48,45 @@ std::string a_deleted_file_is_nobodys_lock() {
   return third.mutex("job").try_acquire() ? "two hold the lock, each on a file of its own" : "";
 }
 
+std::string a_directory_of_everybody_is_refused() {
+  const folder locks;
+  std::filesystem::permissions(locks.path(), std::filesystem::perms::all);
+  std::error_code ec;
+  client::open(locks.url(), {}, {}, ec);
+  return ec == errc::refused ? "" : "anybody may delete the locks in it";
+}
+
+// A job that was started without care for its descriptors has a copy of this one.
+std::string a_release_is_heard_by_the_kernel() {
+  const folder locks;
+  const auto c = client::open(locks.url());
+  const auto other = client::open(locks.url());
+  auto held = c.mutex("job").acquire();
+  const int copy = ::dup(held.native_handle());
+  if (copy < 0) return "no descriptor";
+  held.release();
+  const bool is_free = static_cast<bool>(other.mutex("job").try_acquire());
+  ::close(copy);
+  return is_free ? "" : "a released lock is held by a copy of its descriptor";
+}
+
+std::string a_name_stays_in_the_folder() {
+  const folder outer;
+  std::filesystem::create_directory(outer.path() + "/locks");
+  std::filesystem::permissions(outer.path() + "/locks", std::filesystem::perms::owner_all);
+  const auto c = client::open(outer.url() + "/locks");
+  const auto held = c.mutex("../escaped").acquire();
+  int files = 0;
+  for (const auto& one : std::filesystem::directory_iterator(outer.path()))
+    files += one.is_directory() ? 0 : 1;
+  return files == 0 ? "" : "a name wrote outside of the lock directory";
+}
+
 constexpr scenario all[] = {
     {mutant::file_number_forgotten, "file", a_number_never_goes_back},
+    {mutant::file_directory_not_checked, "file", a_directory_of_everybody_is_refused},
+    {mutant::file_release_only_closes, "file", a_release_is_heard_by_the_kernel},
+    {mutant::file_name_is_a_path, "file", a_name_stays_in_the_folder},
     {mutant::file_inode_not_checked, "file", a_deleted_file_is_nobodys_lock},
 };
 

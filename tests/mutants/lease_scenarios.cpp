@@ -61,11 +61,43 @@ std::string what_is_lost_stays_lost() {
   return was_lost ? "" : "the lease outlived renewals that came too late";
 }
 
+std::string a_renewal_leaves_in_time() {
+  scene s;
+  const auto held = s.acquire(s.open("ttl=9s"))->result();
+  const auto before = held.expires();
+  s.pass(3s);
+  return held.expires() > before ? "" : "a third of the ttl is gone and nothing was renewed";
+}
+
+std::string a_lost_renewal_is_repeated_in_time() {
+  scene s;
+  const auto held = s.acquire(s.open("ttl=9s"))->result();
+  s.store.lose_requests(1);
+  s.pass(9s);
+  return held.held() ? "" : "one message was lost, and with it the lease";
+}
+
+// The holder's clock runs ahead of the store's by the margin, so it learns of the loss first.
+std::string after_a_loss_the_ttl_runs_out() {
+  scene s;
+  const auto granted = s.now();
+  const auto held = s.acquire(s.open(""), by_hand(10s))->result();
+  const auto next = s.acquire(s.open(""));
+  s.pass(held.expires() - s.now(), next.get());
+  if (held.held()) return "held at its deadline";
+  if (next->done()) return "somebody enters before the ttl has run out";
+  if (!s.passes_until(*next, 5s)) return "the lock never came free";
+  return s.now() >= granted + 10s ? "" : "the store let go too early";
+}
+
 constexpr scenario all[] = {
     {mutant::deadline_from_reply, "memory", the_deadline_counts_from_the_send},
     {mutant::held_without_clock, "memory", held_reads_the_clock},
     {mutant::doubt_not_told, "memory", doubt_comes_before_the_deadline},
     {mutant::loss_not_told, "memory", loss_is_told_at_the_deadline},
+    {mutant::renewal_starts_late, "memory", a_renewal_leaves_in_time},
+    {mutant::renewal_not_repeated, "memory", a_lost_renewal_is_repeated_in_time},
+    {mutant::loss_releases_early, "memory", after_a_loss_the_ttl_runs_out},
     {mutant::renewal_revives_lost, "memory", what_is_lost_stays_lost},
 };
 
