@@ -65,9 +65,10 @@ int run_gate(int argc, char** argv) {
 
 int cannot_run(const char* command, int error) {
   const bool missing = error == ENOENT;
+  const bool no_program = error == EACCES || error == ENOEXEC || error == EISDIR || error == EPERM;
   std::string text = "cannot run '" + std::string(command) + "': " + std::strerror(error);
-  text += missing ? "; check its name and PATH, and the interpreter in its first line"
-                  : "; check that it is a program and that you may execute it";
+  if (missing) text += "; check its name and PATH, and the interpreter in its first line";
+  if (no_program) text += "; check that it is a program and that you may execute it";
   say(text);
   return missing ? exit_not_found : exit_cannot_run;
 }

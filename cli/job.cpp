@@ -14,8 +14,11 @@
 namespace holdfast::cli {
 
 int job::start(const job_plan& plan) {
-  const bool foreground = terminal_.belongs_to_us();
-  if (foreground) terminal_.remember_modes();
+  // In a pipeline the others may need the terminal (... | less): then the command gets it only
+  // when it asks for it, by a stop on SIGTTIN or SIGTTOU.
+  const bool ours = terminal_.belongs_to_us();
+  const bool foreground = ours && ::isatty(STDOUT_FILENO) != 0;
+  if (ours) terminal_.remember_modes();
   const int error = spawn(plan, foreground);
   if (error != 0 && foreground) terminal_.take_back();
   return error;
@@ -63,16 +66,20 @@ void job::reap() noexcept {
   ::waitid(P_PID, static_cast<id_t>(group_), &info, WEXITED | WNOHANG);
 }
 
-void job::stop_with_it() noexcept {
+bool job::stop_with_it() noexcept {
   siginfo_t info{};
   const int which = WSTOPPED | WCONTINUED | WNOHANG;
-  if (::waitid(P_PID, static_cast<id_t>(group_), &info, which) != 0 || info.si_pid == 0) return;
-  if (info.si_code != CLD_STOPPED) return;
-  const bool by_terminal = terminal_.belongs_to(group_) && !forwarded_;
-  if (terminal_.belongs_to(group_)) terminal_.take_back();
+  if (::waitid(P_PID, static_cast<id_t>(group_), &info, which) != 0 || info.si_pid == 0)
+    return false;
+  if (info.si_code != CLD_STOPPED) return false;
+  const bool for_terminal = info.si_status == SIGTTIN || info.si_status == SIGTTOU;
+  if (for_terminal && terminal_.belongs_to_us()) return true;
+  const bool had_terminal = terminal_.belongs_to(group_);
+  if (had_terminal) terminal_.take_back();
   // A script that runs us does not watch for our stop: the shell above must see the script stop.
-  if (by_terminal && info.si_status != SIGSTOP) ::kill(0, info.si_status);
+  if (had_terminal && !forwarded_ && info.si_status != SIGSTOP) ::kill(0, info.si_status);
   ::kill(::getpid(), SIGSTOP);
+  return false;
 }
 
 void job::leave_terminal() noexcept {

@@ -35,8 +35,9 @@ class job {
   void reap() noexcept;
 
   // When the command has been stopped since the last call: stops this process too, as a shell sees
-  // its job stop, and returns when it was continued.
-  void stop_with_it() noexcept;
+  // its job stop, and returns when it was continued. True when instead it was stopped for want of
+  // the terminal, which is ours to give: it is to carry on at once.
+  bool stop_with_it() noexcept;
 
   // Takes the terminal back. When the terminal ended the command (Ctrl-C), the rest of our own
   // group hears it too: the script around us would have, had the command been in its group.

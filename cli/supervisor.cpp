@@ -52,7 +52,7 @@ class supervision {
       while (const int signal = signals_.next()) on_signal(signal);
       if (page_) guard();
       if (const auto code = job_.ended()) return finish(*code);
-      job_.stop_with_it();
+      if (job_.stop_with_it()) on_signal(SIGCONT);
     }
   }
 
@@ -133,7 +133,12 @@ class supervision {
 
 outcome_of_job supervise(job& j, const lease& held, const std::string& name, signal_inbox& signals,
                          const shared_page* page) {
-  return supervision(j, held, name, signals, page ? &**page : nullptr).run();
+  try {
+    return supervision(j, held, name, signals, page ? &**page : nullptr).run();
+  } catch (...) {  // unwatched, it could outlive its lock; a lock without a ttl stays with it
+    if (page) j.signal(SIGKILL);
+    throw;
+  }
 }
 
 }  // namespace holdfast::cli

@@ -83,6 +83,29 @@ TEST_F(terminal, ctrl_z_under_a_shell_gives_the_shell_back) {
   EXPECT_EQ(shell.wait(), (ending{0, 0}));
 }
 
+TEST_F(terminal, in_a_pipeline_the_job_has_it_only_while_it_reads) {
+  const auto number = path("number");
+  const std::string line = "\"$HOLDFAST_BIN\" run --url " + file_url() + " x -- sh -c 'echo $$ >" +
+                           number.string() + "; echo ready; read x; echo got $x' | cat";
+  process shell({"/bin/sh", "-c", line}, {.on_terminal = true});
+  ASSERT_TRUE(shows(shell, "ready"));
+  const pid_t job = number_in(file_text(number));
+  EXPECT_TRUE(eventually([&] { return shell.foreground_group() == job; }));
+  shell.type("it\n");
+  EXPECT_EQ(shell.wait(), (ending{0, 0}));
+  EXPECT_NE(shell.out().find("got it"), std::string::npos);
+}
+
+TEST_F(terminal, in_a_pipeline_the_others_keep_it_until_the_job_asks) {
+  const std::string line =
+      "\"$HOLDFAST_BIN\" run --url " + file_url() + " x -- sh -c 'echo $$; exec sleep 1000' | cat";
+  process shell({"/bin/sh", "-c", line}, {.on_terminal = true});
+  const pid_t job = number_in(shell.line());
+  EXPECT_EQ(shell.foreground_group(), shell.pid());
+  shell.type(ctrl_c);
+  EXPECT_TRUE(eventually([&] { return has_ended(job); }));
+}
+
 TEST_F(terminal, shows_who_holds_the_lock_while_a_run_waits) {
   process holder(on_file({"--note", "the backup"}, sleeper()));
   const pid_t job = number_in(holder.line());
