@@ -5,6 +5,20 @@ set(holdfast_asan_environment "ASAN_OPTIONS=detect_stack_use_after_return=1:stri
 set(holdfast_tsan_environment
   "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0")
 
+# Most of the time of compiling a test goes into headers and into optimising what runs once.
+function(holdfast_quick_to_compile target testkit)
+  target_compile_options(${target} PRIVATE -O0)
+  if(NOT TARGET ${testkit}_headers)
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${testkit}_headers.cpp "")
+    add_library(${testkit}_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${testkit}_headers.cpp)
+    target_link_libraries(${testkit}_headers PRIVATE ${testkit} holdfast_inside GTest::gmock)
+    target_compile_options(${testkit}_headers PRIVATE -O0)
+    target_precompile_headers(${testkit}_headers PRIVATE <gtest/gtest.h>
+      ${PROJECT_SOURCE_DIR}/include/holdfast/holdfast.hpp <chrono> <functional> <thread>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${testkit}_headers)
+endfunction()
+
 # holdfast_test_program(<target> <testkit flavour> <glob>...)
 # A gtest program out of whatever sources there are; none, no program.
 function(holdfast_test_program target testkit)
@@ -13,6 +27,7 @@ function(holdfast_test_program target testkit)
     add_executable(${target} ${sources})
     target_link_libraries(${target} PRIVATE ${testkit} holdfast_inside GTest::gmock
       GTest::gtest_main)
+    holdfast_quick_to_compile(${target} ${testkit})
   endif()
 endfunction()
 
