@@ -9,6 +9,9 @@
 #include <string_view>
 
 namespace holdfast {
+namespace memory {
+struct server;
+}
 inline namespace v0 {
 
 // The store behind the URL "memory:NAME", with its faults in your hand. Clients of one name in one
@@ -19,37 +22,49 @@ inline namespace v0 {
 //   holdfast::memory_store store("checkout");
 //   auto client = holdfast::client::open(store.url() + "?ttl=100ms");
 //   store.stop_requests_of(client);     // as if its process had been stopped: its leases run out
+//
+// What a single client shall meet can stand in its URL, where the program under test opens it:
+// ?latency=DURATION, lose-requests=P, lose-replies=P (chances from 0 to 1), seed=N,
+// stop-after=DURATION (nothing of this client arrives any more so long after the open).
 class memory_store {
  public:
-  explicit memory_store(std::string_view name);  // the name of a lock would do: see client::mutex
+  explicit memory_store(std::string_view name);  // throws lock_error (bad_name), as client::mutex
   std::string url() const;                       // "memory:NAME"
 
-  // Every request takes so long to arrive, and every reply to come back. Default: none.
+  // Every request takes so long to arrive, and every reply to come back; messages do not overtake
+  // each other. Default: none. A negative time is none.
   void set_latency(std::chrono::milliseconds one_way);
-  // The next `count` requests, or replies, are lost; their sender learns by its op-timeout.
+  // The next `count` requests, or replies, are lost, whoever sends them. A request without a reply
+  // is sent again under the same owner id, after an eighth of the client's op-timeout for the first
+  // time, so one that was heard and one that was not come to the same; an acquire that has heard
+  // nothing by the op-timeout fails with errc::unavailable.
   void lose_requests(std::uint32_t count);
   void lose_replies(std::uint32_t count);
   // From now on each request and each reply is lost with these chances (0 to 1), drawn from `seed`:
   // the same seed and the same calls lose the same messages.
   void lose_at_random(std::uint64_t seed, double requests, double replies);
   // Nothing of this client arrives any more, and nothing reaches it, as if its process was killed
-  // or stopped; until resume_requests_of(). What it has sent by then and is under way, is dropped.
+  // or stopped; until resume_requests_of(). What is under way is dropped. Throw lock_error
+  // (bad_option) when the client's locks are not in this store.
   void stop_requests_of(const client&);
   void resume_requests_of(const client&);
-  // No request is answered by anybody until end_outage().
+  // No request is answered by anybody until end_outage(), and none has an effect.
   void begin_outage();
   void end_outage();
   // What a failover to a lagging replica does: snapshot() remembers the state of now, and
-  // fail_over() puts it back, with everything forgotten that came after.
+  // fail_over() puts it back, with everything forgotten that came after. Without a snapshot:
+  // restart_empty(). Those that wait ask again at once.
   void snapshot();
   void fail_over();
-  // What a restart without persistence does: everything is forgotten, tokens too.
+  // What a restart without persistence does: everything is forgotten, tokens too (new ones start at
+  // the clock, as always).
   void restart_empty();
   // Takes a lock away whoever holds it, as an operator would; false when it was free.
   bool remove(std::string_view lock);
 
  private:
-  std::shared_ptr<class memory_state> state_;
+  std::string name_;
+  std::shared_ptr<holdfast::memory::server> state_;
 };
 
 }  // namespace v0

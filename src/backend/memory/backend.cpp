@@ -1,0 +1,135 @@
+#include "backend/memory/backend.hpp"
+
+#include <cmath>
+#include <thread>
+
+#include "backend/memory/shared_servers.hpp"
+#include "core/fail.hpp"
+
+namespace holdfast::memory {
+
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::ttl,
+    .queue = core::order::fifo,
+    .wanted = core::wanted_by::push,
+    .tokens = true,
+    .durable = false,
+    .processes = false,
+    .breakable = true,
+};
+
+struct own_options {
+  weather sky;
+  duration stop_after = duration::max();
+};
+
+own_options read_own(const core::opening& o) {
+  constexpr double dice_max = 9007199254740992.0;  // 2^53
+  own_options out;
+  std::vector<url::option> rest;
+  for (const auto& option : o.own) {
+    const auto& [name, value] = option;
+    if (name == "latency") {
+      out.sky.latency = core::parse_duration(value, name);
+    } else if (name == "lose-requests") {
+      out.sky.lose_requests = core::parse_number(value, name, 0, 1);
+    } else if (name == "lose-replies") {
+      out.sky.lose_replies = core::parse_number(value, name, 0, 1);
+    } else if (name == "seed") {
+      out.sky.dice = static_cast<std::uint64_t>(core::parse_number(value, name, 0, dice_max));
+    } else if (name == "stop-after") {
+      out.stop_after = core::parse_duration(value, name);
+    } else {
+      rest.push_back(option);
+    }
+  }
+  core::refuse_unknown_options(o.where, rest,
+                               "latency, lose-requests, lose-replies, seed, stop-after");
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<core::backend> open(const core::opening& o) {
+  if (!o.where.endpoints().empty() || !o.where.user().empty() || !o.password.empty())
+    core::fail(errc::bad_url, "open",
+               "a memory store has no host, user or password: write memory: or memory:NAME", {},
+               o.where.text());
+  const own_options own = read_own(o);
+  const std::string& name = o.where.path();
+  auto store = name.empty() ? std::make_shared<server>() : shared_server(name);
+  const terms rules{.op_timeout = o.shared.op_timeout, .clock_skew = o.shared.clock_skew};
+  auto made = std::make_unique<backend>(std::move(store), o.env, rules);
+  made->wire().set_sky(own.sky);
+  if (own.stop_after != duration::max())
+    made->wire().stop_after(core::saturating_add(o.env.now(), own.stop_after));
+  return made;
+}
+
+backend::backend(std::shared_ptr<server> s, core::environment& env, const terms& rules)
+    : side_(std::move(s), env, rules), queries_(side_.wire) {}
+
+backend::~backend() = default;
+
+const core::capabilities& backend::can() const noexcept { return abilities; }
+
+std::unique_ptr<core::claim> backend::open(const core::claim_spec& spec, core::claim_sink& sink) {
+  return std::make_unique<claim>(side_, spec.name, sink);
+}
+
+void backend::inspect(std::string_view prefix, core::inspection& to) {
+  queries_.inspect(prefix, to);
+}
+
+void backend::break_lock(std::string_view name, std::string_view holder_seen, core::verdict& to) {
+  const auto seen = owner_id_of(holder_seen);
+  if (!seen || !*seen) return to.broken(false);  // no holder of a memory store has such an id
+  queries_.break_lock(name, *seen, to);
+}
+
+void backend::close(time_point until) {
+  link& wire = side_.wire;
+  if (wire.is_forked()) return;
+  crier cry;
+  {
+    std::unique_lock lock(wire.at().mutex);
+    while (!settled() && !crier::telling_here() && wire.wait(lock, until)) {
+    }
+    side_.closed = true;
+    give_up_all(cry);
+  }
+  cry.tell_all();
+  // What another thread has begun to tell is told before the core takes its sinks away.
+  while (!crier::telling_here() && !told()) std::this_thread::yield();
+}
+
+bool backend::settled() const {
+  bool waits = !side_.unclear.empty() || !queries_.empty();
+  side_.wire.at().data.for_each_endpoint([&](endpoint& p) {
+    const claim* const c = claim::of(p, side_);
+    waits = waits || (c && c->waits());
+  });
+  return !waits;
+}
+
+bool backend::told() const {
+  const std::lock_guard guard(side_.wire.at().mutex);
+  bool telling = false;
+  side_.wire.at().data.for_each_endpoint([&](endpoint& p) {
+    const claim* const c = claim::of(p, side_);
+    telling = telling || (c && c->is_being_told());
+  });
+  return !telling;
+}
+
+void backend::give_up_all(crier& cry) {
+  side_.wire.at().data.for_each_endpoint([&](endpoint& p) {
+    if (claim* const c = claim::of(p, side_)) c->give_up(cry);
+  });
+  queries_.fail_all(errc::closed, cry);
+  side_.unclear.drop_all();
+}
+
+}  // namespace holdfast::memory

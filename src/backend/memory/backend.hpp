@@ -1,0 +1,43 @@
+// The memory backend: a lease store inside the process, with faults on demand.
+#pragma once
+#include <memory>
+
+#include "backend/memory/claim.hpp"
+#include "backend/memory/query.hpp"
+#include "core/registry.hpp"
+
+namespace holdfast::memory {
+
+// "memory:NAME" (shared in the process) or "memory:" (a store of its own). Its own options:
+//   latency=DURATION     each request takes so long to arrive, and each reply
+//   lose-requests=P      each request is lost with this chance, 0 to 1
+//   lose-replies=P       each reply too
+//   seed=N               of those chances; the same seed loses the same messages
+//   stop-after=DURATION  nothing of this client arrives any more so long after the open, as if its
+//                        process was stopped
+std::unique_ptr<core::backend> open(const core::opening&);  // throws lock_error
+
+class backend final : public core::backend {
+ public:
+  backend(std::shared_ptr<server>, core::environment&, const terms&);
+  ~backend() override;
+
+  const core::capabilities& can() const noexcept override;
+  std::unique_ptr<core::claim> open(const core::claim_spec&, core::claim_sink&) override;
+  void inspect(std::string_view prefix, core::inspection&) override;
+  void break_lock(std::string_view name, std::string_view holder_seen, core::verdict&) override;
+  void close(time_point until) override;
+  void forked() noexcept override { side_.wire.forked(); }
+
+  link& wire() noexcept { return side_.wire; }
+
+ private:
+  bool settled() const;
+  bool told() const;
+  void give_up_all(crier&);
+
+  client_side side_;
+  queries queries_;
+};
+
+}  // namespace holdfast::memory

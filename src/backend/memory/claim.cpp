@@ -1,0 +1,194 @@
+#include "backend/memory/claim.hpp"
+
+#include <mutex>
+
+namespace holdfast::memory {
+
+namespace {
+
+owner_id first_id(core::environment& env) noexcept {
+  return {core::random_u64(env), core::random_u64(env)};
+}
+
+}  // namespace
+
+claim::claim(client_side& side, std::string_view name, core::claim_sink& sink)
+    : side_(side), sink_(sink), steps_(first_id(side.wire.env())) {
+  server& s = side_.wire.at();
+  const time_point now = side_.wire.env().now();
+  const std::lock_guard guard(s.mutex);
+  who = steps_.id();
+  s.data.add(s.data.attach(name, now), *this);
+}
+
+void claim::operator delete(claim* c, std::destroying_delete_t) {
+  if (c->side_.wire.is_forked()) return;  // its memory may be in the hands of a thread of the parent
+  c->detach();
+  if (c->retire()) c->give_back();
+}
+
+void claim::detach() noexcept {
+  server& s = side_.wire.at();
+  const time_point now = side_.wire.env().now();
+  const std::lock_guard guard(s.mutex);
+  side_.wire.forget(*this);
+  s.data.remove(*this);
+  s.data.detach(*lock, now);
+}
+
+void claim::give_back() noexcept {
+  this->~claim();
+  ::operator delete(static_cast<void*>(this), sizeof(claim));
+}
+
+template <class Step>
+void claim::verb(Step step) {
+  link& wire = side_.wire;
+  if (wire.is_forked()) return;
+  crier cry;
+  const time_point now = wire.env().now();
+  {
+    const std::lock_guard guard(wire.at().mutex);
+    carry_out(step(now, wire.rules()), now, cry);
+  }
+  cry.tell_all();
+}
+
+void claim::acquire(const core::ask& how) {
+  verb([&](time_point now, const terms& t) {
+    if (side_.closed) {
+      actions out;
+      out.what = tell::refused;
+      out.why = errc::closed;
+      return out;
+    }
+    if (!how.note.empty()) {
+      note_ = std::make_unique<const std::string>(how.note);
+    } else if (note_) {
+      note_.reset();
+    }
+    return steps_.acquire(how.one_attempt, how.ttl, now, t);
+  });
+}
+
+void claim::cancel() {
+  verb([&](time_point now, const terms& t) { return steps_.cancel(now, t); });
+}
+
+void claim::renew(duration ttl, std::uint32_t ticket) {
+  verb([&](time_point now, const terms& t) {
+    ticket_ = ticket;
+    return side_.closed ? actions{} : steps_.renew(ttl, now, t);
+  });
+}
+
+void claim::release(const core::succession* next) {
+  // Read first: once the end is told, this claim may be gone.
+  const core::succession after = next ? *next : core::succession{};
+  verb([&](time_point now, const terms& t) {
+    actions out = steps_.release(now, t);
+    if (!side_.closed || !out.send) return out;
+    return steps_.give_up(errc::outcome_unknown);
+  });
+  if (after.who) after.who->acquire(after.how);
+}
+
+void claim::give_up(crier& cry) {
+  const bool leaves = steps_.now_in() == recipe::state::releasing ||
+                      steps_.now_in() == recipe::state::leaving;
+  const actions out = steps_.give_up(leaves ? errc::outcome_unknown : errc::closed);
+  carry_out(out, side_.wire.env().now(), cry);
+}
+
+claim* claim::of(endpoint& p, const client_side& side) noexcept {
+  auto& who = static_cast<listener&>(p);
+  return &who.home() == &side.wire ? static_cast<claim*>(&who) : nullptr;
+}
+
+void claim::hear(const reply& r, time_point now, crier& cry) {
+  const actions out = steps_.on(r, now, side_.wire.rules());
+  if (out.what == tell::granted) {
+    seen_ = now;
+    others_waited_ = steps_.others_wait();
+  }
+  if (static_cast<unsigned>(out.what) & static_cast<unsigned>(tell::moved)) answered_ = r.ticket;
+  carry_out(out, now, cry);
+}
+
+void claim::hear(const push& p, time_point now, crier& cry) {
+  carry_out(steps_.on(p, now, side_.wire.rules()), now, cry);
+}
+
+void claim::wake(time_point now, crier& cry) {
+  carry_out(steps_.on_wake(now, side_.wire.rules()), now, cry);
+}
+
+void claim::carry_out(const actions& a, time_point now, crier& cry) {
+  link& wire = side_.wire;
+  const std::uint32_t mine = ++turn_;
+  who = steps_.id();
+  if (a.what != tell::nothing) {
+    why_ = a.why;
+    cry.post(*this, a.what);
+  }
+  if (a.clear) side_.unclear.add(*lock, who, steps_.surely_over(), now, cry);
+  if (a.send) {
+    request r = steps_.to_send(a.ask_for, now);
+    r.ticket = ticket_;
+    r.note = note_.get();
+    wire.send(*this, *lock, r, now, cry);
+    if (mine != turn_) return;  // it was answered on the spot
+  }
+  if (a.sleeps) {
+    const duration more = core::jittered(wire.env(), a.spread / 2, 1);
+    wire.wake_at(*this, core::saturating_add(a.wake, more));
+  } else if (!steps_.waits()) {
+    wire.wake_at(*this, core::never);
+  }
+}
+
+void claim::say(tell what) {
+  switch (what) {
+    case tell::granted:
+      return sink_.granted({steps_.number(), steps_.deadline(), seen_, others_waited_});
+    case tell::refused:
+      return sink_.refused(reason());
+    case tell::wanted:
+      return sink_.wanted();
+    case tell::lost:
+      return sink_.lost(make_error_code(errc::lost));
+    case tell::ended:
+      return sink_.ended(reason());
+    case tell::moved: {
+      time_point deadline;
+      std::uint32_t ticket;
+      {
+        const std::lock_guard guard(side_.wire.at().mutex);  // a later renewal may write them
+        deadline = steps_.deadline();
+        ticket = answered_;
+      }
+      return sink_.moved(deadline, ticket);
+    }
+    case tell::nothing:
+      break;
+  }
+}
+
+core::failure claim::reason() const {
+  if (why_ == errc{}) return {};
+  switch (why_) {
+    case errc::unavailable:
+      return {make_error_code(why_),
+              "the memory store did not answer within the op-timeout; is it in an outage, or is "
+              "its latency above ?op-timeout="};
+    case errc::closed:
+      return {make_error_code(why_), "the client was closed"};
+    case errc::outcome_unknown:
+      return {make_error_code(why_),
+              "the memory store did not answer; what may be left there runs out with its ttl"};
+    default:
+      return {make_error_code(why_), {}};
+  }
+}
+
+}  // namespace holdfast::memory

@@ -1,0 +1,42 @@
+// Owner ids that may be left at the store: asked for, never answered, given up. Each is withdrawn
+// again and again until the store has answered, or until nothing of it can be there any more.
+#pragma once
+#include <list>
+
+#include "backend/memory/transport.hpp"
+
+namespace holdfast::memory {
+
+class ledger {
+ public:
+  explicit ledger(link& wire) noexcept : wire_(wire) {}
+  ~ledger();  // with the client closed
+
+  // With the server's mutex held.
+  void add(entry&, owner_id, time_point surely_over, time_point now, crier&);
+  bool empty() const noexcept { return items_.empty(); }
+  void drop_all();
+
+ private:
+  struct item final : correspondent {
+    item(ledger& l, entry& e, owner_id id, time_point end) noexcept
+        : home(l), lock(e), who(id), until(end) {}
+    void hear(const reply&, time_point now, crier&) override;
+    void wake(time_point now, crier&) override;
+
+    ledger& home;
+    entry& lock;
+    const owner_id who;
+    const time_point until;
+    unsigned attempts = 0;
+    std::list<item>::iterator place;
+  };
+
+  void withdraw(item&, time_point now, crier&);
+  void drop(item&, time_point now);
+
+  link& wire_;
+  std::list<item> items_;
+};
+
+}  // namespace holdfast::memory

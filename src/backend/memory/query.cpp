@@ -1,0 +1,140 @@
+#include "backend/memory/query.hpp"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+namespace holdfast::memory {
+
+namespace {
+
+constexpr std::int64_t turns_per_number = 1024;  // a token is number * 1024 + turn
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+holder describe(const entry& e, time_point now) {
+  using std::chrono::milliseconds;
+  holder h;
+  h.name = *e.name;
+  h.owner = text_of(e.holder);
+  h.note = e.note;
+  h.host = host_name();
+  h.pid = ::getpid();  // every client of a store is in its process
+  h.token = e.number * turns_per_number;
+  h.held = std::chrono::floor<milliseconds>(now - e.since);
+  h.left = std::chrono::floor<milliseconds>(e.lapses - now);
+  h.waiting = static_cast<int>(e.queue.size());
+  return h;
+}
+
+}  // namespace
+
+// Owned by the list until it is answered, then by whoever tells the answer.
+struct queries::item final : errand, news {
+  explicit item(queries& q) noexcept : home(q) {}
+
+  void at_store(store& s, time_point now, core::environment& env, outbox& out) override {
+    if (broken) {
+      if (!verdict) verdict = s.take_away(name, seen, now, env, out);
+      return;
+    }
+    found.clear();
+    s.for_each([&](const entry& e) {
+      if (e.held(now) && e.name->starts_with(name)) found.push_back(describe(e, now));
+    });
+  }
+
+  void hear(const reply&, time_point, crier& cry) override { finish({}, cry); }
+
+  // An inspection may be asked again without harm; so may a verdict, which is kept at the store.
+  void wake(time_point now, crier& cry) override {
+    if (now >= until) return finish(broken ? errc::outcome_unknown : errc::unavailable, cry);
+    ask(now, cry);
+  }
+
+  void ask(time_point now, crier& cry) {
+    const time_point again = now + (until - now) / 2;
+    home.wire_.wake_at(*this, until - again < std::chrono::milliseconds{1} ? until : again);
+    home.wire_.send(*this, now, cry);
+  }
+
+  void finish(errc why, crier& cry) {
+    home.wire_.forget(*this);
+    failed = why;
+    place->release();
+    home.items_.erase(place);
+    cry.post(*this, tell::ended);
+  }
+
+  void say(tell) override {
+    std::sort(found.begin(), found.end(),
+              [](const holder& a, const holder& b) { return a.name < b.name; });
+    if (failed == errc{}) {
+      if (shown) shown->found(std::move(found));
+      if (broken) broken->broken(*verdict);
+    } else {
+      core::failure why{make_error_code(failed), "the memory store did not answer within the "
+                                                 "op-timeout; is it in an outage?"};
+      if (shown) shown->failed(std::move(why));
+      else broken->failed(std::move(why));
+    }
+    retire();
+  }
+  void give_back() noexcept override { delete this; }
+
+  queries& home;
+  core::inspection* shown = nullptr;
+  core::verdict* broken = nullptr;
+  std::string name;  // or the prefix
+  owner_id seen;
+  time_point until{};
+  std::vector<holder> found;
+  std::optional<bool> verdict;
+  errc failed{};
+  std::list<std::unique_ptr<item>>::iterator place;
+};
+
+queries::queries(link& wire) noexcept : wire_(wire) {}
+queries::~queries() = default;
+
+void queries::start(std::unique_ptr<item> made) {
+  crier cry;
+  const time_point now = wire_.env().now();
+  {
+    const std::lock_guard guard(wire_.at().mutex);
+    item& i = *made;
+    i.until = core::saturating_add(now, wire_.rules().op_timeout);
+    items_.push_front(std::move(made));
+    i.place = items_.begin();
+    i.ask(now, cry);
+  }
+  cry.tell_all();
+}
+
+void queries::inspect(std::string_view prefix, core::inspection& to) {
+  auto made = std::make_unique<item>(*this);
+  made->shown = &to;
+  made->name = prefix;
+  start(std::move(made));
+}
+
+void queries::break_lock(std::string_view name, owner_id seen, core::verdict& to) {
+  auto made = std::make_unique<item>(*this);
+  made->broken = &to;
+  made->name = name;
+  made->seen = seen;
+  start(std::move(made));
+}
+
+void queries::fail_all(errc why, crier& cry) {
+  while (!items_.empty()) items_.front()->finish(why, cry);
+}
+
+}  // namespace holdfast::memory

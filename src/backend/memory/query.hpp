@@ -1,0 +1,33 @@
+// Questions of an operator: who holds what, and the breaking of a lock. They pass the same link as
+// the claims' requests and fail when no answer comes within the op-timeout.
+#pragma once
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/memory/transport.hpp"
+#include "core/seam.hpp"
+
+namespace holdfast::memory {
+
+class queries {
+ public:
+  explicit queries(link& wire) noexcept;
+  ~queries();  // with the client closed
+
+  void inspect(std::string_view prefix, core::inspection&);
+  void break_lock(std::string_view name, owner_id seen, core::verdict&);
+  // With the server's mutex held.
+  bool empty() const noexcept { return items_.empty(); }
+  void fail_all(errc, crier&);
+
+ private:
+  struct item;
+  void start(std::unique_ptr<item>);
+
+  link& wire_;
+  std::list<std::unique_ptr<item>> items_;
+};
+
+}  // namespace holdfast::memory

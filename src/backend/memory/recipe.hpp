@@ -1,0 +1,125 @@
+// One claim on a lock of the store: what it asks, when it asks again, and what it may conclude. Pure:
+// (state, event, now) -> actions. No thread, no clock, no allocation.
+//
+//   state     | event                      | next      | actions
+//   ----------+----------------------------+-----------+----------------------------------------------
+//   fresh     | acquire                    | asked     | send ask under a new owner id, wake for a resend
+//   asked,    | granted                    | held      | tell granted: its send + ttl - drift
+//   unsure,   | queued, first in line      | queued    | wake when the holder's lease has run out
+//   queued    | queued                     | queued    | wake after a nap
+//             | busy (one attempt)         | fresh     | tell refused
+//             | handed, restarted          | asked     | send ask: what is pushed counts once confirmed
+//             | cancel                     | leaving   | send leave, wake for a resend
+//   asked,    | wake                       | unsure    | send ask again: the owner id resolves it
+//   unsure    | wake, after op-timeout     | fresh     | tell refused; the ledger clears the owner id
+//   queued    | look                       | queued    | wake when the window has run out
+//             | wake                       | asked     | send ask
+//   held      | renew                      | held      | send renew
+//             | moved                      | held      | tell moved: its send + ttl - drift
+//             | not owner                  | lost      | tell lost
+//             | wanted                     | held      | tell wanted, once
+//   held      | release                    | releasing | send leave, wake for a resend
+//   lost      | release                    | fresh     | tell ended (not held)
+//   releasing | left, not owner            | fresh     | tell ended
+//             | wake                       | releasing | send leave again
+//             | wake, when surely run out  | fresh     | tell ended (outcome unknown)
+//   leaving   | left, not owner            | fresh     | tell ended; what was handed over is passed on
+//             | wake                       | leaving   | send leave again
+//             | wake, after op-timeout     | fresh     | tell ended (outcome unknown); as above, the ledger
+//
+// Every change of what the claim is about (acquire, cancel, release) starts a new epoch; replies to
+// requests of an earlier one are discarded.
+#pragma once
+#include <holdfast/error.hpp>
+
+#include "backend/memory/protocol.hpp"
+
+namespace holdfast::memory {
+
+struct terms {  // the client's, the same for all its claims
+  duration op_timeout{};
+  duration clock_skew{};
+};
+
+// What the claim has to tell the core; told in this order.
+enum class tell : unsigned char {
+  nothing = 0,
+  granted = 1,
+  refused = 2,
+  wanted = 4,
+  moved = 8,
+  lost = 16,
+  ended = 32,
+};
+
+struct actions {
+  bool send = false;    // what to_send(ask_for) says
+  bool sleeps = false;  // until `wake` and a random part of `spread`; replaces an earlier sleep
+  bool clear = false;   // the owner id may be at the store: for the ledger
+  tell what = tell::nothing;
+  errc why{};  // of refused and ended; 0: released or withdrawn
+  operation ask_for{};
+  time_point wake = core::never;
+  duration spread{};
+};
+
+class recipe {
+ public:
+  enum class state : unsigned char {
+    fresh, asked, unsure, queued, held, lost, releasing, leaving,
+  };
+
+  explicit recipe(owner_id first) noexcept : id_(first) {}
+
+  actions acquire(bool one_attempt, duration ttl, time_point now, const terms&) noexcept;
+  actions cancel(time_point now, const terms&) noexcept;
+  actions renew(duration ttl, time_point now, const terms&) noexcept;
+  actions release(time_point now, const terms&) noexcept;
+  actions on(const reply&, time_point now, const terms&) noexcept;
+  actions on(const push&, time_point now, const terms&) noexcept;
+  actions on_wake(time_point now, const terms&) noexcept;
+  // Ends at once whatever waits for an answer: refused or ended, for the reason given.
+  actions give_up(errc) noexcept;
+
+  // What to send, when an action says so.
+  request to_send(operation, time_point now) const noexcept;
+
+  state now_in() const noexcept { return state_; }
+  bool waits() const noexcept {
+    return state_ != state::fresh && state_ != state::held && state_ != state::lost;
+  }
+  const owner_id& id() const noexcept { return id_; }
+  time_point surely_over() const noexcept { return surely_over_; }
+  // Of the last grant or renewal.
+  std::int64_t number() const noexcept { return number_; }
+  time_point deadline() const noexcept { return deadline_; }
+  bool others_wait() const noexcept { return others_wait_; }
+
+ private:
+  using verdict = reply::verdict;
+  actions ask(time_point now, const terms&) noexcept;
+  actions ask_again(time_point now, const terms&) noexcept;
+  actions leave(state, time_point now, const terms&) noexcept;
+  actions question(operation, time_point now, time_point until, const terms&) noexcept;
+  actions on_ask_reply(const reply&, time_point now, const terms&) noexcept;
+  actions on_renew_reply(const reply&, time_point now, const terms&) noexcept;
+  actions on_leave_reply(const reply&) noexcept;
+  actions become_fresh(tell, errc) noexcept;
+  actions notice_waiters(actions) noexcept;
+  void run_out_no_earlier(duration ttl, time_point now, const terms&) noexcept;
+  time_point deadline_of(const reply&, time_point now, const terms&) const noexcept;
+
+  owner_id id_;
+  duration ttl_{};
+  std::int64_t number_ = 0;
+  time_point deadline_ = core::never;
+  time_point asked_since_{};  // the first send of what is not answered yet
+  time_point surely_over_{};  // nothing that was sent can keep the lock after this
+  std::uint32_t epoch_ = 0;
+  std::uint8_t attempts_ = 0;  // of what is not answered yet
+  state state_ = state::fresh;
+  bool one_attempt_ = false;
+  bool others_wait_ = false;
+};
+
+}  // namespace holdfast::memory

@@ -1,0 +1,150 @@
+// The link between one client and the store, and what can happen to messages on it.
+//
+// Without latency and faults a request is carried out, and its reply heard, inside send(): the fast
+// path. Otherwise messages are under way, in order, until an alarm of the environment delivers them.
+// All of a server is under one mutex, which the callers hold; claims collect what they have to tell
+// in a crier, which tells it without.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backend/memory/crier.hpp"
+#include "backend/memory/recipe.hpp"
+#include "backend/memory/store.hpp"
+#include "backend/memory/weather.hpp"
+
+namespace holdfast::memory {
+
+class link;
+
+struct server {
+  std::mutex mutex;  // guards all of it, and the claims and links of its clients
+  store data;
+  weather sky;  // over every client
+  bool calm = true;
+  std::vector<link*> links;
+
+  void sky_changed();
+  // What everybody hears when the store may have forgotten them.
+  void tell_restart(crier&);
+  // From whoever holds it. `spare` tells the time when there is no client to do it.
+  bool take_away(std::string_view lock, core::environment& spare, crier&);
+};
+
+// Whoever sends requests and can be woken.
+class correspondent {
+ public:
+  virtual void hear(const reply&, time_point now, crier&) = 0;
+  virtual void wake(time_point now, crier&) = 0;
+
+ protected:
+  ~correspondent() = default;
+
+ private:
+  friend class link;
+  time_point wakes_at_ = core::never;
+  std::uint32_t under_way_ = 0;  // messages from and to it
+};
+
+// A question about the store itself.
+class errand : public correspondent {
+ public:
+  virtual void at_store(store&, time_point now, core::environment&, outbox&) = 0;
+
+ protected:
+  ~errand() = default;
+};
+
+// A claim also hears what it has not asked for.
+class listener : public correspondent, public endpoint {
+ public:
+  virtual link& home() noexcept = 0;
+  virtual void hear(const push&, time_point now, crier&) = 0;
+  using correspondent::hear;
+
+ protected:
+  ~listener() = default;
+};
+
+class link final : private core::alarm_target {
+ public:
+  link(std::shared_ptr<server>, core::environment&, const terms&);
+  ~link();  // with nobody left to send or to be woken
+
+  server& at() const noexcept { return *server_; }
+  core::environment& env() noexcept { return env_; }
+  const terms& rules() const noexcept { return terms_; }
+
+  // With the server's mutex held.
+  void send(correspondent&, entry&, request&, time_point now, crier&);
+  void send(errand&, time_point now, crier&);  // an empty reply is heard
+  void wake_at(correspondent&, time_point);  // `never` cancels; replaces what was set
+  void forget(correspondent&) noexcept;      // nothing that is under way reaches it
+  void deliver(listener&, const push&, time_point now, crier&);  // from the store
+  static void post(const outbox&, time_point now, crier&);
+  void sever(bool) noexcept;
+  void set_sky(const weather&) noexcept;
+  void stop_after(time_point) noexcept;
+  void set_alarm() noexcept;
+
+  // Waits until a batch has been delivered or `until`; false then, and at once on the thread that
+  // the alarm rings on.
+  bool wait(std::unique_lock<std::mutex>&, time_point until);
+
+  bool is_forked() const noexcept { return forked_; }
+  void forked() noexcept { forked_ = true; }
+
+ private:
+  struct upward {
+    time_point due;
+    correspondent* from;
+    entry* lock;  // null: from an errand
+    request what;
+  };
+  struct downward {
+    time_point due;
+    correspondent* to;
+    listener* heeds;  // the push is for it; else the reply is for `to`
+    reply answer;
+    push hint;
+  };
+
+  void on_alarm(time_point now) override;
+  void deliver_due(time_point now, crier&);
+  void send_in_weather(correspondent&, entry*, const request&, time_point now, crier&);
+  void arrive(correspondent&, entry*, const request&, time_point now, crier&);
+  void answer(correspondent&, const reply&, time_point now, crier&);
+  bool cut(time_point now) const noexcept { return severed_ || now >= stops_at_; }
+  bool calm() const noexcept { return calm_ && server_->calm && quiet(); }
+  bool quiet() const noexcept { return up_.empty() && down_.empty(); }
+  time_point arrival(time_point now) const noexcept;
+  void see_sky() noexcept;
+
+  const std::shared_ptr<server> server_;
+  core::environment& env_;
+  const terms terms_;
+  weather sky_;  // over this client only
+  bool calm_ = true;
+  bool severed_ = false;
+  bool forked_ = false;
+  bool overdue_ = false;  // somebody waits for a moment that has come
+  time_point stops_at_ = core::never;
+  duration round_trip_{};  // smoothed
+  std::deque<upward> up_;
+  std::deque<downward> down_;
+  std::set<std::pair<time_point, correspondent*>> sleepers_;
+  time_point waits_until_ = core::never;
+  std::condition_variable delivered_;
+  std::thread::id ringer_;
+  time_point armed_ = core::never;
+  std::unique_ptr<core::alarm> alarm_;  // made when first needed
+};
+
+}  // namespace holdfast::memory
