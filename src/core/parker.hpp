@@ -5,18 +5,17 @@
 namespace holdfast::core {
 
 // One use: one thread parks, one signals. The signal publishes what was written before it, and the
-// parker may be gone as soon as it is signalled.
+// parker may be gone as soon as it is signalled. A futex without spinning: std::atomic::wait of
+// libstdc++ 12 yields up to eight times first, which costs a crowd of waiters a third of its rate.
 class parker {
  public:
-  void park() noexcept { state_.wait(0, std::memory_order_acquire); }
-  void signal() noexcept {
-    state_.store(1, std::memory_order_release);
-    state_.notify_one();
-  }
-  bool signalled() const noexcept { return state_.load(std::memory_order_acquire) != 0; }
+  void park() noexcept;
+  void signal() noexcept;
+  bool signalled() const noexcept { return state_.load(std::memory_order_acquire) == is_signalled; }
 
  private:
-  std::atomic<int> state_{0};
+  static constexpr int is_new = 0, is_parked = 1, is_signalled = 2;
+  std::atomic<int> state_{is_new};
 };
 
 }  // namespace holdfast::core
