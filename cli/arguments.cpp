@@ -51,13 +51,15 @@ int exit_code_of(std::string_view text) {
   return code;
 }
 
-void set_name(run_arguments& to, const char* word) {
-  if (!to.name.empty())
-    throw usage_error(std::string("there is more than a NAME before the command; put -- between "
-                                  "them: ") +
+void set_name(run_arguments& to, char** later_words) {
+  if (!to.name.empty()) {
+    while (*later_words && std::string_view(*later_words) != "--") ++later_words;
+    throw usage_error(std::string(*later_words ? "there is more than one NAME before the --: "
+                                               : "-- is missing before the command: ") +
                       usage);
-  if (*word == '\0') throw usage_error("NAME is empty; give the lock a name of 1 to 512 bytes");
-  to.name = word;
+  }
+  if (*optarg == '\0') throw usage_error("NAME is empty; give the lock a name of 1 to 512 bytes");
+  to.name = optarg;
 }
 
 // What getopt stumbled over, without a value: that may be a mistyped --url with its password.
@@ -108,7 +110,7 @@ run_arguments parse_run_arguments(int argc, char** argv) {
     const int found = ::getopt_long(argc, argv, "-:nw:E:h", long_options, nullptr);
     if (found == -1) break;
     if (found == 1) {
-      set_name(out, optarg);
+      set_name(out, argv + optind);
     } else if (found == '?' || found == ':') {
       refuse_option(found, argv[word]);
     } else {

@@ -9,7 +9,6 @@
 namespace holdfast::cli {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using optional_duration = std::optional<nanoseconds>;
@@ -40,6 +39,7 @@ lease_terms terms_of(const run_arguments& arguments, const url& where) {
   terms.ttl = std::chrono::ceil<milliseconds>(terms.ttl);
   const nanoseconds usual = std::min<nanoseconds>(std::chrono::seconds{5}, terms.ttl / 5);
   terms.grace = agreed(arguments.grace, option_of(where, "grace"), "grace").value_or(usual);
+  terms.grace = std::chrono::floor<milliseconds>(terms.grace);
   if (terms.grace > terms.ttl / 3)
     throw usage_error("--grace is above a third of the ttl (" + seconds(terms.ttl) +
                       " s); lower it or raise --ttl");
@@ -57,10 +57,8 @@ std::string with_terms(std::string_view text, const lease_terms& terms) {
       out.append(1, std::exchange(mark, '&')).append(item);
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
   }
-  const auto us = [](nanoseconds d) {
-    return std::to_string(std::chrono::floor<microseconds>(d).count()) + "us";
-  };
-  return out.append(1, mark) + "ttl=" + us(terms.ttl) + "&grace=" + us(terms.grace);
+  out.append(1, mark) += "ttl=" + seconds(terms.ttl) + "s&grace=" + seconds(terms.grace) + 's';
+  return out;
 }
 
 }  // namespace holdfast::cli

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -10,7 +11,8 @@ namespace {
 
 class job_environment : public cli {};
 
-constexpr const char* canary = "tweet-c4n4ry";
+// Its own in each run of a test: others may run at the same time.
+const std::string canary = "tweet-" + std::to_string(::getpid()) + "-c4n4ry";
 
 TEST_F(job_environment, has_name_and_growing_token) {
   const auto asked = shell("echo $HOLDFAST_NAME; echo $HOLDFAST_TOKEN");
@@ -56,7 +58,7 @@ TEST_F(job_environment, lacks_the_url_and_the_variables_of_passwords) {
 
 TEST_F(job_environment, of_no_process_of_a_run_shows_a_password) {
   for (const bool joined : {false, true}) {
-    const std::string url = "memory:?password=" + std::string(canary) + "&ttl=30s";
+    const std::string url = "memory:?password=" + canary + "&ttl=30s";
     words line{"run"};
     if (joined) line.push_back("--url=" + url);
     if (!joined) line.insert(line.end(), {"--url", url});
@@ -78,7 +80,7 @@ TEST_F(job_environment, of_no_process_of_a_run_shows_a_password) {
 }
 
 TEST_F(job_environment, of_a_bad_url_no_message_shows_the_password) {
-  const std::string secret = std::string(canary) + "/?@" + canary;
+  const std::string secret = canary + "/?@" + canary;
   for (const words& line :
        {words{"run", "--url", "redis://u:" + secret + "@h:x", "n", "--", "true"},
         words{"run", "--ulr=redis://u:" + secret + "@h", "n", "--", "true"},

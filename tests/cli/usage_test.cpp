@@ -22,7 +22,8 @@ TEST_F(usage, of_a_missing_part_says_which) {
   refused({"run", "--", "true"}, "NAME");
   refused({"run", "", "--", "true"}, "NAME is empty");
   refused({"run", "x"}, "-- is missing");
-  refused({"run", "x", "true"}, "--");
+  refused({"run", "x", "true"}, "-- is missing");
+  refused({"run", "x", "ls", "-l"}, "-- is missing");
   refused({"run", "x", "--"}, "command after -- is missing");
   refused({}, "command is missing");
 }
@@ -54,7 +55,7 @@ TEST_F(usage, twice_with_different_values_is_refused) {
   refused({"run", "-w", "1", "-w", "2", "x", "--", "true"}, "twice");
   refused({"run", "--url", "memory:a", "--url", "memory:b", "x", "--", "true"}, "twice");
   refused({"run", "-n", "-w", "2", "x", "--", "true"}, "-n");
-  refused({"run", "x", "y", "--", "true"}, "--");
+  refused({"run", "x", "y", "--", "true"}, "more than one NAME");
   process same(holdfast({"run", "-E", "3", "--url", file_url(), "-E", "3", "x", "--", "true"}));
   EXPECT_EQ(same.wait(), (ending{0, 0}));
 }
