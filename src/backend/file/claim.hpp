@@ -43,6 +43,8 @@ class file_claim final : public core::claim, private blocking_job {
   void enqueue();
   action carry_out(action, interrupter*);
   event wait(interrupter&);
+  void give_way();
+  void withdraw() noexcept;
   action look();
   event of(lock_file::attempt);
   void stop_waiting(stopping) noexcept;
@@ -61,6 +63,8 @@ class file_claim final : public core::claim, private blocking_job {
   std::string note_;
   core::failure trouble_;  // of what failed last
   action decided_ = action::end;
+  bool announced_ = false;      // to the holder, as one that waits
+  std::int64_t released_ = 0;   // by another claim of this client, a moment ago
 
   std::mutex mutex_;  // guards what follows
   bool waiting_ = false;

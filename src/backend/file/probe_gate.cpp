@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <string>
 
@@ -13,13 +14,20 @@
 namespace holdfast::file {
 namespace {
 
-constexpr int tries_max = 1000;  // a probe takes a few microseconds
+// A probe takes a few microseconds, unless its thread has to let others run meanwhile.
+constexpr int yields_max = 100;
+constexpr int naps_max = 100;
+constexpr struct timespec nap = {0, 1'000'000};
 
 bool lock_soon(int fd, int how) noexcept {
-  for (int i = 0; i < tries_max; ++i) {
+  for (int i = 0; i < yields_max + naps_max; ++i) {
     if (::flock(fd, how | LOCK_NB) == 0) return true;
     if (errno != EWOULDBLOCK && errno != EINTR) return false;
-    ::sched_yield();
+    if (i < yields_max) {
+      ::sched_yield();
+    } else {
+      ::nanosleep(&nap, nullptr);
+    }
   }
   return false;
 }

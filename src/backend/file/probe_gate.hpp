@@ -15,8 +15,8 @@ class probe_gate {
  public:
   probe_gate(descriptor_table& files, directory& place) : files_(files), place_(place) {}
 
-  // Calls `attempt` while nobody probes. After many tries without luck (a prober that is stopped)
-  // calls it all the same.
+  // Calls `attempt` while nobody probes. After a tenth of a second without luck (a prober that is
+  // stopped) calls it all the same.
   template <class Attempt>
   auto unprobed(Attempt&& attempt) {
     const std::lock_guard guard(mutex_);  // one descriptor has one lock, whoever uses it

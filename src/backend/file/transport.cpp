@@ -167,6 +167,15 @@ bool lock_file::read(std::size_t size, std::span<const char>& out) {
   return true;
 }
 
+std::int64_t lock_file::number_in_file() {
+  struct stat st;
+  std::span<const char> text;
+  if (::fstat(fd_.get(), &st) != 0 || st.st_size != static_cast<off_t>(record_bytes)) return 0;
+  if (!read(record_bytes, text)) return 0;
+  const auto found = parse_record(text);
+  return found ? found->number : 0;
+}
+
 // A mapping spares a system call in every cycle. It is of a descriptor of its own: a mapping keeps
 // its open file alive, and with it the lock, in a fork's child too.
 void lock_file::map() {

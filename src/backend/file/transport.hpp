@@ -50,6 +50,8 @@ class lock_file {
   std::optional<sight> look(const record_text& last, std::string_view lock_name,
                             std::chrono::microseconds wall);
   bool write(const record_text&);
+  // Without the lock, hence perhaps already another's; 0: none that can be read.
+  std::int64_t number_in_file();
   waiters_file& waiters() noexcept { return waiters_; }
 
  private:

@@ -31,6 +31,13 @@ waiters_file::outcome waiters_file::announce() {
   }
 }
 
+bool waiters_file::announce_at_once() {
+  if (!open() || ::flock(fd_.get(), LOCK_SH | LOCK_NB) != 0) return false;
+  if (!deleted()) return true;
+  fd_.reset();
+  return false;
+}
+
 void waiters_file::withdraw() noexcept {
   if (fd_) ::flock(fd_.get(), LOCK_UN);
 }

@@ -17,6 +17,7 @@ class waiters_file {
       : files_(files), place_(place), file_(std::move(file)) {}
 
   outcome announce();  // may block for the moment in which a holder looks
+  bool announce_at_once();
   void withdraw() noexcept;
   bool others_wait();  // true when it cannot be told
   void close() noexcept { fd_.reset(); }
