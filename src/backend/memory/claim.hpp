@@ -49,6 +49,7 @@ class claim final : public core::claim, private listener, private news {
   void give_back() noexcept override;
   template <class Step>
   void verb(Step);
+  bool release_undated(crier&);
   void carry_out(const actions&, time_point now, crier&);
   void detach() noexcept;
   core::failure reason() const;

@@ -4,6 +4,9 @@ namespace holdfast::memory {
 
 namespace {
 
+constexpr unsigned char ends =
+    static_cast<unsigned char>(tell::refused) | static_cast<unsigned char>(tell::ended);
+
 thread_local constinit int telling_depth = 0;
 
 }  // namespace
@@ -29,6 +32,9 @@ void news::tell_all() {
       unsigned char expected = first | telling;
       if (due_.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) return;
       due_.fetch_and(static_cast<unsigned char>(~first), std::memory_order_acq_rel);
+    } else if (first & ends) {
+      due_.store(telling, std::memory_order_relaxed);  // the last news: nobody else writes now
+      say(static_cast<tell>(first));
     } else if (first != 0) {
       due_.fetch_and(static_cast<unsigned char>(~first), std::memory_order_acq_rel);
       say(static_cast<tell>(first));

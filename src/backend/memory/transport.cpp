@@ -107,8 +107,7 @@ void link::post(const outbox& out, time_point now, crier& cry) {
 
 void link::deliver(listener& to, const push& p, time_point now, crier& cry) {
   if (calm()) return to.hear(p, now, cry);
-  if (cut(now) || sky_.outage || server_->sky.outage) return;
-  if (sky_.takes_reply() || server_->sky.takes_reply()) return;
+  if (cut(now) || sky_.outage || server_->sky.outage) return;  // but it is no reply, to be lost
   const time_point due = arrival(now);
   if (due <= now && down_.empty()) return to.hear(p, now, cry);
   down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, &to, {}, p});
@@ -116,8 +115,7 @@ void link::deliver(listener& to, const push& p, time_point now, crier& cry) {
   set_alarm();
 }
 
-void link::wake_at(correspondent& who, time_point t) {
-  if (who.wakes_at_ == t) return;
+void link::move_wake(correspondent& who, time_point t) {
   if (who.wakes_at_ != core::never) sleepers_.erase({who.wakes_at_, &who});
   who.wakes_at_ = t;
   if (t != core::never) sleepers_.emplace(t, &who);

@@ -85,7 +85,9 @@ class link final : private core::alarm_target {
   // With the server's mutex held.
   void send(correspondent&, entry&, request&, time_point now, crier&);
   void send(errand&, time_point now, crier&);  // an empty reply is heard
-  void wake_at(correspondent&, time_point);  // `never` cancels; replaces what was set
+  void wake_at(correspondent& who, time_point t) {  // `never` cancels; replaces what was set
+    if (who.wakes_at_ != t) move_wake(who, t);
+  }
   void forget(correspondent&) noexcept;      // nothing that is under way reaches it
   void deliver(listener&, const push&, time_point now, crier&);  // from the store
   static void post(const outbox&, time_point now, crier&);
@@ -98,6 +100,7 @@ class link final : private core::alarm_target {
   // the alarm rings on.
   bool wait(std::unique_lock<std::mutex>&, time_point until);
 
+  bool calm() const noexcept { return calm_ && server_->calm && quiet(); }  // send() is answered
   bool is_forked() const noexcept { return forked_; }
   void forked() noexcept { forked_ = true; }
 
@@ -122,10 +125,10 @@ class link final : private core::alarm_target {
   void arrive(correspondent&, entry*, const request&, time_point now, crier&);
   void answer(correspondent&, const reply&, time_point now, crier&);
   bool cut(time_point now) const noexcept { return severed_ || now >= stops_at_; }
-  bool calm() const noexcept { return calm_ && server_->calm && quiet(); }
   bool quiet() const noexcept { return up_.empty() && down_.empty(); }
   time_point arrival(time_point now) const noexcept;
   void see_sky() noexcept;
+  void move_wake(correspondent&, time_point);
 
   const std::shared_ptr<server> server_;
   core::environment& env_;
