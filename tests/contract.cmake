@@ -13,7 +13,7 @@ set(contract_environment HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/c
 holdfast_test_program(contract_tests testkit contract/*.cpp)
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 120
   ENVIRONMENT ${contract_environment} LABELS mission:G1
-  RULES ${backend_rules} "token=mission:G2")
+  RULES ${backend_rules} ${mission_rules})
 
 if(HOLDFAST_SANITIZED_TESTS)
   contract_process(contract_process_asan testkit_asan)
