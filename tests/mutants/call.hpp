@@ -56,6 +56,7 @@ class call final : public pending {
   }
 
   bool done() const override {
+    if (!result_.valid()) return true;
     return result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
   Result result() { return result_.get(); }  // once
