@@ -107,6 +107,7 @@ run_arguments parse_run_arguments(int argc, char** argv) {
   for (;;) {
     const int word = optind;
     // '-': names and options come in the order they stand in, so that the first -- is seen.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet
     const int found = ::getopt_long(argc, argv, "-:nw:E:h", long_options, nullptr);
     if (found == -1) break;
     if (found == 1) {

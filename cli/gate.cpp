@@ -5,8 +5,8 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
+#include <system_error>
 
 #include "cli/deadline_page.hpp"
 #include "cli/exit_code.hpp"
@@ -22,7 +22,7 @@ int execute(char** command) {
     ::execv(command[0], command);
     return errno;
   }
-  const char* const given = std::getenv("PATH");
+  const char* const given = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
   std::string_view path = given ? given : "/bin:/usr/bin";
   int error = ENOENT;
   for (bool more = !file.empty(); more;) {
@@ -66,7 +66,8 @@ int run_gate(int argc, char** argv) {
 int cannot_run(const char* command, int error) {
   const bool missing = error == ENOENT;
   const bool no_program = error == EACCES || error == ENOEXEC || error == EISDIR || error == EPERM;
-  std::string text = "cannot run '" + std::string(command) + "': " + std::strerror(error);
+  std::string text =
+      "cannot run '" + std::string(command) + "': " + std::generic_category().message(error);
   if (missing) text += "; check its name and PATH, and the interpreter in its first line";
   if (no_program) text += "; check that it is a program and that you may execute it";
   say(text);

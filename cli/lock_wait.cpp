@@ -34,6 +34,7 @@ int lock_wait::obtain() {
 }
 
 std::string lock_wait::read_url() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet
   const char* const from_environment = std::getenv("HOLDFAST_URL");
   std::string text = arguments_.url.value_or(from_environment ? from_environment : "");
   local_ = text.empty();
@@ -67,7 +68,7 @@ void lock_wait::refuse_useless_options() const {
 }
 
 int lock_wait::try_once() {
-  const auto attempt = [&](std::stop_token) {
+  const auto attempt = [&](const std::stop_token&) {
     lease_ = client_->mutex(arguments_.name).try_acquire(options_of(arguments_));
   };
   if (!local_) return run_interruptibly(signals_, attempt);

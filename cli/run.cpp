@@ -1,6 +1,5 @@
 #include "cli/run.hpp"
 
-#include <unistd.h>
 #include <holdfast/error.hpp>
 
 #include <cstdio>

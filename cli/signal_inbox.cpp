@@ -25,7 +25,7 @@ signal_inbox::signal_inbox() {
   ::sigaddset(&wanted, SIGCHLD);
   blocked = wanted;
   for (const int signal : {SIGTTIN, SIGTTOU, SIGPIPE}) ::sigaddset(&blocked, signal);
-  ::sigprocmask(SIG_BLOCK, &blocked, &mask_of_caller_);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &mask_of_caller_);
   // While SIGCHLD is ignored, the kernel throws the exit codes of children away.
   caller_ignored_children_ = ignored(SIGCHLD);
   if (caller_ignored_children_) ::signal(SIGCHLD, SIG_DFL);
