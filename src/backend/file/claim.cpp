@@ -80,7 +80,7 @@ action file_claim::carry_out(action next, interrupter* blocks) {
         break;
       case action::look: next = look(); break;
       case action::write:
-        text_.stamp(recipe_.number(), env_.wall());
+        text_.stamp(recipe_.number(), since_);
         if (file_.write(text_)) {
           next = recipe_.on(event::written);
         } else {
@@ -108,7 +108,8 @@ event file_claim::of(lock_file::attempt a) {
 }
 
 action file_claim::look() {
-  if (const auto seen = file_.look(text_, name_, env_.wall())) return recipe_.looked(*seen);
+  since_ = env_.wall();
+  if (const auto seen = file_.look(text_, name_, since_)) return recipe_.looked(*seen);
   trouble_ = file_.trouble();
   return recipe_.on(event::failed);
 }

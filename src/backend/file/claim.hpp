@@ -62,6 +62,7 @@ class file_claim final : public core::claim, private blocking_job {
   record_text text_;
   std::string note_;
   core::failure trouble_;  // of what failed last
+  std::chrono::microseconds since_{};  // of the grant, since 1970
   action decided_ = action::end;
   bool announced_ = false;      // to the holder, as one that waits
   std::int64_t released_ = 0;   // by another claim of this client, a moment ago

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -24,6 +26,17 @@ lock_file::attempt flocked(int fd, int how) noexcept {
   if (::flock(fd, how) == 0) return lock_file::attempt::locked;
   if (errno == EWOULDBLOCK) return lock_file::attempt::busy;
   return errno == EINTR ? lock_file::attempt::interrupted : lock_file::attempt::failed;
+}
+
+// fstat(2) but for the times: asking for them makes the next write note the time to the nanosecond
+// and the file system log it, which costs as much as the write itself.
+bool looked(int fd, const char* name, struct statx& out) noexcept {
+  const int how = AT_SYMLINK_NOFOLLOW | (*name == '\0' ? AT_EMPTY_PATH : 0);
+  return ::statx(fd, name, how, STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE, &out) == 0;
+}
+
+dev_t device_of(const struct statx& st) noexcept {
+  return ::makedev(st.stx_dev_major, st.stx_dev_minor);
 }
 
 }  // namespace
@@ -113,19 +126,18 @@ void lock_file::unlock() noexcept {
 }
 
 // Nothing: it cannot be told.
-std::optional<bool> lock_file::is_the_folders(struct stat& st, std::chrono::microseconds wall) {
-  if (core::planted(core::mutant::file_inode_not_checked) && ::fstat(fd_.get(), &st) == 0)
-    return true;
+std::optional<bool> lock_file::is_the_folders(struct statx& st, std::chrono::microseconds wall) {
+  if (core::planted(core::mutant::file_inode_not_checked) && looked(fd_.get(), "", st)) return true;
   const auto since = wall - looked_through_at_;
   if (!contended_ && since >= since.zero() && since < look_through_every) {
-    if (::fstat(fd_.get(), &st) == 0) return st.st_nlink > 0;
+    if (looked(fd_.get(), "", st)) return st.stx_nlink > 0;
     fail("look at the lock file", errno);
     return {};
   }
   contended_ = false;
   looked_through_at_ = wall;
-  if (::fstatat(folder_.place.get(), file_.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0)
-    return st.st_ino == inode_ && st.st_dev == device_ && folder_.place.is_at_its_path();
+  if (looked(folder_.place.get(), file_.c_str(), st))
+    return st.stx_ino == inode_ && device_of(st) == device_ && folder_.place.is_at_its_path();
   if (errno == ENOENT) return false;
   fail("look at the lock file", errno);
   return {};
@@ -133,17 +145,17 @@ std::optional<bool> lock_file::is_the_folders(struct stat& st, std::chrono::micr
 
 std::optional<sight> lock_file::look(const record_text& last, std::string_view lock_name,
                                      std::chrono::microseconds wall) {
-  struct stat st;
+  struct statx st;
   const auto same = is_the_folders(st, wall);
   if (!same) return {};
   sight seen{*same, content::garbage, 0, wall};
   if (!seen.same_file) return seen;
-  was_empty_ = st.st_size == 0;
+  was_empty_ = st.stx_size == 0;
   if (was_empty_) seen.what = content::empty;
-  if (st.st_size != static_cast<off_t>(record_bytes)) return seen;
+  if (st.stx_size != record_bytes) return seen;
 
   std::span<const char> text;
-  if (!read(static_cast<std::size_t>(st.st_size), text)) return {};
+  if (!read(record_bytes, text)) return {};
   if (last.number() > 0 && last.same_as(text)) {
     seen.what = content::record;
     seen.number = last.number();
@@ -168,9 +180,9 @@ bool lock_file::read(std::size_t size, std::span<const char>& out) {
 }
 
 std::int64_t lock_file::number_in_file() {
-  struct stat st;
+  struct statx st;
   std::span<const char> text;
-  if (::fstat(fd_.get(), &st) != 0 || st.st_size != static_cast<off_t>(record_bytes)) return 0;
+  if (!looked(fd_.get(), "", st) || st.stx_size != record_bytes) return 0;
   if (!read(record_bytes, text)) return 0;
   const auto found = parse_record(text);
   return found ? found->number : 0;

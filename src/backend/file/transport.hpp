@@ -57,7 +57,7 @@ class lock_file {
  private:
   bool try_open_once(bool& again);
   bool fail(std::string_view doing, int error);
-  std::optional<bool> is_the_folders(struct stat&, std::chrono::microseconds wall);
+  std::optional<bool> is_the_folders(struct statx&, std::chrono::microseconds wall);
   void map();
   void unmap() noexcept;
   bool read(std::size_t size, std::span<const char>& out);
