@@ -31,7 +31,9 @@ class small_disk {
     if (mounted_) ::umount2(at_.c_str(), MNT_DETACH);
   }
   explicit operator bool() const noexcept { return mounted_; }
-  void make_read_only() { EXPECT_EQ(::mount("none", at_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, ""), 0); }
+  void make_read_only() {
+    EXPECT_EQ(::mount("none", at_.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, ""), 0);
+  }
   void fill() {
     std::ofstream out(at_ / "filler", std::ios::binary);
     const std::string block(4096, '#');
@@ -222,6 +224,20 @@ TEST(file_places, names_that_look_like_paths_are_locks_in_the_folder) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "in"), {}), 1);
   store->close(core::never);
+}
+
+TEST(file_places, what_a_program_without_standard_streams_prints_goes_into_no_lock_file) {
+  const lock_folder folder;
+  other_process bare([&](const other_process::line& l) {
+    for (const int standard : {0, 1, 2}) ::close(standard);
+    const auto store = open_backend(folder.url());
+    party p(*store, "x");
+    p.hold();
+    EXPECT_GT(p.claim().native_handle(), 2);
+    l.say(::write(1, "x", 1) < 0 ? "nowhere" : "somewhere");
+  });
+  EXPECT_EQ(bare.hear(), "nowhere");
+  EXPECT_EQ(bare.wait(), 0);
 }
 
 }  // namespace

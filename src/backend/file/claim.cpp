@@ -198,33 +198,10 @@ void file_claim::deliver(action what) {
     file_.close();
     file_.waiters().close();
   }
-  if (what == action::refuse) return sink_.refused(refusal());
+  if (what == action::refuse) return sink_.refused(refusal(recipe_.why(), file_.path(), trouble_));
   if (stopping_ == stopping::closed)
     return sink_.refused({errc::closed, "the client was closed"});
   sink_.ended({});
-}
-
-core::failure file_claim::refusal() const {
-  const std::string file = file_.path();
-  switch (recipe_.why()) {
-    case reason::none:
-    case reason::busy: return {errc::timed_out, {}};
-    case reason::failed: return trouble_;
-    case reason::unsteady:
-      return {errc::unavailable,
-              "the lock file " + file + " is deleted again and again: stop whoever does so"};
-    case reason::garbage:
-      return {errc::refused, "the lock file " + file +
-                                 " holds no record of holdfast: nothing is done to it; end all "
-                                 "that use the lock, look at it and remove it"};
-    case reason::another:
-      return {errc::mismatch, "the lock file " + file +
-                                  " is of a lock of another name: rename one of the locks"};
-    case reason::exhausted:
-      return {errc::refused, "the numbers in the lock file " + file +
-                                 " are used up: end all that use the lock and remove it"};
-  }
-  return trouble_;
 }
 
 }  // namespace holdfast::file

@@ -49,7 +49,6 @@ class file_claim final : public core::claim, private blocking_job {
   event of(lock_file::attempt);
   void stop_waiting(stopping) noexcept;
   void deliver(action);
-  core::failure refusal() const;
 
   const std::string name_;
   core::claim_sink& sink_;

@@ -43,4 +43,24 @@ core::failure complaint(std::string_view doing, const std::string& path, int err
   return {errc::unavailable, text + "; check the directory and its file system"};
 }
 
+core::failure refusal(reason why, const std::string& lock_file, const core::failure& trouble) {
+  const std::string file = "the lock file " + lock_file;
+  switch (why) {
+    case reason::none:
+    case reason::busy: return {errc::timed_out, {}};
+    case reason::failed: break;
+    case reason::unsteady:
+      return {errc::unavailable, file + " is deleted again and again: stop whoever does so"};
+    case reason::garbage:
+      return {errc::refused, file + " holds no record of holdfast: nothing is done to it; end all "
+                                    "that use the lock, look at it and remove it"};
+    case reason::another:
+      return {errc::mismatch, file + " is of a lock of another name: rename one of the locks"};
+    case reason::exhausted:
+      return {errc::refused, "the numbers in " + file +
+                                 " are used up: end all that use the lock and remove it"};
+  }
+  return trouble;
+}
+
 }  // namespace holdfast::file

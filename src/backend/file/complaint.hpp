@@ -1,13 +1,17 @@
-// What the file system said, as a sentence with a remedy.
+// What is wrong, as a sentence with a remedy.
 #pragma once
 #include <string>
 #include <string_view>
 
+#include "backend/file/recipe.hpp"
 #include "core/seam.hpp"
 
 namespace holdfast::file {
 
-// `doing` is what failed ("open", "create"), `path` what it was done to, `error` the errno.
+// What the file system said: `doing` is what failed ("open", "create"), `path` what it was done to, `error` the errno.
 core::failure complaint(std::string_view doing, const std::string& path, int error);
+
+// Why a lock was not granted; `trouble` is told for reason::failed.
+core::failure refusal(reason, const std::string& lock_file, const core::failure& trouble);
 
 }  // namespace holdfast::file

@@ -1,6 +1,7 @@
 #include "backend/file/descriptors.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -13,6 +14,15 @@ std::mutex& opening_mutex() {
                      [] { opening_mutex().unlock(); });
   (void)installed;
   return mutex;
+}
+
+int above_standard(int fd) noexcept {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int higher = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return higher;
 }
 
 descriptor_table::chunk::chunk() noexcept {

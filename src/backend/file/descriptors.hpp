@@ -69,6 +69,10 @@ class descriptor {
   descriptor_table* table_ = nullptr;
 };
 
+// A descriptor of 0 to 2, in a program that was started without, as a higher one: what the program
+// prints must not go into a lock file.
+int above_standard(int fd) noexcept;
+
 // Held from an opening to its entry in a table, and over every fork().
 std::mutex& opening_mutex();
 
@@ -78,7 +82,7 @@ descriptor descriptor_table::open(Open&& open) {
   const std::lock_guard for_forks(opening_mutex());
   const std::lock_guard guard(mutex_);
   slot& s = free_slot();  // first: it may throw
-  const int fd = open();
+  const int fd = above_standard(open());
   if (fd < 0) return d;
   s.store(fd, std::memory_order_release);
   d.fd_ = fd;

@@ -168,7 +168,8 @@ void record_text::stamp(std::int64_t number, std::chrono::microseconds since) no
 }
 
 bool record_text::same_as(std::span<const char> other) const noexcept {
-  return other.size() == record_bytes && std::memcmp(bytes_.data(), other.data(), record_bytes) == 0;
+  return other.size() == record_bytes &&
+         std::memcmp(bytes_.data(), other.data(), record_bytes) == 0;
 }
 
 }  // namespace holdfast::file

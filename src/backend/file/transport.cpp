@@ -3,12 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-#include <cstring>
 
 #include "backend/file/complaint.hpp"
 #include "backend/file/naming.hpp"
@@ -93,12 +90,11 @@ bool lock_file::try_open_once(bool& again) {
   device_ = st.st_dev;
   inode_ = st.st_ino;
   looked_through_at_ = {};
-  seen_before_ = false;
   return true;
 }
 
 void lock_file::close() noexcept {
-  unmap();
+  view_.forget();
   fd_.reset();
 }
 
@@ -154,59 +150,27 @@ std::optional<sight> lock_file::look(const record_text& last, std::string_view l
   if (was_empty_) seen.what = content::empty;
   if (st.stx_size != record_bytes) return seen;
 
-  std::span<const char> text;
-  if (!read(record_bytes, text)) return {};
-  if (last.number() > 0 && last.same_as(text)) {
+  const auto text = view_.read(fd_.get(), folder_.files, folder_.place, file_);
+  if (!text) {
+    fail("read the lock file", errno);
+    return {};
+  }
+  if (last.number() > 0 && last.same_as(*text)) {
     seen.what = content::record;
     seen.number = last.number();
-  } else if (const auto found = parse_record(text)) {
+  } else if (const auto found = parse_record(*text)) {
     seen.what = found->name == lock_name ? content::record : content::another;
     seen.number = found->number;
   }
   return seen;
 }
 
-bool lock_file::read(std::size_t size, std::span<const char>& out) {
-  if (!mapped_ && seen_before_) map();
-  seen_before_ = true;
-  if (mapped_) {
-    out = {mapped_, size};
-    return true;
-  }
-  const ssize_t n = ::pread(fd_.get(), read_.data(), size, 0);
-  if (n < 0) return fail("read the lock file", errno);
-  out = {read_.data(), static_cast<std::size_t>(n)};
-  return true;
-}
-
 std::int64_t lock_file::number_in_file() {
   struct statx st;
-  std::span<const char> text;
   if (!looked(fd_.get(), "", st) || st.stx_size != record_bytes) return 0;
-  if (!read(record_bytes, text)) return 0;
-  const auto found = parse_record(text);
+  const auto text = view_.read(fd_.get(), folder_.files, folder_.place, file_);
+  const auto found = text ? parse_record(*text) : std::nullopt;
   return found ? found->number : 0;
-}
-
-// A mapping spares a system call in every cycle. It is of a descriptor of its own: a mapping keeps
-// its open file alive, and with it the lock, in a fork's child too.
-void lock_file::map() {
-  if (folder_.place.remote()) return;  // other hosts' writes may not come through
-  const descriptor other = folder_.files.open([this] {
-    return ::openat(folder_.place.get(), file_.c_str(),
-                    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  });
-  struct stat st;
-  if (!other || ::fstat(other.get(), &st) != 0) return;
-  if (st.st_ino != inode_ || st.st_dev != device_) return;
-  void* const p =
-      ::mmap(nullptr, record_bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, other.get(), 0);
-  if (p != MAP_FAILED) mapped_ = static_cast<const char*>(p);
-}
-
-void lock_file::unmap() noexcept {
-  if (mapped_) ::munmap(const_cast<char*>(mapped_), record_bytes);
-  mapped_ = nullptr;
 }
 
 bool lock_file::write(const record_text& record) {

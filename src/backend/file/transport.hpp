@@ -11,6 +11,7 @@
 #include "backend/file/probe_gate.hpp"
 #include "backend/file/recipe.hpp"
 #include "backend/file/record.hpp"
+#include "backend/file/record_view.hpp"
 #include "backend/file/waiters_file.hpp"
 
 namespace holdfast::file {
@@ -58,9 +59,6 @@ class lock_file {
   bool try_open_once(bool& again);
   bool fail(std::string_view doing, int error);
   std::optional<bool> is_the_folders(struct statx&, std::chrono::microseconds wall);
-  void map();
-  void unmap() noexcept;
-  bool read(std::size_t size, std::span<const char>& out);
 
   folder& folder_;
   std::string file_;
@@ -68,13 +66,11 @@ class lock_file {
   descriptor fd_;
   dev_t device_ = 0;
   ino_t inode_ = 0;
-  const char* mapped_ = nullptr;
-  bool seen_before_ = false;  // once is not worth a mapping
+  record_view view_;
   bool was_empty_ = false;
   bool contended_ = false;
   std::chrono::microseconds looked_through_at_{};
   core::failure trouble_;
-  alignas(record_bytes) std::array<char, record_bytes> read_;
 };
 
 }  // namespace holdfast::file

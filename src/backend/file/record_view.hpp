@@ -1,0 +1,41 @@
+// Reading the record of a lock file that is locked, again and again.
+#pragma once
+#include <sys/types.h>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "backend/file/descriptors.hpp"
+#include "backend/file/directory.hpp"
+#include "backend/file/record.hpp"
+
+namespace holdfast::file {
+
+// By pread(2) the first time, from then on through a mapping, which spares a system call in every
+// cycle. (Not on a network file system: other hosts' writes may not come through.) The file must
+// have its full size when it is read: whoever cuts it between that look and the reading kills this
+// process with SIGBUS, as with any mapped file; only the user's own processes can.
+class record_view {
+ public:
+  record_view() noexcept = default;
+  ~record_view() { forget(); }
+  record_view(const record_view&) = delete;
+  record_view& operator=(const record_view&) = delete;
+
+  // Of the file `fd`, which is `file` in the directory. Valid until the next call; nullopt with
+  // errno when it cannot be read, shorter when the file is.
+  std::optional<std::span<const char>> read(int fd, descriptor_table&, const directory&,
+                                            const std::string& file);
+  void forget() noexcept;  // the file is another from now on
+
+ private:
+  void map(int fd, descriptor_table&, const directory&, const std::string& file);
+
+  const char* mapped_ = nullptr;
+  bool read_before_ = false;  // once is not worth a mapping
+  std::array<char, record_bytes> read_{};
+};
+
+}  // namespace holdfast::file
