@@ -18,7 +18,7 @@ using holdfast::testkit::result;
 
 constexpr int clients = 4;
 constexpr int threads = 2;  // of each client
-constexpr auto run_time = 6s;
+constexpr auto run_time = 5s;
 constexpr auto ttl = 200ms;
 
 TEST(stress_threads_on_memory, keep_every_promise_while_messages_are_lost) {
@@ -32,7 +32,7 @@ TEST(stress_threads_on_memory, keep_every_promise_while_messages_are_lost) {
   for (int i = 0; i < clients; ++i)
     all.push_back(holdfast::client::open(store.url() + "?ttl=200ms&op-timeout=100ms"));
   store.set_latency(1ms);
-  store.lose_at_random(seed, 0.02, 0.02);
+  store.lose_at_random(seed, 0.03, 0);  // a push that is lost is made up for after 30 s only
 
   std::atomic<bool> over{false};
   std::vector<std::jthread> crowd;
@@ -40,7 +40,7 @@ TEST(stress_threads_on_memory, keep_every_promise_while_messages_are_lost) {
     crowd.emplace_back([&, i] {
       player one(all[static_cast<std::size_t>(i % clients)],
                  "client" + std::to_string(i % clients) + "." + std::to_string(i), writer, resource,
-                 {.longest_work = 30ms}, seed + static_cast<std::uint64_t>(i));
+                 {.longest_work = 160ms}, seed + static_cast<std::uint64_t>(i));
       while (!over) one.play();
     });
   }
@@ -50,7 +50,7 @@ TEST(stress_threads_on_memory, keep_every_promise_while_messages_are_lost) {
     auto& one = all[numbers() % clients];
     std::this_thread::sleep_for(std::chrono::milliseconds(numbers() % 300));
     store.stop_requests_of(one);
-    std::this_thread::sleep_for(std::chrono::milliseconds(numbers() % 400));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200 + numbers() % 300));
     store.resume_requests_of(one);
   }
   store.lose_at_random(0, 0, 0);
@@ -61,7 +61,7 @@ TEST(stress_threads_on_memory, keep_every_promise_while_messages_are_lost) {
   int granted = 0, lost = 0;
   for (const auto& r : history) {
     granted += r.what == operation::acquire && r.outcome == result::ok ? 1 : 0;
-    lost += r.what == operation::check && r.outcome == result::lost ? 1 : 0;
+    lost += r.outcome == result::lost ? 1 : 0;
   }
   RecordProperty("records", static_cast<int>(history.size()));
   EXPECT_GE(granted, 50);

@@ -71,6 +71,12 @@ void memory_store::begin_outage() {
 
 void memory_store::end_outage() {
   change_sky(*state_, [](auto& sky) { sky.outage = false; });
+  crier cry;
+  {
+    const std::lock_guard guard(state_->mutex);
+    state_->tell_restart(cry);
+  }
+  cry.tell_all();
 }
 
 void memory_store::stop_requests_of(const client& c) {
@@ -81,8 +87,13 @@ void memory_store::stop_requests_of(const client& c) {
 
 void memory_store::resume_requests_of(const client& c) {
   auto& wire = link_of(c, *state_);
-  const std::lock_guard guard(state_->mutex);
-  wire.sever(false);
+  crier cry;
+  {
+    const std::lock_guard guard(state_->mutex);
+    wire.sever(false);
+    state_->tell_restart(cry, &wire);
+  }
+  cry.tell_all();
 }
 
 void memory_store::snapshot() {

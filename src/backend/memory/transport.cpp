@@ -13,9 +13,10 @@ constexpr duration window_min = std::chrono::milliseconds{250};
 
 void server::sky_changed() { calm = sky.calm(); }
 
-void server::tell_restart(crier& cry) {
+void server::tell_restart(crier& cry, const link* only) {
   data.for_each_endpoint([&](endpoint& p) {
     auto& who = static_cast<listener&>(p);
+    if (only && &who.home() != only) return;
     who.home().deliver(who, {push::hint::restarted, who.who, {}}, who.home().env().now(), cry);
   });
 }

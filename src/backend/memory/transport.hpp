@@ -32,8 +32,9 @@ struct server {
   std::vector<link*> links;
 
   void sky_changed();
-  // What everybody hears when the store may have forgotten them.
-  void tell_restart(crier&);
+  // What everybody, or one client, hears when the store may have forgotten them or they may have
+  // missed what it said.
+  void tell_restart(crier&, const link* only = nullptr);
   // From whoever holds it. `spare` tells the time when there is no client to do it.
   bool take_away(std::string_view lock, core::environment& spare, crier&);
 };
