@@ -1,7 +1,5 @@
 #include "core/environment.hpp"
 
-#include <cmath>
-
 namespace holdfast::core {
 
 std::uint64_t random_u64(environment& env) noexcept {
@@ -16,7 +14,7 @@ duration jittered(environment& env, duration d, double share) noexcept {
   const double moved = static_cast<double>(d.count()) * (1 + share * (2 * unit - 1));
   constexpr auto most = static_cast<double>(duration::max().count());
   if (!(moved > 0)) return duration::zero();
-  return moved >= most ? duration::max() : duration{std::llround(moved)};
+  return moved >= most ? duration::max() : duration{static_cast<duration::rep>(moved)};
 }
 
 }  // namespace holdfast::core

@@ -18,7 +18,7 @@ bool start_quiet_thread(pthread_t& out, const char* name, void* (*run)(void*),
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (failed != 0) return false;
   char cut[16] = {};
-  std::strncpy(cut, name, sizeof cut - 1);
+  std::memcpy(cut, name, ::strnlen(name, sizeof cut - 1));
   ::pthread_setname_np(out, cut);
   return true;
 }

@@ -1,9 +1,9 @@
 #include "io/thread_worker.hpp"
 
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <system_error>
 
 #include "io/fork_mark.hpp"
@@ -17,7 +17,7 @@ struct thread_worker::state {
   std::deque<std::function<void()>> jobs;
   bool started = false, stopping = false;
   pthread_t thread{};
-  char name[16] = {};
+  std::string name;
   const std::uint32_t mark = fork_mark();
 
   void start(const std::shared_ptr<state>&);
@@ -34,7 +34,7 @@ void thread_worker::state::start(const std::shared_ptr<state>& self) {
     kept->run();
     return nullptr;
   };
-  started = start_quiet_thread(thread, name, body, handed.get());
+  started = start_quiet_thread(thread, name.c_str(), body, handed.get());
   if (!started)
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             "holdfast cannot start a thread");
@@ -57,7 +57,7 @@ void thread_worker::state::run() noexcept {
 }
 
 thread_worker::thread_worker(const char* thread_name) : state_(std::make_shared<state>()) {
-  std::strncpy(state_->name, thread_name, sizeof state_->name - 1);
+  state_->name = thread_name;
 }
 
 void thread_worker::post(std::function<void()> job) {

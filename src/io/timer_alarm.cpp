@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <new>
+#include <string>
 
 #include "io/fork_mark.hpp"
 #include "io/quiet_thread.hpp"
@@ -23,7 +23,7 @@ struct timer_alarm::state {
   int fd = -1;
   pthread_t thread{};
   core::alarm_target* target = nullptr;
-  char name[16] = {};
+  std::string name;
   const std::uint32_t mark = fork_mark();
 
   ~state() {
@@ -58,7 +58,7 @@ bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
     kept->run();
     return nullptr;
   };
-  started = start_quiet_thread(thread, name, body, handed);
+  started = start_quiet_thread(thread, name.c_str(), body, handed);
   if (!started) delete handed;
   return started;
 }
@@ -87,7 +87,7 @@ void timer_alarm::state::run() noexcept {
 timer_alarm::timer_alarm(core::alarm_target& target, const char* thread_name)
     : state_(std::make_shared<state>()) {
   state_->target = &target;
-  std::strncpy(state_->name, thread_name, sizeof state_->name - 1);
+  state_->name = thread_name;
 }
 
 void timer_alarm::set(core::time_point t) noexcept {
