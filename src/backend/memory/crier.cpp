@@ -15,7 +15,7 @@ bool crier::telling_here() noexcept { return telling_depth != 0; }
 
 bool news::post(tell what) noexcept {
   const auto bits = static_cast<unsigned char>(what);
-  if (due_.load(std::memory_order_relaxed) == 0) {  // then nobody else writes: no need for a swap
+  if (due_.load(std::memory_order_acquire) == 0) {  // then nobody else writes: no need for a swap
     due_.store(bits | telling, std::memory_order_relaxed);
     return true;
   }
