@@ -4,7 +4,7 @@
 
 #include "core/url_parts.hpp"
 #include "io/real_environment.hpp"
-#include "unit/memory_party.hpp"
+#include "tests/unit/memory_party.hpp"
 
 namespace holdfast::memory {
 namespace {

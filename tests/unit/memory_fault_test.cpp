@@ -1,4 +1,4 @@
-#include "unit/memory_party.hpp"
+#include "tests/unit/memory_party.hpp"
 
 namespace holdfast::memory {
 namespace {
