@@ -3,9 +3,10 @@
 //
 //   overlap               two claims on one lock at a time. A claim is what the holder may
 //                         believe: from the return of its ok acquire to the earliest of the call of
-//                         its release, its death, its first check that was not ok, and its deadline
-//                         as its last ok renew or check has it. A check or renew that came back ok
-//                         all inside another's claim is an overlap too
+//                         its release, its first check that was not ok, its deadline as its last
+//                         ok renew or check has it and, when it was killed, its last record of all:
+//                         it may have died in the release after that. A check or renew that came
+//                         back ok all inside another's claim is an overlap too
 //   check_after_deadline  a check came back ok though it was called after the deadline; a check
 //                         that names no deadline is held against the last one recorded
 //   revived               a check or renew came back ok after the lease was reported lost

@@ -39,7 +39,10 @@ void apply(claim_of_lock& claim, const record& r, std::chrono::nanoseconds lapse
   if (claim.lost_by == nullptr) claim.lost_by = &r;
 }
 
-void find_claims(lock_history& one, std::span<const record* const> kills,
+// When each process wrote its last record.
+using last_words = std::map<std::string_view, std::int64_t>;
+
+void find_claims(lock_history& one, std::span<const record* const> kills, const last_words& last,
                  std::chrono::nanoseconds lapse) {
   std::map<std::pair<std::string_view, std::int64_t>, std::size_t> of_token, of_process;
   for (const record* r : one.records) {
@@ -60,7 +63,7 @@ void find_claims(lock_history& one, std::span<const record* const> kills,
     for (const record* kill : kills) {
       if (kill->call < claim.acquire->call) continue;
       if (!belongs_to(claim.acquire->process, kill->process)) continue;
-      note_end(claim, kill->call);
+      note_end(claim, std::min(kill->call, last.at(claim.acquire->process)));
       note_gone(claim, later(kill->back, lapse), *kill);
     }
   }
@@ -77,17 +80,21 @@ std::vector<lock_history> sort_by_lock(std::span<const record> records,
                                        std::chrono::nanoseconds lapse) {
   std::map<std::string_view, lock_history> by_name;
   std::vector<const record*> kills;
+  last_words last;
   for (const record& r : records) {
-    if (r.what == operation::kill)
+    if (r.what == operation::kill) {
       kills.push_back(&r);
-    else
-      by_name[r.lock].records.push_back(&r);
+      continue;
+    }
+    by_name[r.lock].records.push_back(&r);
+    auto& time = last[r.process];
+    time = std::max(time, r.back);
   }
   std::vector<lock_history> sorted;
   for (auto& [name, one] : by_name) {
     one.lock = name;
     std::ranges::stable_sort(one.records, {}, &record::call);
-    find_claims(one, kills, lapse);
+    find_claims(one, kills, last, lapse);
     sorted.push_back(std::move(one));
   }
   return sorted;

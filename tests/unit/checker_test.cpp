@@ -111,13 +111,22 @@ TEST(checker_overlap, a_claim_ends_when_loss_or_doubt_is_reported) {
 }
 
 TEST(checker_overlap, a_killed_process_claims_nothing_more) {
-  const std::string two = "7.1 L acquire 10 20 ok 1 -\n8.1 L acquire 30 60 ok 2 -\n";
-  EXPECT_EQ(found(two), "overlap:1,2");
+  const std::string two =
+      "7.1 L acquire 10 20 ok 1 -\n7.1 M check 65 66 ok 9 -\n8.1 L acquire 30 60 ok 2 -\n";
+  EXPECT_EQ(found(two), "overlap:1,3");
   EXPECT_EQ(found(two + "7 - kill 50 55 ok 0 -\n"), "");
   EXPECT_EQ(found(two + "7.1 - kill 50 55 ok 0 -\n"), "");
-  EXPECT_EQ(found(two + "7 - kill 61 65 ok 0 -\n"), "overlap:1,2");
-  EXPECT_EQ(found(two + "77 - kill 50 55 ok 0 -\n"), "overlap:1,2") << "another process";
-  EXPECT_EQ(found(two + "7 - kill 1 2 ok 0 -\n"), "overlap:1,2") << "its number was used before";
+  EXPECT_EQ(found(two + "7 - kill 67 68 ok 0 -\n"), "overlap:1,3");
+  EXPECT_EQ(found(two + "77 - kill 50 55 ok 0 -\n"), "overlap:1,3") << "another process";
+  EXPECT_EQ(found(two + "7 - kill 1 2 ok 0 -\n"), "overlap:1,3") << "its number was used before";
+}
+
+TEST(checker_overlap, a_killed_process_may_have_released_after_its_last_record) {
+  EXPECT_EQ(found("7.1 L acquire 10 20 ok 1 -\n"
+                  "7.2 L acquire 15 40 ok 2 -\n"
+                  "7.2 L check 45 46 ok 2 -\n"
+                  "7 - kill 50 55 ok 0 -\n"),
+            "");
 }
 
 TEST(checker_overlap, a_check_inside_the_claim_of_another_is_told) {
