@@ -54,12 +54,14 @@ client_impl::client_impl(const url& where, const open_options& how, core::enviro
       timers_(*this, env) {
   rules_.can = store_->can();
   rules_.store = store_.get();
+  rules_.env = &env;
+  rules_.phase = static_cast<std::uint32_t>(core::random_u64(env));
 }
 
 client_impl::~client_impl() {
   timers_.stop();
   notices_.reset();
-  slots_.clear();
+  for (slot* const s : slots_) delete s;
 }
 
 slot& client_impl::slot_for(std::string_view name) {
@@ -72,25 +74,23 @@ slot& client_impl::slot_for(std::string_view name) {
   if (found == slots_.end()) {
     auto made = std::make_unique<slot>(*this, name);
     if (closed_) made->cohort_.close();
-    const std::string_view key = made->name();
-    found = slots_.emplace(key, std::move(made)).first;
+    found = slots_.insert(made.get()).first;
+    (void)made.release();
   }
-  found->second->add_user(shared_from_this());
-  return *found->second;
+  (*found)->add_user(shared_from_this());
+  return **found;
 }
 
 void client_impl::retire(slot& s) noexcept {
-  std::unique_ptr<slot> ended;
   {
     const std::lock_guard guard(slots_mutex_);
     const std::lock_guard inner(s.mutex_);
     s.retiring_ = s.unused();
     if (!s.retiring_) return;
-    const auto found = slots_.find(s.name());
-    ended = std::move(found->second);
-    slots_.erase(found);
+    slots_.erase(&s);
   }
   timers_.disarm(s);
+  delete &s;
 }
 
 bool client_impl::close() noexcept {
@@ -98,10 +98,10 @@ bool client_impl::close() noexcept {
   std::vector<slot*> all;
   {
     const std::lock_guard guard(slots_mutex_);
-    for (const auto& [name, s] : slots_) {
+    for (slot* const s : slots_) {
       const std::lock_guard inner(s->mutex_);
       ++s->visits_;
-      all.push_back(s.get());
+      all.push_back(s);
     }
   }
   for (slot* const s : all) s->close();

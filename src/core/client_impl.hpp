@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/cohort.hpp"
@@ -43,6 +43,20 @@ class client_impl final : public std::enable_shared_from_this<client_impl>,
  private:
   struct ending;  // the deleter of the shared pointer
 
+  struct by_name {
+    using is_transparent = void;
+    static std::string_view of(const slot* s) noexcept { return s->name(); }
+    static std::string_view of(std::string_view name) noexcept { return name; }
+    template <class Key>
+    std::size_t operator()(const Key& k) const noexcept {
+      return std::hash<std::string_view>{}(of(k));
+    }
+    template <class Left, class Right>
+    bool operator()(const Left& l, const Right& r) const noexcept {
+      return of(l) == of(r);
+    }
+  };
+
   class flushing_timers final : public core::timer_queue {
    public:
     flushing_timers(client_impl& c, core::environment& e)
@@ -66,7 +80,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl>,
   std::mutex notices_mutex_;
   std::unique_ptr<core::worker> notices_;  // made with the first notice
   std::mutex slots_mutex_;                 // taken before the lock of a slot
-  std::unordered_map<std::string_view, std::unique_ptr<slot>> slots_;  // keys live in the slots
+  std::unordered_set<slot*, by_name, by_name> slots_;  // owned
   std::atomic<bool> closed_{false};
   std::atomic<bool> left_behind_{false};
 };

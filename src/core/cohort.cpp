@@ -152,6 +152,7 @@ void cohort::tell(std::stop_source& source) {
 conversation* cohort::ask_if_wanted() {
   if (!first_ || live_ || current_ || closed_) return nullptr;
   conversation& c = idle_conversation();
+  c.todo = 0;  // a cancel that an answer has overtaken would withdraw the new claim
   c.now = conversation::state::asking;
   c.one_attempt = first_->how.one_attempt;
   c.ttl = first_->how.ttl;

@@ -25,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/chain.hpp"
 #include "core/client_options.hpp"
 #include "core/conversation.hpp"
 #include "core/turn.hpp"
@@ -38,12 +39,13 @@ struct lock_rules {  // of a client, for all its cohorts
   client_options options;
   capabilities can;
   backend* store = nullptr;
+  environment* env = nullptr;
+  std::uint32_t phase = 0;  // drawn once, so that clients do not renew all at the same time
 };
 
 class cohort {
  public:
-  cohort(detail::slot& home, environment& env, const lock_rules& rules) noexcept
-      : home_(home), env_(env), rules_(rules) {}
+  cohort(detail::slot& home, const lock_rules& rules) noexcept : home_(home), rules_(rules) {}
 
   // Callers. The clock matters to enter() only when there is a turn already, or a bound.
   void enter(waiter&, time_point now);
@@ -72,7 +74,7 @@ class cohort {
   using notices = std::vector<std::stop_source>;
   std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
   bool busy() const noexcept { return busy_ > 0; }  // has claims that are not idle
-  bool has_todo() const noexcept { return todo_ != nullptr; }
+  bool has_todo() const noexcept { return !todo_.empty(); }
   bool has_line() const noexcept { return first_ != nullptr; }
   bool is_live(const detail::turn& t) const noexcept { return live_ && t.of == live_; }
 
@@ -99,6 +101,7 @@ class cohort {
   bool grant_is_spent(time_point now, bool others_wait) const noexcept;
   void lose(detail::turn::fate);
   void plan_renewal() noexcept;
+  time_point together(time_point) const noexcept;
   void renew(duration ttl, time_point now);
   void tell(std::stop_source&);
   void tick_grant(time_point now);
@@ -106,18 +109,15 @@ class cohort {
   bool leased() const noexcept { return deadline_ != never; }
 
   detail::slot& home_;
-  environment& env_;
   const lock_rules& rules_;
 
   waiter* first_ = nullptr;  // the line: first in, first served
   waiter* last_ = nullptr;
   inquiry* inquiries_ = nullptr;
-  call* answered_ = nullptr;
-  call** answered_end_ = &answered_;
-  conversation* todo_ = nullptr;  // oldest first
-  conversation** todo_end_ = &todo_;
+  chain<call, &call::next_answered> answered_;
+  chain<conversation, &conversation::next_todo> todo_;
   std::unique_ptr<notices> notices_;
-  std::unique_ptr<conversation> conversations_;
+  conversation conversation_{home_};  // the first of its list
 
   conversation* live_ = nullptr;      // asking, withdrawing or held
   detail::turn* current_ = nullptr;   // of the grant held, or lost and not yet left

@@ -121,7 +121,14 @@ duration cohort::notice() const noexcept {
 // Before a third of the ttl is gone, counted from the send that the deadline was counted from.
 void cohort::plan_renewal() noexcept {
   const duration rest = planted(mutant::renewal_starts_late) ? ttl_ / 10 : ttl_ * 7 / 10;
-  renew_at_ = leased() && current_->renews ? deadline_ - rest : never;
+  renew_at_ = leased() && current_->renews ? together(deadline_ - rest) : never;
+}
+
+// At most a sixty-fourth of the ttl earlier: the renewals of a client come in batches, each one
+// wake-up and one write, and the batches of two clients do not coincide.
+time_point cohort::together(time_point t) const noexcept {
+  const duration step = ttl_ / 64;
+  return t - (t.time_since_epoch() + duration(rules_.phase)) % step;
 }
 
 // Says it, and says it again well inside the rest of the ttl when no answer comes.
@@ -132,7 +139,7 @@ void cohort::renew(duration ttl, time_point now) {
   say(*live_, conversation::renew);
   const bool again = turn_waits_for_renewal_ || current_->renews;
   renew_at_ = again && !planted(mutant::renewal_not_repeated)
-                  ? now + jittered(env_, ttl / 10, 0.2)
+                  ? together(now + jittered(*rules_.env, ttl / 10, 0.2))
                   : never;
 }
 

@@ -26,9 +26,7 @@ void cohort::answer(call& c, failure why) {
 }
 
 void cohort::answer(call& c) noexcept {
-  c.next_answered = nullptr;
-  *answered_end_ = &c;
-  answered_end_ = &c.next_answered;
+  answered_.push(c);
 }
 
 void cohort::answer_line(const failure& why, bool only_one_attempt) {
@@ -82,32 +80,24 @@ void cohort::answer_releases(const conversation& c, const failure& why) {
 
 void cohort::say(conversation& c, conversation::verb v) noexcept {
   c.todo = static_cast<unsigned char>(c.todo | v);
-  if (std::exchange(c.in_todo, true)) return;
-  c.next_todo = nullptr;
-  *todo_end_ = &c;
-  todo_end_ = &c.next_todo;
+  if (!std::exchange(c.in_todo, true)) todo_.push(c);
 }
 
 conversation* cohort::take_todo() noexcept {
-  if (!todo_) return nullptr;
-  conversation* const c = std::exchange(todo_, todo_->next_todo);
-  if (!todo_) todo_end_ = &todo_;
-  c->in_todo = false;
+  conversation* const c = todo_.pop();
+  if (c) c->in_todo = false;
   return c;
 }
 
-call* cohort::take_answered() noexcept {
-  answered_end_ = &answered_;
-  return std::exchange(answered_, nullptr);
-}
+call* cohort::take_answered() noexcept { return answered_.take_all(); }
 
 conversation& cohort::idle_conversation() {
-  for (conversation* c = conversations_.get(); c; c = c->other.get())
+  for (conversation* c = &conversation_; c; c = c->other.get())
     if (c->now == conversation::state::idle) return *c;
   auto made = std::make_unique<conversation>(home_);
-  made->other = std::move(conversations_);
-  conversations_ = std::move(made);
-  return *conversations_;
+  made->other = std::exchange(conversation_.other, nullptr);
+  conversation_.other = std::move(made);
+  return *conversation_.other;
 }
 
 void cohort::idle(conversation& c) noexcept {

@@ -108,6 +108,7 @@ lease lockable_base::take_again(const lease& mine) const {
 
 bool lockable_base::lock_within(wait_bound bound) {
   lockable_state& s = *state_;
+  if (!s.home.client().is_of_this_process()) raise(s.home, "lock", {errc::forked, {}});
   const std::thread::id me = std::this_thread::get_id();
   if (s.owner.load(std::memory_order_relaxed) == me) {
     if (s.recursive) {

@@ -22,7 +22,7 @@ void complete_all(core::call* answered) noexcept {
 }  // namespace
 
 slot::slot(client_impl& c, std::string_view name)
-    : client_(c), name_(name), cohort_(*this, c.env(), c.rules()) {}
+    : client_(c), name_(name), cohort_(*this, c.rules()) {}
 
 // Does what the cohort has asked for until nothing is left, then leaves. A thread that finds another
 // one speaking leaves its verbs to it.

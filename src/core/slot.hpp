@@ -10,6 +10,7 @@
 
 #include "core/cohort.hpp"
 #include "core/parker.hpp"
+#include "core/short_lock.hpp"
 #include "core/timer_queue.hpp"
 
 namespace holdfast::inline v0::detail {
@@ -50,7 +51,7 @@ class slot final : private core::timer {
 
  private:
   friend class client_impl;
-  using lock = std::unique_lock<std::mutex>;
+  using lock = std::unique_lock<core::short_lock>;
 
   bool pin() noexcept override;
   void fire(core::time_point now) override;
@@ -77,14 +78,14 @@ class slot final : private core::timer {
 
   client_impl& client_;
   const std::string name_;
-  std::mutex mutex_;  // guards everything below
+  core::short_lock mutex_;  // guards everything below
+  unsigned users_ = 0;
+  unsigned visits_ = 0;    // threads inside, with or without the lock
+  bool speaking_ = false;  // a thread is saying verbs
+  bool retiring_ = false;  // a thread is about to take it out of the table
   core::cohort cohort_;
   std::shared_ptr<client_impl> keeps_;  // while there are users
   core::time_point armed_at_ = core::never;
-  unsigned users_ = 0;
-  unsigned visits_ = 0;   // threads inside, with or without the lock
-  bool speaking_ = false;  // a thread is saying verbs
-  bool retiring_ = false;  // a thread is about to take it out of the table
 };
 
 }  // namespace holdfast::inline v0::detail

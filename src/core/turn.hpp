@@ -31,14 +31,14 @@ class turn {
 
   slot& home;
   const unsigned generation = core::fork_generation();
-  std::atomic<core::time_point> deadline{core::never};
-  std::atomic<fate> now{fate::held};
   std::atomic<std::uint32_t> leases{1};  // reacquired leases share their turn
+  std::atomic<core::time_point> deadline{core::never};
   std::int64_t token = 0;
   core::duration ttl{};
+  core::conversation* of = nullptr;
+  std::atomic<fate> now{fate::held};
   bool renews = true;
   bool doubted = false;
-  core::conversation* of = nullptr;
   std::stop_source doubt{std::nostopstate};  // made when somebody asks for the token
   std::stop_source loss{std::nostopstate};
 };

@@ -36,7 +36,10 @@ struct asker final : holdfast::core::inquiry {
 
 class a_cohort : public ::testing::Test {
  protected:
-  a_cohort() { rules.can.wanted = holdfast::core::wanted_by::push; }
+  a_cohort() {
+    rules.can.wanted = holdfast::core::wanted_by::push;
+    rules.env = &env;
+  }
 
   ~a_cohort() override { home.drop_user(); }
 
@@ -82,7 +85,7 @@ class a_cohort : public ::testing::Test {
   holdfast::client door = client_access::open(holdfast::url::parse("memory:"), {}, env);
   holdfast::detail::slot& home = client_access::impl(door).slot_for("x");
   holdfast::core::lock_rules rules;
-  cohort machine{home, env, rules};
+  cohort machine{home, rules};
 };
 
 TEST_F(a_cohort, asks_once_for_all_who_wait) {
@@ -248,6 +251,19 @@ TEST_F(a_cohort, asks_anew_for_a_newcomer_when_the_withdrawal_is_done) {
   machine.on_ended(*claim, {});
   EXPECT_TRUE(said(conversation::acquire));
   machine.withdraw(b, errc::canceled);
+}
+
+TEST_F(a_cohort, does_not_withdraw_a_new_claim_by_a_cancel_that_was_overtaken) {
+  caller gone, newcomer;
+  enter(gone);
+  conversation* const claim = said(conversation::acquire);
+  machine.withdraw(gone, errc::canceled);  // noted, but not said yet
+  machine.on_refused(*claim, {errc::unavailable, {}});
+  enter(newcomer);
+  EXPECT_EQ(said(conversation::acquire), claim) << "and nothing else";
+  grant_to(*claim, 7, 30s);
+  ASSERT_TRUE(newcomer.granted);
+  leave(newcomer);
 }
 
 TEST_F(a_cohort, renews_before_a_third_of_the_ttl_is_gone) {

@@ -1,0 +1,34 @@
+// A queue that is linked through its elements and one pointer wide.
+#pragma once
+#include <utility>
+
+namespace holdfast::core {
+
+template <class Element, Element* Element::*next>
+class chain {
+ public:
+  bool empty() const noexcept { return last_ == nullptr; }
+
+  void push(Element& e) noexcept {
+    e.*next = last_ ? std::exchange(last_->*next, &e) : &e;  // the last one points to the first
+    last_ = &e;
+  }
+
+  Element* pop() noexcept {  // the oldest; null: none
+    if (!last_) return nullptr;
+    Element* const first = last_->*next;
+    last_->*next = first->*next;
+    if (first == last_) last_ = nullptr;
+    return first;
+  }
+
+  Element* take_all() noexcept {  // oldest first, ended by null
+    if (!last_) return nullptr;
+    return std::exchange(std::exchange(last_, nullptr)->*next, nullptr);
+  }
+
+ private:
+  Element* last_ = nullptr;
+};
+
+}  // namespace holdfast::core
