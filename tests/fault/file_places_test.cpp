@@ -16,9 +16,7 @@ namespace {
 using kind = answer::kind;
 namespace fs = std::filesystem;
 
-bool says(const std::string& text, std::string_view part) {
-  return text.find(part) != text.npos;
-}
+bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 // A small file system of its own; nothing where this user may mount none.
 class small_disk {
@@ -37,8 +35,7 @@ class small_disk {
   void fill() {
     std::ofstream out(at_ / "filler", std::ios::binary);
     const std::string block(4096, '#');
-    while (out.write(block.data(), 4096).flush()) {
-    }
+    while (out.write(block.data(), 4096).flush()) {}
   }
   void make_room() { fs::remove(at_ / "filler"); }
 
@@ -74,8 +71,7 @@ TEST(file_places, a_read_only_file_system_is_refused_when_it_is_opened) {
   if (!disk) GTEST_SKIP() << "skipped: only root may mount a small file system";
   const auto before = open_backend("file://" + folder.file("disk").string());
   disk.make_read_only();
-  const std::string why =
-      error_of_opening("file://" + folder.file("disk").string(), errc::refused);
+  const std::string why = error_of_opening("file://" + folder.file("disk").string(), errc::refused);
   EXPECT_TRUE(says(why, "Read-only file system") && says(why, "can be written")) << why;
   party p(*before, "x");
   EXPECT_EQ(p.try_once().why.code, errc::refused);
@@ -118,8 +114,8 @@ TEST(file_places, a_symbolic_link_is_refused_however_it_is_spelt) {
   fs::create_directory(folder.file("real"));
   fs::create_symlink(folder.file("real"), folder.file("link"));
   for (const std::string end : {"", "/", "/.", "//./"})
-    EXPECT_TRUE(says(error_of_opening(folder.url() + "/link" + end, errc::refused),
-                     "symbolic link"));
+    EXPECT_TRUE(
+        says(error_of_opening(folder.url() + "/link" + end, errc::refused), "symbolic link"));
   fs::create_symlink(folder.file("nowhere"), folder.file("dangling"));
   error_of_opening(folder.url() + "/dangling", errc::refused);
 }
@@ -207,8 +203,15 @@ TEST(file_places, names_that_look_like_paths_are_locks_in_the_folder) {
   fs::create_directories(place);
   ::chmod(place.c_str(), 0700);
   const auto store = open_backend("file://" + place);
-  const std::string names[] = {"..", ".", "../../escape", "/etc/x", "a/b", "x.waiters", ".probe",
-                               std::string(511, '/') + "a", std::string(511, '/') + "b"};
+  const std::string names[] = {"..",
+                               ".",
+                               "../../escape",
+                               "/etc/x",
+                               "a/b",
+                               "x.waiters",
+                               ".probe",
+                               std::string(511, '/') + "a",
+                               std::string(511, '/') + "b"};
   std::vector<std::unique_ptr<party>> all;
   for (const std::string& name : names) {
     all.push_back(std::make_unique<party>(*store, name));
@@ -217,9 +220,9 @@ TEST(file_places, names_that_look_like_paths_are_locks_in_the_folder) {
   const auto found = inspect(*store);
   EXPECT_EQ(found.size(), std::size(names));
   for (const std::string& name : names)
-    EXPECT_TRUE(std::any_of(found.begin(), found.end(),
-                            [&](const holder& h) { return h.name == name; }))
-        << name;
+    EXPECT_TRUE(std::any_of(found.begin(), found.end(), [&](const holder& h) {
+      return h.name == name;
+    })) << name;
   for (const auto& p : all) p->let_go();
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "in"), {}), 1);

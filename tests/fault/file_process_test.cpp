@@ -171,8 +171,8 @@ struct arena {
 
 TEST(file_process, eight_processes_on_one_lock_never_overlap_and_their_tokens_only_grow) {
   const lock_folder folder;
-  void* const shared = ::mmap(nullptr, sizeof(arena), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const shared =
+      ::mmap(nullptr, sizeof(arena), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   arena& a = *new (shared) arena;
   std::vector<std::unique_ptr<other_process>> all;
@@ -202,8 +202,8 @@ TEST(file_process, eight_processes_on_one_lock_never_overlap_and_their_tokens_on
 
 TEST(file_process, holders_killed_at_random_leave_no_overlap_no_step_back_and_no_garbage) {
   const lock_folder folder;
-  void* const shared = ::mmap(nullptr, sizeof(arena), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* const shared =
+      ::mmap(nullptr, sizeof(arena), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
   arena& a = *new (shared) arena;
   const auto store = open_backend(folder.url());

@@ -56,10 +56,10 @@ class party final : private core::claim_sink {
   void acquire(std::string_view note = {}) { claim_->acquire({.note = note}); }
   void cancel() { claim_->cancel(); }
   bool answered();
-  answer next();            // waits for it, at most half a minute
-  answer try_once();        // one attempt
-  std::int64_t hold();      // acquires; the number
-  void let_go();            // releases and sees it ended
+  answer next();        // waits for it, at most half a minute
+  answer try_once();    // one attempt
+  std::int64_t hold();  // acquires; the number
+  void let_go();        // releases and sees it ended
 
  private:
   void granted(const core::grant&) override;
@@ -95,7 +95,7 @@ class other_process {
   void stop();  // returns when it is stopped
   void go_on();
   void kill();
-  int wait();   // its exit code, or -1
+  int wait();  // its exit code, or -1
   pid_t pid() const noexcept { return pid_; }
 
  private:

@@ -47,9 +47,12 @@ TEST(file_directory, what_is_no_directory_is_not) {
 }
 
 TEST(file_directory, file_systems_that_other_hosts_share_are_refused_by_name) {
-  const std::pair<long, const char*> types[] = {
-      {0x6969, "nfs"}, {static_cast<long>(0xff534d42), "cifs"}, {0x517b, "smb"},
-      {0x65735546, "fuse"}, {0x01021997, "9p"}, {overlay, "overlay"}};
+  const std::pair<long, const char*> types[] = {{0x6969, "nfs"},
+                                                {static_cast<long>(0xff534d42), "cifs"},
+                                                {0x517b, "smb"},
+                                                {0x65735546, "fuse"},
+                                                {0x01021997, "9p"},
+                                                {overlay, "overlay"}};
   for (const auto& [type, name] : types) {
     const std::string why = complaint_about(a_directory(0700, 7), type, of_user_7);
     EXPECT_NE(why.find(name), why.npos);

@@ -88,9 +88,8 @@ class prober {
 
 std::vector<holder> take_census(folder& f, std::string_view prefix, std::chrono::microseconds wall,
                                 core::failure& why) {
-  const descriptor of_folder = f.files.open([&f] {
-    return ::openat(f.place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  });
+  const descriptor of_folder = f.files.open(
+      [&f] { return ::openat(f.place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   const int copy = of_folder ? ::fcntl(of_folder.get(), F_DUPFD_CLOEXEC, 0) : -1;
   const listing entries(copy >= 0 ? ::fdopendir(copy) : nullptr);
   if (!entries) {
@@ -99,6 +98,7 @@ std::vector<holder> take_census(folder& f, std::string_view prefix, std::chrono:
   }
   std::vector<holder> all;
   prober probe(f, wall);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): safe on a listing of our own
   while (const dirent* e = ::readdir(entries.get())) {
     const std::string file = e->d_name;
     const auto name = lock_name_of(file);
@@ -114,8 +114,7 @@ std::vector<holder> take_census(folder& f, std::string_view prefix, std::chrono:
 
 std::optional<holder> find_holder(folder& f, std::string_view lock_name,
                                   std::chrono::microseconds wall) {
-  const std::string file =
-      file_stem(lock_name, f.place.name_max()) + std::string(lock_suffix);
+  const std::string file = file_stem(lock_name, f.place.name_max()) + std::string(lock_suffix);
   return prober(f, wall).look_at(file, std::string(lock_name));
 }
 

@@ -94,8 +94,7 @@ action file_claim::carry_out(action next, interrupter* blocks) {
         break;
       case action::grant:
       case action::refuse:
-      case action::end:
-        return next;
+      case action::end: return next;
     }
   }
 }
@@ -199,8 +198,7 @@ void file_claim::deliver(action what) {
     file_.waiters().close();
   }
   if (what == action::refuse) return sink_.refused(refusal(recipe_.why(), file_.path(), trouble_));
-  if (stopping_ == stopping::closed)
-    return sink_.refused({errc::closed, "the client was closed"});
+  if (stopping_ == stopping::closed) return sink_.refused({errc::closed, "the client was closed"});
   sink_.ended({});
 }
 

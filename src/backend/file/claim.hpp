@@ -22,8 +22,8 @@ struct identity {  // of a client, in its records
 // another holds, and what follows it, by a thread of `threads`.
 class file_claim final : public core::claim, private blocking_job {
  public:
-  file_claim(folder&, waiter_threads&, core::environment&, const identity&,
-             const core::claim_spec&, core::claim_sink&);
+  file_claim(folder&, waiter_threads&, core::environment&, const identity&, const core::claim_spec&,
+             core::claim_sink&);
 
   void acquire(const core::ask& how) override { start(how, false); }
   void cancel() override;
@@ -60,11 +60,11 @@ class file_claim final : public core::claim, private blocking_job {
   recipe recipe_;
   record_text text_;
   std::string note_;
-  core::failure trouble_;  // of what failed last
+  core::failure trouble_;              // of what failed last
   std::chrono::microseconds since_{};  // of the grant, since 1970
   action decided_ = action::end;
-  bool announced_ = false;      // to the holder, as one that waits
-  std::int64_t released_ = 0;   // by another claim of this client, a moment ago
+  bool announced_ = false;     // to the holder, as one that waits
+  std::int64_t released_ = 0;  // by another claim of this client, a moment ago
 
   std::mutex mutex_;  // guards what follows
   bool waiting_ = false;

@@ -57,8 +57,8 @@ core::failure refusal(reason why, const std::string& lock_file, const core::fail
     case reason::another:
       return {errc::mismatch, file + " is of a lock of another name: rename one of the locks"};
     case reason::exhausted:
-      return {errc::refused, "the numbers in " + file +
-                                 " are used up: end all that use the lock and remove it"};
+      return {errc::refused,
+              "the numbers in " + file + " are used up: end all that use the lock and remove it"};
   }
   return trouble;
 }

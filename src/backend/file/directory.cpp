@@ -23,9 +23,9 @@ struct file_system {
 };
 constexpr unsigned overlay_type = 0x794c7630;
 constexpr file_system remote_ones[] = {
-    {0x6969, "nfs"},        {0x517b, "smb"},       {0xff534d42, "cifs"}, {0xfe534d42, "smb2"},
-    {0x65735546, "fuse"},   {0x01021997, "9p"},    {0x00c36400, "ceph"}, {0x5346414f, "afs"},
-    {0x6b414653, "afs"},    {0x73757245, "coda"},  {0x0bd00bd0, "lustre"}, {0x47504653, "gpfs"},
+    {0x6969, "nfs"},           {0x517b, "smb"},      {0xff534d42, "cifs"},   {0xfe534d42, "smb2"},
+    {0x65735546, "fuse"},      {0x01021997, "9p"},   {0x00c36400, "ceph"},   {0x5346414f, "afs"},
+    {0x6b414653, "afs"},       {0x73757245, "coda"}, {0x0bd00bd0, "lustre"}, {0x47504653, "gpfs"},
     {overlay_type, "overlay"},
 };
 
@@ -37,8 +37,7 @@ std::string oct(mode_t mode) {
 
 // Without the slashes and dots at its end, behind which a symbolic link would be followed.
 std::string tidy(std::string path) {
-  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/.")))
-    path.pop_back();
+  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) path.pop_back();
   return path;
 }
 
@@ -117,8 +116,7 @@ directory::opened directory::try_open(const std::string& path, const directory_r
   if (!o.fd && errno == ENOENT) {
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
       const int error = errno;
-      o.may_be_elsewhere =
-          error == ENOENT || error == EACCES || error == EPERM || error == EROFS;
+      o.may_be_elsewhere = error == ENOENT || error == EACCES || error == EPERM || error == EROFS;
       o.why = complaint("create the lock directory", path, error);
       return o;
     }

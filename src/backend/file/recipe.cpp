@@ -73,8 +73,7 @@ action recipe::fail() noexcept {
 action recipe::on(event e) noexcept {
   if (e == event::failed) return fail();
   switch (state_) {
-    case state::opening:
-      return start();
+    case state::opening: return start();
     case state::trying:
       if (e == event::locked) return go(state::looking, action::look);
       if (wish_.one_attempt) return go(state::insisting, action::try_unprobed);
@@ -85,17 +84,12 @@ action recipe::on(event e) noexcept {
     case state::waiting:
       if (e == event::locked) return go(state::looking, action::look);
       return go(state::free, action::end);
-    case state::writing:
-      return go(state::held, action::grant);
-    case state::held:
-      return go(state::releasing, action::unlock);
-    case state::releasing:
-      return go(state::free, action::end);
-    case state::refusing:
-      return go(state::free, action::refuse);
+    case state::writing: return go(state::held, action::grant);
+    case state::held: return go(state::releasing, action::unlock);
+    case state::releasing: return go(state::free, action::end);
+    case state::refusing: return go(state::free, action::refuse);
     case state::free:
-    case state::looking:
-      break;
+    case state::looking: break;
   }
   return refuse_unlocked(reason::failed);  // nobody says so
 }

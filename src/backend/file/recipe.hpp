@@ -41,8 +41,15 @@
 
 namespace holdfast::file {
 
-enum class event : unsigned char {
-  acquire, opened, locked, busy, interrupted, looked, written, release, unlocked, failed,
+enum class event : unsigned char {  // beside acquire() and looked()
+  opened,
+  locked,
+  busy,
+  interrupted,
+  written,
+  release,
+  unlocked,
+  failed,
 };
 
 enum class action : unsigned char {
@@ -54,15 +61,17 @@ enum class action : unsigned char {
   look,          // -> looked, failed
   write,         // number() -> written, failed
   unlock,        // -> unlocked (it cannot fail: then close)
-  grant, refuse, end,  // the answers
+  grant,
+  refuse,
+  end,  // the answers
 };
 
 enum class content : unsigned char { empty, record, garbage, another };
 
-struct sight {  // what was seen under the lock
+struct sight {             // what was seen under the lock
   bool same_file = false;  // the folder's name still means the file that is locked
   content what = content::garbage;
-  std::int64_t number = 0;  // of the record
+  std::int64_t number = 0;           // of the record
   std::chrono::microseconds wall{};  // since 1970
 };
 
@@ -71,7 +80,16 @@ enum class reason : unsigned char { none, busy, failed, unsteady, garbage, anoth
 class recipe {
  public:
   enum class state : unsigned char {
-    free, opening, trying, insisting, waiting, looking, writing, held, releasing, refusing,
+    free,
+    opening,
+    trying,
+    insisting,
+    waiting,
+    looking,
+    writing,
+    held,
+    releasing,
+    refusing,
   };
   struct wish {
     bool one_attempt = false;
@@ -81,7 +99,7 @@ class recipe {
 
   action acquire(const wish&) noexcept;
   action looked(const sight&) noexcept;
-  action on(event) noexcept;  // every event without anything to tell
+  action on(event) noexcept;
 
   state now() const noexcept { return state_; }
   std::int64_t number() const noexcept { return number_; }  // to write, then granted

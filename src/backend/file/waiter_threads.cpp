@@ -57,7 +57,7 @@ bool waiter_threads::post(blocking_job& job) noexcept try {
     return false;
   }
   hold.release();
-  ::pthread_detach(thread);
+  [[maybe_unused]] const int fine = ::pthread_detach(thread);  // it was just made
   ++shared_->threads;
   return true;
 } catch (const std::bad_alloc&) {
@@ -77,8 +77,9 @@ void* waiter_threads::run(void* context) {
     }
     if (pool.closed) break;
     ++pool.idle;
-    const bool called = pool.changed.wait_for(
-        lock, idle_time, [&pool] { return pool.closed || !pool.queue.empty(); });
+    const bool called = pool.changed.wait_for(lock, idle_time, [&pool] {
+      return pool.closed || !pool.queue.empty();
+    });
     --pool.idle;
     if (!called) break;
   }
