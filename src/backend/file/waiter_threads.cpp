@@ -56,8 +56,8 @@ bool waiter_threads::post(blocking_job& job) noexcept try {
     shared_->queue.pop_back();
     return false;
   }
-  hold.release();
-  [[maybe_unused]] const int fine = ::pthread_detach(thread);  // it was just made
+  (void)hold.release();  // it is the thread's now
+  ::pthread_detach(thread);
   ++shared_->threads;
   return true;
 } catch (const std::bad_alloc&) {
