@@ -45,11 +45,12 @@ class memory_store {
   // the same seed and the same calls lose the same messages.
   void lose_at_random(std::uint64_t seed, double requests, double replies);
   // Nothing of this client arrives any more, and nothing reaches it, as if its process was killed
-  // or stopped; until resume_requests_of(). What is under way is dropped. Throw lock_error
-  // (bad_option) when the client's locks are not in this store.
+  // or stopped; until resume_requests_of(): then those that wait ask again at once. What is under
+  // way is dropped. Throw lock_error (bad_option) when the client's locks are not in this store.
   void stop_requests_of(const client&);
   void resume_requests_of(const client&);
-  // No request is answered by anybody until end_outage(), and none has an effect.
+  // No request is answered by anybody until end_outage(), and none has an effect. Then those that
+  // wait ask again at once.
   void begin_outage();
   void end_outage();
   // What a failover to a lagging replica does: snapshot() remembers the state of now, and

@@ -13,12 +13,21 @@
 
 namespace holdfast::io {
 
+namespace {
+
+// Rings are not closer together than this, so that thousands of timers a second cost hundreds of
+// wake-ups and not thousands.
+constexpr core::duration spacing = std::chrono::microseconds{500};
+
+}  // namespace
+
 struct timer_alarm::state {
   static constexpr core::time_point rings_anyway = core::time_point::min();
 
   std::mutex mutex;
   core::time_point wanted = core::never;
   core::time_point armed = core::never;  // what the kernel knows; rings_anyway: the thread is awake
+  core::time_point quiet_until{};  // the last ring and the spacing
   bool started = false, stopping = false;
   int fd = -1;
   pthread_t thread{};
@@ -67,15 +76,17 @@ void timer_alarm::state::run() noexcept {
   std::unique_lock lock(mutex);
   while (!stopping) {
     const core::time_point now = lease_clock::now();
-    if (wanted <= now) {
+    const core::time_point next = std::max(wanted, quiet_until);
+    if (next <= now) {
       wanted = core::never;
+      quiet_until = now + spacing;
       armed = rings_anyway;
       lock.unlock();
       target->on_alarm(now);
       lock.lock();
       continue;
     }
-    if (armed != wanted) arm(wanted);
+    if (armed != next) arm(next);
     lock.unlock();
     std::uint64_t times;
     [[maybe_unused]] const auto n = ::read(fd, &times, sizeof times);
@@ -95,8 +106,9 @@ void timer_alarm::set(core::time_point t) noexcept {
   if (s.mark != fork_mark()) return;
   const std::lock_guard lock(s.mutex);
   s.wanted = t;
-  if (t >= s.armed) return;
-  if (s.start(state_)) s.arm(t);
+  const core::time_point next = std::max(t, s.quiet_until);
+  if (next >= s.armed) return;
+  if (s.start(state_)) s.arm(next);
 }
 
 timer_alarm::~timer_alarm() {

@@ -99,6 +99,17 @@ TEST(io_alarm, is_set_again_from_its_own_call) {
   alarm.reset();
 }
 
+TEST(io_alarm, many_rings_are_gathered_into_few) {
+  ringer r;
+  std::unique_ptr<core::alarm> alarm;
+  r.also = [&](core::time_point now) { alarm->set(now); };
+  alarm = env().make_alarm(r, "test");
+  alarm->set(env().now());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  alarm.reset();
+  for (std::size_t i = 1; i < r.times.size(); ++i) EXPECT_GE(r.times[i] - r.times[i - 1], 500us);
+}
+
 TEST(io_alarm, many_threads_setting_it_at_once_lose_no_ring) {
   ringer r;
   auto alarm = env().make_alarm(r, "test");

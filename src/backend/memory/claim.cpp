@@ -13,11 +13,11 @@ owner_id first_id(core::environment& env) noexcept {
 }  // namespace
 
 claim::claim(client_side& side, std::string_view name, core::claim_sink& sink)
-    : side_(side), sink_(sink), steps_(first_id(side.wire.env())) {
+    : side_(side), sink_(sink) {
   server& s = side_.wire.at();
   const time_point now = side_.wire.env().now();
   const std::lock_guard guard(s.mutex);
-  who = steps_.id();
+  who = first_id(side_.wire.env());
   s.data.add(s.data.attach(name, now), *this);
 }
 
@@ -133,7 +133,7 @@ void claim::hear(const reply& r, time_point now, crier& cry) {
 }
 
 void claim::hear(const push& p, time_point now, crier& cry) {
-  carry_out(steps_.on(p, now, side_.wire.rules()), now, cry);
+  if (p.to == who) carry_out(steps_.on(p, now, side_.wire.rules()), now, cry);
 }
 
 void claim::wake(time_point now, crier& cry) {
@@ -142,8 +142,8 @@ void claim::wake(time_point now, crier& cry) {
 
 void claim::carry_out(const actions& a, time_point now, crier& cry) {
   link& wire = side_.wire;
-  const std::uint32_t mine = ++turn_;
-  who = steps_.id();
+  const std::uint16_t mine = ++turn_;
+  if (a.new_id) ++who.low;
   if (a.what != tell::nothing) {
     why_ = a.why;
     cry.post(*this, a.what);
@@ -151,6 +151,7 @@ void claim::carry_out(const actions& a, time_point now, crier& cry) {
   if (a.clear) side_.unclear.add(*lock, who, steps_.surely_over(), now, cry);
   if (a.send) {
     request r = steps_.to_send(a.ask_for, now);
+    r.who = who;
     r.ticket = ticket_;
     r.note = note_.get();
     wire.send(*this, *lock, r, now, cry);

@@ -54,6 +54,10 @@ class claim final : public core::claim, private listener, private news {
   void detach() noexcept;
   core::failure reason() const;
 
+  // These fit into what `news` leaves free of its last eight bytes.
+  bool others_waited_ = false;  // at the grant
+  std::uint16_t turn_ = 0;      // counts what was carried out
+  errc why_{};
   client_side& side_;
   core::claim_sink& sink_;
   recipe steps_;
@@ -61,9 +65,6 @@ class claim final : public core::claim, private listener, private news {
   time_point seen_{};           // when the grant arrived
   std::uint32_t ticket_ = 0;    // of the renewal to send
   std::uint32_t answered_ = 0;  // of the renewal that moved the deadline
-  std::uint32_t turn_ = 0;      // counts what was carried out
-  errc why_{};
-  bool others_waited_ = false;  // at the grant
 };
 
 }  // namespace holdfast::memory

@@ -27,8 +27,8 @@ class news {
  private:
   friend class crier;
   static constexpr unsigned char telling = 64, retired = 128;
-  std::atomic<unsigned char> due_{0};
   news* next_ = nullptr;
+  std::atomic<unsigned char> due_{0};
 };
 
 // Those who have news, collected under the lock by one thread.

@@ -22,12 +22,13 @@ duration worth(duration ttl, duration skew) noexcept { return ttl - ttl / 100 - 
 }  // namespace
 
 actions recipe::acquire(bool one_attempt, duration ttl, time_point now, const terms& t) noexcept {
-  if (!planted(mutant::owner_id_reused)) ++id_.low;
   ++epoch_;
   one_attempt_ = one_attempt;
   ttl_ = ttl;
   surely_over_ = {};
-  return ask(now, t);
+  actions out = ask(now, t);
+  out.new_id = !planted(mutant::owner_id_reused);
+  return out;
 }
 
 actions recipe::cancel(time_point now, const terms& t) noexcept {
@@ -56,7 +57,6 @@ request recipe::to_send(operation what, time_point now) const noexcept {
   r.what = what;
   r.one_attempt = one_attempt_;
   r.epoch = epoch_;
-  r.who = id_;
   r.ttl = ttl_;
   r.sent = now;
   return r;
@@ -195,7 +195,6 @@ actions recipe::notice_waiters(actions out) noexcept {
 }
 
 actions recipe::on(const push& p, time_point now, const terms& t) noexcept {
-  if (p.to != id_) return {};
   const bool asking = state_ == state::asked || state_ == state::unsure;
   switch (p.what) {
     case push::hint::handed:

@@ -55,6 +55,7 @@ enum class tell : unsigned char {
 struct actions {
   bool send = false;    // what to_send(ask_for) says
   bool sleeps = false;  // until `wake` and a random part of `spread`; replaces an earlier sleep
+  bool new_id = false;  // from here on the claim has another owner id
   bool clear = false;   // the owner id may be at the store: for the ledger
   tell what = tell::nothing;
   errc why{};  // of refused and ended; 0: released or withdrawn
@@ -69,26 +70,23 @@ class recipe {
     fresh, asked, unsure, queued, held, lost, releasing, leaving,
   };
 
-  explicit recipe(owner_id first) noexcept : id_(first) {}
-
   actions acquire(bool one_attempt, duration ttl, time_point now, const terms&) noexcept;
   actions cancel(time_point now, const terms&) noexcept;
   actions renew(duration ttl, time_point now, const terms&) noexcept;
   actions release(time_point now, const terms&) noexcept;
   actions on(const reply&, time_point now, const terms&) noexcept;
-  actions on(const push&, time_point now, const terms&) noexcept;
+  actions on(const push&, time_point now, const terms&) noexcept;  // to the claim's owner id
   actions on_wake(time_point now, const terms&) noexcept;
   // Ends at once whatever waits for an answer: refused or ended, for the reason given.
   actions give_up(errc) noexcept;
 
-  // What to send, when an action says so.
+  // What to send, when an action says so, in the name of the claim's owner id.
   request to_send(operation, time_point now) const noexcept;
 
   state now_in() const noexcept { return state_; }
   bool waits() const noexcept {
     return state_ != state::fresh && state_ != state::held && state_ != state::lost;
   }
-  const owner_id& id() const noexcept { return id_; }
   time_point surely_over() const noexcept { return surely_over_; }
   // Of the last grant or renewal.
   std::int64_t number() const noexcept { return number_; }
@@ -109,7 +107,6 @@ class recipe {
   void run_out_no_earlier(duration ttl, time_point now, const terms&) noexcept;
   time_point deadline_of(const reply&, time_point now, const terms&) const noexcept;
 
-  owner_id id_;
   duration ttl_{};
   std::int64_t number_ = 0;
   time_point deadline_ = core::never;
