@@ -18,8 +18,7 @@
 
 namespace holdfast::inline v0::detail {
 
-class client_impl final : public std::enable_shared_from_this<client_impl>,
-                          private core::fork_listener {
+class client_impl final : public std::enable_shared_from_this<client_impl> {
  public:
   // Throws lock_error. The last reference closes it.
   static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&);
@@ -67,15 +66,22 @@ class client_impl final : public std::enable_shared_from_this<client_impl>,
     client_impl& client_;
   };
 
+  struct fork_handler final : core::fork_listener {
+    explicit fork_handler(core::backend& s) : store(s) { listen(); }
+    ~fork_handler() { stop_listening(); }
+    void forked() noexcept override { store.forked(); }
+    core::backend& store;
+  };
+
   client_impl(const url&, const open_options&, core::environment&);
   ~client_impl();
-  void forked() noexcept override { store_->forked(); }
 
   core::environment& env_;
   const std::string text_;
   const unsigned generation_ = core::fork_generation();
   core::lock_rules rules_;
   std::unique_ptr<core::backend> store_;
+  fork_handler on_fork_{*store_};  // while there is a store
   flushing_timers timers_;
   std::mutex notices_mutex_;
   std::unique_ptr<core::worker> notices_;  // made with the first notice

@@ -15,8 +15,9 @@ struct fork_registry {
 
   static fork_registry& get() {
     static fork_registry& registry = *new fork_registry;  // outlives every static client
-    static const int installed = pthread_atfork(
-        [] { get().mutex.lock(); }, [] { get().mutex.unlock(); }, [] { get().in_child(); });
+    static const int installed =
+        pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); },
+                       [] { get().in_child(); });
     (void)installed;
     return registry;
   }
@@ -46,7 +47,7 @@ struct fork_registry {
   }
 };
 
-fork_listener::fork_listener() { fork_registry::get().add(*this); }
-fork_listener::~fork_listener() { fork_registry::get().remove(*this); }
+void fork_listener::listen() { fork_registry::get().add(*this); }
+void fork_listener::stop_listening() noexcept { fork_registry::get().remove(*this); }
 
 }  // namespace holdfast::core

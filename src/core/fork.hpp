@@ -17,8 +17,12 @@ class fork_listener {
   virtual void forked() noexcept = 0;
 
  protected:
-  fork_listener();   // registers; the first one installs the pthread_atfork handlers
-  ~fork_listener();
+  fork_listener() = default;
+  ~fork_listener() = default;
+  // The last act of a constructor and the first of a destructor: forks come at any time. The first
+  // one installs the pthread_atfork handlers.
+  void listen();
+  void stop_listening() noexcept;
   fork_listener(const fork_listener&) = delete;
   fork_listener& operator=(const fork_listener&) = delete;
 
