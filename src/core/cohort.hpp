@@ -76,6 +76,7 @@ class cohort {
   bool busy() const noexcept { return busy_ > 0; }  // has claims that are not idle
   bool has_todo() const noexcept { return !todo_.empty(); }
   bool has_line() const noexcept { return first_ != nullptr; }
+  bool has_crowd() const noexcept { return first_ != last_; }  // a line of two or more
   bool is_live(const detail::turn& t) const noexcept { return live_ && t.of == live_; }
 
  private:
@@ -103,6 +104,7 @@ class cohort {
   void plan_renewal() noexcept;
   time_point together(time_point) const noexcept;
   void renew(duration ttl, time_point now);
+  void shorten(time_point end) noexcept;
   void tell(std::stop_source&);
   void tick_grant(time_point now);
   duration notice() const noexcept;
@@ -129,6 +131,7 @@ class cohort {
   time_point earliest_until_ = never;  // of the callers: never too late, perhaps too early
   duration ttl_{};                    // the grant was last asked to run so long
   std::uint32_t ticket_ = 0;
+  std::uint32_t shortened_by_ = 0;    // its ticket; answers to earlier ones lengthen nothing
   std::uint16_t turns_ = 0;           // started under this grant
   std::uint16_t busy_ = 0;
   bool wanted_ = false;

@@ -18,7 +18,7 @@ void cohort::on_granted(conversation& c, const grant& g) {
   ttl_ = c.ttl;
   wanted_ = g.others_wait;
   turns_ = 0;
-  turns_end_ = never;
+  turns_end_ = has_crowd() ? saturating_add(g.seen, rules_.options.turn_time) : never;
   if (leased() && deadline_ <= g.seen) {  // too late to be worth anything: it is given back
     answer_line({errc::unavailable, "the answer took longer than the ttl; raise the ttl"}, true);
     return release_and_ask();
@@ -43,11 +43,11 @@ void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket
     if (&c != live_ || c.now != state::held) return;
     if (current_ && current_->now != turn::fate::held) return;
   }
-  deadline_ = deadline;
+  deadline_ = ticket < shortened_by_ ? std::min(deadline, deadline_) : deadline;
   answer_renewals(c, ticket, {});
   if (turn_waits_for_renewal_) return start_turn(now);
   if (!current_) return;
-  current_->deadline.store(deadline, std::memory_order_release);
+  current_->deadline.store(deadline_, std::memory_order_release);
   current_->doubted = false;
   plan_renewal();
 }
@@ -137,10 +137,20 @@ void cohort::renew(duration ttl, time_point now) {
   live_->ttl = ttl;
   live_->ticket = ++ticket_;
   say(*live_, conversation::renew);
+  shorten(now + ttl - ttl / 100 - std::chrono::milliseconds{2} - rules_.options.clock_skew);
   const bool again = turn_waits_for_renewal_ || current_->renews;
   renew_at_ = again && !planted(mutant::renewal_not_repeated)
                   ? together(now + jittered(*rules_.env, ttl / 10, 0.2))
                   : never;
+}
+
+// A renewal that asks for less than what is left shortens the lease at the store, whether or not its
+// answer arrives: from the send on no more may be relied on.
+void cohort::shorten(time_point end) noexcept {
+  if (end >= deadline_) return;
+  deadline_ = end;
+  shortened_by_ = ticket_;
+  if (current_) current_->deadline.store(end, std::memory_order_release);
 }
 
 }  // namespace holdfast::core

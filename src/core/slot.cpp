@@ -8,6 +8,7 @@ namespace holdfast::inline v0::detail {
 
 using core::conversation;
 using core::failure;
+using core::grant;
 
 namespace {
 
@@ -86,7 +87,8 @@ void slot::take_over_speech(unsigned& users_to_drop) noexcept {
 // rest: then the slot may be gone.
 bool slot::speak(lock& l, conversation& c, unsigned users_to_drop) noexcept {
   const unsigned todo = std::exchange(c.todo, 0);
-  conversation* const next = todo & conversation::release ? std::exchange(c.next, nullptr) : nullptr;
+  conversation* const next =
+      todo & conversation::release ? std::exchange(c.next, nullptr) : nullptr;
   const bool succession = next && (next->todo & conversation::acquire);
   if (succession) next->todo &= static_cast<unsigned char>(~conversation::acquire);
   const core::ask how = ask_of(c);
@@ -146,8 +148,13 @@ void slot::fire(core::time_point now) {
   settle(l, 0);
 }
 
-void slot::granted(conversation& c, const core::grant& g) {
-  step([&] { cohort_.on_granted(c, g); });
+void slot::granted(conversation& c, const grant& g) {
+  step([&] {
+    grant seen = g;
+    const bool undated = g.seen == core::time_point{};
+    if (undated && cohort_.has_crowd()) seen.seen = client_.env().now();
+    cohort_.on_granted(c, seen);
+  });
 }
 void slot::refused(conversation& c, failure why) {
   step([&] { cohort_.on_refused(c, std::move(why)); });

@@ -442,4 +442,42 @@ TEST_F(a_cohort, ignores_a_grant_that_nobody_asked_for) {
   EXPECT_TRUE(silent());
 }
 
+TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal_asked_for) {
+  caller a(30s), b(1s);
+  enter(a);
+  enter(b);
+  conversation* const claim = said(conversation::acquire);
+  grant_to(*claim, 7, 30s);
+  leave(a);
+  ASSERT_TRUE(b.granted);
+  env.advance(10s);
+  tick();
+  EXPECT_EQ(said(conversation::renew), claim);
+  EXPECT_EQ(claim->ttl, 1s);
+  EXPECT_LE(b.granted->deadline.load(), env.now() + 1s) << "so the store has it, answered or not";
+  const auto earlier = claim->ticket - 1;
+  machine.on_moved(*claim, env.now() + 30s, earlier, env.now());
+  EXPECT_LE(b.granted->deadline.load(), env.now() + 1s) << "an earlier answer says nothing of it";
+  env.advance(1s);
+  EXPECT_FALSE(b.granted->held());
+  leave(b);
+}
+
+TEST_F(a_cohort, takes_the_answer_to_a_shorter_renewal_for_what_it_is) {
+  caller a(30s);
+  enter(a);
+  conversation* const claim = said(conversation::acquire);
+  grant_to(*claim, 7, 30s);
+  asker i;
+  machine.extend(*a.granted, 1s, i, env.now());
+  const auto end = env.now() + 985ms;
+  EXPECT_LE(a.granted->deadline.load(), env.now() + 1s);
+  machine.on_moved(*claim, end, claim->ticket, env.now());
+  complete_answered();
+  EXPECT_TRUE(i.answered);
+  EXPECT_FALSE(i.why.code);
+  EXPECT_EQ(a.granted->deadline.load(), end);
+  leave(a);
+}
+
 }  // namespace
