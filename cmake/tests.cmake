@@ -25,7 +25,6 @@ function(holdfast_test_program target testkit)
   file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
   if(sources)
     add_executable(${target} ${sources})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${target} PRIVATE ${testkit} holdfast_inside GTest::gmock
       GTest::gtest_main)
     holdfast_quick_to_compile(${target} ${testkit})
