@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <variant>
 
 #include "party.hpp"
 #include "subject.hpp"
@@ -54,7 +56,13 @@ class caller {
   explicit caller(std::function<Result()> call) {
     std::promise<pid_t> id;
     auto known = id.get_future();
-    std::packaged_task<Result()> task(std::move(call));
+    std::packaged_task<answer()> task([call = std::move(call)]() -> answer {
+      try {
+        return call();
+      } catch (const holdfast::lock_error& error) {
+        return error.code();
+      }
+    });
     result_ = task.get_future();
     thread_ = std::jthread([id = std::move(id), task = std::move(task)]() mutable {
       id.set_value(::gettid());
@@ -68,10 +76,17 @@ class caller {
     return result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
   bool comes_back() const { return result_.wait_for(generous) == std::future_status::ready; }
-  Result result() { return result_.get(); }  // once; throws what the call threw
+  Result result() {  // once; throws the error that the call threw
+    auto got = result_.get();
+    if (const auto* const code = std::get_if<std::error_code>(&got))
+      throw holdfast::lock_error(*code, {});
+    return std::get<Result>(std::move(got));
+  }
 
  private:
-  std::future<Result> result_;
+  using answer = std::variant<Result, std::error_code>;  // an exception is not shared by threads
+
+  std::future<answer> result_;
   pid_t id_ = 0;
   std::jthread thread_;
 };
