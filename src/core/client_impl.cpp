@@ -1,6 +1,7 @@
 #include "core/client_impl.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include "core/fail.hpp"
 #include "core/log.hpp"
@@ -13,9 +14,8 @@ namespace {
 std::unique_ptr<core::backend> open_store(const url& where, const open_options& how,
                                           core::client_options& shared, core::environment& env) {
   const auto schemes = core::schemes();
-  const auto found = std::find_if(schemes.begin(), schemes.end(), [&](const core::scheme& s) {
-    return s.name == where.scheme();
-  });
+  const auto found = std::find_if(schemes.begin(), schemes.end(),
+                                  [&](const core::scheme& s) { return s.name == where.scheme(); });
   if (found == schemes.end()) {
     std::string known;
     for (const core::scheme& s : schemes) known += ' ' + std::string(s.name) + ':';
@@ -121,12 +121,20 @@ void client_impl::report(const std::string& lock, const core::failure& why) noex
   core::log(log_level::warning, line);
 }
 
-void client_impl::notify(std::vector<std::stop_source> sources) {
+// Without a thread the process goes on: held() is exact, and the next notice takes these along.
+void client_impl::notify(std::vector<std::stop_source> sources) noexcept {
   const std::lock_guard guard(notices_mutex_);
-  if (!notices_) notices_ = env_.make_worker("holdfast-notice");
-  notices_->post([sources = std::move(sources)]() mutable {
-    for (std::stop_source& s : sources) s.request_stop();
-  });
+  untold_.insert(untold_.end(), sources.begin(), sources.end());
+  try {
+    if (!notices_) notices_ = env_.make_worker("holdfast-notice");
+    notices_->post([due = untold_]() mutable {
+      for (std::stop_source& s : due) s.request_stop();
+    });
+    untold_.clear();
+  } catch (const std::exception& e) {
+    core::log(log_level::error,
+              std::string("nobody can be told of a doubt or a loss: ") + e.what());
+  }
 }
 
 }  // namespace holdfast::inline v0::detail

@@ -29,7 +29,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
 
   bool close() noexcept;
   void report(const std::string& lock, const core::failure&) noexcept;  // a claim's bad end
-  void notify(std::vector<std::stop_source>);
+  void notify(std::vector<std::stop_source>) noexcept;
 
   core::timer_queue& timers() noexcept { return timers_; }
   core::environment& env() noexcept { return env_; }
@@ -85,6 +85,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   flushing_timers timers_;
   std::mutex notices_mutex_;
   std::unique_ptr<core::worker> notices_;  // made with the first notice
+  std::vector<std::stop_source> untold_;   // for want of a thread
   std::mutex slots_mutex_;                 // taken before the lock of a slot
   std::unordered_set<slot*, by_name, by_name> slots_;  // owned
   std::atomic<bool> closed_{false};
