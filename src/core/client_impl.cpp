@@ -122,19 +122,16 @@ void client_impl::report(const std::string& lock, const core::failure& why) noex
 }
 
 // Without a thread the process goes on: held() is exact, and the next notice takes these along.
-void client_impl::notify(std::vector<std::stop_source> sources) noexcept {
+void client_impl::notify(std::vector<std::stop_source> sources) noexcept try {
   const std::lock_guard guard(notices_mutex_);
   untold_.insert(untold_.end(), sources.begin(), sources.end());
-  try {
-    if (!notices_) notices_ = env_.make_worker("holdfast-notice");
-    notices_->post([due = untold_]() mutable {
-      for (std::stop_source& s : due) s.request_stop();
-    });
-    untold_.clear();
-  } catch (const std::exception& e) {
-    core::log(log_level::error,
-              std::string("nobody can be told of a doubt or a loss: ") + e.what());
-  }
+  if (!notices_) notices_ = env_.make_worker("holdfast-notice");
+  notices_->post([due = untold_]() mutable {
+    for (std::stop_source& s : due) s.request_stop();
+  });
+  untold_.clear();
+} catch (const std::exception& e) {
+  core::log(log_level::error, std::string("nobody can be told of a doubt or a loss: ") + e.what());
 }
 
 }  // namespace holdfast::inline v0::detail
