@@ -23,6 +23,10 @@ std::span<const scheme> schemes() noexcept {
       {"redis", nullptr, "HOLDFAST_WITH_REDIS"},
       {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redis+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redis+cluster", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redis+shards", nullptr, "HOLDFAST_WITH_REDIS"},
+      {"redlock", nullptr, "HOLDFAST_WITH_REDIS"},
       {"zookeeper", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
       {"mysql", nullptr, "HOLDFAST_WITH_MYSQL"},
   };

@@ -20,7 +20,7 @@ inline namespace v0 {
 struct holder {
   std::string name;   // of the lock
   std::string owner;  // an opaque id, for break_lock()
-  std::string note, host;
+  std::string note, host;  // of the first turn under the grant that is held
   std::int64_t token = 0;  // 0: not stored with the lock
   std::int64_t pid = 0;    // 0: not known
   std::chrono::milliseconds held{};                                  // for how long
@@ -41,9 +41,9 @@ struct features {
 // Leases, mutexes and copies keep the client alive; when the last is gone it is closed.
 class client {
  public:
-  // Opens the backend of `url` ("" = "file:", the directory of this machine and user), connects and
-  // checks it, bounded by ?connect-timeout (default 5 s). Errors: bad_url, bad_option, unavailable,
-  // refused, canceled.
+  // Opens the backend of `url` ("" = "file:", the directory of this machine and user) and checks
+  // it; where there is a server to connect to, bounded by ?connect-timeout (default 5 s) and the
+  // stop_token. Errors: bad_url, bad_option, unsupported, unavailable, refused, canceled.
   static client open(std::string_view url = {}, const open_options& = {}, std::stop_token = {});
   static client open(std::string_view url, const open_options&, std::stop_token, std::error_code&);
 

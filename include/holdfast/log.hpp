@@ -8,12 +8,13 @@ inline namespace v0 {
 enum class log_level : unsigned char { debug, info, warning, error };
 
 // Called with one line of text without a newline and never with a secret in it. May be called from
-// any thread, also from several at once, with no lock of the library held; must not throw.
+// any thread, also from several at once, with no lock of the library held; must neither throw nor
+// use the library.
 using log_hook = void (*)(log_level, std::string_view line, void* context);
 
 // Sets the hook of the process. Default: warnings and errors go to standard error, each prefixed
 // with "holdfast: "; nullptr silences everything. Safe from any thread; a call that is under way
-// with the old hook may still finish after this returns.
+// with the old hook may still finish after this returns. Each call keeps a few bytes for good.
 void set_log_hook(log_hook hook, void* context = nullptr) noexcept;
 
 }  // namespace v0

@@ -7,7 +7,8 @@ inline namespace v0 {
 
 // As mutex, and whoever holds it may take it again: through lock() the owner is the calling thread,
 // through reacquire() it is a lease. Re-entry asks no server and keeps the token; the lock is given
-// back with the last release. acquire() is never a re-entry.
+// back with the last release. acquire() is never a re-entry. lock() by the owner is a re-entry also
+// when the lease was lost meanwhile: ask current().held(). reacquire() refuses then.
 class recursive_mutex final : public exclusive_lockable {
  public:
   recursive_mutex(const client& c, std::string_view name) : exclusive_lockable(c, name, true) {}

@@ -3,7 +3,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <mutex>
+#include <atomic>
+#include <new>
 
 namespace holdfast {
 namespace {
@@ -21,18 +22,22 @@ void to_standard_error(log_level level, std::string_view line, void*) {
 struct sink {
   log_hook hook = to_standard_error;
   void* context = nullptr;
+  const sink* before = nullptr;  // kept: a thread may be about to call it
 };
 
-std::mutex sink_mutex;
-sink current_sink;
+// No lock: a fork's child would inherit it taken.
+constexpr sink first_sink;
+std::atomic<const sink*> current_sink{&first_sink};
 
 }  // namespace
 
 inline namespace v0 {
 
 void set_log_hook(log_hook hook, void* context) noexcept {
-  const std::lock_guard guard(sink_mutex);
-  current_sink = {hook, context};
+  auto* const made = new (std::nothrow) sink{hook, context, current_sink.load()};
+  if (!made) return;
+  while (!current_sink.compare_exchange_weak(made->before, made)) {
+  }
 }
 
 }  // namespace v0
@@ -40,11 +45,7 @@ void set_log_hook(log_hook hook, void* context) noexcept {
 namespace core {
 
 void log(log_level level, std::string_view line) noexcept {
-  sink to;
-  {
-    const std::lock_guard guard(sink_mutex);
-    to = current_sink;
-  }
+  const sink& to = *current_sink.load();
   if (to.hook) to.hook(level, line, to.context);
 }
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "core/log.hpp"
 #include "io/fork_mark.hpp"
 #include "io/quiet_thread.hpp"
 
@@ -27,7 +28,7 @@ struct timer_alarm::state {
   std::mutex mutex;
   core::time_point wanted = core::never;
   core::time_point armed = core::never;  // what the kernel knows; rings_anyway: the thread is awake
-  core::time_point quiet_until{};  // the last ring and the spacing
+  core::time_point quiet_until{};        // the last ring and the spacing
   bool started = false, stopping = false;
   int fd = -1;
   pthread_t thread{};
@@ -108,7 +109,9 @@ void timer_alarm::set(core::time_point t) noexcept {
   s.wanted = t;
   const core::time_point next = std::max(t, s.quiet_until);
   if (next >= s.armed) return;
-  if (s.start(state_)) s.arm(next);
+  if (s.start(state_)) return s.arm(next);
+  core::log(log_level::error, "no thread can be started for timers: leases are not renewed and "
+                              "losses not told; raise the limit of processes (ulimit -u)");
 }
 
 timer_alarm::~timer_alarm() {
@@ -128,8 +131,10 @@ timer_alarm::~timer_alarm() {
     if (s.armed != state::rings_anyway) s.arm(core::time_point{});
     joins = !::pthread_equal(::pthread_self(), s.thread);
   }
-  if (joins) ::pthread_join(s.thread, nullptr);
-  else ::pthread_detach(s.thread);
+  if (joins)
+    ::pthread_join(s.thread, nullptr);
+  else
+    ::pthread_detach(s.thread);
 }
 
 }  // namespace holdfast::io
