@@ -20,6 +20,15 @@ std::string the_deadline_counts_from_the_send() {
   return held.held() ? "" : "not held";
 }
 
+// A hundredth is what two clocks may drift apart in a ttl.
+std::string the_deadline_leaves_room_for_drift() {
+  scene s;
+  const auto sent = s.now();
+  const auto held = s.acquire(s.open("clock-skew=1s"), by_hand(10s))->result();
+  if (held.expires() <= sent + 8s) return "too little is left of the ttl";
+  return held.expires() <= sent + 9s - 100ms ? "" : "a slow clock lets the holder stay too long";
+}
+
 std::string held_reads_the_clock() {
   scene s;
   const auto held = s.acquire(s.open(""), by_hand(1s))->result();
@@ -92,6 +101,7 @@ std::string after_a_loss_the_ttl_runs_out() {
 
 constexpr scenario all[] = {
     {mutant::deadline_from_reply, "memory", the_deadline_counts_from_the_send},
+    {mutant::deadline_without_margin, "memory", the_deadline_leaves_room_for_drift},
     {mutant::held_without_clock, "memory", held_reads_the_clock},
     {mutant::doubt_not_told, "memory", doubt_comes_before_the_deadline},
     {mutant::loss_not_told, "memory", loss_is_told_at_the_deadline},

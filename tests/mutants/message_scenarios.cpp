@@ -63,9 +63,23 @@ std::string a_release_is_heard_in_the_end() {
   return comes_free(s, other) ? "" : "the release was lost and never repeated";
 }
 
+std::string an_outage_hangs_nobody() {
+  scene s;
+  auto& c = s.open("op-timeout=1s");
+  s.store.begin_outage();
+  const auto asked = s.start<std::error_code>([&c](std::stop_token stop) {
+    std::error_code ec;
+    (void)c.mutex(lock_name).acquire({}, std::move(stop), ec);
+    return ec;
+  });
+  if (!s.passes_until(*asked, 10s)) return "nothing is said of the outage";
+  return asked->result() == outcome::unavailable ? "" : "it is called something else";
+}
+
 constexpr scenario all[] = {
     {mutant::late_reply_accepted, "memory", a_late_grant_is_no_grant},
     {mutant::unknown_acquire_dropped, "memory", an_unknown_acquire_leaves_no_orphan},
+    {mutant::operation_without_bound, "memory", an_outage_hangs_nobody},
     {mutant::release_not_repeated, "memory", a_release_is_heard_in_the_end},
 };
 
