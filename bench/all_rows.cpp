@@ -83,9 +83,9 @@ bool run_all_rows(const std::vector<bar>& bars, const std::vector<std::string>& 
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bar& b = *find_bar(bars, rows()[i].name);
     const std::string limit = (b.how == kind::rate ? "rate >= " : "cost <= ") + plain(b.at);
-    std::printf("%-16s %10s %10s %10s  %-14s %-16s %s\n", b.name.c_str(),
-                results[i].figure.c_str(), results[i].min.c_str(), results[i].max.c_str(),
-                limit.c_str(), b.unit.c_str(), results[i].verdict.c_str());
+    std::printf("%-16s %10s %10s %10s  %-14s %-16s %s\n", b.name.c_str(), results[i].figure.c_str(),
+                results[i].min.c_str(), results[i].max.c_str(), limit.c_str(), b.unit.c_str(),
+                results[i].verdict.c_str());
   }
   return all_met;
 }

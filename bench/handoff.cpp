@@ -50,8 +50,8 @@ void wait_until_started(std::vector<child_process>& workers, const mapped_arena&
 }  // namespace
 
 mapped_arena::mapped_arena(int descriptor) {
-  void* const at = mmap(nullptr, sizeof(handoff_arena), PROT_READ | PROT_WRITE, MAP_SHARED,
-                        descriptor, 0);
+  void* const at =
+      mmap(nullptr, sizeof(handoff_arena), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (at == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
   arena_ = static_cast<handoff_arena*>(at);
 }

@@ -7,10 +7,10 @@
 namespace bench {
 
 struct party {
-  std::string kind;        // "flock" or "holdfast": what a worker process opens
-  std::string where;       // the file, or the URL
+  std::string kind;   // "flock" or "holdfast": what a worker process opens
+  std::string where;  // the file, or the URL
   unsigned processes = 4;
-  unsigned threads = 1;    // of each process
+  unsigned threads = 1;  // of each process
 };
 
 // Starts the processes and counts for `length` how often the holder is another process than the

@@ -8,8 +8,8 @@
 namespace bench {
 
 struct settings {
-  unsigned pairs = 7;    // five or more
-  seconds length{0.5};   // of each side of a pair
+  unsigned pairs = 7;   // five or more
+  seconds length{0.5};  // of each side of a pair
 };
 
 // Prints every pair, what was missed, and as the last line "NAME ratio=M min=A max=B". False when

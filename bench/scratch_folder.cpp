@@ -13,8 +13,8 @@ scratch_folder::scratch_folder() {
   if (access(home.c_str(), W_OK | X_OK) != 0) home = std::filesystem::temp_directory_path();
   std::string name = home / "holdfast-bench-XXXXXX";
   if (!mkdtemp(name.data()))
-    throw std::system_error(errno, std::generic_category(), "cannot make a folder in " +
-                                                                home.string());
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot make a folder in " + home.string());
   path_ = name;
 }
 

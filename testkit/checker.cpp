@@ -118,8 +118,7 @@ class judge {
 
   std::vector<stay> stays() const {
     std::vector<stay> taken;
-    for (const auto& claim : one_.claims)
-      taken.push_back({claim.start, claim.gone, claim.gone_by});
+    for (const auto& claim : one_.claims) taken.push_back({claim.start, claim.gone, claim.gone_by});
     for (const record* r : one_.records)
       if (r->what == operation::acquire && r->outcome == result::unknown)
         taken.push_back({r->call, later(r->back, options_.lapse), r});
@@ -179,12 +178,9 @@ std::vector<violation> check(std::span<const record> all, const check_options& o
 
 std::string to_text(fault what) {
   constexpr std::array<std::string_view, 6> words = {
-      "two hold the lock at a time",
-      "a check was true after the deadline",
-      "a lost lease came back",
-      "a token does not grow",
-      "a stale write was taken",
-      "a waiter was left waiting while the lock was free",
+      "two hold the lock at a time", "a check was true after the deadline",
+      "a lost lease came back",      "a token does not grow",
+      "a stale write was taken",     "a waiter was left waiting while the lock was free",
   };
   return std::string(words.at(static_cast<std::size_t>(what)));
 }

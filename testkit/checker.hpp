@@ -55,7 +55,7 @@ struct check_options {
 std::vector<violation> check(std::span<const record>, const check_options& = {});
 
 std::string to_text(fault);
-std::string to_text(const violation&);                // three lines
+std::string to_text(const violation&);               // three lines
 std::string to_text(const std::vector<violation>&);  // "" when there is none
 
 }  // namespace holdfast::testkit

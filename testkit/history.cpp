@@ -138,8 +138,7 @@ std::string to_line(const record& r) {
 }
 
 malformed_history::malformed_history(std::size_t line, const std::string& why)
-    : std::runtime_error("line " + std::to_string(line) + " of the history: " + why),
-      line_(line) {}
+    : std::runtime_error("line " + std::to_string(line) + " of the history: " + why), line_(line) {}
 
 record parse_line(std::string_view text, std::size_t line) {
   fields field(text, line);

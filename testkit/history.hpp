@@ -72,8 +72,8 @@ struct history {
   bool torn = false;  // the last line has no end: its writer was killed in the middle; left out
 };
 
-history parse_history(std::string_view text);      // throws malformed_history
-history read_history(const std::string& path);     // and std::system_error
+history parse_history(std::string_view text);   // throws malformed_history
+history read_history(const std::string& path);  // and std::system_error
 
 // Appends records to a file. One write per record in append mode: any number of threads and
 // processes may write to one file, and what was written outlives a SIGKILL of its writer. Only a

@@ -18,23 +18,23 @@ inline namespace v0 {
 
 // Who holds a lock, as far as the backend tells.
 struct holder {
-  std::string name;   // of the lock
-  std::string owner;  // an opaque id, for break_lock()
-  std::string note, host;  // of the first turn under the grant that is held
-  std::int64_t token = 0;  // 0: not stored with the lock
-  std::int64_t pid = 0;    // 0: not known
-  std::chrono::milliseconds held{};                                  // for how long
+  std::string name;                  // of the lock
+  std::string owner;                 // an opaque id, for break_lock()
+  std::string note, host;            // of the first turn under the grant that is held
+  std::int64_t token = 0;            // 0: not stored with the lock
+  std::int64_t pid = 0;              // 0: not known
+  std::chrono::milliseconds held{};  // for how long
   std::chrono::milliseconds left = std::chrono::milliseconds::max();  // max(): has no ttl
-  int waiting = 0;         // how many wait at the backend; -1: not known
+  int waiting = 0;  // how many wait at the backend; -1: not known
 };
 
 // What a backend can do, for code that wants to adapt.
 struct features {
-  bool ttl = false;           // leases run out: ttl, renewal and expires() mean something
-  bool fifo = false;          // those that wait are served in the order of their arrival
-  bool durable = false;       // a lock and its token survive the end of the process that made them
-  bool processes = false;     // excludes other processes
-  bool breakable = false;     // break_lock() can take a lock away
+  bool ttl = false;        // leases run out: ttl, renewal and expires() mean something
+  bool fifo = false;       // those that wait are served in the order of their arrival
+  bool durable = false;    // a lock and its token survive the end of the process that made them
+  bool processes = false;  // excludes other processes
+  bool breakable = false;  // break_lock() can take a lock away
 };
 
 // A counted reference: copies are the same client. All members may be called from any thread.

@@ -31,9 +31,9 @@ enum class errc {
   bad_url,
   bad_name,
   bad_option,
-  mismatch,             // the lock exists with another kind or another count
-  forked,               // asked of an object that was made before fork(), in the child
-  closed,               // the client was closed
+  mismatch,  // the lock exists with another kind or another count
+  forked,    // asked of an object that was made before fork(), in the child
+  closed,    // the client was closed
 };
 
 // Conditions to compare an error_code with: if (ec == holdfast::outcome::unavailable) ...

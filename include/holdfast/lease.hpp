@@ -18,12 +18,12 @@ inline namespace v0 {
 //   state    | held() | doubtful() | lost() | left by
 //   ---------+--------+------------+--------+-----------------------------------------------------
 //   free     | false  | never      | never  | a grant -> held
-//   held     | true   | -          | -      | no renewal confirmed until deadline - notice -> doubtful
+//   held     | true   | -          | -      | no renewal confirmed by deadline - notice -> doubtful
 //            |        |            |        | release, unlock, ~lease -> released
-//   doubtful | true   | requested  | -      | a renewal confirmed -> held (the token stays requested)
+//   doubtful | true   | requested  | -      | a renewal confirmed -> held (doubtful() stays)
 //            |        |            |        | the deadline, or the store says so -> lost
 //            |        |            |        | release, unlock, ~lease -> released
-//   lost     | false  | requested  | requested | unlock, ~lease -> released; release reports the loss
+//   lost     | false  | requested  | req.   | unlock, ~lease -> released; release reports the loss
 //   released | false  | -          | -      | the object is empty, as after default construction
 //
 // The deadline is counted from before the request was sent, with a margin for the drift of clocks,

@@ -71,7 +71,8 @@ class lockable_base {
 //   throwing form    : acquire throws lock_error when not granted; try_ verbs come back empty when
 //                      busy, timed out or stopped, and throw when broken
 //   error_code& form : ec is set exactly when the throwing form throws, else cleared
-// A bound shorter than ?op-timeout= may pass before a silent backend counts as broken: that is busy.
+// A bound shorter than ?op-timeout= may pass before a silent backend counts as broken: then it is
+// busy.
 class exclusive_lockable : public detail::lockable_base {
  public:
   lease acquire(const acquire_options& o = {}, std::stop_token s = {}) const {

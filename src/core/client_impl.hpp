@@ -84,9 +84,9 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   fork_handler on_fork_{*store_};  // while there is a store
   flushing_timers timers_;
   std::mutex notices_mutex_;
-  std::unique_ptr<core::worker> notices_;  // made with the first notice
-  std::vector<std::stop_source> untold_;   // for want of a thread
-  std::mutex slots_mutex_;                 // taken before the lock of a slot
+  std::unique_ptr<core::worker> notices_;              // made with the first notice
+  std::vector<std::stop_source> untold_;               // for want of a thread
+  std::mutex slots_mutex_;                             // taken before the lock of a slot
   std::unordered_set<slot*, by_name, by_name> slots_;  // owned
   std::atomic<bool> closed_{false};
   std::atomic<bool> left_behind_{false};

@@ -18,7 +18,7 @@ struct unit {
   std::string_view name;
   double nanoseconds;
 };
-constexpr unit units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9},
+constexpr unit units[] = {{"us", 1e3}, {"ms", 1e6},   {"s", 1e9},
                           {"m", 6e10}, {"h", 3.6e12}, {"", 1e9}};
 
 using reader = void (*)(client_options&, std::string_view value, std::string_view name);
@@ -46,8 +46,8 @@ struct option_row {
 constexpr std::array rows = {
     option_row{"ttl",
                [](client_options& o, std::string_view v, std::string_view n) {
-                 o.ttl = std::chrono::ceil<std::chrono::milliseconds>(
-                     within(v, n, ttl_min, ttl_max));
+                 o.ttl =
+                     std::chrono::ceil<std::chrono::milliseconds>(within(v, n, ttl_min, ttl_max));
                }},
     option_row{"renew", [](client_options& o, std::string_view v,
                            std::string_view n) { o.renew = parse_bool(v, n); }},
@@ -106,8 +106,8 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
 duration parse_duration(std::string_view text, std::string_view what) {
   static constexpr auto wants = "give a number with a unit, as 500ms, 1.5s, 2m or 1h";
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                            std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc{} || !std::isfinite(number)) refuse(what, text, wants);
   const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const auto u = std::find_if(std::begin(units), std::end(units),
@@ -129,8 +129,8 @@ bool parse_bool(std::string_view text, std::string_view what) {
 
 double parse_number(std::string_view text, std::string_view what, double least, double most) {
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                            std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc{} || end != text.data() + text.size() || !(number >= least) ||
       !(number <= most)) {
     const auto shown = [](double x) {

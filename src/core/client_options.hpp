@@ -19,14 +19,14 @@ inline constexpr std::chrono::milliseconds ttl_max = std::chrono::hours{24 * 366
 struct client_options {
   std::chrono::milliseconds ttl{30'000};
   bool renew = true;
-  duration grace{};                          // added to the notice before a deadline
-  duration clock_skew{};                     // taken off every deadline
+  duration grace{};       // added to the notice before a deadline
+  duration clock_skew{};  // taken off every deadline
   duration connect_timeout = std::chrono::seconds{5};
   duration op_timeout = std::chrono::seconds{5};
   duration close_timeout = std::chrono::seconds{2};
-  std::uint32_t turns = 128;                 // in a row while somebody else waits
+  std::uint32_t turns = 128;  // in a row while somebody else waits
   duration turn_time = std::chrono::milliseconds{5};
-  bool admit_after_loss = false;             // a new turn may start while a lost lease is not left
+  bool admit_after_loss = false;  // a new turn may start while a lost lease is not left
 };
 
 // Takes its own options out of url.options() and returns the rest, for the backend. Throws

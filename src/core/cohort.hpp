@@ -50,7 +50,7 @@ class cohort {
   // Callers. The clock matters to enter() only when there is a turn already, or a bound.
   void enter(waiter&, time_point now);
   bool is_idle() const noexcept { return !live_ && !current_ && !first_; }
-  void withdraw(waiter&, errc why);  // does nothing when it has been answered
+  void withdraw(waiter&, errc why);                     // does nothing when it has been answered
   bool budget_is_spent(time_point now) const noexcept;  // then others_wait decides
   bool wanted() const noexcept { return wanted_; }      // as the backend told
   void leave(detail::turn&, bool others_wait, inquiry* report, time_point now);  // ends the turn
@@ -121,18 +121,18 @@ class cohort {
   std::unique_ptr<notices> notices_;
   conversation conversation_{home_};  // the first of its list
 
-  conversation* live_ = nullptr;      // asking, withdrawing or held
-  detail::turn* current_ = nullptr;   // of the grant held, or lost and not yet left
+  conversation* live_ = nullptr;     // asking, withdrawing or held
+  detail::turn* current_ = nullptr;  // of the grant held, or lost and not yet left
   std::unique_ptr<detail::turn> spare_turn_;
-  std::int64_t number_ = 0;           // of the grant
-  time_point deadline_ = never;       // of the grant
+  std::int64_t number_ = 0;      // of the grant
+  time_point deadline_ = never;  // of the grant
   time_point renew_at_ = never;
-  time_point turns_end_ = never;      // the turns' budget of time is spent: set when a line forms
+  time_point turns_end_ = never;       // the turns' budget of time is spent: set when a line forms
   time_point earliest_until_ = never;  // of the callers: never too late, perhaps too early
-  duration ttl_{};                    // the grant was last asked to run so long
+  duration ttl_{};                     // the grant was last asked to run so long
   std::uint32_t ticket_ = 0;
-  std::uint32_t shortened_by_ = 0;    // its ticket; answers to earlier ones lengthen nothing
-  std::uint16_t turns_ = 0;           // started under this grant
+  std::uint32_t shortened_by_ = 0;  // its ticket; answers to earlier ones lengthen nothing
+  std::uint16_t turns_ = 0;         // started under this grant
   std::uint16_t busy_ = 0;
   bool wanted_ = false;
   bool turn_waits_for_renewal_ = false;

@@ -144,8 +144,8 @@ void cohort::renew(duration ttl, time_point now) {
                   : never;
 }
 
-// A renewal that asks for less than what is left shortens the lease at the store, whether or not its
-// answer arrives: from the send on no more may be relied on.
+// A renewal that asks for less than what is left shortens the lease at the store, whether or not
+// its answer arrives: from the send on no more may be relied on.
 void cohort::shorten(time_point end) noexcept {
   if (end >= deadline_) return;
   deadline_ = end;

@@ -25,9 +25,7 @@ void cohort::answer(call& c, failure why) {
   answer(c);
 }
 
-void cohort::answer(call& c) noexcept {
-  answered_.push(c);
-}
+void cohort::answer(call& c) noexcept { answered_.push(c); }
 
 void cohort::answer_line(const failure& why, bool only_one_attempt) {
   for (waiter* w = first_; w;) {

@@ -41,12 +41,12 @@ struct conversation final : claim_sink {
   unsigned char todo = 0;
   bool in_todo = false;
   bool one_attempt = false;
-  std::uint32_t ticket = 0;           // of the renewal to say
-  duration ttl{};                     // to acquire or to renew with
+  std::uint32_t ticket = 0;                 // of the renewal to say
+  duration ttl{};                           // to acquire or to renew with
   std::unique_ptr<const std::string> note;  // null: none
-  conversation* next = nullptr;       // asks in the same write as the release
-  conversation* next_todo = nullptr;  // the slot's list of those with something to say
-  std::unique_ptr<conversation> other;  // the cohort's list of conversations
+  conversation* next = nullptr;             // asks in the same write as the release
+  conversation* next_todo = nullptr;        // the slot's list of those with something to say
+  std::unique_ptr<conversation> other;      // the cohort's list of conversations
 };
 
 }  // namespace holdfast::core

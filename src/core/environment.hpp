@@ -74,12 +74,12 @@ class connector {
 class environment {
  public:
   virtual ~environment() = default;
-  virtual time_point now() noexcept = 0;                           // CLOCK_BOOTTIME
-  virtual std::chrono::microseconds wall() noexcept = 0;           // since 1970, CLOCK_REALTIME
-  virtual void random(std::span<std::byte>) noexcept = 0;          // unpredictable, never repeats
+  virtual time_point now() noexcept = 0;                   // CLOCK_BOOTTIME
+  virtual std::chrono::microseconds wall() noexcept = 0;   // since 1970, CLOCK_REALTIME
+  virtual void random(std::span<std::byte>) noexcept = 0;  // unpredictable, never repeats
   virtual std::unique_ptr<alarm> make_alarm(alarm_target&, const char* thread_name) = 0;
   virtual std::unique_ptr<worker> make_worker(const char* thread_name) = 0;
-  virtual connector* connections() noexcept { return nullptr; }    // null: this build has no network
+  virtual connector* connections() noexcept { return nullptr; }  // null: this build has no network
 };
 
 std::uint64_t random_u64(environment&) noexcept;

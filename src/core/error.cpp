@@ -89,6 +89,7 @@ std::error_condition make_error_condition(outcome means) noexcept {
 }
 
 lock_error::lock_error(std::error_code code, details d)
-    : std::system_error(code, sentence(d)), details_(std::make_shared<const details>(std::move(d))) {}
+    : std::system_error(code, sentence(d)),
+      details_(std::make_shared<const details>(std::move(d))) {}
 
 }  // namespace holdfast::inline v0

@@ -9,8 +9,11 @@ namespace holdfast::core {
 
 [[noreturn]] inline void fail(errc code, std::string_view operation, std::string remedy,
                               std::string_view lock = {}, std::string_view backend = {}) {
-  throw lock_error(code, {std::string(operation), std::string(lock), std::string(backend),
-                          std::move(remedy), {}});
+  throw lock_error(code, {std::string(operation),
+                          std::string(lock),
+                          std::string(backend),
+                          std::move(remedy),
+                          {}});
 }
 
 }  // namespace holdfast::core

@@ -16,8 +16,8 @@ namespace {
 using core::failure;
 
 [[noreturn]] void raise(slot& s, std::string_view operation, failure why) {
-  throw lock_error(why.code, {std::string(operation), s.name(), s.client().text(),
-                              std::move(why.text), {}});
+  throw lock_error(why.code,
+                   {std::string(operation), s.name(), s.client().text(), std::move(why.text), {}});
 }
 
 acquire_options as_we_know_them(const acquire_options& given, std::size_t size) {
@@ -84,8 +84,8 @@ lease lockable_base::take(const acquire_options& given, std::size_t size, wait_b
   if (!home.client().is_of_this_process()) why = {errc::forked, {}};
   if (!why.code) {
     const bool one_attempt = bound.what == wait_bound::kind::one_attempt;
-    const bool renews = o.renew == renewal::client_default ? rules.options.renew
-                                                           : o.renew == renewal::automatic;
+    const bool renews =
+        o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
     turn* const t = home.acquire(ask_for(o, rules, one_attempt), renews, bound, stop, why);
     if (t) return lease(t);
   }

@@ -36,8 +36,7 @@ inline namespace v0 {
 void set_log_hook(log_hook hook, void* context) noexcept {
   auto* const made = new (std::nothrow) sink{hook, context, current_sink.load()};
   if (!made) return;
-  while (!current_sink.compare_exchange_weak(made->before, made)) {
-  }
+  while (!current_sink.compare_exchange_weak(made->before, made)) {}
 }
 
 }  // namespace v0

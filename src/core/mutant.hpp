@@ -1,5 +1,5 @@
-// Planted faults. A build with HOLDFAST_MUTANTS has a switch for each rule of safety that breaks it,
-// and the test-suite must notice each; every other build has none of this.
+// Planted faults. A build with HOLDFAST_MUTANTS has a switch for each rule of safety that breaks
+// it, and the test-suite must notice each; every other build has none of this.
 #pragma once
 #include <string_view>
 

@@ -60,17 +60,17 @@ struct claim_spec {
   mode how = mode::exclusive;
 };
 
-struct ask {  // one acquire
+struct ask {                 // one acquire
   bool one_attempt = false;  // refused with timed_out when somebody else holds the lock
   duration ttl{};
   std::string_view note{};  // copied before the verb returns
 };
 
 struct grant {
-  std::int64_t number = 0;       // 1 .. 2^53-1, grows with each grant of the lock
-  time_point deadline = never;   // from before the request was sent; `never` unless bound to ttl
-  time_point seen{};             // the clock when the answer arrived; only with a deadline
-  bool others_wait = false;      // somebody waits at the store already
+  std::int64_t number = 0;      // 1 .. 2^53-1, grows with each grant of the lock
+  time_point deadline = never;  // from before the request was sent; `never` unless bound to ttl
+  time_point seen{};            // the clock when the answer arrived; only with a deadline
+  bool others_wait = false;     // somebody waits at the store already
 };
 
 struct failure {
@@ -81,12 +81,12 @@ struct failure {
 class claim_sink {
  public:
   virtual void granted(const grant&) = 0;
-  virtual void refused(failure) = 0;       // timed_out: one attempt, and another holds the lock
+  virtual void refused(failure) = 0;  // timed_out: one attempt, and another holds the lock
   virtual void moved(time_point deadline, std::uint32_t ticket) = 0;
   virtual void lost(std::error_code) = 0;  // the store's own word: another owner, or none
   virtual void wanted() = 0;
-  virtual void ended(failure) = 0;         // code {}: released or withdrawn; not_held: the store had
-                                           // another owner; outcome_unknown: left to run out
+  virtual void ended(failure) = 0;  // code {}: released or withdrawn; not_held: the store had
+                                    // another owner; outcome_unknown: left to run out
 
  protected:
   ~claim_sink() = default;
@@ -104,8 +104,9 @@ class claim {
   virtual void acquire(const ask&) = 0;
   virtual void cancel() = 0;
   virtual void renew(duration ttl, std::uint32_t ticket) = 0;
-  virtual void release(const succession* next) = 0;  // next: as release(), then next->who->acquire(next->how)
-  virtual bool others_wait() { return true; }        // wanted_by::poll; by the holder, while held
+  virtual void release(
+      const succession* next) = 0;  // next: as release(), then next->who->acquire(next->how)
+  virtual bool others_wait() { return true; }  // wanted_by::poll; by the holder, while held
   virtual int native_handle() const noexcept { return -1; }  // while held: lease::native_handle()
 };
 
@@ -140,7 +141,7 @@ class backend {
   virtual ~backend() = default;  // after close(), with no claim left
   virtual const capabilities& can() const noexcept = 0;
   virtual std::unique_ptr<claim> open(const claim_spec&, claim_sink&) = 0;
-  virtual void flush() {}                            // lets a transport send what was collected
+  virtual void flush() {}                              // lets a transport send what was collected
   virtual driver* lend() noexcept { return nullptr; }  // null: callers just block
   virtual void inspect(std::string_view prefix, inspection&) = 0;
   virtual void break_lock(std::string_view name, std::string_view holder_seen, verdict&) = 0;

@@ -25,8 +25,8 @@ void complete_all(core::call* answered) noexcept {
 slot::slot(client_impl& c, std::string_view name)
     : client_(c), name_(name), cohort_(*this, c.rules()) {}
 
-// Does what the cohort has asked for until nothing is left, then leaves. A thread that finds another
-// one speaking leaves its verbs to it.
+// Does what the cohort has asked for until nothing is left, then leaves. A thread that finds
+// another one speaking leaves its verbs to it.
 void slot::settle(lock& l, unsigned users_to_drop) noexcept {
   for (;;) {
     core::call* const answered = cohort_.take_answered();

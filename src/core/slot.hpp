@@ -20,8 +20,8 @@ class client_impl;
 // Lives in its client's table as long as it has users (lockables and turns), claims that are not
 // over, or a thread inside. While it has users it keeps the client alive.
 //
-// Verbs are said and calls completed without the lock, by whichever thread made them due; one thread
-// at a time says verbs, so that each claim hears them in the order in which they were decided.
+// Verbs are said and calls completed without the lock, by whichever thread made them due; one
+// thread at a time says verbs, so that each claim hears them in the order of the decisions.
 class slot final : private core::timer {
  public:
   slot(client_impl&, std::string_view name);
@@ -34,8 +34,8 @@ class slot final : private core::timer {
 
   // A turn (which is a user), or nullptr with the reason. Blocks within the bound.
   turn* acquire(const core::ask&, bool renews, wait_bound, std::stop_token, core::failure& why);
-  void unlock(turn&) noexcept;             // ends the turn and waits for nothing
-  core::failure release(turn&) noexcept;   // ends it and waits for the answer
+  void unlock(turn&) noexcept;            // ends the turn and waits for nothing
+  core::failure release(turn&) noexcept;  // ends it and waits for the answer
   core::failure extend(turn&, core::duration ttl);
   std::stop_token token_of(turn&, std::stop_source turn::*);
   int native_handle(turn&) noexcept;

@@ -104,7 +104,7 @@ failure slot::extend(turn& t, core::duration ttl) {
   return std::move(i.why);
 }
 
-std::stop_token slot::token_of(turn& t, std::stop_source turn::* which) {
+std::stop_token slot::token_of(turn& t, std::stop_source turn::*which) {
   const lock l(mutex_);
   std::stop_source& source = t.*which;
   if (!source.stop_possible()) {

@@ -33,7 +33,7 @@ class timer_queue : private alarm_target {
  public:
   timer_queue(environment&, const char* thread_name);
   virtual ~timer_queue() = default;  // the owner has called stop()
-  void stop() noexcept;              // waits for a batch that is under way; nothing fires afterwards
+  void stop() noexcept;  // waits for a batch that is under way; nothing fires afterwards
 
   void arm_no_later(timer&, time_point at);  // an earlier time that is set already stays
   void disarm(timer&) noexcept;              // afterwards pin() is not called any more

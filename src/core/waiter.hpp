@@ -11,8 +11,8 @@ class turn;
 
 namespace holdfast::core {
 
-// Answered exactly once: the cohort puts it on its list of answered calls under the slot's lock, and
-// the slot calls complete() after it has let go of the lock. From then on the call may be gone.
+// Answered exactly once: the cohort puts it on its list of answered calls under the slot's lock,
+// and the slot calls complete() after it has let go of the lock. From then on the call may be gone.
 struct call {
   time_point until = never;  // answered by then in any case
   failure why;               // code {} when it went well

@@ -20,8 +20,8 @@ void bad_options_are_refused(stage& on) {
     EXPECT_EQ(thrown_by([&] { (void)lock.try_acquire({.ttl = ttl}); }), refused) << ttl.count();
   }
   const std::string long_note(257, 'x');
-  for (const std::string_view note : {std::string_view(long_note), std::string_view("a\nb"),
-                                      std::string_view("\xff")})
+  for (const std::string_view note :
+       {std::string_view(long_note), std::string_view("a\nb"), std::string_view("\xff")})
     EXPECT_EQ(thrown_by([&] { (void)lock.acquire({.note = note}); }), errc::bad_option) << note;
   EXPECT_TRUE(client.inspect().empty()) << "and nothing was taken";
   EXPECT_TRUE(lock.try_acquire({.note = std::string_view(long_note).substr(1)}));

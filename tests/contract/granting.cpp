@@ -108,8 +108,7 @@ void a_lease_out_of_scope_is_given_back(stage& on) {
   try {
     const auto lease = client.mutex("job").acquire();
     throw std::runtime_error("work failed");
-  } catch (const std::runtime_error&) {
-  }
+  } catch (const std::runtime_error&) {}
   EXPECT_EQ(other->ask("acquire job"), "calling");
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }

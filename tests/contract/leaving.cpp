@@ -21,9 +21,8 @@ void a_stop_ends_a_wait(stage& on) {
   const auto lock = client.mutex("job");
   std::stop_source stop;
   const auto forever = acquire_in_a_thread(lock, stop.get_token());
-  acquiring timed([&] {
-    return lock.try_acquire_for(std::chrono::hours(1), {}, stop.get_token()).token();
-  });
+  acquiring timed(
+      [&] { return lock.try_acquire_for(std::chrono::hours(1), {}, stop.get_token()).token(); });
   ASSERT_TRUE(forever->waits());
   ASSERT_TRUE(timed.waits());
   stop.request_stop();

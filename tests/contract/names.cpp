@@ -10,11 +10,47 @@ namespace {
 using namespace std::string_literals;
 
 std::vector<std::string> odd_names() {
-  return {"job", "Job", "job ", " job", "a/b", "a", "a/b/c", "/", "//", "/etc/passwd", ".", "..",
-          "../..", "../../../../../../tmp/holdfast-escaped", "job.lock", ".hidden", "-n", "*", "~",
-          "%", "%2F", "a%2Fb", "a%00b", "{tag}", "{tag}:1", "{", "}", "a:b:queue", "\\", "C:\\job",
-          "'); DROP TABLE locks; --", "\"quoted\"", "$(id)", "`id`", "a,b;c=d&e?f#g",
-          "schl\u00fcssel", "schlu\u0308ssel", "\u9501", "\U0001F512", "\u202Ejob", "nightly@host"};
+  return {"job",
+          "Job",
+          "job ",
+          " job",
+          "a/b",
+          "a",
+          "a/b/c",
+          "/",
+          "//",
+          "/etc/passwd",
+          ".",
+          "..",
+          "../..",
+          "../../../../../../tmp/holdfast-escaped",
+          "job.lock",
+          ".hidden",
+          "-n",
+          "*",
+          "~",
+          "%",
+          "%2F",
+          "a%2Fb",
+          "a%00b",
+          "{tag}",
+          "{tag}:1",
+          "{",
+          "}",
+          "a:b:queue",
+          "\\",
+          "C:\\job",
+          "'); DROP TABLE locks; --",
+          "\"quoted\"",
+          "$(id)",
+          "`id`",
+          "a,b;c=d&e?f#g",
+          "schl\u00fcssel",
+          "schlu\u0308ssel",
+          "\u9501",
+          "\U0001F512",
+          "\u202Ejob",
+          "nightly@host"};
 }
 
 void names_are_data(stage& on) {
@@ -60,9 +96,20 @@ void long_names_differ_to_the_last_byte(stage& on) {
 void bad_names_are_refused(stage& on) {
   const auto client = on.client();
   for (const auto& name : {
-           ""s, std::string(513, 'x'), "a\nb"s, "a\0b"s, "\x1b[31m"s, "\x7f"s, "\t"s,
-           "\xff"s, "a\xc0\xaf"s, "\xe0\x80\xaf"s, "\xed\xa0\x80"s, "\xf4\x90\x80\x80"s,
-           "\xe2\x82"s, "\x80"s,
+           ""s,
+           std::string(513, 'x'),
+           "a\nb"s,
+           "a\0b"s,
+           "\x1b[31m"s,
+           "\x7f"s,
+           "\t"s,
+           "\xff"s,
+           "a\xc0\xaf"s,
+           "\xe0\x80\xaf"s,
+           "\xed\xa0\x80"s,
+           "\xf4\x90\x80\x80"s,
+           "\xe2\x82"s,
+           "\x80"s,
        }) {
     EXPECT_EQ(thrown_by([&] { (void)client.mutex(name); }), holdfast::errc::bad_name)
         << ::testing::PrintToString(name);

@@ -65,8 +65,8 @@ class process_party final : public party {
         text_.erase(0, end + 1);
         return line;
       }
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-          until - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
       pollfd ready{answers_, POLLIN, 0};
       const auto ms = std::max<std::int64_t>(0, left.count());
       if (::poll(&ready, 1, static_cast<int>(ms)) != 1) return "";

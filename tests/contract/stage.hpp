@@ -1,8 +1,8 @@
 // What a behaviour plays on: one fresh store, and others who want its locks.
 #pragma once
 #include <gtest/gtest.h>
-#include <holdfast/holdfast.hpp>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
 #include <atomic>
 #include <functional>

@@ -20,8 +20,7 @@ const behaviours& exclusive_behaviours() {
 
 std::string not_applicable(const behaviour& b, const backend_under_test& backend) {
   switch (b.what) {
-    case needs::nothing:
-      return "";
+    case needs::nothing: return "";
     case needs::ttl:
       return backend.can.ttl ? "" : "its leases do not run out: the process holds them";
     case needs::breaking:

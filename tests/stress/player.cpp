@@ -39,7 +39,10 @@ bool guarded_resource::write(std::size_t lock, std::int64_t token) noexcept {
 player::player(const holdfast::client& client, std::string process,
                holdfast::testkit::history_writer& history, guarded_resource& resource, habits h,
                std::uint64_t seed)
-    : process_(std::move(process)), history_(history), resource_(resource), habits_(h),
+    : process_(std::move(process)),
+      history_(history),
+      resource_(resource),
+      habits_(h),
       numbers_(seed) {
   for (std::size_t lock = 0; lock < lock_count; ++lock)
     locks_.push_back(client.mutex(lock_name(lock)));

@@ -291,10 +291,9 @@ TEST(checker_wake_up, a_holder_that_says_nothing_more_may_still_hold) {
 
 TEST(checker, says_in_words_which_two_conflict) {
   const auto text = to_text(judged("a L acquire 10 20 ok 1 -\nb L acquire 30 40 ok 2 -\n"));
-  EXPECT_EQ(text,
-            "two hold the lock at a time:\n"
-            "  a L acquire 10 20 ok 1 -\n"
-            "  b L acquire 30 40 ok 2 -\n");
+  EXPECT_EQ(text, "two hold the lock at a time:\n"
+                  "  a L acquire 10 20 ok 1 -\n"
+                  "  b L acquire 30 40 ok 2 -\n");
 }
 
 TEST(checker, an_empty_history_is_sound) { EXPECT_EQ(found("", soon), ""); }

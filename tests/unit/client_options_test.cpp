@@ -36,10 +36,10 @@ TEST(client_options, leave_to_the_backend_what_is_not_theirs) {
 }
 
 TEST(client_options, name_the_option_and_the_remedy_when_a_value_is_wrong) {
-  for (const char* query : {"ttl=99ms", "ttl=-1s", "ttl=0", "ttl=400000h", "ttl=x", "ttl=", "ttl=1e3",
-                            "ttl=nan", "ttl=inf", "ttl=1d", "ttl=99999999999999999999s",
-                            "turns=0", "turns=1025", "turns=1.5", "turns=-1", "renew=maybe",
-                            "op-timeout=0", "connect-timeout=0", "turn-time=-5ms"}) {
+  for (const char* query :
+       {"ttl=99ms", "ttl=-1s", "ttl=0", "ttl=400000h", "ttl=x", "ttl=", "ttl=1e3", "ttl=nan",
+        "ttl=inf", "ttl=1d", "ttl=99999999999999999999s", "turns=0", "turns=1025", "turns=1.5",
+        "turns=-1", "renew=maybe", "op-timeout=0", "connect-timeout=0", "turn-time=-5ms"}) {
     const std::string said = refusal(query);
     const std::string name = std::string(query).substr(0, std::string(query).find('='));
     EXPECT_NE(said.find(name), std::string::npos) << said;

@@ -12,8 +12,8 @@ using namespace std::string_literals;
 
 TEST(name, may_be_any_text_of_1_to_512_bytes) {
   for (const std::string& name : {"a"s, "."s, ".."s, "/"s, "../../etc/passwd"s, "{tag}:x"s, " "s,
-                                  "'); drop table"s, "größe"s, "鎖"s, "\U0001F512"s, "\u00a0"s,
-                                  std::string(512, 'x'), "%41"s, "a\\b"s, "~"s})
+                                  "'); drop table"s, "gr\u00f6\u00dfe"s, "\u9396"s, "\U0001F512"s,
+                                  "\u00a0"s, std::string(512, 'x'), "%41"s, "a\\b"s, "~"s})
     EXPECT_EQ(name_fault(name), "") << name;
 }
 
@@ -23,15 +23,15 @@ TEST(name, must_not_be_empty_or_too_long) {
 }
 
 TEST(name, must_not_have_control_characters) {
-  for (const std::string& name : {"a\0b"s, "\n"s, "a\tb"s, "\x7f"s, "\x1b[2J"s, "\u0085"s, "x\u009f"s})
+  for (const std::string& name :
+       {"a\0b"s, "\n"s, "a\tb"s, "\x7f"s, "\x1b[2J"s, "\u0085"s, "x\u009f"s})
     EXPECT_NE(name_fault(name).find("control"), name_fault(name).npos);
 }
 
 TEST(name, must_be_well_formed_utf8) {
-  for (const std::string& name :
-       {"\xff"s, "\x80"s, "\xc0\xaf"s, "\xc1\xbf"s, "\xe0\x80\x80"s, "\xed\xa0\x80"s,
-        "\xf0\x80\x80\x80"s, "\xf4\x90\x80\x80"s, "\xf5\x80\x80\x80"s, "a\xe2\x82"s, "\xc3"s,
-        "\xe2\x28\xa1"s})
+  for (const std::string& name : {"\xff"s, "\x80"s, "\xc0\xaf"s, "\xc1\xbf"s, "\xe0\x80\x80"s,
+                                  "\xed\xa0\x80"s, "\xf0\x80\x80\x80"s, "\xf4\x90\x80\x80"s,
+                                  "\xf5\x80\x80\x80"s, "a\xe2\x82"s, "\xc3"s, "\xe2\x28\xa1"s})
     EXPECT_NE(name_fault(name).find("UTF-8"), name_fault(name).npos);
 }
 

@@ -1,8 +1,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <holdfast/holdfast.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
 #include <cstdlib>
 #include <fstream>
@@ -16,9 +16,7 @@ using holdfast::errc;
 using holdfast::lock_error;
 using holdfast::url;
 
-std::string password_of(const url& u) {
-  return std::string(holdfast::secret_access::password(u));
-}
+std::string password_of(const url& u) { return std::string(holdfast::secret_access::password(u)); }
 
 // The message of the error that parsing ends with.
 std::string refusal(std::string_view text) {
@@ -76,8 +74,9 @@ TEST(url, never_shows_a_password_that_was_written_wrongly) {
 }
 
 TEST(url, prints_to_what_parses_to_the_same) {
-  for (const char* text : {"file:///run/lock/my%20app", "memory:shop", "mysql://u@h:3306/db?ttl=30s",
-                           "redis+cluster://a,b:2,[fe80::1]:3", "zookeeper://h1,h2/chroot/deep"}) {
+  for (const char* text :
+       {"file:///run/lock/my%20app", "memory:shop", "mysql://u@h:3306/db?ttl=30s",
+        "redis+cluster://a,b:2,[fe80::1]:3", "zookeeper://h1,h2/chroot/deep"}) {
     const std::string once = url::parse(text).text();
     EXPECT_EQ(once, text);
     EXPECT_EQ(url::parse(once).text(), once);

@@ -8,7 +8,8 @@
 
 namespace holdfast::file {
 
-// What the file system said: `doing` is what failed ("open", "create"), `path` what it was done to, `error` the errno.
+// What the file system said: `doing` is what failed ("open", "create"), `path` what it was done to,
+// `error` the errno.
 core::failure complaint(std::string_view doing, const std::string& path, int error);
 
 // Why a lock was not granted; `trouble` is told for reason::failed.

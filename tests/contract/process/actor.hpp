@@ -14,8 +14,8 @@
 // names here.
 #pragma once
 #include <fcntl.h>
-#include <holdfast/holdfast.hpp>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
 #include <chrono>
 #include <cstdint>
