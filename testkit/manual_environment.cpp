@@ -150,8 +150,7 @@ std::unique_ptr<core::worker> manual_environment::make_worker(const char*) {
 void manual_environment::advance(core::duration d) {
   const core::time_point until = core::saturating_add(now(), d);
   do {
-    while (state_->ring_one(until)) {
-    }
+    while (state_->ring_one(until)) {}
     const std::lock_guard lock(state_->mutex);
     if (state_->now < until) state_->move(until);
   } while (run_jobs() != 0);

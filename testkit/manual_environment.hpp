@@ -18,8 +18,8 @@ class manual_environment final : public core::environment {
   explicit manual_environment(std::uint64_t seed = 1);
   ~manual_environment() override;
 
-  core::time_point now() noexcept override;            // starts at 1,000 s
-  std::chrono::microseconds wall() noexcept override;  // starts at 1,700,000,000 s and moves along
+  core::time_point now() noexcept override;             // starts at 1,000 s
+  std::chrono::microseconds wall() noexcept override;   // starts at 1,700,000,000 s and moves along
   void random(std::span<std::byte>) noexcept override;  // the same for the same seed and calls
   std::unique_ptr<core::alarm> make_alarm(core::alarm_target&, const char* thread_name) override;
   std::unique_ptr<core::worker> make_worker(const char* thread_name) override;

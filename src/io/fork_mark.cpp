@@ -15,8 +15,7 @@ static_assert(cell::is_always_lock_free);
 // A page that the kernel hands to a child as zeroes.
 cell* make_page() noexcept {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* page =
-      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
   if (::madvise(page, size, MADV_WIPEONFORK) != 0) {
     ::munmap(page, size);

@@ -84,8 +84,10 @@ thread_worker::~thread_worker() {
     s.changed.notify_one();
     joins = !::pthread_equal(::pthread_self(), s.thread);
   }
-  if (joins) ::pthread_join(s.thread, nullptr);
-  else ::pthread_detach(s.thread);
+  if (joins)
+    ::pthread_join(s.thread, nullptr);
+  else
+    ::pthread_detach(s.thread);
 }
 
 }  // namespace holdfast::io

@@ -8,8 +8,9 @@ namespace holdfast::io {
 
 // The thread starts at the first set(). set() is a few instructions where the time is later than
 // the one the kernel knows, and one system call where it is earlier: the thread then sleeps again
-// by itself. Rings are at least half a millisecond apart. Destroying from on_alarm() itself lets the thread end by itself. In a fork's child an
-// alarm of the parent is dead: set() does nothing and destroying waits for nothing.
+// by itself. Rings are at least half a millisecond apart. Destroying from on_alarm() itself lets
+// the thread end by itself. In a fork's child an alarm of the parent is dead: set() does nothing
+// and destroying waits for nothing.
 class timer_alarm final : public core::alarm {
  public:
   timer_alarm(core::alarm_target&, const char* thread_name);

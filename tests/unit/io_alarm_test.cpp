@@ -119,8 +119,7 @@ TEST(io_alarm, many_threads_setting_it_at_once_lose_no_ring) {
     a.join();
     b.join();
     ASSERT_TRUE(r.rung.try_acquire_for(generous));
-    while (r.rung.try_acquire()) {
-    }
+    while (r.rung.try_acquire()) {}
   }
 }
 

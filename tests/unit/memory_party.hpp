@@ -58,7 +58,8 @@ inline constexpr terms usual{.op_timeout = 4s, .clock_skew = 0s};
 struct party {
   party(std::shared_ptr<server> s, core::environment& e, std::string_view name = "x",
         const terms& t = usual)
-      : env(e), store(std::make_unique<backend>(std::move(s), e, t)),
+      : env(e),
+        store(std::make_unique<backend>(std::move(s), e, t)),
         claim(store->open({.name = name}, heard)) {}
   ~party() {
     store->close(env.now());

@@ -95,8 +95,7 @@ void backend::close(time_point until) {
   crier cry;
   {
     std::unique_lock lock(wire.at().mutex);
-    while (!settled() && !crier::telling_here() && wire.wait(lock, until)) {
-    }
+    while (!settled() && !crier::telling_here() && wire.wait(lock, until)) {}
     side_.closed = true;
     give_up_all(cry);
   }

@@ -22,7 +22,7 @@ claim::claim(client_side& side, std::string_view name, core::claim_sink& sink)
 }
 
 void claim::operator delete(claim* c, std::destroying_delete_t) {
-  if (c->side_.wire.is_forked()) return;  // its memory may be in the hands of a thread of the parent
+  if (c->side_.wire.is_forked()) return;  // a thread of the parent may have its hands on it
   c->detach();
   if (c->retire()) c->give_back();
 }
@@ -85,8 +85,7 @@ void claim::renew(duration ttl, std::uint32_t ticket) {
 // With nobody in the queue it does not matter when a release arrives, and a clock costs more than
 // all the rest: it is dated to the grant.
 bool claim::release_undated(crier& cry) {
-  if (!side_.wire.calm() || !lock->queue.empty() || lock->holder != who || side_.closed)
-    return false;
+  if (!side_.wire.calm() || !lock->queue.empty() || lock->holder != who) return false;
   carry_out(steps_.release(seen_, side_.wire.rules()), seen_, cry);
   return true;
 }
@@ -102,7 +101,8 @@ void claim::release(const core::succession* next) {
     if (!release_undated(cry)) {
       const time_point now = wire.env().now();
       actions out = steps_.release(now, wire.rules());
-      if (side_.closed && out.send) out = steps_.give_up(errc::outcome_unknown);
+      if (side_.closed && out.send && !wire.calm())  // nobody waits for an answer any more
+        out = steps_.give_up(errc::outcome_unknown);
       carry_out(out, now, cry);
     }
   }
@@ -111,8 +111,8 @@ void claim::release(const core::succession* next) {
 }
 
 void claim::give_up(crier& cry) {
-  const bool leaves = steps_.now_in() == recipe::state::releasing ||
-                      steps_.now_in() == recipe::state::leaving;
+  const bool leaves =
+      steps_.now_in() == recipe::state::releasing || steps_.now_in() == recipe::state::leaving;
   const actions out = steps_.give_up(leaves ? errc::outcome_unknown : errc::closed);
   carry_out(out, side_.wire.env().now(), cry);
 }
@@ -169,14 +169,10 @@ void claim::say(tell what) {
   switch (what) {
     case tell::granted:
       return sink_.granted({steps_.number(), steps_.deadline(), seen_, others_waited_});
-    case tell::refused:
-      return sink_.refused(reason());
-    case tell::wanted:
-      return sink_.wanted();
-    case tell::lost:
-      return sink_.lost(make_error_code(errc::lost));
-    case tell::ended:
-      return sink_.ended(reason());
+    case tell::refused: return sink_.refused(reason());
+    case tell::wanted: return sink_.wanted();
+    case tell::lost: return sink_.lost(make_error_code(errc::lost));
+    case tell::ended: return sink_.ended(reason());
     case tell::moved: {
       time_point deadline;
       std::uint32_t ticket;
@@ -187,8 +183,7 @@ void claim::say(tell what) {
       }
       return sink_.moved(deadline, ticket);
     }
-    case tell::nothing:
-      break;
+    case tell::nothing: break;
   }
 }
 
@@ -199,13 +194,11 @@ core::failure claim::reason() const {
       return {make_error_code(why_),
               "the memory store did not answer within the op-timeout; is it in an outage, or is "
               "its latency above ?op-timeout="};
-    case errc::closed:
-      return {make_error_code(why_), "the client was closed"};
+    case errc::closed: return {make_error_code(why_), "the client was closed"};
     case errc::outcome_unknown:
       return {make_error_code(why_),
               "the memory store did not answer; what may be left there runs out with its ttl"};
-    default:
-      return {make_error_code(why_), {}};
+    default: return {make_error_code(why_), {}};
   }
 }
 

@@ -6,9 +6,9 @@
 
 namespace holdfast::memory {
 
-// One claim's news. A thread that posts while another one is telling leaves the news to that one, so
-// calls to one sink are in order and never overlap. A claim may be destroyed from inside the call
-// that tells its end; its memory is then given back by whoever was telling.
+// One claim's news. A thread that posts while another one is telling leaves the news to that one,
+// so calls to one sink are in order and never overlap. A claim may be destroyed from inside the
+// call that tells its end; its memory is then given back by whoever was telling.
 class news {
  public:
   // With the server's mutex held; true when the caller is to tell.

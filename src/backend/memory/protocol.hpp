@@ -53,10 +53,10 @@ struct reply {
   bool others_wait = false;
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;
-  duration ttl{};         // as asked
-  time_point sent{};      // of the request
+  duration ttl{};     // as asked
+  time_point sent{};  // of the request
   std::int64_t number = 0;
-  duration lapse{};       // queued: until the holder's lease runs out
+  duration lapse{};  // queued: until the holder's lease runs out
 };
 
 // Unasked, and only a hint: what it says is always asked for before it counts.

@@ -82,8 +82,10 @@ struct queries::item final : errand, news {
     } else {
       core::failure why{make_error_code(failed), "the memory store did not answer within the "
                                                  "op-timeout; is it in an outage?"};
-      if (shown) shown->failed(std::move(why));
-      else broken->failed(std::move(why));
+      if (shown)
+        shown->failed(std::move(why));
+      else
+        broken->failed(std::move(why));
     }
     retire();
   }

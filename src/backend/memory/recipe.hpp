@@ -1,31 +1,34 @@
-// One claim on a lock of the store: what it asks, when it asks again, and what it may conclude. Pure:
-// (state, event, now) -> actions. No thread, no clock, no allocation.
+// One claim on a lock of the store: what it asks, when it asks again, and what it may conclude.
+// Pure: (state, event, now) -> actions. No thread, no clock, no allocation.
 //
 //   state     | event                      | next      | actions
-//   ----------+----------------------------+-----------+----------------------------------------------
-//   fresh     | acquire                    | asked     | send ask under a new owner id, wake for a resend
+//   ----------+----------------------------+-----------+------------------------------------------
+//   fresh     | acquire                    | asked     | send ask under a new owner id
 //   asked,    | granted                    | held      | tell granted: its send + ttl - drift
 //   unsure,   | queued, first in line      | queued    | wake when the holder's lease has run out
 //   queued    | queued                     | queued    | wake after a nap
 //             | busy (one attempt)         | fresh     | tell refused
-//             | handed, restarted          | asked     | send ask: what is pushed counts once confirmed
-//             | cancel                     | leaving   | send leave, wake for a resend
+//             | handed, restarted          | asked     | send ask: it counts once confirmed
+//             | cancel                     | leaving   | send leave
 //   asked,    | wake                       | unsure    | send ask again: the owner id resolves it
-//   unsure    | wake, after op-timeout     | fresh     | tell refused; the ledger clears the owner id
+//   unsure    | wake, after op-timeout     | fresh     | tell refused; the ledger clears up
 //   queued    | look                       | queued    | wake when the window has run out
 //             | wake                       | asked     | send ask
 //   held      | renew                      | held      | send renew
 //             | moved                      | held      | tell moved: its send + ttl - drift
 //             | not owner                  | lost      | tell lost
 //             | wanted                     | held      | tell wanted, once
-//   held      | release                    | releasing | send leave, wake for a resend
+//   held      | release                    | releasing | send leave
 //   lost      | release                    | fresh     | tell ended (not held)
 //   releasing | left, not owner            | fresh     | tell ended
 //             | wake                       | releasing | send leave again
 //             | wake, when surely run out  | fresh     | tell ended (outcome unknown)
-//   leaving   | left, not owner            | fresh     | tell ended; what was handed over is passed on
+//   leaving   | left, not owner            | fresh     | tell ended; a hand-over is passed on
 //             | wake                       | leaving   | send leave again
-//             | wake, after op-timeout     | fresh     | tell ended (outcome unknown); as above, the ledger
+//             | wake, after op-timeout     | fresh     | tell ended (outcome unknown); likewise
+//
+// What was sent and not answered is sent again, after longer each time; renewals are not: the core
+// says them again.
 //
 // Every change of what the claim is about (acquire, cancel, release) starts a new epoch; replies to
 // requests of an earlier one are discarded.
@@ -67,7 +70,14 @@ struct actions {
 class recipe {
  public:
   enum class state : unsigned char {
-    fresh, asked, unsure, queued, held, lost, releasing, leaving,
+    fresh,
+    asked,
+    unsure,
+    queued,
+    held,
+    lost,
+    releasing,
+    leaving,
   };
 
   actions acquire(bool one_attempt, duration ttl, time_point now, const terms&) noexcept;

@@ -32,7 +32,8 @@ void store::add(entry& e, endpoint& p) noexcept {
 }
 
 void store::remove(endpoint& p) noexcept {
-  if (p.before_) p.before_->after_ = p.after_;
+  if (p.before_)
+    p.before_->after_ = p.after_;
   else
     p.lock->first_endpoint = p.after_;
   if (p.after_) p.after_->before_ = p.before_;
@@ -62,12 +63,8 @@ reply store::apply(entry& e, const request& r, time_point now, core::environment
   answer.ttl = r.ttl;
   answer.sent = r.sent;
   switch (r.what) {
-    case operation::ask:
-      ask(e, r, now, env, out, answer);
-      break;
-    case operation::leave:
-      leave(e, r, now, env, out, answer);
-      break;
+    case operation::ask: ask(e, r, now, env, out, answer); break;
+    case operation::leave: leave(e, r, now, env, out, answer); break;
     case operation::renew:
       const bool ours = e.held(now) && (e.holder == r.who || planted(mutant::renew_without_owner));
       if (ours) e.lapses = core::saturating_add(now, r.ttl);
@@ -159,8 +156,8 @@ void store::hold(entry& e, owner_id who, time_point now, duration how_long,
   e.note.clear();
 }
 
-// Never below the wall clock in microseconds: a counter that was set back by a failover or a restart
-// is past all its earlier numbers at once.
+// Never below the wall clock in microseconds: a counter that was set back by a failover or a
+// restart is past all its earlier numbers at once.
 std::int64_t store::next_number(time_point now, core::environment& env) {
   constexpr auto read_again_after = std::chrono::milliseconds{10};
   ++counter_;

@@ -1,7 +1,8 @@
 // The link between one client and the store, and what can happen to messages on it.
 //
 // Without latency and faults a request is carried out, and its reply heard, inside send(): the fast
-// path. Otherwise messages are under way, in order, until an alarm of the environment delivers them.
+// path. Otherwise messages are under way, in order, until an alarm of the environment delivers
+// them.
 // All of a server is under one mutex, which the callers hold; claims collect what they have to tell
 // in a crier, which tells it without.
 #pragma once
@@ -85,11 +86,11 @@ class link final : private core::alarm_target {
 
   // With the server's mutex held.
   void send(correspondent&, entry&, request&, time_point now, crier&);
-  void send(errand&, time_point now, crier&);  // an empty reply is heard
+  void send(errand&, time_point now, crier&);       // an empty reply is heard
   void wake_at(correspondent& who, time_point t) {  // `never` cancels; replaces what was set
     if (who.wakes_at_ != t) move_wake(who, t);
   }
-  void forget(correspondent&) noexcept;      // nothing that is under way reaches it
+  void forget(correspondent&) noexcept;  // nothing that is under way reaches it
   void deliver(listener&, const push&, time_point now, crier&);  // from the store
   static void post(const outbox&, time_point now, crier&);
   void sever(bool) noexcept;

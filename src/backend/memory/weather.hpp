@@ -7,7 +7,7 @@
 namespace holdfast::memory {
 
 struct weather {
-  core::duration latency{};  // each way
+  core::duration latency{};                                 // each way
   std::uint32_t requests_to_lose = 0, replies_to_lose = 0;  // the next ones
   double lose_requests = 0, lose_replies = 0;               // chances
   std::uint64_t dice = 0;                                   // the seed, then the state

@@ -1,0 +1,150 @@
+// What the store's answers, its hints and the clock make of a claim.
+#include <algorithm>
+
+#include "backend/memory/recipe.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::memory {
+
+using core::mutant;
+using core::planted;
+using core::saturating_add;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration nap = 30s;  // of those that are not first in line
+
+// Until the holder's lease has run out, and a little more, so that not all look at once.
+actions sleep_until_lapse(duration lapse, time_point now) noexcept {
+  actions out;
+  out.sleeps = true;
+  out.wake = saturating_add(now, std::min(lapse, nap));
+  out.spread = std::clamp<duration>(lapse / 20, 1ms, 250ms);
+  return out;
+}
+
+}  // namespace
+
+actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
+  if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
+  switch (state_) {
+    case state::asked:
+    case state::unsure:
+    case state::queued: return on_ask_reply(r, now, t);
+    case state::held: return on_renew_reply(r, now, t);
+    case state::releasing:
+    case state::leaving: return on_leave_reply(r);
+    case state::fresh:
+    case state::lost: break;
+  }
+  return {};
+}
+
+actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noexcept {
+  actions out;
+  switch (r.what) {
+    case verdict::granted:
+      state_ = state::held;
+      number_ = r.number;
+      deadline_ = deadline_of(r, now, t);
+      others_wait_ = r.others_wait;
+      out.what = tell::granted;
+      return out;
+    case verdict::busy: return become_fresh(tell::refused, errc::timed_out);
+    case verdict::queued:
+      state_ = state::queued;
+      if (r.first) return sleep_until_lapse(r.lapse, now);
+      out.sleeps = true;
+      out.wake = saturating_add(now, nap);
+      out.spread = nap / 10;
+      return out;
+    case verdict::moved:
+    case verdict::left:
+    case verdict::not_owner: break;
+  }
+  return out;
+}
+
+actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) noexcept {
+  actions out;
+  if (r.what == verdict::not_owner) {
+    state_ = state::lost;
+    ++epoch_;
+    out.what = tell::lost;
+  } else if (r.what == verdict::moved) {
+    deadline_ = deadline_of(r, now, t);
+    out.what = tell::moved;
+    if (r.others_wait) return notice_waiters(out);
+  }
+  return out;
+}
+
+// After a repetition "not the owner" is what a release that was heard the first time looks like.
+actions recipe::on_leave_reply(const reply& r) noexcept {
+  if (r.what != verdict::left && r.what != verdict::not_owner) return {};
+  const bool had_it = state_ == state::leaving || r.what == verdict::left || attempts_ > 1;
+  return become_fresh(tell::ended, had_it ? errc{} : errc::not_held);
+}
+
+actions recipe::notice_waiters(actions out) noexcept {
+  if (others_wait_) return out;
+  others_wait_ = true;
+  out.what =
+      static_cast<tell>(static_cast<unsigned>(out.what) | static_cast<unsigned>(tell::wanted));
+  return out;
+}
+
+actions recipe::on(const push& p, time_point now, const terms& t) noexcept {
+  const bool asking = state_ == state::asked || state_ == state::unsure;
+  switch (p.what) {
+    case push::hint::handed:
+      if (asking || state_ == state::queued) return ask(now, t);
+      break;
+    case push::hint::look:
+      if (state_ == state::queued) return sleep_until_lapse(p.in, now);
+      break;
+    case push::hint::wanted:
+      if (state_ == state::held) return notice_waiters({});
+      break;
+    case push::hint::restarted:
+      if (state_ == state::queued) return ask(now, t);
+      if (waits()) return on_wake(now, t);
+      break;
+  }
+  return {};
+}
+
+actions recipe::on_wake(time_point now, const terms& t) noexcept {
+  const bool timed_out =
+      now >= asked_since_ + t.op_timeout && !planted(mutant::operation_without_bound);
+  switch (state_) {
+    case state::asked:
+    case state::unsure:
+      if (timed_out || planted(mutant::unknown_acquire_dropped)) return give_up(errc::unavailable);
+      return ask_again(now, t);
+    case state::queued: return ask(now, t);
+    case state::leaving:
+      if (timed_out) return give_up(errc::outcome_unknown);
+      return question(operation::leave, now, asked_since_ + t.op_timeout, t);
+    case state::releasing:
+      if (now >= surely_over_ || planted(mutant::release_not_repeated))
+        return give_up(errc::outcome_unknown);
+      return question(operation::leave, now, surely_over_, t);
+    case state::fresh:
+    case state::held:
+    case state::lost: break;
+  }
+  return {};
+}
+
+actions recipe::give_up(errc why) noexcept {
+  if (!waits()) return {};
+  const bool of_acquire = state_ != state::releasing && state_ != state::leaving;
+  const bool may_be_there = state_ != state::releasing;  // a release was repeated long enough
+  actions out = become_fresh(of_acquire ? tell::refused : tell::ended, why);
+  out.clear = may_be_there && !planted(mutant::unknown_acquire_dropped);
+  return out;
+}
+
+}  // namespace holdfast::memory

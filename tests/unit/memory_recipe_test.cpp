@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include "backend/memory/recipe.hpp"
+
+namespace holdfast::memory {
+namespace {
+
+using namespace std::chrono_literals;
+using state = recipe::state;
+
+constexpr terms usual{.op_timeout = 8s, .clock_skew = 0s};
+constexpr time_point start{1000s};
+
+reply answer(const recipe& r, operation what, reply::verdict v, time_point sent) {
+  const request q = r.to_send(what, sent);
+  reply out;
+  out.what = v;
+  out.epoch = q.epoch;
+  out.ttl = q.ttl;
+  out.sent = sent;
+  out.number = 7;
+  return out;
+}
+
+recipe held() {
+  recipe r;
+  r.acquire(false, 10s, start, usual);
+  r.on(answer(r, operation::ask, reply::verdict::granted, start), start, usual);
+  return r;
+}
+
+TEST(memory_recipe, each_acquire_has_a_new_owner_id) {
+  recipe r;
+  EXPECT_TRUE(r.acquire(true, 10s, start, usual).new_id);
+  r.on(answer(r, operation::ask, reply::verdict::busy, start), start, usual);
+  EXPECT_EQ(r.now_in(), state::fresh);
+  EXPECT_TRUE(r.acquire(true, 10s, start, usual).new_id);
+}
+
+TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time) {
+  recipe r;
+  actions a = r.acquire(false, 10s, start, usual);
+  duration last{};
+  time_point now = start;
+  int sent = 0;
+  for (; a.send; ++sent) {
+    ASSERT_EQ(a.ask_for, operation::ask);
+    EXPECT_GT(a.wake, now);
+    if (a.wake < start + 8s) EXPECT_GT(a.wake - now, last);
+    last = a.wake - now;
+    now = a.wake;
+    a = r.on_wake(now, usual);
+    EXPECT_FALSE(a.new_id);
+  }
+  EXPECT_EQ(sent, 4);
+  EXPECT_EQ(now, start + 8s);
+  EXPECT_EQ(a.what, tell::refused);
+  EXPECT_EQ(a.why, errc::unavailable);
+  EXPECT_TRUE(a.clear);
+  EXPECT_EQ(r.now_in(), state::fresh);
+}
+
+TEST(memory_recipe, a_reply_of_an_earlier_epoch_changes_nothing) {
+  recipe r;
+  r.acquire(false, 10s, start, usual);
+  const reply late = answer(r, operation::ask, reply::verdict::granted, start);
+  r.cancel(start, usual);
+  EXPECT_EQ(r.on(late, start, usual).what, tell::nothing);
+  EXPECT_EQ(r.now_in(), state::leaving);
+  r.on(answer(r, operation::leave, reply::verdict::left, start), start, usual);
+  EXPECT_EQ(r.now_in(), state::fresh);
+  r.acquire(false, 10s, start, usual);
+  EXPECT_EQ(r.on(late, start, usual).what, tell::nothing);
+  EXPECT_EQ(r.now_in(), state::asked);
+}
+
+TEST(memory_recipe, a_push_grants_nothing_by_itself) {
+  recipe r;
+  r.acquire(false, 10s, start, usual);
+  r.on(answer(r, operation::ask, reply::verdict::queued, start), start, usual);
+  ASSERT_EQ(r.now_in(), state::queued);
+  const actions a = r.on(push{push::hint::handed, {}, {}}, start + 1s, usual);
+  EXPECT_EQ(a.what, tell::nothing);
+  EXPECT_TRUE(a.send);
+  EXPECT_EQ(a.ask_for, operation::ask);
+  r.on(answer(r, operation::ask, reply::verdict::granted, start + 1s), start + 2s, usual);
+  EXPECT_EQ(r.deadline(), start + 1s + 10s - 100ms - 2ms);
+}
+
+TEST(memory_recipe, a_claim_that_holds_or_is_fresh_needs_no_wake) {
+  recipe r = held();
+  for (const push::hint h : {push::hint::handed, push::hint::look, push::hint::restarted}) {
+    const actions a = r.on(push{h, {}, {}}, start, usual);
+    EXPECT_FALSE(a.send || a.sleeps);
+  }
+  EXPECT_FALSE(r.on_wake(start + 1h, usual).send);
+  EXPECT_EQ(r.now_in(), state::held);
+}
+
+TEST(memory_recipe, wanted_is_told_once_a_grant) {
+  recipe r = held();
+  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).what, tell::wanted);
+  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).what, tell::nothing);
+}
+
+TEST(memory_recipe, a_renewal_that_misses_its_push_learns_of_waiters_from_the_reply) {
+  recipe r = held();
+  ASSERT_TRUE(r.renew(20s, start + 1s, usual).send);
+  reply moved = answer(r, operation::renew, reply::verdict::moved, start + 1s);
+  moved.others_wait = true;
+  const auto told = static_cast<unsigned>(r.on(moved, start + 3s, usual).what);
+  EXPECT_EQ(told, static_cast<unsigned>(tell::moved) | static_cast<unsigned>(tell::wanted));
+  EXPECT_EQ(r.deadline(), start + 1s + 20s - 200ms - 2ms);
+}
+
+TEST(memory_recipe, a_release_is_repeated_until_the_last_renewal_has_surely_run_out) {
+  recipe r = held();
+  r.renew(60s, start + 1s, usual);
+  actions a = r.release(start + 2s, usual);
+  time_point now = start + 2s;
+  while (a.send) {
+    ASSERT_EQ(a.ask_for, operation::leave);
+    now = a.wake;
+    a = r.on_wake(now, usual);
+  }
+  EXPECT_EQ(a.what, tell::ended);
+  EXPECT_EQ(a.why, errc::outcome_unknown);
+  EXPECT_GE(now, start + 1s + 60s);
+  EXPECT_FALSE(a.clear);
+}
+
+TEST(memory_recipe, what_the_store_took_away_is_released_without_asking) {
+  recipe r = held();
+  r.renew(10s, start, usual);
+  const actions lost =
+      r.on(answer(r, operation::renew, reply::verdict::not_owner, start), start, usual);
+  EXPECT_EQ(lost.what, tell::lost);
+  const actions a = r.release(start, usual);
+  EXPECT_FALSE(a.send);
+  EXPECT_EQ(a.what, tell::ended);
+  EXPECT_EQ(a.why, errc::not_held);
+}
+
+}  // namespace
+}  // namespace holdfast::memory

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <holdfast/holdfast.hpp>
+
+#include <stop_token>
+#include <string>
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::error_code code_of(auto what) {
+  try {
+    what();
+  } catch (const lock_error& e) {
+    return e.code();
+  }
+  return {};
+}
+
+TEST(memory_store, handles_and_clients_of_one_name_are_one_store) {
+  memory_store store("one"), same("one"), other("another");
+  auto c = client::open(store.url());
+  auto held = c.mutex("x").acquire();
+  EXPECT_FALSE(other.remove("x"));
+  EXPECT_TRUE(same.remove("x"));
+  EXPECT_FALSE(store.remove("x"));
+  std::error_code ec;
+  held.release(ec);
+  EXPECT_EQ(ec, errc::lost);
+}
+
+TEST(memory_store, a_name_with_every_kind_of_character_is_one_url) {
+  memory_store store("a b/../%?&#=ü");
+  auto c = client::open(store.url() + "?ttl=1s");
+  auto held = c.mutex("x").acquire();
+  EXPECT_TRUE(store.remove("x"));
+  held.unlock();
+}
+
+TEST(memory_store, a_bad_name_is_refused) {
+  EXPECT_EQ(code_of([] { memory_store(""); }), errc::bad_name);
+  EXPECT_EQ(code_of([] { memory_store("a\nb"); }), errc::bad_name);
+  EXPECT_EQ(code_of([] { memory_store(std::string(513, 'x')); }), errc::bad_name);
+}
+
+TEST(memory_store, a_client_of_another_store_is_refused) {
+  memory_store store("mine");
+  auto stranger = client::open("memory:");
+  EXPECT_EQ(code_of([&] { store.stop_requests_of(stranger); }), errc::bad_option);
+  EXPECT_EQ(code_of([&] { store.resume_requests_of(stranger); }), errc::bad_option);
+}
+
+TEST(memory_store, a_stopped_clients_lease_runs_out_and_the_next_gets_a_larger_token) {
+  memory_store store("stopped");
+  auto a = client::open(store.url() + "?ttl=300ms");
+  auto b = client::open(store.url() + "?ttl=300ms");
+  auto ma = a.mutex("x"), mb = b.mutex("x");
+  auto old = ma.acquire();
+  const auto token = old.token();
+  store.stop_requests_of(a);
+  auto next = mb.acquire();
+  EXPECT_FALSE(old.held());
+  EXPECT_GT(next.token(), token);
+  store.resume_requests_of(a);
+}
+
+TEST(memory_store, an_outage_is_told_as_unavailable_and_ends) {
+  memory_store store("outage");
+  auto c = client::open(store.url() + "?op-timeout=200ms");
+  auto m = c.mutex("x");
+  store.begin_outage();
+  EXPECT_EQ(code_of([&] { (void)m.acquire(); }), errc::unavailable);
+  store.end_outage();
+  EXPECT_TRUE(m.acquire());
+}
+
+TEST(memory_store, tokens_grow_over_a_failover_and_a_restart) {
+  memory_store store("failover");
+  auto c = client::open(store.url());
+  auto m = c.mutex("x");
+  store.snapshot();
+  std::int64_t last = 0;
+  for (int i = 0; i < 3; ++i) {
+    const auto token = m.acquire().token();
+    EXPECT_GT(token, last);
+    last = token;
+    if (i == 0) store.fail_over();
+    if (i == 1) store.restart_empty();
+    // Numbers count microseconds, of a clock that is read only every few milliseconds.
+    const auto now = lease_clock::now();
+    while (lease_clock::now() - now < 1ms) {}
+  }
+}
+
+TEST(memory_store, a_wait_can_be_stopped_through_latency) {
+  memory_store store("latency");
+  auto a = client::open(store.url()), b = client::open(store.url());
+  auto held = a.mutex("x").acquire();
+  store.set_latency(5ms);
+  auto m = b.mutex("x");
+  EXPECT_FALSE(m.try_acquire_for(50ms));
+  store.set_latency(-1ms);
+  held.release();
+  EXPECT_TRUE(m.try_acquire());
+}
+
+}  // namespace
+}  // namespace holdfast
