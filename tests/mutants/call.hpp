@@ -24,8 +24,7 @@ class pending {  // a call of whatever result
   // Waits until the call is done or waits for somebody.
   void settle() const {
     using namespace std::chrono_literals;
-    while (!done() && !testkit::falls_asleep(::getpid(), thread_id_, 25ms)) {
-    }
+    while (!done() && !testkit::falls_asleep(::getpid(), thread_id_, 25ms)) {}
   }
 
  protected:
@@ -43,11 +42,11 @@ class call final : public pending {
     auto known = id.get_future();
     std::packaged_task<Result(std::stop_token)> task(std::move(what));
     result_ = task.get_future();
-    thread_ = std::thread([id = std::move(id), task = std::move(task),
-                           token = stop_.get_token()]() mutable {
-      id.set_value(::gettid());
-      task(std::move(token));
-    });
+    thread_ = std::thread(
+        [id = std::move(id), task = std::move(task), token = stop_.get_token()]() mutable {
+          id.set_value(::gettid());
+          task(std::move(token));
+        });
     thread_id_ = known.get();
   }
   ~call() override {

@@ -1,6 +1,6 @@
 // Lock files.
-#include <holdfast/holdfast.hpp>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
 #include <chrono>
 
@@ -36,9 +36,8 @@ std::string a_deleted_file_is_nobodys_lock() {
   const auto next = client::open(locks.url());
   const auto third = client::open(locks.url());
   auto held = holder.mutex("job").acquire();
-  call<lease> waiting([&](std::stop_token stop) {
-    return next.mutex("job").acquire({}, std::move(stop));
-  });
+  call<lease> waiting(
+      [&](std::stop_token stop) { return next.mutex("job").acquire({}, std::move(stop)); });
   waiting.settle();
   if (waiting.done()) return "two hold the lock at a time";
   locks.delete_files();

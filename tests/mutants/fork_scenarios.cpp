@@ -1,7 +1,7 @@
 // What a fork's child has of its parent's locks.
-#include <holdfast/holdfast.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
 #include <functional>
 

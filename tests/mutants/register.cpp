@@ -22,9 +22,8 @@ constexpr line lines[] = {
 };
 
 const scenario* scenario_of(core::mutant which) {
-  for (const auto scenarios :
-       {lease_scenarios, message_scenarios, owner_scenarios, cohort_scenarios, token_scenarios,
-        fork_scenarios, file_scenarios})
+  for (const auto scenarios : {lease_scenarios, message_scenarios, owner_scenarios,
+                               cohort_scenarios, token_scenarios, fork_scenarios, file_scenarios})
     for (const auto& one : scenarios())
       if (one.breaks == which) return &one;
   return nullptr;
@@ -57,8 +56,8 @@ class a_mutant final : public ::testing::Test {
 bool register_all() {
   for (const auto& one : lines) {
     const auto* scenario = scenario_of(one.which);
-    const auto name = std::string(one.name) + (scenario ? "/" : "") +
-                      (scenario ? scenario->backend : "");
+    const auto name =
+        std::string(one.name) + (scenario ? "/" : "") + (scenario ? scenario->backend : "");
     ::testing::RegisterTest("mutants", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
                             [&one, scenario]() -> ::testing::Test* {
                               return new a_mutant(one, scenario);
