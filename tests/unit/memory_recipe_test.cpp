@@ -46,7 +46,9 @@ TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time
   for (; a.send; ++sent) {
     ASSERT_EQ(a.ask_for, operation::ask);
     EXPECT_GT(a.wake, now);
-    if (a.wake < start + 8s) EXPECT_GT(a.wake - now, last);
+    if (a.wake < start + 8s) {
+      EXPECT_GT(a.wake - now, last);
+    }
     last = a.wake - now;
     now = a.wake;
     a = r.on_wake(now, usual);
