@@ -116,7 +116,7 @@ duration parse_duration(std::string_view text, std::string_view what) {
   if (number < 0) refuse(what, text, "it is negative");
   const double nanoseconds = number * u->nanoseconds;
   if (nanoseconds >= 9.2e18) refuse(what, text, "it is longer than 292 years");
-  return duration(static_cast<duration::rep>(nanoseconds + 0.5));
+  return duration(std::llround(nanoseconds));
 }
 
 bool parse_bool(std::string_view text, std::string_view what) {

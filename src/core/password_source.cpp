@@ -45,7 +45,7 @@ void read_password_file(const std::string& path, std::string& password) {
 }
 
 void read_password_variable(const std::string& name, std::string& password) {
-  const char* const value = std::getenv(name.c_str());
+  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
   if (!value || !*value)
     fail(errc::bad_url, "open", "password-env names " + name + ", which is not set; export it");
   password = value;

@@ -38,7 +38,7 @@ void thread_worker::state::start(const std::shared_ptr<state>& self) {
   if (!started)
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             "holdfast cannot start a thread");
-  handed.release();
+  (void)handed.release();  // the thread has it now
 }
 
 void thread_worker::state::run() noexcept {
