@@ -46,7 +46,7 @@ bool all_fall_asleep(std::span<const pid_t> threads, std::chrono::milliseconds b
   const auto sleep_of_all = [&] {
     std::string all;
     for (const pid_t thread : threads) {
-      const auto one = sleep_of(::getpid(), thread);
+      auto one = sleep_of(::getpid(), thread);
       if (one.empty()) return one;
       all += one;
     }

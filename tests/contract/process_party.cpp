@@ -14,8 +14,6 @@
 
 #include "party.hpp"
 
-extern char** environ;
-
 namespace contract {
 namespace {
 

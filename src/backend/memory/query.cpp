@@ -68,7 +68,7 @@ struct queries::item final : errand, news {
   void finish(errc why, crier& cry) {
     home.wire_.forget(*this);
     failed = why;
-    place->release();
+    (void)place->release();  // the list holds it no more; the crier ends it
     home.items_.erase(place);
     cry.post(*this, tell::ended);
   }

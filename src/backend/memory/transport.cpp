@@ -184,12 +184,12 @@ void link::on_alarm(time_point now) {
 void link::deliver_due(time_point now, crier& cry) {
   for (std::size_t count = 0; count < batch_max; ++count) {
     if (!up_.empty() && up_.front().due <= now) {
-      const upward m = std::move(up_.front());
+      const upward m = up_.front();
       up_.pop_front();
       --m.from->under_way_;
       if (!cut(now)) arrive(*m.from, m.lock, m.what, now, cry);
     } else if (!down_.empty() && down_.front().due <= now) {
-      const downward m = std::move(down_.front());
+      const downward m = down_.front();
       down_.pop_front();
       --m.to->under_way_;
       if (cut(now)) continue;
