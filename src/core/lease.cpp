@@ -28,6 +28,13 @@ core::failure fault_of_ttl(std::chrono::milliseconds ttl) {
   return {errc::bad_option, "give a ttl from 100 ms to 366 days"};
 }
 
+core::failure extended(detail::turn* t, std::chrono::milliseconds ttl) {
+  core::failure why = fault_of_ttl(ttl);
+  if (why.code) return why;
+  why.code = t ? t->status() : make_error_code(errc::not_held);
+  return why.code ? why : t->home.extend(*t, ttl);
+}
+
 std::stop_token token_of_nothing() {
   std::stop_source source;
   source.request_stop();
@@ -74,16 +81,11 @@ int lease::native_handle() const noexcept {
 }
 
 void lease::extend(std::chrono::milliseconds ttl, std::error_code& ec) {
-  core::failure why = fault_of_ttl(ttl);
-  if (!why.code) why.code = status();
-  if (!why.code) why = turn_->home.extend(*turn_, ttl);
-  ec = why.code;
+  ec = extended(turn_, ttl).code;
 }
 
 void lease::extend(std::chrono::milliseconds ttl) {
-  core::failure why = fault_of_ttl(ttl);
-  if (!why.code) why.code = status();
-  if (!why.code) why = turn_->home.extend(*turn_, ttl);
+  core::failure why = extended(turn_, ttl);
   if (why.code) raise(turn_, "extend", std::move(why));
 }
 

@@ -23,4 +23,11 @@ bool start_quiet_thread(pthread_t& out, const char* name, void* (*run)(void*),
   return true;
 }
 
+void end_quiet_thread(pthread_t thread) noexcept {
+  if (::pthread_equal(::pthread_self(), thread))
+    ::pthread_detach(thread);
+  else
+    ::pthread_join(thread, nullptr);
+}
+
 }  // namespace holdfast::io

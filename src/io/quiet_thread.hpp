@@ -9,4 +9,7 @@ namespace holdfast::io {
 bool start_quiet_thread(pthread_t& out, const char* name, void* (*run)(void*),
                         void* context) noexcept;
 
+// Waits for a thread that has been told to end; when that is the calling one, lets it go instead.
+void end_quiet_thread(pthread_t thread) noexcept;
+
 }  // namespace holdfast::io

@@ -76,18 +76,13 @@ thread_worker::~thread_worker() {
     new std::shared_ptr<state>(std::move(state_));
     return;
   }
-  bool joins;
   {
     const std::lock_guard lock(s.mutex);
     s.stopping = true;
     if (!s.started) return;
     s.changed.notify_one();
-    joins = !::pthread_equal(::pthread_self(), s.thread);
   }
-  if (joins)
-    ::pthread_join(s.thread, nullptr);
-  else
-    ::pthread_detach(s.thread);
+  end_quiet_thread(s.thread);
 }
 
 }  // namespace holdfast::io

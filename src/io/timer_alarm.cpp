@@ -123,18 +123,13 @@ timer_alarm::~timer_alarm() {
     new std::shared_ptr<state>(std::move(state_));
     return;
   }
-  bool joins;
   {
     const std::lock_guard lock(s.mutex);
     s.stopping = true;
     if (!s.started) return;
     if (s.armed != state::rings_anyway) s.arm(core::time_point{});
-    joins = !::pthread_equal(::pthread_self(), s.thread);
   }
-  if (joins)
-    ::pthread_join(s.thread, nullptr);
-  else
-    ::pthread_detach(s.thread);
+  end_quiet_thread(s.thread);
 }
 
 }  // namespace holdfast::io
