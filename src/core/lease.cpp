@@ -29,10 +29,10 @@ core::failure fault_of_ttl(std::chrono::milliseconds ttl) {
 }
 
 core::failure extended(detail::turn* t, std::chrono::milliseconds ttl) {
-  core::failure why = fault_of_ttl(ttl);
-  if (why.code) return why;
-  why.code = t ? t->status() : make_error_code(errc::not_held);
-  return why.code ? why : t->home.extend(*t, ttl);
+  if (core::failure why = fault_of_ttl(ttl); why.code) return why;
+  if (!t) return {errc::not_held, {}};
+  if (const auto lost = t->status()) return {lost, {}};
+  return t->home.extend(*t, ttl);
 }
 
 std::stop_token token_of_nothing() {
