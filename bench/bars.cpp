@@ -62,6 +62,7 @@ std::vector<bar> read_bars(const std::string& file) {
     const toml::table all = toml::parse_file(file);
     for (const auto& [key, value] : all) {
       const std::string name(key.str());
+      if (!built_here(name)) continue;
       if (!find_row(name)) wrong(name, "there is no such row");
       if (!value.is_table()) wrong(name, "a table of keys is expected");
       bars.push_back(read_bar(name, *value.as_table()));

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <functional>
@@ -47,6 +48,29 @@ void wait_until_started(std::vector<child_process>& workers, const mapped_arena&
   }
 }
 
+struct snapshot {
+  clock::time_point at = clock::now();
+  std::uint64_t handoffs, cycles;
+  std::vector<std::uint64_t> turns;
+
+  snapshot(const mapped_arena& arena, const party& p)
+      : handoffs(arena->handoffs.load()), cycles(arena->cycles.load()) {
+    for (unsigned i = 0; i < p.processes * p.threads; ++i) turns.push_back(arena->turns[i].load());
+  }
+
+  party_outcome since(const snapshot& before, std::uint64_t in_all) const {
+    const double passed = seconds(at - before.at).count();
+    std::uint64_t most = 0, fewest = UINT64_MAX;
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      most = std::max(most, turns[i] - before.turns[i]);
+      fewest = std::min(fewest, turns[i] - before.turns[i]);
+    }
+    return {static_cast<double>(handoffs - before.handoffs) / passed,
+            static_cast<double>(cycles - before.cycles) / passed,
+            static_cast<double>(most) / std::max(static_cast<double>(fewest), 0.5), in_all};
+  }
+};
+
 }  // namespace
 
 mapped_arena::mapped_arena(int descriptor) {
@@ -58,7 +82,9 @@ mapped_arena::mapped_arena(int descriptor) {
 
 mapped_arena::~mapped_arena() { munmap(arena_, sizeof *arena_); }
 
-outcome run_party(const party& p, seconds length) {
+party_outcome run_party(const party& p, seconds length) {
+  if (p.processes * p.threads > handoff_arena::most_workers)
+    throw std::runtime_error("more workers than the arena counts");
   const shared_memory memory;
   const mapped_arena arena(memory.descriptor());
   new (arena.operator->()) handoff_arena;
@@ -71,13 +97,9 @@ outcome run_party(const party& p, seconds length) {
   wait_until_started(workers, arena);
   std::this_thread::sleep_for(20ms);
 
-  const auto opened = clock::now();
-  const auto handoffs = arena->handoffs.load();
-  const auto cycles = arena->cycles.load();
+  const snapshot before(arena, p);
   std::this_thread::sleep_for(length);
-  const auto handoffs_made = arena->handoffs.load() - handoffs;
-  const auto cycles_made = arena->cycles.load() - cycles;
-  const seconds passed = clock::now() - opened;
+  const snapshot after(arena, p);
 
   arena->stop = true;
   for (child_process& w : workers) {
@@ -86,8 +108,7 @@ outcome run_party(const party& p, seconds length) {
     throw std::runtime_error(code < 0 ? "a worker process does not end"
                                       : "a worker process failed: " + std::to_string(code));
   }
-  return {static_cast<double>(handoffs_made) / passed.count(),
-          {{"cycles/s", static_cast<double>(cycles_made) / passed.count()}}};
+  return after.since(before, arena->cycles.load());
 }
 
 }  // namespace bench

@@ -1,5 +1,6 @@
 // Processes that take one lock from each other, and the count of how often it changes hands.
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "row.hpp"
@@ -7,16 +8,24 @@
 namespace bench {
 
 struct party {
-  std::string kind;   // "flock" or "holdfast": what a worker process opens
-  std::string where;  // the file, or the URL
+  // What a worker process opens: "flock" a file, "holdfast" a URL, "token" the token of a Redis
+  // server on a port of 127.0.0.1.
+  std::string kind;
+  std::string where;
   unsigned processes = 4;
   unsigned threads = 1;  // of each process
 };
 
-// Starts the processes and counts for `length` how often the holder is another process than the
-// holder before it; the last owner stands in memory that all share and is written under the lock.
-// Figure: such hand-offs per second. Throws when a worker fails or hangs.
-outcome run_party(const party&, seconds length);
+struct party_outcome {
+  double handoffs = 0;       // per second: the holder is another process than the holder before it
+  double cycles = 0;         // acquisitions per second
+  double unfairness = 0;     // the most of them by one thread, as a ratio to the fewest
+  std::uint64_t in_all = 0;  // acquisitions, also before and after what was timed
+};
+
+// Starts the processes and counts for `length`. The last owner and the counts stand in memory that
+// all share and are written under the lock. Throws when a worker fails or hangs.
+party_outcome run_party(const party&, seconds length);
 
 // What a worker process does, with the words of its command line after the first two.
 int worker_main(int argc, char** argv);

@@ -1,5 +1,6 @@
 // What the processes of a hand-off contest share.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -7,19 +8,23 @@ namespace bench {
 
 // Written only by the holder of the lock that is measured, but for `started` and `stop`.
 struct handoff_arena {
+  static constexpr unsigned most_workers = 64;
+
   std::atomic<int> last_owner{-1};
   std::atomic<std::uint64_t> handoffs{0};
   std::atomic<std::uint64_t> cycles{0};
-  std::atomic<unsigned> started{0};  // processes that have had the lock
+  std::array<std::atomic<std::uint64_t>, most_workers> turns{};  // cycles of each thread
+  std::atomic<unsigned> started{0};                              // processes that have had the lock
   std::atomic<bool> stop{false};
 
-  void visit(int process) noexcept {
+  void visit(int process, unsigned worker) noexcept {
     constexpr auto relaxed = std::memory_order_relaxed;
     if (last_owner.load(relaxed) != process) {
       last_owner.store(process, relaxed);
       handoffs.store(handoffs.load(relaxed) + 1, relaxed);
     }
     cycles.store(cycles.load(relaxed) + 1, relaxed);
+    turns[worker].store(turns[worker].load(relaxed) + 1, relaxed);
   }
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

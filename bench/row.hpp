@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,10 +22,22 @@ struct outcome {
 
 using side = std::function<outcome(seconds)>;
 
+// Another library at the same work, to show beside: it has no bar.
+struct peer {
+  std::string name;
+  // What it came to; throws peer_missing when it cannot be had here.
+  std::function<double(seconds)> run;
+};
+
+struct peer_missing : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct contest {
   std::string label;  // what sets it apart when a row has several: "64 threads"
   side limit;         // empty when the figure stands alone
   side holdfast;
+  std::vector<peer> peers{};  // run once, after the pairs
 };
 
 enum class measure : unsigned char {
@@ -42,6 +55,7 @@ struct row {
 
 std::span<const row> rows() noexcept;  // rows.cpp: the one table
 const row* find_row(std::string_view name) noexcept;
+bool built_here(std::string_view name) noexcept;  // false: a row of a backend that is left out
 
 // The rows, by the file that has them.
 std::vector<contest> memory_uncontended();
@@ -50,5 +64,15 @@ std::vector<contest> memory_renewal();
 std::vector<contest> file_uncontended();
 std::vector<contest> file_processes();
 std::vector<contest> run_spawn();
+std::vector<contest> redis_confirmed();
+std::vector<contest> redis_guarded();
+std::vector<contest> redis_own_locks();
+std::vector<contest> redis_own_locks_cpu();
+std::vector<contest> redis_own_locks_async();
+std::vector<contest> redis_crowds();
+std::vector<contest> redis_crowds_by_server();
+std::vector<contest> redis_processes();
+std::vector<contest> redis_processes_in_turns();
+std::vector<contest> redis_renewal();
 
 }  // namespace bench

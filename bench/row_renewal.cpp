@@ -1,9 +1,6 @@
 // memory/renewal: what it costs to keep many leases alive.
 #include <holdfast/holdfast.hpp>
 
-#include <malloc.h>
-#include <time.h>
-
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
@@ -11,23 +8,13 @@
 #include <thread>
 #include <vector>
 
+#include "process_meter.hpp"
 #include "row.hpp"
 
 namespace bench {
 namespace {
 
 constexpr std::size_t lease_count = 100'000;
-
-std::size_t heap_in_use() {
-  const auto info = mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
-
-double process_cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
 
 class held_leases {
  public:

@@ -3,13 +3,35 @@
 namespace bench {
 namespace {
 
+constexpr std::string_view cycles = "cycles per second", acquisitions = "acquisitions per second";
+
 constexpr row table[] = {
     {"memory/w1", measure::difference, "ns per cycle", memory_uncontended},
-    {"memory/w3", measure::ratio, "acquisitions per second", memory_crowds},
+    {"memory/w3", measure::ratio, acquisitions, memory_crowds},
     {"memory/renewal", measure::alone, "share of one core", memory_renewal},
-    {"file/w1", measure::ratio, "cycles per second", file_uncontended},
+    {"file/w1", measure::ratio, cycles, file_uncontended},
     {"file/w4", measure::ratio, "hand-offs to another process per second", file_processes},
     {"run/spawn", measure::ratio, "microseconds per command", run_spawn},
+#ifdef HOLDFAST_WITH_REDIS
+    {"redis/w1", measure::ratio, cycles, redis_confirmed},
+    {"redis/w1-2c", measure::ratio, cycles, redis_confirmed},
+    {"redis/w1-guard", measure::ratio, cycles, redis_guarded},
+    {"redis/w1-guard-2c", measure::ratio, cycles, redis_guarded},
+    {"redis/w2", measure::ratio, cycles, redis_own_locks},
+    {"redis/w2-2c", measure::ratio, cycles, redis_own_locks},
+    {"redis/w2-async", measure::ratio, cycles, redis_own_locks_async},
+    {"redis/w2-async-2c", measure::ratio, cycles, redis_own_locks_async},
+    {"redis/w2-cpu", measure::alone, "CPU us of the client per cycle", redis_own_locks_cpu},
+    {"redis/w3", measure::ratio, acquisitions, redis_crowds},
+    {"redis/w3-2c", measure::ratio, acquisitions, redis_crowds},
+    {"redis/w3-server", measure::ratio, acquisitions, redis_crowds_by_server},
+    {"redis/w3-server-2c", measure::ratio, acquisitions, redis_crowds_by_server},
+    {"redis/w4", measure::ratio, acquisitions, redis_processes},
+    {"redis/w4-2c", measure::ratio, acquisitions, redis_processes},
+    {"redis/w4-turns", measure::ratio, acquisitions, redis_processes_in_turns},
+    {"redis/w4-turns-2c", measure::ratio, acquisitions, redis_processes_in_turns},
+    {"redis/renewal", measure::alone, "share of one core", redis_renewal},
+#endif
 };
 
 }  // namespace
@@ -20,6 +42,14 @@ const row* find_row(std::string_view name) noexcept {
   for (const row& r : table)
     if (r.name == name) return &r;
   return nullptr;
+}
+
+bool built_here(std::string_view name) noexcept {
+#ifdef HOLDFAST_WITH_REDIS
+  return !name.empty();
+#else
+  return !name.starts_with("redis/");
+#endif
 }
 
 }  // namespace bench

@@ -71,17 +71,37 @@ std::vector<std::pair<std::string, double>> medians_beside(const std::vector<pai
   return medians;
 }
 
+void print_peers(const contest& c, measure how, seconds length, double holdfast, double limit) {
+  for (const peer& p : c.peers) {
+    try {
+      const double figure = p.run(length);
+      std::printf("  peer %s %s", p.name.c_str(), plain(figure).c_str());
+      if (how == measure::ratio)
+        std::printf("  -> %s of the limit, holdfast %s times it", plain(figure / limit).c_str(),
+                    plain(holdfast / figure).c_str());
+      std::printf("\n");
+    } catch (const peer_missing& why) {
+      std::printf("  peer %s skipped: %s\n", p.name.c_str(), why.what());
+    }
+    std::fflush(stdout);
+  }
+}
+
 contest_outcome run_contest(const row& r, const contest& c, seconds length, unsigned pairs) {
   if (!c.label.empty()) std::printf(" %s\n", c.label.c_str());
   print_pair("warm-up", c, run_pair(r, c, length, true));
   std::vector<pair_outcome> done;
-  std::vector<double> figures;
+  std::vector<double> figures, limits, ours;
   for (unsigned i = 0; i < pairs; ++i) {
     // Whoever runs second finds another machine than the first: warmer, or slowed down by it.
     done.push_back(run_pair(r, c, length, i % 2 == 0));
     figures.push_back(done.back().figure);
+    limits.push_back(done.back().limit.figure);
+    ours.push_back(done.back().holdfast.figure);
     print_pair("pair " + std::to_string(i + 1), c, done.back());
   }
+  print_peers(c, r.how, length, spread_of(std::move(ours)).median,
+              spread_of(std::move(limits)).median);
   return {c.label, spread_of(std::move(figures)), medians_beside(done)};
 }
 

@@ -83,7 +83,15 @@ int lock_wait::wait_for_turn() {
     const auto options = options_of(arguments_);
     lease_ = arguments_.wait ? mutex.try_acquire_for(*arguments_.wait, options, std::move(stop))
                              : mutex.acquire(options, std::move(stop));
+    make_firm();
   });
+}
+
+// A lock that was handed over holds for a moment until its first renewal; a command wants more.
+void lock_wait::make_firm() {
+  if (!lease_ || !has_ttl() || lease_.expires() - lease_clock::now() > terms().ttl / 2) return;
+  std::error_code lost;  // then it is found out, and told, before the command starts
+  lease_.extend(std::chrono::ceil<std::chrono::milliseconds>(terms().ttl), lost);
 }
 
 int lock_wait::give_up(int signal) {

@@ -32,6 +32,7 @@ class lock_wait {
   void refuse_useless_options() const;
   int try_once();
   int wait_for_turn();
+  void make_firm();
   int give_up(int signal);
 
   const run_arguments& arguments_;

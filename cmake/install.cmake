@@ -19,5 +19,9 @@ install(FILES ${PROJECT_BINARY_DIR}/holdfastConfig.cmake
 # The .pc finds its folders from where it lies, so that a staged or moved installation works.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
   BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE pc_include)
+set(pc_libs "")
+if(HOLDFAST_WITH_REDIS)  # a static library: whoever links to it links to these
+  set(pc_libs " -lssl -lcrypto -lhiredis")
+endif()
 configure_file(cmake/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/holdfast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -4,7 +4,11 @@ set(holdfast_globs ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/src/cor
 foreach(folder IN LISTS holdfast_backends)
   list(APPEND holdfast_globs ${PROJECT_SOURCE_DIR}/src/backend/${folder}/*.cpp)
 endforeach()
+if(HOLDFAST_WITH_REDIS)
+  list(APPEND holdfast_globs ${PROJECT_SOURCE_DIR}/src/io/network/*.cpp)
+endif()
 file(GLOB holdfast_sources CONFIGURE_DEPENDS ${holdfast_globs})
+list(APPEND holdfast_sources ${holdfast_redis_scripts_file})
 
 # What everything of this project is compiled with; never handed to users of the library. GCC 12
 # sees overlapping copies in std::string's operator+ that are none (its bug 105651).
@@ -34,6 +38,10 @@ function(holdfast_flavour target)
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE ${holdfast_definitions} PUBLIC ${arg_DEFINES})
   target_link_libraries(${target} PUBLIC Threads::Threads)
+  if(HOLDFAST_WITH_REDIS)
+    target_link_libraries(${target}
+      PRIVATE $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL PkgConfig::hiredis)
+  endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
   if(arg_FOR_TESTS)
     target_compile_options(${target} PRIVATE -O1 -w)
@@ -46,6 +54,9 @@ function(holdfast_flavour target)
     list(JOIN sanitizers "," joined)
     target_compile_options(${target} PUBLIC -fsanitize=${joined} -fno-sanitize-recover=all
       -fno-omit-frame-pointer)
+    if(thread IN_LIST sanitizers)  # it does not know the fences of Asio; locks stand beside them
+      target_compile_options(${target} PUBLIC -Wno-tsan)
+    endif()
     target_link_options(${target} PUBLIC -fsanitize=${joined})
   endif()
 endfunction()

@@ -36,9 +36,10 @@ configure() {
 compile() {
   local preset=$1 folder=$root/build/$1
   shift
-  if [[ ! -f $folder/build.ninja ]] ||
+  # What a preset sets is in the cache only after it was asked for.
+  if [[ ! -f $folder/build.ninja || $root/CMakePresets.json -nt $folder/.configured ]] ||
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
-    configure "$preset" || return
+    configure "$preset" && touch "$folder/.configured" || return
   fi
   ninja -C "$folder" "$@"
 }

@@ -7,6 +7,9 @@
 #ifdef HOLDFAST_WITH_MEMORY
 #include "backend/memory/backend.hpp"
 #endif
+#ifdef HOLDFAST_WITH_REDIS
+#include "backend/redis/backend.hpp"
+#endif
 
 namespace holdfast {
 
@@ -20,9 +23,15 @@ std::span<const scheme> schemes() noexcept {
 #else
       {"memory", nullptr, "HOLDFAST_WITH_MEMORY"},
 #endif
+#ifdef HOLDFAST_WITH_REDIS
+      {"redis", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"rediss", redis::open, "HOLDFAST_WITH_REDIS"},
+      {"redis+unix", redis::open, "HOLDFAST_WITH_REDIS"},
+#else
       {"redis", nullptr, "HOLDFAST_WITH_REDIS"},
       {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
+#endif
       {"redis+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+cluster", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+shards", nullptr, "HOLDFAST_WITH_REDIS"},

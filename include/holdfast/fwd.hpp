@@ -17,8 +17,12 @@ class lease;
 class mutex;
 class recursive_mutex;
 class client;
+class fencing_guard;
+class redis_guard;
 
 namespace detail {
+class async_answer;
+class async_operation;
 class client_impl;
 class lockable_base;
 class slot;

@@ -8,6 +8,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/clock.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/guard.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/log.hpp>
 #include <holdfast/memory.hpp>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
+#include <string>
 #include <system_error>
 
 namespace holdfast {
@@ -49,6 +50,9 @@ class [[nodiscard]] lease {
 
   // The fencing token, 1 .. 2^63-1: grows with each grant of this lock. 0 when empty.
   std::int64_t token() const noexcept;
+  // Who holds the lock at the store, as client::inspect() shows it: for a guard that compares
+  // owners, and for break_lock(). Empty where a store has no ids, and when the lease is.
+  std::string owner() const;
   // When held() turns false unless a renewal comes first; time_point::max() when the lock is bound
   // to the process and has no deadline.
   lease_clock::time_point expires() const noexcept;
@@ -75,6 +79,8 @@ class [[nodiscard]] lease {
   // in the background). The lease is empty afterwards in every case.
   void release();
   void release(std::error_code&) noexcept;
+  template <class Token>
+  auto async_release(Token&& token);  // the same without blocking: holdfast/asio.hpp
 
   // Queues the release and waits for nothing; does nothing when empty.
   void unlock() noexcept;
@@ -82,6 +88,7 @@ class [[nodiscard]] lease {
  private:
   friend struct detail::lockable_state;
   friend class detail::lockable_base;
+  friend class detail::async_operation;
   explicit lease(detail::turn* turn) noexcept : turn_(turn) {}
   detail::turn* turn_ = nullptr;
 };

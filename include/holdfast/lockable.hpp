@@ -47,6 +47,7 @@ class lockable_base {
   std::string_view name() const noexcept;
 
  protected:
+  friend class async_operation;
   lockable_base(const client&, std::string_view name, bool recursive);
   lockable_base(lockable_base&&) noexcept;
   lockable_base& operator=(lockable_base&&) noexcept;
@@ -109,6 +110,17 @@ class exclusive_lockable : public detail::lockable_base {
                           std::stop_token s, std::error_code& ec) const {
     return try_acquire_for(detail::left_until(t), o, std::move(s), ec);
   }
+
+  // The same without blocking, for Boost.Asio: holdfast/asio.hpp, which defines them.
+  template <class Token>
+  auto async_acquire(Token&& token) const;
+  template <class Token>
+  auto async_acquire(const acquire_options& o, Token&& token) const;
+  template <class Token>
+  auto async_try_acquire(const acquire_options& o, Token&& token) const;
+  template <class R, class P, class Token>
+  auto async_try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o,
+                             Token&& token) const;
 
   // Lockable and TimedLockable, for std::lock_guard, unique_lock, scoped_lock and
   // condition_variable_any. The object stays occupied from lock() to its own unlock(), whether the

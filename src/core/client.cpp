@@ -32,7 +32,7 @@ struct holders final : core::inspection, answer_base {
 
 struct breaking final : core::verdict, answer_base {
   bool was_held = false;
-  void broken(bool was_held_by_seen) override {
+  void decided(bool was_held_by_seen) override {
     was_held = was_held_by_seen;
     parker.signal();
   }
@@ -90,6 +90,8 @@ bool client::break_lock(std::string_view name, std::string_view holder_seen) con
   require_open(*impl_, "break_lock");
   if (const auto fault = core::name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "break_lock", std::string(fault), {}, impl_->text());
+  if (auto fault = impl_->store().name_fault(name); !fault.empty())
+    core::fail(errc::bad_name, "break_lock", std::move(fault), {}, impl_->text());
   breaking answer;
   impl_->store().break_lock(name, holder_seen, answer);
   wait_for(answer, impl_->store());

@@ -67,6 +67,8 @@ client_impl::~client_impl() {
 slot& client_impl::slot_for(std::string_view name) {
   if (const auto fault = core::name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
+  if (auto fault = store_->name_fault(name); !fault.empty())
+    core::fail(errc::bad_name, "mutex", std::move(fault), {}, text_);
   if (!is_of_this_process())
     core::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
   const std::lock_guard guard(slots_mutex_);

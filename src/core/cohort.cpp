@@ -98,8 +98,9 @@ void cohort::start_turn(time_point now) {
   waiter& w = planted(mutant::newcomer_first) ? *last_ : *first_;
   if (leased()) {
     if (deadline_ <= now) return release_and_ask();
+    const bool first_of_handed = turns_ == 0 && handed_rest_ > duration::zero();
     const bool is_short = deadline_ - now < w.how.ttl / 2;
-    if (is_short && !planted(mutant::turn_on_short_lease)) {
+    if (is_short && !first_of_handed && !planted(mutant::turn_on_short_lease)) {
       turn_waits_for_renewal_ = true;
       return renew(w.how.ttl, now);
     }
@@ -170,6 +171,7 @@ void cohort::release_live() {
   turn_waits_for_renewal_ = false;
   deadline_ = never;
   renew_at_ = never;
+  handed_rest_ = duration::zero();
   say(c, conversation::release);
 }
 

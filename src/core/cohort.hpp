@@ -130,11 +130,13 @@ class cohort {
   time_point turns_end_ = never;       // the turns' budget of time is spent: set when a line forms
   time_point earliest_until_ = never;  // of the callers: never too late, perhaps too early
   duration ttl_{};                     // the grant was last asked to run so long
+  duration handed_rest_{};  // of a grant handed over, until it is renewed: what is left then
   std::uint32_t ticket_ = 0;
   std::uint32_t shortened_by_ = 0;  // its ticket; answers to earlier ones lengthen nothing
   std::uint16_t turns_ = 0;         // started under this grant
   std::uint16_t busy_ = 0;
   bool wanted_ = false;
+  bool shown_ = false;  // the grant was renewed
   bool turn_waits_for_renewal_ = false;
   bool closed_ = false;
 };

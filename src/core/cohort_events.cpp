@@ -18,6 +18,8 @@ void cohort::on_granted(conversation& c, const grant& g) {
   ttl_ = c.ttl;
   wanted_ = g.others_wait;
   turns_ = 0;
+  shown_ = false;
+  handed_rest_ = g.handed ? (deadline_ - g.seen) / 16 * 15 : duration::zero();
   turns_end_ = has_crowd() ? saturating_add(g.seen, rules_.options.turn_time) : never;
   if (leased() && deadline_ <= g.seen) {  // too late to be worth anything: it is given back
     answer_line({errc::unavailable, "the answer took longer than the ttl; raise the ttl"}, true);
@@ -43,6 +45,8 @@ void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket
     if (&c != live_ || c.now != state::held) return;
     if (current_ && current_->now != turn::fate::held) return;
   }
+  handed_rest_ = duration::zero();
+  shown_ = true;
   deadline_ = ticket < shortened_by_ ? std::min(deadline, deadline_) : deadline;
   answer_renewals(c, ticket, {});
   if (turn_waits_for_renewal_) return start_turn(now);
@@ -114,13 +118,24 @@ time_point cohort::next_tick() const noexcept {
 
 // How long before the deadline a holder is told that it may lose the lock.
 duration cohort::notice() const noexcept {
+  if (handed_rest_ > duration::zero()) return handed_rest_ / 2;
   const duration ttl = current_->ttl;
   return std::min(rules_.options.grace + ttl / 10, ttl / 2);
 }
 
+// How long a lock is held before the store learns who holds it.
+constexpr duration shown_after = std::chrono::seconds{1};
+
 // Before a third of the ttl is gone, counted from the send that the deadline was counted from.
+// What was handed over for a short window is renewed early in it, but not at once: who lets go
+// within a sixteenth of the window spares the server the renewal.
 void cohort::plan_renewal() noexcept {
-  const duration rest = planted(mutant::renewal_starts_late) ? ttl_ / 10 : ttl_ * 7 / 10;
+  if (handed_rest_ > duration::zero()) {
+    renew_at_ = deadline_ - handed_rest_;
+    return;
+  }
+  duration rest = planted(mutant::renewal_starts_late) ? ttl_ / 10 : ttl_ * 7 / 10;
+  if (rules_.can.shown_by_renewal && !shown_) rest = std::max(rest, ttl_ - shown_after);
   renew_at_ = leased() && current_->renews ? together(deadline_ - rest) : never;
 }
 

@@ -1,6 +1,12 @@
 #include "core/environment.hpp"
 
+#include "core/network.hpp"
+
 namespace holdfast::core {
+
+std::unique_ptr<event_loop> environment::make_loop(loop_user&, driven_by, const char*) {
+  return nullptr;
+}
 
 std::uint64_t random_u64(environment& env) noexcept {
   std::uint64_t n;

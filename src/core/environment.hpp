@@ -10,8 +10,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string_view>
-#include <system_error>
 
 namespace holdfast::core {
 
@@ -48,28 +46,9 @@ class worker {
   virtual void post(std::function<void()>) = 0;
 };
 
-struct stream_events {  // called on the thread that drives the connection
-  virtual void on_open() = 0;
-  virtual void on_bytes(std::span<const std::byte>) = 0;
-  virtual void on_closed(std::error_code) = 0;  // the last call
-
- protected:
-  ~stream_events() = default;
-};
-
-class stream {
- public:
-  virtual ~stream() = default;  // aborts: nothing of this connection can arrive later by our doing
-  virtual void write(std::span<const std::byte>) = 0;
-};
-
-class connector {
- public:
-  virtual std::unique_ptr<stream> connect(std::string_view address, stream_events&) = 0;
-
- protected:
-  ~connector() = default;
-};
+class event_loop;  // core/network.hpp
+class loop_user;
+enum class driven_by;
 
 class environment {
  public:
@@ -79,7 +58,8 @@ class environment {
   virtual void random(std::span<std::byte>) noexcept = 0;  // unpredictable, never repeats
   virtual std::unique_ptr<alarm> make_alarm(alarm_target&, const char* thread_name) = 0;
   virtual std::unique_ptr<worker> make_worker(const char* thread_name) = 0;
-  virtual connector* connections() noexcept { return nullptr; }  // null: this build has no network
+  // Null: this environment has no network.
+  virtual std::unique_ptr<event_loop> make_loop(loop_user&, driven_by, const char* thread_name);
 };
 
 std::uint64_t random_u64(environment&) noexcept;

@@ -76,6 +76,10 @@ std::stop_token lease::lost() const {
   return turn_->home.token_of(*turn_, &detail::turn::loss);
 }
 
+std::string lease::owner() const {
+  return turn_ && is_of_this_process(*turn_) ? turn_->home.owner(*turn_) : std::string();
+}
+
 int lease::native_handle() const noexcept {
   return turn_ && is_of_this_process(*turn_) ? turn_->home.native_handle(*turn_) : -1;
 }

@@ -1,14 +1,12 @@
 #include <holdfast/lockable.hpp>
 
-#include <algorithm>
-#include <cstring>
 #include <exception>
 #include <thread>
 
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
 #include "core/lockable_state.hpp"
-#include "core/name.hpp"
+#include "core/request.hpp"
 
 namespace holdfast::inline v0::detail {
 namespace {
@@ -20,34 +18,9 @@ using core::failure;
                    {std::string(operation), s.name(), s.client().text(), std::move(why.text), {}});
 }
 
-acquire_options as_we_know_them(const acquire_options& given, std::size_t size) {
-  if (size == sizeof(acquire_options)) return given;
-  acquire_options known;
-  std::memcpy(static_cast<void*>(&known), &given, std::min(size, sizeof known));
-  return known;
-}
-
-// What is wrong with the options for this backend; code {} when nothing is.
-failure fault_of(const acquire_options& o, const core::lock_rules& rules) {
-  const bool has_ttl = rules.can.life == core::bound_to::ttl;
-  if (o.ttl.count() != 0) {
-    if (!has_ttl) return {errc::unsupported, "its locks have no ttl; leave the option out"};
-    if (o.ttl < core::ttl_min || o.ttl > core::ttl_max)
-      return {errc::bad_option, "give a ttl from 100 ms to 366 days"};
-  }
-  if (const auto fault = core::note_fault(o.note); !fault.empty())
-    return {errc::bad_option, std::string(fault)};
-  return {};
-}
-
 slot& home_of(client_impl* c, std::string_view name) {
   if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() failed", name);
   return c->slot_for(name);
-}
-
-core::ask ask_for(const acquire_options& o, const core::lock_rules& rules, bool one_attempt) {
-  const auto ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
-  return {one_attempt, ttl, o.note};
 }
 
 }  // namespace
@@ -77,16 +50,11 @@ std::string_view lockable_base::name() const noexcept { return state_->home.name
 lease lockable_base::take(const acquire_options& given, std::size_t size, wait_bound bound,
                           std::stop_token stop, std::error_code* ec) const {
   slot& home = state_->home;
-  const core::lock_rules& rules = home.client().rules();
-  const acquire_options o = as_we_know_them(given, size);
   if (ec) ec->clear();
-  failure why = fault_of(o, rules);
-  if (!home.client().is_of_this_process()) why = {errc::forked, {}};
+  request asked;
+  failure why = asked.read(given, size, bound, home.client());
   if (!why.code) {
-    const bool one_attempt = bound.what == wait_bound::kind::one_attempt;
-    const bool renews =
-        o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
-    turn* const t = home.acquire(ask_for(o, rules, one_attempt), renews, bound, stop, why);
+    turn* const t = home.acquire(asked.how, asked.renews, bound, std::move(stop), why);
     if (t) return lease(t);
   }
   const bool is_try = bound.what != wait_bound::kind::forever;

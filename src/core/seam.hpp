@@ -52,6 +52,7 @@ struct capabilities {
   bool durable = false;    // grants and numbers outlive the process
   bool processes = false;  // excludes other processes
   bool breakable = false;
+  bool shown_by_renewal = false;  // inspect() finds a holder once it has renewed: done soon
   bool downgrade = false;
 };
 
@@ -71,6 +72,8 @@ struct grant {
   time_point deadline = never;  // from before the request was sent; `never` unless bound to ttl
   time_point seen{};            // the clock when the answer arrived; only with a deadline
   bool others_wait = false;     // somebody waits at the store already
+  bool handed = false;  // handed over for a short window: the first turn starts at once, and is
+                        // renewed before the window ends
 };
 
 struct failure {
@@ -106,7 +109,8 @@ class claim {
   virtual void renew(duration ttl, std::uint32_t ticket) = 0;
   virtual void release(
       const succession* next) = 0;  // next: as release(), then next->who->acquire(next->how)
-  virtual bool others_wait() { return true; }  // wanted_by::poll; by the holder, while held
+  virtual bool others_wait() { return true; }       // wanted_by::poll; by the holder, while held
+  virtual std::string owner() const { return {}; }  // while held: as inspect() shows it
   virtual int native_handle() const noexcept { return -1; }  // while held: lease::native_handle()
 };
 
@@ -115,6 +119,8 @@ class parker;  // core/parker.hpp
 class driver {
  public:
   virtual void run_until_signalled(parker&) = 0;
+  // An answer is awaited by somebody who does not block. What was collected for it is written.
+  virtual void attend() noexcept = 0;
 
  protected:
   ~driver() = default;
@@ -128,23 +134,34 @@ struct inspection {  // the answer to inspect()
   ~inspection() = default;
 };
 
-struct verdict {  // the answer to break_lock()
-  virtual void broken(bool was_held_by_seen) = 0;
+struct verdict {                       // the answer to break_lock() and write_guarded()
+  virtual void decided(bool yes) = 0;  // break_lock: it was held by the one seen
   virtual void failed(failure) = 0;
 
  protected:
   ~verdict() = default;
 };
 
+struct guarded_write {   // for redis_guard
+  std::string_view how;  // ordered, exact, or set: only the owner
+  std::string_view key, token, owner, value;
+};
+
 class backend {
  public:
   virtual ~backend() = default;  // after close(), with no claim left
   virtual const capabilities& can() const noexcept = 0;
+  // Beyond the rules of every backend (core/name.hpp): empty, or why the name cannot be used here.
+  virtual std::string name_fault(std::string_view) const { return {}; }
   virtual std::unique_ptr<claim> open(const claim_spec&, claim_sink&) = 0;
   virtual void flush() {}                              // lets a transport send what was collected
   virtual driver* lend() noexcept { return nullptr; }  // null: callers just block
   virtual void inspect(std::string_view prefix, inspection&) = 0;
   virtual void break_lock(std::string_view name, std::string_view holder_seen, verdict&) = 0;
+  // Writes a value at the store if the guard beside it admits the token or the owner.
+  virtual void write_guarded(const guarded_write&, verdict& to) {
+    to.failed({errc::unsupported, "this backend keeps no values; use a client of a redis: URL"});
+  }
   virtual void close(time_point until) = 0;  // answers what is asked by then, then nothing more
   virtual void forked() noexcept = 0;        // in a fork's child: drop descriptors, send nothing
 };

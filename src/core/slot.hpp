@@ -34,11 +34,18 @@ class slot final : private core::timer {
 
   // A turn (which is a user), or nullptr with the reason. Blocks within the bound.
   turn* acquire(const core::ask&, bool renews, wait_bound, std::stop_token, core::failure& why);
-  void unlock(turn&) noexcept;            // ends the turn and waits for nothing
-  core::failure release(turn&) noexcept;  // ends it and waits for the answer
+  // The same without blocking: w.complete() follows, with the turn in `granted` or the reason in
+  // `why`; without a turn the user that was counted for it has to be dropped (drop_user()).
+  void begin(core::waiter& w, wait_bound) noexcept;
+  void withdraw(core::waiter& w) noexcept;  // before w is gone; it may have been answered already
+  void unlock(turn&) noexcept;              // ends the turn and waits for nothing
+  core::failure release(turn&) noexcept;    // ends it and waits for the answer
+  // The same without blocking: i.complete() follows; then the user it was has to be dropped.
+  void begin_release(turn&, core::inquiry& i) noexcept;
   core::failure extend(turn&, core::duration ttl);
   std::stop_token token_of(turn&, std::stop_source turn::*);
   int native_handle(turn&) noexcept;
+  std::string owner(turn&);
   void close() noexcept;
 
   // Said by the conversations.

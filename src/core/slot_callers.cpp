@@ -32,21 +32,29 @@ void slot::drop_user() noexcept {
   step([] {}, 1);
 }
 
-turn* slot::acquire(const core::ask& how, bool renews, wait_bound bound, std::stop_token stop,
-                    failure& why) {
-  blocked_waiter w;
-  w.how = how;
-  w.renews = renews;
+void slot::begin(core::waiter& w, wait_bound bound) noexcept {
   const bool timed = bound.what == wait_bound::kind::within;
   if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
   step([&] {
     ++users_;  // the turn to be
     cohort_.enter(w, timed || !cohort_.is_idle() ? client_.env().now() : core::time_point{});
   });
+}
+
+void slot::withdraw(core::waiter& w) noexcept {
+  step([&] { cohort_.withdraw(w, errc::canceled); });
+}
+
+turn* slot::acquire(const core::ask& how, bool renews, wait_bound bound, std::stop_token stop,
+                    failure& why) {
+  blocked_waiter w;
+  w.how = how;
+  w.renews = renews;
+  begin(w, bound);
   if (!w.parker.signalled()) {
-    const auto withdraw = [&] { step([&] { cohort_.withdraw(w, errc::canceled); }); };
-    std::optional<std::stop_callback<decltype(withdraw)>> on_stop;
-    if (stop.stop_possible()) on_stop.emplace(std::move(stop), withdraw);
+    const auto on_stop_request = [&] { withdraw(w); };
+    std::optional<std::stop_callback<decltype(on_stop_request)>> on_stop;
+    if (stop.stop_possible()) on_stop.emplace(std::move(stop), on_stop_request);
     wait(w.parker);
   }
   if (w.granted) return w.granted;
@@ -83,11 +91,15 @@ void slot::leave(turn& t, core::inquiry* report) noexcept {
 
 void slot::unlock(turn& t) noexcept { leave(t, nullptr); }
 
+void slot::begin_release(turn& t, core::inquiry& i) noexcept {
+  i.until = core::saturating_add(client_.env().now(), client_.rules().options.op_timeout);
+  leave(t, &i);
+}
+
 failure slot::release(turn& t) noexcept {
   const std::error_code lost = t.status();
   blocked_inquiry i;
-  i.until = core::saturating_add(client_.env().now(), client_.rules().options.op_timeout);
-  leave(t, &i);
+  begin_release(t, i);
   wait(i.parker);
   drop_user();
   if (lost) return {lost, {}};
@@ -118,6 +130,11 @@ std::stop_token slot::token_of(turn& t, std::stop_source turn::*which) {
 int slot::native_handle(turn& t) noexcept {
   const lock l(mutex_);
   return t.of && t.of->claim ? t.of->claim->native_handle() : -1;
+}
+
+std::string slot::owner(turn& t) {
+  const lock l(mutex_);
+  return t.of && t.of->claim ? t.of->claim->owner() : std::string();
 }
 
 void slot::close() noexcept {

@@ -5,6 +5,10 @@
 #include "io/random.hpp"
 #include "io/thread_worker.hpp"
 #include "io/timer_alarm.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include "core/network.hpp"
+#include "io/network/asio_loop.hpp"
+#endif
 
 namespace holdfast::io {
 namespace {
@@ -24,6 +28,12 @@ class environment_of_linux final : public core::environment {
   std::unique_ptr<core::worker> make_worker(const char* name) override {
     return std::make_unique<thread_worker>(name);
   }
+#ifdef HOLDFAST_WITH_REDIS
+  std::unique_ptr<core::event_loop> make_loop(core::loop_user& user, core::driven_by how,
+                                              const char* name) override {
+    return make_asio_loop(user, how, name);
+  }
+#endif
 };
 
 }  // namespace

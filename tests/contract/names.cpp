@@ -64,7 +64,7 @@ void names_are_data(stage& on) {
   }
   for (const auto& name : names) EXPECT_FALSE(other.mutex(name).try_acquire()) << name;
   std::vector<std::string> shown;
-  for (const auto& holder : other.inspect()) shown.push_back(holder.name);
+  for (const auto& holder : shown_by(other, names.size())) shown.push_back(holder.name);
   std::ranges::sort(names);
   EXPECT_EQ(shown, names);
   for (auto& lease : leases) lease.release();
@@ -88,7 +88,7 @@ void long_names_differ_to_the_last_byte(stage& on) {
     EXPECT_FALSE(other.mutex(name).try_acquire()) << name;
   }
   std::vector<std::string> shown;
-  for (const auto& holder : other.inspect()) shown.push_back(holder.name);
+  for (const auto& holder : shown_by(other, names.size())) shown.push_back(holder.name);
   std::ranges::sort(names);
   EXPECT_EQ(shown, names) << "and are shown whole";
 }

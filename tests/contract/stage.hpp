@@ -49,6 +49,16 @@ class stage {
   std::unique_ptr<subject> store_;
 };
 
+// What inspect() shows once it shows so many: a store may learn of a holder by its first renewal.
+inline std::vector<holdfast::holder> shown_by(const holdfast::client& client, std::size_t many) {
+  const auto until = std::chrono::steady_clock::now() + generous;
+  for (;;) {
+    auto shown = client.inspect();
+    if (shown.size() >= many || std::chrono::steady_clock::now() > until) return shown;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 // A thread of the suite that makes one call, which may wait.
 template <class Result>
 class caller {

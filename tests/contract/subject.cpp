@@ -11,6 +11,13 @@ const std::vector<backend_under_test>& backends_under_test() {
        .has_outages = true,
        .most_not_applicable = 6},
 #endif
+#ifdef HOLDFAST_WITH_REDIS
+      {.name = "redis",
+       .make = make_redis_subject,
+       .can = {.ttl = true, .fifo = true, .durable = true, .processes = true, .breakable = true},
+       .has_outages = true,
+       .most_not_applicable = 10},
+#endif
       {.name = "file",
        .make = make_file_subject,
        .can = {.ttl = false, .fifo = false, .durable = true, .processes = true, .breakable = false},

@@ -42,5 +42,6 @@ const std::vector<backend_under_test>& backends_under_test();  // those of this 
 
 std::unique_ptr<subject> make_file_subject();
 std::unique_ptr<subject> make_memory_subject();
+std::unique_ptr<subject> make_redis_subject();
 
 }  // namespace contract

@@ -67,7 +67,7 @@ void a_token_grows_over_a_crash(stage& on) {
 void a_token_grows_when_all_have_gone(stage& on) {
   std::int64_t before = 0;
   {
-    const auto other = on.other();
+    const auto other = on.short_lived_other();
     before = token_of(other->ask("try job"));
     ASSERT_NE(before, 0);
   }

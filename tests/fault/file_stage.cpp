@@ -187,7 +187,7 @@ std::vector<holder> inspect(core::backend& b, std::string_view prefix) {
 core::failure break_lock(core::backend& b, std::string_view name) {
   struct : core::verdict {
     core::failure why;
-    void broken(bool) override { ADD_FAILURE() << "a file lock was broken"; }
+    void decided(bool) override { ADD_FAILURE() << "a file lock was broken"; }
     void failed(core::failure f) override { why = std::move(f); }
   } answer;
   b.break_lock(name, "whoever", answer);

@@ -51,6 +51,19 @@ std::string the_turns_of_a_grant_are_limited() {
   return next.token() > highest ? "" : "the next grant has a token that was given before";
 }
 
+std::string a_guard_refuses_smaller_tokens() {
+  scene s;
+  auto& c = s.open("");
+  fencing_guard guard;
+  auto held = s.acquire(c)->result();
+  const auto old_token = held.token();
+  const auto old_owner = held.owner();
+  held.release();
+  held = s.acquire(c)->result();
+  if (!guard.admit(held)) return "the holder was refused";
+  return guard.admit(old_token, old_owner) ? "a stale write was admitted" : "";
+}
+
 std::string numbers_are_not_below_the_clock() {
   scene s;
   auto& c = s.open("");
@@ -67,6 +80,7 @@ constexpr scenario all[] = {
     {mutant::turn_not_counted, "memory", each_turn_has_a_token_of_its_own},
     {mutant::turn_past_1023, "memory", the_turns_of_a_grant_are_limited},
     {mutant::number_not_floored, "memory", numbers_are_not_below_the_clock},
+    {mutant::guard_admits_all, "memory", a_guard_refuses_smaller_tokens},
 };
 
 }  // namespace

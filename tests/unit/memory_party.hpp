@@ -99,7 +99,7 @@ struct judgement : core::verdict {
   bool was = false;
   int answers = 0;
   core::failure failure;
-  void broken(bool b) override {
+  void decided(bool b) override {
     was = b;
     ++answers;
   }

@@ -85,7 +85,7 @@ void backend::inspect(std::string_view prefix, core::inspection& to) {
 
 void backend::break_lock(std::string_view name, std::string_view holder_seen, core::verdict& to) {
   const auto seen = owner_id_of(holder_seen);
-  if (!seen || !*seen) return to.broken(false);  // no holder of a memory store has such an id
+  if (!seen || !*seen) return to.decided(false);  // no holder of a memory store has such an id
   queries_.break_lock(name, *seen, to);
 }
 

@@ -4,9 +4,9 @@
 #include <new>
 #include <string>
 
-#include "backend/memory/crier.hpp"
 #include "backend/memory/ledger.hpp"
 #include "backend/memory/transport.hpp"
+#include "core/crier.hpp"
 #include "core/seam.hpp"
 
 namespace holdfast::memory {
@@ -33,6 +33,7 @@ class claim final : public core::claim, private listener, private news {
   void cancel() override;
   void renew(duration ttl, std::uint32_t ticket) override;
   void release(const core::succession* next) override;
+  std::string owner() const override { return text_of(who); }
 
   // For the closing backend, with the server's mutex held.
   static claim* of(endpoint&, const client_side&) noexcept;

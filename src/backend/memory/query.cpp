@@ -78,7 +78,7 @@ struct queries::item final : errand, news {
               [](const holder& a, const holder& b) { return a.name < b.name; });
     if (failed == errc{}) {
       if (shown) shown->found(std::move(found));
-      if (broken) broken->broken(*verdict);
+      if (broken) broken->decided(*verdict);
     } else {
       core::failure why{make_error_code(failed), "the memory store did not answer within the "
                                                  "op-timeout; is it in an outage?"};

@@ -36,6 +36,7 @@
 #include <holdfast/error.hpp>
 
 #include "backend/memory/protocol.hpp"
+#include "core/crier.hpp"
 
 namespace holdfast::memory {
 
@@ -44,16 +45,9 @@ struct terms {  // the client's, the same for all its claims
   duration clock_skew{};
 };
 
-// What the claim has to tell the core; told in this order.
-enum class tell : unsigned char {
-  nothing = 0,
-  granted = 1,
-  refused = 2,
-  wanted = 4,
-  moved = 8,
-  lost = 16,
-  ended = 32,
-};
+using core::crier;
+using core::news;
+using core::tell;
 
 struct actions {
   bool send = false;    // what to_send(ask_for) says

@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "backend/memory/crier.hpp"
 #include "backend/memory/recipe.hpp"
 #include "backend/memory/store.hpp"
 #include "backend/memory/weather.hpp"

@@ -1,17 +1,26 @@
-// Tells claims' news to the core once no lock is held.
+// For backends: tells claims' news to the core once no lock of the backend is held.
 #pragma once
 #include <atomic>
 
-#include "backend/memory/recipe.hpp"
+namespace holdfast::core {
 
-namespace holdfast::memory {
+// What a claim has to tell the core; told in this order.
+enum class tell : unsigned char {
+  nothing = 0,
+  granted = 1,
+  refused = 2,
+  wanted = 4,
+  moved = 8,
+  lost = 16,
+  ended = 32,
+};
 
 // One claim's news. A thread that posts while another one is telling leaves the news to that one,
 // so calls to one sink are in order and never overlap. A claim may be destroyed from inside the
 // call that tells its end; its memory is then given back by whoever was telling.
 class news {
  public:
-  // With the server's mutex held; true when the caller is to tell.
+  // With the backend's lock held; true when the caller is to tell.
   bool post(tell) noexcept;
   // Without. Reads nothing of the claim after its end was told but whether more came.
   void tell_all();
@@ -52,4 +61,4 @@ class crier {
   news** end_ = &first_;
 };
 
-}  // namespace holdfast::memory
+}  // namespace holdfast::core

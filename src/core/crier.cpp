@@ -1,6 +1,6 @@
-#include "backend/memory/crier.hpp"
+#include "core/crier.hpp"
 
-namespace holdfast::memory {
+namespace holdfast::core {
 
 namespace {
 
@@ -59,4 +59,4 @@ void crier::tell_all() {
   --telling_depth;
 }
 
-}  // namespace holdfast::memory
+}  // namespace holdfast::core

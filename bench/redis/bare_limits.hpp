@@ -1,0 +1,36 @@
+// What a lock on one Redis server cannot do better than: the two steps of the Redis documentation,
+// SET NX PX and a script that deletes what is one's own, driven as cheaply as can be.
+#pragma once
+#include "redis/bare_redis.hpp"
+#include "row.hpp"
+
+namespace bench {
+
+outcome bare_round_trips(int port, seconds length);  // one connection, one step at a time
+// One connection and one thread that keeps so many cycles in flight, each on a key of its own.
+outcome bare_pipeline(int port, unsigned in_flight, seconds length);
+// One key: the release and the next acquire in one write, the next pair after both replies.
+outcome bare_hand_over(int port, seconds length);
+
+inline constexpr const char* token_list = "bench:token";
+
+// A lock of which the server hands the one token to whoever waits longest; see
+// redis_stage::lay_out_token(). For one thread.
+class token_lock {
+ public:
+  explicit token_lock(int port) : redis_(port) {}
+  void lock() { step(take_); }
+  void unlock() { step(give_); }
+
+ private:
+  void step(const std::string& command) {
+    redis_.append(command);
+    redis_.flush();
+    redis_.skip(1);
+  }
+  bare_redis redis_;
+  const std::string take_ = formatted({"BLPOP", token_list, "0"});
+  const std::string give_ = formatted({"RPUSH", token_list, "t"});
+};
+
+}  // namespace bench

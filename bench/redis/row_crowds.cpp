@@ -1,0 +1,66 @@
+// redis/w3 and redis/w3-server: the threads of one process on one lock.
+#include <holdfast/holdfast.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "crowd.hpp"
+#include "fifo_lock.hpp"
+#include "redis/bare_limits.hpp"
+#include "redis/stage.hpp"
+#include "row.hpp"
+
+namespace bench {
+namespace {
+
+constexpr unsigned crowds[] = {16, 64};
+
+// As many clients as it takes: threads of one client hand the lock to each other.
+template <std::size_t clients>
+struct one_lock {
+  redis_stage stage;
+  std::array<std::unique_ptr<holdfast::mutex>, clients> ways;
+
+  explicit one_lock(const std::string& query) {
+    for (auto& way : ways) {
+      const auto client = holdfast::client::open(stage.url(query));
+      way = std::make_unique<holdfast::mutex>(client.mutex("bench"));
+    }
+  }
+  outcome run(unsigned threads, seconds length) {
+    const auto way_of = [this](unsigned i) -> holdfast::mutex& { return *ways[i % clients]; };
+    return run_crowd_on(way_of, threads, length);
+  }
+};
+
+}  // namespace
+
+std::vector<contest> redis_crowds() {
+  const auto lock = std::make_shared<one_lock<1>>("");
+  std::vector<contest> contests;
+  for (const unsigned threads : crowds) {
+    const auto limit = [threads](seconds length) {
+      fifo_lock fifo;
+      return run_crowd(fifo, threads, length);
+    };
+    contests.push_back({std::to_string(threads) + " threads", limit,
+                        [=](seconds length) { return lock->run(threads, length); }});
+  }
+  return contests;
+}
+
+std::vector<contest> redis_crowds_by_server() {
+  const auto lock = std::make_shared<one_lock<2>>("?turns=1");
+  std::vector<contest> contests;
+  for (const unsigned threads : crowds) {
+    const auto limit = [lock](seconds length) {
+      return bare_hand_over(lock->stage.port(), length);
+    };
+    contests.push_back({std::to_string(threads) + " threads of two clients", limit,
+                        [=](seconds length) { return lock->run(threads, length); }});
+  }
+  return contests;
+}
+
+}  // namespace bench

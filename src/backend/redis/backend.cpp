@@ -1,0 +1,79 @@
+#include "backend/redis/backend.hpp"
+
+#include <thread>
+
+#include "backend/redis/claim.hpp"
+#include "backend/redis/query.hpp"
+#include "core/fail.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::ttl,
+    .queue = core::order::fifo,
+    .wanted = core::wanted_by::push,
+    .tokens = true,
+    .durable = true,
+    .processes = true,
+    .breakable = true,
+    .shown_by_renewal = true,
+};
+
+}  // namespace
+
+std::unique_ptr<core::backend> open(const core::opening& o) {
+  auto made = std::make_unique<backend>(o.env, read_settings(o));
+  made->connect();
+  return made;
+}
+
+backend::backend(core::environment& env, settings s) : link_(env, std::move(s)) {}
+
+const core::capabilities& backend::can() const noexcept { return abilities; }
+
+std::string backend::name_fault(std::string_view name) const {
+  return std::string(key_fault(link_.how().prefix + std::string(name)));
+}
+
+std::unique_ptr<core::claim> backend::open(const core::claim_spec& spec, core::claim_sink& sink) {
+  return std::make_unique<claim>(link_, link_.how().prefix + std::string(spec.name), sink);
+}
+
+void backend::inspect(std::string_view prefix, core::inspection& to) {
+  start_inspection(link_, prefix, to);
+}
+
+void backend::break_lock(std::string_view name, std::string_view seen, core::verdict& to) {
+  start_breaking(link_, link_.how().prefix + std::string(name), seen, to);
+}
+
+void backend::write_guarded(const core::guarded_write& what, core::verdict& to) {
+  start_guarded_write(link_, what, to);
+}
+
+void backend::close(time_point until) {
+  if (link_.is_forked()) return;
+  link_.settle(until);
+  core::crier cry;
+  {
+    const std::lock_guard guard(link_.mutex());
+    const time_point now = link_.env().now();
+    link_.claims().for_each(
+        [&](claim& c) { c.fail(errc::closed, "the client was closed", now, cry); });
+  }
+  cry.tell_all();
+  link_.flush();
+  // What another thread has begun to tell is told before the core takes its sinks away.
+  while (!core::crier::telling_here() && is_telling()) std::this_thread::yield();
+}
+
+bool backend::is_telling() {
+  const std::lock_guard guard(link_.mutex());
+  bool telling = false;
+  link_.claims().for_each([&](const claim& c) { telling = telling || c.is_being_told(); });
+  return telling;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,35 @@
+// The redis backend: its capabilities, its claims, its questions.
+#pragma once
+#include <memory>
+
+#include "backend/redis/link.hpp"
+#include "core/registry.hpp"
+
+namespace holdfast::redis {
+
+// redis:, rediss:, redis+unix:. Connects and greets the server. Throws lock_error.
+std::unique_ptr<core::backend> open(const core::opening&);
+
+class backend final : public core::backend {
+ public:
+  backend(core::environment&, settings);
+
+  const core::capabilities& can() const noexcept override;
+  std::string name_fault(std::string_view) const override;
+  std::unique_ptr<core::claim> open(const core::claim_spec&, core::claim_sink&) override;
+  void flush() override { link_.flush(); }
+  core::driver* lend() noexcept override { return link_.lend(); }
+  void inspect(std::string_view prefix, core::inspection&) override;
+  void break_lock(std::string_view name, std::string_view seen, core::verdict&) override;
+  void write_guarded(const core::guarded_write&, core::verdict&) override;
+  void close(time_point until) override;
+  void forked() noexcept override { link_.forked(); }
+
+  void connect() { link_.open_first(); }
+
+ private:
+  bool is_telling();
+  link link_;
+};
+
+}  // namespace holdfast::redis

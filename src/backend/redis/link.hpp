@@ -1,0 +1,169 @@
+// The transport: one client's speech with the server. Three connections: one for commands, which
+// all callers share in one pipeline, one for messages, one for renewals, which nothing else may
+// hold up. Events come from whoever drives; claims are told of theirs after the lock is let go.
+#pragma once
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "backend/redis/claim_table.hpp"
+#include "backend/redis/ledger.hpp"
+#include "backend/redis/line.hpp"
+#include "backend/redis/server_clock.hpp"
+#include "backend/redis/speech.hpp"
+#include "core/parker.hpp"
+
+namespace holdfast::redis {
+
+class link final : private line_owner, private core::loop_user, private core::alarm_target {
+ public:
+  link(core::environment&, settings);
+  ~link();
+
+  std::mutex& mutex() noexcept { return mutex_; }  // guards all below but what says otherwise
+  core::environment& env() override { return env_; }
+  const settings& how() const noexcept { return settings_; }
+  std::uint64_t client() const noexcept { return client_; }
+  claim_table& claims() noexcept { return claims_; }
+
+  // Sends it as soon as it may go: a take needs a floor, a join somebody who listens to messages.
+  void ask(claim&, operation, time_point now);
+  void ask_release(claim&, claim& next, time_point now);
+  bool may_join() const noexcept { return messages_.ready() && commands_.ready(); }
+  void sleep(claim&, time_point wake);                    // never: no more
+  void count(int waiting, int pushable, time_point now);  // changes of how many claims are so
+  void renew(claim&);
+  bool nothing_older_runs() const noexcept { return commands_.is_sole(); }
+  void tend_by(time_point t) { wake_by(t); }
+  // A command of somebody else; false when there is no connection.
+  bool ask_special(answerer&, std::string&& bytes, time_point now);
+  std::string why_not() const;  // what is known of a connection that is not there
+  duration window(duration ttl) const noexcept { return clock_.window(ttl); }
+
+  // Without the lock.
+  void flush() noexcept override;
+  void collected(bool at_once) noexcept;
+  core::driver* lend() noexcept { return loop_->lend(); }
+  void open_first();  // waits until the server has been greeted; throws lock_error
+  // Waits until nothing is left unanswered, or until then; afterwards nothing is sent any more.
+  void settle(time_point until);
+  void forked() noexcept;
+  bool is_forked() const noexcept { return forked_.load(std::memory_order_relaxed); }
+  ledger& unclear() noexcept { return ledger_; }
+
+ private:
+  struct cable;      // a wire of ours
+  struct patience {  // a thread that waits for the link itself
+    core::parker parker;
+    time_point until = core::never;
+    bool for_the_end = false;  // until nothing is left unanswered; else until it was greeted
+    core::failure why;
+    bool answered = false;
+  };
+  struct renewal_user final : core::loop_user {
+    link* home = nullptr;
+    void flush() noexcept override { home->flush_renewals(); }
+    bool expects() const noexcept override { return true; }
+  };
+  struct batch;
+  struct crowd;
+  struct raise_answer;
+  struct time_answer;
+
+  // line_owner
+  void on_ready(line&, time_point now, core::crier&) override;
+  void on_reply(line&, const sent_request&, const value&, time_point now, core::crier&) override;
+  void on_message(line&, const value&, time_point now, core::crier&) override;
+  void on_cut(line&, const sent_request&, time_point now, core::crier&) override;
+  void on_down(line&, const core::failure&, bool for_good, time_point now, core::crier&) override;
+  std::shared_ptr<wire> connect(line&) override;
+  void wake_by(time_point) override;
+  bool expects() const noexcept override {
+    return waiting_.load(std::memory_order_relaxed) > 0 || awaits_.load(std::memory_order_relaxed);
+  }
+  void on_alarm(time_point now) override;
+
+  template <class Event>
+  void happen(const cable&, Event);
+  void write(line&, bool& writing, std::string& spare, std::unique_lock<std::mutex>&) noexcept;
+  void wait(patience&);
+  void answer_patience(time_point now);
+  void see_to_driving();
+  bool is_settled() const noexcept { return waiting_ == 0 && ledger_.empty(); }
+  void flush_renewals() noexcept;
+  bool may_go(operation) const noexcept;
+  void park(claim&, operation);
+  void send_parked(time_point now);
+  void park_collected();
+  void teach(time_point now);
+  void send(claim&, operation, by, time_point now);
+  void encode();
+  void encode_takes();
+  void encode_let_gos();
+  void encode_other(const sent_request&);
+  template <class Each>
+  crowd* gather(std::vector<sent_request>&, Each);
+  void expect_crowd(crowd&, std::uint32_t replies);
+  bool has_collected() const noexcept;
+  asking about(claim&, owner_text& room) const;
+  void ask_by_text(const sent_request&, time_point now);
+  void answer_claim(const sent_request&, const value&, time_point now, core::crier&);
+  void answer(const sent_request&, reply, std::string_view error, time_point now, core::crier&);
+  reply reply_to(const sent_request&) const noexcept;
+  void answer_next(const sent_request&, const value&, time_point now, core::crier&);
+  static bool is_error_of(const reply&) noexcept;
+  reply check(reply, time_point now);
+  void raise(time_point now);
+  void fail_takes(const core::failure&, time_point now, core::crier&);
+  void encode_renewals(time_point now);
+  std::string about_holder(const claim&) const;
+  void probe_messages(time_point now);
+  duration sample_age_max() const noexcept;
+  void end_overdue(time_point now, core::crier&);
+  void wake_sleepers(time_point now, core::crier&);
+  void keep_sample(time_point now);
+  void decline(std::string_view owner, std::string_view lock, time_point now);
+
+  core::environment& env_;
+  const settings settings_;
+  const std::uint64_t client_;
+  std::mutex mutex_;
+  line commands_, messages_, renewals_;
+  claim_table claims_;
+  server_clock clock_;
+  number_guard numbers_;
+  ledger ledger_{*this};
+  std::vector<claim_table::place> parked_;  // claims whose question may not go yet
+  std::set<std::pair<time_point, claim*>> sleepers_;
+  std::vector<sent_request> takes_, let_gos_, others_;  // collected for the next write
+  std::vector<asking> askings_;                         // room of encode_let_gos()
+  std::vector<owner_text> owners_;
+  std::vector<std::unique_ptr<crowd>> crowds_, idle_crowds_;
+  std::deque<claim_table::place> to_renew_;
+  std::vector<std::unique_ptr<batch>> batches_;
+  std::unique_ptr<raise_answer> raise_answer_;
+  std::unique_ptr<time_answer> time_answer_, probe_answer_;
+  time_point probed_{};
+  std::vector<std::shared_ptr<cable>> cables_;
+  patience* patience_ = nullptr;
+  std::atomic<int> waiting_{0};      // claims that await an answer or a push
+  std::atomic<bool> awaits_{false};  // a line awaits an answer that no claim waits for
+  std::atomic<bool> forked_{false};
+  bool ending_ = false;
+  int pushable_ = 0;     // claims that a push may come for
+  std::string not_now_;  // why the server put somebody off last
+  bool raising_ = false;
+  bool sampling_ = false;
+  bool renew_by_text_ = false;
+  time_point alarm_at_ = core::never;
+  bool commands_writing_ = false, messages_writing_ = false, renewals_writing_ = false;
+  std::string commands_spare_, messages_spare_, renewals_spare_;  // keep their room
+  renewal_user renewal_user_;
+  std::unique_ptr<core::alarm> alarm_;
+  std::unique_ptr<core::event_loop> loop_, renewal_loop_;  // gone first
+};
+
+}  // namespace holdfast::redis

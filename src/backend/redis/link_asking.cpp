@@ -1,0 +1,254 @@
+// A link's outgoing side: what goes now, and what has to wait.
+#include <algorithm>
+
+#include "backend/redis/claim.hpp"
+#include "backend/redis/link.hpp"
+#include "backend/redis/link_answers.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::redis {
+
+bool link::may_go(operation what) const noexcept {
+  if (!commands_.ready()) return false;
+  if (what == operation::take) return numbers_.has_floor() && !raising_;
+  if (what == operation::join) return messages_.ready();
+  return true;
+}
+
+void link::ask(claim& c, operation what, time_point now) {
+  if (!may_go(what)) return park(c, what);
+  c.parked = operation::none;  // what waited would come after what it was given up for
+  send(c, what, by::hash, now);
+}
+
+void link::park(claim& c, operation what) {
+  if (c.parked == operation::none) parked_.push_back(c.place());
+  c.parked = what;
+  const time_point now = env_.now();
+  wake_by(core::saturating_add(now, settings_.rules.op_timeout));
+  commands_.open(now);
+  if (what == operation::join) messages_.open(now);
+  if (what == operation::take && commands_.ready()) raise(now);
+}
+
+void link::send_parked(time_point now) {
+  std::vector<claim_table::place> before;
+  before.swap(parked_);
+  for (const auto place : before) {
+    claim* const c = claims_.at(place);
+    if (!c || c->parked == operation::none) continue;
+    ask(*c, std::exchange(c->parked, operation::none), now);
+  }
+}
+
+asking link::about(claim& c, owner_text& room) const {
+  room = text_of(client_, c.id());
+  asking a;
+  a.lock = c.lock();
+  a.owner = view(room);
+  a.ttl = c.steps().ttl();
+  a.window = clock_.window(a.ttl);
+  a.arrival = c.steps().arrival();
+  a.looks = c.steps().looks();
+  return a;
+}
+
+// Collected until somebody writes: what goes out together costs the server far less.
+void link::send(claim& c, operation what, by how, time_point now) {
+  sent_request r;
+  r.whose = c.place();
+  r.to = what;
+  r.by_text = how == by::text;
+  r.epoch = c.steps().epoch();
+  r.ttl = c.steps().ttl();
+  r.sent = now;
+  (what == operation::take ? takes_ : what == operation::let_go ? let_gos_ : others_).push_back(r);
+}
+
+void link::ask_release(claim& c, claim& next, time_point now) {
+  send(c, operation::release, by::hash, now);
+  sent_request& r = others_.back();
+  r.has_next = true;
+  r.next = next.place();
+  r.next_epoch = next.steps().epoch();
+  r.next_ttl = next.steps().ttl();
+}
+
+bool link::has_collected() const noexcept {
+  return !takes_.empty() || !let_gos_.empty() || !others_.empty();
+}
+
+// What was not written before the connection went waits for the next one.
+void link::park_collected() {
+  std::vector<sent_request> unsent;
+  for (auto* all : {&let_gos_, &takes_, &others_}) {
+    unsent.insert(unsent.end(), all->begin(), all->end());
+    all->clear();
+  }
+  for (const sent_request& r : unsent) {
+    claim* const c = claims_.at(r.whose);
+    if (c && c->steps().epoch() == r.epoch) park(*c, r.to);
+    claim* const next = r.has_next ? claims_.at(r.next) : nullptr;
+    if (next && next->steps().epoch() == r.next_epoch) park(*next, operation::join);
+  }
+}
+
+// In this order: what is freed may be taken in the same write, and what a claim says after its take
+// follows that.
+void link::encode() {
+  if (!commands_.ready()) return;
+  if (!let_gos_.empty()) encode_let_gos();
+  if (!takes_.empty()) encode_takes();
+  for (const sent_request& r : others_) encode_other(r);
+  others_.clear();
+}
+
+// Those whose claims are still about the same. Null when there are none.
+template <class Each>
+link::crowd* link::gather(std::vector<sent_request>& from, Each each) {
+  if (idle_crowds_.empty()) idle_crowds_.push_back(std::make_unique<crowd>(*this));
+  crowd& made = *idle_crowds_.back();
+  for (const sent_request& r : from) {
+    claim* const c = claims_.at(r.whose);
+    if (!c || c->steps().epoch() != r.epoch) continue;
+    c->spoken = true;
+    made.members.push_back(r);
+    each(*c);
+  }
+  from.clear();
+  if (made.members.empty()) return nullptr;
+  crowds_.push_back(std::move(idle_crowds_.back()));
+  idle_crowds_.pop_back();
+  return &made;
+}
+
+void link::expect_crowd(crowd& those, std::uint32_t replies) {
+  sent_request r;
+  r.special = &those;
+  r.for_claims = true;
+  r.replies = replies;
+  r.sent = those.members.front().sent;
+  commands_.expect(r, r.sent);
+}
+
+void link::encode_takes() {
+  std::string& out = commands_.out();
+  const std::size_t before = out.size();
+  begin_takes(out);
+  owner_text room;
+  crowd* const those = gather(takes_, [&](claim& c) { append_take(out, about(c, room)); });
+  if (!those) return out.resize(before);
+  end_takes(out);
+  expect_crowd(*those, static_cast<std::uint32_t>(2 + 2 * those->members.size()));
+}
+
+void link::encode_let_gos() {
+  owners_.clear();
+  owners_.reserve(let_gos_.size());
+  askings_.clear();
+  crowd* const those = gather(let_gos_, [&](claim& c) {
+    owners_.emplace_back();
+    askings_.push_back(about(c, owners_.back()));
+  });
+  if (!those) return;
+  append_let_go(commands_.out(), askings_);
+  expect_crowd(*those, 1);
+}
+
+void link::encode_other(const sent_request& asked) {
+  claim* const c = claims_.at(asked.whose);
+  if (!c || c->steps().epoch() != asked.epoch) return;
+  c->spoken = true;
+  owner_text room, next_room;
+  asking a = about(*c, room);
+  sent_request r = asked;
+  claim* const next = r.has_next ? claims_.at(r.next) : nullptr;
+  r.has_next = next && next->steps().epoch() == r.next_epoch;
+  if (r.has_next) {
+    next->spoken = true;
+    next_room = text_of(client_, next->id());
+    a.next_owner = view(next_room);
+    a.known = c->noted;
+    a.next_window = clock_.window(r.next_ttl);
+  }
+  append_question(commands_.out(), r.to, a, r.by_text ? by::text : by::hash);
+  commands_.expect(r, r.sent);
+}
+
+bool link::ask_special(answerer& who, std::string&& bytes, time_point now) {
+  if (!commands_.ready()) {
+    commands_.open(now);
+    return false;
+  }
+  commands_.out() += bytes;
+  sent_request r;
+  r.special = &who;
+  r.sent = now;
+  commands_.expect(r, now);
+  return true;
+}
+
+// Lifts the counter to the server's clock: without that no number proves anything.
+void link::raise(time_point now) {
+  if (raising_) return;
+  std::string bytes;
+  append_raise(bytes, numbers_.last());
+  raising_ = ask_special(*raise_answer_, std::move(bytes), now);
+}
+
+void link::renew(claim& c) {
+  if (std::exchange(c.renewing, true)) return;
+  to_renew_.push_back(c.place());
+  if (to_renew_.size() == 1) renewals_.open(env_.now());
+  if (renewal_loop_ && to_renew_.size() == 1) renewal_loop_->collected(true);
+}
+
+void link::flush_renewals() noexcept {
+  if (is_forked()) return;
+  std::unique_lock lock(mutex_);
+  if (renewals_.ready()) encode_renewals(env_.now());
+  write(renewals_, renewals_writing_, renewals_spare_, lock);
+}
+
+// host|pid|since|note
+std::string link::about_holder(const claim& c) const {
+  const auto since = std::chrono::floor<std::chrono::milliseconds>(env_.wall()).count();
+  std::string out = settings_.host;
+  std::replace(out.begin(), out.end(), '|', '?');
+  out += '|' + std::to_string(settings_.process) + '|' + std::to_string(since) + '|';
+  return out.append(c.note());
+}
+
+// As many as the server may have before it: a hundred thousand at once would need room for all of
+// them, and answers bring the next round. Who has left the lock meanwhile needs none any more.
+void link::encode_renewals(time_point now) {
+  constexpr std::size_t batch_max = 256, batches_max = 16;
+  while (!to_renew_.empty() && batches_.size() < batches_max) {
+    auto made = std::make_unique<batch>(*this);
+    std::vector<owner_text> owners;
+    std::vector<std::string> notes;
+    std::vector<renewal> all;
+    owners.reserve(batch_max);
+    notes.reserve(batch_max);
+    for (; !to_renew_.empty() && all.size() < batch_max; to_renew_.pop_front()) {
+      claim* const c = claims_.at(to_renew_.front());
+      if (!c || !std::exchange(c->renewing, false)) continue;
+      if (c->steps().now_in() != recipe::state::held) continue;
+      owners.push_back(text_of(client_, c->id()));
+      c->noted = true;
+      notes.push_back(c->told_of_holder ? std::string() : about_holder(*c));
+      all.push_back({c->lock(), view(owners.back()), c->steps().ttl(), notes.back()});
+      made->entries.push_back({c->place(), c->steps().epoch(), c->ticket, c->steps().ttl()});
+    }
+    if (all.empty()) continue;
+    append_renewals(renewals_.out(), all, renew_by_text_ ? by::text : by::hash);
+    renew_by_text_ = false;
+    sent_request r;
+    r.special = made.get();
+    r.sent = now;
+    batches_.push_back(std::move(made));
+    renewals_.expect(r, now);
+  }
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,301 @@
+// A link's incoming side: replies to claims, messages, connections that come and go.
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "backend/redis/claim.hpp"
+#include "backend/redis/link.hpp"
+#include "backend/redis/link_answers.hpp"
+#include "core/log.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::crier;
+using core::failure;
+using verdict = reply::verdict;
+using namespace std::chrono_literals;
+
+namespace {
+
+reply again(reply r) noexcept {
+  r.what = verdict::again;
+  return r;
+}
+
+}  // namespace
+
+void link::on_ready(line& x, time_point now, crier&) {
+  if (&x == &commands_) {
+    numbers_.forget();
+    raising_ = false;
+    teach(now);
+    ledger_.resend(now);
+    raise(now);
+  }
+  if (&x == &messages_) {
+    claims_.for_each([&](claim& c) {
+      crier nobody;  // a question is no news
+      c.hear_subscribed(now, nobody);
+    });
+  }
+  if (&x == &renewals_) return renewal_loop_->collected(true);
+  send_parked(now);
+  loop_->collected(true);
+}
+
+void link::on_down(line& x, const failure& why, bool for_good, time_point now, crier& cry) {
+  if (&x == &commands_) {
+    raising_ = false;
+    sampling_ = false;
+    park_collected();
+  }
+  if (!for_good || &x == &renewals_) return;
+  std::vector<claim_table::place> before;
+  before.swap(parked_);
+  for (const auto place : before) {
+    claim* const c = claims_.at(place);
+    if (!c || c->parked == operation::none) continue;
+    c->parked = operation::none;
+    c->fail(static_cast<errc>(why.code.value()), why.text, now, cry);
+  }
+}
+
+void link::on_cut(line&, const sent_request& r, time_point now, crier& cry) {
+  if (r.special) return r.special->cut(now, cry);
+  if (claim* const c = claims_.at(r.whose)) c->hear_cut(r.epoch, now, cry);
+  if (!r.has_next) return;
+  if (claim* const c = claims_.at(r.next)) c->hear_cut(r.next_epoch, now, cry);
+}
+
+void link::on_reply(line&, const sent_request& r, const value& v, time_point now, crier& cry) {
+  if (v.is_error("READONLY")) numbers_.forget();
+  if (r.special) return r.special->answered(v, now, r.sent, cry);
+  if (v.is_error("NOSCRIPT")) return ask_by_text(r, now);
+  answer_claim(r, v, now, cry);
+  if (r.has_next) answer_next(r, v, now, cry);
+}
+
+// It was not done: the server has lost its scripts, or is another one.
+void link::ask_by_text(const sent_request& r, time_point now) {
+  claim* const c = claims_.at(r.whose);
+  if (c && c->steps().epoch() == r.epoch) send(*c, r.to, by::text, now);
+  claim* const next = r.has_next ? claims_.at(r.next) : nullptr;
+  if (next && next->steps().epoch() == r.next_epoch) ask(*next, operation::join, now);
+}
+
+reply link::reply_to(const sent_request& r) const noexcept {
+  reply q;
+  q.to = r.to;
+  q.epoch = r.epoch;
+  q.ttl = r.ttl;
+  q.sent = r.sent;
+  q.final = commands_.is_sole();
+  return q;
+}
+
+void link::answer_claim(const sent_request& r, const value& v, time_point now, crier& cry) {
+  const reply q = reply_to(r);
+  const redis::answer a = r.to == operation::join      ? read_join(v, q)
+                          : r.to == operation::resolve ? read_resolve(v, q)
+                                                       : read_released(v, q);
+  clock_.note(r.sent, a.at, now);
+  answer(r, a.to_claim, v.text(), now, cry);
+}
+
+void link::answer(const sent_request& r, reply q, std::string_view error, time_point now,
+                  crier& cry) {
+  claim* const c = claims_.at(r.whose);
+  if (!c) return;
+  q = check(q, now);
+  if (q.what == verdict::not_now) not_now_ = explain(error);
+  std::string text = is_error_of(q) ? explain(error) : std::string();
+  if (q.what == verdict::bad_number)
+    text =
+        "the counter holdfast:n was lost, and the server's clock is behind what was granted before";
+  c->hear(q, std::move(text), 0, now, cry);
+}
+
+void link::crowd::answered(const value& v, time_point now, time_point, crier& cry) {
+  const bool takes = members.front().to == operation::take;
+  const std::string_view error =
+      takes && !home.commands_.aborted().empty() ? home.commands_.aborted() : v.text();
+  const bool whole = v.size() == members.size() * (takes ? 2 : 1);
+  if (v.is_error("NOSCRIPT")) home.teach(now);
+  value part = v[0];
+  for (const sent_request& r : members) {
+    const reply q = home.reply_to(r);
+    if (v.is_error("NOSCRIPT")) {
+      home.answer(r, again(q), {}, now, cry);
+    } else if (!whole) {
+      home.answer(r, read_error_text(error, q), error, now, cry);
+    } else if (takes) {
+      const value number = part.next();
+      const std::string_view why = part.is(value::kind::error) ? part.text() : number.text();
+      home.answer(r, read_take(part, number, q), why, now, cry);
+      part = number.next();
+    } else {
+      home.answer(r, read_let_go(part, q), part.text(), now, cry);
+      part = part.next();
+    }
+  }
+  end();
+}
+
+void link::crowd::cut(time_point now, crier& cry) {
+  for (const sent_request& r : members)
+    if (claim* const c = home.claims_.at(r.whose)) c->hear_cut(r.epoch, now, cry);
+  end();
+}
+
+// A release that the server cannot read yet would let a take that follows it find the lock busy.
+void link::teach(time_point now) {
+  for (const script_name name :
+       {script_name::let_go, script_name::pass, script_name::release, script_name::join}) {
+    std::string bytes;
+    command(bytes, 3) << "SCRIPT"
+                      << "LOAD" << script_of(name).text;
+    ask_special(*probe_answer_, std::move(bytes), now);
+  }
+}
+
+// It is used again: nothing is allocated for the next.
+void link::crowd::end() noexcept {
+  auto& all = home.crowds_;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [this](const auto& c) { return c.get() == this; });
+  members.clear();
+  home.idle_crowds_.push_back(std::move(*found));
+  all.erase(found);
+}
+
+void link::answer_next(const sent_request& r, const value& v, time_point now, crier& cry) {
+  sent_request its = r;
+  its.whose = r.next;
+  its.to = operation::join;
+  its.epoch = r.next_epoch;
+  its.ttl = r.next_ttl;
+  const redis::answer a = read_next(v, reply_to(its));
+  clock_.note(r.sent, a.at, now);
+  answer(its, a.to_claim, v.text(), now, cry);
+}
+
+bool link::is_error_of(const reply& r) noexcept {
+  return r.what == verdict::failed || r.what == verdict::not_now;
+}
+
+// A number that is not above all that this connection has seen proves nothing: the counter was
+// lost. One far above the server's clock would be followed by smaller ones if it were.
+reply link::check(reply r, time_point now) {
+  if (r.what != verdict::granted) return r;
+  if (!clock_.is_far_behind(r.number, now) && numbers_.accept(r.number)) {
+    if (planted(core::mutant::token_blocks)) r.number = numbers_.from_block(r.number);
+    return r;
+  }
+  numbers_.forget();
+  r.what = verdict::bad_number;
+  return r;
+}
+
+namespace {
+
+// Parts of a message: what|text|...|owner|lock; the lock may have any bytes.
+struct message {
+  std::string_view rest;
+  std::string_view part() noexcept {
+    const std::size_t end = std::min(rest.find('|'), rest.size());
+    const std::string_view out = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return out;
+  }
+  std::int64_t number() noexcept {
+    const std::string_view digits = part();
+    std::int64_t n = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return n;
+  }
+};
+
+}  // namespace
+
+void link::on_message(line&, const value& v, time_point now, crier& cry) {
+  message m{v[2].text()};
+  const std::string_view what = m.part();
+  push p;
+  if (what == "grant") {
+    p.number = m.number();
+    const server_time at{m.number()};
+    const std::chrono::milliseconds window{m.number()};
+    p.others = m.number() != 0;
+    const auto from = clock_.place(at, now, window);
+    // Later than now: the server's clock was set forward since the sample.
+    if (from && *from <= now && numbers_.is_above_floor(p.number))
+      p.until = *from + worth(window, settings_.rules.clock_skew);
+    if (p.until <= now) p.until = core::never;
+  } else if (what == "look") {
+    p.what = push::kind::look;
+    const server_time at{m.number()};
+    const auto when = clock_.place(at, now, core::never.time_since_epoch());
+    p.until = (when ? *when : now) + clock_.round_trip();
+  } else if (what == "wanted") {
+    p.what = push::kind::wanted;
+    m.part();
+  } else {
+    return;
+  }
+  const std::string_view owner = m.part();
+  const auto id = claim_of(client_, owner);
+  claim* const c = id ? claims_.find(*id) : nullptr;
+  if (c && c->lock() == m.rest) return c->hear(p, now, cry);
+  if (p.what == push::kind::grant && id) decline(owner, m.rest, now);
+}
+
+// A lock that was handed to a claim that has gone: it goes on to the next at once.
+void link::decline(std::string_view owner, std::string_view lock, time_point now) {
+  std::string bytes;
+  append_leave(bytes, lock, owner);
+  ask_special(*time_answer_, std::move(bytes), now);
+}
+
+void link::raise_answer::answered(const value& v, time_point now, time_point sent, crier& cry) {
+  home.raising_ = false;
+  if (v.is(value::kind::error) || v.size() != 2) {
+    const reply r = read_error(v, {});
+    return home.fail_takes({r.why, explain(v.text())}, now, cry);
+  }
+  const std::int64_t floor = v[0].integer();
+  home.clock_.note(sent, server_time{v[1].integer()}, now);
+  if (home.clock_.is_behind(floor))
+    return home.fail_takes({errc::refused, explain("AHEAD " + std::string(counter_key))}, now, cry);
+  home.numbers_.lift(floor);
+  home.send_parked(now);
+}
+
+void link::raise_answer::cut(time_point, crier&) { home.raising_ = false; }
+
+void link::fail_takes(const failure& why, time_point now, crier& cry) {
+  std::vector<claim_table::place> before;
+  before.swap(parked_);
+  for (const auto place : before) {
+    claim* const c = claims_.at(place);
+    if (!c || c->parked == operation::none) continue;
+    if (c->parked != operation::take) {
+      parked_.push_back(place);
+      continue;
+    }
+    c->parked = operation::none;
+    c->fail(static_cast<errc>(why.code.value()), why.text, now, cry);
+  }
+}
+
+void link::time_answer::answered(const value& v, time_point now, time_point sent, crier&) {
+  home.sampling_ = false;
+  if (v.size() != 2 || !v[0].is(value::kind::text)) return;
+  std::int64_t seconds = 0, micros = 0;
+  const std::string_view s = v[0].text(), u = v[1].text();
+  std::from_chars(s.data(), s.data() + s.size(), seconds);
+  std::from_chars(u.data(), u.data() + u.size(), micros);
+  home.clock_.note(sent, std::chrono::seconds{seconds} + server_time{micros}, now);
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,157 @@
+// A link's side towards time: what is due, what is overdue, what is renewed.
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/claim.hpp"
+#include "backend/redis/link.hpp"
+#include "backend/redis/link_answers.hpp"
+
+namespace holdfast::redis {
+
+using core::crier;
+
+void link::wake_by(time_point t) {
+  if (t >= alarm_at_) return;
+  alarm_at_ = t;
+  alarm_->set(t);
+}
+
+void link::sleep(claim& c, time_point wake) {
+  if (c.wakes_at != core::never) sleepers_.erase({c.wakes_at, &c});
+  c.wakes_at = wake;
+  if (wake == core::never) return;
+  sleepers_.insert({wake, &c});
+  wake_by(wake);
+}
+
+void link::count(int waiting, int pushable, time_point now) {
+  waiting_.fetch_add(waiting, std::memory_order_relaxed);
+  pushable_ += pushable;
+  if (pushable > 0 && pushable_ == pushable) wake_by(now + sample_age_max());
+}
+
+duration link::sample_age_max() const noexcept { return clock_.window(duration::max()) / 2; }
+
+void link::on_alarm(time_point now) {
+  if (is_forked()) return;
+  crier cry;
+  {
+    const std::lock_guard guard(mutex_);
+    if (ending_) return;
+    alarm_at_ = core::never;
+    commands_.on_alarm(now, cry);
+    messages_.on_alarm(now, cry);
+    renewals_.on_alarm(now, cry);
+    end_overdue(now, cry);
+    wake_sleepers(now, cry);
+    keep_sample(now);
+    if (const time_point next = ledger_.tend(now); next != core::never) wake_by(next);
+    if (patience_) wake_by(patience_->until);
+    answer_patience(now);
+    see_to_driving();
+  }
+  loop_->collected(true);
+  cry.tell_all();  // the last thing: the client may be gone then
+}
+
+void link::end_overdue(time_point now, crier& cry) {
+  std::vector<claim_table::place> before;
+  before.swap(parked_);
+  for (const auto place : before) {
+    claim* const c = claims_.at(place);
+    if (!c || c->parked == operation::none) continue;
+    const time_point since = c->steps().asked_since();
+    const time_point end = since == core::never
+                               ? core::never
+                               : core::saturating_add(since, settings_.rules.op_timeout);
+    if (end > now) {
+      parked_.push_back(place);
+      wake_by(end);
+      continue;
+    }
+    c->parked = operation::none;
+    c->overdue(why_not(), now, cry);
+  }
+}
+
+std::string link::why_not() const {
+  std::string out = "no answer within the op-timeout";
+  for (const line* x : {&commands_, &messages_})
+    if (!x->ready() && !x->last_failure().text.empty()) return out + ": " + x->last_failure().text;
+  return not_now_.empty() ? out : out + ": " + not_now_;
+}
+
+void link::wake_sleepers(time_point now, crier& cry) {
+  while (!sleepers_.empty() && sleepers_.begin()->first <= now) {
+    claim& c = *sleepers_.begin()->second;
+    sleepers_.erase(sleepers_.begin());
+    c.wakes_at = core::never;
+    c.wake(now, cry);
+  }
+  if (!sleepers_.empty()) wake_by(sleepers_.begin()->first);
+}
+
+// While claims wait, a lock that is handed over can be placed on our clock at once.
+void link::keep_sample(time_point now) {
+  if (pushable_ == 0) return;
+  wake_by(now + sample_age_max());
+  if (sampling_ || clock_.is_fresh(now, sample_age_max())) return;
+  std::string bytes;
+  command(bytes, 1) << "TIME";
+  sampling_ = ask_special(*time_answer_, std::move(bytes), now);
+  probe_messages(now);
+}
+
+// A dead connection for messages is found out by the question that it does not answer.
+void link::probe_messages(time_point now) {
+  if (!messages_.ready() || now - probed_ < settings_.rules.op_timeout / 4) return;
+  probed_ = now;
+  command(messages_.out(), 1) << "PING";
+  sent_request r;
+  r.special = probe_answer_.get();
+  r.sent = now;
+  messages_.expect(r, now);
+}
+
+void link::batch::answered(const value& v, time_point now, time_point sent, crier& cry) {
+  if (v.is_error("NOSCRIPT")) {
+    home.renew_by_text_ = true;
+    for (const entry& e : entries)
+      if (claim* const c = home.claims_.at(e.whose)) home.renew(*c);
+    return end();
+  }
+  const server_time at{v[0].integer()};
+  const bool told = v.size() == entries.size() + 1;
+  const duration leap = told ? home.clock_.leap(sent, at, now) : duration::zero();
+  for (std::size_t i = 0; told && i < entries.size(); ++i) {
+    const entry& e = entries[i];
+    claim* const c = home.claims_.at(e.whose);
+    if (!c) continue;
+    reply r;
+    r.to = operation::renew;
+    r.epoch = e.epoch;
+    r.ttl = e.ttl;
+    r.sent = sent;
+    const std::int64_t state = v[i + 1].integer();
+    r.what = state == 1   ? reply::verdict::done
+             : state == 0 ? reply::verdict::not_owner
+                          : reply::verdict::not_now;
+    // The server has seen more time pass than this machine: it was stopped whole, and what it
+    // believes to hold may have been another's meanwhile.
+    if (leap > e.ttl / 10) r.what = reply::verdict::not_owner;
+    if (r.what == reply::verdict::done && r.epoch == c->steps().epoch()) c->told_of_holder = true;
+    c->hear(r, {}, e.ticket, now, cry);
+  }
+  end();
+}
+
+void link::batch::cut(time_point, crier&) { end(); }
+
+void link::batch::end() noexcept {
+  auto& all = home.batches_;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [this](const auto& b) { return b.get() == this; });
+  if (found != all.end()) all.erase(found);  // this ends here
+}
+
+}  // namespace holdfast::redis

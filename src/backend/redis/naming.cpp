@@ -1,0 +1,94 @@
+#include "backend/redis/naming.hpp"
+
+#include <charconv>
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr std::string_view side_prefix = "holdfast:";
+constexpr std::string_view owner_prefix = "hf1:";
+constexpr std::size_t client_digits = 16;
+
+void write_hex(char* at, std::uint64_t n) noexcept {
+  for (int i = 15; i >= 0; --i, n >>= 4) at[i] = "0123456789abcdef"[n & 15];
+}
+
+bool read_hex(std::string_view text, std::uint64_t& out) noexcept {
+  for (const char c : text)
+    if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, 16);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::size_t side_key::size() const noexcept {
+  return side_prefix.size() + 1 + tag.size() + 2 + lock.size() + 2;
+}
+
+void side_key::append_to(std::string& out) const {
+  out += side_prefix;
+  out += '{';
+  out += tag;
+  out += "}:";
+  out += lock;
+  out += ':';
+  out += what;
+}
+
+std::string_view tag_of(std::string_view key) noexcept {
+  const std::size_t open = key.find('{');
+  if (open != key.npos) {
+    const std::size_t close = key.find('}', open + 1);
+    if (close != key.npos && close > open + 1) return key.substr(open + 1, close - open - 1);
+  }
+  return key.find('}') == key.npos ? key : std::string_view();
+}
+
+std::string_view key_fault(std::string_view key) noexcept {
+  if (key.starts_with(side_prefix)) return "names starting with \"holdfast:\" are taken";
+  return {};
+}
+
+std::optional<std::string_view> lock_of(std::string_view text) noexcept {
+  if (!text.starts_with(side_prefix) || !(text.ends_with(":m") || text.ends_with(":q")))
+    return std::nullopt;
+  text.remove_prefix(side_prefix.size());
+  text.remove_suffix(2);
+  const std::size_t close = text.find("}:");
+  if (!text.starts_with('{') || close == text.npos) return std::nullopt;
+  const std::string_view tag = text.substr(1, close - 1), lock = text.substr(close + 2);
+  if (tag_of(lock) != tag) return std::nullopt;
+  return lock;
+}
+
+owner_text text_of(std::uint64_t client, const claim_id& id) noexcept {
+  owner_text out;
+  owner_prefix.copy(out.data(), owner_prefix.size());
+  write_hex(out.data() + 4, client);
+  out[20] = ':';
+  write_hex(out.data() + 21, id.high);
+  write_hex(out.data() + 37, id.low);
+  return out;
+}
+
+std::optional<claim_id> claim_of(std::uint64_t client, std::string_view owner) noexcept {
+  if (owner.size() != owner_bytes || !is_ours(owner) || owner[20] != ':') return std::nullopt;
+  std::uint64_t whose = 0;
+  claim_id id;
+  if (!read_hex(owner.substr(4, client_digits), whose) || whose != client ||
+      !read_hex(owner.substr(21, 16), id.high) || !read_hex(owner.substr(37), id.low))
+    return std::nullopt;
+  return id;
+}
+
+bool is_ours(std::string_view owner) noexcept { return owner.starts_with(owner_prefix); }
+
+std::string channel_of(std::uint64_t client) {
+  std::string out = "hf:0000000000000000";
+  write_hex(out.data() + 3, client);
+  return out;
+}
+
+}  // namespace holdfast::redis

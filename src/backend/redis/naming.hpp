@@ -1,0 +1,52 @@
+// The names that layout `string` writes: keys, owners, channels.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+
+// The keys beside the lock's own: all in its slot of a cluster, by its hash tag. The lock "a{b}c"
+// has "holdfast:{b}:a{b}c:q"; the lock "a", which is its own tag, "holdfast:{a}:a:q".
+struct side_key {
+  std::string_view tag;
+  std::string_view lock;
+  char what = 0;  // q: who waits, m: what is known of them and of the holder
+
+  std::size_t size() const noexcept;
+  void append_to(std::string&) const;
+};
+
+inline constexpr std::string_view counter_key = "holdfast:n";
+inline constexpr std::string_view side_keys_pattern = "holdfast:{*:[mq]";  // of inspect()
+
+// The part in the first braces that are not empty; without such a part all of it. Empty when no
+// side key can be in the same slot, as for "a}b": then it can be used on a single server only.
+std::string_view tag_of(std::string_view lock_key) noexcept;
+
+// Empty, or why the lock's key cannot be used and what to do.
+std::string_view key_fault(std::string_view lock_key) noexcept;
+
+// The lock's key of a side key, or nothing when it is not one.
+std::optional<std::string_view> lock_of(std::string_view side_key_text) noexcept;
+
+// Who holds or waits: a claim of a client. 128 random bits, drawn for every acquire.
+struct claim_id {
+  std::uint64_t high = 0, low = 0;
+  bool operator==(const claim_id&) const noexcept = default;
+  explicit operator bool() const noexcept { return (high | low) != 0; }
+};
+
+// As K holds it: hf1:<client, 16 hexadecimal digits>:<claim, 32>.
+inline constexpr std::size_t owner_bytes = 4 + 16 + 1 + 32;
+using owner_text = std::array<char, owner_bytes>;
+owner_text text_of(std::uint64_t client, const claim_id&) noexcept;
+inline std::string_view view(const owner_text& t) noexcept { return {t.data(), t.size()}; }
+std::optional<claim_id> claim_of(std::uint64_t client, std::string_view owner) noexcept;
+bool is_ours(std::string_view owner) noexcept;  // of any client of holdfast
+
+std::string channel_of(std::uint64_t client);  // hf:<client>
+
+}  // namespace holdfast::redis

@@ -1,0 +1,134 @@
+#include "backend/redis/recipe.hpp"
+
+#include <algorithm>
+
+#include "core/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::mutant;
+using core::planted;
+using core::saturating_add;
+using namespace std::chrono_literals;
+
+duration worth(duration ttl, duration skew) noexcept {
+  return planted(mutant::deadline_without_margin) ? ttl : ttl - ttl / 100 - 2ms - skew;
+}
+
+actions recipe::acquire(bool one_attempt, duration ttl, time_point now) noexcept {
+  one_attempt_ = one_attempt;
+  ttl_ = ttl;
+  actions out = start_over(now, false);
+  if (contended_ && !one_attempt) {  // it was not free the last time: a take would be in vain
+    known_ = true;
+    out = ask(state::joining, operation::join, now);
+  }
+  out.new_id = !planted(mutant::owner_id_reused);
+  return out;
+}
+
+actions recipe::succeed(duration ttl, time_point now) noexcept {
+  actions out = acquire(false, ttl, now);
+  known_ = true;
+  out.send = operation::none;  // the release speaks for it
+  state_ = state::joining;
+  return out;
+}
+
+actions recipe::start_over(time_point now, bool clear) noexcept {
+  number_ = 0;
+  known_ = false;
+  look_at_ = core::never;
+  actions out = ask(state::asked, operation::take, now);
+  out.new_id = clear;
+  out.clear = clear;
+  return out;
+}
+
+actions recipe::cancel(time_point now) noexcept {
+  if (!waits() || state_ == state::releasing || state_ == state::leaving) return {};
+  return leave(state::leaving, operation::leave, now);
+}
+
+actions recipe::renew(duration ttl) noexcept {
+  if (state_ != state::held) return {};
+  ttl_ = ttl;
+  known_ = true;
+  return send(operation::renew);
+}
+
+actions recipe::release(time_point now) noexcept {
+  if (state_ == state::lost) return become_fresh(tell::ended, errc::not_held);
+  if (state_ != state::held) return {};
+  const bool quick = !known_ && !others_wait_;
+  contended_ = others_wait_;
+  return leave(state::releasing, quick ? operation::let_go : operation::release, now);
+}
+
+time_point recipe::asked_since() const noexcept {
+  return waits() && state_ != state::queued ? asked_since_ : core::never;
+}
+
+actions recipe::send(operation what) noexcept {
+  actions out;
+  out.send = what;
+  return out;
+}
+
+// A first question of its kind.
+actions recipe::ask(state next, operation what, time_point now) noexcept {
+  ++epoch_;
+  state_ = next;
+  asked_since_ = now;
+  attempts_ = 0;
+  looks_ = false;
+  return send(what);
+}
+
+actions recipe::leave(state next, operation what, time_point now) noexcept {
+  actions out = ask(next, what, now);
+  out.sleeps = true;  // wakes up for nothing any more
+  return out;
+}
+
+actions recipe::become_held(std::int64_t number, time_point deadline, bool others, bool handed,
+                            time_point now) noexcept {
+  if (!planted(mutant::late_reply_accepted)) ++epoch_;  // what else was asked is of no interest
+  state_ = state::held;
+  asked_since_ = now;
+  number_ = number;
+  deadline_ = deadline;
+  others_wait_ = others;
+  handed_ = handed;
+  actions out;
+  out.sleeps = true;
+  out.what = tell::granted;
+  return out;
+}
+
+actions recipe::become_fresh(tell what, errc why) noexcept {
+  ++epoch_;
+  state_ = state::fresh;
+  actions out;
+  out.sleeps = true;
+  out.what = what;
+  out.why = why;
+  return out;
+}
+
+actions recipe::on_overdue() noexcept {
+  if (!waits() || state_ == state::queued) return {};
+  const bool ends = state_ == state::releasing || state_ == state::leaving;
+  actions out = ends ? become_fresh(tell::ended, errc::outcome_unknown)
+                     : become_fresh(tell::refused, errc::unavailable);
+  out.clear = true;
+  return out;
+}
+
+actions recipe::give_up(errc why) noexcept {
+  if (!waits()) return {};
+  const bool ends = state_ == state::releasing || state_ == state::leaving;
+  return become_fresh(ends ? tell::ended : tell::refused, ends ? errc::outcome_unknown : why);
+}
+
+}  // namespace holdfast::redis

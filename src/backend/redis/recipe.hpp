@@ -1,0 +1,155 @@
+// One claim on a lock of layout `string`: what it asks, when it asks again, what it may conclude.
+// Pure: (state, event, now) -> actions. No socket, no thread, no clock, no allocation.
+//
+// Source: the single-instance lock of redis.io's "Distributed Locks with Redis" (SET NX PX, delete
+// by owner), with a number for each grant, a line, and a release that hands the lock directly to
+// the first in line: docs/safety.md.
+//
+//   state     | event                         | next      | actions
+//   ----------+-------------------------------+-----------+---------------------------------------
+//   fresh     | acquire                       | asked     | send take, under a new id
+//             |                               | joining   | send join, if somebody waited last time
+//   asked     | granted                       | held      | tell granted: its send + ttl - drift
+//             | busy                          | joining   | send join (one attempt: tell refused)
+//             | bad number                    | asked     | give the id up; send take, a new id,
+//             |                               |           | from the second time on after a pause
+//             | cut (the connection is gone)  | unsure    | send resolve
+//   unsure    | granted                       | held      | tell granted: the resolve's send + ...
+//             | busy                          | asked     | send take
+//   joining   | granted                       | held      | tell granted
+//             | queued, next in line          | queued    | sleep until the holder's lease is over;
+//             |                               |           | a foreign one: 5..250 ms, and ask
+//             | queued                        | queued    | nap
+//   joining,  | a push with a deadline        | held      | tell granted, handed over
+//   queued    | a push without one            | joining   | send join: the lock is ours by now
+//             | look                          | same      | sleep until then
+//             | cut, wake, subscribed anew    | joining   | send join, with its place in line
+//   held      | renew                         | held      | send renew
+//             | done                          | held      | tell moved: its send + ttl - drift
+//             | not owner                     | lost      | tell lost
+//             | wanted                        | held      | tell wanted, once
+//             | release                       | releasing | send let go, or release when somebody
+//             |                               |           | waits or the server has notes
+//   lost      | release                       | fresh     | tell ended (not held)
+//   asked ... | cancel                        | leaving   | send leave: it follows what was sent
+//   queued    |                               |           |
+//   releasing | done, not owner               | fresh     | tell ended
+//   leaving   | done, not owner               | fresh     | tell ended
+//   releasing,| again, cut                    | same      | send it again
+//   leaving   | failed                        | same      | send it again, later each time
+//   any of    | overdue                       | fresh     | tell refused, or ended (outcome
+//   these     |                               |           | unknown); the id goes to the ledger
+//
+// Every change of what the claim is about starts a new epoch; replies to questions of an earlier
+// one are discarded.
+#pragma once
+#include "backend/redis/protocol.hpp"
+#include "core/crier.hpp"
+
+namespace holdfast::redis {
+
+using core::tell;
+
+struct terms {  // the client's, the same for all its claims
+  duration op_timeout{};
+  duration clock_skew{};
+};
+
+// What a lease of `ttl` is worth on a clock that may run a hundredth slower than the server's.
+duration worth(duration ttl, duration clock_skew) noexcept;
+
+struct actions {
+  operation send = operation::none;
+  bool sleeps = false;  // until `wake` and a random part of `spread`; replaces an earlier sleep
+  bool new_id = false;  // from here on the claim has another id
+  bool clear = false;   // the id may be at the server: for the ledger, before the new one
+  tell what = tell::nothing;
+  errc why{};  // of refused and ended; 0: released or withdrawn
+  time_point wake = core::never;
+  duration spread{};
+};
+
+class recipe {
+ public:
+  enum class state : unsigned char {
+    fresh,
+    asked,
+    unsure,
+    joining,
+    queued,
+    held,
+    lost,
+    releasing,
+    leaving,
+  };
+
+  actions acquire(bool one_attempt, duration ttl, time_point now) noexcept;
+  actions cancel(time_point now) noexcept;
+  actions renew(duration ttl) noexcept;
+  actions release(time_point now) noexcept;
+  // The lock is asked for in the same step as another claim's release.
+  actions succeed(duration ttl, time_point now) noexcept;
+  actions on(const reply&, time_point now, const terms&) noexcept;
+  actions on(const push&, time_point now) noexcept;  // to the claim's id
+  actions on_cut(std::uint32_t epoch) noexcept;      // what was asked then is not answered any more
+  actions on_subscribed() noexcept;
+  actions on_wake(time_point now, const terms&) noexcept;
+  actions on_overdue() noexcept;
+  // Ends at once whatever waits for an answer: refused or ended, for the reason given.
+  actions give_up(errc) noexcept;
+
+  state now_in() const noexcept { return state_; }
+  bool waits() const noexcept {
+    return state_ != state::fresh && state_ != state::held && state_ != state::lost;
+  }
+  bool may_be_pushed() const noexcept {
+    return state_ == state::joining || state_ == state::queued;
+  }
+  std::uint32_t epoch() const noexcept { return epoch_; }
+  duration ttl() const noexcept { return ttl_; }
+  std::int64_t arrival() const noexcept { return number_; }  // 0: never stood in line
+  bool looks() const noexcept { return looks_; }             // it asks because its time has come
+  // Overdue when what was asked then is not answered an op-timeout later; never: nothing is.
+  time_point asked_since() const noexcept;
+  // Of the last grant or renewal.
+  std::int64_t number() const noexcept { return number_; }
+  time_point deadline() const noexcept { return deadline_; }
+  time_point since() const noexcept { return asked_since_; }  // held: the grant arrived
+  bool others_wait() const noexcept { return others_wait_; }
+  bool handed() const noexcept { return handed_; }
+
+ private:
+  using verdict = reply::verdict;
+  actions ask(state, operation, time_point now) noexcept;
+  actions send(operation) noexcept;
+  actions leave(state, operation, time_point now) noexcept;
+  actions on_ask_reply(const reply&, time_point now, const terms&) noexcept;
+  actions on_bad_number(time_point now, const terms&) noexcept;
+  actions on_queued(const reply&, time_point now) noexcept;
+  actions on_renew_reply(const reply&, time_point now, const terms&) noexcept;
+  actions on_leave_reply(const reply&, time_point now) noexcept;
+  actions pause(time_point now) noexcept;
+  operation question() const noexcept;
+  actions become_held(std::int64_t number, time_point deadline, bool others, bool handed,
+                      time_point now) noexcept;
+  actions become_fresh(tell, errc) noexcept;
+  actions notice_waiters(actions) noexcept;
+  actions start_over(time_point now, bool clear) noexcept;
+
+  duration ttl_{};
+  std::int64_t number_ = 0;
+  time_point deadline_ = core::never;
+  time_point asked_since_{};
+  time_point look_at_ = core::never;  // a look that overtook the answer to its join
+  std::uint32_t epoch_ = 0;
+  std::uint8_t attempts_ = 0;  // at what is not answered yet
+  state state_ = state::fresh;
+  bool one_attempt_ = false;
+  bool others_wait_ = false;
+  bool handed_ = false;
+  bool known_ = false;  // the server may keep notes on it
+  bool looks_ = false;
+  bool contended_ = false;  // somebody waited when it was released last
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,222 @@
+// What a claim makes of the server's answers, of pushes, and of time.
+#include <algorithm>
+
+#include "backend/redis/recipe.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::mutant;
+using core::planted;
+using core::saturating_add;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration nap = 30s;  // of those who are not next: a push may get lost
+constexpr duration foreign_pause_min = 5ms;
+constexpr duration foreign_pause_max = 250ms;
+constexpr duration failed_pause_min = 20ms;
+constexpr duration failed_pause_max = 2s;
+
+duration doubled(duration first, unsigned times, duration most) noexcept {
+  return std::min(most, first * (1 << std::min(times, 20u)));
+}
+
+}  // namespace
+
+actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
+  if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
+  switch (r.to) {
+    case operation::take:
+    case operation::join:
+    case operation::resolve: return on_ask_reply(r, now, t);
+    case operation::renew: return on_renew_reply(r, now, t);
+    case operation::let_go:
+    case operation::release:
+    case operation::leave: return on_leave_reply(r, now);
+    case operation::none: break;
+  }
+  return {};
+}
+
+actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noexcept {
+  if (state_ != state::asked && state_ != state::unsure && state_ != state::joining) return {};
+  switch (r.what) {
+    case verdict::granted: {
+      const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
+      return become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)), r.others, false,
+                         now);
+    }
+    case verdict::bad_number: return on_bad_number(now, t);
+    case verdict::queued: return on_queued(r, now);
+    case verdict::again: return send(r.to);
+    case verdict::busy:
+      if (r.to == operation::resolve) return start_over(now, !r.final);
+      if (one_attempt_) return become_fresh(tell::refused, errc::timed_out);
+      known_ = true;
+      return ask(state::joining, operation::join, now);
+    case verdict::not_now: return pause(now);
+    default: {
+      actions out = become_fresh(tell::refused, r.why == errc{} ? errc::refused : r.why);
+      out.clear = r.left;
+      return out;
+    }
+  }
+}
+
+// Given up and asked anew under another id, once the counter has been lifted. When that does not
+// help, with pauses, and not for ever: the counter was lost and the clock set back.
+actions recipe::on_bad_number(time_point now, const terms& t) noexcept {
+  const time_point since = asked_since_;
+  const std::uint8_t before = attempts_;
+  if (now - since >= t.op_timeout) {
+    actions out = become_fresh(tell::refused, errc::refused);
+    out.clear = true;
+    return out;
+  }
+  actions out = start_over(now, true);
+  asked_since_ = since;
+  attempts_ = before;
+  if (before > 0) {
+    const actions later = pause(now);
+    out.send = operation::none;
+    out.sleeps = true;
+    out.wake = later.wake;
+    out.spread = later.spread;
+  } else {
+    ++attempts_;
+  }
+  return out;
+}
+
+// Only who is next keeps a timer on the lock: it is told when the lease there has run out, and
+// looks by itself when nobody lives to tell it.
+actions recipe::on_queued(const reply& r, time_point now) noexcept {
+  state_ = state::queued;
+  number_ = r.number;
+  actions out;
+  out.sleeps = true;
+  if (r.first && r.foreign) {
+    const duration pause = doubled(foreign_pause_min, attempts_, foreign_pause_max);
+    if (attempts_ < 255) ++attempts_;
+    out.wake = now + pause;
+    out.spread = pause / 4;
+  } else if (r.first) {
+    out.wake = saturating_add(now, std::min(r.rest, nap) + 1ms);
+    out.spread = 4ms;
+  } else {
+    out.wake = now + nap;
+    out.spread = nap / 4;
+  }
+  if (look_at_ < out.wake) {
+    out.wake = look_at_;
+    out.spread = 4ms;
+  }
+  look_at_ = core::never;
+  return out;
+}
+
+actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) noexcept {
+  if (state_ != state::held) return {};
+  if (r.what == verdict::done) {
+    const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
+    deadline_ = saturating_add(from, worth(r.ttl, t.clock_skew));
+    actions out;
+    out.what = tell::moved;
+    return out;
+  }
+  if (r.what != verdict::not_owner) return {};  // not known: asked again later
+  state_ = state::lost;
+  actions out;
+  out.what = tell::lost;
+  return out;
+}
+
+actions recipe::on_leave_reply(const reply& r, time_point now) noexcept {
+  if (state_ != state::releasing && state_ != state::leaving) return {};
+  if (r.what == verdict::again) return send(question());
+  if (r.what == verdict::done) return become_fresh(tell::ended, {});
+  if (r.what == verdict::not_owner || r.why == errc::mismatch) {
+    // Asked before, it may be gone because of that.
+    const bool known = state_ == state::leaving || attempts_ > 0;
+    return become_fresh(tell::ended, known ? errc{} : errc::not_held);
+  }
+  return pause(now);
+}
+
+// What was asked is asked again, after longer each time.
+actions recipe::pause(time_point now) noexcept {
+  const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
+  if (attempts_ < 255) ++attempts_;
+  actions out;
+  out.sleeps = true;
+  out.wake = now + d;
+  out.spread = d / 4;
+  return out;
+}
+
+actions recipe::on(const push& p, time_point now) noexcept {
+  if (p.what == push::kind::wanted) {
+    if (state_ != state::held || others_wait_) return {};
+    others_wait_ = true;
+    actions out;
+    out.what = tell::wanted;
+    return out;
+  }
+  if (!may_be_pushed()) return {};
+  if (p.what == push::kind::grant) {
+    if (p.until == core::never) return ask(state::joining, operation::join, now);
+    return become_held(p.number, p.until, p.others, true, now);
+  }
+  if (state_ == state::joining) {
+    look_at_ = std::min(look_at_, p.until);
+    return {};
+  }
+  actions out;
+  out.sleeps = true;
+  out.wake = p.until;
+  out.spread = 4ms;
+  return out;
+}
+
+actions recipe::on_cut(std::uint32_t epoch) noexcept {
+  if (epoch != epoch_) return {};
+  if (attempts_ < 255) ++attempts_;
+  if (state_ == state::asked) state_ = state::unsure;
+  return send(question());
+}
+
+// What is asked in this state, when it is asked again.
+operation recipe::question() const noexcept {
+  switch (state_) {
+    case state::asked: return operation::take;
+    case state::unsure: return operation::resolve;
+    case state::joining: return operation::join;
+    case state::releasing: return operation::release;
+    case state::leaving: return operation::leave;
+    default: return operation::none;
+  }
+}
+
+actions recipe::on_subscribed() noexcept {
+  if (state_ != state::queued) return {};
+  actions out = send(operation::join);
+  ++epoch_;
+  state_ = state::joining;
+  out.sleeps = true;
+  return out;
+}
+
+actions recipe::on_wake(time_point now, const terms& t) noexcept {
+  if (state_ == state::queued) {
+    const std::uint8_t attempts = attempts_;
+    actions out = ask(state::joining, operation::join, now);
+    attempts_ = attempts;
+    looks_ = true;
+    return out;
+  }
+  return now - asked_since_ >= t.op_timeout ? on_overdue() : send(question());
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,28 @@
+// The Lua scripts of layout `string`, out of scripts/*.lua, as they are sent to the server.
+#pragma once
+#include <string_view>
+
+namespace holdfast::redis {
+
+enum class script_name : unsigned char {
+  join,
+  release,
+  leave,
+  renew,
+  resolve,
+  take_away,
+  raise,
+  let_go,
+  pass,
+  guard,  // a text for other scripts
+  guarded_write,
+};
+
+struct script {
+  std::string_view text;
+  std::string_view sha1;  // 40 hexadecimal digits
+};
+
+const script& script_of(script_name) noexcept;  // generated at build time
+
+}  // namespace holdfast::redis

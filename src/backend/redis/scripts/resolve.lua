@@ -1,0 +1,8 @@
+-- What became of a take that was never answered? ARGV: id, ttl in ms.
+-- {1 it holds, and the lease begins now | 0 it does not, number, time, others}
+local now = server_time()
+if owner ~= ARGV[1] then return {0, 0, now, 0} end
+redis.call('PEXPIRE', K, ARGV[2])
+local n = next_number(now)
+if not n then return redis.error_reply(AHEAD) end
+return {1, n, now, redis.call('EXISTS', Q)}

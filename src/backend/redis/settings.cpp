@@ -1,0 +1,111 @@
+#include "backend/redis/settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/fail.hpp"
+#include "core/secret.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int default_port = 6379;
+constexpr double databases_max = 1 << 20;
+
+[[noreturn]] void refuse(const core::opening& o, std::string why, errc code = errc::bad_url) {
+  core::fail(code, "open", std::move(why), {}, o.where.text());
+}
+
+int database_of(const core::opening& o, std::string_view text) {
+  int n = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc{} || end != text.data() + text.size() || n < 0)
+    refuse(o, "the path is the number of a database, as in redis://host:6379/0");
+  return n;
+}
+
+void read_place(const core::opening& o, settings& out) {
+  const bool is_unix = o.where.scheme() == "redis+unix";
+  const auto& endpoints = o.where.endpoints();
+  if (is_unix) {
+    if (!endpoints.empty()) refuse(o, "a Unix socket has no host: redis+unix:///run/redis.sock");
+    out.where.path = o.where.path();
+    if (out.where.path.size() < 2) refuse(o, "name the socket: redis+unix:///run/redis.sock");
+    constexpr std::size_t path_max = 107;  // of sockaddr_un
+    if (out.where.path.size() > path_max) refuse(o, "the socket's path is longer than 107 bytes");
+    return;
+  }
+  if (endpoints.size() != 1) refuse(o, "name one host: redis://host:6379");
+  out.where.host = endpoints[0].host;
+  out.where.port = endpoints[0].port ? endpoints[0].port : default_port;
+  std::string_view path = o.where.path();
+  if (path.starts_with('/')) path.remove_prefix(1);
+  if (!path.empty()) out.database = database_of(o, path);
+}
+
+// True when it was one of these.
+bool read_tls_option(settings& out, const url::option& option) {
+  const auto& [name, value] = option;
+  if (name == "tls-ca") {
+    out.tls->ca_file = value;
+  } else if (name == "tls-cert") {
+    out.tls->certificate_file = value;
+  } else if (name == "tls-key") {
+    out.tls->key_file = value;
+  } else if (name == "tls-host") {
+    out.tls->host = value;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+settings read_settings(const core::opening& o) {
+  settings out;
+  read_place(o, out);
+  out.user = o.where.user();
+  out.password = o.password.empty() ? secret_access::password(o.where) : o.password;
+  if (!out.user.empty() && out.password.empty())
+    refuse(o, "a user needs a password: redis://user:password@host, or ?password-file=");
+  out.retry_base = 50ms;
+  out.connect_timeout = o.shared.connect_timeout;
+  out.rules = {.op_timeout = o.shared.op_timeout, .clock_skew = o.shared.clock_skew};
+  out.text = o.where.text();
+  char machine[256] = "";
+  if (::gethostname(machine, sizeof machine - 1) == 0) out.host = machine;
+  out.process = ::getpid();
+  if (o.where.scheme() == "rediss") {
+    out.tls.emplace();
+    out.tls->host = out.where.host;
+  }
+  std::vector<url::option> rest;
+  for (const auto& option : o.own) {
+    const auto& [name, value] = option;
+    if (name == "prefix") {
+      out.prefix = value;
+    } else if (name == "db") {
+      out.database = static_cast<int>(core::parse_number(value, name, 0, databases_max));
+    } else if (name == "retry-base") {
+      out.retry_base = std::clamp<duration>(core::parse_duration(value, name), 1ms, 1min);
+    } else if (name == "layout") {
+      if (value != "string")
+        refuse(o, "layout: this version has \"string\" only", errc::bad_option);
+    } else if (!out.tls || !read_tls_option(out, option)) {
+      rest.push_back(option);
+    }
+  }
+  core::refuse_unknown_options(
+      o.where, rest,
+      out.tls ? "prefix, db, layout, retry-base, tls-ca, tls-cert, tls-key, tls-host"
+              : "prefix, db, layout, retry-base");
+  return out;
+}
+
+}  // namespace holdfast::redis

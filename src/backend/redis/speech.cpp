@@ -1,0 +1,243 @@
+#include "backend/redis/speech.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace holdfast::redis {
+
+namespace {
+
+using namespace std::chrono_literals;
+using verdict = reply::verdict;
+
+constexpr std::size_t lock_keys = 4;
+
+// EVALSHA hash keys..., or EVAL text keys...
+command script_call(std::string& out, script_name name, by how, std::size_t keys,
+                    std::size_t arguments) {
+  const script& s = script_of(name);
+  command c(out, 3 + keys + arguments);
+  if (how == by::hash) {
+    c << "EVALSHA" << s.sha1;
+  } else {
+    c << "EVAL" << s.text;
+  }
+  c << static_cast<std::int64_t>(keys);
+  return c;
+}
+
+command lock_script(std::string& out, script_name name, by how, std::string_view lock,
+                    std::size_t arguments) {
+  command c = script_call(out, name, how, lock_keys, arguments);
+  const std::string_view tag = tag_of(lock);
+  c << lock << side_key{tag, lock, 'q'} << side_key{tag, lock, 'm'} << counter_key;
+  return c;
+}
+
+struct meaning {
+  std::string_view code;  // the first word of an error
+  errc why;
+  bool passes;  // by itself: worth asking again
+  std::string_view what_to_do;
+};
+
+constexpr meaning meanings[] = {
+    {"LOADING", errc::unavailable, true, "the server is loading its data; wait for it"},
+    {"BUSY", errc::unavailable, true, "a long script runs on the server; SCRIPT KILL ends it"},
+    {"MASTERDOWN", errc::unavailable, true, "a replica has lost its master"},
+    {"READONLY", errc::refused, false, "this is a replica; name its master in the URL"},
+    {"OOM", errc::refused, false, "the server is out of memory; raise its maxmemory"},
+    {"MISCONF", errc::refused, false, "the server cannot write to its disk; free some space"},
+    {"NOAUTH", errc::refused, false,
+     "the server wants a password; give it in the URL, by "
+     "?password-file= or ?password-env="},
+    {"WRONGPASS", errc::refused, false, "the user or the password is wrong"},
+    {"NOPERM", errc::refused, false,
+     "this user may not do that; docs/options.md has the rights "
+     "that holdfast needs"},
+    {"BADTYPE", errc::mismatch, false,
+     "the lock's key holds something that is no lock; choose "
+     "another name, or ?prefix="},
+    {"AHEAD", errc::refused, false,
+     "the counter holdfast:n runs ahead of the server's clock, "
+     "which was set back: numbers could repeat. Wait until "
+     "the clock has caught up, or set it right"},
+    {"NOREPLICAS", errc::unavailable, true, "too few replicas are in sync"},
+    {"CROSSSLOT", errc::refused, false, "this is a cluster; its URL begins with redis+cluster:"},
+    {"MOVED", errc::refused, false, "this is a cluster; its URL begins with redis+cluster:"},
+};
+
+const meaning* meaning_of(std::string_view text) noexcept {
+  const std::string_view code = text.substr(0, text.find(' '));
+  for (const meaning& m : meanings)
+    if (m.code == code) return &m;
+  return nullptr;
+}
+
+server_time time_in(const value& v) noexcept { return server_time{v.integer()}; }
+
+}  // namespace
+
+std::int64_t in_ms(duration d) noexcept {
+  return std::chrono::ceil<std::chrono::milliseconds>(d).count();
+}
+
+void begin_takes(std::string& out) { out += "*1\r\n$5\r\nMULTI\r\n"; }
+
+void append_take(std::string& out, const asking& a) {
+  command(out, 6) << "SET" << a.lock << a.owner << "NX"
+                  << "PX" << in_ms(a.ttl);
+  command(out, 2) << "INCR" << counter_key;
+}
+
+void end_takes(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
+
+void append_let_go(std::string& out, std::span<const asking> all) {
+  command c = script_call(out, script_name::let_go, by::hash, 2 * all.size(), all.size());
+  for (const asking& a : all) c << a.lock << side_key{tag_of(a.lock), a.lock, 'q'};
+  for (const asking& a : all) c << a.owner;
+}
+
+void append_question(std::string& out, operation what, const asking& a, by how) {
+  switch (what) {
+    case operation::join: {
+      command c = lock_script(out, script_name::join, how, a.lock, 5);
+      c << a.owner << in_ms(a.ttl) << in_ms(a.window);
+      if (a.arrival) {
+        c << a.arrival;
+      } else {
+        c << "";
+      }
+      c << (a.looks ? "1" : "");
+      return;
+    }
+    case operation::resolve:
+      lock_script(out, script_name::resolve, how, a.lock, 2) << a.owner << in_ms(a.ttl);
+      return;
+    case operation::release:
+      if (a.next_owner.empty()) {
+        lock_script(out, script_name::release, how, a.lock, 1) << a.owner;
+      } else {
+        command c = lock_script(out, script_name::pass, how, a.lock, 4);
+        c << a.owner << a.next_owner << in_ms(a.next_window) << (a.known ? "1" : "0");
+      }
+      return;
+    case operation::leave: lock_script(out, script_name::leave, how, a.lock, 1) << a.owner; return;
+    case operation::take:
+    case operation::let_go:
+    case operation::renew:
+    case operation::none: return;  // many in one: the link has them apart
+  }
+}
+
+void append_leave(std::string& out, std::string_view lock, std::string_view owner) {
+  lock_script(out, script_name::leave, by::text, lock, 1) << owner;
+}
+
+void append_take_away(std::string& out, std::string_view lock, std::string_view owner) {
+  lock_script(out, script_name::take_away, by::text, lock, 1) << owner;
+}
+
+void append_raise(std::string& out, std::int64_t seen) {
+  script_call(out, script_name::raise, by::text, 1, 1) << counter_key << seen;
+}
+
+void append_guarded_write(std::string& out, const core::guarded_write& w) {
+  command c = script_call(out, script_name::guarded_write, by::text, 2, 4);
+  c << side_key{tag_of(w.key), w.key, 'g'} << w.key << w.how << w.token << w.owner << w.value;
+}
+
+void append_renewals(std::string& out, std::span<const renewal> all, by how) {
+  command c = script_call(out, script_name::renew, how, 2 * all.size(), 3 * all.size());
+  for (const renewal& r : all) c << r.lock << side_key{tag_of(r.lock), r.lock, 'm'};
+  for (const renewal& r : all) c << r.owner << in_ms(r.ttl) << r.about;
+}
+
+reply read_error(const value& v, reply r) { return read_error_text(v.text(), r); }
+
+reply read_error_text(std::string_view text, reply r) {
+  const meaning* const m = meaning_of(text);
+  r.what = m && m->passes ? verdict::not_now : verdict::failed;
+  r.why = m ? m->why : errc::refused;
+  return r;
+}
+
+std::string explain(std::string_view text) {
+  std::string out = "the server said \"";
+  constexpr std::size_t most = 200;
+  for (const char c : text.substr(0, most)) out += c < ' ' || c > '~' ? '?' : c;
+  out += '"';
+  if (const meaning* const m = meaning_of(text))
+    out += std::string(": ") + std::string(m->what_to_do);
+  return out;
+}
+
+reply read_take(const value& set, const value& number, reply r) {
+  if (!set.is(value::kind::status)) {
+    r.what = set.is(value::kind::nil) ? verdict::busy : verdict::failed;
+  } else if (number.is(value::kind::integer)) {
+    r.what = verdict::granted;
+    r.number = number.integer();
+  } else {
+    r.why = errc::refused;
+    r.left = true;
+  }
+  return r;
+}
+
+reply read_let_go(const value& v, reply r) {
+  constexpr std::int64_t gone = 0, done = 1;
+  r.what = v.integer() == done   ? verdict::done
+           : v.integer() == gone ? verdict::not_owner
+                                 : verdict::again;
+  return r;
+}
+
+answer read_join(const value& v, reply r) {
+  constexpr std::int64_t granted = 1, queued = 2;
+  if (v.is(value::kind::error)) return {read_error(v, r)};
+  if (v.size() < 7) {
+    r.left = true;
+    r.why = errc::refused;
+    return {r};
+  }
+  const std::int64_t state = v[0].integer(), rest = v[4].integer();
+  r.what = state == granted ? verdict::granted : state == queued ? verdict::queued : verdict::again;
+  r.number = v[1].integer();
+  r.first = v[3].integer() == 0;
+  r.rest = rest >= 0 ? duration(std::chrono::milliseconds{rest}) : duration::max();
+  r.others = v[5].integer() != 0;
+  r.foreign = v[6].integer() != 0 || rest == -1;
+  return {r, time_in(v[2])};
+}
+
+// What it waits for is not known: it looks when the window of the new owner is over.
+answer read_next(const value& v, reply r) {
+  constexpr std::size_t passed = 3;
+  if (v.is(value::kind::error)) return {read_error(v, r)};
+  r.what = v.size() == passed ? verdict::queued : verdict::again;
+  if (r.what == verdict::again) return {r};
+  r.number = v[1].integer();
+  r.first = true;
+  r.others = true;
+  r.rest = std::chrono::milliseconds{v[2].integer()};
+  return {r, time_in(v[1])};
+}
+
+answer read_resolve(const value& v, reply r) {
+  if (v.is(value::kind::error)) return {read_error(v, r)};
+  r.what = v[0].integer() == 1 ? verdict::granted : verdict::busy;
+  r.number = v[1].integer();
+  r.others = v[3].integer() != 0;
+  return {r, time_in(v[2])};
+}
+
+answer read_released(const value& v, reply r) {
+  constexpr std::int64_t gone = 0, done = 1;
+  if (v.is(value::kind::error)) return {read_error(v, r)};
+  const std::int64_t state = v[0].integer();
+  r.what = state == done ? verdict::done : state == gone ? verdict::not_owner : verdict::again;
+  return {r, time_in(v[1])};
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,47 @@
+// What the streams of one loop share.
+#pragma once
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <mutex>
+#include <unordered_set>
+
+#include "core/network.hpp"
+#include "io/fork_mark.hpp"
+#include "io/network/descriptor_list.hpp"
+
+namespace holdfast::io {
+
+class connection;
+
+// Belongs to the loop. Handlers run on whoever drives; post() is safe from any thread.
+struct network {
+  explicit network(core::event_loop& l) : loop(l) {}
+
+  // Runs `job` on the driver; until then the loop is driven.
+  template <class Job>
+  void post(Job job) {
+    busy.fetch_add(1);
+    boost::asio::post(context, [this, job = std::move(job)]() mutable {
+      busy.fetch_sub(1);
+      awake();
+      job();
+    });
+    loop.attend();
+  }
+  virtual void awake() noexcept = 0;  // the driver has come out of its sleep
+  bool is_of_this_process() const noexcept { return mark == fork_mark(); }
+
+  core::event_loop& loop;
+  boost::asio::io_context context{1};
+  std::atomic<int> busy{0};  // jobs of the streams' own that need a driver
+  descriptor_list descriptors;
+  const std::uint32_t mark = fork_mark();
+  std::mutex mutex;  // guards:
+  std::unordered_set<connection*> connections;
+
+ protected:
+  ~network() = default;
+};
+
+}  // namespace holdfast::io

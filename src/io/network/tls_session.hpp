@@ -1,0 +1,49 @@
+// One TLS connection as a client, without its socket.
+#pragma once
+#include <openssl/ssl.h>
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/network.hpp"
+
+namespace holdfast::io {
+
+// Ciphertext goes in by feed() and comes out by take(). The server's certificate and its name are
+// verified; TLS 1.2 or newer. Not safe from two threads at a time.
+class tls_session {
+ public:
+  // `where` is named in complaints. Check trouble() first.
+  tls_session(const core::tls_terms&, std::string where);
+
+  enum class state { under_way, done, failed };
+  state shake_hands() noexcept;
+  void feed(std::span<const std::byte>) noexcept;
+  // How many bytes of plain text there are. 0: no more for now; then the state tells: done when the
+  // server has said that it writes no more.
+  std::size_t read(std::span<std::byte>, state&) noexcept;
+  void write(std::span<const std::byte>) noexcept;
+  void say_goodbye() noexcept;
+  // What is to be sent. Empty: nothing more.
+  std::span<const std::byte> take(std::span<std::byte>) noexcept;
+
+  const core::failure& trouble() const noexcept { return trouble_; }
+
+ private:
+  bool load(const core::tls_terms&);
+  bool name_the_host(const std::string&);
+  bool refuse(const std::string&);
+  void complain();
+
+  struct freed {
+    void operator()(SSL* s) const noexcept { ::SSL_free(s); }
+    void operator()(SSL_CTX* c) const noexcept { ::SSL_CTX_free(c); }
+  };
+  const std::string where_, host_;
+  core::failure trouble_;
+  std::unique_ptr<SSL_CTX, freed> context_;
+  std::unique_ptr<SSL, freed> ssl_;
+};
+
+}  // namespace holdfast::io

@@ -1,0 +1,160 @@
+#include "io/network/tls_stream.hpp"
+
+#include <array>
+#include <mutex>
+#include <utility>
+
+#include "io/network/connection.hpp"
+#include "io/network/tls_session.hpp"
+
+namespace holdfast::io {
+namespace {
+
+constexpr std::size_t record_size = 16384;  // of plain text, at most
+
+// Between a connection and who hears the stream. Kept alive by the stream and by its own events.
+class tls_talk final : public std::enable_shared_from_this<tls_talk>, public core::stream_events {
+ public:
+  tls_talk(core::tls_terms t, const std::string& where, core::stream_events& e)
+      : where_(where), session_(t, where), events_(&e) {}
+
+  void start(network& n, const core::address& a) {
+    if (!session_.trouble().code) {
+      connection_ = std::make_shared<connection>(n, a, *this);
+      return connection_->dial();
+    }
+    n.post([self = shared_from_this()] { self->close(self->session_.trouble()); });
+  }
+  void write(std::span<const std::byte> bytes) noexcept {
+    const lock l(mutex_);
+    if (!is_open_) return;
+    session_.write(bytes);
+    send();
+  }
+  void abort() noexcept {
+    if (connection_) connection_->abort();
+  }
+  void finish() noexcept {
+    const lock l(mutex_);
+    if (!is_open_) return;
+    session_.say_goodbye();
+    send();
+    connection_->finish();
+  }
+  static void drop(std::shared_ptr<tls_talk> t) noexcept {
+    t->events_ = nullptr;
+    if (t->connection_) connection::drop(std::move(t->connection_));
+  }
+
+ private:
+  using lock = std::lock_guard<std::mutex>;
+  using state = tls_session::state;
+
+  void on_open() override {
+    const lock l(mutex_);
+    session_.shake_hands();
+    send();
+  }
+
+  void on_bytes(std::span<const std::byte> bytes) override {
+    const auto self = shared_from_this();
+    {
+      const lock l(mutex_);
+      session_.feed(bytes);
+    }
+    if (!shaken_ && !shake_hands()) return;
+    while (events_ && read()) {}
+  }
+
+  // True when it is done.
+  bool shake_hands() {
+    state s;
+    {
+      const lock l(mutex_);
+      s = session_.shake_hands();
+      send();
+      is_open_ = s == state::done;
+    }
+    if (s == state::failed) close(session_.trouble());
+    if (s != state::done) return false;
+    shaken_ = true;
+    events_->on_open();
+    return true;
+  }
+
+  // True when there may be more.
+  bool read() {
+    std::array<std::byte, record_size> plain;
+    std::size_t n;
+    state after;
+    {
+      const lock l(mutex_);
+      n = session_.read(plain, after);
+      send();
+    }
+    if (n > 0) events_->on_bytes(std::span(plain).first(n));
+    if (after == state::failed) close(session_.trouble());
+    if (after == state::done)
+      close({errc::unavailable, where_ + ": the server has closed the connection"});
+    return n > 0;
+  }
+
+  void on_closed(core::failure why) override {
+    if (!shaken_ && connected_)
+      why.text += "; the TLS handshake was not finished: does the server speak TLS there?";
+    close(std::move(why));
+  }
+
+  void close(core::failure why) {
+    {
+      const lock l(mutex_);
+      is_open_ = false;
+    }
+    core::stream_events* const told = std::exchange(events_, nullptr);
+    if (connection_) connection_->end();
+    if (told) told->on_closed(std::move(why));
+  }
+
+  // With the lock, so that records leave in the order of their numbers.
+  void send() noexcept {
+    connected_ = true;
+    std::array<std::byte, record_size + 512> record;
+    for (auto out = session_.take(record); !out.empty(); out = session_.take(record))
+      connection_->write(out);
+  }
+
+  const std::string where_;
+  std::shared_ptr<connection> connection_;
+  std::mutex mutex_;  // guards:
+  tls_session session_;
+  bool is_open_ = false;
+
+  core::stream_events* events_;  // these are the driver's
+  bool shaken_ = false;
+  bool connected_ = false;
+};
+
+class tls_stream final : public core::stream {
+ public:
+  explicit tls_stream(std::shared_ptr<tls_talk> t) : talk_(std::move(t)) {}
+  ~tls_stream() override { tls_talk::drop(std::move(talk_)); }
+  void write(std::span<const std::byte> b) noexcept override { talk_->write(b); }
+  void abort() noexcept override { talk_->abort(); }
+  void finish() noexcept override { talk_->finish(); }
+
+ private:
+  std::shared_ptr<tls_talk> talk_;
+};
+
+}  // namespace
+
+std::unique_ptr<core::stream> make_tls_stream(network& n, const core::address& a,
+                                              const core::tls_terms& t, core::stream_events& e) {
+  core::tls_terms terms = t;
+  if (terms.host.empty()) terms.host = a.host;
+  const auto talk = std::make_shared<tls_talk>(std::move(terms), text_of(a), e);
+  talk->start(n, a);
+  return std::make_unique<tls_stream>(talk);
+}
+
+}  // namespace holdfast::io

@@ -1,0 +1,14 @@
+// A stream in TLS.
+#pragma once
+#include <memory>
+
+#include "core/network.hpp"
+#include "io/network/network.hpp"
+
+namespace holdfast::io {
+
+// Opens when the handshake is done and the server is verified.
+std::unique_ptr<core::stream> make_tls_stream(network&, const core::address&,
+                                              const core::tls_terms&, core::stream_events&);
+
+}  // namespace holdfast::io

@@ -1,0 +1,85 @@
+#include <holdfast/guard.hpp>
+
+#include "core/client_access.hpp"
+#include "core/client_impl.hpp"
+#include "core/fail.hpp"
+#include "core/parker.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include "backend/redis/scripts.hpp"
+#endif
+
+namespace holdfast::inline v0 {
+
+namespace {
+
+struct guard_answer final : core::verdict {
+  core::parker parker;
+  core::failure why;
+  bool yes = false;
+  void decided(bool y) override {
+    yes = y;
+    parker.signal();
+  }
+  void failed(core::failure f) override {
+    why = std::move(f);
+    parker.signal();
+  }
+};
+
+constexpr std::size_t token_digits = 19;
+
+}  // namespace
+
+redis_guard::redis_guard(client where, std::string_view key, fencing how)
+    : where_(std::move(where)), key_(key), how_(how) {
+  const auto& impl = detail::client_access::impl(where_);
+  if (auto fault = impl.rules().store->name_fault(key); !fault.empty() || key.empty())
+    core::fail(errc::bad_name, "redis_guard", key.empty() ? "the key is empty" : std::move(fault),
+               key, impl.text());
+  if (lua().empty())
+    core::fail(errc::unsupported, "redis_guard",
+               "configure holdfast with -DHOLDFAST_WITH_REDIS=ON");
+}
+
+bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_view value) {
+  return ask(how_ == fencing::exact ? "exact" : "ordered", token, owner, value);
+}
+
+void redis_guard::set(std::string_view owner) { ask("set", 0, owner, {}); }
+
+bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_view owner,
+                      std::string_view value) {
+  auto& impl = detail::client_access::impl(where_);
+  if (impl.is_closed())
+    core::fail(errc::closed, "write", "the client was closed", key_, impl.text());
+  if (token <= 0 && what == "ordered") return false;
+  const std::string digits = text_of(token);
+  guard_answer answer;
+  impl.store().write_guarded({what, key_, digits, owner, value}, answer);
+  if (!answer.parker.signalled()) {
+    impl.store().flush();
+    if (core::driver* const d = impl.store().lend()) {
+      d->run_until_signalled(answer.parker);
+    } else {
+      answer.parker.park();
+    }
+  }
+  if (answer.why.code)
+    core::fail(errc{answer.why.code.value()}, "write", answer.why.text, key_, impl.text());
+  return answer.yes;
+}
+
+std::string redis_guard::text_of(std::int64_t token) {
+  std::string digits = std::to_string(token);
+  return std::string(token_digits - std::min(token_digits, digits.size()), '0') + digits;
+}
+
+std::string_view redis_guard::lua() noexcept {
+#ifdef HOLDFAST_WITH_REDIS
+  return redis::script_of(redis::script_name::guard).text;
+#else
+  return {};
+#endif
+}
+
+}  // namespace holdfast::inline v0

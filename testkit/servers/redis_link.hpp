@@ -1,0 +1,49 @@
+// A connection of the test itself, to look at a server and to trouble it: plain and blocking.
+#pragma once
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+struct redisContext;
+
+namespace holdfast::testkit {
+
+struct redis_reply {
+  enum class kind : unsigned char { nil, integer, text, list, error } what = kind::nil;
+  long long number = 0;            // of an integer
+  std::string text;                // of a text or an error
+  std::vector<redis_reply> items;  // of a list
+
+  bool is_nil() const noexcept { return what == kind::nil; }
+  bool is_error() const noexcept { return what == kind::error; }
+};
+std::string to_text(const redis_reply&);  // "(nil)", "3", "[a, b]", "(error) ERR ..."
+
+// The server does not answer, or not within 10 s.
+class redis_silent : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class redis_link {
+ public:
+  explicit redis_link(const std::string& socket_path);  // throws redis_silent
+  redis_link(const std::string& host, int port);
+  ~redis_link();
+  redis_link(redis_link&&) noexcept;
+  redis_link& operator=(redis_link&&) = delete;
+
+  redis_reply command(const std::vector<std::string>& words);  // throws redis_silent
+  void send(const std::vector<std::string>& words);            // and does not wait for the reply
+  redis_reply receive();                                       // of the first not received
+
+ private:
+  explicit redis_link(redisContext*);
+  struct closing {
+    void operator()(redisContext*) const noexcept;
+  };
+  std::unique_ptr<redisContext, closing> context_;
+};
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,71 @@
+// A real redis-server of a test's own.
+#pragma once
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "testkit/servers/certificates.hpp"
+#include "testkit/servers/clock_shim.hpp"
+#include "testkit/servers/program.hpp"
+#include "testkit/servers/redis_link.hpp"
+#include "testkit/servers/scratch_folder.hpp"
+
+namespace holdfast::testkit {
+
+struct redis_options {
+  bool durable = false;      // appendonly with appendfsync always; else nothing is kept
+  std::string password{};    // of the user "default"; empty: needs none
+  std::string acl{};         // a user more, as in an ACL file: "lock on >secret ~* +@all"
+  bool default_user = true;  // false: only the ACL's user may log in
+  std::string tls{};         // the port speaks TLS with this certificate: "server", "expired" ..
+  bool tls_clients = false;  // and asks for one of the client's
+  bool clock_shim = false;   // see set_clock()
+  std::vector<std::string> config{};  // further lines of redis.conf
+};
+
+// Listens on a free port of 127.0.0.1 and on a Unix socket, both in its own temporary folder's
+// care, and is killed with the object, or with the thread that made it. Throws std::runtime_error
+// with the server's log when it does not come up. One thread at a time, command() included.
+class redis_server {
+ public:
+  explicit redis_server(const redis_options& = {});
+  ~redis_server();
+
+  static bool installed();  // else a test says GTEST_SKIP() << not_installed
+  static constexpr const char* not_installed = "skipped: redis-server is not installed";
+
+  int port() const noexcept { return port_; }
+  std::string url() const;         // "redis://127.0.0.1:PORT", "rediss://" with tls
+  std::string socket_url() const;  // "redis+unix://PATH"
+  std::string socket_path() const { return folder_.file("s"); }
+  pid_t pid() const noexcept { return program_->pid(); }
+  const certificates& tls_files() const { return *certificates_; }  // only with tls
+  std::string log() const { return folder_.read("log"); }
+
+  void stop() { program_->stop(); }    // SIGSTOP
+  void go_on() { program_->go_on(); }  // SIGCONT
+  void kill_hard();                    // SIGKILL
+  void start();                        // after kill_hard(): with what was kept on disk
+  void restart(bool keep_data);        // kill_hard() and start(): keep_data without durable: saved
+  void set_clock(std::chrono::milliseconds offset) { shim_->set_offset(offset); }
+
+  // By a user of its own that may do everything, over the Unix socket. Throws redis_silent.
+  redis_reply command(const std::vector<std::string>& words);
+  redis_link link() const;  // one more such connection
+
+ private:
+  void write_config() const;
+  bool comes_up();
+
+  redis_options options_;
+  scratch_folder folder_;
+  int port_ = 0;
+  std::optional<certificates> certificates_;
+  std::optional<clock_shim> shim_;
+  std::optional<program> program_;
+  std::optional<redis_link> link_;
+};
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,61 @@
+// A network between a client and a server of a test that does what it is told.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace holdfast::testkit {
+
+enum class direction : unsigned char { to_server, to_client };
+enum class applies_to : unsigned char { all, new_connections };
+
+// What happens to the bytes of one direction of a connection.
+struct flow {
+  std::chrono::microseconds delay{};
+  // Kept back until a flow without `hold` is set, and passed on then, even if the one who sent them
+  // has closed its end: a partition that heals.
+  bool hold = false;
+  // Taken and dropped. A connection of which bytes were swallowed stays silent for good.
+  bool swallow = false;
+  // May change the bytes and their number. On the proxy's thread; it must not call the proxy.
+  std::function<void(std::string& bytes)> mutate{};
+};
+
+struct proxy_counts {
+  std::uint64_t accepted = 0;                  // connections, ever
+  std::uint64_t open = 0;                      // of which now
+  std::uint64_t to_server = 0, to_client = 0;  // bytes that were passed on
+};
+
+// Listens on a free port of 127.0.0.1 and passes on to another, with a thread of its own. Members
+// may be called from any thread, and what they set holds for what arrives afterwards. A reset by
+// one side is a reset for the other, an end is an end, after the bytes before it.
+class tcp_proxy {
+ public:
+  explicit tcp_proxy(int target_port);  // throws std::system_error
+  ~tcp_proxy();
+  tcp_proxy(const tcp_proxy&) = delete;
+  tcp_proxy& operator=(const tcp_proxy&) = delete;
+
+  int port() const noexcept;
+  std::string url() const;  // "redis://127.0.0.1:PORT"
+
+  void set(direction, const flow&, applies_to = applies_to::all);
+  void set_both(const flow&, applies_to = applies_to::all);
+  // Passes `bytes` more bytes of this direction, counted over all connections, and resets both ends
+  // of the connection that brings one more. Once; then all is as before.
+  void cut_after(direction, std::uint64_t bytes);
+  bool was_cut() const;  // since the last cut_after()
+  void reset_all();      // every connection that is open, at both ends
+  void refuse(bool);     // new connections
+
+  proxy_counts counts() const;
+
+ private:
+  class engine;
+  std::unique_ptr<engine> engine_;
+};
+
+}  // namespace holdfast::testkit

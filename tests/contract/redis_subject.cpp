@@ -1,0 +1,38 @@
+#ifdef HOLDFAST_WITH_REDIS
+#include "subject.hpp"
+#include "testkit/servers/redis_server.hpp"
+#include "testkit/servers/tcp_proxy.hpp"
+
+namespace contract {
+namespace {
+
+class redis_subject final : public subject {
+ public:
+  std::string url() const override { return proxy_.url(); }
+  std::string short_lived_url() const override {
+    return proxy_.url() + "?ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=400ms";
+  }
+  void lose_leases_of(const holdfast::client&) override {
+    server_.command({"EVAL", drop_owners, "0"});
+  }
+  void begin_outage() override { server_.stop(); }
+  void end_outage() override { server_.go_on(); }
+  void lose_next_reply() override { proxy_.cut_after(holdfast::testkit::direction::to_client, 0); }
+
+ private:
+  // As if every lease had run out; who waits is left where it is.
+  static constexpr const char* drop_owners =
+      "for _, k in ipairs(redis.call('KEYS', '*')) do "
+      "if redis.call('TYPE', k).ok == 'string' and k ~= 'holdfast:n' then redis.call('DEL', k) end "
+      "end";
+
+  holdfast::testkit::redis_server server_;
+  holdfast::testkit::tcp_proxy proxy_{server_.port()};
+};
+
+}  // namespace
+
+std::unique_ptr<subject> make_redis_subject() { return std::make_unique<redis_subject>(); }
+
+}  // namespace contract
+#endif

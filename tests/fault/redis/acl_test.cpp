@@ -1,0 +1,89 @@
+// A user who may do no more than holdfast needs; and what is left when everybody has gone.
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_acl : public on_redis {};
+
+// Keys: the locks and what stands beside them. Channels: the clients'. Commands: those that are
+// sent, and those that the scripts call.
+constexpr const char* least =
+    "lock on >secret resetkeys resetchannels ~stress/* ~x ~holdfast:* &hf:* "
+    "+multi +exec +set +incr +get +evalsha +eval +script|load +ping +time +select "
+    "+client|setname +client|id +client|kill +info +subscribe +publish "
+    "+del +exists +pttl +pexpire +zadd +zrem +zrange +zrank +zscore +zcard +zpopmin "
+    "+hset +hget +hdel";
+
+std::string url_of(const redis_server& server) {
+  return "redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) + quick_with("ttl=1s");
+}
+
+TEST_F(redis_acl, the_least_rights_are_enough_for_everything) {
+  redis_server server({.acl = least, .default_user = false});
+  {
+    crowd all({url_of(server), url_of(server), url_of(server)},
+              {.check = {.wake_bound = 10s, .lapse = 2s}});
+    for (int i = 0; i < 20; ++i) {
+      server.command({"CLIENT", "KILL", "TYPE", i % 2 ? "pubsub" : "normal"});
+      server.command({"SCRIPT", "FLUSH"});
+      all.wait_for_plays(15);
+    }
+  }
+  auto held = client::open(url_of(server)).mutex("x").acquire();
+  const auto before = held.expires();
+  EXPECT_TRUE(eventually([&] { return held.expires() > before; })) << "is not renewed";
+  held.release();
+  const auto denied = server.command({"ACL", "LOG"});
+  EXPECT_TRUE(denied.items.empty()) << to_text(denied);
+  expect_nothing_left(server);
+}
+
+TEST_F(redis_acl, without_the_right_to_end_old_connections_no_promise_is_broken) {
+  redis_server server({.acl = std::string(least) + " -client|kill", .default_user = false});
+  tcp_proxy proxy(server.port());
+  const auto url =
+      "redis://lock:secret@127.0.0.1:" + std::to_string(proxy.port()) + quick_with("ttl=1s");
+  {
+    crowd all({url, url, url_of(server)}, {.check = {.wake_bound = 10s, .lapse = 2s}});
+    for (int i = 0; i < 40; ++i) {
+      proxy.reset_all();
+      all.wait_for_plays(10);
+    }
+  }
+}
+
+TEST_F(redis_acl, rights_that_are_missing_are_named) {
+  redis_server server({.acl = std::string(least) + " -evalsha -eval", .default_user = false});
+  const auto t = told_by([&] { (void)client::open(url_of(server)).mutex("x").acquire(); });
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, 5s);
+  EXPECT_NE(t.text.find("eval"), std::string::npos) << t.text;
+  EXPECT_EQ(t.text.find("secret"), std::string::npos) << t.text;
+}
+
+TEST_F(redis_acl, a_key_out_of_reach_is_refused_by_name) {
+  redis_server server({.acl = least, .default_user = false});
+  const auto c = client::open(url_of(server));
+  const auto t = told_by([&] { (void)c.mutex("elsewhere").acquire(); });
+  EXPECT_EQ(t.code, errc::refused) << t.text;
+  EXPECT_LT(t.took, 5s);
+  EXPECT_EQ(server.command({"EXISTS", "elsewhere"}).number, 0);
+  c.mutex("x").acquire().release();
+}
+
+TEST_F(redis_acl, nothing_stays_behind_when_all_clients_have_gone) {
+  redis_server server;
+  {
+    crowd all({server.url(), server.url(), server.socket_url()}, {.check = {.wake_bound = 10s}});
+    all.wait_for_plays(300);
+  }
+  expect_nothing_left(server);
+  EXPECT_TRUE(eventually([&] {
+    const auto clients = server.command({"CLIENT", "LIST", "TYPE", "normal"}).text;
+    return std::count(clients.begin(), clients.end(), '\n') == 1;
+  }));
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test

@@ -1,0 +1,142 @@
+// A server at one of its limits, or at the hands of its administrator.
+#include <filesystem>
+
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_server_limits : public on_redis {};
+
+TEST_F(redis_server_limits,
+       a_stopped_server_is_told_in_bounds_and_nothing_is_left_when_it_goes_on) {
+  redis_server server;
+  const auto c = client::open(server.url() + quick_with("ttl=10m"));
+  const auto other = client::open(server.url() + quick);
+  auto held = other.mutex("y").acquire();
+  server.stop();
+  const auto t = told_by([&] { (void)c.mutex("x").acquire(); });
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, 5s);
+  // It still takes connections, which prove nothing.
+  const auto opened = told_by([&] { (void)client::open(server.url() + "?connect-timeout=300ms"); });
+  EXPECT_EQ(opened.code, outcome::unavailable) << opened.text;
+  EXPECT_LT(opened.took, 5s);
+  server.go_on();
+  EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", "x"}).number == 0; }));
+  EXPECT_TRUE(held.held());
+  held.release();
+  c.mutex("x").acquire().release();
+}
+
+TEST_F(redis_server_limits, a_server_that_loads_its_data_is_waited_for) {
+  redis_server server(
+      {.config = {"key-load-delay 4000", "loading-process-events-interval-bytes 1024"}});
+  const auto c = client::open(server.url() + "?op-timeout=20s&retry-base=2ms");
+  for (int i = 0; i < 200; ++i)
+    server.command({"SET", "k" + std::to_string(i), std::string(200, 'v')});
+  std::atomic<bool> loading{false};
+  std::error_code ec;
+  std::jthread asks([&] {
+    loading.wait(false);
+    for (int i = 0; i < 3 && !ec; ++i) {
+      auto held = c.mutex("x").acquire({}, {}, ec);
+      if (!ec) held.release(ec);
+    }
+  });
+  server.command({"SAVE"});
+  server.kill_hard();
+  loading = true;
+  loading.notify_all();
+  server.start();
+  asks.join();
+  EXPECT_FALSE(ec) << ec.message();
+}
+
+TEST_F(redis_server_limits, a_server_that_cannot_save_refuses_and_says_so) {
+  redis_server server({.config = {"save 3600 1"}});
+  const auto c = client::open(server.url() + quick);
+  const auto folder = server.command({"CONFIG", "GET", "dir"}).items.at(1).text;
+  std::filesystem::create_directory(folder + "/dump.rdb");
+  server.command({"SET", "k", "v"});
+  server.command({"BGSAVE"});
+  EXPECT_TRUE(eventually([&] { return server.command({"SET", "k", "v"}).is_error(); }));
+  const auto t = told_by([&] { (void)c.mutex("x").acquire(); });
+  EXPECT_EQ(t.code, errc::refused) << t.text;
+  EXPECT_LT(t.took, 5s);
+  EXPECT_NE(t.text.find("MISCONF"), std::string::npos) << t.text;
+  server.command({"CONFIG", "SET", "stop-writes-on-bgsave-error", "no"});
+  c.mutex("x").acquire().release();
+}
+
+TEST_F(redis_server_limits, no_room_for_another_client_is_told) {
+  redis_server server;
+  const auto c = client::open(server.url() + quick);
+  server.command({"CONFIG", "SET", "maxclients", "2"});
+  const auto t = told_by([&] { (void)client::open(server.url() + quick).mutex("x").acquire(); });
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, 5s);
+  EXPECT_NE(t.text.find("clients"), std::string::npos) << t.text;
+}
+
+TEST_F(redis_server_limits, idle_connections_that_the_server_ends_are_not_missed) {
+  redis_server server({.config = {"timeout 1"}});
+  const auto c = client::open(server.url() + quick_with("ttl=900ms"));
+  const auto other = client::open(server.url() + quick);
+  auto held = c.mutex("x").acquire();
+  const auto ended = [&] {
+    const auto clients = server.command({"CLIENT", "LIST", "TYPE", "normal"}).text;
+    return clients.find("holdfast-commands") == std::string::npos;
+  };
+  EXPECT_TRUE(eventually(ended));
+  EXPECT_TRUE(held.held());
+  EXPECT_FALSE(other.mutex("x").try_acquire());
+  held.release();
+  EXPECT_TRUE(other.mutex("x").try_acquire());
+}
+
+TEST_F(redis_server_limits, an_evicted_or_deleted_key_is_a_loss_that_is_told) {
+  redis_server server;
+  const auto c = client::open(server.url() + quick_with("ttl=900ms"));
+  for (const bool evicted : {false, true}) {
+    auto held = c.mutex("x").acquire();
+    if (evicted) {
+      server.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-random"});
+      server.command({"CONFIG", "SET", "maxmemory", "1"});
+      server.command({"SET", "more", "room"});
+    } else {
+      server.command({"DEL", "x"});
+    }
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(held.status(), errc::lost);
+    std::error_code ec;
+    held.release(ec);
+    EXPECT_EQ(ec, outcome::lost);
+  }
+}
+
+TEST_F(redis_server_limits, a_key_that_somebody_overwrote_is_a_loss_and_stays_theirs) {
+  redis_server server;
+  const auto c = client::open(server.url() + quick_with("ttl=900ms"));
+  auto held = c.mutex("x").acquire();
+  server.command({"SET", "x", "theirs"});
+  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  std::error_code ec;
+  held.release(ec);
+  EXPECT_EQ(ec, outcome::lost);
+  EXPECT_EQ(server.command({"GET", "x"}).text, "theirs");
+  EXPECT_EQ(server.command({"PTTL", "x"}).number, -1);
+}
+
+TEST_F(redis_server_limits, a_key_whose_time_to_live_was_taken_away_is_still_given_back) {
+  redis_server server;
+  const auto c = client::open(server.url() + quick);
+  auto held = c.mutex("x").acquire();
+  server.command({"PERSIST", "x"});
+  EXPECT_TRUE(held.held());
+  held.release();
+  EXPECT_EQ(server.command({"EXISTS", "x"}).number, 0);
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test

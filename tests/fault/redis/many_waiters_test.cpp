@@ -1,0 +1,93 @@
+// Thousands of claims in line.
+#include <sys/mman.h>
+
+#include <array>
+#include <memory>
+#include <new>
+
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_many_waiters : public on_redis {};
+
+constexpr int processes = 8, clients_each = 63, locks = 10;
+constexpr int waiters_of_a_lock = processes * clients_each;
+
+// In memory that all processes share.
+struct lane {
+  std::atomic<int> inside{0}, served{0}, wrong{0};
+  std::atomic<std::int64_t> last_token{0};
+
+  void visit(const lease& held) {
+    if (inside.fetch_add(1) != 0 || !held.held()) ++wrong;
+    if (held.token() <= last_token.exchange(held.token())) ++wrong;
+    inside.fetch_sub(1);
+    ++served;
+  }
+};
+using lanes = std::array<lane, locks>;
+
+struct unmap {
+  void operator()(lanes* all) const { ::munmap(all, sizeof *all); }
+};
+
+std::string name_of(int lock) { return "line/" + std::to_string(lock); }
+
+// Every client of it waits for every lock, each wait on a thread of its own.
+void wait_for_all(const std::string& url, lanes& all) {
+  std::vector<client> clients;
+  for (int i = 0; i < clients_each; ++i) clients.push_back(client::open(url));
+  std::vector<std::jthread> threads;
+  for (const client& c : clients) {
+    for (int i = 0; i < locks; ++i) {
+      threads.emplace_back([&c, &mine = all[static_cast<std::size_t>(i)], i] {
+        auto held = c.mutex(name_of(i)).acquire();
+        mine.visit(held);
+        held.unlock();
+      });
+    }
+  }
+}
+
+TEST_F(redis_many_waiters, five_thousand_of_five_hundred_clients_are_served_one_by_one) {
+  redis_server server;
+  void* const memory =
+      ::mmap(nullptr, sizeof(lanes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const std::unique_ptr<lanes, unmap> all(new (memory) lanes);
+  std::vector<std::unique_ptr<other_process>> crowd;
+  const auto url = server.url() + "?op-timeout=30s&connect-timeout=30s&close-timeout=10s";
+  for (int i = 0; i < processes; ++i) {
+    crowd.push_back(std::make_unique<other_process>([&](const other_process::line& l) {
+      l.hear();
+      wait_for_all(url, *all);
+    }));
+  }
+  const auto c = client::open(url);
+  std::vector<lease> held;
+  for (int i = 0; i < locks; ++i) held.push_back(c.mutex(name_of(i)).acquire());
+  for (const auto& one : crowd) one->say("go");
+  for (int i = 0; i < locks; ++i) {
+    const auto line = "holdfast:{" + name_of(i) + "}:" + name_of(i) + ":q";
+    const auto in_line = [&] { return server.command({"ZCARD", line}).number; };
+    ASSERT_TRUE(eventually([&] { return in_line() == waiters_of_a_lock; })) << in_line();
+  }
+  for (const lane& one : *all) EXPECT_EQ(one.served, 0);
+
+  const auto t = told_by([&] {
+    for (lease& one : held) one.release();
+    for (const auto& one : crowd) EXPECT_EQ(one->wait(), 0);
+  });
+  RecordProperty("milliseconds", static_cast<int>(t.took.count()));
+  for (const lane& one : *all) {
+    EXPECT_EQ(one.served, waiters_of_a_lock);
+    EXPECT_EQ(one.wrong, 0);
+  }
+  EXPECT_LT(t.took, 60s);
+  expect_nothing_left(server);
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test

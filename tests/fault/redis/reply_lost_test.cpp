@@ -1,0 +1,187 @@
+// The reply to each changing step is cut off after each of its bytes: the step was done, and the
+// client does not know it.
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+constexpr std::uint64_t longest_reply = 2000;
+
+class redis_reply_lost : public on_redis {};
+
+// A client behind a proxy and one beside it.
+struct two_ways {
+  redis_server server;
+  tcp_proxy proxy{server.port()};
+  client mine = client::open(proxy.url() + quick_with("ttl=10m"));
+  client other = client::open(server.url() + quick_with("ttl=10m"));
+
+  std::string owner() { return to_text(server.command({"GET", "x"})); }
+  bool is_free() { return owner() == "(nil)"; }
+};
+
+// Calls `once` with 0, 1, 2 ... until a cut after so many bytes does not happen in it any more.
+template <class Once>
+void at_every_byte(two_ways& on, direction d, Once once) {
+  std::uint64_t n = 0;
+  for (; n < longest_reply; ++n) {
+    SCOPED_TRACE("cut after " + std::to_string(n) + " bytes");
+    once([&] { on.proxy.cut_after(d, n); });
+    if (testing::Test::HasFailure()) return;
+    if (!on.proxy.was_cut()) break;
+  }
+  EXPECT_GT(n, 3u) << "nothing was cut";
+  EXPECT_LT(n, longest_reply);
+}
+
+void acquires_whatever_is_cut(direction d) {
+  two_ways on;
+  const auto m = on.mine.mutex("x");
+  std::int64_t last = 0;
+  at_every_byte(on, d, [&](auto cut) {
+    cut();
+    std::error_code ec;
+    auto held = m.acquire({}, {}, ec);
+    if (held) {
+      EXPECT_TRUE(held.held());
+      EXPECT_GT(held.token(), last);
+      last = held.token();
+      expect_safe(held, on.server, "x");
+      held.release(ec);
+      EXPECT_FALSE(ec) << ec.message();
+      EXPECT_TRUE(on.is_free()) << on.owner();
+    } else {
+      EXPECT_EQ(ec, outcome::unavailable) << ec.message();
+    }
+    EXPECT_TRUE(eventually([&] { return on.is_free(); })) << on.owner();
+  });
+}
+
+TEST_F(redis_reply_lost, of_an_acquire) { acquires_whatever_is_cut(direction::to_client); }
+TEST_F(redis_reply_lost, or_the_request_of_an_acquire) {
+  acquires_whatever_is_cut(direction::to_server);
+}
+
+void waits_whatever_is_cut(direction d) {
+  two_ways on;
+  at_every_byte(on, d, [&](auto cut) {
+    auto first = on.other.mutex("x").acquire();
+    const auto token = first.token();
+    cut();
+    std::error_code ec;
+    lease second;
+    std::jthread waiter([&] { second = on.mine.mutex("x").acquire({}, {}, ec); });
+    EXPECT_TRUE(eventually([&] {
+      return on.server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
+    }));
+    EXPECT_TRUE(first.held());
+    first.release();
+    waiter.join();
+    ASSERT_FALSE(ec) << ec.message();
+    EXPECT_TRUE(second.held());
+    EXPECT_GT(second.token(), token);
+    second.release();
+    EXPECT_TRUE(on.is_free()) << on.owner();
+  });
+}
+
+TEST_F(redis_reply_lost, of_getting_in_line) { waits_whatever_is_cut(direction::to_client); }
+TEST_F(redis_reply_lost, or_the_request_of_getting_in_line) {
+  waits_whatever_is_cut(direction::to_server);
+}
+
+void releases_whatever_is_cut(direction d) {
+  two_ways on;
+  at_every_byte(on, d, [&](auto cut) {
+    auto held = on.mine.mutex("x").acquire();
+    cut();
+    std::error_code ec;
+    held.release(ec);
+    EXPECT_TRUE(!ec || ec == errc::outcome_unknown) << ec.message();
+    EXPECT_TRUE(eventually([&] { return on.is_free(); })) << on.owner();
+    // What is repeated afterwards takes nothing away from the next one.
+    const auto next = on.other.mutex("x").acquire();
+    on.mine.mutex("y").acquire().release();
+    EXPECT_TRUE(next.held());
+    expect_safe(next, on.server, "x");
+  });
+}
+
+TEST_F(redis_reply_lost, of_a_release) { releases_whatever_is_cut(direction::to_client); }
+TEST_F(redis_reply_lost, or_the_request_of_a_release) {
+  releases_whatever_is_cut(direction::to_server);
+}
+
+void hands_over_whatever_is_cut(direction d) {
+  two_ways on;
+  at_every_byte(on, d, [&](auto cut) {
+    auto held = on.mine.mutex("x").acquire();
+    lease second;
+    std::error_code ec, waited;
+    std::jthread waiter([&] { second = on.other.mutex("x").acquire({}, {}, waited); });
+    EXPECT_TRUE(eventually([&] {
+      return on.server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
+    }));
+    cut();
+    held.release(ec);
+    waiter.join();
+    ASSERT_FALSE(waited) << waited.message();
+    EXPECT_TRUE(second.held());
+    second.release();
+    EXPECT_TRUE(eventually([&] { return on.is_free(); })) << on.owner();
+  });
+}
+
+TEST_F(redis_reply_lost, of_a_release_that_hands_over) {
+  hands_over_whatever_is_cut(direction::to_client);
+}
+
+void renews_whatever_is_cut(direction d) {
+  two_ways on;
+  // Whoever extends a lease waits for the answer to the end of the op-timeout.
+  const auto c = client::open(on.proxy.url() + "?op-timeout=40ms&retry-base=1ms&ttl=10m");
+  at_every_byte(on, d, [&](auto cut) {
+    auto held = c.mutex("x").acquire({.ttl = 1min, .renew = renewal::manual});
+    const auto before = held.expires();
+    cut();
+    std::error_code ec;
+    held.extend(10min, ec);
+    EXPECT_TRUE(held.held());
+    EXPECT_GE(held.expires(), before);
+    expect_safe(held, on.server, "x");
+    held.release();
+    EXPECT_TRUE(on.is_free()) << on.owner();
+  });
+}
+
+TEST_F(redis_reply_lost, of_a_renewal) { renews_whatever_is_cut(direction::to_client); }
+TEST_F(redis_reply_lost, or_the_request_of_a_renewal) {
+  renews_whatever_is_cut(direction::to_server);
+}
+
+void gets_a_pushed_grant_whatever_is_cut(direction d) {
+  two_ways on;
+  at_every_byte(on, d, [&](auto cut) {
+    auto first = on.other.mutex("x").acquire();
+    std::error_code ec;
+    lease second;
+    std::jthread waiter([&] { second = on.mine.mutex("x").acquire({}, {}, ec); });
+    EXPECT_TRUE(eventually([&] {
+      return on.server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
+    }));
+    cut();
+    first.release();
+    waiter.join();
+    ASSERT_FALSE(ec) << ec.message();
+    EXPECT_TRUE(second.held());
+    second.release();
+    EXPECT_TRUE(eventually([&] { return on.is_free(); })) << on.owner();
+  });
+}
+
+TEST_F(redis_reply_lost, or_the_message_that_grants) {
+  gets_a_pushed_grant_whatever_is_cut(direction::to_client);
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test

@@ -1,0 +1,84 @@
+// What the fault tests of Redis share: a server, clients of it, and a crowd that writes a history.
+#pragma once
+#include <gtest/gtest.h>
+#include <holdfast/holdfast.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../../stress/player.hpp"
+#include "../file_stage.hpp"
+#include "testkit/checker.hpp"
+#include "testkit/servers/redis_server.hpp"
+#include "testkit/servers/tcp_proxy.hpp"
+
+namespace holdfast::redis_test {
+
+using namespace std::chrono_literals;
+using file_test::eventually;
+using file_test::other_process;
+using testkit::applies_to;
+using testkit::direction;
+using testkit::redis_options;
+using testkit::redis_server;
+using testkit::tcp_proxy;
+
+// Skips where redis-server is not installed.
+class on_redis : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!redis_server::installed()) GTEST_SKIP() << redis_server::not_installed;
+  }
+};
+
+// Operations end within 300 ms and connections are tried again soon.
+inline constexpr const char* quick = "?op-timeout=300ms&retry-base=2ms&connect-timeout=2s";
+std::string quick_with(const std::string& more);  // "ttl=1s"
+
+// What a function threw, or {}; and how long it took.
+struct told {
+  std::error_code code;
+  std::string text;
+  std::chrono::milliseconds took{};
+};
+told told_by(const std::function<void()>&);
+
+// That a lease's deadline is not later than its key's at the server.
+void expect_safe(const lease&, redis_server&, const std::string& name);
+// Nothing is left at the server but the counter, within half a minute.
+void expect_nothing_left(redis_server&);
+
+// Threads that take three locks (stress/player.hpp), each through one of the clients, from here to
+// the end of the object. Their history is checked there.
+class crowd {
+ public:
+  struct terms {
+    int threads_each = 2;
+    std::chrono::milliseconds longest_work{3};
+    testkit::check_options check{};
+    int least_granted = 50;
+  };
+  crowd(const std::vector<std::string>& urls, terms);
+  ~crowd() { finish(); }
+  void finish();  // stops them, lets everything come to an end, and checks
+  std::uint64_t plays() const noexcept { return plays_; }
+  void wait_for_plays(std::uint64_t more) const;  // a failure when they do not come
+
+ private:
+  const terms terms_;
+  const std::uint64_t seed_ = stress::seed_of_run();
+  stress::scratch_folder folder_;
+  testkit::history_writer writer_{folder_.path() + "/history"};
+  stress::guarded_resource resource_;
+  std::deque<client> clients_;
+  std::atomic<bool> over_{false};
+  std::atomic<std::uint64_t> plays_{0};
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace holdfast::redis_test

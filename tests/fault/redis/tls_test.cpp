@@ -1,0 +1,96 @@
+// TLS that is as it should be, and TLS that is not.
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_tls : public on_redis {};
+
+std::string with(const redis_server& server, const std::string& host, const std::string& options) {
+  return "rediss://" + host + ':' + std::to_string(server.port()) + "?connect-timeout=3s" + options;
+}
+
+std::string trusting(const redis_server& server, const std::string& ca = "ca") {
+  return "&tls-ca=" + server.tls_files().certificate(ca);
+}
+
+told told_of(const std::string& url) {
+  return told_by([&] { client::open(url).mutex("x").acquire().release(); });
+}
+
+void expect_refused(const std::string& url, const std::string& word) {
+  const auto t = told_of(url);
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, 5s) << t.text;
+  EXPECT_NE(t.text.find(word), std::string::npos) << t.text;
+}
+
+TEST_F(redis_tls, a_verified_server_is_used_by_address_and_by_name) {
+  const redis_server server({.tls = "server"});
+  EXPECT_EQ(told_of(with(server, "127.0.0.1", trusting(server))).text, "");
+  EXPECT_EQ(told_of(with(server, "localhost", trusting(server))).text, "");
+}
+
+TEST_F(redis_tls, locks_and_waits_as_without) {
+  redis_server server({.tls = "server"});
+  {
+    const auto url = with(server, "127.0.0.1", trusting(server) + "&ttl=2s");
+    crowd all({url, url}, {.check = {.wake_bound = 10s}});
+    for (int i = 0; i < 10; ++i) {
+      server.command({"CLIENT", "KILL", "TYPE", i % 2 ? "pubsub" : "normal"});
+      all.wait_for_plays(20);
+    }
+  }
+  expect_nothing_left(server);
+}
+
+TEST_F(redis_tls, a_certificate_that_has_expired) {
+  const redis_server server({.tls = "expired"});
+  expect_refused(with(server, "127.0.0.1", trusting(server)), "expired");
+}
+
+TEST_F(redis_tls, a_certificate_of_another_host) {
+  const redis_server server({.tls = "stranger"});
+  expect_refused(with(server, "127.0.0.1", trusting(server)), "127.0.0.1");
+  expect_refused(with(server, "localhost", trusting(server)), "localhost");
+}
+
+TEST_F(redis_tls, a_certificate_that_nobody_known_has_signed) {
+  const redis_server server({.tls = "server"});
+  expect_refused(with(server, "127.0.0.1", trusting(server, "other-ca")), "tls-ca");
+  expect_refused(with(server, "127.0.0.1", ""), "tls-ca");
+}
+
+TEST_F(redis_tls, a_client_s_certificate_where_the_server_wants_one) {
+  const redis_server server({.tls = "server", .tls_clients = true});
+  const auto& files = server.tls_files();
+  const auto mine = "&tls-cert=" + files.certificate("client") + "&tls-key=" + files.key("client");
+  EXPECT_EQ(told_of(with(server, "127.0.0.1", trusting(server) + mine)).text, "");
+  const auto t = told_of(with(server, "127.0.0.1", trusting(server)));
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, 5s);
+}
+
+TEST_F(redis_tls, to_a_server_that_speaks_plain_text) {
+  const redis_server server;
+  const auto t = told_of("rediss://127.0.0.1:" + std::to_string(server.port()));
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, 6s);
+  EXPECT_NE(t.text.find("TLS"), std::string::npos) << t.text;
+}
+
+TEST_F(redis_tls, is_named_where_plain_text_meets_it) {
+  const redis_server server({.tls = "server"});
+  const auto t = told_of("redis://127.0.0.1:" + std::to_string(server.port()));
+  EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  EXPECT_LT(t.took, 6s);
+  EXPECT_NE(t.text.find("TLS"), std::string::npos) << t.text;
+}
+
+TEST_F(redis_tls, files_that_cannot_be_read_are_named) {
+  const redis_server server({.tls = "server"});
+  expect_refused(with(server, "127.0.0.1", "&tls-ca=/nowhere/ca.crt"), "/nowhere/ca.crt");
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test

@@ -1,0 +1,36 @@
+// What the server keeps of a client.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+class peer;
+struct command;
+
+struct queued_command {
+  const command* what;
+  std::vector<std::string> argv;
+};
+
+struct connection {
+  int handle = 0;
+  long long id = 0;  // CLIENT ID: from the start again after a restart
+  peer* end = nullptr;
+  std::string name;
+  std::size_t database = 0;
+  bool trusted = false;  // needs no AUTH, or had it
+  bool closing = false;  // closed when its answers are delivered
+  bool pending = false;  // `out` waits to be delivered
+  std::string unread;    // the front of a command
+  std::string out;
+
+  bool in_multi = false;
+  bool must_abort = false;  // a command was refused while it was to be queued
+  std::vector<queued_command> queued;
+
+  std::vector<std::string> channels;
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,136 @@
+// ./dev sim: explores schedules, or replays one with a trace.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "tests/sim/world/explorer.hpp"
+#include "tests/sim/world/mutants.hpp"
+#include "tests/sim/world/world.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+struct order {
+  std::optional<double> minutes;
+  std::optional<std::uint64_t> seed;
+  const protocol_mutant* mutant = nullptr;
+  bool lists = false;
+};
+
+int explain_usage() {
+  std::cerr
+      << "usage: ./dev sim --minutes M [--seed N] [--mutant NAME]   explores from seed N\n"
+         "       ./dev sim --seed N [--mutant NAME]                 replays one, with a trace\n"
+         "       ./dev sim --mutants                                lists the planted faults\n";
+  return 64;
+}
+
+std::optional<order> read(int argc, char** argv) {
+  order out;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    if (option == "--mutants") {
+      out.lists = true;
+      continue;
+    }
+    if (++i == argc) return std::nullopt;
+    char* end = argv[i];
+    if (option == "--minutes") {
+      out.minutes = std::strtod(argv[i], &end);
+    } else if (option == "--seed") {
+      out.seed = std::strtoull(argv[i], &end, 10);
+    } else if (option == "--mutant") {
+      out.mutant = mutant_of(argv[i]);
+      if (out.mutant) end = argv[i] + std::string_view(argv[i]).size();
+    }
+    if (end == argv[i] || *end != '\0') return std::nullopt;
+  }
+  if (!out.minutes && !out.seed && !out.lists) return std::nullopt;
+  return out;
+}
+
+class teller {  // of progress, every ten seconds
+ public:
+  explicit teller(double minutes) noexcept
+      : end_(began_ + std::chrono::duration_cast<clock::duration>(
+                          std::chrono::duration<double>(minutes * 60))) {}
+
+  bool goes_on(const progress& p) {
+    last_ = p;
+    const clock::time_point now = clock::now();
+    if (now >= end_) return false;
+    if (now >= next_) {
+      next_ += std::chrono::seconds(10);
+      say(now);
+    }
+    return true;
+  }
+  void say(clock::time_point now) const {
+    const double seconds = std::chrono::duration<double>(now - began_).count();
+    const double hours = std::chrono::duration<double>(last_.lasted).count() / 3600;
+    const auto n = static_cast<double>(last_.schedules);
+    std::printf("%.0f s: %.0f schedules, %.0f a minute, %.0f events, %.1f virtual hours\n", seconds,
+                n, n / seconds * 60, static_cast<double>(last_.events), hours);
+    std::fflush(stdout);
+  }
+
+ private:
+  const clock::time_point began_ = clock::now(), end_;
+  clock::time_point next_ = began_ + std::chrono::seconds(10);
+  progress last_{};
+};
+
+int replay(std::uint64_t seed) {
+  const plan p = draw(seed);
+  std::cout << p.text() << '\n';
+  const result r = play(p, &std::cout);
+  std::cout << (r.complaint.empty() ? "all was as it must be" : "VIOLATION: " + r.complaint)
+            << '\n';
+  return r.complaint.empty() ? 0 : 1;
+}
+
+int search(const order& o) {
+  const std::uint64_t seed =
+      o.seed ? *o.seed : static_cast<std::uint64_t>(std::random_device{}()) << 16;
+  std::printf("from seed %llu\n", static_cast<unsigned long long>(seed));
+  teller t(*o.minutes);
+  const auto found = explore(
+      seed, [](std::uint64_t s) { return draw(s); },
+      [&](const progress& p) { return t.goes_on(p); });
+  t.say(clock::now());
+  if (!found) return 0;
+  std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
+            << "as small as it gets: " << found->least.text() << '\n';
+  play(found->least, &std::cout);
+  std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
+            << "replay: ./dev sim --seed " << found->whole.seed << '\n';
+  return 1;
+}
+
+int list_mutants() {
+  for (const protocol_mutant& m : protocol_mutants()) std::cout << m.name << ": " << m.rule << '\n';
+  return 0;
+}
+
+}  // namespace
+}  // namespace holdfast::sim
+
+int main(int argc, char** argv) try {
+  using namespace holdfast::sim;
+  const auto o = read(argc, argv);
+  if (!o) return explain_usage();
+  if (o->lists) return list_mutants();
+  plant(o->mutant);
+  return o->minutes ? search(*o) : replay(*o->seed);
+} catch (const std::exception& e) {
+  std::cerr << "sim: " << e.what() << '\n';
+  return 70;
+}

@@ -1,0 +1,32 @@
+// Lists of what holdfast itself sends to a server, drawn from a seed: its own scripts.
+#pragma once
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backend/redis/scripts.hpp"
+#include "tests/sim/random_commands.hpp"
+
+namespace holdfast::sim {
+
+// Four claims of two clients and one that is not holdfast's want one lock.
+class random_claims {
+ public:
+  explicit random_claims(std::uint64_t seed) : numbers_(seed) {}
+
+  std::vector<command_words> list();        // leaves the server empty
+  std::vector<command_words> subscriber();  // one client listens, or both, or none
+
+ private:
+  int below(int n) { return static_cast<int>(numbers_() % static_cast<std::uint64_t>(n)); }
+  std::string owner();
+  void add_take(std::vector<command_words>&);
+  command_words call(redis::script_name, std::vector<std::string> arguments);
+  command_words any_script();
+  command_words meddling();
+
+  std::mt19937_64 numbers_;
+};
+
+}  // namespace holdfast::sim

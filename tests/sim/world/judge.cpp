@@ -1,0 +1,193 @@
+#include "tests/sim/world/judge.hpp"
+
+#include <algorithm>
+
+#include "tests/sim/world/machine.hpp"
+#include "tests/sim/world/network.hpp"
+#include "tests/sim/world/world.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t claim_digits = 32;
+
+std::string claim_in(std::string_view owner) {
+  return std::string(owner.substr(owner.size() - std::min(owner.size(), claim_digits)));
+}
+
+bool is_of_ours(std::string_view owner) { return owner.starts_with("hf1:"); }
+
+}  // namespace
+
+judge::judge(world& w) : world_(w) {
+  const plan& p = w.schedule;
+  for (int i = 0; i < p.locks; ++i) {
+    lock_state l;
+    l.key = w.lock_name(i);
+    l.queue = "holdfast:{" + l.key + "}:" + l.key + ":q";
+    locks_.push_back(std::move(l));
+  }
+  const bool slow = p.slow_share > 0 || p.split_share > 0;
+  clock_leaps_ = p.has(trouble::clock_forward) || p.has(trouble::clock_back);
+  lease_max_ = p.ttl * 2 * 102 / 100;
+  free_max_ = 100ms + p.delay_max * (slow ? 80 : 8) + p.ttl / 20;
+  // A renewal may ask for less than the one before it, whose end the runner-up waits for.
+  if (p.users > 1) free_max_ += p.ttl;
+  if (p.has(trouble::foreign) || p.has(trouble::foreign_forever)) free_max_ += 350ms;
+}
+
+void judge::complain(std::string what) {
+  if (complaint_.empty()) complaint_ = std::move(what);
+}
+
+void judge::excuse(moment until) noexcept { excused_until_ = std::max(excused_until_, until); }
+
+void judge::unsafe(moment for_so_long) {
+  unsafe_until_ = std::max(unsafe_until_, world_.time.now() + for_so_long);
+  for (lock_state& l : locks_)
+    for (ownership& o : l.owners) o.judged_from = unsafe_until_ + lease_max_;
+}
+
+std::string_view judge::now_owner(const lock_state& l) const {
+  return l.expires_ms < world_.server_ms() ? std::string_view() : l.owner;
+}
+
+void judge::about_to_serve(const pipe& p) {
+  if (!p.asks() || world_.schedule.kill_forbidden || !world_.server.is_connected(p.handle()))
+    return;
+  int& newest = newest_[p.is_for_renewals()][&const_cast<pipe&>(p).owner()];
+  if (p.number() < newest)
+    complain("old: a request over connection " + std::to_string(p.number()) +
+             " was done after its successor " + std::to_string(newest) + " had asked");
+  newest = std::max(newest, p.number());
+}
+
+void judge::after_server(const pipe* by) {
+  for (lock_state& l : locks_) look(l, by);
+}
+
+void judge::look(lock_state& l, const pipe* by) {
+  const std::string before = l.owner;
+  const bool lapsed = l.expires_ms < world_.server_ms();
+  if (const auto seen = world_.server.string_at(l.key)) {
+    l.expires_ms = seen->expires_ms;
+    if (l.owner == seen->text) return;
+    l.owner = seen->text;
+  } else {
+    l.owner.clear();
+  }
+  if (l.owner != before) changed(l, before, lapsed, by);
+}
+
+void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {
+  world_.note([&] {
+    return l.key + " at the server: " + (before.empty() ? "nobody" : before) +
+           (lapsed ? " (lapsed)" : "") + " -> " + (l.owner.empty() ? "nobody" : l.owner);
+  });
+  if (by && !lapsed && !before.empty() && is_of_ours(before) &&
+      by->recent().find(claim_in(before)) == std::string::npos)
+    complain("owner: " + before + " lost the lock through a request that was not its own");
+  if (by && !lapsed && !before.empty() && !is_of_ours(before))
+    complain("owner: a foreign owner lost the lock through a request of ours");
+  if (l.owner.empty() || !is_of_ours(l.owner)) return;
+  const std::string claim = claim_in(l.owner);
+  if (by && by->recent().find(claim) == std::string::npos &&
+      !world_.server.has_listener("hf:" + l.owner.substr(4, 16)))
+    complain("dead: the lock was handed to " + l.owner + ", and nobody listens there");
+  const bool safe = world_.time.now() > unsafe_until_;
+  l.owners.push_back({claim, world_.time.now(), 0, 0, safe ? 0ns : unsafe_until_ + lease_max_});
+}
+
+void judge::begins(const stay& s) {
+  for (const stay& other : stays_)
+    if (other.lock == s.lock && other.where == s.where)
+      complain("turns: a turn began while an earlier one in the process was not left");
+  stays_.push_back(s);
+  judge_token(locks_[static_cast<std::size_t>(s.lock)], stays_.back());
+}
+
+bool judge::fits(const lock_state& l, const ownership& mine, std::int64_t number) noexcept {
+  return std::all_of(l.owners.begin(), l.owners.end(), [&](const ownership& o) {
+    if (&o == &mine || o.number == 0) return true;
+    return &o < &mine ? o.number < number : o.number > number;
+  });
+}
+
+// What a claim is told may be of an ownership that has passed since.
+void judge::judge_token(lock_state& l, stay& s) {
+  const std::int64_t number = s.turn->token / 1024;
+  for (auto o = l.owners.rbegin(); o != l.owners.rend(); ++o) {
+    if (o->claim != s.claim) continue;
+    s.place = static_cast<std::size_t>(&*o - l.owners.data());
+    if (o->number == number) {
+      if (s.turn->token <= o->token) complain("tokens: a turn's is not above the one before it");
+      o->token = s.turn->token;
+      return;
+    }
+    if (o->number != 0 || !fits(l, *o, number)) continue;
+    o->number = number;
+    o->token = s.turn->token;
+    return;
+  }
+  complain("tokens: " + s.claim + " was given " + std::to_string(number) +
+           ", which is not in the order in which it and others had the lock");
+}
+
+void judge::ends(const detail::turn* t) noexcept {
+  std::erase_if(stays_, [&](const stay& s) { return s.turn == t; });
+}
+
+void judge::after_event() {
+  for (int i = 0; i < world_.schedule.locks; ++i) {
+    judge_holders(i);
+    judge_freedom(locks_[static_cast<std::size_t>(i)]);
+  }
+}
+
+void judge::judge_holders(int lock) {
+  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  const stay* first = nullptr;
+  for (const stay& s : stays_) {
+    if (s.lock != lock || l.owners.empty()) continue;
+    if (world_.time.now() < l.owners[s.place].judged_from) continue;
+    const bool has_it = now_owner(l).ends_with(s.claim);
+    if (!clock_leaps_ && s.turn->now == detail::turn::fate::lost && has_it &&
+        s.where->now() < s.turn->deadline.load())
+      return complain("lost: client " + std::to_string(s.where->number()) +
+                      " was told that it has lost " + l.key + ", and has it");
+    if (!s.turn->held()) continue;
+    if (!has_it)
+      return complain("one: client " + std::to_string(s.where->number()) +
+                      " believes that it holds " + l.key + " as " + s.claim +
+                      "; at the server it is \"" + std::string(now_owner(l)) + '"');
+    if (first) return complain("one: two believe that they hold " + l.key);
+    first = &s;
+  }
+}
+
+void judge::judge_freedom(lock_state& l) {
+  const moment now = world_.time.now();
+  if (!now_owner(l).empty()) {
+    l.free_since.reset();
+    return;
+  }
+  const auto line = world_.server.members_at(l.queue);
+  const bool waits = std::any_of(line.begin(), line.end(), [&](std::string_view owner) {
+    return world_.lives("hf:" + std::string(owner.substr(4, 16)));
+  });
+  if (!waits) {
+    l.free_since.reset();
+    return;
+  }
+  if (!l.free_since) l.free_since = now;
+  if (now < excused_until_ || world_.schedule.parts_wait) return;
+  if (now - std::max(*l.free_since, excused_until_) <= free_max_) return;
+  complain("free: " + l.key + " was free for " +
+           std::to_string((now - *l.free_since).count() / 1000000) + " ms while " +
+           std::string(line.front()) + " stood in line");
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,93 @@
+// Watches the locks at the server and those who believe that they hold them, after every event.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/turn.hpp"
+#include "tests/sim/world/timeline.hpp"
+
+namespace holdfast::sim {
+
+class world;
+class machine;
+class pipe;
+
+// A turn that was started and not left yet.
+struct stay {
+  const detail::turn* turn = nullptr;
+  machine* where = nullptr;
+  int lock = 0;
+  std::string claim;      // 32 digits, the end of the owner's id
+  std::size_t place = 0;  // of the grant in the lock's history; for the judge
+};
+
+// What must be true, and when it is not judged:
+//   one      | of those who hold by their own clock, at most one; each has the lock at the server.
+//            | When data was lost, the clock set forward or the lock broken, leases have ended at
+//            | the server that their holders still count on: those from before are not judged for
+//            | a ttl.
+//   lost     | nobody is told that it has lost what it has; not judged where the clock leaps, which
+//            | is taken for a machine that was stopped.
+//   tokens   | in the order in which claims got the lock at the server, the numbers they were given
+//            | grow. Always judged; a schedule has either lost data or a clock that is set back.
+//   owner    | a lock leaves its owner by a request of that owner, or because its time is over.
+//   turns    | in one process, the next turn starts when the earlier one was left.
+//   free     | a lock that is free while somebody waits does not stay so. Not judged while and
+//            | shortly after messages may have been lost, or those who should look are gone.
+//   old      | nothing that was asked over an old connection is done after its successor has asked.
+//   dead     | the lock is handed to nobody who does not listen.
+class judge {
+ public:
+  explicit judge(world&);
+
+  void after_server(const pipe* by);   // something may have changed there
+  void about_to_serve(const pipe&);    // and then it was told this
+  void unsafe(moment for_so_long);     // grants until then mean nothing
+  void excuse(moment until) noexcept;  // of what is asked of free locks
+  void begins(const stay&);
+  void ends(const detail::turn*) noexcept;
+  void after_event();
+  bool is_content() const noexcept { return complaint_.empty(); }
+  const std::string& complaint() const noexcept { return complaint_; }
+  void complain(std::string what);
+  std::string_view owner_of(int lock) const noexcept { return locks_[lock].owner; }
+
+ private:
+  struct ownership {
+    std::string claim;
+    moment since{};
+    std::int64_t number = 0;  // 0: nobody was told
+    std::int64_t token = 0;   // the last one
+    moment judged_from{};     // what it believes until then may be of before something unsafe
+  };
+  struct lock_state {
+    std::string key, queue;
+    std::string owner;
+    std::int64_t expires_ms = 0;
+    std::vector<ownership> owners;  // in order; a claim may own it more than once
+    std::optional<moment> free_since;
+  };
+  void look(lock_state&, const pipe* by);
+  void changed(lock_state&, const std::string& before, bool lapsed, const pipe* by);
+  static bool fits(const lock_state&, const ownership&, std::int64_t number) noexcept;
+  void judge_token(lock_state&, stay&);
+  void judge_holders(int lock);
+  void judge_freedom(lock_state&);
+  std::string_view now_owner(const lock_state&) const;
+
+  world& world_;
+  std::vector<lock_state> locks_;
+  std::vector<stay> stays_;
+  std::unordered_map<const machine*, int> newest_[2];  // pipes that have asked: commands, renewals
+  moment unsafe_until_{-1};
+  moment lease_max_{};
+  bool clock_leaps_ = false;
+  moment excused_until_{};
+  moment free_max_{};
+  std::string complaint_;
+};
+
+}  // namespace holdfast::sim

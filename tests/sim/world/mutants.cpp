@@ -1,0 +1,111 @@
+#include "tests/sim/world/mutants.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "tests/sim/model/model_redis.hpp"
+#include "tests/sim/model/script_engine.hpp"
+
+namespace holdfast::sim {
+
+using core::mutant;
+
+namespace {
+
+thread_local const protocol_mutant* the_planted_one = nullptr;
+
+std::string edited(std::string_view text) {
+  std::string out(text);
+  if (!the_planted_one) return out;
+  for (const script_edit& e : the_planted_one->edits) {
+    if (text.find(e.of) == text.npos) continue;
+    const auto at = out.find(e.from);
+    if (at == out.npos) throw std::logic_error("no script has: " + std::string(e.from));
+    out.replace(at, e.from.size(), e.to);
+  }
+  return out;
+}
+
+const std::vector<protocol_mutant>& all() {
+  static const std::vector<protocol_mutant> list{
+      {"deadline_from_reply", 28, "deadline counted from before the send (SAFETY 1)",
+       mutant::deadline_from_reply},
+      {"late_reply_accepted", 693, "a late reply is discarded (rule 2)",
+       mutant::late_reply_accepted},
+      {"delete_without_owner",
+       13,
+       "a release compares the owner (rule 4)",
+       mutant::none,
+       {{"-- The owner lets go", "if owner ~= id then", "if not owner then"},
+        {"-- The usual hand-over", "~= ARGV[1]", "== false"},
+        {"-- Locks that nobody", "redis.pcall('GET', lock) ~= id",
+         "redis.pcall('GET', lock) == false"}}},
+      {"renew_without_owner",
+       53,
+       "a renewal compares the owner (rule 4)",
+       mutant::none,
+       {{"-- Leases that go on", "if owner == id then", "if owner then"}}},
+      {"dead_head_not_skipped",
+       15,
+       "a killed waiter costs nothing (SAFETY 4)",
+       mutant::none,
+       {{"local function handover", "if tell(id, 'grant', grant) > 0 then",
+         "if tell(id, 'grant', grant) >= 0 then"},
+        {"-- The usual hand-over", "grant) == 0 then return", "grant) < 0 then return"}}},
+      {"no_look_for_the_runner_up",
+       233,
+       "somebody who lives has a timer on the lock (SAFETY 4)",
+       mutant::none,
+       {{"local function handover", "if others == 1 then next_looks(now + window * 1000) end",
+         ""}}},
+      {"wake_up_not_passed_on",
+       4702,
+       "who leaves passes its wake-up on (rule 6)",
+       mutant::none,
+       {{"-- A claim goes, wherever it stands", "drop(id)\nlocal now",
+         "drop(id)\ndo return {1, server_time()} end\nlocal now"}}},
+      {"set_and_number_apart",
+       4025,
+       "number and grant are one step (SAFETY 2)",
+       mutant::none,
+       {},
+       true},
+      {"floor_kept", 67, "a number counts only above a known floor (SAFETY 2)", mutant::floor_kept},
+      {"predecessor_not_killed", 15, "nothing of an old connection runs later (SAFETY 3)",
+       mutant::predecessor_not_killed},
+      {"old_sample_accepted", 2907, "a pushed grant needs a fresh sample (SAFETY 4)",
+       mutant::old_sample_accepted},
+      {"turn_before_release", 15, "no new turn before the old lease is left (SAFETY 6)",
+       mutant::turn_before_release},
+      {"token_blocks", 4, "numbers are taken one by one (SAFETY 2)", mutant::token_blocks},
+  };
+  return list;
+}
+
+}  // namespace
+
+std::span<const protocol_mutant> protocol_mutants() { return all(); }
+
+const protocol_mutant* mutant_of(std::string_view name) {
+  const auto found = std::find_if(all().begin(), all().end(),
+                                  [&](const protocol_mutant& m) { return m.name == name; });
+  return found == all().end() ? nullptr : &*found;
+}
+
+void plant(const protocol_mutant* m) {
+  the_planted_one = m;
+  core::plant(m ? m->planted : mutant::none);
+  if (m && !m->edits.empty()) {
+    script_engine::of_this_thread().edit(edited);
+  } else {
+    script_engine::of_this_thread().edit(nullptr);
+  }
+}
+
+void plant_in(model_redis& server) {
+  if (the_planted_one && the_planted_one->groups_come_apart) server.let_groups_come_apart();
+}
+
+}  // namespace holdfast::sim

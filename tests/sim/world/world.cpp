@@ -1,0 +1,195 @@
+#include "tests/sim/world/world.hpp"
+
+#include <holdfast/log.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include "core/client_access.hpp"
+#include "core/client_impl.hpp"
+#include "tests/sim/world/mutants.hpp"
+#include "tests/sim/world/network.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::microseconds epoch{1'700'000'000'000'000};
+constexpr std::uint64_t events_max = 400'000;
+
+thread_local world* of_this_thread = nullptr;
+
+void hear_warning(log_level, std::string_view line, void*) {
+  if (of_this_thread) of_this_thread->warned(line);
+}
+
+}  // namespace
+
+world::world(const plan& p, std::ostream* trace)
+    : schedule(p), chance(p.seed), server([this] { return wall(); }), watch(*this), trace_(trace) {
+  of_this_thread = this;
+  set_log_hook(hear_warning);
+  plant_in(server);
+  if (p.kill_forbidden) server.forbid("client|kill");
+  patience_ = 45s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2));
+  open_clients();
+  for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
+}
+
+world::~world() {
+  for (process& p : processes_) {
+    p.where->die();
+    for (const auto& u : p.users) u->end();
+    p.runs.reset();
+  }
+  of_this_thread = nullptr;
+}
+
+std::chrono::microseconds world::wall() const {
+  return epoch + std::chrono::floor<std::chrono::microseconds>(time.now() + clock_offset_);
+}
+
+std::int64_t world::server_ms() const { return wall().count() / 1000; }
+
+moment world::delay() {
+  moment d = chance.between(schedule.delay_min, schedule.delay_max);
+  if (schedule.slow_share > 0 && chance.chance(schedule.slow_share)) d *= chance.between(2, 10);
+  return d;
+}
+
+void world::open_clients() {
+  const std::string text = "redis://sim:1?ttl=" + std::to_string(schedule.ttl.count()) +
+                           "ms&op-timeout=" + std::to_string(schedule.op_timeout.count()) +
+                           "ms&connect-timeout=" + std::to_string(schedule.op_timeout.count()) +
+                           "ms&turns=" + std::to_string(schedule.turns);
+  int number = 0;
+  for (int i = 0; i < schedule.clients; ++i) {
+    process p;
+    const double rate = 0.991 + chance.share() * 0.018;
+    p.where = std::make_unique<machine>(*this, i, rate, chance.between(1s, 1000s));
+    p.runs = detail::client_access::open(url::parse(text), {}, *p.where);
+    for (int u = 0; u < schedule.users; ++u) {
+      const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));
+      detail::slot& s = detail::client_access::impl(*p.runs).slot_for(lock_name(lock));
+      p.users.push_back(std::make_unique<user>(*this, *p.where, s, number++, lock));
+      p.users.back()->begin();
+    }
+    processes_.push_back(std::move(p));
+  }
+}
+
+std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_events& e) {
+  auto made = std::make_shared<pipe>(*this, m, l, e, ++pipes_);
+  m.pipes().push_back(made);
+  return made;
+}
+
+void world::serve(pipe& p, std::string_view bytes) {
+  note([&] {
+    std::string shown;
+    for (const char c : bytes.substr(0, 4000)) shown += c == '\r' ? ' ' : c == '\n' ? '|' : c;
+    if (const auto at = shown.find("-- What every script"); at != shown.npos)
+      shown.replace(at, std::min<std::size_t>(shown.size() - at, 5500), "<text>");
+    return "client " + std::to_string(p.owner().number()) + ", connection " +
+           std::to_string(p.number()) + " asks: " + shown;
+  });
+  watch.about_to_serve(p);
+  server.receive(p.handle(), bytes);
+  watch.after_server(&p);
+}
+
+void world::disconnect(pipe& p) {
+  server.disconnect(p.handle());
+  note([&] { return "the server sees the end of connection " + std::to_string(p.number()); });
+}
+
+bool world::lives(std::string_view channel) const {
+  for (const process& p : processes_)
+    if (!p.where->is_dead() && p.where->channel == channel) return true;
+  return false;
+}
+
+void world::warned(std::string_view line) {
+  warned_ = true;
+  note([&] { return "warning: " + std::string(line); });
+}
+
+void world::print(const std::string& text) {
+  char at[32];
+  std::snprintf(at, sizeof at, "%12.3f ms  ", static_cast<double>(time.now().count()) / 1e6);
+  *trace_ << at << text << '\n';
+}
+
+bool world::all_served() const {
+  for (const process& p : processes_) {
+    if (p.where->is_dead()) continue;
+    for (const auto& u : p.users)
+      if (!u->is_served()) return false;
+  }
+  return true;
+}
+
+void world::check_waits() {
+  if (!healed_) return;
+  for (const process& p : processes_)
+    for (const auto& u : p.users)
+      if (u->waits(time.now(), healed_at_) > patience_)
+        watch.complain("served: somebody has waited for " +
+                       std::to_string(patience_.count() / 1000000) + " ms though all is well");
+}
+
+void world::run_until(moment end) {
+  while (watch.is_content() && time.next_at() <= end && time.step()) {
+    watch.after_event();
+    if (time.done() > events_max) watch.complain("rest: it never comes to rest");
+  }
+}
+
+void world::run() {
+  run_until(schedule.troubled);
+  heal();
+  // Who naps for half a minute, since a message to it was lost, is waited for in one of eight:
+  // these cost as much as fifty others.
+  const bool to_the_end = chance.chance(0.125);
+  const moment soon = time.now() + schedule.ttl * 8 + 3s;
+  while (watch.is_content() && !all_served()) {
+    if (!to_the_end && time.now() > soon) return;
+    if (time.next_at() == moment::max()) return watch.complain("served: nothing happens any more");
+    run_until(time.next_at());
+    check_waits();
+  }
+  // What was let go last is answered, and what went wrong is cleaned up.
+  run_until(time.now() + 500ms + schedule.op_timeout * 2);
+  const bool clean = schedule.faults.empty() && !schedule.kill_forbidden && !schedule.parts_wait;
+  // A hand-over is for 250 ms at least, and its first renewal opens a connection.
+  const bool quick = schedule.delay_max * (schedule.slow_share > 0 ? 200 : 20) <
+                     std::min<moment>(schedule.ttl, 250ms);
+  if (clean && quick && warned_) watch.complain("warned: though there was no trouble");
+  if (!watch.is_content()) return;
+  close_all();
+  run_until(time.now() + schedule.ttl * 2 + 1s);
+  if (clean && quick && watch.is_content() && server.keys() > 1)
+    watch.complain("left: " + std::to_string(server.keys()) + " keys, and all are gone");
+}
+
+void world::close_all() {
+  for (process& p : processes_) {
+    if (p.where->is_dead()) continue;
+    for (const auto& u : p.users) u->end();
+    if (!p.runs->close() && schedule.faults.empty() && schedule.slow_share == 0 &&
+        !schedule.parts_wait)
+      watch.complain("left: a client leaves something behind though all is well");
+    p.runs.reset();
+  }
+}
+
+result play(const plan& p, std::ostream* trace) {
+  world w(p, trace);
+  w.run();
+  return {w.watch.complaint(), w.time.now(), w.time.done()};
+}
+
+}  // namespace holdfast::sim

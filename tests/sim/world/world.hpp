@@ -1,0 +1,105 @@
+// One schedule: machines with clients and users, the network, the server, and what troubles them.
+#pragma once
+#include <holdfast/client.hpp>
+
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tests/sim/model/model_redis.hpp"
+#include "tests/sim/world/dice.hpp"
+#include "tests/sim/world/judge.hpp"
+#include "tests/sim/world/machine.hpp"
+#include "tests/sim/world/plan.hpp"
+#include "tests/sim/world/user.hpp"
+
+namespace holdfast::sim {
+
+class sim_loop;
+
+class world {
+ public:
+  world(const plan&, std::ostream* trace);
+  ~world();
+  world(const world&) = delete;
+
+  // Until all is over or something was not as it must be: then judge says what.
+  void run();
+
+  const plan schedule;
+  timeline time;
+  dice chance;
+  model_redis server;
+  judge watch;
+
+  // For the network.
+  moment delay();
+  moment jitter() { return chance.between(moment(0), std::chrono::microseconds(200)); }
+  moment long_wait() { return chance.between(moment(0), schedule.op_timeout * 3); }
+  bool refuses() const noexcept { return refusals_ > 0; }
+  moment server_stands_until() const noexcept { return stands_until_; }
+  void serve(pipe&, std::string_view bytes);
+  void disconnect(pipe&);
+  std::shared_ptr<pipe> make_pipe(machine&, sim_loop&, core::stream_events&);
+
+  std::string lock_name(int i) const { return "lock" + std::to_string(i); }
+  std::int64_t server_ms() const;
+  bool lives(std::string_view channel) const;  // a client that listens there, or is to
+  bool is_healed() const noexcept { return healed_; }
+  bool has_warned() const noexcept { return warned_; }
+  void warned(std::string_view line);
+  template <class Text>
+  void note(Text text) {
+    if (trace_) print(text());
+  }
+
+ private:
+  struct process {
+    std::unique_ptr<machine> where;
+    std::optional<client> runs;
+    std::vector<std::unique_ptr<user>> users;
+  };
+  struct breaking;
+  void open_clients();
+  void happen(const fault&);
+  void happen_to_server(const fault&);
+  void happen_to_pipe(const fault&);
+  void later(moment wait, timeline::deed d) { time.at(time.now() + wait, std::move(d)); }
+  template <class Change>
+  void change_server(Change);
+  void restart(kept);
+  void leap(moment by);
+  void foreign(const fault&);
+  void foreign_leaves(const std::string& lock, const std::string& mine);
+  void break_lock(const fault&);
+  void crash(process&);
+  void heal();
+  bool all_served() const;
+  void close_all();
+  void run_until(moment);
+  void check_waits();
+  void print(const std::string&);
+  std::chrono::microseconds wall() const;
+
+  std::ostream* const trace_;
+  std::vector<process> processes_;
+  std::vector<std::unique_ptr<breaking>> breakings_;
+  int pipes_ = 0;
+  int refusals_ = 0;
+  int foreigners_ = 0;
+  moment stands_until_{};
+  moment clock_offset_{};
+  bool healed_ = false, warned_ = false;
+  moment healed_at_{};
+  moment patience_{};  // how long one may wait when all is well
+};
+
+struct result {
+  std::string complaint;  // empty: all as it must be
+  moment lasted{};
+  std::uint64_t events = 0;
+};
+result play(const plan&, std::ostream* trace = nullptr);
+
+}  // namespace holdfast::sim

@@ -1,0 +1,203 @@
+// What troubles a world, and how it ends.
+#include <array>
+
+#include "core/client_access.hpp"
+#include "core/client_impl.hpp"
+#include "tests/sim/world/network.hpp"
+#include "tests/sim/world/world.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+struct nobody final : peer {
+  void deliver(std::string_view) override {}
+  void kicked() override {}
+};
+nobody no_one;
+
+bool is_of(const pipe& p, fault::role r) noexcept {
+  const fault::role is = p.is_for_renewals() ? fault::role::renewals
+                         : p.listens()       ? fault::role::messages
+                                             : fault::role::commands;
+  return r == fault::role::any || r == is;
+}
+
+}  // namespace
+
+// All that changes the server but what clients ask.
+template <class Change>
+void world::change_server(Change change) {
+  change();
+  watch.after_server(nullptr);
+}
+
+void world::happen(const fault& f) {
+  note([&] { return std::string("trouble: ") + name_of(f.what); });
+  const moment settles = time.now() + f.lasts + schedule.op_timeout * 3 + 2s;
+  process& p = processes_[f.whom];
+  switch (f.what) {
+    case trouble::pause:
+      watch.excuse(time.now() + f.lasts + schedule.delay_max * 20 + 200ms);
+      p.where->stand_still();
+      return later(f.lasts, [&p] { p.where->go_on(); });
+    case trouble::crash:
+      // Others nap as long as that when nobody who lives was told to look.
+      for (const auto& u : p.users)
+        if (u->waits(time.now(), {}) > moment{}) watch.excuse(time.now() + 45s);
+      return crash(p);
+    case trouble::cut:
+    case trouble::stall:
+    case trouble::black_hole: watch.excuse(settles); return happen_to_pipe(f);
+    case trouble::refuse:
+      watch.excuse(settles);
+      ++refusals_;
+      return later(f.lasts, [this] { refusals_ -= refusals_ > 0; });
+    case trouble::foreign:
+    case trouble::foreign_forever: return foreign(f);
+    case trouble::broken: return break_lock(f);
+    default: watch.excuse(settles); return happen_to_server(f);
+  }
+}
+
+void world::happen_to_pipe(const fault& f) {
+  std::vector<pipe*> all;
+  for (const auto& p : processes_[f.whom].where->pipes())
+    if (p->alive() && is_of(*p, f.of)) all.push_back(p.get());
+  if (all.empty()) return;
+  pipe& hit = *all[chance.below(all.size())];
+  note([&] { return "it hits connection " + std::to_string(hit.number()); });
+  if (f.what == trouble::cut) return hit.cut();
+  if (f.what == trouble::black_hole) return hit.swallow();
+  const bool up = f.of == fault::role::any && chance.chance(0.6);
+  hit.stall(up, !up || chance.chance(0.3), time.now() + f.lasts);
+}
+
+void world::happen_to_server(const fault& f) {
+  switch (f.what) {
+    case trouble::server_pause:
+      stands_until_ = std::max(stands_until_, time.now() + f.lasts);
+      return;
+    case trouble::restart: return restart(kept::everything);
+    case trouble::restart_saved:
+      server.save();
+      return later(f.lasts, [this] { restart(kept::what_was_saved); });
+    case trouble::restart_empty: return restart(kept::nothing);
+    case trouble::flush_all: watch.unsafe(0ns); return change_server([&] { server.flushall(); });
+    case trouble::script_flush: return server.script_flush();
+    case trouble::clock_forward: return leap(f.lasts);
+    case trouble::clock_back: {
+      const moment by = f.lasts * chance.between(1, 5);
+      // Who is refused meanwhile, since numbers could repeat, asks again in its own time.
+      watch.excuse(time.now() + f.lasts + 45s);
+      leap(-by);
+      return later(f.lasts, [this, by] { leap(by); });
+    }
+    case trouble::memory_full:
+      server.set_maxmemory_full(true);
+      return later(f.lasts, [this] { server.set_maxmemory_full(false); });
+    case trouble::readonly:
+      // Who was refused meanwhile stands in line until its withdrawal is repeated.
+      watch.excuse(time.now() + f.lasts + 45s);
+      server.set_readonly(true);
+      return later(f.lasts, [this] { server.set_readonly(false); });
+    case trouble::loading:
+      watch.excuse(time.now() + f.lasts + 45s);
+      server.set_loading(true);
+      return later(f.lasts, [this] { server.set_loading(false); });
+    default: return;
+  }
+}
+
+void world::restart(kept what) {
+  if (what != kept::everything) watch.unsafe(0ns);
+  // Those who stood in line then and have left since are first in line again, and look at nothing.
+  if (what == kept::what_was_saved) watch.excuse(time.now() + 1min);
+  change_server([&] { server.restart(what); });
+  if (schedule.kill_forbidden) server.forbid("client|kill");
+}
+
+void world::leap(moment by) {
+  // A hand-over is placed by a sample that may be as old as a window: one from before is wrong.
+  const moment slow = schedule.delay_max * (schedule.slow_share > 0 ? 160 : 16);
+  if (by > 0ns) watch.unsafe(std::min<moment>(schedule.ttl, std::max<moment>(250ms, slow)));
+  watch.excuse(time.now() + schedule.ttl * 2 + 1s);
+  change_server([&] { clock_offset_ += by; });
+}
+
+void world::foreign(const fault& f) {
+  const std::string lock = lock_name(static_cast<int>(f.whom) % schedule.locks);
+  const std::string mine = "foreign" + std::to_string(++foreigners_);
+  const std::string ttl = std::to_string(f.lasts.count() / 1'000'000 + 1);
+  change_server([&] {
+    const int c = server.connect(no_one);
+    std::vector<std::string_view> argv{"SET", lock, mine, "NX", "PX", ttl};
+    if (f.what == trouble::foreign_forever) argv.resize(4);
+    server.execute(c, argv);
+    server.disconnect(c);
+  });
+  later(f.lasts * chance.between(1, 4) / 3, [this, lock, mine] { foreign_leaves(lock, mine); });
+}
+
+void world::foreign_leaves(const std::string& lock, const std::string& mine) {
+  std::string done = ":1";
+  change_server([&] {
+    const int c = server.connect(no_one);
+    const std::array<std::string_view, 2> get{"GET", lock}, del{"DEL", lock};
+    if (server.execute(c, get).find(mine + "\r\n") != std::string::npos)
+      done = server.execute(c, del);
+    server.disconnect(c);
+  });
+  if (!done.starts_with(':')) later(100ms, [this, lock, mine] { foreign_leaves(lock, mine); });
+}
+
+struct world::breaking final : core::verdict {
+  void decided(bool) override {}
+  void failed(core::failure) override {}
+};
+
+void world::break_lock(const fault& f) {
+  process& p = processes_[f.whom];
+  const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));
+  const std::string owner(watch.owner_of(lock));
+  if (p.where->is_dead() || !owner.starts_with("hf1:")) return;
+  watch.excuse(time.now() + 2s);
+  watch.unsafe(schedule.op_timeout * 4);  // when it comes about is not known here
+  breakings_.push_back(std::make_unique<breaking>());
+  p.where->post(time.now(), [this, &p, lock, owner, to = breakings_.back().get()] {
+    if (p.runs)
+      detail::client_access::impl(*p.runs).store().break_lock(lock_name(lock), owner, *to);
+  });
+}
+
+void world::crash(process& p) {
+  if (p.where->is_dead()) return;
+  p.where->die();
+  for (const auto& u : p.users) u->end();
+  p.runs.reset();
+}
+
+void world::heal() {
+  healed_ = true;
+  for (process& p : processes_) {
+    while (p.where->is_paused()) p.where->go_on();
+    for (const auto& pipe : std::vector(p.where->pipes()))
+      if (pipe->swallows() && pipe->alive()) pipe->cut();
+  }
+  refusals_ = 0;
+  server.set_maxmemory_full(false);
+  server.set_readonly(false);
+  server.set_loading(false);
+  healed_at_ = time.now();
+  for (int n = 1; n <= foreigners_; ++n)  // a restart may have brought them back
+    for (int i = 0; i < schedule.locks; ++i)
+      foreign_leaves(lock_name(i), "foreign" + std::to_string(n));
+  if (schedule.faults.empty()) return;
+  for (process& p : processes_)
+    for (const auto& u : p.users)
+      if (!p.where->is_dead()) u->one_more();
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,132 @@
+#ifdef HOLDFAST_WITH_REDIS
+#include "backend/redis/recipe.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using state = recipe::state;
+using verdict = reply::verdict;
+
+class redis_recipe : public testing::Test {
+ protected:
+  reply answer(operation to, verdict what) const {
+    reply r;
+    r.to = to;
+    r.what = what;
+    r.epoch = steps.epoch();
+    r.ttl = 10s;
+    r.sent = now;
+    return r;
+  }
+  actions hear(operation to, verdict what) { return steps.on(answer(to, what), now, rules); }
+  void queue() {
+    steps.acquire(false, 10s, now);
+    hear(operation::take, verdict::busy);
+    hear(operation::join, verdict::queued);
+  }
+  void hold() {
+    steps.acquire(false, 10s, now);
+    hear(operation::take, verdict::granted);
+  }
+
+  recipe steps;
+  time_point now{1000s};
+  terms rules{.op_timeout = 5s};
+};
+
+TEST_F(redis_recipe, a_deadline_counts_from_the_send) {
+  steps.acquire(false, 10s, now);
+  reply r = answer(operation::take, verdict::granted);
+  r.sent = now - 3s;
+  EXPECT_EQ(steps.on(r, now, rules).what, tell::granted);
+  EXPECT_EQ(steps.deadline(), now - 3s + 10s - 100ms - 2ms);
+}
+
+TEST_F(redis_recipe, busy_ends_an_attempt_and_gets_others_in_line) {
+  steps.acquire(true, 10s, now);
+  const actions refused = hear(operation::take, verdict::busy);
+  EXPECT_EQ(refused.what, tell::refused);
+  EXPECT_EQ(refused.why, errc::timed_out);
+  steps.acquire(false, 10s, now);
+  EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::join);
+}
+
+TEST_F(redis_recipe, a_reply_to_an_earlier_question_is_history) {
+  steps.acquire(false, 10s, now);
+  const reply late = answer(operation::take, verdict::granted);
+  EXPECT_EQ(steps.cancel(now).send, operation::leave);
+  EXPECT_EQ(steps.on(late, now, rules).what, tell::nothing);
+  EXPECT_EQ(steps.now_in(), state::leaving);
+}
+
+TEST_F(redis_recipe, an_unanswered_take_is_resolved) {
+  steps.acquire(false, 10s, now);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::resolve);
+  EXPECT_EQ(hear(operation::resolve, verdict::granted).what, tell::granted);
+}
+
+TEST_F(redis_recipe, who_cannot_know_that_nothing_is_left_takes_another_id) {
+  steps.acquire(false, 10s, now);
+  steps.on_cut(steps.epoch());
+  reply r = answer(operation::resolve, verdict::busy);
+  r.final = false;
+  const actions out = steps.on(r, now, rules);
+  EXPECT_TRUE(out.clear && out.new_id);
+  EXPECT_EQ(out.send, operation::take);
+}
+
+TEST_F(redis_recipe, a_hand_over_with_a_deadline_is_held_and_one_without_is_asked_about) {
+  queue();
+  push p;
+  p.number = 7;
+  EXPECT_EQ(steps.on(p, now).send, operation::join);
+  p.until = now + 240ms;
+  EXPECT_EQ(steps.on(p, now).what, tell::granted);
+  EXPECT_TRUE(steps.handed());
+  EXPECT_EQ(steps.deadline(), now + 240ms);
+}
+
+TEST_F(redis_recipe, a_bad_number_is_given_up_under_another_id_and_not_for_ever) {
+  steps.acquire(false, 10s, now);
+  const actions first = hear(operation::take, verdict::bad_number);
+  EXPECT_TRUE(first.clear && first.new_id);
+  EXPECT_EQ(first.send, operation::take);
+  const actions second = hear(operation::take, verdict::bad_number);
+  EXPECT_EQ(second.send, operation::none);
+  EXPECT_TRUE(second.sleeps);
+  now += 6s;
+  EXPECT_EQ(hear(operation::take, verdict::bad_number).what, tell::refused);
+}
+
+TEST_F(redis_recipe, a_release_is_asked_again_until_it_is_answered) {
+  hold();
+  EXPECT_EQ(steps.release(now).send, operation::let_go);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::release);
+  const actions gone = hear(operation::release, verdict::not_owner);
+  EXPECT_EQ(gone.what, tell::ended);
+  EXPECT_EQ(gone.why, errc{}) << "it may be gone because of the first";
+}
+
+TEST_F(redis_recipe, who_lost_the_lock_releases_nothing) {
+  hold();
+  steps.renew(10s);
+  EXPECT_EQ(hear(operation::renew, verdict::not_owner).what, tell::lost);
+  const actions out = steps.release(now);
+  EXPECT_EQ(out.send, operation::none);
+  EXPECT_EQ(out.why, errc::not_held);
+}
+
+TEST_F(redis_recipe, what_is_overdue_goes_to_the_ledger) {
+  steps.acquire(false, 10s, now);
+  const actions out = steps.on_overdue();
+  EXPECT_EQ(out.what, tell::refused);
+  EXPECT_TRUE(out.clear);
+  EXPECT_EQ(steps.now_in(), state::fresh);
+}
+
+}  // namespace
+}  // namespace holdfast::redis
+#endif
