@@ -8,7 +8,6 @@ namespace holdfast::redis {
 
 using core::mutant;
 using core::planted;
-using core::saturating_add;
 using namespace std::chrono_literals;
 
 duration worth(duration ttl, duration skew) noexcept {

@@ -2,6 +2,7 @@
 
 #include <hiredis/read.h>
 
+#include <bit>
 #include <charconv>
 #include <new>
 
@@ -67,11 +68,11 @@ struct reply_builder {
     const auto place = static_cast<std::uint32_t>(t.nodes.size());
     t.nodes.push_back(made);
     if (task->parent) {
-      tree::node& parent = t.nodes[reinterpret_cast<std::uintptr_t>(task->parent->obj) - 1];
+      tree::node& parent = t.nodes[std::bit_cast<std::uintptr_t>(task->parent->obj) - 1];
       (parent.first ? t.nodes[parent.last].next : parent.first) = place;
       parent.last = place;
     }
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place) + 1);
+    return std::bit_cast<void*>(std::uintptr_t{place} + 1);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
