@@ -2,7 +2,6 @@
 
 #include <hiredis/read.h>
 
-#include <bit>
 #include <charconv>
 #include <new>
 
@@ -68,11 +67,12 @@ struct reply_builder {
     const auto place = static_cast<std::uint32_t>(t.nodes.size());
     t.nodes.push_back(made);
     if (task->parent) {
-      tree::node& parent = t.nodes[std::bit_cast<std::uintptr_t>(task->parent->obj) - 1];
+      tree::node& parent = t.nodes[reinterpret_cast<std::uintptr_t>(task->parent->obj) - 1];
       (parent.first ? t.nodes[parent.last].next : parent.first) = place;
       parent.last = place;
     }
-    return std::bit_cast<void*>(std::uintptr_t{place} + 1);
+    // hiredis hands it back as a parent: a place, never followed.
+    return reinterpret_cast<void*>(std::uintptr_t{place} + 1);  // NOLINT(performance-no-int-to-ptr)
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
