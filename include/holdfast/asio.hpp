@@ -9,6 +9,7 @@
 //   m.async_acquire(token)            | the same with no options
 //   m.async_try_acquire(o, token)     | (error_code, lease): one attempt; busy: no error, no lease
 //   m.async_try_acquire_for(d, o, t)  | (error_code, lease): waits at most so long
+//   s.async_acquire_shared(...) etc.  | the same for a share of a shared_mutex
 //   lease.async_release(token)        | (error_code): as release(); the lease is empty at once
 //
 // The error_code is Boost's, which a std::error_code takes as it is and which compares with
@@ -20,6 +21,8 @@
 #pragma once
 #include <holdfast/async.hpp>
 #include <holdfast/mutex.hpp>
+#include <holdfast/semaphore.hpp>
+#include <holdfast/shared_mutex.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -126,12 +129,13 @@ class async_entry_for final : public async_entry {
 };
 
 struct async_acquire_beginning {
+  lock_mode how;
   wait_bound bound;
   std::string note;
   acquire_options options;
 
-  async_acquire_beginning(wait_bound b, const acquire_options& o)
-      : bound(b), note(o.note), options(o) {}
+  async_acquire_beginning(lock_mode h, wait_bound b, const acquire_options& o)
+      : how(h), bound(b), note(o.note), options(o) {}
 
   template <class Handler>
   void operator()(Handler&& h, const lockable_base* from) const {
@@ -141,7 +145,7 @@ struct async_acquire_beginning {
     const auto executor = boost::asio::get_associated_executor(h);
     const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
     entry->start(client_of(*from), [&](bool may_be_withdrawn) {
-      return begin_acquire(*from, o, sizeof o, bound, may_be_withdrawn, entry);
+      return begin_acquire(*from, how, o, sizeof o, bound, may_be_withdrawn, entry);
     });
   }
 };
@@ -160,32 +164,59 @@ struct async_release_beginning {
 };
 
 template <class Token>
-auto async_take(const lockable_base* from, wait_bound bound, const acquire_options& o, Token&& t) {
+auto async_take(lock_mode how, const lockable_base* from, wait_bound bound,
+                const acquire_options& o, Token&& t) {
   return boost::asio::async_initiate<Token, void(boost::system::error_code, lease)>(
-      async_acquire_beginning(bound, o), t, from);
+      async_acquire_beginning(how, bound, o), t, from);
 }
 
 }  // namespace detail
 
+template <lock_mode mode>
 template <class Token>
-auto exclusive_lockable::async_acquire(const acquire_options& o, Token&& token) const {
-  return detail::async_take(this, detail::wait_bound::forever(), o, token);
+auto acquirable<mode>::async_acquire(const acquire_options& o, Token&& token) const {
+  return detail::async_take(mode, this, detail::wait_bound::forever(), o, token);
+}
+
+template <lock_mode mode>
+template <class Token>
+auto acquirable<mode>::async_acquire(Token&& token) const {
+  return detail::async_take(mode, this, detail::wait_bound::forever(), {}, token);
+}
+
+template <lock_mode mode>
+template <class Token>
+auto acquirable<mode>::async_try_acquire(const acquire_options& o, Token&& token) const {
+  return detail::async_take(mode, this, detail::wait_bound::one_attempt(), o, token);
+}
+
+template <lock_mode mode>
+template <class R, class P, class Token>
+auto acquirable<mode>::async_try_acquire_for(std::chrono::duration<R, P> d,
+                                             const acquire_options& o, Token&& token) const {
+  const auto bound = detail::wait_bound::within(detail::to_nanoseconds(d));
+  return detail::async_take(mode, this, bound, o, token);
 }
 
 template <class Token>
-auto exclusive_lockable::async_acquire(Token&& token) const {
-  return detail::async_take(this, detail::wait_bound::forever(), {}, token);
+auto shared_mutex::async_acquire_shared(const acquire_options& o, Token&& token) const {
+  return detail::async_take(lock_mode::shared, this, detail::wait_bound::forever(), o, token);
 }
 
 template <class Token>
-auto exclusive_lockable::async_try_acquire(const acquire_options& o, Token&& token) const {
-  return detail::async_take(this, detail::wait_bound::one_attempt(), o, token);
+auto shared_mutex::async_acquire_shared(Token&& token) const {
+  return detail::async_take(lock_mode::shared, this, detail::wait_bound::forever(), {}, token);
+}
+
+template <class Token>
+auto shared_mutex::async_try_acquire_shared(const acquire_options& o, Token&& token) const {
+  return detail::async_take(lock_mode::shared, this, detail::wait_bound::one_attempt(), o, token);
 }
 
 template <class R, class P, class Token>
-auto exclusive_lockable::async_try_acquire_for(std::chrono::duration<R, P> d,
-                                               const acquire_options& o, Token&& token) const {
-  return detail::async_take(this, detail::wait_bound::within(detail::to_nanoseconds(d)), o, token);
+auto shared_mutex::async_try_acquire_shared_for(std::chrono::duration<R, P> d,
+                                                const acquire_options& o, Token&& token) const {
+  return detail::async_take(lock_mode::shared, this, within(d), o, token);
 }
 
 template <class Token>

@@ -31,8 +31,9 @@ class async_answers {
 };
 
 // `size` is sizeof(acquire_options) as the caller knows it.
-std::shared_ptr<async_operation> begin_acquire(const lockable_base&, const acquire_options&,
-                                               std::size_t size, wait_bound, bool may_be_withdrawn,
+std::shared_ptr<async_operation> begin_acquire(const lockable_base&, lock_mode,
+                                               const acquire_options&, std::size_t size, wait_bound,
+                                               bool may_be_withdrawn,
                                                std::shared_ptr<async_answer>);
 void withdraw(async_operation&) noexcept;
 void begin_release(lease&, std::shared_ptr<async_answer>);

@@ -1,12 +1,17 @@
 // The door to one backend.
 #pragma once
+#include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/recursive_mutex.hpp>
+#include <holdfast/semaphore.hpp>
+#include <holdfast/shared_mutex.hpp>
 #include <holdfast/url.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -16,14 +21,17 @@
 namespace holdfast {
 inline namespace v0 {
 
-// Who holds a lock, as far as the backend tells.
+// Who holds a lock, as far as the backend tells. Of readers and of holders of permits each is one.
 struct holder {
-  std::string name;                  // of the lock
-  std::string owner;                 // an opaque id, for break_lock()
-  std::string note, host;            // of the first turn under the grant that is held
-  std::int64_t token = 0;            // 0: not stored with the lock
-  std::int64_t pid = 0;              // 0: not known
-  std::chrono::milliseconds held{};  // for how long
+  std::string name;        // of the lock
+  std::string owner;       // an opaque id, for break_lock()
+  std::string note, host;  // of the first turn under the grant that is held
+  lock_mode how = lock_mode::exclusive;
+  std::uint32_t permits = 0;  // of a semaphore: those that this holder has, and of how many
+  std::uint32_t of = 0;
+  std::int64_t token = 0;                                             // 0: not stored with the lock
+  std::int64_t pid = 0;                                               // 0: not known
+  std::chrono::milliseconds held{};                                   // for how long
   std::chrono::milliseconds left = std::chrono::milliseconds::max();  // max(): has no ttl
   int waiting = 0;  // how many wait at the backend; -1: not known
 };
@@ -35,6 +43,8 @@ struct features {
   bool durable = false;    // a lock and its token survive the end of the process that made them
   bool processes = false;  // excludes other processes
   bool breakable = false;  // break_lock() can take a lock away
+  bool shared = false;     // shared_mutex
+  bool permits = false;    // semaphore
 };
 
 // A counted reference: copies are the same client. All members may be called from any thread.
@@ -53,6 +63,18 @@ class client {
   // Throw errc::bad_name: a name is 1 to 512 bytes of UTF-8 without control characters.
   holdfast::mutex mutex(std::string_view name) const { return {*this, name}; }
   holdfast::recursive_mutex recursive_mutex(std::string_view name) const { return {*this, name}; }
+  holdfast::shared_mutex shared_mutex(std::string_view name) const { return {*this, name}; }
+  // Also bad_option, unless permits is 1 to semaphore::permits_max.
+  holdfast::semaphore semaphore(std::string_view name, std::uint32_t permits) const {
+    return {*this, name, permits};
+  }
+  // All of these mutexes or none, as multi_mutex; throws lock_error when not granted.
+  lease_set acquire_all(std::span<const std::string_view> names, const acquire_options& = {},
+                        std::stop_token = {}) const;
+  lease_set acquire_all(std::initializer_list<std::string_view> names,
+                        const acquire_options& o = {}, std::stop_token s = {}) const {
+    return acquire_all(std::span(names.begin(), names.size()), o, std::move(s));
+  }
 
   // The locks that are held and whose names start with `prefix`, by name.
   std::vector<holder> inspect(std::string_view prefix = {}) const;

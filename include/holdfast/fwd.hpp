@@ -6,6 +6,7 @@ inline namespace v0 {
 
 enum class errc;
 enum class outcome;
+enum class lock_mode : unsigned char;
 enum class renewal : unsigned char;
 struct acquire_options;
 struct open_options;
@@ -16,6 +17,10 @@ class url;
 class lease;
 class mutex;
 class recursive_mutex;
+class shared_mutex;
+class semaphore;
+class multi_mutex;
+class lease_set;
 class client;
 class fencing_guard;
 class redis_guard;
@@ -26,6 +31,7 @@ class async_operation;
 class client_impl;
 class lockable_base;
 class slot;
+class together;
 class turn;
 struct client_access;
 struct lockable_state;

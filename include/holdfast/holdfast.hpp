@@ -12,8 +12,11 @@
 #include <holdfast/lease.hpp>
 #include <holdfast/log.hpp>
 #include <holdfast/memory.hpp>
+#include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/recursive_mutex.hpp>
+#include <holdfast/semaphore.hpp>
+#include <holdfast/shared_mutex.hpp>
 #include <holdfast/url.hpp>
 #include <holdfast/version.hpp>

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string_view>
@@ -40,6 +41,11 @@ std::chrono::nanoseconds left_until(const std::chrono::time_point<Clock, Duratio
   return to_nanoseconds(t - Clock::now());
 }
 
+struct lock_kind {
+  bool recursive = false;
+  std::uint32_t permits = 0;  // of a semaphore: how many there are
+};
+
 class lockable_base {
  public:
   lockable_base(const lockable_base&) = delete;
@@ -48,57 +54,64 @@ class lockable_base {
 
  protected:
   friend class async_operation;
-  lockable_base(const client&, std::string_view name, bool recursive);
+  friend class together;
+  lockable_base(const client&, std::string_view name, lock_kind);
   lockable_base(lockable_base&&) noexcept;
   lockable_base& operator=(lockable_base&&) noexcept;
   ~lockable_base();  // terminates when locked: with std::mutex that is undefined
 
   // `size` is sizeof(acquire_options) as the caller knows it, so that members can be added.
-  lease take(const acquire_options&, std::size_t size, wait_bound, std::stop_token,
+  lease take(lock_mode, const acquire_options&, std::size_t size, wait_bound, std::stop_token,
              std::error_code*) const;
   lease take_again(const lease& mine) const;
+  lease take_down(lease&& exclusive) const;
   bool lock_within(wait_bound);
   void unlock_current() noexcept;
+  bool lock_shared_within(wait_bound);
+  void unlock_shared_of_this_thread() noexcept;
   const lease& current_lease() const noexcept;
+  std::uint32_t permits_in_all() const noexcept;
 
  private:
+  turn& turn_of(const lease& mine, std::string_view operation) const;
   std::unique_ptr<lockable_state> state_;
 };
 
 }  // namespace detail
 
-// The verbs of an exclusive lock: `acquire` waits, `try_acquire` makes one attempt, `_for` and
-// `_until` wait at most so long. A stop_token ends a wait, never a held lease.
+// The verbs of a lock: `acquire` waits, `try_acquire` makes one attempt, `_for` and `_until` wait at
+// most so long. A stop_token ends a wait, never a held lease.
 //   throwing form    : acquire throws lock_error when not granted; try_ verbs come back empty when
 //                      busy, timed out or stopped, and throw when broken
 //   error_code& form : ec is set exactly when the throwing form throws, else cleared
 // A bound shorter than ?op-timeout= may pass before a silent backend counts as broken: then it is
-// busy.
-class exclusive_lockable : public detail::lockable_base {
+// busy. Safe from any thread.
+template <lock_mode mode>
+class acquirable : public detail::lockable_base {
  public:
   lease acquire(const acquire_options& o = {}, std::stop_token s = {}) const {
-    return take(o, sizeof o, detail::wait_bound::forever(), std::move(s), nullptr);
+    return take(mode, o, sizeof o, detail::wait_bound::forever(), std::move(s), nullptr);
   }
   lease acquire(const acquire_options& o, std::stop_token s, std::error_code& ec) const {
-    return take(o, sizeof o, detail::wait_bound::forever(), std::move(s), &ec);
+    return take(mode, o, sizeof o, detail::wait_bound::forever(), std::move(s), &ec);
   }
   lease try_acquire(const acquire_options& o = {}) const {
-    return take(o, sizeof o, detail::wait_bound::one_attempt(), {}, nullptr);
+    return take(mode, o, sizeof o, detail::wait_bound::one_attempt(), {}, nullptr);
   }
   lease try_acquire(const acquire_options& o, std::error_code& ec) const {
-    return take(o, sizeof o, detail::wait_bound::one_attempt(), {}, &ec);
+    return take(mode, o, sizeof o, detail::wait_bound::one_attempt(), {}, &ec);
   }
   template <class R, class P>
   lease try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o = {},
                         std::stop_token s = {}) const {
     const auto bound = detail::wait_bound::within(detail::to_nanoseconds(d));
-    return take(o, sizeof o, bound, std::move(s), nullptr);
+    return take(mode, o, sizeof o, bound, std::move(s), nullptr);
   }
   template <class R, class P>
   lease try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o, std::stop_token s,
                         std::error_code& ec) const {
     const auto bound = detail::wait_bound::within(detail::to_nanoseconds(d));
-    return take(o, sizeof o, bound, std::move(s), &ec);
+    return take(mode, o, sizeof o, bound, std::move(s), &ec);
   }
   template <class C, class D>
   lease try_acquire_until(std::chrono::time_point<C, D> t, const acquire_options& o = {},
@@ -122,6 +135,16 @@ class exclusive_lockable : public detail::lockable_base {
   auto async_try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o,
                              Token&& token) const;
 
+ protected:
+  using lockable_base::lockable_base;
+  acquirable(acquirable&&) noexcept = default;
+  acquirable& operator=(acquirable&&) noexcept = default;
+  ~acquirable() = default;
+};
+
+// A lock that one may hold alone.
+class exclusive_lockable : public acquirable<lock_mode::exclusive> {
+ public:
   // Lockable and TimedLockable, for std::lock_guard, unique_lock, scoped_lock and
   // condition_variable_any. The object stays occupied from lock() to its own unlock(), whether the
   // lease is lost or not, so that a stale holder can never unlock its successor. lock() throws
@@ -143,7 +166,7 @@ class exclusive_lockable : public detail::lockable_base {
   const lease& current() const noexcept { return current_lease(); }
 
  protected:
-  using lockable_base::lockable_base;
+  using acquirable::acquirable;
   exclusive_lockable(exclusive_lockable&&) noexcept = default;
   exclusive_lockable& operator=(exclusive_lockable&&) noexcept = default;
   ~exclusive_lockable() = default;

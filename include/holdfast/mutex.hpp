@@ -10,7 +10,7 @@ inline namespace v0 {
 // errc::would_self_deadlock. Move it only while it is unlocked and nobody waits.
 class mutex final : public exclusive_lockable {
  public:
-  mutex(const client& c, std::string_view name) : exclusive_lockable(c, name, false) {}
+  mutex(const client& c, std::string_view name) : exclusive_lockable(c, name, {}) {}
   mutex(mutex&&) noexcept = default;
   mutex& operator=(mutex&&) noexcept = default;
 };

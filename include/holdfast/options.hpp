@@ -10,6 +10,10 @@
 namespace holdfast {
 inline namespace v0 {
 
+// As what a lock is held: `exclusive` by one holder, `shared` by any number of readers, `permit` as
+// some of a semaphore's permits.
+enum class lock_mode : unsigned char { exclusive, shared, permit };
+
 enum class renewal : unsigned char {
   client_default,  // what the client's URL says (?renew=), else automatic
   automatic,       // the lease is extended before a third of its ttl is gone, until it is released
@@ -26,6 +30,11 @@ struct acquire_options {
   // Shown to whoever asks who holds the lock; at most 256 bytes of UTF-8 without control
   // characters. Copied before the verb returns.
   std::string_view note{};
+  // How many of a semaphore's permits, all at once; 1 for every other lock.
+  std::uint32_t permits = 1;
+  // The longest time that one holder may hold it, renewals included: after that the lease is lost,
+  // and the lock comes free once its ttl has run out or the holder has left. Default: no limit.
+  std::chrono::milliseconds max_hold{};
 };
 static_assert(std::is_aggregate_v<acquire_options>);
 static_assert(std::is_trivially_destructible_v<acquire_options>);

@@ -11,7 +11,8 @@ inline namespace v0 {
 // when the lease was lost meanwhile: ask current().held(). reacquire() refuses then.
 class recursive_mutex final : public exclusive_lockable {
  public:
-  recursive_mutex(const client& c, std::string_view name) : exclusive_lockable(c, name, true) {}
+  recursive_mutex(const client& c, std::string_view name)
+      : exclusive_lockable(c, name, {.recursive = true}) {}
   recursive_mutex(recursive_mutex&&) noexcept = default;
   recursive_mutex& operator=(recursive_mutex&&) noexcept = default;
 

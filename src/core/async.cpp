@@ -35,6 +35,7 @@ class async_operation final : public core::waiter {
     note_ = r.how.note;
     how.note = note_;
     renews = r.renews;
+    max_hold = r.max_hold;
     is_try_ = bound.what != wait_bound::kind::forever;
     self_ = self;
     home_.begin(*this, bound);
@@ -120,13 +121,13 @@ void async_operation::begin_release(lease& l, std::shared_ptr<async_answer> a) {
   home.begin_release(*leaving, *op);
 }
 
-std::shared_ptr<async_operation> begin_acquire(const lockable_base& from, const acquire_options& o,
-                                               std::size_t size, wait_bound bound,
-                                               bool may_be_withdrawn,
+std::shared_ptr<async_operation> begin_acquire(const lockable_base& from, lock_mode how,
+                                               const acquire_options& o, std::size_t size,
+                                               wait_bound bound, bool may_be_withdrawn,
                                                std::shared_ptr<async_answer> a) {
   slot& home = async_operation::home_of(from);
   request asked;
-  if (const failure why = asked.read(o, size, bound, home.client()); why.code) {
+  if (const failure why = asked.read(how, o, size, bound, home); why.code) {
     lease nothing;
     std::shared_ptr<void> no_end;
     (void)a->answered(why.code, nothing, no_end);

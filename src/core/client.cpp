@@ -106,7 +106,9 @@ features client::features() const noexcept {
           .fifo = can.queue == core::order::fifo,
           .durable = can.durable,
           .processes = can.processes,
-          .breakable = can.breakable};
+          .breakable = can.breakable,
+          .shared = (can.modes & core::bit_of(lock_mode::shared)) != 0,
+          .permits = (can.modes & core::bit_of(lock_mode::permit)) != 0};
 }
 
 std::string client::url_text() const { return impl_->text(); }

@@ -64,7 +64,7 @@ client_impl::~client_impl() {
   for (slot* const s : slots_) delete s;
 }
 
-slot& client_impl::slot_for(std::string_view name) {
+slot& client_impl::slot_for(std::string_view name, std::uint32_t permits) {
   if (const auto fault = core::name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
   if (auto fault = store_->name_fault(name); !fault.empty())
@@ -72,9 +72,9 @@ slot& client_impl::slot_for(std::string_view name) {
   if (!is_of_this_process())
     core::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
   const std::lock_guard guard(slots_mutex_);
-  auto found = slots_.find(name);
+  auto found = slots_.find(by_name::key{name, permits});
   if (found == slots_.end()) {
-    auto made = std::make_unique<slot>(*this, name);
+    auto made = std::make_unique<slot>(*this, name, permits);
     if (closed_) made->cohort_.close();
     found = slots_.insert(made.get()).first;
     (void)made.release();

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/cohort.hpp"
@@ -23,8 +24,10 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   // Throws lock_error. The last reference closes it.
   static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&);
 
-  // The slot of that name, made when there is none, with a user more. Throws bad_name, forked.
-  slot& slot_for(std::string_view name);
+  // The slot of that name, made when there is none, with a user more: of the lock, or of the
+  // semaphore of so many permits; which of them are meant is the store's to compare. Throws
+  // bad_name, forked.
+  slot& slot_for(std::string_view name, std::uint32_t permits = 0);
   void retire(slot&) noexcept;  // takes it out and ends it, if it is still unused
 
   bool close() noexcept;
@@ -44,11 +47,12 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
 
   struct by_name {
     using is_transparent = void;
-    static std::string_view of(const slot* s) noexcept { return s->name(); }
-    static std::string_view of(std::string_view name) noexcept { return name; }
+    using key = std::pair<std::string_view, std::uint32_t>;
+    static key of(const slot* s) noexcept { return {s->name(), s->permits()}; }
+    static key of(const key& k) noexcept { return k; }
     template <class Key>
     std::size_t operator()(const Key& k) const noexcept {
-      return std::hash<std::string_view>{}(of(k));
+      return std::hash<std::string_view>{}(of(k).first) + of(k).second;
     }
     template <class Left, class Right>
     bool operator()(const Left& l, const Right& r) const noexcept {

@@ -1,7 +1,10 @@
 #include <holdfast/lockable.hpp>
+#include <holdfast/semaphore.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <thread>
+#include <vector>
 
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
@@ -18,10 +21,17 @@ using core::failure;
                    {std::string(operation), s.name(), s.client().text(), std::move(why.text), {}});
 }
 
-slot& home_of(client_impl* c, std::string_view name) {
+slot& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
   if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() failed", name);
-  return c->slot_for(name);
+  return c->slot_for(name, permits);
 }
+
+// What this thread holds through lock_shared(). Given back when the thread ends.
+struct share {
+  lockable_state* of;
+  lease held;
+};
+thread_local std::vector<share> shares_here;
 
 }  // namespace
 
@@ -29,32 +39,32 @@ lockable_state::~lockable_state() {
   if (home.client().is_of_this_process()) home.drop_user();
 }
 
-lockable_base::lockable_base(const holdfast::client& c, std::string_view name, bool recursive)
-    : state_(std::make_unique<lockable_state>(home_of(c.impl_.get(), name), recursive)) {}
+lockable_base::lockable_base(const holdfast::client& c, std::string_view name, lock_kind kind)
+    : state_(std::make_unique<lockable_state>(home_of(c.impl_.get(), name, kind.permits), kind)) {}
 
 lockable_base::lockable_base(lockable_base&&) noexcept = default;
 
 lockable_base& lockable_base::operator=(lockable_base&& other) noexcept {
-  if (state_ && state_->current) std::terminate();
+  if (state_ && (state_->current || state_->shares > 0)) std::terminate();
   state_ = std::move(other.state_);
   return *this;
 }
 
 lockable_base::~lockable_base() {
   const bool of_this_process = state_ && state_->home.client().is_of_this_process();
-  if (of_this_process && state_->current) std::terminate();
+  if (of_this_process && (state_->current || state_->shares > 0)) std::terminate();
 }
 
 std::string_view lockable_base::name() const noexcept { return state_->home.name(); }
 
-lease lockable_base::take(const acquire_options& given, std::size_t size, wait_bound bound,
-                          std::stop_token stop, std::error_code* ec) const {
+lease lockable_base::take(lock_mode how, const acquire_options& given, std::size_t size,
+                          wait_bound bound, std::stop_token stop, std::error_code* ec) const {
   slot& home = state_->home;
   if (ec) ec->clear();
   request asked;
-  failure why = asked.read(given, size, bound, home.client());
+  failure why = asked.read(how, given, size, bound, home);
   if (!why.code) {
-    turn* const t = home.acquire(asked.how, asked.renews, bound, std::move(stop), why);
+    turn* const t = home.acquire(asked, bound, std::move(stop), why);
     if (t) return lease(t);
   }
   const bool is_try = bound.what != wait_bound::kind::forever;
@@ -64,14 +74,43 @@ lease lockable_base::take(const acquire_options& given, std::size_t size, wait_b
   return {};
 }
 
-lease lockable_base::take_again(const lease& mine) const {
-  const std::error_code lost = mine.status();
-  if (lost) raise(state_->home, "reacquire", {lost, {}});
+turn& lockable_base::turn_of(const lease& mine, std::string_view operation) const {
+  if (const std::error_code lost = mine.status()) raise(state_->home, operation, {lost, {}});
   if (&mine.turn_->home != &state_->home)
-    raise(state_->home, "reacquire",
+    raise(state_->home, operation,
           {errc::mismatch, "the lease is of \"" + mine.turn_->home.name() + '"'});
-  mine.turn_->leases.fetch_add(1, std::memory_order_relaxed);
-  return lease(mine.turn_);
+  return *mine.turn_;
+}
+
+lease lockable_base::take_again(const lease& mine) const {
+  turn& again = turn_of(mine, "reacquire");
+  again.leases.fetch_add(1, std::memory_order_relaxed);
+  return lease(&again);
+}
+
+lease lockable_base::take_down(lease&& mine) const {
+  failure why = state_->home.downgrade(turn_of(mine, "downgrade"));
+  if (why.code) raise(state_->home, "downgrade", std::move(why));
+  return std::move(mine);
+}
+
+bool lockable_base::lock_shared_within(wait_bound bound) {
+  lease taken = take(lock_mode::shared, {}, sizeof(acquire_options), bound, {}, nullptr);
+  if (!taken) return false;
+  shares_here.push_back({state_.get(), std::move(taken)});
+  state_->shares.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void lockable_base::unlock_shared_of_this_thread() noexcept {
+  const auto mine = std::find_if(shares_here.rbegin(), shares_here.rend(),
+                                 [&](const share& s) { return s.of == state_.get(); });
+  if (mine == shares_here.rend()) return;
+  state_->shares.fetch_sub(1, std::memory_order_relaxed);
+  lease leaving = std::move(mine->held);
+  if (mine != shares_here.rbegin()) *mine = std::move(shares_here.back());
+  shares_here.pop_back();
+  leaving.unlock();
 }
 
 bool lockable_base::lock_within(wait_bound bound) {
@@ -79,14 +118,14 @@ bool lockable_base::lock_within(wait_bound bound) {
   if (!s.home.client().is_of_this_process()) raise(s.home, "lock", {errc::forked, {}});
   const std::thread::id me = std::this_thread::get_id();
   if (s.owner.load(std::memory_order_relaxed) == me) {
-    if (s.recursive) {
+    if (s.kind.recursive) {
       ++s.depth;
       return true;
     }
     if (bound.what != wait_bound::kind::forever) return false;
     raise(s.home, "lock", {errc::would_self_deadlock, "unlock() it first, or use recursive_mutex"});
   }
-  lease taken = take({}, sizeof(acquire_options), bound, {}, nullptr);
+  lease taken = take(lock_mode::exclusive, {}, sizeof(acquire_options), bound, {}, nullptr);
   if (!taken) return false;
   s.current = std::move(taken);
   s.depth = 1;
@@ -108,4 +147,20 @@ void lockable_base::unlock_current() noexcept {
 
 const lease& lockable_base::current_lease() const noexcept { return state_->current; }
 
+std::uint32_t lockable_base::permits_in_all() const noexcept { return state_->kind.permits; }
+
 }  // namespace holdfast::inline v0::detail
+
+namespace holdfast::inline v0 {
+
+std::uint32_t semaphore::permits() const noexcept { return permits_in_all(); }
+
+std::uint32_t semaphore::checked(std::uint32_t permits) {
+  if (permits == 0 || permits > permits_max)
+    core::fail(errc::bad_option, "semaphore",
+               "it has " + std::to_string(permits) + " permits; give 1 to " +
+                   std::to_string(permits_max));
+  return permits;
+}
+
+}  // namespace holdfast::inline v0

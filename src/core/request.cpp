@@ -16,13 +16,22 @@ acquire_options as_we_know_them(const acquire_options& given, std::size_t size) 
   return known;
 }
 
-core::failure fault_of(const acquire_options& o, const core::lock_rules& rules) {
-  const bool has_ttl = rules.can.life == core::bound_to::ttl;
+core::failure fault_of(lock_mode how, const acquire_options& o, std::uint32_t permits_in_all,
+                       const core::capabilities& can) {
+  if (!(can.modes & core::bit_of(how)))
+    return {errc::unsupported, how == lock_mode::shared ? "this backend has no shared locks"
+                                                        : "this backend has no semaphores"};
   if (o.ttl.count() != 0) {
-    if (!has_ttl) return {errc::unsupported, "its locks have no ttl; leave the option out"};
+    if (can.life != core::bound_to::ttl)
+      return {errc::unsupported, "its locks have no ttl; leave the option out"};
     if (o.ttl < core::ttl_min || o.ttl > core::ttl_max)
       return {errc::bad_option, "give a ttl from 100 ms to 366 days"};
   }
+  if (o.max_hold.count() < 0) return {errc::bad_option, "give a max_hold above 0, or none"};
+  const std::uint32_t most = how == lock_mode::permit ? permits_in_all : 1;
+  if (o.permits == 0 || o.permits > most)
+    return {errc::bad_option, "it asks for " + std::to_string(o.permits) + " permits; give 1" +
+                                  (most == 1 ? "" : " to " + std::to_string(most))};
   if (const auto fault = core::note_fault(o.note); !fault.empty())
     return {errc::bad_option, std::string(fault)};
   return {};
@@ -30,15 +39,20 @@ core::failure fault_of(const acquire_options& o, const core::lock_rules& rules) 
 
 }  // namespace
 
-core::failure request::read(const acquire_options& given, std::size_t size, wait_bound bound,
-                            client_impl& client) {
-  if (!client.is_of_this_process()) return {errc::forked, {}};
-  const core::lock_rules& rules = client.rules();
+core::failure request::read(lock_mode mode, const acquire_options& given, std::size_t size,
+                            wait_bound bound, slot& home) {
+  if (!home.client().is_of_this_process()) return {errc::forked, {}};
+  const core::lock_rules& rules = home.client().rules();
   const acquire_options o = as_we_know_them(given, size);
-  if (core::failure why = fault_of(o, rules); why.code) return why;
-  const auto ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
-  how = {bound.what == wait_bound::kind::one_attempt, ttl, o.note};
+  if (core::failure why = fault_of(mode, o, home.permits(), rules.can); why.code) return why;
+  how.one_attempt = bound.what == wait_bound::kind::one_attempt;
+  how.ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
+  how.note = o.note;
+  how.how = mode;
+  how.permits = o.permits;
+  how.of = home.permits();
   renews = o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
+  if (o.max_hold.count() > 0) max_hold = o.max_hold;
   return {};
 }
 

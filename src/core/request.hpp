@@ -9,10 +9,11 @@ namespace holdfast::inline v0::detail {
 struct request {
   core::ask how;  // its note is the caller's
   bool renews = true;
+  core::duration max_hold = core::duration::max();
 
-  // Reads options of which the caller knows `size` bytes. What is wrong with them for this client;
+  // Reads options of which the caller knows `size` bytes. What is wrong with them for this lock;
   // code {} when nothing is.
-  core::failure read(const acquire_options&, std::size_t size, wait_bound, client_impl&);
+  core::failure read(lock_mode, const acquire_options&, std::size_t size, wait_bound, slot&);
 };
 
 }  // namespace holdfast::inline v0::detail

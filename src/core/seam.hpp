@@ -8,6 +8,7 @@
 //   acquire          | granted, or refused (nothing of this claim is left at the store)
 //   cancel           | ended, or granted when it was too late to withdraw (then release follows)
 //   renew(ticket)    | moved(ticket), or lost, or nothing: an unknown outcome, asked again later
+//   downgrade        | nothing: what was exclusive is shared once the store has heard of it
 //   release          | ended
 //   (unasked)        | lost, wanted
 //
@@ -34,7 +35,7 @@
 
 namespace holdfast::core {
 
-enum class mode : unsigned char { exclusive, shared, permit };
+using mode = lock_mode;
 enum class bound_to : unsigned char { ttl, session, connection, process };  // who ends a grant
 enum class order : unsigned char { fifo, none };
 enum class wanted_by : unsigned char {
@@ -43,11 +44,13 @@ enum class wanted_by : unsigned char {
   silent,  // cannot tell: somebody is always taken to wait
 };
 
+constexpr unsigned bit_of(mode m) noexcept { return 1u << static_cast<unsigned>(m); }
+
 struct capabilities {
   bound_to life = bound_to::ttl;
   order queue = order::none;
   wanted_by wanted = wanted_by::silent;
-  unsigned modes = 1u << static_cast<unsigned>(mode::exclusive);
+  unsigned modes = bit_of(mode::exclusive);
   bool tokens = true;      // every grant has a number
   bool durable = false;    // grants and numbers outlive the process
   bool processes = false;  // excludes other processes
@@ -56,19 +59,26 @@ struct capabilities {
   bool downgrade = false;
 };
 
-struct claim_spec {
-  std::string_view name;  // the backend copies it
-  mode how = mode::exclusive;
+// Asks of several claims of one backend, each with one_attempt, that are granted all or none: in one
+// step at the store, once so many of them were said. It lives until all are answered. Claims that
+// must not wait for the others any more are cancelled.
+struct gathering {
+  std::uint32_t members = 0;
 };
 
 struct ask {                 // one acquire
   bool one_attempt = false;  // refused with timed_out when somebody else holds the lock
   duration ttl{};
   std::string_view note{};  // copied before the verb returns
+  mode how = mode::exclusive;
+  std::uint32_t permits = 1;  // permit: how many at once
+  std::uint32_t of = 0;       // permit: of so many; refused with mismatch when others say otherwise
+  gathering* with = nullptr;  // only of backends that said can_gather()
 };
 
 struct grant {
-  std::int64_t number = 0;      // 1 .. 2^53-1, grows with each grant of the lock
+  std::int64_t number = 0;      // 1 .. 2^53-1, grows with each grant of the lock; readers that hold
+                                // it together have the same
   time_point deadline = never;  // from before the request was sent; `never` unless bound to ttl
   time_point seen{};            // the clock when the answer arrived; only with a deadline
   bool others_wait = false;     // somebody waits at the store already
@@ -107,10 +117,15 @@ class claim {
   virtual void acquire(const ask&) = 0;
   virtual void cancel() = 0;
   virtual void renew(duration ttl, std::uint32_t ticket) = 0;
+  // While held exclusively, once: from here on it is a share, under the same number. Where a store
+  // cannot do that (capabilities::downgrade) it stays exclusive there, which harms nobody.
+  virtual void downgrade() {}
   virtual void release(
       const succession* next) = 0;  // next: as release(), then next->who->acquire(next->how)
-  virtual bool others_wait() { return true; }       // wanted_by::poll; by the holder, while held
-  virtual std::string owner() const { return {}; }  // while held: as inspect() shows it
+  virtual bool others_wait() { return true; }  // wanted_by::poll; by the holder, while held
+  // While held: whom a guard compares. As inspect() shows it; of readers that hold it together the
+  // id of all of them, which break_lock() takes too.
+  virtual std::string owner() const { return {}; }
   virtual int native_handle() const noexcept { return -1; }  // while held: lease::native_handle()
 };
 
@@ -153,7 +168,10 @@ class backend {
   virtual const capabilities& can() const noexcept = 0;
   // Beyond the rules of every backend (core/name.hpp): empty, or why the name cannot be used here.
   virtual std::string name_fault(std::string_view) const { return {}; }
-  virtual std::unique_ptr<claim> open(const claim_spec&, claim_sink&) = 0;
+  // The name is copied. One claim asks for one mode at a time, as each ask says.
+  virtual std::unique_ptr<claim> open(std::string_view name, claim_sink&) = 0;
+  // Whether asks for these locks can be granted all or none in one step.
+  virtual bool can_gather(std::span<const std::string_view>) const { return false; }
   virtual void flush() {}                              // lets a transport send what was collected
   virtual driver* lend() noexcept { return nullptr; }  // null: callers just block
   virtual void inspect(std::string_view prefix, inspection&) = 0;

@@ -22,8 +22,8 @@ void complete_all(core::call* answered) noexcept {
 
 }  // namespace
 
-slot::slot(client_impl& c, std::string_view name)
-    : client_(c), name_(name), cohort_(*this, c.rules()) {}
+slot::slot(client_impl& c, std::string_view name, std::uint32_t permits)
+    : client_(c), name_(name), permits_(permits), cohort_(*this, c.rules()) {}
 
 // Does what the cohort has asked for until nothing is left, then leaves. A thread that finds
 // another one speaking leaves its verbs to it.
@@ -118,7 +118,7 @@ void slot::say_release(conversation& c, conversation* next) {
 }
 
 core::claim& slot::claim_of(conversation& c) {
-  if (!c.claim) c.claim = client_.rules().store->open({name_, core::mode::exclusive}, c);
+  if (!c.claim) c.claim = client_.rules().store->open(name_, c);
   return *c.claim;
 }
 

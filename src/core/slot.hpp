@@ -16,6 +16,7 @@
 namespace holdfast::inline v0::detail {
 
 class client_impl;
+struct request;
 
 // Lives in its client's table as long as it has users (lockables and turns), claims that are not
 // over, or a thread inside. While it has users it keeps the client alive.
@@ -24,16 +25,18 @@ class client_impl;
 // thread at a time says verbs, so that each claim hears them in the order of the decisions.
 class slot final : private core::timer {
  public:
-  slot(client_impl&, std::string_view name);
+  // `permits`: of a semaphore how many there are; 0: a lock.
+  slot(client_impl&, std::string_view name, std::uint32_t permits);
 
   const std::string& name() const noexcept { return name_; }
+  std::uint32_t permits() const noexcept { return permits_; }
   client_impl& client() noexcept { return client_; }
 
   void add_user(std::shared_ptr<client_impl>);
   void drop_user() noexcept;
 
   // A turn (which is a user), or nullptr with the reason. Blocks within the bound.
-  turn* acquire(const core::ask&, bool renews, wait_bound, std::stop_token, core::failure& why);
+  turn* acquire(const request&, wait_bound, std::stop_token, core::failure& why);
   // The same without blocking: w.complete() follows, with the turn in `granted` or the reason in
   // `why`; without a turn the user that was counted for it has to be dropped (drop_user()).
   void begin(core::waiter& w, wait_bound) noexcept;
@@ -43,6 +46,7 @@ class slot final : private core::timer {
   // The same without blocking: i.complete() follows; then the user it was has to be dropped.
   void begin_release(turn&, core::inquiry& i) noexcept;
   core::failure extend(turn&, core::duration ttl);
+  core::failure downgrade(turn&) noexcept;  // a writer's turn becomes a reader's
   std::stop_token token_of(turn&, std::stop_source turn::*);
   int native_handle(turn&) noexcept;
   std::string owner(turn&);
@@ -85,6 +89,7 @@ class slot final : private core::timer {
 
   client_impl& client_;
   const std::string name_;
+  const std::uint32_t permits_;
   core::short_lock mutex_;  // guards everything below
   unsigned users_ = 0;
   unsigned visits_ = 0;    // threads inside, with or without the lock

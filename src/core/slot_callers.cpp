@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/client_impl.hpp"
+#include "core/request.hpp"
 #include "core/slot.hpp"
 
 namespace holdfast::inline v0::detail {
@@ -45,11 +46,11 @@ void slot::withdraw(core::waiter& w) noexcept {
   step([&] { cohort_.withdraw(w, errc::canceled); });
 }
 
-turn* slot::acquire(const core::ask& how, bool renews, wait_bound bound, std::stop_token stop,
-                    failure& why) {
+turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop, failure& why) {
   blocked_waiter w;
-  w.how = how;
-  w.renews = renews;
+  w.how = asked.how;
+  w.renews = asked.renews;
+  w.max_hold = asked.max_hold;
   begin(w, bound);
   if (!w.parker.signalled()) {
     const auto on_stop_request = [&] { withdraw(w); };
@@ -115,6 +116,8 @@ failure slot::extend(turn& t, core::duration ttl) {
   wait(i.parker);
   return std::move(i.why);
 }
+
+failure slot::downgrade(turn&) noexcept { return {errc::unsupported, {}}; }
 
 std::stop_token slot::token_of(turn& t, std::stop_source turn::*which) {
   const lock l(mutex_);

@@ -27,6 +27,7 @@ struct call {
 struct waiter : call {  // wants a turn
   ask how;
   bool renews = true;
+  duration max_hold = duration::max();
   detail::turn* granted = nullptr;
 
   waiter* before = nullptr;  // its place in the cohort's line

@@ -54,7 +54,7 @@ std::string error_of_opening(const std::string& url, errc expected) {
 }
 
 party::party(core::backend& b, std::string_view name)
-    : claim_(b.open({name, core::mode::exclusive}, *this)) {}
+    : claim_(b.open(name, *this)) {}
 
 party::~party() = default;
 

@@ -150,8 +150,8 @@ TEST_F(memory_backend, clients_of_one_name_share_a_store_and_private_ones_do_not
   for (const auto& [url, verdict] : {std::pair{"memory:shared", "r"}, std::pair{"memory:", "g"}}) {
     auto one = opened(url), two = opened(url);
     note_taker first, second;
-    auto held = one->open({.name = "x"}, first);
-    auto other = two->open({.name = "x"}, second);
+    auto held = one->open("x", first);
+    auto other = two->open("x", second);
     held->acquire({.ttl = 10s});
     other->acquire({.one_attempt = true, .ttl = 10s});
     EXPECT_EQ(second.news(), verdict) << url;

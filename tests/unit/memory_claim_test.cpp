@@ -227,7 +227,7 @@ TEST_F(memory_claim, a_stale_release_that_was_never_renewed_frees_nobody_elses_l
 TEST_F(memory_claim, release_with_a_successor_asks_behind_those_that_wait_already) {
   party a(s, env), b(s, env);
   note_taker second;
-  auto next = a.store->open({.name = "x"}, second);
+  auto next = a.store->open("x", second);
   a.acquire();
   b.acquire();
   const core::succession after{next.get(), {.ttl = 10s}};
@@ -258,7 +258,7 @@ TEST_F(memory_claim, verbs_said_from_inside_a_sink_do_not_nest_its_calls) {
 TEST_F(memory_claim, may_be_destroyed_from_inside_the_call_that_ends_it) {
   backend store(s, env, usual);
   note_taker heard;
-  auto claim = store.open({.name = "x"}, heard);
+  auto claim = store.open("x", heard);
   heard.also = [&](char c) {
     if (c == 'e') claim.reset();
   };

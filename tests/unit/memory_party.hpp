@@ -60,7 +60,7 @@ struct party {
         const terms& t = usual)
       : env(e),
         store(std::make_unique<backend>(std::move(s), e, t)),
-        claim(store->open({.name = name}, heard)) {}
+        claim(store->open(name, heard)) {}
   ~party() {
     store->close(env.now());
     claim.reset();

@@ -63,8 +63,8 @@ class file_backend final : public core::backend {
 
   const core::capabilities& can() const noexcept override { return abilities; }
 
-  std::unique_ptr<core::claim> open(const core::claim_spec& spec, core::claim_sink& sink) override {
-    return std::make_unique<file_claim>(folder_, threads_, env_, me_, spec, sink);
+  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink& sink) override {
+    return std::make_unique<file_claim>(folder_, threads_, env_, me_, name, sink);
   }
 
   void inspect(std::string_view prefix, core::inspection& answer) override {

@@ -20,8 +20,8 @@ constexpr int ways_given_max = 256;
 }  // namespace
 
 file_claim::file_claim(folder& f, waiter_threads& threads, core::environment& env,
-                       const identity& me, const core::claim_spec& spec, core::claim_sink& sink)
-    : name_(spec.name),
+                       const identity& me, std::string_view name, core::claim_sink& sink)
+    : name_(name),
       sink_(sink),
       env_(env),
       threads_(threads),

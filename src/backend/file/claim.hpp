@@ -22,7 +22,7 @@ struct identity {  // of a client, in its records
 // another holds, and what follows it, by a thread of `threads`.
 class file_claim final : public core::claim, private blocking_job {
  public:
-  file_claim(folder&, waiter_threads&, core::environment&, const identity&, const core::claim_spec&,
+  file_claim(folder&, waiter_threads&, core::environment&, const identity&, std::string_view name,
              core::claim_sink&);
 
   void acquire(const core::ask& how) override { start(how, false); }

@@ -75,8 +75,8 @@ backend::~backend() = default;
 
 const core::capabilities& backend::can() const noexcept { return abilities; }
 
-std::unique_ptr<core::claim> backend::open(const core::claim_spec& spec, core::claim_sink& sink) {
-  return std::make_unique<claim>(side_, spec.name, sink);
+std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_sink& sink) {
+  return std::make_unique<claim>(side_, name, sink);
 }
 
 void backend::inspect(std::string_view prefix, core::inspection& to) {

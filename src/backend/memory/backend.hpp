@@ -23,7 +23,7 @@ class backend final : public core::backend {
   ~backend() override;
 
   const core::capabilities& can() const noexcept override;
-  std::unique_ptr<core::claim> open(const core::claim_spec&, core::claim_sink&) override;
+  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
   void inspect(std::string_view prefix, core::inspection&) override;
   void break_lock(std::string_view name, std::string_view holder_seen, core::verdict&) override;
   void close(time_point until) override;

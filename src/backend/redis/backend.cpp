@@ -37,8 +37,8 @@ std::string backend::name_fault(std::string_view name) const {
   return std::string(key_fault(link_.how().prefix + std::string(name)));
 }
 
-std::unique_ptr<core::claim> backend::open(const core::claim_spec& spec, core::claim_sink& sink) {
-  return std::make_unique<claim>(link_, link_.how().prefix + std::string(spec.name), sink);
+std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_sink& sink) {
+  return std::make_unique<claim>(link_, link_.how().prefix + std::string(name), sink);
 }
 
 void backend::inspect(std::string_view prefix, core::inspection& to) {

@@ -1,0 +1,104 @@
+// Several locks as one.
+#pragma once
+#include <holdfast/lockable.hpp>
+
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace holdfast {
+inline namespace v0 {
+
+// The leases of several locks, held and given back together. There is no token of all: pass each
+// resource that of its own member. As lease, one object is for one thread at a time but for the
+// const members.
+class [[nodiscard]] lease_set {
+ public:
+  lease_set() noexcept = default;
+  lease_set(lease_set&&) noexcept = default;
+  lease_set& operator=(lease_set&&) noexcept = default;
+
+  explicit operator bool() const noexcept { return !members_.empty(); }
+  bool held() const noexcept;  // all are
+  void check() const;          // throws for the first that is not held, as lease::check()
+  std::error_code status() const noexcept;
+  // Requested when the first of them is.
+  std::stop_token doubtful() const;
+  std::stop_token lost() const;
+  lease_clock::time_point expires() const noexcept;                     // the earliest
+  std::span<const lease> members() const noexcept { return members_; }  // in the caller's order
+
+  // Gives all back and reports the first fault, as lease::release().
+  void release();
+  void release(std::error_code&) noexcept;
+  void unlock() noexcept { members_.clear(); }
+
+ private:
+  friend class detail::together;
+  struct relay;
+  std::stop_token first_of(std::stop_token (lease::*)() const, std::shared_ptr<relay>&) const;
+  std::vector<lease> members_;
+  mutable std::shared_ptr<relay> doubt_, loss_;
+};
+
+// Refers to its locks, which must outlive it: mutexes, shared and recursive ones, of any clients.
+// All or nothing. They are taken in one step where they are in one place that can do it and are
+// free; else one after the other in the order of (backend, name), whatever the order given, so that
+// two of them never wait for each other. Throws errc::bad_option when the same lock is given twice.
+class multi_mutex final {
+ public:
+  template <class... Locks>
+  explicit multi_mutex(Locks&... locks) : members_{&locks...} {
+    refuse_twins();
+  }
+  explicit multi_mutex(std::vector<exclusive_lockable*> locks) : members_(std::move(locks)) {
+    refuse_twins();
+  }
+
+  // The verbs of every lock (lockable.hpp), for all at once; the options hold for each.
+  lease_set acquire(const acquire_options& o = {}, std::stop_token s = {}) const {
+    return take(o, detail::wait_bound::forever(), std::move(s), nullptr);
+  }
+  lease_set acquire(const acquire_options& o, std::stop_token s, std::error_code& ec) const {
+    return take(o, detail::wait_bound::forever(), std::move(s), &ec);
+  }
+  lease_set try_acquire(const acquire_options& o = {}) const {
+    return take(o, detail::wait_bound::one_attempt(), {}, nullptr);
+  }
+  lease_set try_acquire(const acquire_options& o, std::error_code& ec) const {
+    return take(o, detail::wait_bound::one_attempt(), {}, &ec);
+  }
+  template <class R, class P>
+  lease_set try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o = {},
+                            std::stop_token s = {}) const {
+    return take(o, detail::wait_bound::within(detail::to_nanoseconds(d)), std::move(s), nullptr);
+  }
+  template <class R, class P>
+  lease_set try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o,
+                            std::stop_token s, std::error_code& ec) const {
+    return take(o, detail::wait_bound::within(detail::to_nanoseconds(d)), std::move(s), &ec);
+  }
+
+  // The same without blocking, for Boost.Asio: holdfast/asio.hpp, which defines it.
+  template <class Token>
+  auto async_acquire(const acquire_options& o, Token&& token) const;
+  template <class Token>
+  auto async_acquire(Token&& token) const;
+
+  // Lockable. For one thread at a time: what is locked is in this object.
+  void lock() { current_ = acquire(); }
+  bool try_lock() { return static_cast<bool>(current_ = try_acquire()); }
+  void unlock() noexcept { current_.unlock(); }
+  const lease_set& current() const noexcept { return current_; }
+
+ private:
+  void refuse_twins() const;
+  lease_set take(const acquire_options&, detail::wait_bound, std::stop_token,
+                 std::error_code*) const;
+  std::vector<exclusive_lockable*> members_;
+  lease_set current_;
+};
+
+}  // namespace v0
+}  // namespace holdfast
