@@ -1,49 +1,100 @@
 #include "cli/help.hpp"
 
+#include "cli/help_of_run.hpp"
+
 namespace holdfast::cli {
 namespace {
 
-constexpr std::string_view overview = R"(Usage: holdfast COMMAND
+constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
 
   run       run a program while holding a lock
+  ls        the locks that are held
+  show      who holds a lock
+  wait      wait until nobody holds a lock
+  break     take a lock away from its holder
   version   print the version
-  help      this text, or `holdfast help run`
+  help      this text, or as `holdfast help run` that of a command
+
+The locks are those of this machine and user, or where --url or $HOLDFAST_URL says.
 
   holdfast run nightly -- sh -c 'echo token $HOLDFAST_TOKEN; sleep 5'
 )";
 
-constexpr std::string_view run = R"(Usage: holdfast run [OPTION...] NAME -- COMMAND [ARGUMENT...]
+constexpr std::string_view of_list = R"(Usage: holdfast ls [OPTION...] [PREFIX]
 
-Waits for the lock NAME, runs COMMAND (no shell) and gives the lock back.
+Lists the locks that are held and whose names start with PREFIX, a line for each holder: of readers
+and of permits there may be several. On Redis a lock shows a second after it was taken, or as soon
+as somebody waits for it; `holdfast show` knows any.
 
-  -n, --nonblock                do not wait: exit when somebody else holds the lock
-  -w, --wait SECONDS            wait so long at most
-  -E, --conflict-exit-code CODE exit with CODE when the lock was not got (0 to 255, default 1)
-      --note TEXT               shown to those that wait
+      --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
+      --json      an array of objects, one a line, with these members; what is not known is null:
+                    name, mode ("exclusive", "shared", "permit"), permits and of (of a semaphore),
+                    holder (for break), token (a string), pid, host, note, held_ms,
+                    left_ms (null: until the holder ends), waiting (how many wait)
+
+Exit status: 0, also when nothing is held; 69: the locks cannot be reached; 64: wrong usage.
+)";
+
+constexpr std::string_view of_show = R"(Usage: holdfast show [OPTION...] NAME
+
+Tells who holds the lock NAME.
+
+      --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
+      --json      {"name":..., "held":true or false, "holders":[...]}, each as in `holdfast ls`
+
+Exit status: 0: held; 1: free; 69: the locks cannot be reached; 64: wrong usage.
+)";
+
+constexpr std::string_view of_wait = R"(Usage: holdfast wait [OPTION...] NAME
+
+Waits until nobody holds the lock NAME. Takes nothing and stands in no queue: it looks, at most once
+a second, so that a lock which is handed on without a pause may never be seen free.
+
+  -w, --wait SECONDS            wait so long at most; 0: only look
+  -E, --conflict-exit-code CODE exit with CODE when it is still held (0 to 255, default 1)
       --url URL                 where the locks are (default: $HOLDFAST_URL, else this machine)
-      --close                   file locks: COMMAND does not inherit the lock, so what it
-                                leaves running in the background does not keep it
-      --ttl D                   servers: how long a lock outlives a holder that died (default 30s)
-      --no-renew                servers: end COMMAND when the ttl is over instead of renewing it
-      --grace D                 servers: time between SIGTERM and SIGKILL when the lock may be lost
-                                (default: 5s, at most a fifth of the ttl; at most a third)
 
 Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h.
 
-COMMAND sees HOLDFAST_NAME and HOLDFAST_TOKEN (a fencing token: let what you write to refuse smaller
-ones), on servers also HOLDFAST_EXPIRES (when the lock runs out unless renewed) and HOLDFAST_TTL
-(seconds). HOLDFAST_URL and variables with passwords are taken out.
-
-Exit status: that of COMMAND, or 128 + the signal that ended it or the wait; 1 or -E: not got;
-75: the lock was lost and COMMAND ended; 69: the locks cannot be reached; 64: wrong usage;
-126: COMMAND cannot be executed; 127: there is no such command.
+Exit status: 0: free; 1 or -E: still held; 69: the locks cannot be reached; 64: wrong usage;
+128 + the signal that ended the wait.
 )";
+
+constexpr std::string_view of_break = R"(Usage: holdfast break [OPTION...] NAME --holder ID
+
+Takes the lock NAME away from the holder ID, which `holdfast show NAME` tells; from nobody else. Who
+waits gets it. The holder learns of it with its next renewal: see to it that it does not go on.
+Locks in files are kept by the kernel: there the answer is which process to end.
+
+      --holder ID   the holder that was seen
+      --url URL     where the locks are (default: $HOLDFAST_URL, else this machine)
+      --json        {"name":..., "holder":..., "broken":true or false}, with "pid" and "host" where
+                    that process has to be ended instead
+
+Exit status: 0: taken away; 1: free, or another holds it; 64: cannot be done here, or wrong usage;
+69: the locks cannot be reached.
+)";
+
+struct page {
+  std::string_view command, text;
+};
+constexpr page pages[] = {
+    {"", overview},  {"help", overview}, {"version", overview}, {"run", help_of_run},
+    {"ls", of_list}, {"show", of_show},  {"wait", of_wait},     {"break", of_break},
+};
 
 }  // namespace
 
 std::string_view help_text(std::string_view command) {
-  if (command.empty() || command == "help" || command == "version") return overview;
-  return command == "run" ? run : std::string_view{};
+  for (const page& p : pages)
+    if (p.command == command) return p.text;
+  return {};
+}
+
+std::string_view usage_of(std::string_view command) {
+  constexpr std::string_view front = "Usage: ";
+  const auto text = help_text(command);
+  return text.substr(front.size(), text.find('\n') - front.size());
 }
 
 }  // namespace holdfast::cli

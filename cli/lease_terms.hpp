@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/arguments.hpp"
+#include "cli/run_arguments.hpp"
 
 namespace holdfast::cli {
 

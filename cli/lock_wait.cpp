@@ -3,8 +3,6 @@
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 
-#include <cstdlib>
-
 #include "cli/interruptible.hpp"
 #include "cli/message.hpp"
 #include "cli/waiting_line.hpp"
@@ -23,7 +21,7 @@ acquire_options options_of(const run_arguments& arguments) {
 }  // namespace
 
 int lock_wait::obtain() {
-  const std::string url_text = read_url();
+  const std::string url_text = url_with_terms();
   if (const int signal = open(url_text)) return signal;
   refuse_useless_options();
   if (const int signal = try_once()) return give_up(signal);
@@ -33,22 +31,14 @@ int lock_wait::obtain() {
   return 0;
 }
 
-std::string lock_wait::read_url() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet
-  const char* const from_environment = std::getenv("HOLDFAST_URL");
-  std::string text = arguments_.url.value_or(from_environment ? from_environment : "");
-  local_ = text.empty();
-  if (local_) return text;
-  const url parsed = url::parse(text);
-  secret_variables_ = parsed.secret_variables();
-  local_ = parsed.scheme() == "file";
-  if (local_) return text;
-  terms_ = terms_of(arguments_, parsed);
-  return with_terms(text, terms_);
+std::string lock_wait::url_with_terms() {
+  if (at_.local()) return at_.text;
+  terms_ = terms_of(arguments_, *at_.parsed);
+  return with_terms(at_.text, terms_);
 }
 
 int lock_wait::open(const std::string& url_text) {
-  if (!local_)
+  if (!at_.local())
     return run_interruptibly(signals_, [&](std::stop_token stop) {
       client_.emplace(client::open(url_text, {}, std::move(stop)));
     });
@@ -63,7 +53,7 @@ void lock_wait::refuse_useless_options() const {
                             : arguments_.grace    ? "--grace"
                                                   : nullptr;
   if (given)
-    throw usage_error(std::string(given) + " means nothing at " + client_->url_text() +
+    throw usage_error(std::string(given) + " means nothing at " + at_.shown() +
                       ": its locks end with their holder and have no ttl; leave it out");
 }
 
@@ -71,13 +61,13 @@ int lock_wait::try_once() {
   const auto attempt = [&](const std::stop_token&) {
     lease_ = client_->mutex(arguments_.name).try_acquire(options_of(arguments_));
   };
-  if (!local_) return run_interruptibly(signals_, attempt);
+  if (!at_.local()) return run_interruptibly(signals_, attempt);
   attempt({});
   return 0;
 }
 
 int lock_wait::wait_for_turn() {
-  const waiting_line line(*client_, arguments_.name);
+  const waiting_line line(*client_, at_, std::span(&arguments_.name, 1));
   return run_interruptibly(signals_, [&](std::stop_token stop) {
     const auto mutex = client_->mutex(arguments_.name);
     const auto options = options_of(arguments_);

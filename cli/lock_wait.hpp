@@ -5,16 +5,18 @@
 #include <optional>
 #include <string>
 
-#include "cli/arguments.hpp"
 #include "cli/lease_terms.hpp"
+#include "cli/place.hpp"
+#include "cli/run_arguments.hpp"
 #include "cli/signal_inbox.hpp"
 
 namespace holdfast::cli {
 
 class lock_wait {
  public:
+  // Throws lock_error: bad_url.
   lock_wait(const run_arguments& arguments, signal_inbox& signals)
-      : arguments_(arguments), signals_(signals) {}
+      : arguments_(arguments), signals_(signals), at_(place_of(arguments.url)) {}
 
   // 0 when the answer is granted or busy (lease() is empty then); else the signal that ended the
   // wait, with nothing held. Throws lock_error and usage_error.
@@ -24,10 +26,10 @@ class lock_wait {
   const client& where() const noexcept { return *client_; }
   bool has_ttl() const noexcept { return client_->features().ttl; }
   const lease_terms& terms() const noexcept { return terms_; }
-  const std::vector<std::string>& secret_variables() const noexcept { return secret_variables_; }
+  const place& at() const noexcept { return at_; }
 
  private:
-  std::string read_url();
+  std::string url_with_terms();
   int open(const std::string& url_text);
   void refuse_useless_options() const;
   int try_once();
@@ -37,11 +39,10 @@ class lock_wait {
 
   const run_arguments& arguments_;
   signal_inbox& signals_;
-  bool local_ = false;  // nothing of it can hang on a network
+  const place at_;
   std::optional<client> client_;
   lease lease_;
   lease_terms terms_;
-  std::vector<std::string> secret_variables_;
 };
 
 }  // namespace holdfast::cli

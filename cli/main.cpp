@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/gate.hpp"
 #include "cli/guardian.hpp"
 #include "cli/help.hpp"
 #include "cli/message.hpp"
-#include "cli/run.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -26,9 +26,19 @@ void occupy_standard_descriptors() {
     if (::fcntl(fd, F_GETFD) == -1) ::open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-int print(std::string_view text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : exit_broken;
-}
+struct command {
+  std::string_view word;
+  int (*start)(int argc, char** argv);
+};
+constexpr command commands[] = {
+    {"run", run},
+    {"ls", list},
+    {"show", show},
+    {"wait", wait_until_free},
+    {"break", break_lock},
+    {gate_word, run_gate},
+    {guardian_word, run_guardian},
+};
 
 int help(std::string_view command) {
   const auto text = help_text(command);
@@ -38,33 +48,34 @@ int help(std::string_view command) {
 }
 
 int dispatch(int argc, char** argv) {
-  const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "run") return run(argc - 1, argv + 1);
-  if (command == gate_word) return run_gate(argc - 1, argv + 1);
-  if (command == guardian_word) return run_guardian(argc - 1, argv + 1);
-  if (command == "version" || command == "--version")
-    return print("holdfast " HOLDFAST_VERSION "\n");
-  if (command == "help" || command == "--help" || command == "-h")
-    return help(argc > 2 ? argv[2] : "");
-  if (command.empty()) throw usage_error("a command is missing, as in: holdfast run NAME -- true");
-  throw usage_error("there is no command '" + std::string(command) + '\'');
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  for (const command& c : commands)
+    if (word == c.word) return c.start(argc - 1, argv + 1);
+  if (word == "version" || word == "--version") return print("holdfast " HOLDFAST_VERSION "\n");
+  if (word == "help" || word == "--help" || word == "-h") return help(argc > 2 ? argv[2] : "");
+  if (word.empty()) throw usage_error("a command is missing, as in: holdfast run NAME -- true");
+  throw usage_error("there is no command '" + std::string(word) + '\'');
 }
 
-int complain(std::string text, bool usage) {
-  if (usage && text.find("see holdfast help") == text.npos) text += "; see holdfast help run";
+int complain(std::string text, bool usage, std::string_view word) {
+  if (usage && text.find("see holdfast help") == text.npos) {
+    text += "; see holdfast help";
+    if (!help_text(word).empty()) text.append(1, ' ').append(word);
+  }
   say(text);
   return usage ? exit_usage : exit_broken;
 }
 
 int guarded(int argc, char** argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
   try {
     return dispatch(argc, argv);
   } catch (const usage_error& e) {
-    return complain(e.what(), true);
+    return complain(e.what(), true, word);
   } catch (const lock_error& e) {
-    return complain(e.what(), e.code() == outcome::usage);
+    return complain(e.what(), e.code() == outcome::usage, word);
   } catch (const std::exception& e) {
-    return complain(e.what(), false);
+    return complain(e.what(), false, word);
   }
 }
 

@@ -4,21 +4,15 @@
 #include <holdfast/log.hpp>
 
 #include <cerrno>
-#include <cstdint>
+#include <cstdio>
+#include <system_error>
 
+#include "cli/exit_code.hpp"
 #include "cli/utf8.hpp"
 #include "cli/waiting_line.hpp"
 
 namespace holdfast::cli {
 namespace {
-
-bool steers_a_terminal(std::uint32_t c) {
-  const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
-  const bool line_end = c == 0x2028 || c == 0x2029;
-  const bool direction = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
-                         (c >= 0x2066 && c <= 0x2069);
-  return control || line_end || direction;
-}
 
 void on_log(log_level level, std::string_view line, void*) {
   if (level >= log_level::warning) say(line);
@@ -53,6 +47,13 @@ void say(std::string_view text) noexcept {
     }
   } catch (...) {  // no memory for a message: nothing can be said
   }
+}
+
+int print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return 0;
+  say("standard output cannot be written: " + std::generic_category().message(errno));
+  return exit_broken;
 }
 
 void take_over_log() noexcept { set_log_hook(&on_log); }

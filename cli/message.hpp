@@ -13,6 +13,9 @@ std::string printable(std::string_view text);
 // Safe from any thread; never fails.
 void say(std::string_view text) noexcept;
 
+// To standard output. The exit code: 0, or that of a pipe or disk that takes no more.
+int print(std::string_view text);
+
 // Sends the library's warnings through say().
 void take_over_log() noexcept;
 

@@ -1,17 +1,15 @@
-#include "cli/run.hpp"
-
 #include <holdfast/error.hpp>
 
-#include <cstdio>
 #include <optional>
 #include <string_view>
 
+#include "cli/commands.hpp"
 #include "cli/duration_text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/gate.hpp"
 #include "cli/guardian.hpp"
 #include "cli/help.hpp"
-#include "cli/holder_text.hpp"
+#include "cli/holders.hpp"
 #include "cli/job.hpp"
 #include "cli/lock_wait.hpp"
 #include "cli/message.hpp"
@@ -21,14 +19,14 @@ namespace holdfast::cli {
 namespace {
 
 int report_busy(const run_arguments& arguments, const lock_wait& lock) {
-  std::string text = holder_of(lock.where(), arguments.name);
+  std::string text = who_holds(lock.where(), std::span(&arguments.name, 1));
   if (arguments.wait) text += "; gave up after " + spoken(*arguments.wait);
   say(text);
-  return arguments.conflict_exit_code.value_or(exit_busy);
+  return static_cast<int>(arguments.conflict_exit_code.value_or(exit_busy));
 }
 
 job_environment environment_for(const run_arguments& arguments, lock_wait& lock) {
-  job_environment out(lock.secret_variables());
+  job_environment out(lock.at().secret_variables());
   out.add("HOLDFAST_NAME", arguments.name);
   out.add("HOLDFAST_TOKEN", std::to_string(lock.held().token()));
   if (lock.has_ttl()) {
@@ -97,10 +95,7 @@ int run_held(const run_arguments& arguments, lock_wait& lock, signal_inbox& sign
 
 int run(int argc, char** argv) {
   const run_arguments arguments = parse_run_arguments(argc, argv);
-  if (arguments.help) {
-    const auto text = help_text("run");
-    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : exit_broken;
-  }
+  if (arguments.help) return print(help_text("run"));
   signal_inbox signals;
   // Never destroyed: its end would give back a lock that the job may still rely on.
   lock_wait& lock = *new lock_wait(arguments, signals);

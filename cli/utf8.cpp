@@ -19,6 +19,14 @@ code_point first_code_point(std::string_view text) noexcept {
   return {code, size};
 }
 
+bool steers_a_terminal(std::uint32_t c) noexcept {
+  const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+  const bool line_end = c == 0x2028 || c == 0x2029;
+  const bool direction = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+                         (c >= 0x2066 && c <= 0x2069);
+  return control || line_end || direction;
+}
+
 int columns(std::uint32_t code) noexcept { return code < 0x1100 ? 1 : 2; }
 
 std::string_view fitting(std::string_view text, int width) noexcept {

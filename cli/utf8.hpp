@@ -16,6 +16,9 @@ struct code_point {
 // `text` is not empty.
 code_point first_code_point(std::string_view text) noexcept;
 
+// Control characters, line ends and direction marks.
+bool steers_a_terminal(std::uint32_t code) noexcept;
+
 // How many columns of a terminal a character takes, on the safe side: 1 or 2.
 int columns(std::uint32_t code) noexcept;
 

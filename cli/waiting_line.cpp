@@ -5,8 +5,9 @@
 
 #include <condition_variable>
 #include <thread>
+#include <vector>
 
-#include "cli/holder_text.hpp"
+#include "cli/holders.hpp"
 #include "cli/message.hpp"
 #include "cli/utf8.hpp"
 
@@ -39,15 +40,16 @@ struct waiting_line::shared {
   bool ended = false;  // under `screen`
 };
 
-waiting_line::waiting_line(const client& c, std::string name) {
+waiting_line::waiting_line(const client& c, const place& at, std::span<const std::string> names) {
+  say("waiting at " + at.shown());
   if (::isatty(STDERR_FILENO) == 0) return;
   shared_ = std::make_shared<shared>();
   // Detached: an inspect() under way must not keep a granted run from starting its job.
-  std::thread([state = shared_, c, name = std::move(name)] {
+  std::thread([state = shared_, c, all = std::vector(names.begin(), names.end())] {
     std::unique_lock lock(screen);
     while (!state->ended) {
       lock.unlock();
-      const std::string text = printable("holdfast: waiting: " + holder_of(c, name));
+      const std::string text = printable("holdfast: waiting: " + who_holds(c, all));
       lock.lock();
       if (state->ended) return;
       put(std::string(to_start_and_clear).append(fitting(text, terminal_width())));

@@ -1,18 +1,23 @@
-// On a terminal, a run that waits shows who holds the lock: one line, refreshed once a second.
+// What is seen of a wait: where the locks are that it waits for, and on a terminal who holds them:
+// one line, refreshed once a second.
 #pragma once
 #include <holdfast/client.hpp>
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+
+#include "cli/place.hpp"
 
 namespace holdfast::cli {
 
 class waiting_line {
  public:
-  // Shows nothing when standard error is no terminal. Asks the client from a thread of its own, so
-  // that a server that does not answer delays neither signals nor the grant.
-  waiting_line(const client&, std::string name);
+  // Says where, and who said so: somebody who waits for ever may be waiting in the wrong place.
+  // Asks the client for the holder from a thread of its own, so that a server that does not answer
+  // delays neither signals nor the grant.
+  waiting_line(const client&, const place&, std::span<const std::string> names);
   ~waiting_line();  // the line is gone
   waiting_line(const waiting_line&) = delete;
   waiting_line& operator=(const waiting_line&) = delete;

@@ -51,7 +51,7 @@ TEST_F(contention, a_second_run_waits_its_turn) {
   first.end_input();
   EXPECT_EQ(second.wait(), (ending{0, 0}));
   EXPECT_EQ(file_text(log), "first\nsecond\n");
-  EXPECT_EQ(second.err(), "") << "off a terminal a wait is silent";
+  EXPECT_EQ(second.err(), "holdfast: waiting at " + file_url() + " (--url)\n");
 }
 
 TEST_F(contention, a_signal_ends_the_wait) {

@@ -74,6 +74,20 @@ TEST_F(usage, of_bad_names_and_urls_says_what_is_wrong) {
   refused({"run", "--url", file_url() + "?frob=1", "x", "--", "true"}, "frob");
 }
 
+TEST_F(usage, of_the_commands_that_look_names_the_command) {
+  for (const std::string command : {"show", "wait", "break"})
+    refused({command}, "NAME of the lock is missing: holdfast " + command);
+  refused({"show", "x", "y"}, "more than one NAME");
+  refused({"show", "x", "--", "y"}, "more than one NAME");
+  refused({"show", ""}, "NAME is empty");
+  refused({"ls", "x", "y"}, "more than one");
+  refused({"ls", "--holder", "x"}, "see holdfast help ls");
+  refused({"break", "x"}, "--holder is missing");
+  refused({"wait", "-w", "soon", "x"}, "'soon'");
+  refused({"wait", "-E", "256", "x"}, "0 to 255");
+  refused({"help", "walk"}, "walk");
+}
+
 TEST_F(usage, options_stand_before_or_after_the_name) {
   process after(holdfast({"run", "x", "--url", file_url(), "-w", "1.5", "--", "sh", "-c",
                           "echo $HOLDFAST_NAME $1", "-n", "-w"}));
@@ -90,6 +104,12 @@ TEST_F(usage, help_and_version_go_to_standard_output) {
     EXPECT_NE(run.out().find("holdfast run [OPTION...] NAME -- COMMAND"), std::string::npos);
     EXPECT_EQ(run.err(), "");
   }
+  for (const std::string command : {"ls", "show", "wait", "break"})
+    for (const words& asked : {words{"help", command}, words{command, "--help"}}) {
+      process run(holdfast(asked));
+      EXPECT_EQ(run.wait(), (ending{0, 0}));
+      EXPECT_EQ(run.out().find("Usage: holdfast " + command), 0u);
+    }
   process version(holdfast({"version"}));
   EXPECT_EQ(version.wait(), (ending{0, 0}));
   EXPECT_EQ(version.out().find("holdfast "), 0u);

@@ -1,6 +1,7 @@
 // The command line of `holdfast run`.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,7 +12,7 @@ struct run_arguments {
   char** command = nullptr;  // ends with a null pointer
   bool nonblock = false;
   std::optional<std::chrono::nanoseconds> wait;
-  std::optional<int> conflict_exit_code;
+  std::optional<std::uint32_t> conflict_exit_code;
   std::optional<std::chrono::nanoseconds> ttl, grace;
   std::optional<std::string> note, url;
   bool no_renew = false;

@@ -1,0 +1,61 @@
+// holdfast break
+#include <holdfast/error.hpp>
+
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/help.hpp"
+#include "cli/holders.hpp"
+#include "cli/json.hpp"
+#include "cli/look_arguments.hpp"
+#include "cli/message.hpp"
+#include "cli/place.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+int tell_broken(const look_arguments& arguments, bool broken) {
+  if (arguments.json) {
+    json_object out;
+    out.text("name", arguments.name).text("holder", *arguments.holder).flag("broken", broken);
+    if (const int failed = print(out.done() + '\n')) return failed;
+  } else if (broken) {
+    say(arguments.name + " was taken away from " + *arguments.holder);
+  } else {
+    say(arguments.name + " is free, or another holds it: nothing was done; see holdfast show");
+  }
+  return broken ? 0 : exit_busy;
+}
+
+// Where a lock cannot be taken from its holder, he can be ended: the answer says who that is.
+int tell_whom_to_end(const look_arguments& arguments, const holder& who, const lock_error& why) {
+  if (arguments.json) {
+    json_object out;
+    out.text("name", arguments.name).text("holder", *arguments.holder).flag("broken", false);
+    out.text("host", who.host).number("pid", who.pid);
+    if (const int failed = print(out.done() + '\n')) return failed;
+  }
+  say(why.what());
+  return exit_usage;
+}
+
+}  // namespace
+
+int break_lock(int argc, char** argv) {
+  const auto arguments = parse_look_arguments(look::break_lock, argc, argv);
+  if (arguments.help) return print(help_text("break"));
+  const client where = client::open(place_of(arguments.url).text);
+  const std::string owner = id_of(*arguments.holder);
+  try {
+    return tell_broken(arguments, where.break_lock(arguments.name, owner));
+  } catch (const lock_error& why) {
+    if (why.code() != errc::unsupported) throw;
+    const auto all = holders_of(where, arguments.name);
+    const auto it = std::ranges::find(all, owner, &holder::owner);
+    if (it == all.end()) return tell_broken(arguments, false);
+    return tell_whom_to_end(arguments, *it, why);
+  }
+}
+
+}  // namespace holdfast::cli

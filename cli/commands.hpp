@@ -1,0 +1,16 @@
+// What `holdfast COMMAND` does. argv[0] is the command's word. Each returns the exit code and
+// throws usage_error, lock_error and std::system_error.
+#pragma once
+
+namespace holdfast::cli {
+
+// The process must end with the code at once and without destructors (std::_Exit): a job may have
+// inherited the lock.
+int run(int argc, char** argv);
+
+int list(int argc, char** argv);
+int show(int argc, char** argv);
+int wait_until_free(int argc, char** argv);
+int break_lock(int argc, char** argv);
+
+}  // namespace holdfast::cli

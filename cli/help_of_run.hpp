@@ -1,0 +1,34 @@
+#pragma once
+#include <string_view>
+
+namespace holdfast::cli {
+
+inline constexpr std::string_view help_of_run =
+    R"(Usage: holdfast run [OPTION...] NAME -- COMMAND [ARGUMENT...]
+
+Waits for the lock NAME, runs COMMAND (no shell) and gives the lock back.
+
+  -n, --nonblock                do not wait: exit when somebody else holds the lock
+  -w, --wait SECONDS            wait so long at most
+  -E, --conflict-exit-code CODE exit with CODE when the lock was not got (0 to 255, default 1)
+      --note TEXT               shown to those that wait
+      --url URL                 where the locks are (default: $HOLDFAST_URL, else this machine)
+      --close                   file locks: COMMAND does not inherit the lock, so what it
+                                leaves running in the background does not keep it
+      --ttl D                   servers: how long a lock outlives a holder that died (default 30s)
+      --no-renew                servers: end COMMAND when the ttl is over instead of renewing it
+      --grace D                 servers: time between SIGTERM and SIGKILL when the lock may be lost
+                                (default: 5s, at most a fifth of the ttl; at most a third)
+
+Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h.
+
+COMMAND sees HOLDFAST_NAME and HOLDFAST_TOKEN (a fencing token: let what you write to refuse smaller
+ones), on servers also HOLDFAST_EXPIRES (when the lock runs out unless renewed) and HOLDFAST_TTL
+(seconds). HOLDFAST_URL and variables with passwords are taken out.
+
+Exit status: that of COMMAND, or 128 + the signal that ended it or the wait; 1 or -E: not got;
+75: the lock was lost and COMMAND ended; 69: the locks cannot be reached; 64: wrong usage;
+126: COMMAND cannot be executed; 127: there is no such command.
+)";
+
+}  // namespace holdfast::cli

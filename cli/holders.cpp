@@ -1,0 +1,124 @@
+#include "cli/holders.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <algorithm>
+
+#include "cli/duration_text.hpp"
+#include "cli/json.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+std::string person(const holder& who) {
+  std::string text = who.pid != 0 ? "pid " + std::to_string(who.pid) : std::string("somebody else");
+  if (!who.host.empty()) text += " on host " + who.host;
+  if (who.held.count() > 0 || who.pid != 0) text += " for " + spoken(who.held);
+  if (!who.note.empty()) text += " (note: " + who.note + ')';
+  return text;
+}
+
+std::string what_is_held(std::span<const holder> all) {
+  const holder& first = all.front();
+  if (first.how != lock_mode::permit) return first.name + " is held by ";
+  std::uint64_t taken = 0;
+  for (const holder& h : all) taken += h.permits;
+  return std::to_string(taken) + " of " + std::to_string(first.of) + " permits of " + first.name +
+         " are held by ";
+}
+
+const char* word_for(lock_mode how) {
+  switch (how) {
+    case lock_mode::shared: return "shared";
+    case lock_mode::permit: return "permit";
+    default: return "exclusive";
+  }
+}
+
+void add_number_or_null(json_object& to, const char* name, bool known, std::int64_t value) {
+  if (known)
+    to.number(name, value);
+  else
+    to.null(name);
+}
+
+int value_of_hex(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::vector<holder> holders_of(const client& c, const std::string& name) {
+  auto all = c.inspect(name);
+  std::erase_if(all, [&](const holder& h) { return h.name != name; });
+  return all;
+}
+
+std::string sentence_of(std::span<const holder> all) {
+  std::string text = what_is_held(all) + person(all.front());
+  const auto others = all.size() - 1;
+  if (others > 0) text += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
+  return text;
+}
+
+std::string who_holds(const client& c, std::span<const std::string> names) {
+  std::string somebody =
+      names.size() == 1 ? names.front() + " is held by somebody else"
+                        : "one of " + std::to_string(names.size()) + " locks is held by somebody";
+  try {
+    for (const std::string& name : names)
+      if (const auto all = holders_of(c, name); !all.empty()) return sentence_of(all);
+    return somebody;
+  } catch (const lock_error& e) {
+    return somebody + " (who, is not known: " + e.code().message() + ')';
+  }
+}
+
+std::string json_of(const holder& who) {
+  json_object out;
+  out.text("name", who.name).text("mode", word_for(who.how));
+  add_number_or_null(out, "permits", who.how == lock_mode::permit, who.permits);
+  add_number_or_null(out, "of", who.how == lock_mode::permit, who.of);
+  out.text("holder", shown_id(who.owner));
+  // A string: a token has more digits than a number of JavaScript.
+  if (who.token != 0)
+    out.text("token", std::to_string(who.token));
+  else
+    out.null("token");
+  add_number_or_null(out, "pid", who.pid != 0, who.pid);
+  out.text("host", who.host).text("note", who.note);
+  out.number("held_ms", who.held.count());
+  add_number_or_null(out, "left_ms", who.left != std::chrono::milliseconds::max(),
+                     who.left.count());
+  add_number_or_null(out, "waiting", who.waiting >= 0, who.waiting);
+  return out.done();
+}
+
+std::string shown_id(std::string_view owner) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : owner) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > ' ' && byte < 0x7f && c != '%')
+      out += c;
+    else
+      out.append(1, '%').append(1, digits[byte >> 4]).append(1, digits[byte & 15]);
+  }
+  return out;
+}
+
+std::string id_of(std::string_view shown) {
+  std::string out;
+  while (!shown.empty()) {
+    const int high = shown.size() > 2 && shown[0] == '%' ? value_of_hex(shown[1]) : -1;
+    const int low = high >= 0 ? value_of_hex(shown[2]) : -1;
+    out += low >= 0 ? static_cast<char>(high * 16 + low) : shown[0];
+    shown.remove_prefix(low >= 0 ? 3 : 1);
+  }
+  return out;
+}
+
+}  // namespace holdfast::cli

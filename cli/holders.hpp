@@ -1,0 +1,30 @@
+// Who holds a lock: asked, and told to people and to programs.
+#pragma once
+#include <holdfast/client.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::cli {
+
+// Those of just this lock; of readers and of permits there may be many. Throws lock_error.
+std::vector<holder> holders_of(const client&, const std::string& name);
+
+// "nightly is held by pid 4711 on host web1 for 12 s (note: backup)"; of a semaphore "2 of 5
+// permits of pool are held by pid 4711 ... and 1 other". `all` hold one lock and are not empty.
+std::string sentence_of(std::span<const holder> all);
+
+// sentence_of() the first of these locks that anybody holds. Says less when the backend knows less
+// or does not answer; never throws but for want of memory.
+std::string who_holds(const client&, std::span<const std::string> names);
+
+// {"name":"nightly","mode":"exclusive",...}; what is not known is null.
+std::string json_of(const holder&);
+
+// An id as `break --holder` takes it: what cannot be typed is written as %XX, and so is '%'.
+std::string shown_id(std::string_view owner);
+std::string id_of(std::string_view shown);
+
+}  // namespace holdfast::cli

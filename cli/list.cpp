@@ -1,0 +1,85 @@
+// holdfast ls
+#include <algorithm>
+#include <array>
+
+#include "cli/commands.hpp"
+#include "cli/duration_text.hpp"
+#include "cli/help.hpp"
+#include "cli/holders.hpp"
+#include "cli/look_arguments.hpp"
+#include "cli/message.hpp"
+#include "cli/place.hpp"
+#include "cli/utf8.hpp"
+
+namespace holdfast::cli {
+namespace {
+
+constexpr std::size_t columns_of_list = 7;
+using row = std::array<std::string, columns_of_list>;
+constexpr int widest_name = 48;
+
+row row_of(const holder& who) {
+  std::string mode = who.how == lock_mode::shared ? "shared" : "exclusive";
+  if (who.how == lock_mode::permit)
+    mode = std::to_string(who.permits) + " of " + std::to_string(who.of);
+  const bool ends = who.left != std::chrono::milliseconds::max();
+  row out{who.name,
+          std::move(mode),
+          who.pid != 0 ? std::to_string(who.pid) + '@' + who.host : std::string("?"),
+          spoken(who.held),
+          ends ? spoken(who.left) : std::string("-"),
+          who.waiting >= 0 ? std::to_string(who.waiting) : std::string("?"),
+          who.note};
+  for (std::string& cell : out) cell = printable(cell);
+  return out;
+}
+
+int width_of(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) {
+    const auto [code, size] = first_code_point(text);
+    width += columns(code);
+    text.remove_prefix(size);
+  }
+  return width;
+}
+
+std::string table_of(const std::vector<holder>& all) {
+  std::vector<row> rows{{"NAME", "MODE", "HELD BY", "FOR", "LEFT", "WAITING", "NOTE"}};
+  for (const holder& who : all) rows.push_back(row_of(who));
+  std::array<int, columns_of_list> widths{};
+  for (const row& r : rows)
+    for (std::size_t i = 0; i + 1 < r.size(); ++i)
+      widths[i] = std::min(std::max(widths[i], width_of(r[i])), widest_name);
+  std::string out;
+  for (const row& r : rows) {
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      out += r[i];
+      if (i + 1 == r.size()) break;
+      out.append("  ");
+      for (int w = width_of(r[i]); w < widths[i]; ++w) out += ' ';
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    out += '\n';
+  }
+  return out;
+}
+
+std::string array_of(const std::vector<holder>& all) {
+  std::string out = "[";
+  for (const holder& who : all) out.append(out.size() > 1 ? ",\n " : "").append(json_of(who));
+  return out + "]\n";
+}
+
+}  // namespace
+
+int list(int argc, char** argv) {
+  const auto arguments = parse_look_arguments(look::ls, argc, argv);
+  if (arguments.help) return print(help_text("ls"));
+  const client where = client::open(place_of(arguments.url).text);
+  const auto all = where.inspect(arguments.name);
+  if (arguments.json) return print(array_of(all));
+  return all.empty() ? 0 : print(table_of(all));
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,24 @@
+// Where the locks are, and who said so.
+#pragma once
+#include <holdfast/url.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace holdfast::cli {
+
+struct place {
+  std::string text;           // of the URL, as it was given, secrets included; "": this machine
+  std::optional<url> parsed;  // nothing when the text is empty
+  const char* said_by;        // "--url", "HOLDFAST_URL", "the default"
+
+  bool local() const noexcept;  // a directory: nothing of it can hang on a network
+  std::string shown() const;    // "redis://db (HOLDFAST_URL)", without secrets
+  std::span<const std::string> secret_variables() const;  // of the environment: with passwords
+};
+
+// The argument of --url, else $HOLDFAST_URL, else this machine. Throws lock_error: bad_url.
+place place_of(const std::optional<std::string>& argument);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,84 @@
+#ifdef HOLDFAST_WITH_REDIS
+#include <signal.h>
+
+#include <optional>
+
+#include "testkit/servers/redis_server.hpp"
+#include "tests/cli/cli_test.hpp"
+
+namespace holdfast::cli_test {
+namespace {
+
+class redis : public cli {
+ protected:
+  void SetUp() override {
+    if (!testkit::redis_server::installed()) GTEST_SKIP() << testkit::redis_server::not_installed;
+    server_.emplace();
+  }
+  // "holdfast WORD --url ... REST..."
+  words here(words arguments) const {
+    arguments.insert(arguments.begin() + 1, {"--url", server_->url()});
+    return holdfast(arguments);
+  }
+  words hold(words options = {}) const {
+    options.insert(options.begin(), "run");
+    options.insert(options.end(), {"job", "--"});
+    for (const auto& word : sleeper()) options.push_back(word);
+    return here(options);
+  }
+  std::string output_of(words arguments, int code) const {
+    process run(here(std::move(arguments)));
+    EXPECT_EQ(run.wait(), (ending{code, 0})) << run.err();
+    return run.out();
+  }
+  // Behind "holder" on the page of `show`, the first time.
+  std::string holder_shown() const {
+    const auto page = output_of({"show", "job"}, 0);
+    const auto at = page.find("  holder   ");
+    return at == page.npos ? "" : page.substr(at + 11, page.find('\n', at) - at - 11);
+  }
+
+  std::optional<testkit::redis_server> server_;
+};
+
+TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
+  process holder(hold({"--ttl", "3s"}));
+  const pid_t job = number_in(holder.line());
+  const std::string seen = holder_shown();
+  output_of({"break", "job", "--holder", seen + "x"}, 1);
+  EXPECT_FALSE(has_ended(job));
+  process next(hold());
+  ASSERT_TRUE(eventually([&] { return !next.err().empty(); }));
+  EXPECT_EQ(output_of({"break", "--json", "job", "--holder", seen}, 0),
+            "{\"name\":\"job\",\"holder\":\"" + seen + "\",\"broken\":true}\n");
+  EXPECT_NE(next.line(), "");
+  EXPECT_EQ(holder.wait(), (ending{75, 0}));
+  EXPECT_TRUE(has_ended(job));
+  EXPECT_EQ(output_of({"break", "--json", "job", "--holder", seen}, 1),
+            "{\"name\":\"job\",\"holder\":\"" + seen + "\",\"broken\":false}\n");
+}
+
+TEST_F(redis, break_takes_an_id_that_others_have_written) {
+  const std::string id = "a %\n\xff";
+  server_->command({"SET", "job", id});
+  EXPECT_EQ(holder_shown(), "a%20%25%0A%FF");
+  output_of({"break", "job", "--holder", "a%20%25%0A%FF"}, 0);
+  EXPECT_EQ(output_of({"show", "job"}, 1), "job: free\n");
+}
+
+TEST_F(redis, of_a_wait_no_line_shows_the_password) {
+  process holder(hold());
+  holder.line();
+  const std::string at = server_->url().substr(8), url = "redis://lock:tw33t@" + at;
+  server_->command({"ACL", "SETUSER", "lock", "on", ">tw33t", "~*", "&*", "+@all"});
+  process wait(holdfast({"wait", "job", "-w", "1ms"}), {.environment = {{"HOLDFAST_URL", url}}});
+  EXPECT_EQ(wait.wait(), (ending{1, 0}));
+  EXPECT_EQ(wait.err().find("tw33t"), std::string::npos) << wait.err();
+  EXPECT_EQ(wait.err().find("holdfast: waiting at redis://lock:***@" + at + " (HOLDFAST_URL)\n"),
+            0u)
+      << wait.err();
+}
+
+}  // namespace
+}  // namespace holdfast::cli_test
+#endif
