@@ -11,9 +11,9 @@ inline namespace v0 {
 // from a share to the exclusive lock but to give it back and to wait like all others.
 //
 // All readers that hold it together have the same fencing token and, at a guard, the same owner.
-// Those of one process share what it holds at the backend: the first asks for it, the others are let
-// in without it. Share ONE object between threads, as with std::shared_mutex. Where a backend has no
-// shares (features().shared), the shared verbs fail with errc::unsupported.
+// Those of one process share what it holds at the backend: the first asks for it, the others are
+// let in without it. Share ONE object between threads, as with std::shared_mutex. Where a backend
+// has no shares (features().shared), the shared verbs fail with errc::unsupported.
 class shared_mutex final : public exclusive_lockable {
  public:
   shared_mutex(const client& c, std::string_view name) : exclusive_lockable(c, name, {}) {}
@@ -67,8 +67,8 @@ class shared_mutex final : public exclusive_lockable {
 
   // Makes a share of a writer's lease, at once and under the same token: readers are let in, no
   // other writer was in between. Readers of other processes follow where the backend can do it,
-  // else once this process has given the lock back. Throws unless mine.held(): errc::lost, not_held;
-  // mismatch when it is a lease of another lock or a share; the lease stays as it was then.
+  // else once this process has given the lock back. Throws unless mine.held(): errc::lost,
+  // not_held; mismatch when it is a lease of another lock or a share: then it stays as it was.
   lease downgrade(lease&& mine) const { return take_down(std::move(mine)); }
 
   // SharedLockable and SharedTimedLockable, for std::shared_lock. As in std, a thread that holds

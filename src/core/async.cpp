@@ -107,7 +107,7 @@ class turn_watch final : public core::afterwards {
 void async_operation::begin_release(lease& l, std::shared_ptr<async_answer> a) {
   const std::error_code status = l.status();
   turn* const leaving = std::exchange(l.turn_, nullptr);
-  const bool ours = leaving && leaving->generation == core::fork_generation();
+  const bool ours = leaving && leaving->is_of_this_process();
   if (!ours || leaving->leases.fetch_sub(1, std::memory_order_acq_rel) > 1) {
     lease nothing;
     std::shared_ptr<void> no_end;

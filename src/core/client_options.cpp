@@ -75,6 +75,8 @@ constexpr std::array rows = {
                }},
     option_row{"turn-time", [](client_options& o, std::string_view v,
                                std::string_view n) { o.turn_time = within(v, n, {}, day); }},
+    option_row{"linger", [](client_options& o, std::string_view v,
+                            std::string_view n) { o.linger = within(v, n, {}, day); }},
     option_row{"admit-after-loss",
                [](client_options& o, std::string_view v, std::string_view n) {
                  o.admit_after_loss = parse_bool(v, n);

@@ -1,3 +1,4 @@
+// What callers want of a cohort.
 #include "core/cohort.hpp"
 
 #include <algorithm>
@@ -15,170 +16,137 @@ void cohort::enter(waiter& w, time_point now) {
     w.how.one_attempt = true;
     w.until = never;
   }
-  const bool withdraws = live_ && live_->now == conversation::state::withdrawing;
-  if (w.how.one_attempt && ((live_ && !withdraws) || current_ || first_))
-    return answer(w, {errc::timed_out, {}});
-  if (!first_ && current_) turns_end_ = saturating_add(now, rules_.options.turn_time);
+  const bool joins = !first_ && held_ && !w.how.with && has_room_for(*held_, w, now);
+  if (w.how.one_attempt && !joins && !is_free_for(w)) return answer(w, {errc::timed_out, {}});
+  if (!joins && !first_ && held_ && held_->inside_first)
+    held_->turns_end = saturating_add(now, rules_.options.turn_time);
   push(w);
   earliest_until_ = std::min(earliest_until_, w.until);
+  if (joins || (held_ && held_->lingers())) return serve(*held_, now);
   ask_if_wanted();
 }
 
-void cohort::withdraw(waiter& w, errc why) {
+// Whether nobody of this client is before it.
+bool cohort::is_free_for(const waiter& w) const noexcept {
+  if (first_ || (asking_ && asking_->now == conversation::state::asking)) return false;
+  return !held_ || w.how.how == mode::permit || (held_->lingers() && !w.how.with);
+}
+
+void cohort::withdraw(waiter& w, errc why, time_point now) {
   if (!w.in_line) return;
+  const bool was_first = &w == first_;
   unlink(w);
   answer(w, {why, {}});
-  if (first_ && !planted(mutant::leaver_ends_the_wait)) return;
-  if (live_ && live_->now == conversation::state::asking) {
-    live_->now = conversation::state::withdrawing;
-    say(*live_, conversation::cancel);
-  } else if (turn_waits_for_renewal_) {
-    release_live();
+  if (asking_) {
+    const bool in_vain =
+        !first_ || first_->how.how != asking_->how || first_->how.permits != asking_->permits;
+    if (was_first && (in_vain || planted(mutant::leaver_ends_the_wait))) stop_asking();
+    return;
   }
+  if (!held_ || !was_first) return;
+  if (!first_) held_->waits_for_renewal = false;
+  if (!held_->waits_for_renewal) serve(*held_, now);
 }
 
-bool cohort::budget_is_spent(time_point now) const noexcept {
-  return first_ && (turns_ >= rules_.options.turns || now >= turns_end_);
+void cohort::stop_asking() {
+  if (asking_->now != conversation::state::asking) return;
+  asking_->now = conversation::state::withdrawing;
+  say(*asking_, conversation::cancel);
 }
 
-bool cohort::grant_is_spent(time_point now, bool others_wait) const noexcept {
-  if (turns_ >= turns_per_grant && !planted(mutant::turn_past_1023)) return true;
-  return others_wait && budget_is_spent(now) && !planted(mutant::wanted_ignored);
+bool cohort::should_poll(const turn& t, time_point now) const noexcept {
+  if (rules_.can.wanted != wanted_by::poll || !t.of || !is_held(*t.of)) return false;
+  return (first_ || t.is_share) && budget_is_spent(*t.of, now);
 }
 
-void cohort::leave(turn& t, bool others_wait, inquiry* report, time_point now) {
-  const bool of_live = is_live(t);
-  if (&t == current_) current_ = nullptr;
-  const std::error_code lost = first_ ? t.status() : std::error_code{};
+void cohort::leave(turn& t, inquiry* report, time_point now) {
   conversation* const of = t.of;
+  if (of) let_out(*of, t);
   spare_turn_.reset(&t);
   if (!of) {  // the client was closed: its claim has been given back
     if (report) answer(*report, {errc::closed, "the client was closed"});
     return;
   }
-  if (!of_live) {  // lost, and others were admitted since
+  if (of->inside_first) {  // other readers
+    if (report) answer(*report);
+    return;
+  }
+  if (!is_held(*of)) {  // lost, and others were admitted since
     of->now = conversation::state::releasing;
     say(*of, conversation::release);
     if (report) await(*report, *of, 0);
     return;
   }
-  if (!first_ || lost || grant_is_spent(now, others_wait)) {
-    if (report) await(*report, *live_, 0);
-    return release_and_ask();
+  const bool goes_on = first_ && has_room_for(*of, *first_, now) && !is_spent(*of, now);
+  if (goes_on) {
+    if (report) answer(*report);
+    return serve(*of, now);
   }
-  if (report) answer(*report);
-  start_turn(now);
+  if (!report && may_linger(*of, now)) {
+    of->turns_end = saturating_add(now, rules_.options.linger);
+    of->renew_at = rules_.can.wanted == wanted_by::poll ? now + polled_every : never;
+    return;
+  }
+  if (report) await(*report, *of, 0);
+  release_and_ask(*of);
+}
+
+bool cohort::may_linger(const conversation& c, time_point now) const noexcept {
+  if (first_ || closed_ || c.is_lost || c.how == mode::permit) return false;
+  if (c.is_wanted && !planted(mutant::linger_kept)) return false;
+  return rules_.options.linger > duration::zero() && (!c.is_leased() || linger_end(c) > now);
+}
+
+// A grant that is about to run out is given back before it does.
+time_point cohort::linger_end(const conversation& c) noexcept {
+  return c.is_leased() ? c.deadline - c.ttl / 8 : never;
 }
 
 void cohort::extend(turn& t, duration ttl, inquiry& i, time_point now) {
   if (const auto code = t.status()) return answer(i, {code, {}});
-  if (!leased()) return answer(i, {errc::unsupported, "this backend has no ttl to extend"});
+  conversation& c = *t.of;
+  if (!c.is_leased()) return answer(i, {errc::unsupported, "this backend has no ttl to extend"});
   t.ttl = ttl;
-  renew(ttl, now);
-  await(i, *live_, ticket_);
+  if (t.is_share) {
+    if (!t.renews) t.more().own_end = now + worth(ttl);
+    renew(c, ttl_needed(c, now), now);
+    publish(c);
+  } else {
+    renew(c, ttl, now);
+  }
+  await(i, c, c.ticket);
+}
+
+failure cohort::downgrade(turn& t, time_point now) {
+  if (const auto code = t.status()) return {code, {}};
+  conversation& c = *t.of;
+  if (t.is_share || c.how == mode::permit) return {errc::mismatch, "it is no exclusive lease"};
+  if (!(rules_.can.modes & bit_of(mode::shared)))
+    return {errc::unsupported, "this backend has no shared locks"};
+  t.is_share = true;
+  c.inside = mode::shared;
+  if (!t.renews && c.is_leased()) t.more().own_end = t.deadline.load(std::memory_order_relaxed);
+  // Readers of other processes would carry the grant's first token, which is older than this one's
+  // when the grant was handed on: then it stays this client's until its readers have left.
+  if (rules_.can.downgrade && c.places == 1) {
+    c.how = mode::shared;
+    say(c, conversation::downgrade);
+  }
+  serve(c, now);
+  return {};
 }
 
 void cohort::close() {
   if (std::exchange(closed_, true)) return;
   answer_line({errc::closed, "the client was closed"}, false);
-  if (current_ && current_->now == turn::fate::held) lose(turn::fate::closed);
-  if (!live_) return;
-  if (live_->now == conversation::state::asking) {
-    live_->now = conversation::state::withdrawing;
-    say(*live_, conversation::cancel);
-  } else if (live_->now == conversation::state::held) {
-    if (current_) current_->of = nullptr;
-    release_live();
+  if (asking_) stop_asking();
+  while (held_) {
+    conversation& c = *held_;
+    if (!c.is_lost) lose(c, turn::fate::closed);
+    for (turn* t = c.inside_first; t; t = t->next_inside()) t->of = nullptr;
+    c.inside_first = nullptr;
+    if (is_held(c)) release(c);
   }
-}
-
-void cohort::start_turn(time_point now) {
-  turn_waits_for_renewal_ = false;
-  if (!first_ || closed_) return release_and_ask();
-  waiter& w = planted(mutant::newcomer_first) ? *last_ : *first_;
-  if (leased()) {
-    if (deadline_ <= now) return release_and_ask();
-    const bool first_of_handed = turns_ == 0 && handed_rest_ > duration::zero();
-    const bool is_short = deadline_ - now < w.how.ttl / 2;
-    if (is_short && !first_of_handed && !planted(mutant::turn_on_short_lease)) {
-      turn_waits_for_renewal_ = true;
-      return renew(w.how.ttl, now);
-    }
-  }
-  unlink(w);
-  const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : turns_;
-  turn& t = new_turn();
-  t.token = number_ * turns_per_grant + place;
-  t.ttl = w.how.ttl;
-  t.renews = w.renews;
-  t.of = live_;
-  t.deadline.store(deadline_, std::memory_order_relaxed);
-  ++turns_;
-  current_ = &t;
-  plan_renewal();
-  w.granted = &t;
-  answer(w);
-}
-
-turn& cohort::new_turn() {
-  if (!spare_turn_) return *new turn(home_);
-  spare_turn_->start_anew();
-  return *spare_turn_.release();
-}
-
-void cohort::lose(turn::fate why) {
-  current_->now.store(why, std::memory_order_release);
-  if (!std::exchange(current_->doubted, true)) tell(current_->doubt);
-  if (!planted(mutant::loss_not_told)) tell(current_->loss);
-  renew_at_ = never;
-  answer_renewals(*live_, ticket_, {errc::lost, {}});
-  if (planted(mutant::loss_releases_early)) {
-    current_->of = nullptr;
-    return release_live();
-  }
-  const bool admit = rules_.options.admit_after_loss || planted(mutant::turn_before_release);
-  if (why != turn::fate::lost || !admit) return;
-  current_ = nullptr;
-  live_ = nullptr;
-  ask_if_wanted();
-}
-
-void cohort::tell(std::stop_source& source) {
-  if (!source.stop_possible()) return;
-  if (!notices_) notices_ = std::make_unique<notices>();
-  notices_->push_back(source);
-}
-
-// What asks next, when somebody is in line and nothing stands in the way.
-conversation* cohort::ask_if_wanted() {
-  if (!first_ || live_ || current_ || closed_) return nullptr;
-  conversation& c = idle_conversation();
-  c.todo = 0;  // a cancel that an answer has overtaken would withdraw the new claim
-  c.now = conversation::state::asking;
-  c.one_attempt = first_->how.one_attempt;
-  c.ttl = first_->how.ttl;
-  const std::string_view note = first_->how.note;
-  c.note = note.empty() ? nullptr : std::make_unique<const std::string>(note);
-  live_ = &c;
-  ++busy_;
-  say(c, conversation::acquire);
-  return &c;
-}
-
-void cohort::release_live() {
-  conversation& c = *std::exchange(live_, nullptr);
-  c.now = conversation::state::releasing;
-  turn_waits_for_renewal_ = false;
-  deadline_ = never;
-  renew_at_ = never;
-  handed_rest_ = duration::zero();
-  say(c, conversation::release);
-}
-
-void cohort::release_and_ask() {
-  conversation& c = *live_;
-  release_live();
-  c.next = ask_if_wanted();
 }
 
 }  // namespace holdfast::core

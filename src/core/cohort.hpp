@@ -6,22 +6,33 @@
 // no clock and calls nobody. What is to be done is left in three lists that the slot empties: verbs
 // to say (todo), calls to complete (answered), notices to give (notices).
 //
-//   live claim       | turn      | event                    | then
-//   -----------------+-----------+--------------------------+--------------------------------------
-//   none             | none      | enter                    | acquire
-//   asking           | none      | granted                  | first in line gets a turn
-//   asking           | none      | refused                  | all that wait are told; one-attempt
-//                    |           |                          | callers alone when it was only busy
-//   asking           | none      | the last waiter leaves   | cancel
-//   held             | one       | leave, nobody in line    | release
-//   held             | one       | leave, budget spent and  | release, and the next claim asks in
-//                    |           | somebody else waits      | the same write
-//   held             | one       | leave, else              | next in line gets a turn, after a
-//                    |           |                          | renewal when the grant is too short
-//   held             | one       | the deadline, or lost    | the turn is lost and stays occupied
-//   held, turn lost  | one       | leave                    | release, and ask anew
+//   asking | held      | inside  | event                    | then
+//   -------+-----------+---------+--------------------------+------------------------------------
+//   no     | no        | -       | enter                    | acquire, as the first in line wants
+//   yes    | no        | -       | granted                  | those first in line who may hold it
+//          |           |         |                          | together get a turn: one, or readers
+//   yes    | no        | -       | refused                  | all that wait are told; one-attempt
+//          |           |         |                          | callers alone when it was only busy
+//   yes    | no        | -       | the last waiter leaves   | cancel
+//   no     | yes       | readers | a reader enters, nobody  | gets a turn, unless somebody else
+//          |           |         | in line                  | waits: then the door is shut
+//   no     | yes       | some    | leave, others inside     | nothing
+//   no     | yes       | none    | leave, nobody in line    | release, or linger
+//   no     | yes       | none    | leave, budget spent and  | release, and the next claim asks in
+//          |           |         | somebody else waits, or  | the same write
+//          |           |         | a share and a writer     |
+//   no     | yes       | none    | leave, else              | next in line gets a turn, after a
+//          |           |         |                          | renewal when the grant is too short
+//   no     | yes       | some    | the deadline, or lost    | they are lost and stay inside
+//   no     | lost      | none    | leave                    | release, and ask anew
+//   no     | lingering | none    | enter                    | as after leave; else its time is up,
+//          |           |         |                          | or somebody else waits: release
+//
+// Of a semaphore each holder has a grant of its own, and one claim asks while others hold. A grant
+// is one conversation with the store; an exclusive one may be shared by readers of this process.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -33,7 +44,9 @@
 
 namespace holdfast::core {
 
-inline constexpr std::int64_t turns_per_grant = 1024;  // a token is number * 1024 + turn
+inline constexpr std::int64_t turns_per_grant = 1024;             // a token is number * 1024 + turn
+inline constexpr duration margin = std::chrono::milliseconds{2};  // of every deadline
+inline constexpr duration polled_every = std::chrono::milliseconds{1};  // while it lingers
 
 struct lock_rules {  // of a client, for all its cohorts
   client_options options;
@@ -45,23 +58,30 @@ struct lock_rules {  // of a client, for all its cohorts
 
 class cohort {
  public:
-  cohort(detail::slot& home, const lock_rules& rules) noexcept : home_(home), rules_(rules) {}
+  cohort(detail::slot& home, const lock_rules& rules) noexcept
+      : rules_(rules), conversation_(home) {}
 
   // Callers. The clock matters to enter() only when there is a turn already, or a bound.
   void enter(waiter&, time_point now);
-  bool is_idle() const noexcept { return !live_ && !current_ && !first_; }
-  void withdraw(waiter&, errc why);                     // does nothing when it has been answered
-  bool budget_is_spent(time_point now) const noexcept;  // then others_wait decides
-  bool wanted() const noexcept { return wanted_; }      // as the backend told
-  void leave(detail::turn&, bool others_wait, inquiry* report, time_point now);  // ends the turn
+  bool is_idle() const noexcept { return !asking_ && !held_ && !first_; }
+  void withdraw(waiter&, errc why, time_point now);  // does nothing when it has been answered
+  void leave(detail::turn&, inquiry* report, time_point now);  // ends the turn
   void extend(detail::turn&, duration ttl, inquiry&, time_point now);
+  failure downgrade(detail::turn&, time_point now);
   void close();  // every wait ends, every lease is lost; claims are given back
+
+  // Whether leave() reads the clock; whether the store is to be asked first if others wait.
+  bool needs_clock() const noexcept { return first_ || rules_.options.linger > duration::zero(); }
+  bool should_poll(const detail::turn&, time_point now) const noexcept;
+  void polled(conversation&, bool others_wait, time_point now);
+  // A lingering grant of a store that tells of nobody who waits: to be polled, else null.
+  conversation* lingering_unseen() const noexcept;
 
   // The backend, through a conversation.
   void on_granted(conversation&, const grant&);
   void on_refused(conversation&, failure);
   void on_moved(conversation&, time_point deadline, std::uint32_t ticket, time_point now);
-  void on_lost(conversation&, time_point now);
+  void on_lost(conversation&);
   void on_wanted(conversation&);
   void on_ended(conversation&, failure);
 
@@ -75,9 +95,7 @@ class cohort {
   std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
   bool busy() const noexcept { return busy_ > 0; }  // has claims that are not idle
   bool has_todo() const noexcept { return !todo_.empty(); }
-  bool has_line() const noexcept { return first_ != nullptr; }
-  bool has_crowd() const noexcept { return first_ != last_; }  // a line of two or more
-  bool is_live(const detail::turn& t) const noexcept { return live_ && t.of == live_; }
+  bool clock_matters() const noexcept;  // to on_granted(), where the grant has no deadline
 
  private:
   void answer(call&) noexcept;  // that it went well
@@ -94,23 +112,42 @@ class cohort {
   void say(conversation&, conversation::verb) noexcept;
   conversation& idle_conversation();
   void idle(conversation&) noexcept;
-  conversation* ask_if_wanted();
-  void release_live();
-  void release_and_ask();
-  void start_turn(time_point now);
-  detail::turn& new_turn();
-  bool grant_is_spent(time_point now, bool others_wait) const noexcept;
-  void lose(detail::turn::fate);
-  void plan_renewal() noexcept;
-  time_point together(time_point) const noexcept;
-  void renew(duration ttl, time_point now);
-  void shorten(time_point end) noexcept;
-  void tell(std::stop_source&);
-  void tick_grant(time_point now);
-  duration notice() const noexcept;
-  bool leased() const noexcept { return deadline_ != never; }
+  void let_in(conversation&, detail::turn&);
+  void let_out(conversation&, detail::turn&) noexcept;
+  void hold(conversation&) noexcept;
+  void let_go(conversation&) noexcept;
+  bool is_held(const conversation&) const noexcept;
 
-  detail::slot& home_;
+  bool is_free_for(const waiter&) const noexcept;
+  bool has_room_for(const conversation&, const waiter&, time_point now) const noexcept;
+  bool is_shut(const conversation&, time_point now) const noexcept;
+  bool budget_is_spent(const conversation&, time_point now) const noexcept;
+  bool is_spent(const conversation&, time_point now) const noexcept;
+  conversation* ask_if_wanted();
+  void stop_asking();
+  void release(conversation&);
+  void release_and_ask(conversation&);
+  bool may_linger(const conversation&, time_point now) const noexcept;
+  static time_point linger_end(const conversation&) noexcept;
+  void serve(conversation&, time_point now);
+  bool start_turn(conversation&, time_point now);
+  detail::turn& new_turn();
+  void lose(conversation&, detail::turn::fate);
+  void lose(detail::turn&, detail::turn::fate);
+  void publish(conversation&) noexcept;
+  void plan_renewal(conversation&) noexcept;
+  time_point together(const conversation&, time_point) const noexcept;
+  duration ttl_needed(const conversation&, time_point now) const noexcept;
+  duration worth(duration ttl) const noexcept;
+  void renew(conversation&, duration ttl, time_point now);
+  void shorten(conversation&, time_point end) noexcept;
+  void tell(std::stop_source&);
+  void tick_grant(conversation&, time_point now);
+  void tick_lingering(conversation&, time_point now);
+  void tick_turn(conversation&, detail::turn&, time_point now);
+  time_point next_tick_of(const conversation&) const noexcept;
+  duration notice(const conversation&, const detail::turn&) const noexcept;
+
   const lock_rules& rules_;
 
   waiter* first_ = nullptr;  // the line: first in, first served
@@ -119,25 +156,13 @@ class cohort {
   chain<call, &call::next_answered> answered_;
   chain<conversation, &conversation::next_todo> todo_;
   std::unique_ptr<notices> notices_;
-  conversation conversation_{home_};  // the first of its list
+  conversation conversation_;  // the first of its list
 
-  conversation* live_ = nullptr;     // asking, withdrawing or held
-  detail::turn* current_ = nullptr;  // of the grant held, or lost and not yet left
+  conversation* asking_ = nullptr;  // asking or withdrawing
+  conversation* held_ = nullptr;    // the grants; of a lock one at most
   std::unique_ptr<detail::turn> spare_turn_;
-  std::int64_t number_ = 0;      // of the grant
-  time_point deadline_ = never;  // of the grant
-  time_point renew_at_ = never;
-  time_point turns_end_ = never;       // the turns' budget of time is spent: set when a line forms
   time_point earliest_until_ = never;  // of the callers: never too late, perhaps too early
-  duration ttl_{};                     // the grant was last asked to run so long
-  duration handed_rest_{};  // of a grant handed over, until it is renewed: what is left then
-  std::uint32_t ticket_ = 0;
-  std::uint32_t shortened_by_ = 0;  // its ticket; answers to earlier ones lengthen nothing
-  std::uint16_t turns_ = 0;         // started under this grant
   std::uint16_t busy_ = 0;
-  bool wanted_ = false;
-  bool shown_ = false;  // the grant was renewed
-  bool turn_waits_for_renewal_ = false;
   bool closed_ = false;
 };
 

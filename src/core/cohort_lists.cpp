@@ -76,6 +76,20 @@ void cohort::answer_releases(const conversation& c, const failure& why) {
   answer_inquiries(why, [&](const inquiry& i) { return i.about == &c && i.ticket == 0; });
 }
 
+void cohort::hold(conversation& c) noexcept { c.next = std::exchange(held_, &c); }
+
+void cohort::let_go(conversation& c) noexcept {
+  conversation** at = &held_;
+  while (*at && *at != &c) at = &(*at)->next;
+  if (*at) *at = std::exchange(c.next, nullptr);
+}
+
+bool cohort::is_held(const conversation& c) const noexcept {
+  const conversation* at = held_;
+  while (at && at != &c) at = at->next;
+  return at != nullptr;
+}
+
 void cohort::say(conversation& c, conversation::verb v) noexcept {
   c.todo = static_cast<unsigned char>(c.todo | v);
   if (!std::exchange(c.in_todo, true)) todo_.push(c);
@@ -92,7 +106,7 @@ call* cohort::take_answered() noexcept { return answered_.take_all(); }
 conversation& cohort::idle_conversation() {
   for (conversation* c = &conversation_; c; c = c->other.get())
     if (c->now == conversation::state::idle) return *c;
-  auto made = std::make_unique<conversation>(home_);
+  auto made = std::make_unique<conversation>(conversation_.home);
   made->other = std::exchange(conversation_.other, nullptr);
   conversation_.other = std::move(made);
   return *conversation_.other;

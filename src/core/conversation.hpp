@@ -8,6 +8,7 @@
 
 namespace holdfast::inline v0::detail {
 class slot;
+class turn;
 }
 
 namespace holdfast::core {
@@ -17,14 +18,20 @@ namespace holdfast::core {
 //   idle        | -         | asking (acquire)
 //   asking      | acquire   | held (granted), idle (refused), withdrawing (cancel)
 //   withdrawing | cancel    | idle (ended), held (granted: too late to withdraw)
-//   held        | renew     | releasing (release)
+//   held        | renew,    | releasing (release)
+//               | downgrade |
 //   releasing   | release   | idle (ended)
 //
 // Verbs are noted in `todo` under the slot's lock and said by the slot without it, each once, in
-// the order acquire, cancel, renew, release.
+// the order acquire, cancel, downgrade, renew, release.
 struct conversation final : claim_sink {
+  using short_time = std::chrono::duration<std::uint32_t, std::micro>;
+  struct rarely {  // of an acquire
+    std::string note;
+    gathering* with = nullptr;
+  };
   enum class state : unsigned char { idle, asking, withdrawing, held, releasing };
-  enum verb : unsigned char { acquire = 1, cancel = 2, renew = 4, release = 8 };
+  enum verb : unsigned char { acquire = 1, cancel = 2, renew = 4, release = 8, downgrade = 16 };
 
   explicit conversation(detail::slot& s) noexcept : home(s) {}
 
@@ -37,16 +44,41 @@ struct conversation final : claim_sink {
 
   detail::slot& home;
   std::unique_ptr<core::claim> claim;
+  std::unique_ptr<const rarely> extra;  // null: nothing of it
+  duration ttl{};                       // to acquire or to renew with
+  std::uint32_t ticket = 0;             // of the last renewal to say
+  std::uint32_t permits = 1;            // of what it asks for, or holds
+  mode how = mode::exclusive;           // likewise
   state now = state::idle;
   unsigned char todo = 0;
   bool in_todo = false;
   bool one_attempt = false;
-  std::uint32_t ticket = 0;                 // of the renewal to say
-  duration ttl{};                           // to acquire or to renew with
-  std::unique_ptr<const std::string> note;  // null: none
-  conversation* next = nullptr;             // asks in the same write as the release
-  conversation* next_todo = nullptr;        // the slot's list of those with something to say
-  std::unique_ptr<conversation> other;      // the cohort's list of conversations
+
+  // While it holds a grant.
+  bool is_wanted = false;          // somebody else waits for it
+  bool shown = false;              // it was renewed
+  bool is_lost = false;            // nothing may start under it any more
+  bool waits_for_renewal = false;  // before the next turn may start
+  mode inside = mode::exclusive;   // as what those who are inside hold it
+  std::uint16_t turns = 0;         // started under it
+  std::uint16_t places = 0;        // of them with a token of their own: a group of readers is one
+  short_time handed_rest{};        // of a grant handed over, until
+                                   // it is renewed: what is left then
+  std::uint32_t shortened_by = 0;  // its ticket; answers to earlier ones lengthen nothing
+  std::int64_t number = 0;
+  time_point deadline = never;
+  time_point renew_at = never;
+  time_point turns_end = never;  // the turns' budget of time is spent. Nobody inside: its lingering
+  detail::turn* inside_first = nullptr;  // those who hold it and have not left
+
+  conversation* next = nullptr;       // releasing: asks in the same write. Held: the cohort's list
+  conversation* next_todo = nullptr;  // the slot's list of those with something to say
+  std::unique_ptr<conversation> other;  // the cohort's list of conversations
+
+  bool is_leased() const noexcept { return deadline != never; }
+  bool lingers() const noexcept {
+    return now == state::held && !inside_first && !waits_for_renewal;
+  }
 };
 
 }  // namespace holdfast::core

@@ -19,9 +19,7 @@ namespace {
   throw lock_error(why.code, std::move(d));
 }
 
-bool is_of_this_process(const detail::turn& t) noexcept {
-  return t.generation == core::fork_generation();
-}
+bool is_of_this_process(const detail::turn& t) noexcept { return t.is_of_this_process(); }
 
 core::failure fault_of_ttl(std::chrono::milliseconds ttl) {
   if (ttl >= core::ttl_min && ttl <= core::ttl_max) return {};

@@ -18,9 +18,9 @@ struct lockable_state {
   slot& home;  // of which it is a user
   const lock_kind kind;
   unsigned depth = 0;
+  std::atomic<unsigned> shares{0};  // through lock_shared(); which thread has them it knows itself
   lease current;
   std::atomic<std::thread::id> owner{};
-  std::atomic<unsigned> shares{0};  // through lock_shared(); which thread has them it knows itself
 };
 
 }  // namespace holdfast::inline v0::detail

@@ -59,9 +59,9 @@ struct capabilities {
   bool downgrade = false;
 };
 
-// Asks of several claims of one backend, each with one_attempt, that are granted all or none: in one
-// step at the store, once so many of them were said. It lives until all are answered. Claims that
-// must not wait for the others any more are cancelled.
+// Asks of several claims of one backend, each with one_attempt, that are granted all or none: in
+// one step at the store, once so many of them were said. It lives until all are answered. Claims
+// that must not wait for the others any more are cancelled.
 struct gathering {
   std::uint32_t members = 0;
 };

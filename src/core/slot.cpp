@@ -100,6 +100,7 @@ bool slot::speak(lock& l, conversation& c, unsigned users_to_drop) noexcept {
   speech::innermost = &said;
   if (todo & conversation::acquire) claim.acquire(how);
   if (todo & conversation::cancel) claim.cancel();
+  if (todo & conversation::downgrade) claim.downgrade();
   if (todo & conversation::release) {
     say_release(c, succession ? next : nullptr);
   } else if (todo & conversation::renew) {
@@ -123,7 +124,16 @@ core::claim& slot::claim_of(conversation& c) {
 }
 
 core::ask slot::ask_of(const conversation& c) const noexcept {
-  return {c.one_attempt, c.ttl, c.note ? std::string_view(*c.note) : std::string_view()};
+  core::ask a;
+  a.one_attempt = c.one_attempt;
+  a.ttl = c.ttl;
+  a.how = c.how;
+  a.permits = c.permits;
+  a.of = permits_;
+  if (!c.extra) return a;
+  a.note = c.extra->note;
+  a.with = c.extra->with;
+  return a;
 }
 
 // When the client's timers must be told of an earlier time than they have, that time.
@@ -144,15 +154,26 @@ bool slot::pin() noexcept {
 
 void slot::fire(core::time_point now) {
   lock l(mutex_);
+  if (conversation* const c = cohort_.lingering_unseen(); c && !speaking_) poll(l, *c, now);
   cohort_.tick(now);
   settle(l, 0);
+}
+
+// Nobody is inside who keeps the grant; it is not given back meanwhile because nobody else speaks.
+void slot::poll(lock& l, conversation& c, core::time_point now) {
+  speaking_ = true;
+  l.unlock();
+  const bool others_wait = c.claim->others_wait();
+  l.lock();
+  speaking_ = false;
+  cohort_.polled(c, others_wait, now);
 }
 
 void slot::granted(conversation& c, const grant& g) {
   step([&] {
     grant seen = g;
     const bool undated = g.seen == core::time_point{};
-    if (undated && cohort_.has_crowd()) seen.seen = client_.env().now();
+    if (undated && cohort_.clock_matters()) seen.seen = client_.env().now();
     cohort_.on_granted(c, seen);
   });
 }
@@ -163,7 +184,7 @@ void slot::moved(conversation& c, core::time_point deadline, std::uint32_t ticke
   step([&] { cohort_.on_moved(c, deadline, ticket, client_.env().now()); });
 }
 void slot::lost(conversation& c) {
-  step([&] { cohort_.on_lost(c, client_.env().now()); });
+  step([&] { cohort_.on_lost(c); });
 }
 void slot::wanted(conversation& c) {
   step([&] { cohort_.on_wanted(c); });

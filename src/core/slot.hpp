@@ -84,6 +84,7 @@ class slot final : private core::timer {
   core::ask ask_of(const core::conversation&) const noexcept;
   core::time_point take_arm() noexcept;
   void leave(turn&, core::inquiry*) noexcept;
+  void poll(lock&, core::conversation&, core::time_point now);
   void wait(core::parker&) noexcept;
   bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
 

@@ -43,7 +43,7 @@ void slot::begin(core::waiter& w, wait_bound bound) noexcept {
 }
 
 void slot::withdraw(core::waiter& w) noexcept {
-  step([&] { cohort_.withdraw(w, errc::canceled); });
+  step([&] { cohort_.withdraw(w, errc::canceled, client_.env().now()); });
 }
 
 turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop, failure& why) {
@@ -76,17 +76,15 @@ void slot::wait(core::parker& p) noexcept {
 void slot::leave(turn& t, core::inquiry* report) noexcept {
   lock l(mutex_);
   ++visits_;
-  const core::time_point now = cohort_.has_line() ? client_.env().now() : core::time_point{};
-  bool others_wait = cohort_.wanted();
-  if (client_.rules().can.wanted == core::wanted_by::silent) others_wait = true;
-  if (client_.rules().can.wanted == core::wanted_by::poll && cohort_.is_live(t) &&
-      cohort_.budget_is_spent(now)) {
-    core::claim& claim = *t.of->claim;
+  const core::time_point now = cohort_.needs_clock() ? client_.env().now() : core::time_point{};
+  if (cohort_.should_poll(t, now)) {
+    core::conversation& c = *t.of;
     l.unlock();
-    others_wait = claim.others_wait();
+    const bool others_wait = c.claim->others_wait();
     l.lock();
+    cohort_.polled(c, others_wait, now);
   }
-  cohort_.leave(t, others_wait, report, now);
+  cohort_.leave(t, report, now);
   settle(l, report ? 0 : 1);
 }
 
@@ -117,7 +115,12 @@ failure slot::extend(turn& t, core::duration ttl) {
   return std::move(i.why);
 }
 
-failure slot::downgrade(turn&) noexcept { return {errc::unsupported, {}}; }
+failure slot::downgrade(turn& t) noexcept {
+  failure why;
+  const core::time_point now = client_.env().now();
+  step([&] { why = cohort_.downgrade(t, now); });
+  return why;
+}
 
 std::stop_token slot::token_of(turn& t, std::stop_source turn::*which) {
   const lock l(mutex_);

@@ -26,7 +26,7 @@ void timer_queue::arm_no_later(timer& t, time_point at) {
   } else {
     t.at_ = at;
     heap_.push_back(&t);
-    t.index_ = heap_.size() - 1;
+    t.index_ = static_cast<std::uint32_t>(heap_.size() - 1);
     sift_up(t.index_);
   }
   if (heap_.front() != &t) return;
@@ -64,7 +64,7 @@ bool timer_queue::take_due(time_point now) {
 
 void timer_queue::place(std::size_t index, timer* t) noexcept {
   heap_[index] = t;
-  t->index_ = index;
+  t->index_ = static_cast<std::uint32_t>(index);
 }
 
 void timer_queue::sift_up(std::size_t i) noexcept {

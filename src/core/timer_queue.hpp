@@ -1,6 +1,7 @@
 // Many timers on one alarm.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -22,9 +23,9 @@ class timer {
 
  private:
   friend class timer_queue;
-  static constexpr std::size_t unarmed = std::numeric_limits<std::size_t>::max();
+  static constexpr std::uint32_t unarmed = std::numeric_limits<std::uint32_t>::max();
   time_point at_ = never;
-  std::size_t index_ = unarmed;
+  std::uint32_t index_ = unarmed;
 };
 
 // A binary heap whose entries know their place. Safe from any thread; fire() is called with no lock

@@ -13,14 +13,17 @@ void turn::start_anew() noexcept {
   now.store(fate::held, std::memory_order_relaxed);
   leases.store(1, std::memory_order_relaxed);
   doubted = false;
+  is_share = false;
+  if (more_) *more_ = {};
   if (doubt.stop_possible()) doubt = std::stop_source{std::nostopstate};
   if (loss.stop_possible()) loss = std::stop_source{std::nostopstate};
 }
 
+bool turn::is_of_this_process() const noexcept { return home.client().is_of_this_process(); }
+
 std::error_code turn::status() const noexcept {
   using core::mutant;
-  if (generation != core::fork_generation() && !core::planted(mutant::child_keeps_lease))
-    return errc::forked;
+  if (!is_of_this_process() && !core::planted(mutant::child_keeps_lease)) return errc::forked;
   switch (now.load(std::memory_order_acquire)) {
     case fate::lost: return errc::lost;
     case fate::closed: return errc::closed;

@@ -2,13 +2,14 @@
 #pragma once
 #include <holdfast/lease.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <system_error>
 
 #include "core/environment.hpp"
-#include "core/fork.hpp"
 
 namespace holdfast::core {
 struct conversation;
@@ -26,21 +27,43 @@ class turn {
   explicit turn(slot& s) noexcept : home(s) {}
   void start_anew() noexcept;  // as freshly made
 
+  bool is_of_this_process() const noexcept;
   bool held() const noexcept;
   std::error_code status() const noexcept;
+  bool is_held_by_word() const noexcept { return now.load() == fate::held; }  // clock not asked
+
+  // What few turns have: limits of their own, and neighbours.
+  struct rarely {
+    core::time_point hold_end = core::never;  // max_hold
+    core::time_point own_end = core::never;   // a share that the others' renewals do not extend
+    turn* before = nullptr;                   // those who hold the same grant
+    turn* after = nullptr;
+  };
+  rarely& more() {
+    if (!more_) more_ = std::make_unique<rarely>();
+    return *more_;
+  }
+  bool is_plain() const noexcept { return !more_; }
+  core::time_point own_limit() const noexcept {
+    return more_ ? std::min(more_->hold_end, more_->own_end) : core::never;
+  }
+  turn* next_inside() const noexcept { return more_ ? more_->after : nullptr; }
 
   slot& home;
-  const unsigned generation = core::fork_generation();
   std::atomic<std::uint32_t> leases{1};  // reacquired leases share their turn
+  std::atomic<fate> now{fate::held};
+  bool renews = true;
+  bool doubted = false;
+  bool is_share = false;
   std::atomic<core::time_point> deadline{core::never};
   std::int64_t token = 0;
   core::duration ttl{};
   core::conversation* of = nullptr;
-  std::atomic<fate> now{fate::held};
-  bool renews = true;
-  bool doubted = false;
   std::stop_source doubt{std::nostopstate};  // made when somebody asks for the token
   std::stop_source loss{std::nostopstate};
+
+ private:
+  std::unique_ptr<rarely> more_;
 };
 
 }  // namespace holdfast::inline v0::detail

@@ -93,11 +93,23 @@ std::string waiters_are_served_in_order() {
   return "";
 }
 
+std::string lingering_ends_when_somebody_waits() {
+  scene s;
+  auto& c = s.open("ttl=60s&linger=50s");
+  auto& other = s.open("ttl=60s");
+  s.acquire(c)->result().unlock();
+  if (s.attempt(other)) return "the lock was given back at once";
+  const auto waiting = s.acquire(other);
+  if (!s.passes_until(*waiting, 5s)) return "nobody holds the lock and somebody waits for it";
+  return waiting->result() ? "" : "not granted";
+}
+
 constexpr scenario all[] = {
     {mutant::turn_before_release, "memory", nobody_enters_before_a_lost_lease_is_left},
     {mutant::wanted_ignored, "memory", turns_are_cut_short_when_somebody_waits},
     {mutant::newcomer_first, "memory", waiters_are_served_in_order},
     {mutant::leaver_ends_the_wait, "memory", a_leaver_passes_its_wake_up_on},
+    {mutant::linger_kept, "memory", lingering_ends_when_somebody_waits},
     {mutant::turn_on_short_lease, "memory", a_turn_starts_with_time_left},
 };
 

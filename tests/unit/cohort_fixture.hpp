@@ -23,7 +23,9 @@ using holdfast::core::time_point;
 using holdfast::detail::client_access;
 using holdfast::detail::turn;
 
-struct caller final : holdfast::core::waiter {
+struct caller : holdfast::core::waiter {
+  caller(const caller&) = delete;
+  caller& operator=(const caller&) = delete;
   explicit caller(duration ttl = 30s) { how.ttl = ttl; }
   bool answered = false;
   void complete() noexcept override { answered = true; }
@@ -69,7 +71,8 @@ class a_cohort : public ::testing::Test {
     complete_answered();
   }
   void leave(caller& w, bool others_wait = false, asker* report = nullptr) {
-    machine.leave(*w.granted, others_wait, report, env.now());
+    if (others_wait) machine.on_wanted(*w.granted->of);
+    machine.leave(*w.granted, report, env.now());
     w.granted = nullptr;
     complete_answered();
   }

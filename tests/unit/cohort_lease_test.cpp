@@ -17,14 +17,14 @@ TEST_F(a_cohort, spends_its_budget_of_time) {
   env.advance(6ms);
   leave(a, true);
   EXPECT_FALSE(b.answered);
-  machine.withdraw(b, errc::canceled);
+  machine.withdraw(b, errc::canceled, env.now());
 }
 
 TEST_F(a_cohort, gives_back_a_grant_that_came_too_late_to_withdraw) {
   caller a;
   enter(a);
   conversation* const claim = said(conversation::acquire);
-  machine.withdraw(a, errc::canceled);
+  machine.withdraw(a, errc::canceled, env.now());
   said(conversation::cancel);
   grant_to(*claim, 7, 30s);
   EXPECT_EQ(said(conversation::release), claim);
@@ -34,7 +34,7 @@ TEST_F(a_cohort, uses_a_grant_that_came_too_late_to_withdraw_for_a_newcomer) {
   caller a, b;
   enter(a);
   conversation* const claim = said(conversation::acquire);
-  machine.withdraw(a, errc::canceled);
+  machine.withdraw(a, errc::canceled, env.now());
   said(conversation::cancel);
   enter(b);
   grant_to(*claim, 7, 30s);
@@ -97,13 +97,13 @@ TEST_F(a_cohort, starts_no_turn_before_a_lost_lease_is_left) {
   enter(b);
   conversation* const claim = said(conversation::acquire);
   grant_to(*claim, 7, 30s);
-  machine.on_lost(*claim, env.now());
+  machine.on_lost(*claim);
   EXPECT_TRUE(silent());
   EXPECT_FALSE(b.answered);
   leave(a);
   EXPECT_EQ(said(conversation::release), claim);
   EXPECT_TRUE(said(conversation::acquire));
-  machine.withdraw(b, errc::canceled);
+  machine.withdraw(b, errc::canceled, env.now());
 }
 
 TEST_F(a_cohort, admits_others_after_a_loss_when_asked_to) {
@@ -113,7 +113,7 @@ TEST_F(a_cohort, admits_others_after_a_loss_when_asked_to) {
   enter(b);
   conversation* const claim = said(conversation::acquire);
   grant_to(*claim, 7, 30s);
-  machine.on_lost(*claim, env.now());
+  machine.on_lost(*claim);
   conversation* const second = said(conversation::acquire);
   EXPECT_NE(second, claim);
   grant_to(*second, 8, 30s);
@@ -151,7 +151,7 @@ TEST_F(a_cohort, gives_back_a_grant_that_arrives_after_its_deadline) {
   EXPECT_FALSE(a.answered);
   EXPECT_EQ(said(conversation::release), claim);
   EXPECT_TRUE(said(conversation::acquire));
-  machine.withdraw(a, errc::canceled);
+  machine.withdraw(a, errc::canceled, env.now());
 }
 
 TEST_F(a_cohort, ends_a_wait_when_its_time_has_passed) {

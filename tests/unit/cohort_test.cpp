@@ -87,7 +87,7 @@ TEST_F(a_cohort, refuses_an_attempt_while_somebody_waits) {
   enter(b);
   EXPECT_TRUE(b.answered);
   EXPECT_EQ(b.why.code, errc::timed_out);
-  machine.withdraw(a, errc::canceled);
+  machine.withdraw(a, errc::canceled, env.now());
 }
 
 TEST_F(a_cohort, asks_again_for_those_who_wait_when_an_attempt_was_busy) {
@@ -101,7 +101,7 @@ TEST_F(a_cohort, asks_again_for_those_who_wait_when_an_attempt_was_busy) {
   EXPECT_EQ(attempt.why.code, errc::timed_out);
   EXPECT_FALSE(patient.answered);
   EXPECT_FALSE(said(conversation::acquire)->one_attempt);
-  machine.withdraw(patient, errc::canceled);
+  machine.withdraw(patient, errc::canceled, env.now());
 }
 
 TEST_F(a_cohort, tells_all_who_wait_when_the_backend_is_broken) {
@@ -121,9 +121,9 @@ TEST_F(a_cohort, withdraws_its_claim_when_the_last_waiter_leaves) {
   enter(a);
   enter(b);
   conversation* const claim = said(conversation::acquire);
-  machine.withdraw(a, errc::canceled);
+  machine.withdraw(a, errc::canceled, env.now());
   EXPECT_TRUE(silent()) << "b still waits";
-  machine.withdraw(b, errc::canceled);
+  machine.withdraw(b, errc::canceled, env.now());
   EXPECT_EQ(said(conversation::cancel), claim);
   machine.on_ended(*claim, {});
   EXPECT_FALSE(machine.busy());
@@ -133,19 +133,19 @@ TEST_F(a_cohort, asks_anew_for_a_newcomer_when_the_withdrawal_is_done) {
   caller a, b;
   enter(a);
   conversation* const claim = said(conversation::acquire);
-  machine.withdraw(a, errc::canceled);
+  machine.withdraw(a, errc::canceled, env.now());
   said(conversation::cancel);
   enter(b);
   machine.on_ended(*claim, {});
   EXPECT_TRUE(said(conversation::acquire));
-  machine.withdraw(b, errc::canceled);
+  machine.withdraw(b, errc::canceled, env.now());
 }
 
 TEST_F(a_cohort, does_not_withdraw_a_new_claim_by_a_cancel_that_was_overtaken) {
   caller gone, newcomer;
   enter(gone);
   conversation* const claim = said(conversation::acquire);
-  machine.withdraw(gone, errc::canceled);  // noted, but not said yet
+  machine.withdraw(gone, errc::canceled, env.now());  // noted, but not said yet
   machine.on_refused(*claim, {errc::unavailable, {}});
   enter(newcomer);
   EXPECT_EQ(said(conversation::acquire), claim) << "and nothing else";

@@ -1,0 +1,172 @@
+// Who may hold the lock next, and what ends it.
+#include <algorithm>
+#include <utility>
+
+#include "core/cohort.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::core {
+
+using detail::turn;
+
+// Whether it may hold the grant beside those who are inside.
+bool cohort::has_room_for(const conversation& c, const waiter& w, time_point now) const noexcept {
+  if (c.is_lost || c.waits_for_renewal || c.now != conversation::state::held) return false;
+  if (w.how.how == mode::permit)
+    return c.how == mode::permit && c.turns == 0 && c.permits == w.how.permits;
+  if (!c.inside_first) {
+    if (c.how == mode::permit || (c.how == mode::shared && w.how.how == mode::exclusive))
+      return false;
+    return c.how == mode::shared || c.places < turns_per_grant || planted(mutant::turn_past_1023);
+  }
+  return w.how.how == mode::shared && c.inside == mode::shared && !is_shut(c, now);
+}
+
+// Readers are let in beside readers until somebody else waits, at once where the store tells of it,
+// else when the budget is spent.
+bool cohort::is_shut(const conversation& c, time_point now) const noexcept {
+  if (!c.is_wanted) return false;
+  return rules_.can.wanted == wanted_by::push || budget_is_spent(c, now);
+}
+
+bool cohort::budget_is_spent(const conversation& c, time_point now) const noexcept {
+  return c.turns >= rules_.options.turns || now >= c.turns_end;
+}
+
+bool cohort::is_spent(const conversation& c, time_point now) const noexcept {
+  if (c.is_leased() && c.deadline <= now) return true;
+  if (c.how == mode::shared && is_shut(c, now)) return true;
+  return c.is_wanted && budget_is_spent(c, now) && !planted(mutant::wanted_ignored);
+}
+
+// Those first in line who may hold the grant get a turn; when there is nobody it is given back.
+void cohort::serve(conversation& c, time_point now) {
+  while (first_ && !closed_ && has_room_for(c, *first_, now) && start_turn(c, now)) {}
+  if (!c.inside_first && !c.waits_for_renewal) release_and_ask(c);
+}
+
+// False: not before a renewal, or not at all.
+bool cohort::start_turn(conversation& c, time_point now) {
+  waiter& w = planted(mutant::newcomer_first) ? *last_ : *first_;
+  if (c.is_leased()) {
+    if (c.deadline <= now) return false;
+    const bool opens_handed = c.handed_rest.count() > 0 && (c.turns == 0 || c.inside_first);
+    const bool is_short = c.deadline - now < w.how.ttl / 2;
+    if (is_short && !opens_handed && !planted(mutant::turn_on_short_lease)) {
+      c.waits_for_renewal = true;
+      renew(c, std::max(duration(w.how.ttl), ttl_needed(c, now)), now);
+      return false;
+    }
+  }
+  unlink(w);
+  turn& t = new_turn();
+  t.is_share = w.how.how == mode::shared;
+  if (!c.inside_first && (c.how != mode::shared || c.places == 0)) ++c.places;
+  const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : c.places - 1;
+  t.token = c.number * turns_per_grant + place;
+  t.ttl = w.how.ttl;
+  t.renews = w.renews;
+  t.of = &c;
+  if (w.max_hold != duration::max()) t.more().hold_end = saturating_add(now, w.max_hold);
+  if (t.is_share && !t.renews && c.is_leased())
+    t.more().own_end = std::min(c.deadline, now + worth(t.ttl));
+  if (c.inside_first && c.turns_end == never)
+    c.turns_end = saturating_add(now, rules_.options.turn_time);
+  let_in(c, t);
+  t.deadline.store(std::min(c.deadline, t.own_limit()), std::memory_order_relaxed);
+  if (c.turns < std::numeric_limits<std::uint16_t>::max()) ++c.turns;
+  plan_renewal(c);
+  w.granted = &t;
+  answer(w);
+  return true;
+}
+
+turn& cohort::new_turn() {
+  if (!spare_turn_) return *new turn(conversation_.home);
+  spare_turn_->start_anew();
+  return *spare_turn_.release();
+}
+
+void cohort::let_in(conversation& c, turn& t) {
+  if (turn* const other = std::exchange(c.inside_first, &t)) {
+    t.more().after = other;
+    other->more().before = &t;
+  }
+  c.inside = t.is_share ? mode::shared : c.how;
+}
+
+void cohort::let_out(conversation& c, turn& t) noexcept {
+  turn* const before = t.is_plain() ? nullptr : t.more().before;
+  turn* const after = t.next_inside();
+  (before ? before->more().after : c.inside_first) = after;
+  if (after) after->more().before = before;
+}
+
+// The grant is lost, with all who hold it.
+void cohort::lose(conversation& c, turn::fate why) {
+  c.is_lost = true;
+  c.renew_at = never;
+  for (turn* t = c.inside_first; t; t = t->next_inside())
+    if (t->is_held_by_word()) lose(*t, why);
+  answer_renewals(c, c.ticket, {errc::lost, {}});
+  if (planted(mutant::loss_releases_early)) {
+    for (turn* t = c.inside_first; t; t = t->next_inside()) t->of = nullptr;
+    c.inside_first = nullptr;
+    return release(c);
+  }
+  const bool admit = rules_.options.admit_after_loss || planted(mutant::turn_before_release);
+  if (why != turn::fate::lost || !admit) return;
+  let_go(c);
+  ask_if_wanted();
+}
+
+void cohort::lose(turn& t, turn::fate why) {
+  t.now.store(why, std::memory_order_release);
+  if (!std::exchange(t.doubted, true)) tell(t.doubt);
+  if (!planted(mutant::loss_not_told)) tell(t.loss);
+}
+
+void cohort::tell(std::stop_source& source) {
+  if (!source.stop_possible()) return;
+  if (!notices_) notices_ = std::make_unique<notices>();
+  notices_->push_back(source);
+}
+
+// What asks next, when somebody is in line and nothing stands in the way.
+conversation* cohort::ask_if_wanted() {
+  if (!first_ || asking_ || closed_) return nullptr;
+  if (held_ && first_->how.how != mode::permit) return nullptr;
+  conversation& c = idle_conversation();
+  c.todo = 0;  // a cancel that an answer has overtaken would withdraw the new claim
+  c.now = conversation::state::asking;
+  c.one_attempt = first_->how.one_attempt;
+  c.how = first_->how.how;
+  c.permits = first_->how.permits;
+  c.ttl = first_->how.ttl;
+  const ask& how = first_->how;
+  const bool has_extra = !how.note.empty() || how.with;
+  c.extra = has_extra ? std::make_unique<const conversation::rarely>(
+                            conversation::rarely{std::string(how.note), how.with})
+                      : nullptr;
+  asking_ = &c;
+  ++busy_;
+  say(c, conversation::acquire);
+  return &c;
+}
+
+void cohort::release(conversation& c) {
+  let_go(c);
+  c.now = conversation::state::releasing;
+  c.waits_for_renewal = false;
+  c.deadline = never;
+  c.renew_at = never;
+  c.handed_rest = {};
+  say(c, conversation::release);
+}
+
+void cohort::release_and_ask(conversation& c) {
+  release(c);
+  c.next = ask_if_wanted();
+}
+
+}  // namespace holdfast::core
