@@ -3,8 +3,8 @@
 //   cron [URL]      where the locks are; without it, in a directory of this machine
 //
 // The lock alone is not enough: the machine whose clock is a second late finds it free again and
-// would run the job a second time. Under the lock the job asks whether it was done, and by its token
-// the record of that is safe from a machine that comes back to life too late.
+// would run the job a second time. Under the lock the job asks whether it was done, and by its
+// token the record of that is safe from a machine that comes back to life too late.
 #include <holdfast/holdfast.hpp>
 
 #include <atomic>

@@ -3,8 +3,8 @@
 //   increasing_id [URL]      where the locks are; without it, in a directory of this machine
 //
 // Each grant of a lock has a fencing token: a number above those of all earlier grants, also after
-// crashes and restarts. So the token is an id already, with gaps. Where ids must be 1, 2, 3 ..., the
-// lock guards a counter, and the token guards it against a holder that comes too late.
+// crashes and restarts. So the token is an id already, with gaps. Where ids must be 1, 2, 3 ...,
+// the lock guards a counter, and the token guards it against a holder that comes too late.
 #include <holdfast/holdfast.hpp>
 
 #include <algorithm>
