@@ -10,7 +10,7 @@ endfunction()
 contract_process(contract_process testkit)
 set(contract_environment HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
 
-holdfast_test_program(contract_tests testkit contract/*.cpp)
+holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 120
   ENVIRONMENT ${contract_environment} LABELS mission:G1
   RULES ${backend_rules} ${mission_rules})

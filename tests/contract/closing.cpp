@@ -12,8 +12,8 @@ using holdfast::errc;
 void close_ends_waits(stage& on) {
   const auto holder = on.client();
   auto client = on.client();
-  const auto lease = holder.mutex("job").acquire();
-  const auto lock = client.mutex("job");
+  const auto lease = on.lock(holder).acquire();
+  const auto lock = on.rival(client);
   caller<bool> forever([&] { return static_cast<bool>(lock.acquire()); });
   caller<bool> timed(
       [&] { return static_cast<bool>(lock.try_acquire_for(std::chrono::hours(1))); });
@@ -30,7 +30,7 @@ void close_ends_waits(stage& on) {
 void close_gives_leases_back(stage& on) {
   auto client = on.client();
   const auto other = on.other();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   EXPECT_TRUE(client.close());
   EXPECT_FALSE(lease.held());
   EXPECT_EQ(lease.status(), errc::closed);
@@ -44,11 +44,11 @@ void close_gives_leases_back(stage& on) {
 void a_closed_client_says_so(stage& on) {
   auto client = on.client();
   const auto copy = client;
-  const auto lock = copy.mutex("job");
+  const auto lock = on.lock(copy);
   client.close();
   EXPECT_EQ(thrown_by([&] { (void)lock.acquire(); }), errc::closed) << "copies are one client";
   EXPECT_EQ(thrown_by([&] { (void)lock.try_acquire(); }), errc::closed);
-  EXPECT_EQ(thrown_by([&] { (void)copy.mutex("another").acquire(); }), errc::closed);
+  EXPECT_EQ(thrown_by([&] { (void)on.lock(copy, "another").acquire(); }), errc::closed);
   caller<bool> look([&] { return copy.inspect().empty(); });
   ASSERT_TRUE(look.comes_back());
   EXPECT_EQ(thrown_by([&] { look.result(); }), errc::closed);
@@ -57,7 +57,7 @@ void a_closed_client_says_so(stage& on) {
 void a_lease_keeps_its_client_alive(stage& on) {
   const auto other = on.other();
   auto client = std::optional(on.client());
-  auto lease = client->mutex("job").acquire();
+  auto lease = on.lock(*client).acquire();
   client.reset();
   EXPECT_TRUE(lease.held());
   EXPECT_EQ(other->ask("try job"), "busy");
@@ -68,7 +68,7 @@ void a_lease_keeps_its_client_alive(stage& on) {
 void a_child_of_fork_owns_nothing(stage& on) {
   auto client = on.client();
   const auto other = on.other();
-  auto lock = client.mutex("job");
+  auto lock = on.lock(client);
   auto lease = lock.acquire();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -95,11 +95,11 @@ void a_child_of_fork_owns_nothing(stage& on) {
 
 behaviours closing() {
   return {
-      CONTRACT_BEHAVIOUR(55, close_ends_waits, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(56, close_gives_leases_back, in_both, nothing),
-      CONTRACT_BEHAVIOUR(57, a_closed_client_says_so, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(58, a_lease_keeps_its_client_alive, in_both, nothing),
-      CONTRACT_BEHAVIOUR(59, a_child_of_fork_owns_nothing, in_both, nothing),
+      CONTRACT_BEHAVIOUR(55, close_ends_waits, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(56, close_gives_leases_back, in_both, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(57, a_closed_client_says_so, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(58, a_lease_keeps_its_client_alive, in_both, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(59, a_child_of_fork_owns_nothing, in_both, at_the_store, nothing),
   };
 }
 

@@ -9,7 +9,7 @@ void the_lock_of_a_killed_holder_comes_free(stage& on) {
   const auto other = on.short_lived_other();
   const auto before = token_of(other->ask("try job"));
   ASSERT_NE(before, 0);
-  const auto lock = client.mutex("job");
+  const auto lock = on.lock(client);
   caller<std::int64_t> waiting([&] { return lock.acquire().token(); });
   ASSERT_TRUE(waiting.waits());
   other->kill();
@@ -22,7 +22,7 @@ void a_stopped_holder_shares_the_lock_with_nobody(stage& on) {
   const auto other = on.short_lived_other();
   ASSERT_NE(token_of(other->ask("try job")), 0);
   other->stop();
-  const auto lock = client.mutex("job");
+  const auto lock = on.lock(client);
   const auto lease = on.can().ttl ? lock.acquire() : lock.try_acquire();
   EXPECT_EQ(static_cast<bool>(lease), on.can().ttl) << "leases run out, processes keep locks";
   other->go_on();
@@ -33,7 +33,7 @@ void a_killed_waiter_blocks_nobody(stage& on) {
   const auto client = on.client();
   const auto killed = on.short_lived_other();
   const auto next = on.short_lived_other();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   for (auto* waiter : {killed.get(), next.get()}) {
     ASSERT_EQ(waiter->ask("acquire job"), "calling");
     ASSERT_TRUE(falls_asleep(waiter->process(), waiter->thread()));
@@ -47,7 +47,7 @@ void a_stopped_waiter_blocks_nobody(stage& on) {
   const auto client = on.client();
   const auto stopped = on.short_lived_other();
   const auto next = on.short_lived_other();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   for (auto* waiter : {stopped.get(), next.get()}) {
     ASSERT_EQ(waiter->ask("acquire job"), "calling");
     ASSERT_TRUE(falls_asleep(waiter->process(), waiter->thread()));
@@ -61,10 +61,12 @@ void a_stopped_waiter_blocks_nobody(stage& on) {
 
 behaviours crashes() {
   return {
-      CONTRACT_BEHAVIOUR(72, the_lock_of_a_killed_holder_comes_free, in_processes, nothing),
-      CONTRACT_BEHAVIOUR(73, a_stopped_holder_shares_the_lock_with_nobody, in_processes, nothing),
-      CONTRACT_BEHAVIOUR(74, a_killed_waiter_blocks_nobody, in_processes, nothing),
-      CONTRACT_BEHAVIOUR(75, a_stopped_waiter_blocks_nobody, in_processes, nothing),
+      CONTRACT_BEHAVIOUR(72, the_lock_of_a_killed_holder_comes_free, in_processes, in_every_mode,
+                         nothing),
+      CONTRACT_BEHAVIOUR(73, a_stopped_holder_shares_the_lock_with_nobody, in_processes,
+                         on_both_sides, nothing),
+      CONTRACT_BEHAVIOUR(74, a_killed_waiter_blocks_nobody, in_processes, on_both_sides, nothing),
+      CONTRACT_BEHAVIOUR(75, a_stopped_waiter_blocks_nobody, in_processes, on_both_sides, nothing),
   };
 }
 

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 void bad_options_are_refused(stage& on) {
   const auto client = on.client();
-  const auto lock = client.mutex("job");
+  const auto lock = on.lock(client);
   const auto refused = on.can().ttl ? errc::bad_option : errc::unsupported;
   for (const auto ttl : {milliseconds(99), milliseconds(1), milliseconds(-1), milliseconds::min(),
                          milliseconds(std::chrono::hours(24 * 367)), milliseconds::max()}) {
@@ -29,7 +29,7 @@ void bad_options_are_refused(stage& on) {
 
 void both_forms_tell_the_same(stage& on) {
   auto client = on.client();
-  const auto lock = client.mutex("job");
+  const auto lock = on.lock(client);
   std::stop_source stopped;
   stopped.request_stop();
   const auto stop = stopped.get_token();
@@ -48,10 +48,11 @@ void both_forms_tell_the_same(stage& on) {
         errc::bad_option);
   tells([&] { (void)lock.try_acquire(); }, [&](ref ec) { (void)lock.try_acquire({}, ec); }, {});
   const auto held = lock.acquire();
-  tells([&] { (void)lock.acquire({}, stop); }, [&](ref ec) { (void)lock.acquire({}, stop, ec); },
+  const auto rival = on.rival(client);
+  tells([&] { (void)rival.acquire({}, stop); }, [&](ref ec) { (void)rival.acquire({}, stop, ec); },
         errc::canceled);
-  tells([&] { (void)lock.try_acquire_for(milliseconds(1), {}, stop); },
-        [&](ref ec) { (void)lock.try_acquire_for(milliseconds(1), {}, stop, ec); }, {});
+  tells([&] { (void)rival.try_acquire_for(milliseconds(1), {}, stop); },
+        [&](ref ec) { (void)rival.try_acquire_for(milliseconds(1), {}, stop, ec); }, {});
   holdfast::lease empty;
   tells([&] { empty.release(); }, [&](ref ec) { empty.release(ec); }, errc::not_held);
   tells([&] { empty.extend(milliseconds(500)); },
@@ -65,7 +66,7 @@ void both_forms_tell_the_same(stage& on) {
 
 void an_error_names_the_lock_and_the_backend(stage& on) {
   auto client = on.client();
-  const auto lock = client.mutex("nightly job");
+  const auto lock = on.lock(client, "nightly job");
   client.close();
   try {
     (void)lock.acquire();
@@ -84,20 +85,20 @@ void granted_busy_and_broken_are_told_apart(stage& on) {
   auto client = on.client();
   const auto other = on.client();
   std::error_code ec;
-  const auto granted = client.mutex("job").try_acquire({}, ec);
+  const auto granted = on.lock(client).try_acquire({}, ec);
   EXPECT_TRUE(granted);
   EXPECT_FALSE(ec);
-  EXPECT_FALSE(other.mutex("job").try_acquire({}, ec));
+  EXPECT_FALSE(on.rival(other).try_acquire({}, ec));
   EXPECT_FALSE(ec);
   std::stop_source stopped;
   stopped.request_stop();
-  EXPECT_FALSE(other.mutex("job").acquire({}, stopped.get_token(), ec));
+  EXPECT_FALSE(on.rival(other).acquire({}, stopped.get_token(), ec));
   EXPECT_EQ(ec, outcome::busy) << "acquire promises the lock, so it says why there is none";
-  EXPECT_FALSE(other.mutex("job").try_acquire({.note = "\n"}, ec));
+  EXPECT_FALSE(on.rival(other).try_acquire({.note = "\n"}, ec));
   EXPECT_EQ(ec, outcome::usage);
   EXPECT_NE(ec, outcome::busy);
   client.close();
-  EXPECT_FALSE(client.mutex("job").try_acquire({}, ec));
+  EXPECT_FALSE(on.lock(client).try_acquire({}, ec));
   EXPECT_EQ(ec, outcome::lost);
   EXPECT_NE(ec, outcome::busy);
 }
@@ -106,10 +107,12 @@ void granted_busy_and_broken_are_told_apart(stage& on) {
 
 behaviours errors() {
   return {
-      CONTRACT_BEHAVIOUR(68, bad_options_are_refused, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(69, both_forms_tell_the_same, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(70, an_error_names_the_lock_and_the_backend, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(71, granted_busy_and_broken_are_told_apart, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(68, bad_options_are_refused, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(69, both_forms_tell_the_same, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(70, an_error_names_the_lock_and_the_backend, in_threads, at_the_store,
+                         nothing),
+      CONTRACT_BEHAVIOUR(71, granted_busy_and_broken_are_told_apart, in_threads, at_the_store,
+                         nothing),
   };
 }
 

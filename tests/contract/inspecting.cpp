@@ -18,13 +18,14 @@ void inspect_shows_the_holder_and_his_note(stage& on) {
   const auto other = on.client();
   EXPECT_TRUE(other.inspect().empty());
   std::string note = "moves the \u00fcbrige rows";
-  auto lease = client.mutex("job").acquire({.note = note});
+  auto lease = on.lock(client).acquire({.note = note});
   note.assign(note.size(), '?');
   const auto holders = shown_by(other, 1);
   ASSERT_EQ(holders.size(), 1u);
   const auto& shown = holders.front();
   EXPECT_EQ(shown.name, "job");
   EXPECT_EQ(shown.note, "moves the \u00fcbrige rows");
+  EXPECT_EQ(shown.how, on.taken_as());
   EXPECT_FALSE(shown.owner.empty());
   EXPECT_TRUE(shown.token == 0 || shown.token == lease.token()) << shown.token;
   EXPECT_TRUE(shown.pid == 0 || shown.pid == ::getpid()) << shown.pid;
@@ -41,7 +42,7 @@ void inspect_finds_by_prefix(stage& on) {
   const auto client = on.client();
   std::vector<holdfast::lease> leases;
   for (const auto* name : {"shop/b", "shop/a", "shop", "Shop/c", "sh%p", "depot"})
-    leases.push_back(client.mutex(name).acquire());
+    leases.push_back(on.lock(client, name).acquire());
   using list = std::vector<std::string>;
   EXPECT_EQ(shown_by(client, leases.size()).size(), leases.size());
   EXPECT_EQ(names_of(client.inspect("shop")), (list{"shop", "shop/a", "shop/b"}));
@@ -54,7 +55,7 @@ void break_lock_takes_a_lock_away(stage& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
   const auto operators = on.client();
-  const auto lease = client.mutex("job").acquire();
+  const auto lease = on.lock(client).acquire();
   ASSERT_EQ(other->ask("acquire job"), "calling");
   const auto seen = operators.inspect("job").at(0).owner;
   EXPECT_TRUE(operators.break_lock("job", seen));
@@ -68,7 +69,7 @@ void break_lock_takes_a_lock_away(stage& on) {
 void a_wrong_holder_breaks_nothing(stage& on) {
   const auto client = on.client();
   const auto other = on.client();
-  const auto lease = client.mutex("job").acquire();
+  const auto lease = on.lock(client).acquire();
   for (const auto* lock : {"job", "free"}) {
     bool broken = false;
     const auto code = thrown_by([&] { broken = other.break_lock(lock, "nobody"); });
@@ -77,7 +78,7 @@ void a_wrong_holder_breaks_nothing(stage& on) {
   }
   EXPECT_EQ(thrown_by([&] { (void)other.break_lock("", "nobody"); }), errc::bad_name);
   EXPECT_TRUE(lease.held());
-  EXPECT_FALSE(other.mutex("job").try_acquire());
+  EXPECT_FALSE(on.rival(other).try_acquire());
 }
 
 void features_tell_the_truth(stage& on) {
@@ -93,11 +94,12 @@ void features_tell_the_truth(stage& on) {
 
 behaviours inspecting() {
   return {
-      CONTRACT_BEHAVIOUR(63, inspect_shows_the_holder_and_his_note, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(64, inspect_finds_by_prefix, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(65, break_lock_takes_a_lock_away, in_both, breaking),
-      CONTRACT_BEHAVIOUR(66, a_wrong_holder_breaks_nothing, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(67, features_tell_the_truth, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(63, inspect_shows_the_holder_and_his_note, in_threads, at_the_store,
+                         nothing),
+      CONTRACT_BEHAVIOUR(64, inspect_finds_by_prefix, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(65, break_lock_takes_a_lock_away, in_both, at_the_store, breaking),
+      CONTRACT_BEHAVIOUR(66, a_wrong_holder_breaks_nothing, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(67, features_tell_the_truth, in_threads, exclusively, nothing),
   };
 }
 

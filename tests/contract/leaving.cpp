@@ -9,16 +9,15 @@ namespace {
 using holdfast::errc;
 using acquiring = caller<std::int64_t>;  // the token that was granted, 0 for none
 
-std::unique_ptr<acquiring> acquire_in_a_thread(const holdfast::mutex& lock,
-                                               std::stop_token stop = {}) {
+std::unique_ptr<acquiring> acquire_in_a_thread(const any_lock& lock, std::stop_token stop = {}) {
   return std::make_unique<acquiring>([&lock, stop] { return lock.acquire({}, stop).token(); });
 }
 
 void a_stop_ends_a_wait(stage& on) {
   const auto holder = on.client();
   const auto client = on.client();
-  const auto lease = holder.mutex("job").acquire();
-  const auto lock = client.mutex("job");
+  const auto lease = on.lock(holder).acquire();
+  const auto lock = on.rival(client);
   std::stop_source stop;
   const auto forever = acquire_in_a_thread(lock, stop.get_token());
   acquiring timed(
@@ -37,8 +36,8 @@ void a_stopped_wait_leaves_no_trace(stage& on) {
   const auto holder = on.client();
   const auto client = on.client();
   const auto other = on.other();
-  auto lease = holder.mutex("job").acquire();
-  const auto lock = client.mutex("job");
+  auto lease = on.lock(holder).acquire();
+  const auto lock = on.rival(client);
   std::stop_source stop;
   const auto waiter = acquire_in_a_thread(lock, stop.get_token());
   ASSERT_TRUE(waiter->waits());
@@ -55,7 +54,7 @@ void a_stop_ends_no_held_lease(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
   std::stop_source stop;
-  const auto lease = client.mutex("job").acquire({}, stop.get_token());
+  const auto lease = on.lock(client).acquire({}, stop.get_token());
   stop.request_stop();
   EXPECT_TRUE(lease.held());
   EXPECT_FALSE(lease.lost().stop_requested());
@@ -66,7 +65,7 @@ void a_wait_that_ran_out_leaves_no_trace(stage& on) {
   const auto holder = on.client();
   const auto waiting = on.other();
   const auto other = on.other();
-  auto lease = holder.mutex("job").acquire();
+  auto lease = on.lock(holder).acquire();
   ASSERT_EQ(waiting->ask("acquire job 30"), "calling");
   ASSERT_EQ(waiting->receive(generous), "busy");
   lease.release();
@@ -78,8 +77,8 @@ void a_wait_that_ran_out_leaves_no_trace(stage& on) {
 // Of three waiters the one at `leaver` leaves; the others are served in their order.
 void leaves_without_stranding(stage& on, std::size_t leaver) {
   const auto client = on.client();
-  const auto lock = client.mutex("job");
-  auto lease = lock.acquire();
+  auto lease = on.lock(client).acquire();
+  const auto lock = on.rival(client);
   std::stop_source stop;
   std::vector<std::unique_ptr<acquiring>> waiters;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -105,8 +104,8 @@ void leaving_the_front_strands_nobody(stage& on) { leaves_without_stranding(on, 
 void leaving_at_the_release_strands_nobody(stage& on) {
   const auto holder = on.client();
   const auto client = on.client();
-  const auto held = holder.mutex("job");
-  const auto lock = client.mutex("job");
+  const auto held = on.lock(holder);
+  const auto lock = on.rival(client);
   for (int times = 0; times < 25; ++times) {
     auto lease = held.acquire();
     std::stop_source stop;
@@ -125,13 +124,14 @@ void leaving_at_the_release_strands_nobody(stage& on) {
 
 behaviours leaving() {
   return {
-      CONTRACT_BEHAVIOUR(16, a_stop_ends_a_wait, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(17, a_stopped_wait_leaves_no_trace, in_both, nothing),
-      CONTRACT_BEHAVIOUR(18, a_stop_ends_no_held_lease, in_both, nothing),
-      CONTRACT_BEHAVIOUR(19, a_wait_that_ran_out_leaves_no_trace, in_both, nothing),
-      CONTRACT_BEHAVIOUR(20, leaving_the_middle_strands_nobody, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(21, leaving_the_front_strands_nobody, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(22, leaving_at_the_release_strands_nobody, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(16, a_stop_ends_a_wait, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(17, a_stopped_wait_leaves_no_trace, in_both, on_both_sides, nothing),
+      CONTRACT_BEHAVIOUR(18, a_stop_ends_no_held_lease, in_both, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(19, a_wait_that_ran_out_leaves_no_trace, in_both, on_both_sides, nothing),
+      CONTRACT_BEHAVIOUR(20, leaving_the_middle_strands_nobody, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(21, leaving_the_front_strands_nobody, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(22, leaving_at_the_release_strands_nobody, in_threads, on_both_sides,
+                         nothing),
   };
 }
 

@@ -59,16 +59,16 @@ void names_are_data(stage& on) {
   auto names = odd_names();
   std::vector<holdfast::lease> leases;
   for (const auto& name : names) {
-    leases.push_back(client.mutex(name).try_acquire());
+    leases.push_back(on.lock(client, name).try_acquire());
     EXPECT_TRUE(leases.back()) << name << " is a lock of its own";
   }
-  for (const auto& name : names) EXPECT_FALSE(other.mutex(name).try_acquire()) << name;
+  for (const auto& name : names) EXPECT_FALSE(on.rival(other, name).try_acquire()) << name;
   std::vector<std::string> shown;
   for (const auto& holder : shown_by(other, names.size())) shown.push_back(holder.name);
   std::ranges::sort(names);
   EXPECT_EQ(shown, names);
   for (auto& lease : leases) lease.release();
-  for (const auto& name : names) EXPECT_TRUE(other.mutex(name).try_acquire()) << name;
+  for (const auto& name : names) EXPECT_TRUE(on.rival(other, name).try_acquire()) << name;
 }
 
 void long_names_differ_to_the_last_byte(stage& on) {
@@ -114,6 +114,8 @@ void bad_names_are_refused(stage& on) {
     EXPECT_EQ(thrown_by([&] { (void)client.mutex(name); }), holdfast::errc::bad_name)
         << ::testing::PrintToString(name);
     EXPECT_EQ(thrown_by([&] { (void)client.recursive_mutex(name); }), holdfast::errc::bad_name);
+    EXPECT_EQ(thrown_by([&] { (void)client.shared_mutex(name); }), holdfast::errc::bad_name);
+    EXPECT_EQ(thrown_by([&] { (void)client.semaphore(name, 1); }), holdfast::errc::bad_name);
   }
 }
 
@@ -121,9 +123,9 @@ void bad_names_are_refused(stage& on) {
 
 behaviours names() {
   return {
-      CONTRACT_BEHAVIOUR(60, names_are_data, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(61, long_names_differ_to_the_last_byte, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(62, bad_names_are_refused, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(60, names_are_data, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(61, long_names_differ_to_the_last_byte, in_threads, exclusively, nothing),
+      CONTRACT_BEHAVIOUR(62, bad_names_are_refused, in_threads, exclusively, nothing),
   };
 }
 

@@ -7,7 +7,7 @@ using holdfast::outcome;
 
 void an_outage_is_told_and_hangs_nobody(stage& on) {
   const auto client = on.short_lived_client();
-  const auto lock = client.mutex("job");
+  const auto lock = on.lock(client);
   on.store().begin_outage();
   caller<bool> attempt([&] { return static_cast<bool>(lock.try_acquire()); });
   ASSERT_TRUE(attempt.comes_back());
@@ -22,14 +22,14 @@ void an_outage_is_told_and_hangs_nobody(stage& on) {
 void locks_work_again_after_an_outage(stage& on) {
   const auto client = on.short_lived_client();
   const auto other = on.short_lived_client();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   on.store().begin_outage();
   EXPECT_TRUE(comes(lease.lost())) << "nothing could be renewed";
   on.store().end_outage();
   lease.unlock();
-  const auto granted = [](const holdfast::client& c) {
+  const auto granted = [&on](const holdfast::client& c) {
     std::error_code ec;
-    return static_cast<bool>(c.mutex("job").try_acquire({}, ec));
+    return static_cast<bool>(on.lock(c).try_acquire({}, ec));
   };
   EXPECT_TRUE(becomes([&] { return granted(other); }));
   EXPECT_TRUE(becomes([&] { return granted(client); }));
@@ -40,21 +40,21 @@ void an_acquire_without_an_answer_holds_nothing_for_good(stage& on) {
   const auto other = on.other();
   std::error_code ec;
   on.store().lose_next_reply();
-  client.mutex("job").try_acquire({}, ec).unlock();
+  on.lock(client).try_acquire({}, ec).unlock();
   EXPECT_EQ(other->ask("acquire job"), "calling");
   EXPECT_NE(token_of(other->receive(generous)), 0);
   EXPECT_EQ(other->ask("release job"), "ok");
-  EXPECT_TRUE(becomes([&] { return static_cast<bool>(client.mutex("job").try_acquire({}, ec)); }));
+  EXPECT_TRUE(becomes([&] { return static_cast<bool>(on.lock(client).try_acquire({}, ec)); }));
 }
 
 }  // namespace
 
 behaviours outages() {
   return {
-      CONTRACT_BEHAVIOUR(52, an_outage_is_told_and_hangs_nobody, in_threads, outages),
-      CONTRACT_BEHAVIOUR(53, locks_work_again_after_an_outage, in_threads, outages),
+      CONTRACT_BEHAVIOUR(52, an_outage_is_told_and_hangs_nobody, in_threads, exclusively, outages),
+      CONTRACT_BEHAVIOUR(53, locks_work_again_after_an_outage, in_threads, at_the_store, outages),
       CONTRACT_BEHAVIOUR(54, an_acquire_without_an_answer_holds_nothing_for_good, in_threads,
-                         outages),
+                         at_the_store, outages),
   };
 }
 

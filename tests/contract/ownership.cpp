@@ -8,7 +8,7 @@ using holdfast::outcome;
 
 // A lease that is lost, with the lock already granted to `other`.
 holdfast::lease lost_to(stage& on, const holdfast::client& client, party& other) {
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   on.store().lose_leases_of(client);
   EXPECT_TRUE(comes(lease.lost()));
   EXPECT_EQ(other.ask("acquire job"), "calling");
@@ -23,7 +23,7 @@ void a_stale_unlock_harms_nobody(stage& on) {
   const auto third = on.client();
   auto lease = lost_to(on, client, *other);
   lease.unlock();
-  EXPECT_FALSE(third.mutex("job").try_acquire());
+  EXPECT_FALSE(on.lock(third).try_acquire());
   EXPECT_EQ(other->ask("held job"), "yes");
   EXPECT_EQ(other->ask("release job"), "ok") << "the store knows it as theirs";
 }
@@ -42,25 +42,25 @@ void a_stale_release_reports_the_loss(stage& on) {
 void a_lost_lock_stays_occupied_until_its_unlock(stage& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
-  auto lock = client.mutex("job");
+  auto lock = on.lock(client);
   lock.lock();
   on.store().lose_leases_of(client);
   EXPECT_TRUE(comes(lock.current().lost()));
   on.store().go_on(client);
   caller<bool> same_object([&] { return lock.try_lock(); });
   EXPECT_FALSE(same_object.result());
-  EXPECT_FALSE(client.mutex("job").try_acquire()) << "inside a process exclusion is real";
+  EXPECT_FALSE(on.lock(client).try_acquire()) << "inside a process exclusion is real";
   EXPECT_EQ(other->ask("acquire job"), "calling");
   EXPECT_NE(token_of(other->receive(generous)), 0) << "outside, the lock is free";
   EXPECT_EQ(other->ask("release job"), "ok");
   EXPECT_FALSE(lock.current().held());
   lock.unlock();
-  EXPECT_TRUE(becomes([&] { return static_cast<bool>(client.mutex("job").try_acquire()); }));
+  EXPECT_TRUE(becomes([&] { return static_cast<bool>(on.lock(client).try_acquire()); }));
 }
 
 void a_lease_is_released_once(stage& on) {
   const auto client = on.client();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   lease.release();
   EXPECT_FALSE(lease);
   EXPECT_FALSE(lease.held());
@@ -68,7 +68,7 @@ void a_lease_is_released_once(stage& on) {
   EXPECT_EQ(lease.status(), errc::not_held);
   EXPECT_EQ(thrown_by([&] { lease.release(); }), errc::not_held);
   EXPECT_EQ(thrown_by([&] { lease.check(); }), errc::not_held);
-  const auto next = client.mutex("job").acquire();
+  const auto next = on.lock(client).acquire();
   lease.unlock();
   EXPECT_TRUE(next.held());
 }
@@ -76,7 +76,7 @@ void a_lease_is_released_once(stage& on) {
 void a_lease_moves_to_another_thread(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   const auto token = lease.token();
   caller<bool> elsewhere([&] {
     const holdfast::lease mine = std::move(lease);
@@ -91,8 +91,8 @@ void a_lease_moves_to_another_thread(stage& on) {
 void an_assigned_lease_gives_back_what_it_had(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
-  auto lease = client.mutex("first").acquire();
-  auto second = client.mutex("second").acquire();
+  auto lease = on.lock(client, "first").acquire();
+  auto second = on.lock(client, "second").acquire();
   lease = std::move(second);
   EXPECT_FALSE(second);  // NOLINT(bugprone-use-after-move): that is what it shows
   EXPECT_TRUE(lease.held());
@@ -120,13 +120,15 @@ void a_lock_object_moves_while_it_is_free(stage& on) {
 
 behaviours ownership() {
   return {
-      CONTRACT_BEHAVIOUR(28, a_stale_unlock_harms_nobody, in_both, nothing),
-      CONTRACT_BEHAVIOUR(29, a_stale_release_reports_the_loss, in_both, nothing),
-      CONTRACT_BEHAVIOUR(30, a_lost_lock_stays_occupied_until_its_unlock, in_threads, ttl),
-      CONTRACT_BEHAVIOUR(31, a_lease_is_released_once, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(32, a_lease_moves_to_another_thread, in_both, nothing),
-      CONTRACT_BEHAVIOUR(33, an_assigned_lease_gives_back_what_it_had, in_both, nothing),
-      CONTRACT_BEHAVIOUR(34, a_lock_object_moves_while_it_is_free, in_both, nothing),
+      CONTRACT_BEHAVIOUR(28, a_stale_unlock_harms_nobody, in_both, in_every_mode, nothing),
+      CONTRACT_BEHAVIOUR(29, a_stale_release_reports_the_loss, in_both, on_both_sides, nothing),
+      CONTRACT_BEHAVIOUR(30, a_lost_lock_stays_occupied_until_its_unlock, in_threads, as_a_lockable,
+                         ttl),
+      CONTRACT_BEHAVIOUR(31, a_lease_is_released_once, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(32, a_lease_moves_to_another_thread, in_both, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(33, an_assigned_lease_gives_back_what_it_had, in_both, at_the_store,
+                         nothing),
+      CONTRACT_BEHAVIOUR(34, a_lock_object_moves_while_it_is_free, in_both, exclusively, nothing),
   };
 }
 

@@ -109,13 +109,14 @@ void locking_twice_is_told_as_a_self_deadlock(stage& on) {
 
 behaviours reentry() {
   return {
-      CONTRACT_BEHAVIOUR(35, a_recursive_lock_needs_as_many_unlocks, in_both, nothing),
-      CONTRACT_BEHAVIOUR(36, re_entry_belongs_to_the_thread, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(37, re_entry_keeps_the_token, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(38, a_reacquired_lease_holds_to_the_last, in_both, nothing),
-      CONTRACT_BEHAVIOUR(39, only_a_held_lease_is_reacquired, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(40, acquire_is_never_a_re_entry, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(41, locking_twice_is_told_as_a_self_deadlock, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(35, a_recursive_lock_needs_as_many_unlocks, in_both, recursively, nothing),
+      CONTRACT_BEHAVIOUR(36, re_entry_belongs_to_the_thread, in_threads, recursively, nothing),
+      CONTRACT_BEHAVIOUR(37, re_entry_keeps_the_token, in_threads, recursively, nothing),
+      CONTRACT_BEHAVIOUR(38, a_reacquired_lease_holds_to_the_last, in_both, recursively, nothing),
+      CONTRACT_BEHAVIOUR(39, only_a_held_lease_is_reacquired, in_threads, recursively, nothing),
+      CONTRACT_BEHAVIOUR(40, acquire_is_never_a_re_entry, in_threads, recursively, nothing),
+      CONTRACT_BEHAVIOUR(41, locking_twice_is_told_as_a_self_deadlock, in_threads, exclusively,
+                         nothing),
   };
 }
 

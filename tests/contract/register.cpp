@@ -9,13 +9,15 @@ namespace {
 
 class contract_case final : public ::testing::Test {
  public:
-  contract_case(const behaviour& what, const backend_under_test& backend, place where)
-      : what_(what), backend_(backend), where_(where) {}
+  contract_case(const behaviour& what, const backend_under_test& backend, place where, mode as)
+      : what_(what), backend_(backend), where_(where), mode_(as) {}
 
   void TestBody() override {
     const auto reason = not_applicable(what_, backend_);
     if (!reason.empty()) GTEST_SKIP() << "not applicable: " << reason;
-    stage here(backend_, where_);
+    stage here(backend_, where_, mode_);
+    const auto missing = missing_for(mode_, here.client().features());
+    if (!missing.empty()) GTEST_SKIP() << "not applicable: " << missing;
     what_.play(here);
   }
 
@@ -23,21 +25,25 @@ class contract_case final : public ::testing::Test {
   const behaviour& what_;
   const backend_under_test& backend_;
   place where_;
+  mode mode_;
 };
 
+void add(const behaviour& what, const backend_under_test& backend, place where, mode as) {
+  const auto suite = "contract/" + std::string(word_of(as));
+  const auto* others = where == place::threads ? "/threads_" : "/processes_";
+  const auto name = case_name(what) + others + std::string(backend.name);
+  ::testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [&what, &backend, where, as]() -> ::testing::Test* {
+                            return new contract_case(what, backend, where, as);
+                          });
+}
+
 bool register_all() {
-  for (const auto& what : exclusive_behaviours()) {
-    for (const auto& backend : backends_under_test()) {
-      for (const place where : places(what, backend)) {
-        const auto* others = where == place::threads ? "/threads_" : "/processes_";
-        const auto name = case_name(what) + others + std::string(backend.name);
-        ::testing::RegisterTest("contract/exclusive", name.c_str(), nullptr, nullptr, __FILE__,
-                                __LINE__, [&what, &backend, where]() -> ::testing::Test* {
-                                  return new contract_case(what, backend, where);
-                                });
-      }
-    }
-  }
+  for (const mode as : all_modes)
+    for (const auto& what : all_behaviours())
+      for (const auto& backend : backends_under_test())
+        for (const place where : places(what, backend))
+          if (what.modes.has(as)) add(what, backend, where, as);
   return true;
 }
 

@@ -2,6 +2,33 @@
 
 namespace contract {
 
+kind stage::own_kind() const {
+  switch (mode_) {
+    case mode::writer: return kind::writer;
+    case mode::shared: return kind::reader;
+    case mode::permit: return kind::permit;
+    case mode::recursive: return kind::recursive;
+    case mode::exclusive: break;
+  }
+  return kind::mutex;
+}
+
+kind stage::rival_kind() const {
+  switch (mode_) {
+    case mode::writer: return kind::reader;
+    case mode::shared: return kind::writer;
+    case mode::permit: return kind::permit;
+    case mode::recursive:
+    case mode::exclusive: break;
+  }
+  return kind::mutex;
+}
+
+holdfast::lock_mode stage::taken_as() const {
+  if (mode_ == mode::shared) return holdfast::lock_mode::shared;
+  return mode_ == mode::permit ? holdfast::lock_mode::permit : holdfast::lock_mode::exclusive;
+}
+
 bool becomes(const std::function<bool()>& condition) {
   const auto until = std::chrono::steady_clock::now() + generous;
   while (!condition()) {

@@ -14,16 +14,21 @@
 #include <variant>
 
 #include "party.hpp"
+#include "process/any_lock.hpp"
 #include "subject.hpp"
 
 namespace contract {
 
 enum class place : unsigned char { threads, processes };
 
+// As what a behaviour is played: the kind of its locks, and of those that they keep out. A share is
+// kept apart from writers, a writer from readers, a recursive lock from plain ones.
+enum class mode : unsigned char { exclusive, writer, shared, permit, recursive };
+
 class stage {
  public:
-  stage(const backend_under_test& backend, place where)
-      : backend_(backend), where_(where), store_(backend.make()) {}
+  stage(const backend_under_test& backend, place where, mode as)
+      : backend_(backend), where_(where), mode_(as), store_(backend.make()) {}
 
   const holdfast::features& can() const { return backend_.can; }
   subject& store() { return *store_; }
@@ -32,20 +37,38 @@ class stage {
     return holdfast::client::open(store_->short_lived_url());
   }
 
-  // Somebody with a client of his own, in a thread or in a process, as the case is played.
-  std::unique_ptr<party> other() { return other(store_->url()); }
-  std::unique_ptr<party> short_lived_other() { return other(store_->short_lived_url()); }
+  // The lock that the behaviour is about, and one that it excludes.
+  any_lock lock(const holdfast::client& c, std::string_view name = "job") const {
+    return {c, name, own_kind()};
+  }
+  any_lock rival(const holdfast::client& c, std::string_view name = "job") const {
+    return {c, name, rival_kind()};
+  }
+
+  holdfast::lock_mode taken_as() const;  // lock(), as inspect() shows it
+
+  // Somebody with a client of his own, in a thread or in a process, as the case is played. His
+  // locks are rivals, if the command does not say another kind; those of a peer are as lock()'s.
+  std::unique_ptr<party> other() { return enter(store_->url(), rival_kind()); }
+  std::unique_ptr<party> short_lived_other() {
+    return enter(store_->short_lived_url(), rival_kind());
+  }
+  std::unique_ptr<party> peer() { return enter(store_->url(), own_kind()); }
+  std::unique_ptr<party> short_lived_peer() { return enter(store_->short_lived_url(), own_kind()); }
 
  private:
-  std::unique_ptr<party> other(const std::string& url) {
+  kind own_kind() const;
+  kind rival_kind() const;
+  std::unique_ptr<party> enter(const std::string& url, kind as) {
     auto one = where_ == place::threads ? make_thread_party(*store_) : make_process_party();
-    const auto answer = one->ask("open " + url);
+    const auto answer = one->ask("open " + url + " " + std::string(word_of(as)));
     if (answer != "ok") throw std::runtime_error("the other cannot open " + url + ": " + answer);
     return one;
   }
 
   const backend_under_test& backend_;
   place where_;
+  mode mode_;
   std::unique_ptr<subject> store_;
 };
 

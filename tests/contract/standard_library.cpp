@@ -9,7 +9,7 @@ namespace {
 void the_guards_of_the_standard_library_work(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
-  auto lock = client.mutex("job");
+  auto lock = on.lock(client);
   {
     const std::lock_guard guard(lock);
     EXPECT_TRUE(lock.current().held());
@@ -33,10 +33,10 @@ void the_guards_of_the_standard_library_work(stage& on) {
 
 void scoped_lock_takes_several_without_deadlock(stage& on) {
   const auto client = on.client();
-  auto first = client.mutex("first");
-  auto second = client.mutex("second");
+  auto first = on.lock(client, "first");
+  auto second = on.lock(client, "second");
   int count = 0;  // guarded by both
-  const auto work = [&count](holdfast::mutex& a, holdfast::mutex& b) {
+  const auto work = [&count](any_lock& a, any_lock& b) {
     for (int times = 0; times < 50; ++times) {
       const std::scoped_lock guard(a, b);
       ++count;
@@ -52,7 +52,7 @@ void scoped_lock_takes_several_without_deadlock(stage& on) {
 
 void a_condition_variable_waits_with_it(stage& on) {
   const auto client = on.client();
-  auto lock = client.mutex("job");
+  auto lock = on.lock(client);
   std::condition_variable_any changed;
   int step = 0;  // guarded by the lock
   const auto take_steps = [&](int mine) {
@@ -75,9 +75,12 @@ void a_condition_variable_waits_with_it(stage& on) {
 
 behaviours standard_library() {
   return {
-      CONTRACT_BEHAVIOUR(42, the_guards_of_the_standard_library_work, in_both, nothing),
-      CONTRACT_BEHAVIOUR(43, scoped_lock_takes_several_without_deadlock, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(44, a_condition_variable_waits_with_it, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(42, the_guards_of_the_standard_library_work, in_both, as_a_lockable,
+                         nothing),
+      CONTRACT_BEHAVIOUR(43, scoped_lock_takes_several_without_deadlock, in_threads, as_a_lockable,
+                         nothing),
+      CONTRACT_BEHAVIOUR(44, a_condition_variable_waits_with_it, in_threads, as_a_lockable,
+                         nothing),
   };
 }
 

@@ -5,7 +5,7 @@
 
 namespace contract {
 
-const behaviours& exclusive_behaviours() {
+const behaviours& all_behaviours() {
   static const behaviours all = [] {
     behaviours table;
     for (const auto group :
@@ -37,6 +37,17 @@ std::vector<place> places(const behaviour& b, const backend_under_test& backend)
   if (b.how == played::in_threads || !backend.can.processes) return {place::threads};
   if (b.how == played::in_processes) return {place::processes};
   return {place::threads, place::processes};
+}
+
+std::string_view word_of(mode as) {
+  constexpr std::array<std::string_view, 5> words = {"exclusive", "writer", "shared", "permit",
+                                                     "recursive"};
+  return words.at(static_cast<std::size_t>(as));
+}
+
+std::string missing_for(mode as, const holdfast::features& can) {
+  if ((as == mode::writer || as == mode::shared) && !can.shared) return "it has no shared locks";
+  return as == mode::permit && !can.permits ? "it has no permits" : "";
 }
 
 std::string case_name(const behaviour& b) {

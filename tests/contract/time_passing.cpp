@@ -14,7 +14,7 @@ constexpr holdfast::acquire_options by_hand{.ttl = short_ttl, .renew = holdfast:
 
 void a_loss_is_told_to_the_holder(stage& on) {
   const auto client = on.short_lived_client();
-  const auto lease = client.mutex("job").acquire();
+  const auto lease = on.lock(client).acquire();
   EXPECT_FALSE(lease.lost().stop_requested());
   on.store().lose_leases_of(client);
   EXPECT_TRUE(comes(lease.lost()));
@@ -26,7 +26,7 @@ void a_loss_is_told_to_the_holder(stage& on) {
 
 void doubt_is_told_before_loss(stage& on) {
   const auto client = on.short_lived_client();
-  const auto lease = client.mutex("job").acquire();
+  const auto lease = on.lock(client).acquire();
   std::mutex mutex;
   std::vector<std::string> told;
   const auto note = [&](const char* what) {
@@ -46,7 +46,7 @@ void doubt_is_told_before_loss(stage& on) {
 
 void a_lease_is_not_held_from_its_deadline_on(stage& on) {
   const auto client = on.client();
-  const auto lease = client.mutex("job").acquire(by_hand);
+  const auto lease = on.lock(client).acquire(by_hand);
   const auto deadline = lease.expires();
   for (bool held = true; held;) {
     const auto before = lease_clock::now();
@@ -65,8 +65,8 @@ void a_lease_is_not_held_from_its_deadline_on(stage& on) {
 void nobody_enters_before_the_deadline(stage& on) {
   const auto client = on.client();
   const auto other = on.client();
-  const auto lease = client.mutex("job").acquire(by_hand);
-  const auto next = other.mutex("job").acquire();
+  const auto lease = on.lock(client).acquire(by_hand);
+  const auto next = on.rival(other).acquire();
   const auto granted = lease_clock::now();
   EXPECT_TRUE(next);
   EXPECT_FALSE(lease.held());
@@ -79,7 +79,7 @@ void a_renewed_lease_outlives_three_ttl(stage& on) {
   const auto client = on.short_lived_client();
   bool outlived = false;
   for (int tries = 0; tries < 5 && !outlived; ++tries) {
-    const auto lease = client.mutex("job").acquire();
+    const auto lease = on.lock(client).acquire();
     const auto late = lease.expires() + 3 * short_ttl;
     EXPECT_TRUE(becomes([&] { return !lease.held() || lease.expires() > late; }));
     outlived = lease.held();
@@ -90,7 +90,7 @@ void a_renewed_lease_outlives_three_ttl(stage& on) {
 void a_lease_of_manual_renewal_runs_out(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
-  const auto lease = client.mutex("job").acquire(by_hand);
+  const auto lease = on.lock(client).acquire(by_hand);
   const auto deadline = lease.expires();
   EXPECT_EQ(other->ask("acquire job"), "calling");
   EXPECT_NE(token_of(other->receive(generous)), 0);
@@ -101,7 +101,7 @@ void a_lease_of_manual_renewal_runs_out(stage& on) {
 void extend_makes_a_lease_run_longer(stage& on) {
   constexpr std::chrono::minutes long_time{10};
   const auto client = on.client();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   if (!on.can().ttl) {
     EXPECT_EQ(thrown_by([&] { lease.extend(long_time); }), errc::unsupported);
     EXPECT_TRUE(lease.held());
@@ -121,13 +121,14 @@ void extend_makes_a_lease_run_longer(stage& on) {
 
 behaviours time_passing() {
   return {
-      CONTRACT_BEHAVIOUR(45, a_loss_is_told_to_the_holder, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(46, doubt_is_told_before_loss, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(47, a_lease_is_not_held_from_its_deadline_on, in_threads, ttl),
-      CONTRACT_BEHAVIOUR(48, nobody_enters_before_the_deadline, in_threads, ttl),
-      CONTRACT_BEHAVIOUR(49, a_renewed_lease_outlives_three_ttl, in_threads, ttl),
-      CONTRACT_BEHAVIOUR(50, a_lease_of_manual_renewal_runs_out, in_both, ttl),
-      CONTRACT_BEHAVIOUR(51, extend_makes_a_lease_run_longer, in_threads, nothing),
+      CONTRACT_BEHAVIOUR(45, a_loss_is_told_to_the_holder, in_threads, in_every_mode, nothing),
+      CONTRACT_BEHAVIOUR(46, doubt_is_told_before_loss, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(47, a_lease_is_not_held_from_its_deadline_on, in_threads, at_the_store,
+                         ttl),
+      CONTRACT_BEHAVIOUR(48, nobody_enters_before_the_deadline, in_threads, on_both_sides, ttl),
+      CONTRACT_BEHAVIOUR(49, a_renewed_lease_outlives_three_ttl, in_threads, at_the_store, ttl),
+      CONTRACT_BEHAVIOUR(50, a_lease_of_manual_renewal_runs_out, in_both, on_both_sides, ttl),
+      CONTRACT_BEHAVIOUR(51, extend_makes_a_lease_run_longer, in_threads, at_the_store, nothing),
   };
 }
 

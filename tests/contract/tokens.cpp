@@ -7,7 +7,7 @@ namespace {
 
 void a_token_grows_from_grant_to_grant(stage& on) {
   const auto client = on.client();
-  const auto lock = client.mutex("job");
+  const auto lock = on.lock(client);
   std::int64_t last = 0;
   for (int times = 0; times < 20; ++times) {
     auto lease = lock.acquire();
@@ -21,7 +21,7 @@ void a_token_grows_from_thread_to_thread(stage& on) {
   constexpr int threads = 8;
   constexpr int each = 300;  // more turns in all than the numbers of one grant suffice for
   const auto client = on.client();
-  const auto lock = client.mutex("job");
+  const auto lock = on.lock(client);
   std::vector<std::int64_t> tokens;  // guarded by the lock itself
   std::vector<std::jthread> crowd;
   for (int i = 0; i < threads; ++i) {
@@ -40,7 +40,7 @@ void a_token_grows_from_thread_to_thread(stage& on) {
 void a_token_grows_from_client_to_client(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
-  const auto lock = client.mutex("job");
+  const auto lock = on.lock(client);
   std::int64_t last = 0;
   for (int times = 0; times < 10; ++times) {
     auto lease = lock.acquire();
@@ -60,7 +60,7 @@ void a_token_grows_over_a_crash(stage& on) {
   const auto before = token_of(other->ask("try job"));
   ASSERT_NE(before, 0);
   other->kill();
-  const auto lease = client.mutex("job").acquire();
+  const auto lease = on.lock(client).acquire();
   EXPECT_GT(lease.token(), before);
 }
 
@@ -72,18 +72,19 @@ void a_token_grows_when_all_have_gone(stage& on) {
     ASSERT_NE(before, 0);
   }
   const auto client = on.client();
-  EXPECT_GT(client.mutex("job").acquire().token(), before);
+  EXPECT_GT(on.lock(client).acquire().token(), before);
 }
 
 }  // namespace
 
 behaviours tokens() {
   return {
-      CONTRACT_BEHAVIOUR(23, a_token_grows_from_grant_to_grant, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(24, a_token_grows_from_thread_to_thread, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(25, a_token_grows_from_client_to_client, in_both, nothing),
-      CONTRACT_BEHAVIOUR(26, a_token_grows_over_a_crash, in_processes, nothing),
-      CONTRACT_BEHAVIOUR(27, a_token_grows_when_all_have_gone, in_processes, durability),
+      CONTRACT_BEHAVIOUR(23, a_token_grows_from_grant_to_grant, in_threads, on_both_sides, nothing),
+      CONTRACT_BEHAVIOUR(24, a_token_grows_from_thread_to_thread, in_threads, exclusively, nothing),
+      CONTRACT_BEHAVIOUR(25, a_token_grows_from_client_to_client, in_both, on_both_sides, nothing),
+      CONTRACT_BEHAVIOUR(26, a_token_grows_over_a_crash, in_processes, on_both_sides, nothing),
+      CONTRACT_BEHAVIOUR(27, a_token_grows_when_all_have_gone, in_processes, at_the_store,
+                         durability),
   };
 }
 

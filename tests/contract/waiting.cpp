@@ -10,7 +10,7 @@ using acquiring = caller<std::int64_t>;  // the token that was granted, 0 for no
 void a_waiter_gets_the_lock_when_it_is_released(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   ASSERT_EQ(other->ask("acquire job"), "calling");
   ASSERT_TRUE(falls_asleep(other->process(), other->thread()));
   EXPECT_TRUE(other->answers_nothing_yet());
@@ -21,7 +21,7 @@ void a_waiter_gets_the_lock_when_it_is_released(stage& on) {
 void a_timed_waiter_gets_the_lock_in_time(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
-  auto lease = client.mutex("job").acquire();
+  auto lease = on.lock(client).acquire();
   ASSERT_EQ(other->ask("acquire job 600000"), "calling");
   ASSERT_TRUE(falls_asleep(other->process(), other->thread()));
   lease.unlock();
@@ -31,7 +31,7 @@ void a_timed_waiter_gets_the_lock_in_time(stage& on) {
 void waiters_of_one_client_are_served_in_order(stage& on) {
   constexpr int count = 8;
   const auto client = on.client();
-  auto lock = client.mutex("job");
+  auto lock = on.lock(client);
   auto lease = lock.acquire();
   std::mutex order_mutex;
   std::vector<int> order;
@@ -54,10 +54,10 @@ void a_thousand_waiters_are_all_served(stage& on) {
   constexpr int clients = 4;
   constexpr int waiters = 250;
   std::vector<holdfast::client> all;
-  std::vector<holdfast::mutex> locks;
+  std::vector<any_lock> locks;
   for (int i = 0; i < clients; ++i) {
     all.push_back(on.client());
-    locks.push_back(all.back().mutex("job"));
+    locks.push_back(on.lock(all.back()));
   }
   auto lease = locks[0].acquire();
   // Two clients share no memory that would tell a checker of races of the order of their turns.
@@ -87,7 +87,7 @@ void sixteen_workers_count_without_a_fault(stage& on) {
   std::int64_t words[2] = {};
   EXPECT_EQ(::pwrite(file, words, sizeof words, 0), ssize_t{sizeof words});
   std::vector<std::unique_ptr<party>> all;
-  for (int i = 0; i < workers; ++i) all.push_back(on.other());
+  for (int i = 0; i < workers; ++i) all.push_back(on.peer());
   for (auto& one : all) one->send("count job " + std::to_string(times) + " " + path);
   for (auto& one : all) EXPECT_EQ(one->receive(generous), "ok");
   EXPECT_EQ(::pread(file, words, sizeof words, 0), ssize_t{sizeof words});
@@ -100,11 +100,14 @@ void sixteen_workers_count_without_a_fault(stage& on) {
 
 behaviours waiting() {
   return {
-      CONTRACT_BEHAVIOUR(11, a_waiter_gets_the_lock_when_it_is_released, in_both, nothing),
-      CONTRACT_BEHAVIOUR(12, a_timed_waiter_gets_the_lock_in_time, in_both, nothing),
-      CONTRACT_BEHAVIOUR(13, waiters_of_one_client_are_served_in_order, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(14, a_thousand_waiters_are_all_served, in_threads, nothing),
-      CONTRACT_BEHAVIOUR(15, sixteen_workers_count_without_a_fault, in_both, nothing),
+      CONTRACT_BEHAVIOUR(11, a_waiter_gets_the_lock_when_it_is_released, in_both, on_both_sides,
+                         nothing),
+      CONTRACT_BEHAVIOUR(12, a_timed_waiter_gets_the_lock_in_time, in_both, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(13, waiters_of_one_client_are_served_in_order, in_threads, one_at_a_time,
+                         nothing),
+      CONTRACT_BEHAVIOUR(14, a_thousand_waiters_are_all_served, in_threads, one_at_a_time, nothing),
+      CONTRACT_BEHAVIOUR(15, sixteen_workers_count_without_a_fault, in_both, one_at_a_time,
+                         nothing),
   };
 }
 

@@ -1,17 +1,19 @@
 // One participant that does what it is told, a line at a time: the same in a thread of the suite
 // and in a process of its own (main.cpp).
 //
-//   open URL                 -> ok
+//   open URL [KIND]          -> ok; KIND is what its locks are, if they do not say: mutex
 //   acquire LOCK [MS]        -> calling, then granted TOKEN | busy; without MS it waits for ever
 //   try LOCK                 -> granted TOKEN | busy
 //   release LOCK             -> ok
 //   unlock LOCK              -> ok
 //   held LOCK                -> yes | no
+//   owner LOCK               -> the owner as the store has it
+//   downgrade LOCK           -> ok; of a writer
 //   count LOCK TIMES FILE    -> ok | two inside; adds 1 to FILE that often, each time under LOCK
 //   close                    -> ok
 //
-// A verb that throws is answered by "broken: " and what() of it. Locks have no spaces in their
-// names here.
+// A verb that throws is answered by "broken: " and what() of it. A lock is "NAME", "KIND:NAME" or,
+// of a semaphore, "2of5:NAME" (any_lock.hpp), without spaces.
 #pragma once
 #include <fcntl.h>
 #include <unistd.h>
@@ -27,6 +29,9 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
+
+#include "any_lock.hpp"
 
 namespace contract {
 
@@ -54,7 +59,7 @@ class actor {
   void carry_out(const std::string& verb, const std::string& object, std::istream& more,
                  const answer& say) {
     if (verb == "open") {
-      client_ = holdfast::client::open(object);
+      open(object, more);
       say("ok");
     } else if (verb == "acquire") {
       acquire(object, more, say);
@@ -68,6 +73,11 @@ class actor {
       say("ok");
     } else if (verb == "held") {
       say(leases_[object].held() ? "yes" : "no");
+    } else if (verb == "owner") {
+      say(leases_[object].owner());
+    } else if (verb == "downgrade") {
+      downgrade(object);
+      say("ok");
     } else if (verb == "count") {
       count(object, more, say);
     } else if (verb == "close") {
@@ -78,8 +88,22 @@ class actor {
     }
   }
 
-  holdfast::mutex& lock(const std::string& name) {
-    return locks_.try_emplace(name, client(), name).first->second;
+  void open(const std::string& url, std::istream& more) {
+    std::string word;
+    if (more >> word) usual_ = kind_of(word);
+    client_ = holdfast::client::open(url);
+  }
+
+  any_lock& lock(const std::string& spec) {
+    const auto found = locks_.find(spec);
+    if (found != locks_.end()) return found->second;
+    return locks_.try_emplace(spec, lock_of(client(), spec, usual_)).first->second;
+  }
+
+  void downgrade(const std::string& spec) {
+    const auto name = spec.substr(spec.find(':') + 1);
+    auto& lease = leases_[spec];
+    lease = client().shared_mutex(name).downgrade(std::move(lease));
   }
 
   void keep(const std::string& name, holdfast::lease got, const answer& say) {
@@ -128,7 +152,8 @@ class actor {
 
   std::stop_source stop_;
   std::optional<holdfast::client> client_;
-  std::map<std::string, holdfast::mutex> locks_;
+  kind usual_ = kind::mutex;
+  std::map<std::string, any_lock> locks_;
   std::map<std::string, holdfast::lease> leases_;
 };
 
