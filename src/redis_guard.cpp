@@ -1,9 +1,9 @@
 #include <holdfast/guard.hpp>
 
+#include "core/blocked.hpp"
 #include "core/client_access.hpp"
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
-#include "core/parker.hpp"
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/scripts.hpp"
 #endif
@@ -11,20 +11,6 @@
 namespace holdfast::inline v0 {
 
 namespace {
-
-struct guard_answer final : core::verdict {
-  core::parker parker;
-  core::failure why;
-  bool yes = false;
-  void decided(bool y) override {
-    yes = y;
-    parker.signal();
-  }
-  void failed(core::failure f) override {
-    why = std::move(f);
-    parker.signal();
-  }
-};
 
 constexpr std::size_t token_digits = 19;
 
@@ -54,16 +40,9 @@ bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_vie
     core::fail(errc::closed, "write", "the client was closed", key_, impl.text());
   if (token <= 0 && what == "ordered") return false;
   const std::string digits = text_of(token);
-  guard_answer answer;
+  core::blocked_verdict answer;
   impl.store().write_guarded({what, key_, digits, owner, value}, answer);
-  if (!answer.parker.signalled()) {
-    impl.store().flush();
-    if (core::driver* const d = impl.store().lend()) {
-      d->run_until_signalled(answer.parker);
-    } else {
-      answer.parker.park();
-    }
-  }
+  answer.wait_for(impl.store());
   if (answer.why.code)
     core::fail(errc{answer.why.code.value()}, "write", answer.why.text, key_, impl.text());
   return answer.yes;

@@ -15,9 +15,10 @@ inline namespace v0 {
 // const members.
 class [[nodiscard]] lease_set {
  public:
-  lease_set() noexcept = default;
-  lease_set(lease_set&&) noexcept = default;
-  lease_set& operator=(lease_set&&) noexcept = default;
+  lease_set() noexcept;
+  lease_set(lease_set&&) noexcept;
+  lease_set& operator=(lease_set&&) noexcept;  // unlock()s what it had
+  ~lease_set();
 
   explicit operator bool() const noexcept { return !members_.empty(); }
   bool held() const noexcept;  // all are
@@ -32,15 +33,33 @@ class [[nodiscard]] lease_set {
   // Gives all back and reports the first fault, as lease::release().
   void release();
   void release(std::error_code&) noexcept;
-  void unlock() noexcept { members_.clear(); }
+  void unlock() noexcept;
 
  private:
   friend class detail::together;
-  struct relay;
-  std::stop_token first_of(std::stop_token (lease::*)() const, std::shared_ptr<relay>&) const;
+  enum class signal : unsigned char { doubt, loss };
+  struct watch;
+  std::stop_token first_of(signal) const;
   std::vector<lease> members_;
-  mutable std::shared_ptr<relay> doubt_, loss_;
+  std::unique_ptr<watch> watch_;  // before the members are given back it is gone
 };
+
+namespace detail {
+
+// The library's side of multi_mutex. Not for users to name.
+class together {
+ public:
+  static lease_set take(std::span<exclusive_lockable* const>, const acquire_options&,
+                        std::size_t size, wait_bound, std::stop_token, std::error_code*);
+  static std::error_code release(std::vector<lease>&) noexcept;
+  static void refuse_twins(std::span<exclusive_lockable* const>);
+  // The places of these locks in the order in which all of them are taken.
+  static std::vector<std::size_t> order_of(std::span<exclusive_lockable* const>);
+  static lease_set set_of(std::vector<lease>);
+  static lease lease_of(turn&) noexcept;
+};
+
+}  // namespace detail
 
 // Refers to its locks, which must outlive it: mutexes, shared and recursive ones, of any clients.
 // All or nothing. They are taken in one step where they are in one place that can do it and are

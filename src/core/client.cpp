@@ -2,52 +2,28 @@
 
 #include <algorithm>
 
+#include "core/blocked.hpp"
 #include "core/client_access.hpp"
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
 #include "core/name.hpp"
-#include "core/parker.hpp"
 
 namespace holdfast::inline v0 {
 namespace {
 
-// The answer of a backend, waited for.
-struct answer_base {
+struct holders final : core::inspection {
   core::parker parker;
   core::failure why;
-  void fail(core::failure f) {
-    why = std::move(f);
-    parker.signal();
-  }
-};
-
-struct holders final : core::inspection, answer_base {
   std::vector<holder> list;
   void found(std::vector<holder> l) override {
     list = std::move(l);
     parker.signal();
   }
-  void failed(core::failure f) override { fail(std::move(f)); }
-};
-
-struct breaking final : core::verdict, answer_base {
-  bool was_held = false;
-  void decided(bool was_held_by_seen) override {
-    was_held = was_held_by_seen;
+  void failed(core::failure f) override {
+    why = std::move(f);
     parker.signal();
   }
-  void failed(core::failure f) override { fail(std::move(f)); }
 };
-
-void wait_for(answer_base& a, core::backend& store) {
-  if (a.parker.signalled()) return;
-  store.flush();
-  if (core::driver* const d = store.lend()) {
-    d->run_until_signalled(a.parker);
-  } else {
-    a.parker.park();
-  }
-}
 
 void require_open(const detail::client_impl& c, std::string_view operation) {
   if (!c.is_of_this_process())
@@ -78,7 +54,8 @@ std::vector<holder> client::inspect(std::string_view prefix) const {
   require_open(*impl_, "inspect");
   holders answer;
   impl_->store().inspect(prefix, answer);
-  wait_for(answer, impl_->store());
+  if (!answer.parker.signalled()) impl_->store().flush();
+  core::wait(answer.parker, impl_->store());
   if (answer.why.code)
     core::fail(errc{answer.why.code.value()}, "inspect", answer.why.text, {}, impl_->text());
   std::sort(answer.list.begin(), answer.list.end(),
@@ -92,12 +69,12 @@ bool client::break_lock(std::string_view name, std::string_view holder_seen) con
     core::fail(errc::bad_name, "break_lock", std::string(fault), {}, impl_->text());
   if (auto fault = impl_->store().name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "break_lock", std::move(fault), {}, impl_->text());
-  breaking answer;
+  core::blocked_verdict answer;
   impl_->store().break_lock(name, holder_seen, answer);
-  wait_for(answer, impl_->store());
+  answer.wait_for(impl_->store());
   if (answer.why.code)
     core::fail(errc{answer.why.code.value()}, "break_lock", answer.why.text, name, impl_->text());
-  return answer.was_held;
+  return answer.yes;
 }
 
 features client::features() const noexcept {

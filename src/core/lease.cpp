@@ -11,12 +11,8 @@ namespace holdfast::inline v0 {
 namespace {
 
 [[noreturn]] void raise(const detail::turn* t, std::string_view operation, core::failure why) {
-  lock_error::details d{std::string(operation), {}, {}, std::move(why.text), {}};
-  if (t) {
-    d.lock = t->home.name();
-    d.backend = t->home.client().text();
-  }
-  throw lock_error(why.code, std::move(d));
+  if (t) t->home.fail(operation, std::move(why));
+  core::fail(errc{why.code.value()}, operation, std::move(why.text));
 }
 
 bool is_of_this_process(const detail::turn& t) noexcept { return t.is_of_this_process(); }

@@ -16,11 +16,6 @@ namespace {
 
 using core::failure;
 
-[[noreturn]] void raise(slot& s, std::string_view operation, failure why) {
-  throw lock_error(why.code,
-                   {std::string(operation), s.name(), s.client().text(), std::move(why.text), {}});
-}
-
 slot& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
   if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() failed", name);
   return c->slot_for(name, permits);
@@ -69,16 +64,16 @@ lease lockable_base::take(lock_mode how, const acquire_options& given, std::size
   }
   const bool is_try = bound.what != wait_bound::kind::forever;
   if (is_try && why.code == outcome::busy) return {};
-  if (!ec) raise(home, is_try ? "try_acquire" : "acquire", std::move(why));
+  if (!ec) home.fail(is_try ? "try_acquire" : "acquire", std::move(why));
   *ec = why.code;
   return {};
 }
 
 turn& lockable_base::turn_of(const lease& mine, std::string_view operation) const {
-  if (const std::error_code lost = mine.status()) raise(state_->home, operation, {lost, {}});
+  if (const std::error_code lost = mine.status()) state_->home.fail(operation, {lost, {}});
   if (&mine.turn_->home != &state_->home)
-    raise(state_->home, operation,
-          {errc::mismatch, "the lease is of \"" + mine.turn_->home.name() + '"'});
+    state_->home.fail(operation,
+                      {errc::mismatch, "the lease is of \"" + mine.turn_->home.name() + '"'});
   return *mine.turn_;
 }
 
@@ -90,7 +85,7 @@ lease lockable_base::take_again(const lease& mine) const {
 
 lease lockable_base::take_down(lease&& mine) const {
   failure why = state_->home.downgrade(turn_of(mine, "downgrade"));
-  if (why.code) raise(state_->home, "downgrade", std::move(why));
+  if (why.code) state_->home.fail("downgrade", std::move(why));
   return std::move(mine);
 }
 
@@ -115,7 +110,7 @@ void lockable_base::unlock_shared_of_this_thread() noexcept {
 
 bool lockable_base::lock_within(wait_bound bound) {
   lockable_state& s = *state_;
-  if (!s.home.client().is_of_this_process()) raise(s.home, "lock", {errc::forked, {}});
+  if (!s.home.client().is_of_this_process()) s.home.fail("lock", {errc::forked, {}});
   const std::thread::id me = std::this_thread::get_id();
   if (s.owner.load(std::memory_order_relaxed) == me) {
     if (s.kind.recursive) {
@@ -123,7 +118,7 @@ bool lockable_base::lock_within(wait_bound bound) {
       return true;
     }
     if (bound.what != wait_bound::kind::forever) return false;
-    raise(s.home, "lock", {errc::would_self_deadlock, "unlock() it first, or use recursive_mutex"});
+    s.home.fail("lock", {errc::would_self_deadlock, "unlock() it first, or use recursive_mutex"});
   }
   lease taken = take(lock_mode::exclusive, {}, sizeof(acquire_options), bound, {}, nullptr);
   if (!taken) return false;

@@ -8,8 +8,8 @@
 
 #include <holdfast/lockable.hpp>
 
+#include "core/blocked.hpp"
 #include "core/cohort.hpp"
-#include "core/parker.hpp"
 #include "core/short_lock.hpp"
 #include "core/timer_queue.hpp"
 
@@ -32,6 +32,9 @@ class slot final : private core::timer {
   std::uint32_t permits() const noexcept { return permits_; }
   client_impl& client() noexcept { return client_; }
 
+  // Throws a lock_error that names the lock and its backend.
+  [[noreturn]] void fail(std::string_view operation, core::failure) const;
+
   void add_user(std::shared_ptr<client_impl>);
   void drop_user() noexcept;
 
@@ -45,6 +48,8 @@ class slot final : private core::timer {
   core::failure release(turn&) noexcept;    // ends it and waits for the answer
   // The same without blocking: i.complete() follows; then the user it was has to be dropped.
   void begin_release(turn&, core::inquiry& i) noexcept;
+  // After begin_release(): waits for the answer. `lost`: what its status was before.
+  core::failure finish_release(core::blocked_inquiry&, std::error_code lost) noexcept;
   core::failure extend(turn&, core::duration ttl);
   core::failure downgrade(turn&) noexcept;  // a writer's turn becomes a reader's
   std::stop_token token_of(turn&, std::stop_source turn::*);
@@ -85,7 +90,6 @@ class slot final : private core::timer {
   core::time_point take_arm() noexcept;
   void leave(turn&, core::inquiry*) noexcept;
   void poll(lock&, core::conversation&, core::time_point now);
-  void wait(core::parker&) noexcept;
   bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
 
   client_impl& client_;

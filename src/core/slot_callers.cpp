@@ -10,19 +10,10 @@ namespace holdfast::inline v0::detail {
 
 using core::failure;
 
-namespace {
-
-struct blocked_waiter final : core::waiter {
-  core::parker parker;
-  void complete() noexcept override { parker.signal(); }
-};
-
-struct blocked_inquiry final : core::inquiry {
-  core::parker parker;
-  void complete() noexcept override { parker.signal(); }
-};
-
-}  // namespace
+void slot::fail(std::string_view operation, failure why) const {
+  throw lock_error(why.code,
+                   {std::string(operation), name_, client_.text(), std::move(why.text), {}});
+}
 
 void slot::add_user(std::shared_ptr<client_impl> client) {
   const lock l(mutex_);
@@ -47,7 +38,7 @@ void slot::withdraw(core::waiter& w) noexcept {
 }
 
 turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop, failure& why) {
-  blocked_waiter w;
+  core::blocked_waiter w;
   w.how = asked.how;
   w.renews = asked.renews;
   w.max_hold = asked.max_hold;
@@ -56,21 +47,12 @@ turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop
     const auto on_stop_request = [&] { withdraw(w); };
     std::optional<std::stop_callback<decltype(on_stop_request)>> on_stop;
     if (stop.stop_possible()) on_stop.emplace(std::move(stop), on_stop_request);
-    wait(w.parker);
+    core::wait(w.parker, client_.store());
   }
   if (w.granted) return w.granted;
   drop_user();
   why = std::move(w.why);
   return nullptr;
-}
-
-void slot::wait(core::parker& p) noexcept {
-  if (p.signalled()) return;
-  if (core::driver* const d = client_.rules().store->lend()) {
-    d->run_until_signalled(p);
-  } else {
-    p.park();
-  }
 }
 
 void slot::leave(turn& t, core::inquiry* report) noexcept {
@@ -97,9 +79,13 @@ void slot::begin_release(turn& t, core::inquiry& i) noexcept {
 
 failure slot::release(turn& t) noexcept {
   const std::error_code lost = t.status();
-  blocked_inquiry i;
+  core::blocked_inquiry i;
   begin_release(t, i);
-  wait(i.parker);
+  return finish_release(i, lost);
+}
+
+failure slot::finish_release(core::blocked_inquiry& i, std::error_code lost) noexcept {
+  core::wait(i.parker, client_.store());
   drop_user();
   if (lost) return {lost, {}};
   if (i.why.code == errc::not_held) return {errc::lost, std::move(i.why.text)};
@@ -107,11 +93,11 @@ failure slot::release(turn& t) noexcept {
 }
 
 failure slot::extend(turn& t, core::duration ttl) {
-  blocked_inquiry i;
+  core::blocked_inquiry i;
   const core::time_point now = client_.env().now();
   i.until = core::saturating_add(now, client_.rules().options.op_timeout);
   step([&] { cohort_.extend(t, ttl, i, now); });
-  wait(i.parker);
+  core::wait(i.parker, client_.store());
   return std::move(i.why);
 }
 

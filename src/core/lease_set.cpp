@@ -1,0 +1,109 @@
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include <holdfast/client.hpp>
+#include <holdfast/multi_mutex.hpp>
+
+#include "core/fail.hpp"
+
+namespace holdfast::inline v0 {
+
+// Passes on what any member is told. Made when somebody asks for a token.
+struct lease_set::watch {
+  struct ear {
+    std::stop_source any{std::nostopstate};
+    std::deque<std::stop_callback<std::function<void()>>> heard;
+  };
+  std::mutex mutex;
+  ear doubt, loss;
+};
+
+lease_set::lease_set() noexcept = default;
+lease_set::~lease_set() = default;
+lease_set::lease_set(lease_set&&) noexcept = default;
+
+lease_set& lease_set::operator=(lease_set&& other) noexcept {
+  if (this == &other) return *this;
+  watch_ = std::move(other.watch_);
+  members_ = std::move(other.members_);
+  return *this;
+}
+
+std::error_code lease_set::status() const noexcept {
+  if (members_.empty()) return errc::not_held;
+  for (const lease& l : members_)
+    if (const auto code = l.status()) return code;
+  return {};
+}
+
+bool lease_set::held() const noexcept { return !status(); }
+
+void lease_set::check() const {
+  if (members_.empty()) lease().check();
+  for (const lease& l : members_) l.check();
+}
+
+lease_clock::time_point lease_set::expires() const noexcept {
+  auto first = members_.empty() ? lease_clock::time_point::min() : lease_clock::time_point::max();
+  for (const lease& l : members_) first = std::min(first, l.expires());
+  return first;
+}
+
+std::stop_token lease_set::first_of(signal which) const {
+  if (members_.empty()) return which == signal::loss ? lease().lost() : lease().doubtful();
+  const std::lock_guard guard(watch_->mutex);
+  watch::ear& e = which == signal::loss ? watch_->loss : watch_->doubt;
+  if (e.any.stop_possible()) return e.any.get_token();
+  e.any = std::stop_source();
+  for (const lease& l : members_)
+    e.heard.emplace_back(which == signal::loss ? l.lost() : l.doubtful(),
+                         [any = e.any]() mutable { any.request_stop(); });
+  return e.any.get_token();
+}
+
+std::stop_token lease_set::doubtful() const { return first_of(signal::doubt); }
+std::stop_token lease_set::lost() const { return first_of(signal::loss); }
+
+void lease_set::release(std::error_code& ec) noexcept {
+  ec = members_.empty() ? make_error_code(errc::not_held) : std::error_code();
+  if (ec) return;
+  watch_.reset();
+  ec = detail::together::release(members_);
+}
+
+void lease_set::release() {
+  std::error_code ec;
+  release(ec);
+  if (ec) throw lock_error(ec, {"release", {}, {}, {}, {}});
+}
+
+void lease_set::unlock() noexcept {
+  watch_.reset();
+  members_.clear();
+}
+
+lease_set detail::together::set_of(std::vector<lease> members) {
+  lease_set out;
+  out.members_ = std::move(members);
+  out.watch_ = std::make_unique<lease_set::watch>();
+  return out;
+}
+
+void multi_mutex::refuse_twins() const { detail::together::refuse_twins(members_); }
+
+lease_set multi_mutex::take(const acquire_options& o, detail::wait_bound bound,
+                            std::stop_token stop, std::error_code* ec) const {
+  return detail::together::take(members_, o, sizeof o, bound, std::move(stop), ec);
+}
+
+lease_set client::acquire_all(std::span<const std::string_view> names, const acquire_options& o,
+                              std::stop_token stop) const {
+  std::deque<holdfast::mutex> locks;
+  std::vector<exclusive_lockable*> all;
+  for (const std::string_view name : names) all.push_back(&locks.emplace_back(*this, name));
+  return multi_mutex(std::move(all)).acquire(o, std::move(stop));
+}
+
+}  // namespace holdfast::inline v0

@@ -1,0 +1,197 @@
+// Several locks as one: all or none of them.
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include <holdfast/client.hpp>
+#include <holdfast/multi_mutex.hpp>
+
+#include "core/blocked.hpp"
+#include "core/client_impl.hpp"
+#include "core/fail.hpp"
+#include "core/lockable_state.hpp"
+#include "core/mutant.hpp"
+#include "core/request.hpp"
+
+namespace holdfast::inline v0::detail {
+
+using core::failure;
+
+namespace {
+
+struct member {
+  slot* home;
+  request asked;
+};
+
+// In one step at the store, where that is possible. False: they have to be taken one by one; a
+// failure that asking again would not mend is in `why`.
+bool gather(std::vector<member>& all, std::vector<lease>& taken, failure& why, slot*& at) {
+  core::backend& store = all.front().home->client().store();
+  std::vector<std::string_view> names;
+  for (const member& m : all) {
+    if (&m.home->client() != &all.front().home->client()) return false;
+    names.emplace_back(m.home->name());
+  }
+  if (all.size() < 2 || !store.can_gather(names)) return false;
+
+  core::gathering with{static_cast<std::uint32_t>(all.size())};
+  std::deque<core::blocked_waiter> asking;
+  bool in_vain = false;
+  for (member& m : all) {
+    core::blocked_waiter& w = asking.emplace_back();
+    w.how = m.asked.how;
+    w.how.with = &with;
+    w.renews = m.asked.renews;
+    w.max_hold = m.asked.max_hold;
+    m.home->begin(w, wait_bound::one_attempt());
+    in_vain = in_vain || (w.parker.signalled() && !w.granted);
+    if (in_vain) break;
+  }
+  for (std::size_t i = 0; in_vain && i < asking.size(); ++i) all[i].home->withdraw(asking[i]);
+  store.flush();
+  for (std::size_t i = 0; i < asking.size(); ++i) {
+    core::blocked_waiter& w = asking[i];
+    core::wait(w.parker, store);
+    if (w.granted) {
+      taken.push_back(together::lease_of(*w.granted));
+      continue;
+    }
+    all[i].home->drop_user();
+    in_vain = true;
+    if (w.why.code == outcome::busy || why.code) continue;
+    why = std::move(w.why);
+    at = all[i].home;
+  }
+  if (in_vain) taken.clear();
+  return !in_vain;
+}
+
+class patience {  // what is left of a bound for several waits
+ public:
+  patience(wait_bound b, core::environment& env) : bound_(b), env_(env) {
+    if (b.what == wait_bound::kind::within) until_ = core::saturating_add(env.now(), b.most);
+  }
+  wait_bound left() const noexcept {
+    return bound_.what == wait_bound::kind::within ? wait_bound::within(until_ - env_.now())
+                                                   : bound_;
+  }
+
+ private:
+  wait_bound bound_;
+  core::environment& env_;
+  core::time_point until_ = core::never;
+};
+
+bool take_in_turn(std::vector<member>& all, const patience& p, const std::stop_token& stop,
+                  std::vector<lease>& taken, failure& why, slot*& at) {
+  for (member& m : all) {
+    turn* const t = m.home->acquire(m.asked, p.left(), stop, why);
+    if (t) {
+      taken.push_back(together::lease_of(*t));
+      continue;
+    }
+    at = m.home;
+    taken.clear();
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::size_t> together::order_of(std::span<exclusive_lockable* const> locks) {
+  std::vector<std::size_t> order(locks.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (core::planted(core::mutant::multi_deadlocks)) return order;
+  const auto place = [&](std::size_t i) {
+    slot& home = locks[i]->state_->home;
+    return std::pair<std::string_view, std::string_view>(home.client().text(), home.name());
+  };
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  return order;
+}
+
+void together::refuse_twins(std::span<exclusive_lockable* const> locks) {
+  const auto same = [](slot& a, slot& b) {
+    if (&a == &b) return true;  // a store of this process may have many clients, or one
+    const bool one_store = a.client().text() == b.client().text();
+    return a.name() == b.name() && one_store && a.client().rules().can.processes;
+  };
+  for (std::size_t i = 0; i < locks.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      slot& home = locks[i]->state_->home;
+      if (!same(home, locks[j]->state_->home)) continue;
+      home.fail("multi_mutex", {errc::bad_option, "it is given twice; name each lock once"});
+    }
+}
+
+lease_set together::take(std::span<exclusive_lockable* const> locks, const acquire_options& given,
+                         std::size_t size, wait_bound bound, std::stop_token stop,
+                         std::error_code* ec) {
+  if (ec) ec->clear();
+  slot* at = nullptr;
+  failure why;
+  const std::vector<std::size_t> order = order_of(locks);
+  std::vector<member> all;
+  for (const std::size_t i : order) {
+    member& m = all.emplace_back(member{&locks[i]->state_->home, {}});
+    if (!why.code) why = m.asked.read(lock_mode::exclusive, given, size, bound, *m.home);
+    if (why.code && !at) at = m.home;
+  }
+  std::vector<lease> taken;
+  if (!why.code && !all.empty()) {
+    const patience p(bound, all.front().home->client().env());
+    do {  // again, when one was lost while the others were waited for
+      taken.clear();
+      if (gather(all, taken, why, at)) continue;
+      if (why.code || !take_in_turn(all, p, stop, taken, why, at)) break;
+    } while (!std::all_of(taken.begin(), taken.end(), [](const lease& l) { return l.held(); }));
+  }
+  if (all.empty()) core::fail(errc::bad_option, "acquire", "no lock is named; name at least one");
+  if (!why.code) {
+    std::vector<lease> as_given(taken.size());
+    for (std::size_t i = 0; i < order.size(); ++i) as_given[order[i]] = std::move(taken[i]);
+    return set_of(std::move(as_given));
+  }
+  const bool is_try = bound.what != wait_bound::kind::forever;
+  if (is_try && why.code == outcome::busy) return {};
+  if (!ec) at->fail(is_try ? "try_acquire" : "acquire", std::move(why));
+  *ec = why.code;
+  return {};
+}
+
+// All at once, then their answers.
+std::error_code together::release(std::vector<lease>& all) noexcept {
+  std::error_code first;
+  const auto note = [&](std::error_code code) { first = first ? first : code; };
+  struct parting {
+    slot* home;
+    std::error_code lost;
+    core::blocked_inquiry answer;
+  };
+  std::deque<parting> leaving;
+  for (lease& l : all) {
+    const std::error_code lost = l.status();
+    turn* const t = std::exchange(l.turn_, nullptr);
+    const bool is_last =
+        t && t->is_of_this_process() && t->leases.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    if (!is_last) {
+      note(lost);
+      continue;
+    }
+    parting& p = leaving.emplace_back();
+    p.home = &t->home;
+    p.lost = lost;
+    p.home->begin_release(*t, p.answer);
+  }
+  for (parting& p : leaving) note(p.home->finish_release(p.answer, p.lost).code);
+  all.clear();
+  return first;
+}
+
+lease together::lease_of(turn& t) noexcept { return lease(&t); }
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,111 @@
+// Several locks as one, over stores in memory.
+#include <gtest/gtest.h>
+#include <holdfast/holdfast.hpp>
+
+#include <future>
+#include <thread>
+
+namespace {
+
+using namespace std::chrono_literals;
+using holdfast::errc;
+
+struct several_locks : ::testing::Test {
+  holdfast::client client = holdfast::client::open("memory:");
+  holdfast::client elsewhere = holdfast::client::open("memory:");
+  holdfast::mutex a = client.mutex("a"), b = client.mutex("b"), c = elsewhere.mutex("a");
+};
+
+std::error_code thrown(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const holdfast::lock_error& e) {
+    return e.code();
+  }
+  return {};
+}
+
+TEST_F(several_locks, are_held_together_each_with_its_token_in_the_order_given) {
+  const holdfast::multi_mutex all(b, c, a);
+  auto held = all.acquire();
+  ASSERT_EQ(held.members().size(), 3u);
+  EXPECT_TRUE(held.held());
+  EXPECT_NO_THROW(held.check());
+  const std::int64_t of_b = held.members()[0].token();
+  held.release();
+  EXPECT_FALSE(held);
+  EXPECT_GT(b.acquire().token(), of_b);
+  EXPECT_TRUE(a.try_acquire());
+  EXPECT_TRUE(c.try_acquire());
+}
+
+TEST_F(several_locks, are_all_given_back_when_one_is_busy) {
+  auto busy = b.acquire();
+  const holdfast::multi_mutex all(a, b, c);
+  EXPECT_FALSE(all.try_acquire());
+  EXPECT_FALSE(all.try_acquire_for(5ms));
+  std::error_code ec;
+  EXPECT_FALSE(all.try_acquire({}, ec));
+  EXPECT_FALSE(ec);
+  EXPECT_TRUE(a.try_acquire());
+  EXPECT_TRUE(c.try_acquire());
+  busy.unlock();
+  EXPECT_TRUE(all.try_acquire_for(40s));
+}
+
+TEST_F(several_locks, a_lock_given_twice_is_refused) {
+  auto again = client.mutex("a");
+  EXPECT_EQ(thrown([&] { const holdfast::multi_mutex twice(a, b, again); }), errc::bad_option);
+  EXPECT_EQ(thrown([&] { (void)client.acquire_all({"x", "y", "x"}); }), errc::bad_option);
+  EXPECT_EQ(thrown([&] { (void)client.acquire_all({}); }), errc::bad_option);
+  EXPECT_TRUE(a.try_acquire());
+}
+
+TEST_F(several_locks, of_two_threads_in_opposite_order_never_wait_for_each_other) {
+  const auto work = [&](holdfast::mutex& first, holdfast::mutex& second) {
+    holdfast::multi_mutex both(first, second);
+    for (int i = 0; i < 2000; ++i) std::lock_guard guard(both);
+  };
+  auto other = std::async(std::launch::async, [&] { work(a, b); });
+  work(b, a);
+  EXPECT_EQ(other.wait_for(40s), std::future_status::ready);
+}
+
+TEST_F(several_locks, are_lost_with_the_first_of_them) {
+  holdfast::memory_store store("several");
+  auto short_lived = holdfast::client::open(store.url());
+  auto x = short_lived.mutex("x");
+  auto held = holdfast::multi_mutex(a, x).acquire();
+  const auto lost = held.lost();
+  EXPECT_FALSE(lost.stop_requested());
+  short_lived.close();
+  std::promise<void> told;
+  const std::stop_callback tell(lost, [&] { told.set_value(); });
+  EXPECT_EQ(told.get_future().wait_for(40s), std::future_status::ready);
+  EXPECT_FALSE(held.held());
+  EXPECT_EQ(thrown([&] { held.check(); }), errc::closed);
+  EXPECT_TRUE(held.members()[0].held());
+}
+
+TEST_F(several_locks, taken_by_name_are_given_back_together) {
+  auto held = client.acquire_all({"x", "y"}, {.note = "both"});
+  EXPECT_FALSE(client.mutex("y").try_acquire());
+  held.unlock();
+  EXPECT_TRUE(client.mutex("y").try_acquire());
+  EXPECT_TRUE(client.mutex("x").try_acquire());
+}
+
+TEST_F(several_locks, waited_for_can_be_stopped) {
+  auto busy = b.acquire();
+  std::stop_source stop;
+  auto waits = std::async(std::launch::async, [&] {
+    std::error_code ec;
+    (void)holdfast::multi_mutex(a, b).acquire({}, stop.get_token(), ec);
+    return ec;
+  });
+  stop.request_stop();
+  EXPECT_EQ(waits.get(), errc::canceled);
+  EXPECT_TRUE(a.try_acquire());
+}
+
+}  // namespace
