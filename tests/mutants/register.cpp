@@ -23,8 +23,9 @@ constexpr line lines[] = {
 };
 
 const scenario* scenario_of(core::mutant which) {
-  for (const auto scenarios : {lease_scenarios, message_scenarios, owner_scenarios,
-                               cohort_scenarios, token_scenarios, fork_scenarios, file_scenarios})
+  for (const auto scenarios :
+       {lease_scenarios, message_scenarios, owner_scenarios, cohort_scenarios, crowd_scenarios,
+        token_scenarios, fork_scenarios, file_scenarios})
     for (const auto& one : scenarios())
       if (one.breaks == which) return &one;
   return nullptr;

@@ -14,10 +14,13 @@ constexpr core::capabilities abilities{
     .life = core::bound_to::ttl,
     .queue = core::order::fifo,
     .wanted = core::wanted_by::push,
+    .modes = core::bit_of(core::mode::exclusive) | core::bit_of(core::mode::shared) |
+             core::bit_of(core::mode::permit),
     .tokens = true,
     .durable = false,
     .processes = false,
     .breakable = true,
+    .downgrade = true,
 };
 
 struct own_options {
@@ -83,10 +86,10 @@ void backend::inspect(std::string_view prefix, core::inspection& to) {
   queries_.inspect(prefix, to);
 }
 
-void backend::break_lock(std::string_view name, std::string_view holder_seen, core::verdict& to) {
-  const auto seen = owner_id_of(holder_seen);
-  if (!seen || !*seen) return to.decided(false);  // no holder of a memory store has such an id
-  queries_.break_lock(name, *seen, to);
+void backend::break_lock(std::string_view name, std::string_view holder_id, core::verdict& to) {
+  const auto seen = holder_seen_of(holder_id);
+  if (!seen) return to.decided(false);  // no holder of a memory store has such an id
+  queries_.break_lock(name, seen, to);
 }
 
 void backend::close(time_point until) {

@@ -24,8 +24,10 @@ class backend final : public core::backend {
 
   const core::capabilities& can() const noexcept override;
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
+  // One step of the store is one for all its locks.
+  bool can_gather(std::span<const std::string_view>) const override { return true; }
   void inspect(std::string_view prefix, core::inspection&) override;
-  void break_lock(std::string_view name, std::string_view holder_seen, core::verdict&) override;
+  void break_lock(std::string_view name, std::string_view holder_id, core::verdict&) override;
   void close(time_point until) override;
   void forked() noexcept override { side_.wire.forked(); }
 

@@ -1,6 +1,7 @@
 #include "backend/memory/claim.hpp"
 
 #include <mutex>
+#include <utility>
 
 namespace holdfast::memory {
 
@@ -56,19 +57,31 @@ void claim::verb(Step step) {
 
 void claim::acquire(const core::ask& how) {
   verb([&](time_point now, const terms& t) {
-    if (side_.closed) {
+    const errc fault = side_.closed ? errc::closed : note_wish(how);
+    if (fault != errc{}) {
       actions out;
       out.what = tell::refused;
-      out.why = errc::closed;
+      out.why = fault;
       return out;
-    }
-    if (!how.note.empty()) {
-      note_ = std::make_unique<const std::string>(how.note);
-    } else if (note_) {
-      note_.reset();
     }
     return steps_.acquire(how.one_attempt, how.ttl, now, t);
   });
+}
+
+// Or what is wrong with it.
+errc claim::note_wish(const core::ask& how) {
+  const bool of_permits = how.how == core::mode::permit;
+  if (how.how == core::mode::exclusive && how.note.empty() && !how.with) {
+    if (wish_) wish_.reset();
+    return {};
+  }
+  if (!wish_) wish_ = std::make_unique<wish>();
+  wish_->note = how.note;
+  wish_->how = how.how;
+  wish_->permits = of_permits ? how.permits : 0;
+  wish_->of = of_permits ? how.of : 0;
+  wish_->with = how.with;
+  return of_permits && (how.permits == 0 || how.permits > how.of) ? errc::bad_option : errc{};
 }
 
 void claim::cancel() {
@@ -82,10 +95,21 @@ void claim::renew(duration ttl, std::uint32_t ticket) {
   });
 }
 
+void claim::downgrade() {
+  verb([&](time_point now, const terms& t) {
+    return side_.closed ? actions{} : steps_.downgrade(now, t);
+  });
+}
+
+std::string claim::owner() const {
+  const bool shared = steps_.downgraded() || (wish_ && wish_->how == core::mode::shared);
+  return shared ? group_text_of(steps_.number()) : text_of(who);
+}
+
 // With nobody in the queue it does not matter when a release arrives, and a clock costs more than
 // all the rest: it is dated to the grant.
 bool claim::release_undated(crier& cry) {
-  if (!side_.wire.calm() || !lock->queue.empty() || lock->holder != who) return false;
+  if (!side_.wire.calm() || lock->wanted() || lock->holder != who) return false;
   carry_out(steps_.release(seen_, side_.wire.rules()), seen_, cry);
   return true;
 }
@@ -129,6 +153,10 @@ void claim::hear(const reply& r, time_point now, crier& cry) {
     others_waited_ = steps_.others_wait();
   }
   if (static_cast<unsigned>(out.what) & static_cast<unsigned>(tell::moved)) answered_ = r.ticket;
+  if (out.why == errc::mismatch) {
+    if (!wish_) wish_ = std::make_unique<wish>();
+    wish_->is = r.of;
+  }
   carry_out(out, now, cry);
 }
 
@@ -149,20 +177,29 @@ void claim::carry_out(const actions& a, time_point now, crier& cry) {
     cry.post(*this, a.what);
   }
   if (a.clear) side_.unclear.add(*lock, who, steps_.surely_over(), now, cry);
+  if (wish_ && wish_->with && !(a.send && a.ask_for == operation::ask))
+    side_.together.leave(*std::exchange(wish_->with, nullptr), *this);
   if (a.send) {
-    request r = steps_.to_send(a.ask_for, now);
-    r.who = who;
-    r.ticket = ticket_;
-    r.note = note_.get();
-    wire.send(*this, *lock, r, now, cry);
+    send(a.ask_for, now, cry);
     if (mine != turn_) return;  // it was answered on the spot
   }
   if (a.sleeps) {
     const duration more = core::jittered(wire.env(), a.spread / 2, 1);
     wire.wake_at(*this, core::saturating_add(a.wake, more));
-  } else if (!steps_.waits()) {
+  } else if (!steps_.waits() && !steps_.repeats()) {
     wire.wake_at(*this, core::never);
   }
+}
+
+void claim::send(operation what, time_point now, crier& cry) {
+  request r = steps_.to_send(what, now);
+  r.who = who;
+  r.ticket = ticket_;
+  if (what == operation::ask) {
+    r.more = wish_.get();
+    if (wish_ && wish_->with) return side_.together.ask(*wish_->with, *this, *lock, r, now, cry);
+  }
+  side_.wire.send(*this, *lock, r, now, cry);
 }
 
 void claim::say(tell what) {
@@ -198,8 +235,19 @@ core::failure claim::reason() const {
     case errc::outcome_unknown:
       return {make_error_code(why_),
               "the memory store did not answer; what may be left there runs out with its ttl"};
+    case errc::mismatch: return {make_error_code(why_), mismatch()};
+    case errc::bad_option:
+      return {make_error_code(why_), "ask for one permit at least, and for no more than there are"};
     default: return {make_error_code(why_), {}};
   }
+}
+
+std::string claim::mismatch() const {
+  const auto name_of = [](std::uint32_t of) {
+    return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
+  };
+  return "it is " + name_of(wish_->is) + " to those that hold it now, and was asked for as " +
+         name_of(wish_->of) + ": give one of them another name";
 }
 
 }  // namespace holdfast::memory

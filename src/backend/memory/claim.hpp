@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "backend/memory/gatherings.hpp"
 #include "backend/memory/ledger.hpp"
 #include "backend/memory/transport.hpp"
 #include "core/crier.hpp"
@@ -14,10 +15,11 @@ namespace holdfast::memory {
 struct client_side {  // what the claims of one client share
   link wire;
   ledger unclear;
+  gatherings together;
   bool closed = false;
 
   client_side(std::shared_ptr<server> s, core::environment& env, const terms& t)
-      : wire(std::move(s), env, t), unclear(wire) {}
+      : wire(std::move(s), env, t), unclear(wire), together(wire) {}
 };
 
 class claim final : public core::claim, private listener, private news {
@@ -32,8 +34,9 @@ class claim final : public core::claim, private listener, private news {
   void acquire(const core::ask&) override;
   void cancel() override;
   void renew(duration ttl, std::uint32_t ticket) override;
+  void downgrade() override;
   void release(const core::succession* next) override;
-  std::string owner() const override { return text_of(who); }
+  std::string owner() const override;
 
   // For the closing backend, with the server's mutex held.
   static claim* of(endpoint&, const client_side&) noexcept;
@@ -42,6 +45,12 @@ class claim final : public core::claim, private listener, private news {
   void give_up(crier&);
 
  private:
+  // What this claim asks for, beyond the usual.
+  struct wish final : particulars {
+    core::gathering* with = nullptr;  // until it is answered
+    std::uint32_t is = 0;             // what it turned out to be; as in particulars
+  };
+
   link& home() noexcept override { return side_.wire; }
   void hear(const reply&, time_point now, crier&) override;
   void hear(const push&, time_point now, crier&) override;
@@ -50,10 +59,13 @@ class claim final : public core::claim, private listener, private news {
   void give_back() noexcept override;
   template <class Step>
   void verb(Step);
+  errc note_wish(const core::ask&);
   bool release_undated(crier&);
   void carry_out(const actions&, time_point now, crier&);
+  void send(operation, time_point now, crier&);
   void detach() noexcept;
   core::failure reason() const;
+  std::string mismatch() const;
 
   // These fit into what `news` leaves free of its last eight bytes.
   bool others_waited_ = false;  // at the grant
@@ -62,7 +74,7 @@ class claim final : public core::claim, private listener, private news {
   client_side& side_;
   core::claim_sink& sink_;
   recipe steps_;
-  std::unique_ptr<const std::string> note_;
+  std::unique_ptr<wish> wish_;
   time_point seen_{};           // when the grant arrived
   std::uint32_t ticket_ = 0;    // of the renewal to send
   std::uint32_t answered_ = 0;  // of the renewal that moved the deadline

@@ -23,4 +23,18 @@ std::optional<owner_id> owner_id_of(std::string_view text) {
   return id;
 }
 
+std::string group_text_of(std::int64_t number) { return 'g' + std::to_string(number); }
+
+holder_seen holder_seen_of(std::string_view text) {
+  holder_seen seen;
+  if (text.starts_with('g')) {
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data() + 1, last, seen.group);
+    if (error != std::errc{} || end != last || seen.group < 1) return {};
+  } else if (const auto id = owner_id_of(text)) {
+    seen.who = *id;
+  }
+  return seen;
+}
+
 }  // namespace holdfast::memory

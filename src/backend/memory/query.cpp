@@ -19,19 +19,35 @@ std::string host_name() {
   return name;
 }
 
-holder describe(const entry& e, time_point now) {
+holder describe(const entry& e, const member& m, time_point now) {
   using std::chrono::milliseconds;
   holder h;
   h.name = *e.name;
-  h.owner = text_of(e.holder);
-  h.note = e.note;
+  h.owner = text_of(m.who);
+  h.note = m.note;
   h.host = host_name();
   h.pid = ::getpid();  // every client of a store is in its process
-  h.token = e.number * turns_per_number;
-  h.held = std::chrono::floor<milliseconds>(now - e.since);
-  h.left = std::chrono::floor<milliseconds>(e.lapses - now);
-  h.waiting = static_cast<int>(e.queue.size());
+  h.token = m.number * turns_per_number;
+  h.held = std::chrono::floor<milliseconds>(now - m.since);
+  h.left = std::chrono::floor<milliseconds>(m.lapses - now);
+  h.waiting = e.more ? static_cast<int>(e.more->queue.size()) : 0;
   return h;
+}
+
+void describe_all(const entry& e, time_point now, std::vector<holder>& to) {
+  if (e.held(now)) {
+    const member alone{e.holder, e.number, 0, e.since, e.lapses, e.note};
+    to.push_back(describe(e, alone, now));
+  } else if (e.more) {
+    for (const member& m : e.more->members) {
+      if (m.lapses <= now) continue;
+      holder h = describe(e, m, now);
+      h.how = e.more->of == 0 ? lock_mode::shared : lock_mode::permit;
+      h.permits = m.permits;
+      h.of = e.more->of;
+      to.push_back(std::move(h));
+    }
+  }
 }
 
 }  // namespace
@@ -47,7 +63,7 @@ struct queries::item final : errand, news {
     }
     found.clear();
     s.for_each([&](const entry& e) {
-      if (e.held(now) && e.name->starts_with(name)) found.push_back(describe(e, now));
+      if (e.name->starts_with(name)) describe_all(e, now, found);
     });
   }
 
@@ -74,8 +90,8 @@ struct queries::item final : errand, news {
   }
 
   void say(tell) override {
-    std::sort(found.begin(), found.end(),
-              [](const holder& a, const holder& b) { return a.name < b.name; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const holder& a, const holder& b) { return a.name < b.name; });
     if (failed == errc{}) {
       if (shown) shown->found(std::move(found));
       if (broken) broken->decided(*verdict);
@@ -95,7 +111,7 @@ struct queries::item final : errand, news {
   core::inspection* shown = nullptr;
   core::verdict* broken = nullptr;
   std::string name;  // or the prefix
-  owner_id seen;
+  holder_seen seen;
   time_point until{};
   std::vector<holder> found;
   std::optional<bool> verdict;
@@ -127,7 +143,7 @@ void queries::inspect(std::string_view prefix, core::inspection& to) {
   start(std::move(made));
 }
 
-void queries::break_lock(std::string_view name, owner_id seen, core::verdict& to) {
+void queries::break_lock(std::string_view name, const holder_seen& seen, core::verdict& to) {
   auto made = std::make_unique<item>(*this);
   made->broken = &to;
   made->name = name;

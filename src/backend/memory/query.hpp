@@ -17,7 +17,7 @@ class queries {
   ~queries();  // with the client closed
 
   void inspect(std::string_view prefix, core::inspection&);
-  void break_lock(std::string_view name, owner_id seen, core::verdict&);
+  void break_lock(std::string_view name, const holder_seen&, core::verdict&);
   // With the server's mutex held.
   bool empty() const noexcept { return items_.empty(); }
   void fail_all(errc, crier&);

@@ -25,6 +25,7 @@ duration worth(duration ttl, duration skew) noexcept {
 actions recipe::acquire(bool one_attempt, duration ttl, time_point now, const terms& t) noexcept {
   ++epoch_;
   one_attempt_ = one_attempt;
+  downgraded_ = false;
   ttl_ = ttl;
   surely_over_ = {};
   actions out = ask(now, t);
@@ -47,6 +48,14 @@ actions recipe::renew(duration ttl, time_point now, const terms& t) noexcept {
   return out;
 }
 
+actions recipe::downgrade(time_point now, const terms& t) noexcept {
+  if (state_ != state::held || downgraded_) return {};
+  downgraded_ = true;
+  downgrade_unheard_ = true;
+  attempts_ = 0;
+  return question(operation::share, now, core::never, t);
+}
+
 actions recipe::release(time_point now, const terms& t) noexcept {
   if (state_ == state::lost) return become_fresh(tell::ended, errc::not_held);
   if (state_ != state::held) return {};
@@ -57,6 +66,7 @@ request recipe::to_send(operation what, time_point now) const noexcept {
   request r;
   r.what = what;
   r.one_attempt = one_attempt_;
+  r.shares = downgraded_;
   r.epoch = epoch_;
   r.ttl = ttl_;
   r.sent = now;
@@ -83,6 +93,7 @@ actions recipe::leave(state next, time_point now, const terms& t) noexcept {
   state_ = next;
   asked_since_ = now;
   attempts_ = 0;
+  downgrade_unheard_ = false;
   return question(operation::leave, now, core::never, t);
 }
 
@@ -115,6 +126,7 @@ time_point recipe::deadline_of(const reply& r, time_point now, const terms& t) c
 
 actions recipe::become_fresh(tell what, errc why) noexcept {
   state_ = state::fresh;
+  downgrade_unheard_ = false;
   ++epoch_;
   actions out;
   out.what = what;

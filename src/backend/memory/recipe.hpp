@@ -5,9 +5,10 @@
 //   ----------+----------------------------+-----------+------------------------------------------
 //   fresh     | acquire                    | asked     | send ask under a new owner id
 //   asked,    | granted                    | held      | tell granted: its send + ttl - drift
-//   unsure,   | queued, first in line      | queued    | wake when the holder's lease has run out
+//   unsure,   | queued, first in line      | queued    | wake when a holder's lease has run out
 //   queued    | queued                     | queued    | wake after a nap
 //             | busy (one attempt)         | fresh     | tell refused
+//             | mismatch                   | fresh     | tell refused
 //             | handed, restarted          | asked     | send ask: it counts once confirmed
 //             | cancel                     | leaving   | send leave
 //   asked,    | wake                       | unsure    | send ask again: the owner id resolves it
@@ -18,6 +19,9 @@
 //             | moved                      | held      | tell moved: its send + ttl - drift
 //             | not owner                  | lost      | tell lost
 //             | wanted                     | held      | tell wanted, once
+//             | downgrade, once            | held      | send share; renewals say it too
+//             | wake, share not answered   | held      | send share again
+//             | shared                     | held      | sleep no more
 //   held      | release                    | releasing | send leave
 //   lost      | release                    | fresh     | tell ended (not held)
 //   releasing | left, not owner            | fresh     | tell ended
@@ -29,6 +33,9 @@
 //
 // What was sent and not answered is sent again, after longer each time; renewals are not: the core
 // says them again.
+//
+// Readers and those who ask for permits go through the same states: what a request is for stands in
+// it (particulars), and the store does the rest.
 //
 // Every change of what the claim is about (acquire, cancel, release) starts a new epoch; replies to
 // requests of an earlier one are discarded.
@@ -77,6 +84,7 @@ class recipe {
   actions acquire(bool one_attempt, duration ttl, time_point now, const terms&) noexcept;
   actions cancel(time_point now, const terms&) noexcept;
   actions renew(duration ttl, time_point now, const terms&) noexcept;
+  actions downgrade(time_point now, const terms&) noexcept;
   actions release(time_point now, const terms&) noexcept;
   actions on(const reply&, time_point now, const terms&) noexcept;
   actions on(const push&, time_point now, const terms&) noexcept;  // to the claim's owner id
@@ -91,6 +99,9 @@ class recipe {
   bool waits() const noexcept {
     return state_ != state::fresh && state_ != state::held && state_ != state::lost;
   }
+  // Beside what it waits for: that the store knows of the downgrade.
+  bool repeats() const noexcept { return downgrade_unheard_; }
+  bool downgraded() const noexcept { return downgraded_; }
   time_point surely_over() const noexcept { return surely_over_; }
   // Of the last grant or renewal.
   std::int64_t number() const noexcept { return number_; }
@@ -119,8 +130,10 @@ class recipe {
   std::uint32_t epoch_ = 0;
   std::uint8_t attempts_ = 0;  // of what is not answered yet
   state state_ = state::fresh;
-  bool one_attempt_ = false;
-  bool others_wait_ = false;
+  bool one_attempt_ : 1 = false;
+  bool others_wait_ : 1 = false;
+  bool downgraded_ : 1 = false;
+  bool downgrade_unheard_ : 1 = false;
 };
 
 }  // namespace holdfast::memory

@@ -15,7 +15,7 @@ namespace {
 
 constexpr duration nap = 30s;  // of those that are not first in line
 
-// Until the holder's lease has run out, and a little more, so that not all look at once.
+// Until a holder's lease has run out, and a little more, so that not all look at once.
 actions sleep_until_lapse(duration lapse, time_point now) noexcept {
   actions out;
   out.sleeps = true;
@@ -52,6 +52,7 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
       out.what = tell::granted;
       return out;
     case verdict::busy: return become_fresh(tell::refused, errc::timed_out);
+    case verdict::mismatch: return become_fresh(tell::refused, errc::mismatch);
     case verdict::queued:
       state_ = state::queued;
       if (r.first) return sleep_until_lapse(r.lapse, now);
@@ -60,6 +61,7 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
       out.spread = nap / 10;
       return out;
     case verdict::moved:
+    case verdict::shared:
     case verdict::left:
     case verdict::not_owner: break;
   }
@@ -70,12 +72,15 @@ actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) n
   actions out;
   if (r.what == verdict::not_owner) {
     state_ = state::lost;
+    downgrade_unheard_ = false;
     ++epoch_;
     out.what = tell::lost;
   } else if (r.what == verdict::moved) {
     deadline_ = deadline_of(r, now, t);
     out.what = tell::moved;
     if (r.others_wait) return notice_waiters(out);
+  } else if (r.what == verdict::shared) {
+    downgrade_unheard_ = false;
   }
   return out;
 }
@@ -131,8 +136,10 @@ actions recipe::on_wake(time_point now, const terms& t) noexcept {
       if (now >= surely_over_ || planted(mutant::release_not_repeated))
         return give_up(errc::outcome_unknown);
       return question(operation::leave, now, surely_over_, t);
-    case state::fresh:
     case state::held:
+      if (!downgrade_unheard_) break;
+      return question(operation::share, now, core::never, t);
+    case state::fresh:
     case state::lost: break;
   }
   return {};

@@ -1,17 +1,21 @@
 // The server: a lease store. It knows nothing of clients but their owner ids and addresses.
 //
-// A lock is held by one owner until a moment of the store's own clock. Those that find it held wait
-// in a queue, first come first served; whoever leaves hands the lock straight to the first in line
-// that has an address, for a window in which that one must ask for it, and tells the next in line
-// when to look whether it did.
+// A lock is held until a moment of the store's own clock, by one owner, by readers together, or, as
+// a semaphore, by as many as its permits are for. Those for whom there is no room, or before whom
+// somebody waits, wait in a queue, first come first served. Whoever leaves hands what comes free
+// straight to the first in line that has an address, and to those behind for whom there is room
+// too: for a window in which they must ask for it. The next in line is told when to look whether a
+// lease has run out.
 #pragma once
 #include <cstdint>
-#include <list>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "backend/memory/crowd.hpp"
 #include "backend/memory/protocol.hpp"
 
 namespace holdfast::memory {
@@ -29,39 +33,49 @@ struct endpoint {
   endpoint* after_ = nullptr;
 };
 
-struct waiting {
-  owner_id who;
-  duration ttl, window;
-  std::string note;
-};
-
-struct tenure {  // what a failover can put back
-  owner_id holder;
+struct tenure {     // what a failover can put back
+  owner_id holder;  // alone
   std::int64_t number = 0;
   time_point since{}, lapses{};
   std::string note;
-  std::list<waiting> queue;
+  std::unique_ptr<crowd> more;  // null where there was never anybody but one holder
+
+  tenure() = default;
+  tenure(const tenure&);
+  tenure& operator=(const tenure&);
+  ~tenure() = default;
+
+  bool held(time_point now) const noexcept { return holder && lapses > now; }
+  bool wanted() const noexcept { return more && !more->queue.empty(); }
 };
 
 struct entry : tenure {
   const std::string* name = nullptr;
   endpoint* first_endpoint = nullptr;
   unsigned references = 0;  // endpoints and others that point here
-  bool held(time_point now) const noexcept { return holder && lapses > now; }
 };
 
-// The pushes that one request brought about: at most one of each to hand over, to tell the next in
-// line and to tell the holder.
-struct outbox {
+// The pushes that one request brought about.
+class outbox {
+ public:
   struct letter {
     endpoint* to;
     push what;
   };
-  letter letters[3];
-  unsigned count = 0;
-  void add(endpoint* to, const push& what) noexcept {
-    if (to && count < 3) letters[count++] = {to, what};
+  void add(endpoint* to, push::hint what, const owner_id& who, duration in = {}) {
+    if (to) letters_.push_back({to, {what, who, in}});
   }
+  const std::vector<letter>& letters() const noexcept { return letters_; }
+
+ private:
+  std::vector<letter> letters_;
+};
+
+// One of several asks that are granted all or none.
+struct part {
+  entry* lock;
+  request what;
+  reply answer;
 };
 
 // Passive: the caller holds the server's mutex and tells the time. The environment is asked for the
@@ -74,9 +88,12 @@ class store {
   void remove(endpoint&) noexcept;
 
   reply apply(entry&, const request&, time_point now, core::environment&, outbox&);
-  // Takes the lock from `seen`, or from whoever holds it when that is nobody; false when it is not
+  // All of them, or none: then those that could have been granted are busy.
+  void apply_together(std::span<part>, time_point now, core::environment&, outbox&);
+  // Takes the lock from `seen`, or from all that hold it when that is nobody; false when it is not
   // theirs.
-  bool take_away(std::string_view name, owner_id seen, time_point now, core::environment&, outbox&);
+  bool take_away(std::string_view name, const holder_seen&, time_point now, core::environment&,
+                 outbox&);
 
   void snapshot();
   void fail_over();
@@ -99,10 +116,14 @@ class store {
 
  private:
   void ask(entry&, const request&, time_point, core::environment&, outbox&, reply&);
+  void renew(entry&, const request&, time_point, core::environment&, outbox&, reply&);
   void leave(entry&, const request&, time_point, core::environment&, outbox&, reply&);
-  void hand_over(entry&, time_point, core::environment&, outbox&);
-  void point_out_first(entry&, time_point, outbox&);
-  void hold(entry&, owner_id, time_point now, duration, core::environment&);
+  void enqueue(entry&, const request&, const particulars&, outbox&);
+  void settle(entry&, time_point, core::environment&, outbox&);
+  void hold(entry&, owner_id, const particulars&, time_point now, duration, core::environment&);
+  void found_group(entry&);
+  static bool has_room(const entry&, const particulars&, time_point) noexcept;
+  static bool extend(entry&, const request&, time_point, reply&);
   std::int64_t next_number(time_point now, core::environment&);
   static endpoint* find(const entry&, const owner_id&) noexcept;
   static bool idle(const entry&, time_point now) noexcept;

@@ -52,7 +52,7 @@ void link::send(correspondent& from, entry& lock, request& r, time_point now, cr
   outbox out;
   const reply answered = server_->data.apply(lock, r, now, env_, out);
   from.hear(answered, now, cry);
-  if (out.count) post(out, now, cry);
+  if (!out.letters().empty()) post(out, now, cry);
 }
 
 void link::send(errand& from, time_point now, crier& cry) {
@@ -67,7 +67,10 @@ void link::send_in_weather(correspondent& from, entry* lock, const request& r, t
   if (lost || cut(now)) return;
   const time_point due = arrival(now);
   if (due <= now && up_.empty()) return arrive(from, lock, r, now, cry);
-  up_.push_back({up_.empty() ? due : std::max(due, up_.back().due), &from, lock, r});
+  auto more = r.more ? std::make_unique<const particulars>(*r.more) : nullptr;
+  up_.push_back({up_.empty() ? due : std::max(due, up_.back().due), &from, lock, r, nullptr});
+  up_.back().what.more = more.get();
+  up_.back().more = std::move(more);
   ++from.under_way_;
   set_alarm();
 }
@@ -87,7 +90,7 @@ void link::arrive(correspondent& from, entry* lock, const request& r, time_point
     static_cast<errand&>(from).at_store(server_->data, now, env_, out);
   }
   answer(from, answered, now, cry);
-  if (out.count) post(out, now, cry);
+  if (!out.letters().empty()) post(out, now, cry);
 }
 
 void link::answer(correspondent& to, const reply& r, time_point now, crier& cry) {
@@ -100,9 +103,9 @@ void link::answer(correspondent& to, const reply& r, time_point now, crier& cry)
 }
 
 void link::post(const outbox& out, time_point now, crier& cry) {
-  for (unsigned i = 0; i < out.count; ++i) {
-    auto& who = static_cast<listener&>(*out.letters[i].to);
-    who.home().deliver(who, out.letters[i].what, now, cry);
+  for (const outbox::letter& one : out.letters()) {
+    auto& who = static_cast<listener&>(*one.to);
+    who.home().deliver(who, one.what, now, cry);
   }
 }
 
@@ -184,7 +187,7 @@ void link::on_alarm(time_point now) {
 void link::deliver_due(time_point now, crier& cry) {
   for (std::size_t count = 0; count < batch_max; ++count) {
     if (!up_.empty() && up_.front().due <= now) {
-      const upward m = up_.front();
+      const upward m = std::move(up_.front());
       up_.pop_front();
       --m.from->under_way_;
       if (!cut(now)) arrive(*m.from, m.lock, m.what, now, cry);

@@ -111,6 +111,7 @@ class link final : private core::alarm_target {
     correspondent* from;
     entry* lock;  // null: from an errand
     request what;
+    std::unique_ptr<const particulars> more;  // its own: the sender may ask for other things by now
   };
   struct downward {
     time_point due;

@@ -1,0 +1,250 @@
+// What the store does with a request: who is let in, who waits, who is out.
+#include <algorithm>
+
+#include "backend/memory/store.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::memory {
+
+using core::mutant;
+using core::planted;
+
+namespace {
+
+const particulars nothing_special;
+
+const particulars& special(const request& r) noexcept { return r.more ? *r.more : nothing_special; }
+
+crowd& crowd_of(entry& e) {
+  if (!e.more) e.more = std::make_unique<crowd>();
+  return *e.more;
+}
+
+// What it is to those that hold it or wait for it: 0 a lock, else a semaphore's count. Nobody: it
+// can become either.
+bool is_another(const entry& e, std::uint32_t of, time_point now, std::uint32_t& is) noexcept {
+  if (e.held(now)) {
+    is = 0;
+  } else if (e.more && !e.more->members.empty()) {
+    is = e.more->of;
+  } else if (e.wanted()) {
+    is = e.more->queue.front().what.of;
+  } else {
+    return false;
+  }
+  return is != of;
+}
+
+time_point earliest_lapse(const entry& e, time_point now) noexcept {
+  return e.held(now) ? e.lapses : e.more->earliest_lapse();
+}
+
+}  // namespace
+
+reply store::apply(entry& e, const request& r, time_point now, core::environment& env,
+                   outbox& out) {
+  reply answer;
+  answer.epoch = r.epoch;
+  answer.ticket = r.ticket;
+  answer.ttl = r.ttl;
+  answer.sent = r.sent;
+  switch (r.what) {
+    case operation::ask: ask(e, r, now, env, out, answer); break;
+    case operation::leave: leave(e, r, now, env, out, answer); break;
+    case operation::renew:
+    case operation::share: renew(e, r, now, env, out, answer);
+  }
+  answer.others_wait = e.wanted();
+  return answer;
+}
+
+bool store::has_room(const entry& e, const particulars& p, time_point now) noexcept {
+  return !e.held(now) && (!e.more || e.more->fits(p));
+}
+
+// When it is theirs.
+bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
+  const time_point lapses = core::saturating_add(now, r.ttl);
+  if (e.held(now) && e.holder == r.who) {
+    e.lapses = lapses;
+    answer.number = e.number;
+    return true;
+  }
+  member* const m = e.more ? e.more->find(r.who) : nullptr;
+  if (!m) return false;
+  m->lapses = lapses;
+  answer.number = m->number;
+  return true;
+}
+
+void store::ask(entry& e, const request& r, time_point now, core::environment& env, outbox& out,
+                reply& answer) {
+  const particulars& p = special(r);
+  if (e.more) settle(e, now, env, out);
+  answer.what = reply::verdict::granted;
+  if (extend(e, r, now, answer)) return;
+  if (is_another(e, p.of, now, answer.of)) {
+    answer.what = reply::verdict::mismatch;
+    return;
+  }
+  const bool behind = e.wanted() && !planted(mutant::writer_starved);
+  if (!behind && has_room(e, p, now)) {
+    hold(e, r.who, p, now, r.ttl, env);
+    answer.number = e.number;
+    return;
+  }
+  if (r.one_attempt) {
+    answer.what = reply::verdict::busy;
+    return;
+  }
+  enqueue(e, r, p, out);
+  answer.what = reply::verdict::queued;
+  answer.first = e.more->first_in_line(r.who);
+  if (answer.first) e.more->pointed_out = r.who;
+  answer.lapse = earliest_lapse(e, now) - now;
+}
+
+void store::enqueue(entry& e, const request& r, const particulars& p, outbox& out) {
+  crowd& all = crowd_of(e);
+  const auto mine = [&](const waiting& w) { return w.who == r.who; };
+  if (std::any_of(all.queue.begin(), all.queue.end(), mine)) return;
+  all.queue.push_back({r.who, r.ttl, r.window, p});
+  if (all.queue.size() > 1) return;
+  out.add(find(e, e.holder), push::hint::wanted, e.holder);
+  for (const member& m : all.members) out.add(find(e, m.who), push::hint::wanted, m.who);
+}
+
+void store::renew(entry& e, const request& r, time_point now, core::environment& env, outbox& out,
+                  reply& answer) {
+  if (e.more) settle(e, now, env, out);
+  const bool shares = r.what == operation::share;
+  const bool alone = e.held(now) && (e.holder == r.who || planted(mutant::renew_without_owner));
+  member* const among = e.more ? e.more->find(r.who) : nullptr;
+  if (!alone && !among) {
+    answer.what = reply::verdict::not_owner;
+    return;
+  }
+  answer.what = shares ? reply::verdict::shared : reply::verdict::moved;
+  if (!shares) (alone ? e.lapses : among->lapses) = core::saturating_add(now, r.ttl);
+  if (!alone || !(shares || r.shares)) return;
+  found_group(e);
+  settle(e, now, env, out);
+}
+
+// Of one reader, under the number that it holds the lock alone with.
+void store::found_group(entry& e) {
+  crowd& all = crowd_of(e);
+  all.of = 0;
+  all.members.push_back({e.holder, e.number, 0, e.since, e.lapses, std::move(e.note)});
+  e.note.clear();
+  e.holder = {};
+}
+
+void store::leave(entry& e, const request& r, time_point now, core::environment& env, outbox& out,
+                  reply& answer) {
+  answer.what = reply::verdict::not_owner;
+  if (e.held(now) && (e.holder == r.who || planted(mutant::delete_without_owner))) {
+    e.holder = {};
+    answer.what = reply::verdict::left;
+  }
+  if (!e.more) return;
+  e.more->remove_lapsed(now);
+  if (e.more->remove(r.who)) answer.what = reply::verdict::left;
+  e.more->queue.remove_if([&](const waiting& w) { return w.who == r.who; });
+  settle(e, now, env, out);
+}
+
+// Those whose lease has run out are out, and the first in line that have an address get what is
+// free. Nobody else can ask for it, so those without one are dropped.
+void store::settle(entry& e, time_point now, core::environment& env, outbox& out) {
+  crowd& all = *e.more;
+  all.remove_lapsed(now);
+  while (!all.queue.empty()) {
+    const waiting& first = all.queue.front();
+    if (endpoint* const address = find(e, first.who)) {
+      if (!has_room(e, first.what, now)) {
+        if (all.pointed_out != first.who)
+          out.add(address, push::hint::look, first.who, earliest_lapse(e, now) - now);
+        all.pointed_out = first.who;
+        return;
+      }
+      hold(e, first.who, first.what, now, first.window, env);
+      out.add(address, push::hint::handed, first.who);
+    }
+    all.queue.pop_front();
+  }
+}
+
+void store::hold(entry& e, owner_id who, const particulars& p, time_point now, duration how_long,
+                 core::environment& env) {
+  const time_point lapses = core::saturating_add(now, how_long);
+  if (p.how == lock_mode::exclusive) {
+    e.holder = who;
+    e.number = next_number(now, env);
+    e.since = now;
+    e.lapses = lapses;
+    if (p.note.empty()) {
+      e.note.clear();
+    } else {
+      e.note = p.note;
+    }
+    return;
+  }
+  crowd& all = crowd_of(e);
+  e.holder = {};
+  const bool joins = p.how == lock_mode::shared && !all.members.empty();
+  if (!joins) e.number = next_number(now, env);
+  all.of = p.of;
+  const bool stays = planted(p.of == 0 ? mutant::zombie_reader : mutant::permit_lost_with_holder);
+  all.members.push_back({who, e.number, p.permits, now, stays ? core::never : lapses, p.note});
+}
+
+// None is granted before all could be. Those granted by an earlier copy of the same request stay.
+void store::apply_together(std::span<part> parts, time_point now, core::environment& env,
+                           outbox& out) {
+  bool all = true;
+  for (part& one : parts) {
+    entry& e = *one.lock;
+    const particulars& p = special(one.what);
+    if (e.more) settle(e, now, env, out);
+    one.answer = {};
+    if (extend(e, one.what, now, one.answer)) continue;
+    std::uint32_t is = 0;
+    all = all && !e.wanted() && has_room(e, p, now) && !is_another(e, p.of, now, is);
+  }
+  for (part& one : parts) {
+    entry& e = *one.lock;
+    std::uint32_t is = 0;
+    if (all) {
+      one.answer = apply(e, one.what, now, env, out);
+      continue;
+    }
+    request back = one.what;
+    back.what = operation::leave;
+    one.answer = apply(e, back, now, env, out);
+    const bool another = is_another(e, special(one.what).of, now, is);
+    one.answer.what = another ? reply::verdict::mismatch : reply::verdict::busy;
+    one.answer.of = is;
+  }
+}
+
+bool store::take_away(std::string_view name, const holder_seen& seen, time_point now,
+                      core::environment& env, outbox& out) {
+  const auto found = entries_.find(std::string(name));
+  if (found == entries_.end()) return false;
+  entry& e = found->second;
+  const bool alone = e.held(now) && (!seen || e.holder == seen.who);
+  if (alone) e.holder = {};
+  bool taken = alone;
+  if (e.more) {
+    crowd& all = *e.more;
+    all.remove_lapsed(now);
+    const bool whole = !seen || (seen.group != 0 && seen.group == e.number && all.of == 0);
+    taken = taken || (whole ? !all.members.empty() : all.remove(seen.who));
+    if (whole) all.members.clear();
+    settle(e, now, env, out);
+  }
+  return taken;
+}
+
+}  // namespace holdfast::memory
