@@ -10,7 +10,10 @@
 //   m.async_try_acquire(o, token)     | (error_code, lease): one attempt; busy: no error, no lease
 //   m.async_try_acquire_for(d, o, t)  | (error_code, lease): waits at most so long
 //   s.async_acquire_shared(...) etc.  | the same for a share of a shared_mutex
+//   multi.async_acquire(...) etc.     | (error_code, lease_set): all of them or none, one after the
+//                                     | other; the locks must live until it completes
 //   lease.async_release(token)        | (error_code): as release(); the lease is empty at once
+//   lease_set.async_release(token)    | the same for all of them at once
 //
 // The error_code is Boost's, which a std::error_code takes as it is and which compares with
 // holdfast::errc and holdfast::outcome. Options are copied before the call returns. The handler
@@ -227,3 +230,5 @@ auto lease::async_release(Token&& token) {
 
 }  // namespace v0
 }  // namespace holdfast
+
+#include <holdfast/asio_several.hpp>

@@ -33,6 +33,8 @@ class [[nodiscard]] lease_set {
   // Gives all back and reports the first fault, as lease::release().
   void release();
   void release(std::error_code&) noexcept;
+  template <class Token>
+  auto async_release(Token&& token);  // the same without blocking: holdfast/asio.hpp
   void unlock() noexcept;
 
  private:
@@ -56,6 +58,7 @@ class together {
   // The places of these locks in the order in which all of them are taken.
   static std::vector<std::size_t> order_of(std::span<exclusive_lockable* const>);
   static lease_set set_of(std::vector<lease>);
+  static std::vector<lease> members_of(lease_set&&) noexcept;
   static lease lease_of(turn&) noexcept;
 };
 
@@ -99,11 +102,16 @@ class multi_mutex final {
     return take(o, detail::wait_bound::within(detail::to_nanoseconds(d)), std::move(s), &ec);
   }
 
-  // The same without blocking, for Boost.Asio: holdfast/asio.hpp, which defines it.
+  // The same without blocking, for Boost.Asio: holdfast/asio.hpp, which defines them.
   template <class Token>
   auto async_acquire(const acquire_options& o, Token&& token) const;
   template <class Token>
   auto async_acquire(Token&& token) const;
+  template <class Token>
+  auto async_try_acquire(const acquire_options& o, Token&& token) const;
+  template <class R, class P, class Token>
+  auto async_try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o,
+                             Token&& token) const;
 
   // Lockable. For one thread at a time: what is locked is in this object.
   void lock() { current_ = acquire(); }

@@ -91,6 +91,11 @@ lease_set detail::together::set_of(std::vector<lease> members) {
   return out;
 }
 
+std::vector<lease> detail::together::members_of(lease_set&& all) noexcept {
+  all.watch_.reset();
+  return std::move(all.members_);
+}
+
 void multi_mutex::refuse_twins() const { detail::together::refuse_twins(members_); }
 
 lease_set multi_mutex::take(const acquire_options& o, detail::wait_bound bound,
