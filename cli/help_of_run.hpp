@@ -4,10 +4,14 @@
 namespace holdfast::cli {
 
 inline constexpr std::string_view help_of_run =
-    R"(Usage: holdfast run [OPTION...] NAME -- COMMAND [ARGUMENT...]
+    R"(Usage: holdfast run [OPTION...] NAME... -- COMMAND [ARGUMENT...]
 
-Waits for the lock NAME, runs COMMAND (no shell) and gives the lock back.
+Waits for the lock NAME, runs COMMAND (no shell) and gives the lock back. Of several NAMEs it takes
+all or none, and no order of theirs makes two runs wait for each other.
 
+  -s, --shared                  share the lock with others that say -s; without -s it is exclusive
+  -c, --permits N               so many may hold it at once; the same N for all who use the name
+      --take K                  of these take K (default 1)
   -n, --nonblock                do not wait: exit when somebody else holds the lock
   -w, --wait SECONDS            wait so long at most
   -E, --conflict-exit-code CODE exit with CODE when the lock was not got (0 to 255, default 1)
@@ -24,7 +28,8 @@ Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h.
 
 COMMAND sees HOLDFAST_NAME and HOLDFAST_TOKEN (a fencing token: let what you write to refuse smaller
 ones), on servers also HOLDFAST_EXPIRES (when the lock runs out unless renewed) and HOLDFAST_TTL
-(seconds). HOLDFAST_URL and variables with passwords are taken out.
+(seconds). Of several locks HOLDFAST_NAME has a line for each and HOLDFAST_TOKEN commas between
+theirs; HOLDFAST_EXPIRES is the earliest. HOLDFAST_URL and variables with passwords are taken out.
 
 Exit status: that of COMMAND, or 128 + the signal that ended it or the wait; 1 or -E: not got;
 75: the lock was lost and COMMAND ended; 69: the locks cannot be reached; 64: wrong usage;

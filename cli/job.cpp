@@ -29,7 +29,7 @@ int job::spawn(const job_plan& plan, bool foreground) {
   how.set_flags(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   how.set_mask(signals_.mask_of_caller());
   if (foreground) how.take_foreground_of(terminal_.fd());
-  if (plan.inherited_lock >= 0) how.keep(plan.inherited_lock);
+  for (const int lock : plan.inherited_locks) how.keep(lock);
   if (plan.page) how.keep(plan.page->fd());
   char** const environment = plan.environment->get();
   const bool ignore_children = signals_.caller_ignored_children();

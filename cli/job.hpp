@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <vector>
 
 #include "cli/deadline_page.hpp"
 #include "cli/job_environment.hpp"
@@ -14,7 +15,7 @@ namespace holdfast::cli {
 struct job_plan {
   char** command;
   job_environment* environment;
-  int inherited_lock = -1;            // a descriptor that the job keeps open
+  std::vector<int> inherited_locks;   // descriptors that the job keeps open
   const shared_page* page = nullptr;  // the guardian's, when there is one
 };
 

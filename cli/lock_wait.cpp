@@ -1,32 +1,19 @@
 #include "cli/lock_wait.hpp"
 
 #include <holdfast/error.hpp>
-#include <holdfast/options.hpp>
 
 #include "cli/interruptible.hpp"
 #include "cli/message.hpp"
 #include "cli/waiting_line.hpp"
 
 namespace holdfast::cli {
-namespace {
-
-acquire_options options_of(const run_arguments& arguments) {
-  acquire_options out;
-  if (arguments.ttl) out.ttl = std::chrono::ceil<std::chrono::milliseconds>(*arguments.ttl);
-  if (arguments.no_renew) out.renew = renewal::manual;
-  if (arguments.note) out.note = *arguments.note;
-  return out;
-}
-
-}  // namespace
-
 int lock_wait::obtain() {
   const std::string url_text = url_with_terms();
   if (const int signal = open(url_text)) return signal;
   refuse_useless_options();
   if (const int signal = try_once()) return give_up(signal);
   const bool waits = !arguments_.nonblock && (!arguments_.wait || arguments_.wait->count() > 0);
-  if (lease_ || !waits) return 0;
+  if (held_ || !waits) return 0;
   if (const int signal = wait_for_turn()) return give_up(signal);
   return 0;
 }
@@ -58,8 +45,8 @@ void lock_wait::refuse_useless_options() const {
 }
 
 int lock_wait::try_once() {
-  const auto attempt = [&](const std::stop_token&) {
-    lease_ = client_->mutex(arguments_.name).try_acquire(options_of(arguments_));
+  const auto attempt = [&](const std::stop_token& stop) {
+    held_ = take(*client_, arguments_, std::chrono::nanoseconds{0}, stop);
   };
   if (!at_.local()) return run_interruptibly(signals_, attempt);
   attempt({});
@@ -67,26 +54,16 @@ int lock_wait::try_once() {
 }
 
 int lock_wait::wait_for_turn() {
-  const waiting_line line(*client_, at_, std::span(&arguments_.name, 1));
+  const waiting_line line(*client_, at_, arguments_.names);
   return run_interruptibly(signals_, [&](std::stop_token stop) {
-    const auto mutex = client_->mutex(arguments_.name);
-    const auto options = options_of(arguments_);
-    lease_ = arguments_.wait ? mutex.try_acquire_for(*arguments_.wait, options, std::move(stop))
-                             : mutex.acquire(options, std::move(stop));
-    make_firm();
+    held_ = take(*client_, arguments_, arguments_.wait, std::move(stop));
+    if (has_ttl()) held_.make_firm(terms().ttl);
   });
-}
-
-// A lock that was handed over holds for a moment until its first renewal; a command wants more.
-void lock_wait::make_firm() {
-  if (!lease_ || !has_ttl() || lease_.expires() - lease_clock::now() > terms().ttl / 2) return;
-  std::error_code lost;  // then it is found out, and told, before the command starts
-  lease_.extend(std::chrono::ceil<std::chrono::milliseconds>(terms().ttl), lost);
 }
 
 int lock_wait::give_up(int signal) {
   std::error_code ignored;  // the process ends; what is not given back runs out
-  if (lease_) lease_.release(ignored);
+  if (held_) held_.release(ignored);
   return signal;
 }
 

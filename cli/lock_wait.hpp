@@ -1,10 +1,11 @@
-// From the URL to the lease.
+// From the URL to what a run holds.
 #pragma once
 #include <holdfast/client.hpp>
 
 #include <optional>
 #include <string>
 
+#include "cli/holding.hpp"
 #include "cli/lease_terms.hpp"
 #include "cli/place.hpp"
 #include "cli/run_arguments.hpp"
@@ -18,11 +19,11 @@ class lock_wait {
   lock_wait(const run_arguments& arguments, signal_inbox& signals)
       : arguments_(arguments), signals_(signals), at_(place_of(arguments.url)) {}
 
-  // 0 when the answer is granted or busy (lease() is empty then); else the signal that ended the
+  // 0 when the answer is granted or busy (held() is empty then); else the signal that ended the
   // wait, with nothing held. Throws lock_error and usage_error.
   int obtain();
 
-  lease& held() noexcept { return lease_; }
+  holding& held() noexcept { return held_; }
   const client& where() const noexcept { return *client_; }
   bool has_ttl() const noexcept { return client_->features().ttl; }
   const lease_terms& terms() const noexcept { return terms_; }
@@ -34,14 +35,13 @@ class lock_wait {
   void refuse_useless_options() const;
   int try_once();
   int wait_for_turn();
-  void make_firm();
   int give_up(int signal);
 
   const run_arguments& arguments_;
   signal_inbox& signals_;
   const place at_;
   std::optional<client> client_;
-  lease lease_;
+  holding held_;
   lease_terms terms_;
 };
 

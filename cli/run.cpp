@@ -19,7 +19,7 @@ namespace holdfast::cli {
 namespace {
 
 int report_busy(const run_arguments& arguments, const lock_wait& lock) {
-  std::string text = who_holds(lock.where(), std::span(&arguments.name, 1));
+  std::string text = who_holds(lock.where(), arguments.names);
   if (arguments.wait) text += "; gave up after " + spoken(*arguments.wait);
   say(text);
   return static_cast<int>(arguments.conflict_exit_code.value_or(exit_busy));
@@ -27,8 +27,11 @@ int report_busy(const run_arguments& arguments, const lock_wait& lock) {
 
 job_environment environment_for(const run_arguments& arguments, lock_wait& lock) {
   job_environment out(lock.at().secret_variables());
-  out.add("HOLDFAST_NAME", arguments.name);
-  out.add("HOLDFAST_TOKEN", std::to_string(lock.held().token()));
+  std::string names;  // a name may hold a comma, but no end of a line
+  for (const std::string& name : arguments.names)
+    names.append(names.empty() ? "" : "\n").append(name);
+  out.add("HOLDFAST_NAME", names);
+  out.add("HOLDFAST_TOKEN", lock.held().tokens());
   if (lock.has_ttl()) {
     out.add("HOLDFAST_EXPIRES", wall_clock_text(lock.held().expires()));
     out.add("HOLDFAST_TTL", seconds(lock.terms().ttl));
@@ -47,24 +50,24 @@ int run_job(const run_arguments& arguments, lock_wait& lock, signal_inbox& signa
   std::optional<guardian> watch;
   if (lock.has_ttl()) {
     set_terms(*page.emplace(), lock);
-    watch.emplace(*page, arguments.name);
+    watch.emplace(*page, shown_names(arguments));
   }
   auto environment = environment_for(arguments, lock);
   const shared_page* const shared = page ? &*page : nullptr;
-  const int inherited = arguments.close ? -1 : lock.held().native_handle();
+  const auto inherited = arguments.close ? std::vector<int>() : lock.held().descriptors();
   job command(signals);
   if (const int error = command.start({arguments.command, &environment, inherited, shared}))
     return cannot_run(arguments.command[0], error);
-  const auto end = supervise(command, lock.held(), arguments.name, signals, shared);
+  const auto end = supervise(command, lock.held(), shown_names(arguments), signals, shared);
   command.leave_terminal();
   return end.lost ? exit_lost : end.code;
 }
 
 // Answers whether the lock was still ours.
 bool give_back(lock_wait& lock, const std::string& name) {
-  lease& held = lock.held();
+  holding& held = lock.held();
   // Left to the end of the process: what the job has left running goes on holding the lock.
-  if (held.native_handle() >= 0) return true;
+  if (!held.descriptors().empty()) return true;
   if (!held.held()) return false;  // nothing is released early after a loss
   std::error_code error;
   held.release(error);
@@ -83,10 +86,10 @@ bool give_back(lock_wait& lock, const std::string& name) {
 int run_held(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
   try {
     const int code = run_job(arguments, lock, signals);
-    const bool ours = give_back(lock, arguments.name);
+    const bool ours = give_back(lock, shown_names(arguments));
     return ours ? code : exit_lost;
   } catch (...) {
-    give_back(lock, arguments.name);
+    give_back(lock, shown_names(arguments));
     throw;
   }
 }

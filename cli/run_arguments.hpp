@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace holdfast::cli {
 
 struct run_arguments {
-  std::string name;
-  char** command = nullptr;  // ends with a null pointer
+  std::vector<std::string> names;
+  bool shared = false;
+  std::optional<std::uint32_t> permits, taken;  // of a semaphore: how many there are, and to take
+  char** command = nullptr;                     // ends with a null pointer
   bool nonblock = false;
   std::optional<std::chrono::nanoseconds> wait;
   std::optional<std::uint32_t> conflict_exit_code;
@@ -19,6 +22,9 @@ struct run_arguments {
   bool close = false;
   bool help = false;  // nothing else is set then
 };
+
+// The names as a message shows them: "a, b".
+std::string shown_names(const run_arguments&);
 
 // argv[0] is the word "run". Overwrites a password of --url in argv, also when it throws
 // usage_error, which never quotes what may hold one.

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include <algorithm>
-#include <functional>
-#include <optional>
+#include <deque>
+#include <memory>
 #include <stop_token>
 
 #include "cli/message.hpp"
@@ -17,13 +17,15 @@ namespace {
 using clock = lease_clock;
 using std::chrono::milliseconds;
 
-// Wakes the poll when the library doubts the lease.
+// Wakes the poll when the library doubts one of the leases.
 class alert {
  public:
-  explicit alert(const lease& held)
-      : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        doubtful_(held.doubtful(), ring{fd_.get()}),
-        lost_(held.lost(), ring{fd_.get()}) {}
+  explicit alert(const holding& held) : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    for (const lease& l : held.leases()) {
+      bells_.emplace_back(l.doubtful(), ring{fd_.get()});
+      bells_.emplace_back(l.lost(), ring{fd_.get()});
+    }
+  }
   int fd() const noexcept { return fd_.get(); }
   bool rung() const noexcept {
     eventfd_t count;
@@ -36,14 +38,15 @@ class alert {
     void operator()() const noexcept { ::eventfd_write(fd, 1); }
   };
   file_descriptor fd_;
-  std::stop_callback<ring> doubtful_, lost_;
+  std::deque<std::stop_callback<ring>> bells_;
 };
 
 class supervision {
  public:
-  supervision(job& j, const lease& l, const std::string& name, signal_inbox& s, deadline_page* page)
-      : job_(j), lease_(l), name_(name), signals_(s), page_(page) {
-    if (page) alert_.emplace(l);
+  supervision(job& j, const holding& h, const std::string& name, signal_inbox& s,
+              deadline_page* page)
+      : job_(j), held_(h), name_(name), signals_(s), page_(page) {
+    if (page) alert_ = std::make_unique<alert>(h);
   }
 
   outcome_of_job run() {
@@ -74,7 +77,7 @@ class supervision {
   void on_signal(int signal) {
     if (signal == SIGCHLD) return;
     if (signal == SIGCONT) {
-      if (lease_.held() && !(page_ && page_->ending)) job_.carry_on();
+      if (held_.held() && !(page_ && page_->ending)) job_.carry_on();
     } else {
       job_.signal(signal);
     }
@@ -83,8 +86,8 @@ class supervision {
   void guard() {
     const auto now = clock::now();
     if (!ending_) {
-      const bool held = lease_.held();
-      if (held) page_->set_deadline(lease_.expires());
+      const bool held = held_.held();
+      if (held) page_->set_deadline(held_.expires());
       if (alert_->rung() || page_->ending || !held) begin_to_end(now);
     }
     if (ending_ && now >= kill_at_) job_.signal(SIGKILL);
@@ -93,16 +96,16 @@ class supervision {
   void begin_to_end(clock::time_point now) {
     ending_ = true;
     kill_at_ = page_->kill_at(now);
-    const bool held = lease_.held();
+    const bool held = held_.held();
     say(name_ + (held ? " may soon be lost: its lease was not renewed in time; ending the command"
-                      : " was lost: " + lease_.status().message() + "; ending the command"));
+                      : " was lost: " + held_.status().message() + "; ending the command"));
     if (page_->ending.exchange(true)) return;
     job_.signal(SIGTERM);
     if (held) job_.signal(SIGCONT);  // a stopped job cannot end itself
   }
 
   outcome_of_job finish(int code) {
-    if (page_ && !ending_ && (page_->ending || !lease_.held())) begin_to_end(clock::now());
+    if (page_ && !ending_ && (page_->ending || !held_.held())) begin_to_end(clock::now());
     if (ending_) end_rest_of_group();
     if (page_) page_->over = true;
     job_.reap();
@@ -120,19 +123,19 @@ class supervision {
   }
 
   job& job_;
-  const lease& lease_;
+  const holding& held_;
   const std::string& name_;
   signal_inbox& signals_;
   deadline_page* const page_;
-  std::optional<alert> alert_;
+  std::unique_ptr<alert> alert_;
   bool ending_ = false;
   clock::time_point kill_at_{};
 };
 
 }  // namespace
 
-outcome_of_job supervise(job& j, const lease& held, const std::string& name, signal_inbox& signals,
-                         const shared_page* page) {
+outcome_of_job supervise(job& j, const holding& held, const std::string& name,
+                         signal_inbox& signals, const shared_page* page) {
   try {
     return supervision(j, held, name, signals, page ? &**page : nullptr).run();
   } catch (...) {  // unwatched, it could outlive its lock; a lock without a ttl stays with it

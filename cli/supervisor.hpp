@@ -1,10 +1,9 @@
 // From the start of the job to its end: signals, loss, deadline.
 #pragma once
-#include <holdfast/lease.hpp>
-
 #include <chrono>
 #include <string>
 
+#include "cli/holding.hpp"
 #include "cli/job.hpp"
 #include "cli/signal_inbox.hpp"
 
@@ -17,7 +16,7 @@ struct outcome_of_job {
 
 // Runs until the job has ended, and after a loss until all of its group has. `page` is null for a
 // lease without a deadline.
-outcome_of_job supervise(job&, const lease&, const std::string& name, signal_inbox&,
+outcome_of_job supervise(job&, const holding&, const std::string& name, signal_inbox&,
                          const shared_page* page);
 
 }  // namespace holdfast::cli

@@ -12,6 +12,6 @@ endforeach()
 if(TARGET holdfast_cli)
   holdfast_test_program(cli_tests testkit cli/*.cpp)
   holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 RULES ${backend_rules}
-    "^(contention|looking|signals|terminal)=file" "^deadline=memory"
+    "^(contention|kinds\\.|looking|signals|terminal)=file" "^deadline=memory"
     ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder})
 endif()

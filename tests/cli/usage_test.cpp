@@ -46,6 +46,18 @@ TEST_F(usage, of_bad_durations_quotes_them) {
   refused({"run", "--url", "memory:", "--grace", "11s", "x", "--", "true"}, "third");
 }
 
+TEST_F(usage, of_shares_permits_and_several_names_that_contradict) {
+  for (const std::string bad : {"0", "-1", "1000001", "x", "1.5", ""})
+    refused({"run", "-c", bad, "x", "--", "true"}, "-c '" + bad + "' is no number from 1 to");
+  refused({"run", "-s", "-c", "2", "x", "--", "true"}, "-s is for a lock and -c");
+  refused({"run", "--take", "2", "x", "--", "true"}, "-c how many permits there are");
+  refused({"run", "-c", "2", "--take", "3", "x", "--", "true"}, "more than the -c permits");
+  refused({"run", "-s", "x", "y", "--", "true"}, "one NAME");
+  refused({"run", "-c", "2", "x", "y", "--", "true"}, "one NAME");
+  refused({"run", "x", "", "--", "true"}, "NAME is empty");
+  refused({"run", "--url", file_url(), "x", "y", "x", "--", "true"}, "\"x\"");
+}
+
 TEST_F(usage, of_bad_exit_codes_names_the_range) {
   for (const std::string bad : {"-1", "256", "x", "", "1.0", "99999999999"})
     refused({"run", "-E", bad, "x", "--", "true"}, "0 to 255");
@@ -55,7 +67,6 @@ TEST_F(usage, twice_with_different_values_is_refused) {
   refused({"run", "-w", "1", "-w", "2", "x", "--", "true"}, "twice");
   refused({"run", "--url", "memory:a", "--url", "memory:b", "x", "--", "true"}, "twice");
   refused({"run", "-n", "-w", "2", "x", "--", "true"}, "-n");
-  refused({"run", "x", "y", "--", "true"}, "more than one NAME");
   process same(holdfast({"run", "-E", "3", "--url", file_url(), "-E", "3", "x", "--", "true"}));
   EXPECT_EQ(same.wait(), (ending{0, 0}));
 }
@@ -101,7 +112,7 @@ TEST_F(usage, help_and_version_go_to_standard_output) {
   for (const words& asked : {words{"help", "run"}, words{"run", "--help"}, words{"run", "-h"}}) {
     process run(holdfast(asked));
     EXPECT_EQ(run.wait(), (ending{0, 0}));
-    EXPECT_NE(run.out().find("holdfast run [OPTION...] NAME -- COMMAND"), std::string::npos);
+    EXPECT_NE(run.out().find("holdfast run [OPTION...] NAME... -- COMMAND"), std::string::npos);
     EXPECT_EQ(run.err(), "");
   }
   for (const std::string command : {"ls", "show", "wait", "break"})

@@ -1,0 +1,46 @@
+// What a run holds: a lock, a share of one, permits of a semaphore, or several locks together.
+#pragma once
+#include <holdfast/client.hpp>
+#include <holdfast/multi_mutex.hpp>
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/run_arguments.hpp"
+
+namespace holdfast::cli {
+
+class holding {
+ public:
+  holding() noexcept = default;
+  explicit holding(lease one) noexcept : one_(std::move(one)) {}
+  explicit holding(lease_set several) noexcept : several_(std::move(several)) {}
+
+  explicit operator bool() const noexcept { return !leases().empty(); }
+  std::span<const lease> leases() const noexcept;  // in the order of the names
+
+  bool held() const noexcept;                        // all are
+  std::error_code status() const noexcept;           // of the first that is not
+  lease_clock::time_point expires() const noexcept;  // the earliest
+  std::string tokens() const;                        // with commas between them
+  std::vector<int> descriptors() const;              // of files that are locked
+
+  // A lock that was handed over holds for a moment until its first renewal. Waits for that; then
+  // it holds for at least half of `ttl`, or is lost.
+  void make_firm(std::chrono::nanoseconds ttl) noexcept;
+  void release(std::error_code&) noexcept;
+
+ private:
+  lease one_;
+  lease_set several_;
+};
+
+// Takes what the arguments say, and waits for `most`: nothing is for ever, zero one attempt. Empty
+// when it is busy. Throws lock_error, also when it was stopped.
+holding take(const client&, const run_arguments&, std::optional<std::chrono::nanoseconds> most,
+             std::stop_token);
+
+}  // namespace holdfast::cli
