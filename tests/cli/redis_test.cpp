@@ -66,17 +66,22 @@ TEST_F(redis, break_takes_an_id_that_others_have_written) {
   EXPECT_EQ(output_of({"show", "job"}, 1), "job: free\n");
 }
 
-TEST_F(redis, of_a_wait_no_line_shows_the_password) {
+TEST_F(redis, of_a_wait_neither_its_lines_nor_its_arguments_show_the_password) {
   process holder(hold());
   holder.line();
   const std::string at = server_->url().substr(8), url = "redis://lock:tw33t@" + at;
   server_->command({"ACL", "SETUSER", "lock", "on", ">tw33t", "~*", "&*", "+@all"});
-  process wait(holdfast({"wait", "job", "-w", "1ms"}), {.environment = {{"HOLDFAST_URL", url}}});
-  EXPECT_EQ(wait.wait(), (ending{1, 0}));
-  EXPECT_EQ(wait.err().find("tw33t"), std::string::npos) << wait.err();
-  EXPECT_EQ(wait.err().find("holdfast: waiting at redis://lock:***@" + at + " (HOLDFAST_URL)\n"),
-            0u)
-      << wait.err();
+  process wait(holdfast({"wait", "job"}), {.environment = {{"HOLDFAST_URL", url}}});
+  process second(holdfast({"wait", "job", "--url", url}));
+  for (process* const p : {&wait, &second}) {
+    ASSERT_TRUE(eventually([&] { return !p->err().empty(); }));
+    EXPECT_EQ(p->err().find("tw33t"), std::string::npos) << p->err();
+    const auto arguments = file_text("/proc/" + std::to_string(p->pid()) + "/cmdline");
+    EXPECT_EQ(arguments.find("tw33t"), std::string::npos);
+  }
+  const std::string line = "holdfast: waiting at redis://lock:***@" + at;
+  EXPECT_EQ(wait.err(), line + " (HOLDFAST_URL)\n");
+  EXPECT_EQ(second.err(), line + " (--url)\n");
 }
 
 }  // namespace
