@@ -4,17 +4,22 @@ find_package(OpenSSL REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 
-# Each script stands behind shared.lua, but those that are not about one lock.
+# Each script stands behind shared.lua, some behind members.lua too, but those that are not about one
+# lock.
 function(holdfast_redis_scripts output)
   set(folder ${PROJECT_SOURCE_DIR}/src/backend/redis/scripts)
   file(READ ${folder}/shared.lua shared)
+  file(READ ${folder}/members.lua members)
   set(entries "")
-  foreach(name join release leave renew resolve take_away raise let_go pass guard guarded_write)
+  foreach(name join enter release part leave renew renew_members resolve downgrade take_away raise
+      let_go pass gather guard guarded_write)
     file(READ ${folder}/${name}.lua text)
     if(name STREQUAL "guarded_write")
       file(READ ${folder}/guard.lua guard)
       string(PREPEND text "${guard}")
-    elseif(NOT name MATCHES "^(renew|raise|let_go|pass|guard)$")
+    elseif(name MATCHES "^(enter|part|leave|take_away)$")
+      string(PREPEND text "${shared}${members}")
+    elseif(NOT name MATCHES "^(renew|renew_members|raise|let_go|pass|gather|guard)$")
       string(PREPEND text "${shared}")
     endif()
     string(SHA1 hash "${text}")
@@ -23,7 +28,7 @@ function(holdfast_redis_scripts output)
       ${folder}/${name}.lua)
   endforeach()
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-    ${folder}/shared.lua)
+    ${folder}/shared.lua ${folder}/members.lua)
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT "\
 #include \"backend/redis/scripts.hpp\"
 

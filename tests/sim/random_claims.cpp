@@ -8,10 +8,16 @@ namespace {
 using redis::script_name;
 
 const std::string lock = "lock", line = "holdfast:{lock}:lock:q", known = "holdfast:{lock}:lock:m",
+                  members = "holdfast:{lock}:lock:r", permits = "holdfast:{lock}:lock:p",
                   counter = "holdfast:n";
+const std::string other = "other";
 const std::string ttl = "200000", window = "100000";  // ms: none lapses during a test
 
 }  // namespace
+
+std::string random_claims::any_owner() { return below(2) == 0 ? owner() : member(); }
+
+std::string random_claims::member() { return member_ + owner().substr(4); }
 
 std::string random_claims::owner() {
   const std::string client = below(2) == 0 ? "0000000000000001" : "0000000000000002";
@@ -20,14 +26,41 @@ std::string random_claims::owner() {
 
 command_words random_claims::call(script_name name, std::vector<std::string> arguments) {
   const redis::script& s = redis::script_of(name);
-  command_words command{"EVALSHA", std::string(s.sha1), "4", lock, line, known, counter};
-  if (below(20) == 0) command = {"EVAL", std::string(s.text), "4", lock, line, known, counter};
+  command_words command{below(20) == 0 ? "EVAL" : "EVALSHA", std::string(s.sha1), "6"};
+  if (command.front() == "EVAL") command[1] = s.text;
+  for (const auto& key : {lock, line, known, counter, members, permits}) command.push_back(key);
   for (auto& one : arguments) command.push_back(std::move(one));
   return command;
 }
 
 command_words random_claims::any_script() {
-  switch (below(10)) {
+  switch (below(100) < alone_ ? below(10) : 8 + below(10)) {
+    case 10:
+    case 11:
+    case 12:
+    case 13:
+      return call(script_name::enter,
+                  {member(), ttl, window, below(4) == 0 ? "1700000000000001" : "",
+                   below(2) == 0 ? "1" : "", below(4) == 0 ? "1" : "", below(2) == 0 ? "1" : "2",
+                   below(6) == 0 ? "2" : "3"});
+    case 14:
+    case 15: return call(script_name::part, {member()});
+    case 16: return call(script_name::downgrade, {owner(), "1700000000000002"});
+    case 17:
+      return {"EVALSHA",
+              std::string(redis::script_of(script_name::gather).sha1),
+              "7",
+              counter,
+              lock,
+              line,
+              known,
+              other,
+              "holdfast:{other}:other:q",
+              "holdfast:{other}:other:m",
+              owner(),
+              ttl,
+              owner(),
+              ttl};
     case 0:
     case 1:
     case 2:
@@ -40,16 +73,20 @@ command_words random_claims::any_script() {
       if (below(2) == 0)
         return {"EVALSHA", std::string(redis::script_of(script_name::let_go).sha1), "2", lock, line,
                 owner()};
-      return call(script_name::leave, {owner()});
+      return call(script_name::leave, {any_owner()});
     case 7: {
-      auto renew = call(script_name::renew, {owner(), ttl, below(2) == 0 ? "note" : ""});
-      renew[2] = "2";
-      renew.erase(renew.begin() + 4);
-      renew.erase(renew.begin() + 5);
+      const bool of_members = below(2) == 0;
+      const auto& s =
+          redis::script_of(of_members ? script_name::renew_members : script_name::renew);
+      command_words renew{"EVALSHA", std::string(s.sha1), of_members ? "3" : "2", lock};
+      if (of_members) renew.push_back(members);
+      for (const auto& word :
+           {known, of_members ? member() : owner(), ttl, std::string(below(2) == 0 ? "note" : "")})
+        renew.push_back(word);
       return renew;
     }
     case 8: return call(script_name::resolve, {owner(), ttl});
-    default: return call(script_name::take_away, {owner()});
+    default: return call(script_name::take_away, {any_owner()});
   }
 }
 
@@ -61,7 +98,8 @@ void random_claims::add_take(std::vector<command_words>& commands) {
 }
 
 command_words random_claims::meddling() {
-  switch (below(8)) {
+  switch (below(9)) {
+    case 8: return {"DEL", below(2) == 0 ? members : permits};
     case 0: return {"SET", lock, "somebody", "NX"};
     case 1: return {"SET", lock, "somebody", "NX", "PX", ttl};
     case 2: return {"DEL", lock};
@@ -75,9 +113,14 @@ command_words random_claims::meddling() {
 
 std::vector<command_words> random_claims::list() {
   std::vector<command_words> commands;
+  const bool readers = below(2) == 0;
+  member_ = readers ? "hfs:" : "hfp:";
+  alone_ = readers ? 50 : 10;
   for (const auto name :
        {script_name::join, script_name::release, script_name::leave, script_name::renew,
-        script_name::resolve, script_name::take_away, script_name::let_go, script_name::pass})
+        script_name::resolve, script_name::take_away, script_name::let_go, script_name::pass,
+        script_name::enter, script_name::part, script_name::renew_members, script_name::downgrade,
+        script_name::gather})
     commands.push_back({"SCRIPT", "LOAD", std::string(redis::script_of(name).text)});
   if (below(2) == 0)
     commands.push_back(
@@ -86,14 +129,19 @@ std::vector<command_words> random_claims::list() {
     const int kind = below(10);
     if (kind == 0) {
       commands.push_back(meddling());
-    } else if (kind < 3) {
+    } else if (kind < 3 && below(100) < alone_) {
       add_take(commands);
     } else {
       commands.push_back(any_script());
     }
   }
   commands.push_back({"CONFIG", "SET", "maxmemory", "0"});
-  for (const auto& [read, key] : {std::pair{"GET", lock}, {"ZCARD", line}, {"HGETALL", known}})
+  for (const auto& [read, key] : {std::pair{"GET", lock},
+                                  {"GET", other},
+                                  {"ZCARD", line},
+                                  {"ZCARD", members},
+                                  {"HGETALL", known},
+                                  {"HGETALL", permits}})
     commands.push_back({read, key});
   commands.push_back({"FLUSHALL"});
   return commands;

@@ -20,13 +20,15 @@ class random_claims {
 
  private:
   int below(int n) { return static_cast<int>(numbers_() % static_cast<std::uint64_t>(n)); }
-  std::string owner();
+  std::string owner(), member(), any_owner();
   void add_take(std::vector<command_words>&);
   command_words call(redis::script_name, std::vector<std::string> arguments);
   command_words any_script();
   command_words meddling();
 
   std::mt19937_64 numbers_;
+  std::string member_ = "hfs:";  // what shares the lock in this list
+  int alone_ = 50;               // of a hundred calls, those about a lock that is held alone
 };
 
 }  // namespace holdfast::sim

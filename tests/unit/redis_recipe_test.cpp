@@ -47,7 +47,8 @@ TEST_F(redis_recipe, a_deadline_counts_from_the_send) {
 
 TEST_F(redis_recipe, busy_ends_an_attempt_and_gets_others_in_line) {
   steps.acquire(true, 10s, now);
-  const actions refused = hear(operation::take, verdict::busy);
+  EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::glance);
+  const actions refused = hear(operation::glance, verdict::busy);
   EXPECT_EQ(refused.what, tell::refused);
   EXPECT_EQ(refused.why, errc::timed_out);
   steps.acquire(false, 10s, now);

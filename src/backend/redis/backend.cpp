@@ -14,11 +14,14 @@ constexpr core::capabilities abilities{
     .life = core::bound_to::ttl,
     .queue = core::order::fifo,
     .wanted = core::wanted_by::push,
+    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
+             core::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
     .processes = true,
     .breakable = true,
     .shown_by_renewal = true,
+    .downgrade = true,
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ class backend final : public core::backend {
   const core::capabilities& can() const noexcept override;
   std::string name_fault(std::string_view) const override;
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
+  bool can_gather(std::span<const std::string_view>) const override { return true; }
   void flush() override { link_.flush(); }
   core::driver* lend() noexcept override { return link_.lend(); }
   void inspect(std::string_view prefix, core::inspection&) override;

@@ -61,7 +61,10 @@ void claim::acquire(const core::ask& how) {
     } else if (text_) {
       text_.reset();
     }
-    carry_out(steps_.acquire(how.one_attempt, how.ttl, now), now, cry);
+    permits_ = how.permits;
+    of_ = how.of;
+    with_ = how.with;
+    carry_out(steps_.acquire(how.one_attempt, how.ttl, now, how.how, with_ != nullptr), now, cry);
     return sends::soon;
   });
 }
@@ -81,6 +84,13 @@ void claim::renew(duration ttl, std::uint32_t t) {
   });
 }
 
+void claim::downgrade() {
+  verb([&](time_point now, crier& cry) {
+    carry_out(steps_.downgrade(), now, cry);
+    return sends::soon;
+  });
+}
+
 // The next claim gets in line in the same step, so that the lock goes on to whoever was first and
 // one command does for both.
 void claim::release(const core::succession* next) {
@@ -89,7 +99,9 @@ void claim::release(const core::succession* next) {
   verb([&](time_point now, crier& cry) {
     const bool wanted = steps_.others_wait();
     actions a = steps_.release(now);
-    if (next && a.send == operation::release && link_.may_join()) {
+    const bool both_alone =
+        steps_.how() == lock_mode::exclusive && next && next->how.how == lock_mode::exclusive;
+    if (both_alone && a.send == operation::release && link_.may_join()) {
       auto& heir = static_cast<claim&>(*next->who);
       a.send = operation::none;
       heir.carry_out(heir.steps_.succeed(next->how.ttl, now), now, cry);
@@ -103,7 +115,12 @@ void claim::release(const core::succession* next) {
   if (next && !succeeded && !forked) next->who->acquire(next->how);
 }
 
-std::string claim::owner() const { return std::string(view(text_of(link_.client(), id_))); }
+std::string claim::owner() const {
+  if (steps_.how() == lock_mode::shared) return group_of(steps_.number());
+  return std::string(view(text()));
+}
+
+owner_text claim::text() const noexcept { return text_of(link_.client(), id_, steps_.how()); }
 
 void claim::take_id() {
   drop_id();
@@ -128,7 +145,7 @@ void claim::carry_out(actions a, time_point now, crier& cry) {
                   now, link_.how().rules);
   }
   if (a.clear && id_ && spoken && !core::planted(core::mutant::unknown_acquire_dropped))
-    link_.unclear().add(lock_, text_of(link_.client(), id_), steps_.ttl(), now);
+    link_.unclear().add(lock_, text(), steps_.ttl(), now);
   const bool ended = steps_.now_in() == recipe::state::fresh;
   if (a.new_id && !(core::planted(core::mutant::owner_id_reused) && id_)) take_id();
   if (ended) {
@@ -146,9 +163,12 @@ void claim::carry_out(actions a, time_point now, crier& cry) {
     link_.sleep(*this, wakes ? core::saturating_add(a.wake, spread) : core::never);
   }
   const bool waits = steps_.waits(), pushable = steps_.may_be_pushed();
-  if (waits != was_waiting_ || pushable != was_pushable_)
-    link_.count(waits - std::exchange(was_waiting_, waits),
-                pushable - std::exchange(was_pushable_, pushable), now);
+  const bool listens = steps_.listens();
+  if (waits != was_waiting_ || pushable != was_pushable_ || listens != was_listening_)
+    link_.count({.waiting = waits - std::exchange(was_waiting_, waits),
+                 .pushable = pushable - std::exchange(was_pushable_, pushable),
+                 .listening = listens - std::exchange(was_listening_, listens)},
+                now);
   if (a.what == tell::nothing) return;
   if (a.what == tell::granted) {
     others_waited_ = steps_.others_wait();

@@ -25,12 +25,17 @@ class claim final : public core::claim, private core::news {
   void acquire(const core::ask&) override;
   void cancel() override;
   void renew(duration ttl, std::uint32_t ticket) override;
+  void downgrade() override;
   void release(const core::succession* next) override;
   std::string owner() const override;
 
   // For the link, with its lock held.
   const std::string& lock() const noexcept { return lock_; }
   const claim_id& id() const noexcept { return id_; }
+  owner_text text() const noexcept;  // of its id
+  std::uint32_t permits() const noexcept { return permits_; }
+  std::uint32_t of() const noexcept { return of_; }
+  const core::gathering* with() const noexcept { return with_; }
   const recipe& steps() const noexcept { return steps_; }
   claim_table::place place() const noexcept { return place_; }
   std::string_view note() const noexcept {
@@ -52,7 +57,8 @@ class claim final : public core::claim, private core::news {
   bool noted = false;                  // one may have
 
  private:
-  bool was_waiting_ = false, was_pushable_ = false;  // the small ones fill what `news` leaves free
+  bool was_waiting_ = false, was_pushable_ = false,
+       was_listening_ = false;  // the small ones fill what `news` leaves free
 
  public:
   claim* next_of_id = nullptr;        // in the table
@@ -78,6 +84,8 @@ class claim final : public core::claim, private core::news {
   core::claim_sink& sink_;
   const std::string lock_;
   claim_id id_;
+  std::uint32_t permits_ = 1, of_ = 0;
+  const core::gathering* with_ = nullptr;  // while it is asked for with others
   claim_table::place place_;
   recipe steps_;
   std::unique_ptr<const std::string> text_;  // the note; or, once it has failed, why

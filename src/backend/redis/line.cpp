@@ -44,22 +44,17 @@ void line::expect(const sent_request& r, time_point now) {
   specials_ += r.special && !r.for_claims ? 1 : 0;
 }
 
-std::string line::take_out() {
-  if (!may_write()) return {};
-  return std::exchange(out_, {});
-}
-
-void line::opened(time_point now, crier&) {
+void line::opened() {
   if (state_ != state::connecting) return;
   state_ = state::greeting;
-  if (!settings_.password.empty()) greet(step::auth, now);
-  if (settings_.database != 0) greet(step::select, now);
-  greet(step::name, now);
-  greet(step::id, now);
-  greet(step::info, now);
+  if (!settings_.password.empty()) greet(step::auth);
+  if (settings_.database != 0) greet(step::select);
+  greet(step::name);
+  greet(step::id);
+  greet(step::info);
 }
 
-void line::greet(step s, time_point) {
+void line::greet(step s) {
   greeting_.push_back(s);
   switch (s) {
     case step::auth:
@@ -134,7 +129,7 @@ bool line::greeted(const value& v, time_point now, crier& cry) {
   if (v.is(value::kind::error) && !greet_failed(s, v, now, cry)) return false;
   switch (s) {
     case step::id: own_id_ = v.integer(); break;
-    case step::info: learn_server(v.is(value::kind::text) ? v.text() : "", now); break;
+    case step::info: learn_server(v.is(value::kind::text) ? v.text() : ""); break;
     case step::kill:
       if (v.is(value::kind::integer)) predecessors_.erase(predecessors_.begin());
       break;
@@ -158,7 +153,7 @@ bool line::greet_failed(step s, const value& v, time_point now, crier& cry) {
 // INFO is answered last of the first steps: what follows depends on it. A server that was started
 // anew counts its clients anew: an old id may be somebody else's, and what was under way to the old
 // server is gone with it.
-void line::learn_server(std::string_view info, time_point now) {
+void line::learn_server(std::string_view info) {
   std::string run_id;
   constexpr std::string_view field = "run_id:";
   if (const auto at = info.find(field); at != info.npos) {
@@ -173,7 +168,7 @@ void line::learn_server(std::string_view info, time_point now) {
     for (std::size_t i = 0; i < predecessors_.size(); ++i) greet_kill(predecessors_[i]);
   }
   if (!run_id.empty()) run_id_ = std::move(run_id);
-  if (role_ == role::messages) greet(step::subscribe, now);
+  if (role_ == role::messages) greet(step::subscribe);
 }
 
 void line::greet_kill(std::int64_t id) {
@@ -197,10 +192,6 @@ void line::closed(failure why, time_point now, crier& cry) {
     why.text += "; a server that wants TLS is opened as rediss:";
   const bool for_good = why.code == errc::refused;
   fail(std::move(why), for_good, now, cry);
-}
-
-void line::give_up(failure why, time_point now, crier& cry) {
-  if (state_ != state::down) fail(std::move(why), false, now, cry);
 }
 
 void line::fail(failure why, bool for_good, time_point now, crier& cry) {
@@ -249,10 +240,6 @@ core::failure line::too_late() const {
   if (settings_.tls && state_ <= state::connecting)
     text += "; if the server does not speak TLS there, open it as redis:";
   return {errc::unavailable, std::move(text)};
-}
-
-void line::finish() noexcept {
-  if (wire_) wire_->stream->finish();
 }
 
 }  // namespace holdfast::redis

@@ -91,34 +91,33 @@ class line {
   role what() const noexcept { return role_; }
   std::string& out() noexcept { return out_; }
   void expect(const sent_request&, time_point now);  // in the order of what goes out
-  void give_up(core::failure, time_point now, core::crier&);
   void on_alarm(time_point now, core::crier&);
-  std::string take_out();  // to write; empty: nothing to
   const std::shared_ptr<wire>& current() const noexcept { return wire_; }
   bool may_write() const noexcept { return state_ >= state::greeting; }
   bool is_sole() const noexcept { return is_sole_; }  // nothing sent earlier can run any more
   const core::failure& last_failure() const noexcept { return last_failure_; }
   const std::string& aborted() const noexcept { return aborted_; }  // by on_reply()
-  bool idle() const noexcept { return in_flight_.empty(); }
   // An answer that no claim waits for: to the greeting, or to what was asked for its own sake.
   bool awaits() const noexcept {
     return state_ == state::connecting || state_ == state::greeting || specials_ > 0;
   }
   core::failure too_late() const;  // it has not come about within the connect-timeout
-  void finish() noexcept;
+
+  bool writing = false;  // somebody is: it takes along what others add
+  std::string spare;     // of who writes; keeps its room
 
   // The events of the current wire.
-  void opened(time_point now, core::crier&);
+  void opened();
   void received(std::span<const std::byte>, time_point now, core::crier&);
   void closed(core::failure, time_point now, core::crier&);
 
  private:
   enum class step : unsigned char { auth, select, name, id, info, kill, subscribe };
-  void greet(step, time_point now);
+  void greet(step);
   void greet_kill(std::int64_t id);
   bool greeted(const value&, time_point now, core::crier&);
   bool greet_failed(step, const value&, time_point now, core::crier&);
-  void learn_server(std::string_view info, time_point now);
+  void learn_server(std::string_view info);
   void become_ready(time_point now, core::crier&);
   void fail(core::failure, bool for_good, time_point now, core::crier&);
   bool handle(const value&, time_point now, core::crier&);

@@ -1,7 +1,5 @@
 #include "backend/redis/link.hpp"
 
-#include <algorithm>
-
 #include "backend/redis/cable.hpp"
 #include "backend/redis/claim.hpp"
 #include "backend/redis/link_answers.hpp"
@@ -128,7 +126,7 @@ std::shared_ptr<wire> link::connect(line& x) {
 }
 
 void link::cable::on_open() {
-  home.happen(*this, [this](time_point now, crier& cry) { of.opened(now, cry); });
+  home.happen(*this, [this](time_point, crier&) { of.opened(); });
 }
 
 void link::cable::on_bytes(std::span<const std::byte> bytes) {
@@ -142,11 +140,8 @@ void link::cable::on_closed(failure why) {
   {
     const time_point now = l.env_.now();
     const std::lock_guard guard(l.mutex_);
-    const auto found = std::find_if(l.cables_.begin(), l.cables_.end(),
-                                    [this](const auto& c) { return c.get() == this; });
-    if (found == l.cables_.end()) return;
-    last = std::move(*found);
-    l.cables_.erase(found);
+    last = taken_from(l.cables_, this);
+    if (!last) return;
     if (l.ending_) return;
     if (of.current().get() == this) of.closed(std::move(why), now, cry);
     l.answer_patience(now);
@@ -170,28 +165,27 @@ void link::happen(const cable& c, Event event) {
 }
 
 // One thread at a time writes to a line; it takes along what others add meanwhile.
-void link::write(line& x, bool& writing, std::string& spare,
-                 std::unique_lock<std::mutex>& lock) noexcept {
-  if (writing) return;
-  writing = true;
+void link::write(line& x, std::unique_lock<std::mutex>& lock) noexcept {
+  if (x.writing) return;
+  x.writing = true;
   for (;;) {
     if (&x == &commands_ && has_collected()) encode();
     if (!x.may_write() || x.out().empty()) break;
-    spare.clear();
-    spare.swap(x.out());
+    x.spare.clear();
+    x.spare.swap(x.out());
     const std::shared_ptr<wire> over = x.current();
     lock.unlock();
-    over->stream->write(std::as_bytes(std::span(spare)));
+    over->stream->write(std::as_bytes(std::span(x.spare)));
     lock.lock();
   }
-  writing = false;
+  x.writing = false;
 }
 
 void link::flush() noexcept {
   if (is_forked()) return;
   std::unique_lock lock(mutex_);
-  write(commands_, commands_writing_, commands_spare_, lock);
-  write(messages_, messages_writing_, messages_spare_, lock);
+  write(commands_, lock);
+  write(messages_, lock);
 }
 
 }  // namespace holdfast::redis

@@ -33,8 +33,13 @@ class link final : private line_owner, private core::loop_user, private core::al
   void ask(claim&, operation, time_point now);
   void ask_release(claim&, claim& next, time_point now);
   bool may_join() const noexcept { return messages_.ready() && commands_.ready(); }
-  void sleep(claim&, time_point wake);                    // never: no more
-  void count(int waiting, int pushable, time_point now);  // changes of how many claims are so
+  void sleep(claim&, time_point wake);  // never: no more
+  struct tally {                        // of claims
+    int waiting = 0;                    // for an answer or a push
+    int pushable = 0;                   // a push may come for them
+    int listening = 0;                  // they hold a lock and would hear that it is wanted
+  };
+  void count(tally changes, time_point now);
   void renew(claim&);
   bool nothing_older_runs() const noexcept { return commands_.is_sole(); }
   void tend_by(time_point t) { wake_by(t); }
@@ -61,7 +66,6 @@ class link final : private line_owner, private core::loop_user, private core::al
     time_point until = core::never;
     bool for_the_end = false;  // until nothing is left unanswered; else until it was greeted
     core::failure why;
-    bool answered = false;
   };
   struct renewal_user final : core::loop_user {
     link* home = nullptr;
@@ -82,13 +86,15 @@ class link final : private line_owner, private core::loop_user, private core::al
   std::shared_ptr<wire> connect(line&) override;
   void wake_by(time_point) override;
   bool expects() const noexcept override {
-    return waiting_.load(std::memory_order_relaxed) > 0 || awaits_.load(std::memory_order_relaxed);
+    return waiting_.load(std::memory_order_relaxed) > 0 ||
+           listening_.load(std::memory_order_relaxed) > 0 ||
+           awaits_.load(std::memory_order_relaxed);
   }
   void on_alarm(time_point now) override;
 
   template <class Event>
   void happen(const cable&, Event);
-  void write(line&, bool& writing, std::string& spare, std::unique_lock<std::mutex>&) noexcept;
+  void write(line&, std::unique_lock<std::mutex>&) noexcept;
   void wait(patience&);
   void answer_patience(time_point now);
   void see_to_driving();
@@ -96,13 +102,20 @@ class link final : private line_owner, private core::loop_user, private core::al
   void flush_renewals() noexcept;
   bool may_go(operation) const noexcept;
   void park(claim&, operation);
+  template <class Each>
+  void review_parked(Each goes_on);
   void send_parked(time_point now);
+  void fail_takes(const core::failure&, time_point now, core::crier&);
+  void fail_parked(operation, const core::failure&, time_point now, core::crier&);
   void park_collected();
   void teach(time_point now);
   void send(claim&, operation, by, time_point now);
+  static sent_request request_of(const claim&, operation, by, time_point now);
   void encode();
   void encode_takes();
   void encode_let_gos();
+  void gather_if_whole(const core::gathering&, time_point now);
+  void encode_gathered();
   void encode_other(const sent_request&);
   template <class Each>
   crowd* gather(std::vector<sent_request>&, Each);
@@ -117,8 +130,10 @@ class link final : private line_owner, private core::loop_user, private core::al
   static bool is_error_of(const reply&) noexcept;
   reply check(reply, time_point now);
   void raise(time_point now);
-  void fail_takes(const core::failure&, time_point now, core::crier&);
+  struct round;
   void encode_renewals(time_point now);
+  void add_renewal(round&, claim&);
+  void send_renewals(round&, bool of_members, time_point now);
   std::string about_holder(const claim&) const;
   void probe_messages(time_point now);
   duration sample_age_max() const noexcept;
@@ -139,6 +154,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   std::vector<claim_table::place> parked_;  // claims whose question may not go yet
   std::set<std::pair<time_point, claim*>> sleepers_;
   std::vector<sent_request> takes_, let_gos_, others_;  // collected for the next write
+  std::vector<std::vector<sent_request>> gathered_;     // each asks as one
   std::vector<asking> askings_;                         // room of encode_let_gos()
   std::vector<owner_text> owners_;
   std::vector<std::unique_ptr<crowd>> crowds_, idle_crowds_;
@@ -149,18 +165,16 @@ class link final : private line_owner, private core::loop_user, private core::al
   time_point probed_{};
   std::vector<std::shared_ptr<cable>> cables_;
   patience* patience_ = nullptr;
-  std::atomic<int> waiting_{0};      // claims that await an answer or a push
+  std::atomic<int> waiting_{0}, listening_{0};
   std::atomic<bool> awaits_{false};  // a line awaits an answer that no claim waits for
   std::atomic<bool> forked_{false};
   bool ending_ = false;
-  int pushable_ = 0;     // claims that a push may come for
+  int pushable_ = 0;
   std::string not_now_;  // why the server put somebody off last
   bool raising_ = false;
   bool sampling_ = false;
-  bool renew_by_text_ = false;
+  bool renew_by_text_ = false, renew_members_by_text_ = false;
   time_point alarm_at_ = core::never;
-  bool commands_writing_ = false, messages_writing_ = false, renewals_writing_ = false;
-  std::string commands_spare_, messages_spare_, renewals_spare_;  // keep their room
   renewal_user renewal_user_;
   std::unique_ptr<core::alarm> alarm_;
   std::unique_ptr<core::event_loop> loop_, renewal_loop_;  // gone first

@@ -1,10 +1,35 @@
 // What a link asks of the server for itself.
 #pragma once
+#include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "backend/redis/claim.hpp"
 #include "backend/redis/link.hpp"
 
 namespace holdfast::redis {
+
+// Out of a list of what is under way; null when it is not there.
+template <class Pointer>
+Pointer taken_from(std::vector<Pointer>& all, const void* which) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [which](const Pointer& p) { return p.get() == which; });
+  if (found == all.end()) return nullptr;
+  Pointer out = std::move(*found);
+  all.erase(found);
+  return out;
+}
+
+// Every claim that waits until it may be sent: `each` says whether it goes on waiting.
+template <class Each>
+void link::review_parked(Each goes_on) {
+  std::vector<claim_table::place> before;
+  before.swap(parked_);
+  for (const auto place : before) {
+    claim* const c = claims_.at(place);
+    if (c && c->parked != operation::none && goes_on(*c)) parked_.push_back(place);
+  }
+}
 
 struct link::raise_answer final : answerer {
   explicit raise_answer(link& l) noexcept : home(l) {}
@@ -20,10 +45,12 @@ struct link::time_answer final : answerer {  // TIME; and whatever is of no inte
   link& home;
 };
 
-// Questions of claims that went out as one: takes in a transaction, or what let_go.lua frees.
+// Questions of claims that went out as one: takes in a transaction, what let_go.lua frees, what
+// gather.lua asks for.
 struct link::crowd final : answerer {
   explicit crowd(link& l) noexcept : home(l) {}
   void answered(const value&, time_point now, time_point sent, core::crier&) override;
+  void answered_gather(const value&, time_point now, core::crier&);
   void cut(time_point now, core::crier&) override;
   void end() noexcept;
   link& home;
@@ -36,13 +63,13 @@ struct link::batch final : answerer {  // renewals that went out together
     std::uint32_t epoch = 0;
     std::uint32_t ticket = 0;
     duration ttl{};
-    bool told = false;
   };
-  explicit batch(link& l) noexcept : home(l) {}
+  batch(link& l, bool members) noexcept : home(l), of_members(members) {}
   void answered(const value&, time_point now, time_point sent, core::crier&) override;
   void cut(time_point now, core::crier&) override;
   void end() noexcept;
   link& home;
+  const bool of_members;
   std::vector<entry> entries;
 };
 

@@ -10,12 +10,17 @@ namespace holdfast::redis {
 
 bool link::may_go(operation what) const noexcept {
   if (!commands_.ready()) return false;
-  if (what == operation::take) return numbers_.has_floor() && !raising_;
+  if (what == operation::take || what == operation::gather)
+    return numbers_.has_floor() && !raising_;
   if (what == operation::join) return messages_.ready();
   return true;
 }
 
 void link::ask(claim& c, operation what, time_point now) {
+  if (what == operation::gather) {
+    park(c, what);
+    return gather_if_whole(*c.with(), now);
+  }
   if (!may_go(what)) return park(c, what);
   c.parked = operation::none;  // what waited would come after what it was given up for
   send(c, what, by::hash, now);
@@ -28,21 +33,37 @@ void link::park(claim& c, operation what) {
   wake_by(core::saturating_add(now, settings_.rules.op_timeout));
   commands_.open(now);
   if (what == operation::join) messages_.open(now);
-  if (what == operation::take && commands_.ready()) raise(now);
+  const bool needs_floor = what == operation::take || what == operation::gather;
+  if (needs_floor && commands_.ready() && !numbers_.has_floor()) raise(now);
 }
 
 void link::send_parked(time_point now) {
-  std::vector<claim_table::place> before;
-  before.swap(parked_);
-  for (const auto place : before) {
-    claim* const c = claims_.at(place);
-    if (!c || c->parked == operation::none) continue;
-    ask(*c, std::exchange(c->parked, operation::none), now);
-  }
+  review_parked([&](claim& c) {
+    ask(c, std::exchange(c.parked, operation::none), now);
+    return false;
+  });
+}
+
+// Those who are asked for together go when all of them have come.
+void link::gather_if_whole(const core::gathering& g, time_point now) {
+  if (!may_go(operation::gather)) return;
+  const auto is_one = [&](claim_table::place p) {
+    const claim* const c = claims_.at(p);
+    return c && c->parked == operation::gather && c->with() == &g;
+  };
+  if (std::ranges::count_if(parked_, is_one) < g.members) return;
+  std::vector<sent_request> those;
+  review_parked([&](claim& c) {
+    if (c.parked != operation::gather || c.with() != &g) return true;
+    c.parked = operation::none;
+    those.push_back(request_of(c, operation::gather, by::hash, now));
+    return false;
+  });
+  gathered_.push_back(std::move(those));
 }
 
 asking link::about(claim& c, owner_text& room) const {
-  room = text_of(client_, c.id());
+  room = c.text();
   asking a;
   a.lock = c.lock();
   a.owner = view(room);
@@ -50,11 +71,22 @@ asking link::about(claim& c, owner_text& room) const {
   a.window = clock_.window(a.ttl);
   a.arrival = c.steps().arrival();
   a.looks = c.steps().looks();
+  a.how = c.steps().how();
+  a.waits = !c.steps().one_attempt();
+  a.permits = c.permits();
+  a.of = c.of();
   return a;
 }
 
 // Collected until somebody writes: what goes out together costs the server far less.
 void link::send(claim& c, operation what, by how, time_point now) {
+  (what == operation::take     ? takes_
+   : what == operation::let_go ? let_gos_
+                               : others_)
+      .push_back(request_of(c, what, how, now));
+}
+
+sent_request link::request_of(const claim& c, operation what, by how, time_point now) {
   sent_request r;
   r.whose = c.place();
   r.to = what;
@@ -62,7 +94,7 @@ void link::send(claim& c, operation what, by how, time_point now) {
   r.epoch = c.steps().epoch();
   r.ttl = c.steps().ttl();
   r.sent = now;
-  (what == operation::take ? takes_ : what == operation::let_go ? let_gos_ : others_).push_back(r);
+  return r;
 }
 
 void link::ask_release(claim& c, claim& next, time_point now) {
@@ -75,7 +107,7 @@ void link::ask_release(claim& c, claim& next, time_point now) {
 }
 
 bool link::has_collected() const noexcept {
-  return !takes_.empty() || !let_gos_.empty() || !others_.empty();
+  return !takes_.empty() || !let_gos_.empty() || !others_.empty() || !gathered_.empty();
 }
 
 // What was not written before the connection went waits for the next one.
@@ -85,6 +117,8 @@ void link::park_collected() {
     unsent.insert(unsent.end(), all->begin(), all->end());
     all->clear();
   }
+  for (const auto& those : std::exchange(gathered_, {}))
+    unsent.insert(unsent.end(), those.begin(), those.end());
   for (const sent_request& r : unsent) {
     claim* const c = claims_.at(r.whose);
     if (c && c->steps().epoch() == r.epoch) park(*c, r.to);
@@ -99,6 +133,7 @@ void link::encode() {
   if (!commands_.ready()) return;
   if (!let_gos_.empty()) encode_let_gos();
   if (!takes_.empty()) encode_takes();
+  if (!gathered_.empty()) encode_gathered();
   for (const sent_request& r : others_) encode_other(r);
   others_.clear();
 }
@@ -155,6 +190,31 @@ void link::encode_let_gos() {
   expect_crowd(*those, 1);
 }
 
+// All or none: whoever is left of a set that somebody has left waits for it.
+void link::encode_gathered() {
+  for (std::vector<sent_request>& asked : std::exchange(gathered_, {})) {
+    const auto has_left = [&](const sent_request& r) {
+      const claim* const c = claims_.at(r.whose);
+      return !c || c->steps().epoch() != r.epoch;
+    };
+    const bool by_text = asked.front().by_text;
+    if (std::ranges::any_of(asked, has_left)) {
+      for (const sent_request& r : asked)
+        if (!has_left(r)) park(*claims_.at(r.whose), operation::gather);
+      continue;
+    }
+    owners_.clear();
+    owners_.reserve(asked.size());
+    askings_.clear();
+    crowd* const those = gather(asked, [&](claim& c) {
+      owners_.emplace_back();
+      askings_.push_back(about(c, owners_.back()));
+    });
+    append_gather(commands_.out(), askings_, by_text ? by::text : by::hash);
+    expect_crowd(*those, 1);
+  }
+}
+
 void link::encode_other(const sent_request& asked) {
   claim* const c = claims_.at(asked.whose);
   if (!c || c->steps().epoch() != asked.epoch) return;
@@ -166,7 +226,7 @@ void link::encode_other(const sent_request& asked) {
   r.has_next = next && next->steps().epoch() == r.next_epoch;
   if (r.has_next) {
     next->spoken = true;
-    next_room = text_of(client_, next->id());
+    next_room = next->text();
     a.next_owner = view(next_room);
     a.known = c->noted;
     a.next_window = clock_.window(r.next_ttl);
@@ -207,7 +267,7 @@ void link::flush_renewals() noexcept {
   if (is_forked()) return;
   std::unique_lock lock(mutex_);
   if (renewals_.ready()) encode_renewals(env_.now());
-  write(renewals_, renewals_writing_, renewals_spare_, lock);
+  write(renewals_, lock);
 }
 
 // host|pid|since|note
@@ -219,35 +279,53 @@ std::string link::about_holder(const claim& c) const {
   return out.append(c.note());
 }
 
+struct link::round {  // renewals that go out in one write
+  std::unique_ptr<batch> made;
+  std::vector<owner_text> owners;
+  std::vector<std::string> notes;
+  std::vector<renewal> all;
+};
+
+void link::add_renewal(round& to, claim& c) {
+  to.owners.push_back(c.text());
+  c.noted = true;
+  to.notes.push_back(c.told_of_holder ? std::string() : about_holder(c));
+  to.all.push_back({c.lock(), view(to.owners.back()), c.steps().ttl(), to.notes.back()});
+  to.made->entries.push_back({c.place(), c.steps().epoch(), c.ticket, c.steps().ttl()});
+}
+
+void link::send_renewals(round& those, bool of_members, time_point now) {
+  if (those.all.empty()) return;
+  bool& by_text = of_members ? renew_members_by_text_ : renew_by_text_;
+  const by how = std::exchange(by_text, false) ? by::text : by::hash;
+  append_renewals(renewals_.out(), those.all, of_members, how);
+  sent_request r;
+  r.special = those.made.get();
+  r.sent = now;
+  batches_.push_back(std::move(those.made));
+  renewals_.expect(r, now);
+}
+
 // As many as the server may have before it: a hundred thousand at once would need room for all of
 // them, and answers bring the next round. Who has left the lock meanwhile needs none any more.
 void link::encode_renewals(time_point now) {
   constexpr std::size_t batch_max = 256, batches_max = 16;
   while (!to_renew_.empty() && batches_.size() < batches_max) {
-    auto made = std::make_unique<batch>(*this);
-    std::vector<owner_text> owners;
-    std::vector<std::string> notes;
-    std::vector<renewal> all;
-    owners.reserve(batch_max);
-    notes.reserve(batch_max);
-    for (; !to_renew_.empty() && all.size() < batch_max; to_renew_.pop_front()) {
+    round those[2];  // of who holds a lock alone, of members
+    for (const bool of_members : {false, true}) {
+      round& r = those[of_members];
+      r.made = std::make_unique<batch>(*this, of_members);
+      r.owners.reserve(batch_max);  // others keep views into these
+      r.notes.reserve(batch_max);
+    }
+    for (std::size_t n = 0; !to_renew_.empty() && n < batch_max; to_renew_.pop_front()) {
       claim* const c = claims_.at(to_renew_.front());
       if (!c || !std::exchange(c->renewing, false)) continue;
       if (c->steps().now_in() != recipe::state::held) continue;
-      owners.push_back(text_of(client_, c->id()));
-      c->noted = true;
-      notes.push_back(c->told_of_holder ? std::string() : about_holder(*c));
-      all.push_back({c->lock(), view(owners.back()), c->steps().ttl(), notes.back()});
-      made->entries.push_back({c->place(), c->steps().epoch(), c->ticket, c->steps().ttl()});
+      add_renewal(those[c->steps().how() != lock_mode::exclusive], *c);
+      ++n;
     }
-    if (all.empty()) continue;
-    append_renewals(renewals_.out(), all, renew_by_text_ ? by::text : by::hash);
-    renew_by_text_ = false;
-    sent_request r;
-    r.special = made.get();
-    r.sent = now;
-    batches_.push_back(std::move(made));
-    renewals_.expect(r, now);
+    for (const bool of_members : {false, true}) send_renewals(those[of_members], of_members, now);
   }
 }
 

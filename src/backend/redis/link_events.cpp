@@ -6,7 +6,6 @@
 #include "backend/redis/claim.hpp"
 #include "backend/redis/link.hpp"
 #include "backend/redis/link_answers.hpp"
-#include "core/log.hpp"
 #include "core/mutant.hpp"
 
 namespace holdfast::redis {
@@ -29,6 +28,7 @@ void link::on_ready(line& x, time_point now, crier&) {
   if (&x == &commands_) {
     numbers_.forget();
     raising_ = false;
+    messages_.open(now);  // who holds a lock is to hear that others want it
     teach(now);
     ledger_.resend(now);
     raise(now);
@@ -51,14 +51,17 @@ void link::on_down(line& x, const failure& why, bool for_good, time_point now, c
     park_collected();
   }
   if (!for_good || &x == &renewals_) return;
-  std::vector<claim_table::place> before;
-  before.swap(parked_);
-  for (const auto place : before) {
-    claim* const c = claims_.at(place);
-    if (!c || c->parked == operation::none) continue;
-    c->parked = operation::none;
-    c->fail(static_cast<errc>(why.code.value()), why.text, now, cry);
-  }
+  fail_parked(operation::none, why, now, cry);
+}
+
+// None: all of them.
+void link::fail_parked(operation which, const failure& why, time_point now, crier& cry) {
+  review_parked([&](claim& c) {
+    if (which != operation::none && c.parked != which) return true;
+    c.parked = operation::none;
+    c.fail(static_cast<errc>(why.code.value()), why.text, now, cry);
+    return false;
+  });
 }
 
 void link::on_cut(line&, const sent_request& r, time_point now, crier& cry) {
@@ -96,6 +99,7 @@ reply link::reply_to(const sent_request& r) const noexcept {
 
 void link::answer_claim(const sent_request& r, const value& v, time_point now, crier& cry) {
   const reply q = reply_to(r);
+  if (r.to == operation::glance) return answer(r, read_glance(v, q), text_of_glance(v), now, cry);
   const redis::answer a = r.to == operation::join      ? read_join(v, q)
                           : r.to == operation::resolve ? read_resolve(v, q)
                                                        : read_released(v, q);
@@ -117,6 +121,7 @@ void link::answer(const sent_request& r, reply q, std::string_view error, time_p
 }
 
 void link::crowd::answered(const value& v, time_point now, time_point, crier& cry) {
+  if (members.front().to == operation::gather) return answered_gather(v, now, cry);
   const bool takes = members.front().to == operation::take;
   const std::string_view error =
       takes && !home.commands_.aborted().empty() ? home.commands_.aborted() : v.text();
@@ -142,6 +147,23 @@ void link::crowd::answered(const value& v, time_point now, time_point, crier& cr
   end();
 }
 
+// Asked again by its text when the server has lost its scripts.
+void link::crowd::answered_gather(const value& v, time_point now, crier& cry) {
+  if (v.is_error("NOSCRIPT")) {
+    for (sent_request& r : members) r.by_text = true;
+    home.gathered_.push_back(std::move(members));
+    return end();
+  }
+  const bool whole = v.size() == members.size() + 2;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const reply q = home.reply_to(members[i]);
+    const std::string_view error = whole ? v[2 + i].text() : v.text();
+    home.answer(members[i], whole ? read_gathered(v, i, q) : read_error_text(error, q), error, now,
+                cry);
+  }
+  end();
+}
+
 void link::crowd::cut(time_point now, crier& cry) {
   for (const sent_request& r : members)
     if (claim* const c = home.claims_.at(r.whose)) c->hear_cut(r.epoch, now, cry);
@@ -150,8 +172,8 @@ void link::crowd::cut(time_point now, crier& cry) {
 
 // A release that the server cannot read yet would let a take that follows it find the lock busy.
 void link::teach(time_point now) {
-  for (const script_name name :
-       {script_name::let_go, script_name::pass, script_name::release, script_name::join}) {
+  for (const script_name name : {script_name::let_go, script_name::pass, script_name::release,
+                                 script_name::join, script_name::enter, script_name::part}) {
     std::string bytes;
     command(bytes, 3) << "SCRIPT"
                       << "LOAD" << script_of(name).text;
@@ -161,12 +183,8 @@ void link::teach(time_point now) {
 
 // It is used again: nothing is allocated for the next.
 void link::crowd::end() noexcept {
-  auto& all = home.crowds_;
-  const auto found =
-      std::find_if(all.begin(), all.end(), [this](const auto& c) { return c.get() == this; });
   members.clear();
-  home.idle_crowds_.push_back(std::move(*found));
-  all.erase(found);
+  home.idle_crowds_.push_back(taken_from(home.crowds_, this));
 }
 
 void link::answer_next(const sent_request& r, const value& v, time_point now, crier& cry) {
@@ -187,7 +205,7 @@ bool link::is_error_of(const reply& r) noexcept {
 // A number that is not above all that this connection has seen proves nothing: the counter was
 // lost. One far above the server's clock would be followed by smaller ones if it were.
 reply link::check(reply r, time_point now) {
-  if (r.what != verdict::granted) return r;
+  if (r.what != verdict::granted || r.stands) return r;
   if (!clock_.is_far_behind(r.number, now) && numbers_.accept(r.number)) {
     if (planted(core::mutant::token_blocks)) r.number = numbers_.from_block(r.number);
     return r;
@@ -274,18 +292,8 @@ void link::raise_answer::answered(const value& v, time_point now, time_point sen
 void link::raise_answer::cut(time_point, crier&) { home.raising_ = false; }
 
 void link::fail_takes(const failure& why, time_point now, crier& cry) {
-  std::vector<claim_table::place> before;
-  before.swap(parked_);
-  for (const auto place : before) {
-    claim* const c = claims_.at(place);
-    if (!c || c->parked == operation::none) continue;
-    if (c->parked != operation::take) {
-      parked_.push_back(place);
-      continue;
-    }
-    c->parked = operation::none;
-    c->fail(static_cast<errc>(why.code.value()), why.text, now, cry);
-  }
+  fail_parked(operation::take, why, now, cry);
+  fail_parked(operation::gather, why, now, cry);
 }
 
 void link::time_answer::answered(const value& v, time_point now, time_point sent, crier&) {

@@ -24,10 +24,11 @@ void link::sleep(claim& c, time_point wake) {
   wake_by(wake);
 }
 
-void link::count(int waiting, int pushable, time_point now) {
-  waiting_.fetch_add(waiting, std::memory_order_relaxed);
-  pushable_ += pushable;
-  if (pushable > 0 && pushable_ == pushable) wake_by(now + sample_age_max());
+void link::count(tally more, time_point now) {
+  waiting_.fetch_add(more.waiting, std::memory_order_relaxed);
+  listening_.fetch_add(more.listening, std::memory_order_relaxed);
+  pushable_ += more.pushable;
+  if (more.pushable > 0 && pushable_ == more.pushable) wake_by(now + sample_age_max());
 }
 
 duration link::sample_age_max() const noexcept { return clock_.window(duration::max()) / 2; }
@@ -55,23 +56,19 @@ void link::on_alarm(time_point now) {
 }
 
 void link::end_overdue(time_point now, crier& cry) {
-  std::vector<claim_table::place> before;
-  before.swap(parked_);
-  for (const auto place : before) {
-    claim* const c = claims_.at(place);
-    if (!c || c->parked == operation::none) continue;
-    const time_point since = c->steps().asked_since();
+  review_parked([&](claim& c) {
+    const time_point since = c.steps().asked_since();
     const time_point end = since == core::never
                                ? core::never
                                : core::saturating_add(since, settings_.rules.op_timeout);
     if (end > now) {
-      parked_.push_back(place);
       wake_by(end);
-      continue;
+      return true;
     }
-    c->parked = operation::none;
-    c->overdue(why_not(), now, cry);
-  }
+    c.parked = operation::none;
+    c.overdue(why_not(), now, cry);
+    return false;
+  });
 }
 
 std::string link::why_not() const {
@@ -115,15 +112,15 @@ void link::probe_messages(time_point now) {
 
 void link::batch::answered(const value& v, time_point now, time_point sent, crier& cry) {
   if (v.is_error("NOSCRIPT")) {
-    home.renew_by_text_ = true;
+    (of_members ? home.renew_members_by_text_ : home.renew_by_text_) = true;
     for (const entry& e : entries)
       if (claim* const c = home.claims_.at(e.whose)) home.renew(*c);
     return end();
   }
   const server_time at{v[0].integer()};
-  const bool told = v.size() == entries.size() + 1;
-  const duration leap = told ? home.clock_.leap(sent, at, now) : duration::zero();
-  for (std::size_t i = 0; told && i < entries.size(); ++i) {
+  const bool is_told = v.size() == entries.size() + 1;
+  const duration leap = is_told ? home.clock_.leap(sent, at, now) : duration::zero();
+  for (std::size_t i = 0; is_told && i < entries.size(); ++i) {
     const entry& e = entries[i];
     claim* const c = home.claims_.at(e.whose);
     if (!c) continue;
@@ -148,10 +145,7 @@ void link::batch::answered(const value& v, time_point now, time_point sent, crie
 void link::batch::cut(time_point, crier&) { end(); }
 
 void link::batch::end() noexcept {
-  auto& all = home.batches_;
-  const auto found =
-      std::find_if(all.begin(), all.end(), [this](const auto& b) { return b.get() == this; });
-  if (found != all.end()) all.erase(found);  // this ends here
+  taken_from(home.batches_, this);  // this ends here
 }
 
 }  // namespace holdfast::redis

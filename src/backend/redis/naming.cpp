@@ -1,13 +1,16 @@
 #include "backend/redis/naming.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace holdfast::redis {
 
 namespace {
 
 constexpr std::string_view side_prefix = "holdfast:";
-constexpr std::string_view owner_prefix = "hf1:";
+constexpr std::string_view owner_prefixes[] = {"hf1:", "hfs:", "hfp:"};  // by lock_mode
+constexpr std::string_view group_prefix = "hfg:";
 constexpr std::size_t client_digits = 16;
 
 void write_hex(char* at, std::uint64_t n) noexcept {
@@ -52,8 +55,8 @@ std::string_view key_fault(std::string_view key) noexcept {
 }
 
 std::optional<std::string_view> lock_of(std::string_view text) noexcept {
-  if (!text.starts_with(side_prefix) || !(text.ends_with(":m") || text.ends_with(":q")))
-    return std::nullopt;
+  const bool is_one = text.ends_with(":m") || text.ends_with(":q") || text.ends_with(":r");
+  if (!text.starts_with(side_prefix) || !is_one) return std::nullopt;
   text.remove_prefix(side_prefix.size());
   text.remove_suffix(2);
   const std::size_t close = text.find("}:");
@@ -63,9 +66,9 @@ std::optional<std::string_view> lock_of(std::string_view text) noexcept {
   return lock;
 }
 
-owner_text text_of(std::uint64_t client, const claim_id& id) noexcept {
+owner_text text_of(std::uint64_t client, const claim_id& id, lock_mode how) noexcept {
   owner_text out;
-  owner_prefix.copy(out.data(), owner_prefix.size());
+  owner_prefixes[static_cast<unsigned>(how)].copy(out.data(), 4);
   write_hex(out.data() + 4, client);
   out[20] = ':';
   write_hex(out.data() + 21, id.high);
@@ -74,7 +77,9 @@ owner_text text_of(std::uint64_t client, const claim_id& id) noexcept {
 }
 
 std::optional<claim_id> claim_of(std::uint64_t client, std::string_view owner) noexcept {
-  if (owner.size() != owner_bytes || !is_ours(owner) || owner[20] != ':') return std::nullopt;
+  const auto known = std::ranges::find(owner_prefixes, owner.substr(0, 4));
+  if (owner.size() != owner_bytes || known == std::end(owner_prefixes) || owner[20] != ':')
+    return std::nullopt;
   std::uint64_t whose = 0;
   claim_id id;
   if (!read_hex(owner.substr(4, client_digits), whose) || whose != client ||
@@ -83,7 +88,18 @@ std::optional<claim_id> claim_of(std::uint64_t client, std::string_view owner) n
   return id;
 }
 
-bool is_ours(std::string_view owner) noexcept { return owner.starts_with(owner_prefix); }
+std::string group_of(std::int64_t number) {
+  return std::string(group_prefix) + std::to_string(number);
+}
+
+std::optional<std::uint32_t> semaphore_total(std::string_view k) noexcept {
+  const std::string_view prefix = owner_prefixes[static_cast<unsigned>(lock_mode::permit)];
+  if (!k.starts_with(prefix)) return std::nullopt;
+  std::uint32_t total = 0;
+  const auto [end, error] = std::from_chars(k.data() + prefix.size(), k.data() + k.size(), total);
+  if (error != std::errc{} || end != k.data() + k.size()) return std::nullopt;
+  return total;
+}
 
 std::string channel_of(std::uint64_t client) {
   std::string out = "hf:0000000000000000";

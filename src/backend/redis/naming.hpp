@@ -1,5 +1,7 @@
 // The names that layout `string` writes: keys, owners, channels.
 #pragma once
+#include <holdfast/options.hpp>
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -13,14 +15,15 @@ namespace holdfast::redis {
 struct side_key {
   std::string_view tag;
   std::string_view lock;
-  char what = 0;  // q: who waits, m: what is known of them and of the holder
+  char what = 0;  // q: who waits, m: what is known of them and of the holder, r: who shares the
+                  // lock, p: their permits
 
   std::size_t size() const noexcept;
   void append_to(std::string&) const;
 };
 
 inline constexpr std::string_view counter_key = "holdfast:n";
-inline constexpr std::string_view side_keys_pattern = "holdfast:{*:[mq]";  // of inspect()
+inline constexpr std::string_view side_keys_pattern = "holdfast:{*:[mqr]";  // of inspect()
 
 // The part in the first braces that are not empty; without such a part all of it. Empty when no
 // side key can be in the same slot, as for "a}b": then it can be used on a single server only.
@@ -39,13 +42,18 @@ struct claim_id {
   explicit operator bool() const noexcept { return (high | low) != 0; }
 };
 
-// As K holds it: hf1:<client, 16 hexadecimal digits>:<claim, 32>.
+// hf1:<client, 16 hexadecimal digits>:<claim, 32>, as K holds it; a reader's begins with hfs:, and
+// one of permits with hfp:.
 inline constexpr std::size_t owner_bytes = 4 + 16 + 1 + 32;
 using owner_text = std::array<char, owner_bytes>;
-owner_text text_of(std::uint64_t client, const claim_id&) noexcept;
+owner_text text_of(std::uint64_t client, const claim_id&,
+                   lock_mode = lock_mode::exclusive) noexcept;
 inline std::string_view view(const owner_text& t) noexcept { return {t.data(), t.size()}; }
 std::optional<claim_id> claim_of(std::uint64_t client, std::string_view owner) noexcept;
-bool is_ours(std::string_view owner) noexcept;  // of any client of holdfast
+// K while readers have the lock, who are all the same owner, and while it is a semaphore.
+std::string group_of(std::int64_t number);  // hfg:<number>
+// Of so many permits; nothing when K is something else.
+std::optional<std::uint32_t> semaphore_total(std::string_view k) noexcept;
 
 std::string channel_of(std::uint64_t client);  // hf:<client>
 

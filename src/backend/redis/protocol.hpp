@@ -15,9 +15,12 @@ using server_time = std::chrono::microseconds;  // the server's clock, since 197
 enum class operation : unsigned char {
   none,
   take,     // SET NX and INCR in one transaction: the lock when it is free
+  gather,   // several locks at once, when all of them are free
+  glance,   // is what was taken a lock of this kind?
   join,     // the lock when it is free, else a place in line; asked again, it tells how things are
   resolve,  // what became of a take that was never answered
-  let_go,   // a release of what nobody is known to wait for: many go in one script
+  downgrade,
+  let_go,  // a release of what nobody is known to wait for: many go in one script
   release,
   leave,  // out of the line, or out of a lock that was handed over meanwhile
   renew,
@@ -26,10 +29,10 @@ enum class operation : unsigned char {
 struct reply {  // to one claim's question
   enum class verdict : unsigned char {
     granted,     // it is ours: from take, join, resolve
-    busy,        // take: another's. resolve: not ours
+    busy,        // take, gather, glance: another's; join, by who does not wait. resolve: not ours
     queued,      // join: it stands in line
-    done,        // release, leave, renew: so it is
-    not_owner,   // release, renew: another's, or nobody's
+    done,        // release, leave, renew, downgrade: so it is
+    not_owner,   // release, renew, downgrade: another's, or nobody's
     again,       // the script has more to do than one call goes through
     bad_number,  // ours, but with a number that proves nothing: the counter was lost
     failed,      // refused by the server, for the reason that stands beside it
@@ -42,6 +45,7 @@ struct reply {  // to one claim's question
   bool foreign = false;  // queued: the holder is none of ours and tells nobody when it goes
   bool final = true;     // busy of resolve: no earlier request of this claim can arrive any more
   bool left = false;     // failed: something of this claim may be at the server
+  bool stands = false;   // granted: the number is that of a group that stood already
   errc why{};            // failed
   std::uint32_t epoch = 0;
   std::int64_t number = 0;          // granted: its number. queued: its arrival

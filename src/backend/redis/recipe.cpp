@@ -14,11 +14,16 @@ duration worth(duration ttl, duration skew) noexcept {
   return planted(mutant::deadline_without_margin) ? ttl : ttl - ttl / 100 - 2ms - skew;
 }
 
-actions recipe::acquire(bool one_attempt, duration ttl, time_point now) noexcept {
+actions recipe::acquire(bool one_attempt, duration ttl, time_point now, lock_mode how,
+                        bool gathered) noexcept {
   one_attempt_ = one_attempt;
   ttl_ = ttl;
+  how_ = how;
+  gathered_ = gathered;
+  downgrading_ = false;
   actions out = start_over(now, false);
-  if (contended_ && !one_attempt) {  // it was not free the last time: a take would be in vain
+  if (contended_ && !one_attempt &&
+      how == lock_mode::exclusive) {  // it was not free the last time: a take would be in vain
     known_ = true;
     out = ask(state::joining, operation::join, now);
   }
@@ -38,10 +43,15 @@ actions recipe::start_over(time_point now, bool clear) noexcept {
   number_ = 0;
   known_ = false;
   look_at_ = core::never;
-  actions out = ask(state::asked, operation::take, now);
+  actions out = first_question(now);
   out.new_id = clear;
   out.clear = clear;
   return out;
+}
+
+actions recipe::first_question(time_point now) noexcept {
+  if (how_ != lock_mode::exclusive) return ask(state::joining, operation::join, now);
+  return ask(state::asked, gathered_ ? operation::gather : operation::take, now);
 }
 
 actions recipe::cancel(time_point now) noexcept {
@@ -56,11 +66,23 @@ actions recipe::renew(duration ttl) noexcept {
   return send(operation::renew);
 }
 
+// What was asked as a writer is of no interest any more.
+actions recipe::downgrade() noexcept {
+  if (state_ != state::held || how_ != lock_mode::exclusive) return {};
+  ++epoch_;
+  attempts_ = 0;
+  how_ = lock_mode::shared;
+  downgrading_ = true;
+  others_wait_ = false;  // who is still to wait will say so
+  return send(operation::downgrade);
+}
+
 actions recipe::release(time_point now) noexcept {
   if (state_ == state::lost) return become_fresh(tell::ended, errc::not_held);
   if (state_ != state::held) return {};
-  const bool quick = !known_ && !others_wait_;
+  const bool quick = !known_ && !others_wait_ && how_ == lock_mode::exclusive;
   contended_ = others_wait_;
+  downgrading_ = false;
   return leave(state::releasing, quick ? operation::let_go : operation::release, now);
 }
 
@@ -117,6 +139,7 @@ actions recipe::become_fresh(tell what, errc why) noexcept {
 
 actions recipe::on_overdue() noexcept {
   if (!waits() || state_ == state::queued) return {};
+  if (state_ == state::glancing) return become_fresh(tell::refused, errc::timed_out);
   const bool ends = state_ == state::releasing || state_ == state::leaving;
   actions out = ends ? become_fresh(tell::ended, errc::outcome_unknown)
                      : become_fresh(tell::refused, errc::unavailable);

@@ -3,20 +3,24 @@
 //
 // Source: the single-instance lock of redis.io's "Distributed Locks with Redis" (SET NX PX, delete
 // by owner), with a number for each grant, a line, and a release that hands the lock directly to
-// the first in line: docs/safety.md.
+// the first in line: docs/safety.md. Readers and holders of permits are members of what has the lock:
+// they ask by `join` from the start, one attempt or not, and release as the others do.
 //
 //   state     | event                         | next      | actions
 //   ----------+-------------------------------+-----------+---------------------------------------
 //   fresh     | acquire                       | asked     | send take, under a new id
 //             |                               | joining   | send join, if somebody waited last time
 //   asked     | granted                       | held      | tell granted: its send + ttl - drift
-//             | busy                          | joining   | send join (one attempt: tell refused)
+//             | busy                          | joining   | send join
+//             | busy, one attempt             | glancing  | send glance: it may be another kind
 //             | bad number                    | asked     | give the id up; send take, a new id,
 //             |                               |           | from the second time on after a pause
 //             | cut (the connection is gone)  | unsure    | send resolve
+//   glancing  | busy, cut                     | fresh     | tell refused
 //   unsure    | granted                       | held      | tell granted: the resolve's send + ...
 //             | busy                          | asked     | send take
 //   joining   | granted                       | held      | tell granted
+//             | busy (one attempt, a member)  | fresh     | tell refused
 //             | queued, next in line          | queued    | sleep until the holder's lease is over;
 //             |                               |           | a foreign one: 5..250 ms, and ask
 //             | queued                        | queued    | nap
@@ -28,6 +32,7 @@
 //             | done                          | held      | tell moved: its send + ttl - drift
 //             | not owner                     | lost      | tell lost
 //             | wanted                        | held      | tell wanted, once
+//             | downgrade, cut                | held      | it is a reader; send downgrade
 //             | release                       | releasing | send let go, or release when somebody
 //             |                               |           | waits or the server has notes
 //   lost      | release                       | fresh     | tell ended (not held)
@@ -43,6 +48,8 @@
 // Every change of what the claim is about starts a new epoch; replies to questions of an earlier
 // one are discarded.
 #pragma once
+#include <holdfast/options.hpp>
+
 #include "backend/redis/protocol.hpp"
 #include "core/crier.hpp"
 
@@ -74,6 +81,7 @@ class recipe {
   enum class state : unsigned char {
     fresh,
     asked,
+    glancing,
     unsure,
     joining,
     queued,
@@ -83,9 +91,12 @@ class recipe {
     leaving,
   };
 
-  actions acquire(bool one_attempt, duration ttl, time_point now) noexcept;
+  // `gathered`: together with other claims, all or none; exclusive, one attempt.
+  actions acquire(bool one_attempt, duration ttl, time_point now, lock_mode = lock_mode::exclusive,
+                  bool gathered = false) noexcept;
   actions cancel(time_point now) noexcept;
   actions renew(duration ttl) noexcept;
+  actions downgrade() noexcept;
   actions release(time_point now) noexcept;
   // The lock is asked for in the same step as another claim's release.
   actions succeed(duration ttl, time_point now) noexcept;
@@ -105,7 +116,11 @@ class recipe {
   bool may_be_pushed() const noexcept {
     return state_ == state::joining || state_ == state::queued;
   }
+  // It would hear that somebody waits, or what became of its downgrade.
+  bool listens() const noexcept { return state_ == state::held && (!others_wait_ || downgrading_); }
   std::uint32_t epoch() const noexcept { return epoch_; }
+  lock_mode how() const noexcept { return how_; }
+  bool one_attempt() const noexcept { return one_attempt_; }
   duration ttl() const noexcept { return ttl_; }
   std::int64_t arrival() const noexcept { return number_; }  // 0: never stood in line
   bool looks() const noexcept { return looks_; }             // it asks because its time has come
@@ -123,7 +138,11 @@ class recipe {
   actions ask(state, operation, time_point now) noexcept;
   actions send(operation) noexcept;
   actions leave(state, operation, time_point now) noexcept;
+  actions first_question(time_point now) noexcept;
   actions on_ask_reply(const reply&, time_point now, const terms&) noexcept;
+  actions on_busy(const reply&, time_point now) noexcept;
+  actions on_glance(const reply&) noexcept;
+  actions on_downgrade_reply(const reply&, time_point now) noexcept;
   actions on_bad_number(time_point now, const terms&) noexcept;
   actions on_queued(const reply&, time_point now) noexcept;
   actions on_renew_reply(const reply&, time_point now, const terms&) noexcept;
@@ -133,7 +152,6 @@ class recipe {
   actions become_held(std::int64_t number, time_point deadline, bool others, bool handed,
                       time_point now) noexcept;
   actions become_fresh(tell, errc) noexcept;
-  actions notice_waiters(actions) noexcept;
   actions start_over(time_point now, bool clear) noexcept;
 
   duration ttl_{};
@@ -144,6 +162,9 @@ class recipe {
   std::uint32_t epoch_ = 0;
   std::uint8_t attempts_ = 0;  // at what is not answered yet
   state state_ = state::fresh;
+  lock_mode how_ = lock_mode::exclusive;
+  bool gathered_ = false;
+  bool downgrading_ = false;  // not answered yet
   bool one_attempt_ = false;
   bool others_wait_ = false;
   bool handed_ = false;

@@ -29,8 +29,11 @@ actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
   if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
   switch (r.to) {
     case operation::take:
+    case operation::gather:
     case operation::join:
     case operation::resolve: return on_ask_reply(r, now, t);
+    case operation::glance: return on_glance(r);
+    case operation::downgrade: return on_downgrade_reply(r, now);
     case operation::renew: return on_renew_reply(r, now, t);
     case operation::let_go:
     case operation::release:
@@ -51,11 +54,7 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
     case verdict::bad_number: return on_bad_number(now, t);
     case verdict::queued: return on_queued(r, now);
     case verdict::again: return send(r.to);
-    case verdict::busy:
-      if (r.to == operation::resolve) return start_over(now, !r.final);
-      if (one_attempt_) return become_fresh(tell::refused, errc::timed_out);
-      known_ = true;
-      return ask(state::joining, operation::join, now);
+    case verdict::busy: return on_busy(r, now);
     case verdict::not_now: return pause(now);
     default: {
       actions out = become_fresh(tell::refused, r.why == errc{} ? errc::refused : r.why);
@@ -65,12 +64,30 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
   }
 }
 
+actions recipe::on_busy(const reply& r, time_point now) noexcept {
+  if (r.to == operation::resolve) return start_over(now, !r.final);
+  if (r.to == operation::join) {
+    actions out = become_fresh(tell::refused, errc::timed_out);
+    out.clear = !r.final;
+    return out;
+  }
+  if (one_attempt_) return ask(state::glancing, operation::glance, now);
+  known_ = true;
+  return ask(state::joining, operation::join, now);
+}
+
+actions recipe::on_glance(const reply& r) noexcept {
+  if (state_ != state::glancing) return {};
+  const bool is_other_kind = r.what == verdict::failed && r.why == errc::mismatch;
+  return become_fresh(tell::refused, is_other_kind ? r.why : errc::timed_out);
+}
+
 // Given up and asked anew under another id, once the counter has been lifted. When that does not
 // help, with pauses, and not for ever: the counter was lost and the clock set back.
 actions recipe::on_bad_number(time_point now, const terms& t) noexcept {
   const time_point since = asked_since_;
   const std::uint8_t before = attempts_;
-  if (now - since >= t.op_timeout) {
+  if (gathered_ || now - since >= t.op_timeout) {
     actions out = become_fresh(tell::refused, errc::refused);
     out.clear = true;
     return out;
@@ -133,9 +150,24 @@ actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) n
   return out;
 }
 
+// Where the server will not do it, the lock stays an exclusive one there: that harms nobody.
+actions recipe::on_downgrade_reply(const reply& r, time_point now) noexcept {
+  if (state_ != state::held) return {};
+  if (r.what == verdict::not_now) return pause(now);
+  downgrading_ = false;
+  if (r.what != verdict::not_owner) return {};
+  state_ = state::lost;
+  actions out;
+  out.what = tell::lost;
+  return out;
+}
+
 actions recipe::on_leave_reply(const reply& r, time_point now) noexcept {
   if (state_ != state::releasing && state_ != state::leaving) return {};
-  if (r.what == verdict::again) return send(question());
+  if (r.what == verdict::again) {
+    if (attempts_ < 255) ++attempts_;
+    return send(question());
+  }
   if (r.what == verdict::done) return become_fresh(tell::ended, {});
   if (r.what == verdict::not_owner || r.why == errc::mismatch) {
     // Asked before, it may be gone because of that.
@@ -182,6 +214,7 @@ actions recipe::on(const push& p, time_point now) noexcept {
 
 actions recipe::on_cut(std::uint32_t epoch) noexcept {
   if (epoch != epoch_) return {};
+  if (state_ == state::glancing) return become_fresh(tell::refused, errc::timed_out);
   if (attempts_ < 255) ++attempts_;
   if (state_ == state::asked) state_ = state::unsure;
   return send(question());
@@ -190,11 +223,13 @@ actions recipe::on_cut(std::uint32_t epoch) noexcept {
 // What is asked in this state, when it is asked again.
 operation recipe::question() const noexcept {
   switch (state_) {
-    case state::asked: return operation::take;
+    case state::asked: return gathered_ ? operation::gather : operation::take;
+    case state::glancing: return operation::glance;
     case state::unsure: return operation::resolve;
     case state::joining: return operation::join;
     case state::releasing: return operation::release;
     case state::leaving: return operation::leave;
+    case state::held: return downgrading_ ? operation::downgrade : operation::none;
     default: return operation::none;
   }
 }
@@ -216,6 +251,7 @@ actions recipe::on_wake(time_point now, const terms& t) noexcept {
     looks_ = true;
     return out;
   }
+  if (state_ == state::held) return send(question());
   return now - asked_since_ >= t.op_timeout ? on_overdue() : send(question());
 }
 

@@ -6,14 +6,19 @@ namespace holdfast::redis {
 
 enum class script_name : unsigned char {
   join,
+  enter,  // of members: readers and holders of permits
   release,
+  part,  // of members
   leave,
   renew,
+  renew_members,
   resolve,
+  downgrade,
   take_away,
   raise,
   let_go,
   pass,
+  gather,
   guard,  // a text for other scripts
   guarded_write,
 };

@@ -1,5 +1,6 @@
 #include "backend/redis/speech.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using verdict = reply::verdict;
 
-constexpr std::size_t lock_keys = 4;
+constexpr std::size_t lock_keys = 6;
 
 // EVALSHA hash keys..., or EVAL text keys...
 command script_call(std::string& out, script_name name, by how, std::size_t keys,
@@ -31,8 +32,11 @@ command lock_script(std::string& out, script_name name, by how, std::string_view
   command c = script_call(out, name, how, lock_keys, arguments);
   const std::string_view tag = tag_of(lock);
   c << lock << side_key{tag, lock, 'q'} << side_key{tag, lock, 'm'} << counter_key;
+  c << side_key{tag, lock, 'r'} << side_key{tag, lock, 'p'};
   return c;
 }
+
+constexpr std::string_view other_kind = "OTHERKIND";  // an error of ours
 
 struct meaning {
   std::string_view code;  // the first word of an error
@@ -58,6 +62,10 @@ constexpr meaning meanings[] = {
     {"BADTYPE", errc::mismatch, false,
      "the lock's key holds something that is no lock; choose "
      "another name, or ?prefix="},
+    {other_kind, errc::mismatch, false,
+     "a name is one kind of lock everywhere, a mutex (which may be shared) or a semaphore of so "
+     "many "
+     "permits; choose another name for this one, or make it the same"},
     {"AHEAD", errc::refused, false,
      "the counter holdfast:n runs ahead of the server's clock, "
      "which was set back: numbers could repeat. Wait until "
@@ -98,24 +106,50 @@ void append_let_go(std::string& out, std::span<const asking> all) {
   for (const asking& a : all) c << a.owner;
 }
 
+void append_gather(std::string& out, std::span<const asking> all, by how) {
+  command c = script_call(out, script_name::gather, how, 1 + 3 * all.size(), 2 * all.size());
+  c << counter_key;
+  for (const asking& a : all) {
+    const std::string_view tag = tag_of(a.lock);
+    c << a.lock << side_key{tag, a.lock, 'q'} << side_key{tag, a.lock, 'm'};
+  }
+  for (const asking& a : all) c << a.owner << in_ms(a.ttl);
+}
+
+namespace {
+
+void append_join(std::string& out, const asking& a, by how) {
+  const bool alone = a.how == lock_mode::exclusive;
+  command c = alone ? lock_script(out, script_name::join, how, a.lock, 5)
+                    : lock_script(out, script_name::enter, how, a.lock, 8);
+  c << a.owner << in_ms(a.ttl) << in_ms(a.window);
+  if (a.arrival) {
+    c << a.arrival;
+  } else {
+    c << "";
+  }
+  c << (a.looks ? "1" : "");
+  if (!alone) c << (a.waits ? "" : "1") << std::int64_t{a.permits} << std::int64_t{a.of};
+}
+
+}  // namespace
+
 void append_question(std::string& out, operation what, const asking& a, by how) {
   switch (what) {
-    case operation::join: {
-      command c = lock_script(out, script_name::join, how, a.lock, 5);
-      c << a.owner << in_ms(a.ttl) << in_ms(a.window);
-      if (a.arrival) {
-        c << a.arrival;
-      } else {
-        c << "";
-      }
-      c << (a.looks ? "1" : "");
+    case operation::join: return append_join(out, a, how);
+    case operation::glance: command(out, 2) << "GET" << a.lock; return;
+    case operation::downgrade: {
+      const std::string writer = "hf1:" + std::string(a.owner.substr(4));
+      lock_script(out, script_name::downgrade, how, a.lock, 2) << writer << a.arrival;
       return;
     }
     case operation::resolve:
       lock_script(out, script_name::resolve, how, a.lock, 2) << a.owner << in_ms(a.ttl);
       return;
     case operation::release:
-      if (a.next_owner.empty()) {
+      if (a.how != lock_mode::exclusive) {
+        lock_script(out, script_name::part, how, a.lock, 1) << a.owner;
+      } else if (a.next_owner.empty()) {
         lock_script(out, script_name::release, how, a.lock, 1) << a.owner;
       } else {
         command c = lock_script(out, script_name::pass, how, a.lock, 4);
@@ -124,6 +158,7 @@ void append_question(std::string& out, operation what, const asking& a, by how) 
       return;
     case operation::leave: lock_script(out, script_name::leave, how, a.lock, 1) << a.owner; return;
     case operation::take:
+    case operation::gather:
     case operation::let_go:
     case operation::renew:
     case operation::none: return;  // many in one: the link has them apart
@@ -147,9 +182,15 @@ void append_guarded_write(std::string& out, const core::guarded_write& w) {
   c << side_key{tag_of(w.key), w.key, 'g'} << w.key << w.how << w.token << w.owner << w.value;
 }
 
-void append_renewals(std::string& out, std::span<const renewal> all, by how) {
-  command c = script_call(out, script_name::renew, how, 2 * all.size(), 3 * all.size());
-  for (const renewal& r : all) c << r.lock << side_key{tag_of(r.lock), r.lock, 'm'};
+void append_renewals(std::string& out, std::span<const renewal> all, bool of_members, by how) {
+  const script_name name = of_members ? script_name::renew_members : script_name::renew;
+  command c = script_call(out, name, how, (of_members ? 3 : 2) * all.size(), 3 * all.size());
+  for (const renewal& r : all) {
+    const std::string_view tag = tag_of(r.lock);
+    c << r.lock;
+    if (of_members) c << side_key{tag, r.lock, 'r'};
+    c << side_key{tag, r.lock, 'm'};
+  }
   for (const renewal& r : all) c << r.owner << in_ms(r.ttl) << r.about;
 }
 
@@ -163,9 +204,12 @@ reply read_error_text(std::string_view text, reply r) {
 }
 
 std::string explain(std::string_view text) {
-  std::string out = "the server said \"";
+  const bool ours = text.starts_with(other_kind);
+  if (ours) text.remove_prefix(std::min(other_kind.size() + 1, text.size()));
+  std::string out = ours ? "" : "the server said \"";
   constexpr std::size_t most = 200;
   for (const char c : text.substr(0, most)) out += c < ' ' || c > '~' ? '?' : c;
+  if (ours) return out + ": " + std::string(meaning_of(other_kind)->what_to_do);
   out += '"';
   if (const meaning* const m = meaning_of(text))
     out += std::string(": ") + std::string(m->what_to_do);
@@ -193,8 +237,38 @@ reply read_let_go(const value& v, reply r) {
   return r;
 }
 
+// Of a script that answers {done, the lowest number, for each claim how its lock was found}.
+reply read_gathered(const value& all, std::size_t which, reply r) {
+  const value found = all[2 + which];
+  if (all[0].integer() == 1) {
+    r.what = verdict::granted;
+    r.number = all[1].integer() + static_cast<std::int64_t>(which);
+  } else if (found.is(value::kind::text)) {
+    r = read_error_text(found.text(), r);
+  } else {
+    r.what = verdict::busy;
+  }
+  return r;
+}
+
+std::string text_of_glance(const value& v) {
+  if (v.is_error("WRONGTYPE")) return "BADTYPE the key of the lock holds something else";
+  if (v.is(value::kind::error)) return std::string(v.text());
+  const auto total = v.is(value::kind::text) ? semaphore_total(v.text()) : std::nullopt;
+  if (!total) return {};
+  return std::string(other_kind) + " a semaphore of " + std::to_string(*total) +
+         " permits has this name";
+}
+
+reply read_glance(const value& v, reply r) {
+  const std::string text = text_of_glance(v);
+  if (!text.empty()) return read_error_text(text, r);
+  r.what = verdict::busy;
+  return r;
+}
+
 answer read_join(const value& v, reply r) {
-  constexpr std::int64_t granted = 1, queued = 2;
+  constexpr std::int64_t busy = 0, granted = 1, queued = 2;
   if (v.is(value::kind::error)) return {read_error(v, r)};
   if (v.size() < 7) {
     r.left = true;
@@ -202,7 +276,11 @@ answer read_join(const value& v, reply r) {
     return {r};
   }
   const std::int64_t state = v[0].integer(), rest = v[4].integer();
-  r.what = state == granted ? verdict::granted : state == queued ? verdict::queued : verdict::again;
+  r.what = state == granted  ? verdict::granted
+           : state == queued ? verdict::queued
+           : state == busy   ? verdict::busy
+                             : verdict::again;
+  r.stands = v.size() > 7 && v[7].integer() != 0;
   r.number = v[1].integer();
   r.first = v[3].integer() == 0;
   r.rest = rest >= 0 ? duration(std::chrono::milliseconds{rest}) : duration::max();

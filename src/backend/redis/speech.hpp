@@ -16,8 +16,12 @@ struct asking {           // what a question is about
   std::string_view owner;
   duration ttl{};
   duration window{};
-  std::int64_t arrival = 0;     // join: its place in line; 0: it has none
-  bool looks = false;           // join: it was left to see to the lock
+  std::int64_t arrival = 0;  // join: its place in line; 0: it has none
+  bool looks = false;        // join: it was left to see to the lock
+  lock_mode how = lock_mode::exclusive;
+  bool waits = true;          // join: it gets in line
+  std::uint32_t permits = 1;  // join
+  std::uint32_t of = 0;
   std::string_view next_owner;  // release: who gets in line in the same step; empty: nobody
   duration next_window{};
   bool known = false;  // release with a next: the server has notes on the owner
@@ -31,6 +35,7 @@ void begin_takes(std::string& out);
 void append_take(std::string& out, const asking&);
 void end_takes(std::string& out);
 void append_let_go(std::string& out, std::span<const asking>);  // by its hash
+void append_gather(std::string& out, std::span<const asking>, by);
 void append_question(std::string& out, operation, const asking&, by);
 // These are rare, and go by their text.
 void append_leave(std::string& out, std::string_view lock, std::string_view owner);
@@ -44,7 +49,8 @@ struct renewal {
   duration ttl{};
   std::string_view about;  // for M; empty: nothing new
 };
-void append_renewals(std::string& out, std::span<const renewal>, by);
+// Of those who hold a lock alone, or of members.
+void append_renewals(std::string& out, std::span<const renewal>, bool of_members, by);
 
 // What the server's clock said in an answer; zero: nothing.
 struct answer {
@@ -54,14 +60,17 @@ struct answer {
 // `r` carries what is known from the question.
 reply read_take(const value& set, const value& number, reply r);
 reply read_let_go(const value&, reply r);
+reply read_gathered(const value& all, std::size_t which, reply r);
+reply read_glance(const value&, reply r);
 answer read_join(const value&, reply r);
 answer read_resolve(const value&, reply r);
-answer read_released(const value&, reply r);  // of release and leave
+answer read_released(const value&, reply r);  // of release, leave and downgrade
 answer read_next(const value&, reply r);      // of who got in line with a release
 // For an error of the server.
 reply read_error(const value&, reply r);
 reply read_error_text(std::string_view, reply r);
 std::string explain(std::string_view error_text);  // what it means and what to do
+std::string text_of_glance(const value&);          // as an error of the server, or empty
 
 std::int64_t in_ms(duration) noexcept;  // rounded up
 

@@ -51,7 +51,7 @@ const std::vector<protocol_mutant>& all() {
        15,
        "a killed waiter costs nothing (SAFETY 4)",
        mutant::none,
-       {{"local function handover", "if tell(id, 'grant', grant) > 0 then",
+       {{"local function hand_to", "if tell(id, 'grant', grant) > 0 then",
          "if tell(id, 'grant', grant) >= 0 then"},
         {"-- The usual hand-over", "grant) == 0 then return", "grant) < 0 then return"}}},
       {"no_look_for_the_runner_up",

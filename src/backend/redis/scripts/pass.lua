@@ -8,6 +8,10 @@ if redis.pcall('GET', K) ~= ARGV[1] then return {3} end
 local first = redis.call('ZPOPMIN', Q)
 local id = first[1]
 if not id then return {3} end
+if string.sub(id, 1, 4) ~= 'hf1:' then
+  redis.call('ZADD', Q, first[2], id)
+  return {3}
+end
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local n = redis.call('INCR', N)

@@ -1,0 +1,206 @@
+// inspect(): who holds what.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/redis/query.hpp"
+#include "backend/redis/question.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+using core::crier;
+
+constexpr std::size_t parts_of_lock = 5;
+
+// SCAN for the side keys; then the time, and of each lock its owner, its ttl, its line, and who
+// shares it with how many permits; then, of each holder, what is known of it.
+class inspection final : public question {
+ public:
+  inspection(link& l, std::string_view prefix, core::inspection& to)
+      : question(l), prefix_(l.how().prefix + std::string(prefix)), to_(to) {
+    if (!prefix.empty()) names_.push_back(prefix_);
+  }
+
+ private:
+  enum class stage { scan, locks, holders };
+
+  void ask(time_point now, crier& cry) override {
+    std::string bytes;
+    command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
+                      << "1000";
+    awaited = 1;
+    send(std::move(bytes), now, cry);
+  }
+
+  void answered(const value& v, time_point now, time_point, crier& cry) override {
+    if (v.is(value::kind::error) && !v.is_error("WRONGTYPE"))
+      return finish({read_error(v, {}).why, explain(v.text())}, now, cry);
+    --awaited;
+    switch (stage_) {
+      case stage::scan: return scanned(v, now, cry);
+      case stage::locks: part_of_lock(v); break;
+      case stage::holders: describe(found_[described_++], v.text()); break;
+    }
+    if (awaited > 0) return;
+    if (stage_ == stage::locks) return ask_holders(now, cry);
+    finish({}, now, cry);
+  }
+
+  void scanned(const value& v, time_point now, crier& cry) {
+    cursor_ = v[0].text();
+    for (std::size_t i = 0; i < v[1].size(); ++i) {
+      const auto lock = lock_of(v[1][i].text());
+      if (lock && lock->starts_with(prefix_)) names_.emplace_back(*lock);
+    }
+    if (cursor_ != "0") return ask(now, cry);
+    std::sort(names_.begin(), names_.end());
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    ask_locks(now, cry);
+  }
+
+  void ask_locks(time_point now, crier& cry) {
+    stage_ = stage::locks;
+    if (names_.empty()) return finish({}, now, cry);
+    awaited = 1 + parts_of_lock * names_.size();
+    send_one(now, cry, [](std::string& out) { command(out, 1) << "TIME"; });
+    for (const std::string& k : names_) {
+      const std::string_view tag = tag_of(k);
+      send_one(now, cry, [&](std::string& out) { command(out, 2) << "GET" << k; });
+      send_one(now, cry, [&](std::string& out) { command(out, 2) << "PTTL" << k; });
+      send_one(now, cry, [&](std::string& o) {
+        command(o, 2) << "ZCARD" << side_key{tag, k, 'q'};
+      });
+      send_one(now, cry, [&](std::string& out) {
+        command(out, 5) << "ZRANGE" << side_key{tag, k, 'r'} << "0"
+                        << "-1"
+                        << "WITHSCORES";
+      });
+      send_one(now, cry, [&](std::string& o) {
+        command(o, 2) << "HGETALL" << side_key{tag, k, 'p'};
+      });
+    }
+  }
+
+  template <class Write>
+  void send_one(time_point now, crier& cry, Write write) {
+    std::string bytes;
+    write(bytes);
+    send(std::move(bytes), now, cry);
+  }
+
+  void part_of_lock(const value& v) {
+    if (asked_++ == 0) {
+      now_ = 1'000'000 * whole(v[0].text()) + whole(v[1].text());
+      return;
+    }
+    switch ((asked_ - 2) % parts_of_lock) {
+      case 0: owner_ = v.is(value::kind::text) ? v.text() : ""; return;
+      case 1: left_ = v.integer(); return;
+      case 2: waiting_ = static_cast<int>(v.integer()); return;
+      case 3: return take_members(v);
+      default: break;
+    }
+    const std::size_t n = (asked_ - 2) / parts_of_lock;
+    const auto total = semaphore_total(owner_);
+    if (total || owner_.starts_with("hfg:")) {
+      add_members(names_[n], v, total);
+    } else if (!owner_.empty()) {
+      holder h = holder_of(names_[n], owner_);
+      if (left_ >= 0) h.left = std::chrono::milliseconds{left_};
+      found_.push_back(std::move(h));
+    }
+  }
+
+  static std::int64_t whole(std::string_view digits) noexcept {
+    std::int64_t n = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return n;
+  }
+
+  holder holder_of(const std::string& key, std::string owner) const {
+    holder h;
+    h.name = key.substr(over.how().prefix.size());
+    h.owner = std::move(owner);
+    h.waiting = waiting_;
+    return h;
+  }
+
+  void take_members(const value& v) {
+    members_.clear();
+    for (std::size_t i = 0; i + 1 < v.size(); i += 2)
+      members_.emplace_back(v[i].text(), whole(v[i + 1].text()));
+  }
+
+  void add_members(const std::string& key, const value& permits,
+                   std::optional<std::uint32_t> total) {
+    for (const auto& [id, ends] : members_) {
+      if (ends <= now_) continue;
+      holder h = holder_of(key, id);
+      h.how = total ? lock_mode::permit : lock_mode::shared;
+      h.left = std::chrono::floor<std::chrono::milliseconds>(server_time{ends - now_});
+      h.permits = total ? 1 : 0;
+      h.of = total.value_or(0);
+      for (std::size_t i = 0; i + 1 < permits.size(); i += 2)
+        if (permits[i].text() == id)
+          h.permits = static_cast<std::uint32_t>(whole(permits[i + 1].text()));
+      found_.push_back(std::move(h));
+    }
+  }
+
+  void ask_holders(time_point now, crier& cry) {
+    stage_ = stage::holders;
+    if (found_.empty()) return finish({}, now, cry);
+    awaited = found_.size();
+    for (const holder& h : found_) {
+      const std::string k = over.how().prefix + h.name;
+      const side_key notes{tag_of(k), k, 'm'};
+      send_one(now, cry, [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; });
+    }
+  }
+
+  // host|pid|since|note
+  void describe(holder& h, std::string_view about) const {
+    const auto part = [&about] {
+      const std::size_t end = std::min(about.find('|'), about.size());
+      const std::string_view out = about.substr(0, end);
+      about.remove_prefix(std::min(end + 1, about.size()));
+      return out;
+    };
+    if (std::count(about.begin(), about.end(), '|') < 3) return;
+    h.host = part();
+    h.pid = whole(part());
+    const std::int64_t since = whole(part());
+    h.note = about;
+    const auto now = std::chrono::floor<std::chrono::milliseconds>(over.env().wall());
+    h.held = std::max(std::chrono::milliseconds{0}, now - std::chrono::milliseconds{since});
+  }
+
+  void tell_answer() override {
+    why.code ? to_.failed(std::move(why)) : to_.found(std::move(found_));
+  }
+
+  const std::string prefix_;
+  core::inspection& to_;
+  stage stage_ = stage::scan;
+  std::string cursor_ = "0";
+  std::vector<std::string> names_;
+  std::vector<holder> found_;
+  std::string owner_;
+  std::int64_t left_ = 0, now_ = 0;  // now_: us of the server's clock
+  int waiting_ = 0;
+  std::vector<std::pair<std::string, std::int64_t>> members_;
+  std::size_t asked_ = 0, described_ = 0;
+};
+
+}  // namespace
+
+void start_inspection(link& over, std::string_view prefix, core::inspection& to) {
+  (new inspection(over, prefix, to))->start();
+}
+
+}  // namespace holdfast::redis

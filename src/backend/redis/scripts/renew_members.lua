@@ -1,0 +1,34 @@
+-- Leases of readers and of holders of permits that go on, as renew.lua. KEYS: K, R, M of each lock.
+-- A reader that was a writer a moment ago may still be one here.
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+local out = {now}
+local function renew(K, R, M, id, ttl, about)
+  local owner = redis.pcall('GET', K)
+  if type(owner) ~= 'string' then return 0 end
+  local kind, what = string.sub(id, 1, 4), string.sub(owner, 1, 4)
+  local alone = kind == 'hfs:' and owner == 'hf1:' .. string.sub(id, 5)
+  if not alone then
+    if what ~= (kind == 'hfs:' and 'hfg:' or 'hfp:') then return 0 end
+    local ends = tonumber(redis.call('ZSCORE', R, id))
+    if not ends or ends <= now then return 0 end
+  end
+  local done = redis.pcall('PEXPIRE', K, ttl)
+  if type(done) == 'table' then return -1 end
+  if not alone then
+    redis.call('ZADD', R, string.format('%.0f', now + ttl * 1000), id)
+    local last = redis.call('ZRANGE', R, -1, -1, 'WITHSCORES')[2]
+    local left = math.floor((last - now) / 1000) + 1
+    redis.call('PEXPIRE', K, left)
+    redis.call('PEXPIRE', R, left + 60000)
+  end
+  if about ~= '' then
+    redis.pcall('HSET', M, id, about)
+    redis.pcall('PEXPIRE', M, 31626000000)
+  end
+  return 1
+end
+for i = 1, #KEYS, 3 do
+  out[#out + 1] = renew(KEYS[i], KEYS[i + 1], KEYS[i + 2], ARGV[i], ARGV[i + 1], ARGV[i + 2])
+end
+return out

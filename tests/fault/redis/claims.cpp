@@ -1,0 +1,168 @@
+#include "claims.hpp"
+
+namespace holdfast::redis_test {
+
+bool listener::heard(char what) const {
+  const std::lock_guard guard(mutex_);
+  return told_.find(what) != told_.npos;
+}
+
+bool listener::hears(char what) { return hears_any(std::string(1, what).c_str()) == what; }
+
+char listener::hears_any(const char* set) {
+  std::unique_lock guard(mutex_);
+  const auto found = [&] { return told_.find_first_of(set); };
+  changed_.wait_for(guard, 30s, [&] { return found() != told_.npos; });
+  return found() == told_.npos ? '-' : told_[found()];
+}
+
+void listener::forget() {
+  const std::lock_guard guard(mutex_);
+  told_.clear();
+}
+
+core::grant listener::grant() const {
+  const std::lock_guard guard(mutex_);
+  return grant_;
+}
+
+core::failure listener::failure() const {
+  const std::lock_guard guard(mutex_);
+  return failure_;
+}
+
+wish::wish(peer& p, const std::string& name) : home_(p), claim_(p.store().open(name, heard)) {}
+
+wish::~wish() {
+  if (asked_ && !heard.heard('r')) cancel();
+  if (held_) release();
+}
+
+void wish::flush() { home_.go_on(); }
+
+void wish::ask(const core::ask& how) {
+  heard.forget();
+  asked_ = true;
+  claim_->acquire(how);
+  flush();
+}
+
+bool wish::is_granted() {
+  if (asked_ && heard.heard('g')) {
+    held_ = true;
+    asked_ = false;
+  }
+  return held_;
+}
+
+bool wish::get(const core::ask& how) {
+  ask(how);
+  if (heard.hears_any("gr") == 'r') asked_ = false;
+  return is_granted();
+}
+
+bool wish::renew(std::chrono::milliseconds ttl) {
+  renew_soon(ttl);
+  return heard.hears_any("ml") == 'm';
+}
+
+void wish::renew_soon(std::chrono::milliseconds ttl) {
+  claim_->renew(ttl, 1);
+  flush();
+}
+
+void wish::downgrade() {
+  claim_->downgrade();
+  flush();
+}
+
+bool wish::release() {
+  held_ = false;
+  claim_->release(nullptr);
+  flush();
+  return heard.hears('e') && !heard.failure().code;
+}
+
+void wish::cancel() {
+  claim_->cancel();
+  flush();
+  const char how = heard.hears_any("gre");
+  held_ = how == 'g';
+  asked_ = false;
+}
+
+peer::peer(const std::string& text) {
+  const auto where = url::parse(text);
+  std::vector<url::option> own;
+  const auto shared = core::read_client_options(where, own);
+  store_ = redis::open({where, shared, own, {}, io::real_environment()});
+}
+
+peer::~peer() { store_->close(io::real_environment().now() + 2s); }
+
+void peer::go_on() {
+  store_->flush();
+  if (auto* const d = store_->lend()) d->attend();
+}
+
+namespace {
+
+struct answer_of final : core::inspection, core::verdict {
+  void found(std::vector<holder> h) override {
+    take([&] { list = std::move(h); });
+  }
+  void decided(bool b) override {
+    take([&] { yes = b; });
+  }
+  void failed(core::failure f) override {
+    take([&] { why = std::move(f); });
+  }
+  template <class Change>
+  void take(Change change) {
+    const std::lock_guard guard(mutex);
+    change();
+    is_there = true;
+    changed.notify_all();
+  }
+  void wait() {
+    std::unique_lock guard(mutex);
+    changed.wait_for(guard, 30s, [&] { return is_there; });
+    EXPECT_TRUE(is_there);
+    EXPECT_FALSE(why.code) << why.text;
+  }
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<holder> list;
+  core::failure why;
+  bool yes = false, is_there = false;
+};
+
+}  // namespace
+
+std::vector<holder> peer::inspect(const std::string& prefix) {
+  answer_of a;
+  store_->inspect(prefix, a);
+  go_on();
+  a.wait();
+  return a.list;
+}
+
+bool peer::break_lock(const std::string& name, const std::string& seen) {
+  answer_of a;
+  store_->break_lock(name, seen, a);
+  go_on();
+  a.wait();
+  return a.yes;
+}
+
+core::ask alone(std::chrono::milliseconds ttl) { return {.ttl = ttl}; }
+core::ask reading(std::chrono::milliseconds ttl) { return {.ttl = ttl, .how = lock_mode::shared}; }
+core::ask permits(std::uint32_t n, std::uint32_t of, std::chrono::milliseconds ttl) {
+  return {.ttl = ttl, .how = lock_mode::permit, .permits = n, .of = of};
+}
+core::ask once(core::ask how) {
+  how.one_attempt = true;
+  return how;
+}
+
+}  // namespace holdfast::redis_test

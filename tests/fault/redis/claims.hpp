@@ -1,0 +1,113 @@
+// Clients at the seam, below the core: one claim for each that wants a lock, as other processes have
+// them, over the real network.
+#pragma once
+#include <holdfast/lease.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "backend/redis/backend.hpp"
+#include "core/registry.hpp"
+#include "io/real_environment.hpp"
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+
+// Writes down what it is told: g r m l w e.
+class listener final : public core::claim_sink {
+ public:
+  void granted(const core::grant& g) override {
+    note('g', [&] { grant_ = g; });
+  }
+  void refused(core::failure f) override {
+    note('r', [&] { failure_ = std::move(f); });
+  }
+  void moved(core::time_point d, std::uint32_t) override {
+    note('m', [&] { grant_.deadline = d; });
+  }
+  void lost(std::error_code) override {
+    note('l', [] {});
+  }
+  void wanted() override {
+    note('w', [] {});
+  }
+  void ended(core::failure f) override {
+    note('e', [&] { failure_ = std::move(f); });
+  }
+
+  bool heard(char) const;           // so far
+  bool hears(char);                 // waits for it, half a minute
+  char hears_any(const char* set);  // waits for one of these; which
+  void forget();                    // what was heard
+  core::grant grant() const;
+  core::failure failure() const;
+
+ private:
+  template <class Change>
+  void note(char what, Change change) {
+    const std::lock_guard guard(mutex_);
+    change();
+    told_ += what;
+    changed_.notify_all();
+  }
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string told_;
+  core::grant grant_;
+  core::failure failure_;
+};
+
+class peer;
+
+// One claim of a peer. Released, or withdrawn, at its end.
+class wish {
+ public:
+  wish(peer&, const std::string& name);
+  wish(const wish&) = delete;
+  wish& operator=(const wish&) = delete;
+  ~wish();
+
+  void ask(const core::ask&);
+  bool get(const core::ask&);  // asks, and waits for the grant
+  bool renew(std::chrono::milliseconds ttl);
+  void renew_soon(std::chrono::milliseconds ttl);  // does not wait for the answer
+  void downgrade();
+  bool release();  // true when it was still there
+  void cancel();
+  std::string owner() const { return claim_->owner(); }
+  bool holds() const { return held_; }
+  bool is_granted();  // it was asked, and has been granted since
+  std::int64_t number() const { return heard.grant().number; }
+
+  listener heard;
+
+ private:
+  void flush();
+  peer& home_;
+  std::unique_ptr<core::claim> claim_;
+  bool held_ = false, asked_ = false;
+};
+
+// A client.
+class peer {
+ public:
+  explicit peer(const std::string& url);
+  ~peer();
+  core::backend& store() noexcept { return *store_; }
+  std::vector<holder> inspect(const std::string& prefix);
+  bool break_lock(const std::string& name, const std::string& seen);
+  void go_on();  // what was said is sent, and somebody waits for the answers
+
+ private:
+  std::unique_ptr<core::backend> store_;
+};
+
+inline constexpr std::chrono::milliseconds usual_ttl{30'000};
+core::ask alone(std::chrono::milliseconds ttl = usual_ttl);
+core::ask reading(std::chrono::milliseconds ttl = usual_ttl);
+core::ask permits(std::uint32_t n, std::uint32_t of, std::chrono::milliseconds ttl = usual_ttl);
+core::ask once(core::ask);  // one attempt
+
+}  // namespace holdfast::redis_test
