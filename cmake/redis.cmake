@@ -4,8 +4,8 @@ find_package(OpenSSL REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 
-# Each script stands behind shared.lua, some behind members.lua too, but those that are not about one
-# lock.
+# Each script stands behind shared.lua, some behind members.lua too, but those that are not about
+# one lock.
 function(holdfast_redis_scripts output)
   set(folder ${PROJECT_SOURCE_DIR}/src/backend/redis/scripts)
   file(READ ${folder}/shared.lua shared)

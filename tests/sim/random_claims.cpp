@@ -42,7 +42,7 @@ command_words random_claims::any_script() {
       return call(script_name::enter,
                   {member(), ttl, window, below(4) == 0 ? "1700000000000001" : "",
                    below(2) == 0 ? "1" : "", below(4) == 0 ? "1" : "", below(2) == 0 ? "1" : "2",
-                   below(6) == 0 ? "2" : "3"});
+                   below(6) == 0 ? "2" : "3", below(2) == 0 ? "note" : ""});
     case 14:
     case 15: return call(script_name::part, {member()});
     case 16: return call(script_name::downgrade, {owner(), "1700000000000002"});

@@ -231,6 +231,11 @@ void link::encode_other(const sent_request& asked) {
     a.known = c->noted;
     a.next_window = clock_.window(r.next_ttl);
   }
+  std::string about_it;
+  if (r.to == operation::join && a.how != lock_mode::exclusive && !c->note().empty()) {
+    about_it = about_holder(*c);
+    a.about = about_it;
+  }
   append_question(commands_.out(), r.to, a, r.by_text ? by::text : by::hash);
   commands_.expect(r, r.sent);
 }

@@ -3,8 +3,8 @@
 //
 // Source: the single-instance lock of redis.io's "Distributed Locks with Redis" (SET NX PX, delete
 // by owner), with a number for each grant, a line, and a release that hands the lock directly to
-// the first in line: docs/safety.md. Readers and holders of permits are members of what has the lock:
-// they ask by `join` from the start, one attempt or not, and release as the others do.
+// the first in line: docs/safety.md. Readers and holders of permits are members of what has the
+// lock: they ask by `join` from the start, one attempt or not, and release as the others do.
 //
 //   state     | event                         | next      | actions
 //   ----------+-------------------------------+-----------+---------------------------------------

@@ -121,7 +121,7 @@ namespace {
 void append_join(std::string& out, const asking& a, by how) {
   const bool alone = a.how == lock_mode::exclusive;
   command c = alone ? lock_script(out, script_name::join, how, a.lock, 5)
-                    : lock_script(out, script_name::enter, how, a.lock, 8);
+                    : lock_script(out, script_name::enter, how, a.lock, 9);
   c << a.owner << in_ms(a.ttl) << in_ms(a.window);
   if (a.arrival) {
     c << a.arrival;
@@ -129,7 +129,7 @@ void append_join(std::string& out, const asking& a, by how) {
     c << "";
   }
   c << (a.looks ? "1" : "");
-  if (!alone) c << (a.waits ? "" : "1") << std::int64_t{a.permits} << std::int64_t{a.of};
+  if (!alone) c << (a.waits ? "" : "1") << std::int64_t{a.permits} << std::int64_t{a.of} << a.about;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct asking {           // what a question is about
   bool waits = true;          // join: it gets in line
   std::uint32_t permits = 1;  // join
   std::uint32_t of = 0;
+  std::string_view about;       // join, of a member: for M; empty: nothing yet
   std::string_view next_owner;  // release: who gets in line in the same step; empty: nobody
   duration next_window{};
   bool known = false;  // release with a next: the server has notes on the owner

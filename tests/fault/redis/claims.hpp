@@ -1,5 +1,5 @@
-// Clients at the seam, below the core: one claim for each that wants a lock, as other processes have
-// them, over the real network.
+// Clients at the seam, below the core: one claim for each that wants a lock, as other processes
+// have them, over the real network.
 #pragma once
 #include <holdfast/lease.hpp>
 

@@ -1,6 +1,6 @@
 -- A reader comes into the group, a semaphore's claim gets its permits, or waits in line: the same as
 -- join.lua. ARGV: id, ttl in ms, window in ms, arrival or '', '1' when it was left to see to the
--- lock, '1' when it does not wait, permits, of so many.
+-- lock, '1' when it does not wait, permits, of so many, and what M is to tell of the holder, or ''.
 -- As join.lua answers, {0 busy}; and at the end 1 when the number is an earlier one's.
 local id, ttl, permits, total = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[7]), ARGV[8]
 local is_reader = kind_of(id) == 'hfs:'
@@ -25,6 +25,10 @@ local function enter(is_new)
   if is_new then
     local was_in_line = redis.call('ZREM', Q, id) == 1
     redis.call('HDEL', M, id)
+    if ARGV[9] ~= '' then
+      redis.call('HSET', M, id, ARGV[9])
+      redis.call('PEXPIRE', M, 31626000000)
+    end
     if permits > 1 then redis.call('HSET', P, id, permits) end
     add_member(id, now + ttl * 1000)
     -- Those who came before it have not been told of a writer behind it.
