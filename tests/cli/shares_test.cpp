@@ -1,0 +1,120 @@
+// Shares and permits, on the backends whose locks other processes see.
+#include <signal.h>
+
+#include <optional>
+
+#ifdef HOLDFAST_WITH_REDIS
+#include "testkit/servers/redis_server.hpp"
+#endif
+#include "tests/cli/cli_test.hpp"
+
+namespace holdfast::cli_test {
+namespace {
+
+class shares_and_permits : public cli, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    url_ = file_url();
+#ifdef HOLDFAST_WITH_REDIS
+    if (GetParam() == std::string("file")) return;
+    if (!testkit::redis_server::installed()) GTEST_SKIP() << testkit::redis_server::not_installed;
+    server_.emplace();
+    url_ = server_->url();
+#endif
+  }
+  words run(words options, words command) const {
+    words all{"run", "--url", url_};
+    all.insert(all.end(), options.begin(), options.end());
+    all.push_back("--");
+    all.insert(all.end(), command.begin(), command.end());
+    return holdfast(all);
+  }
+  ending ending_of(words options) const {
+    process p(run(std::move(options), {"true"}));
+    return p.wait();
+  }
+  std::string output_of(words arguments) const {
+    arguments.insert(arguments.begin() + 1, {"--url", url_});
+    process p(holdfast(arguments));
+    p.wait();
+    return p.out();
+  }
+
+ private:
+#ifdef HOLDFAST_WITH_REDIS
+  std::optional<testkit::redis_server> server_;
+#endif
+  std::string url_;
+};
+
+TEST_P(shares_and_permits, readers_share_a_lock_and_a_writer_waits_for_all_of_them) {
+  process first(run({"-s", "x"}, sleeper())), second(run({"--shared", "x"}, sleeper()));
+  const pid_t jobs[] = {number_in(first.line()), number_in(second.line())};
+  EXPECT_EQ(ending_of({"-n", "x"}), (ending{1, 0}));
+  ::kill(jobs[0], SIGKILL);
+  first.wait();
+  EXPECT_EQ(ending_of({"-n", "x"}), (ending{1, 0}));
+  ::kill(jobs[1], SIGKILL);
+  second.wait();
+  EXPECT_EQ(ending_of({"-n", "x"}), (ending{0, 0}));
+}
+
+TEST_P(shares_and_permits, a_reader_waits_for_the_writer) {
+  process writer(run({"x"}, sleeper()));
+  const pid_t job = number_in(writer.line());
+  EXPECT_EQ(ending_of({"-s", "-n", "x"}), (ending{1, 0}));
+  process reader(run({"-s", "x"}, {"true"}));
+  ::kill(job, SIGKILL);
+  EXPECT_EQ(reader.wait(), (ending{0, 0}));
+}
+
+TEST_P(shares_and_permits, so_many_hold_a_semaphore_at_once) {
+  process first(run({"-c", "2", "x"}, sleeper()));
+  process second(run({"--permits=2", "x"}, sleeper()));
+  const pid_t job = number_in(first.line());
+  second.line();
+  process third(run({"-c", "2", "-n", "x"}, {"true"}));
+  EXPECT_EQ(third.wait(), (ending{1, 0}));
+  EXPECT_EQ(third.err().find("holdfast: 2 of 2 permits of x are held by "), 0u) << third.err();
+  EXPECT_NE(third.err().find("and 1 other"), std::string::npos) << third.err();
+  ::kill(job, SIGKILL);
+  first.wait();
+  EXPECT_EQ(ending_of({"-c", "2", "-w", "60", "x"}), (ending{0, 0}));
+}
+
+TEST_P(shares_and_permits, several_permits_are_taken_together) {
+  process two(run({"-c", "3", "--take", "2", "x"}, sleeper()));
+  two.line();
+  EXPECT_EQ(ending_of({"-c", "3", "--take", "2", "-n", "x"}), (ending{1, 0}));
+  EXPECT_EQ(ending_of({"-c", "3", "-n", "x"}), (ending{0, 0}));
+}
+
+TEST_P(shares_and_permits, of_two_kinds_under_one_name_the_second_is_wrong_usage) {
+  process two(run({"-c", "2", "x"}, sleeper()));
+  two.line();
+  for (const words& other : {words{"-n", "x"}, words{"-s", "-n", "x"}, words{"-c", "3", "-n", "x"}})
+    EXPECT_EQ(ending_of(other), (ending{64, 0})) << other[0];
+}
+
+TEST_P(shares_and_permits, show_tells_of_each_holder_how_it_holds) {
+  process first(run({"-s", "x"}, sleeper())), second(run({"-s", "x"}, sleeper()));
+  process third(run({"-c", "5", "--take", "2", "y"}, sleeper()));
+  for (process* const p : {&first, &second, &third}) p->line();
+  for (const process* const p : {&first, &second}) {
+    const std::string by = "  by       pid " + std::to_string(p->pid());
+    EXPECT_TRUE(eventually([&] { return output_of({"show", "x"}).find(by) != by.npos; })) << by;
+  }
+  const auto readers = output_of({"show", "x"}), permits = output_of({"show", "y"});
+  EXPECT_NE(readers.find("  as       a reader\n"), readers.npos) << readers;
+  EXPECT_NE(permits.find("  as       holder of 2 of 5 permits\n"), permits.npos) << permits;
+  EXPECT_NE(output_of({"show", "--json", "y"}).find("\"permits\":2,\"of\":5,"), permits.npos);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(shares_and_permits);
+#ifdef HOLDFAST_WITH_REDIS
+INSTANTIATE_TEST_SUITE_P(on, shares_and_permits, ::testing::Values("redis"),
+                         [](const auto& on) { return std::string(on.param); });
+#endif
+
+}  // namespace
+}  // namespace holdfast::cli_test
