@@ -1,6 +1,7 @@
 // The part of holdfast/asio.hpp that is about several locks. Include that one.
 #pragma once
 #include <holdfast/asio.hpp>
+#include <holdfast/error.hpp>
 #include <holdfast/multi_mutex.hpp>
 
 #include <algorithm>

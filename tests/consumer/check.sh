@@ -34,6 +34,14 @@ case $way in
     c++ -std=c++20 "$here/main.cpp" $(pkg-config --cflags --libs holdfast) -o "$scratch/consumer"
     "$scratch/consumer"
     ;;
+  headers)  # each can be the first that is included
+    cd "$source/include"
+    all=$(ls holdfast/*.hpp)
+    grep -q 'HOLDFAST_WITH_ASIO:BOOL=ON' "$build/CMakeCache.txt" ||
+      all=$(echo "$all" | grep -v '/asio')
+    echo "$all" | xargs -P 2 -I HEADER sh -c \
+      'echo "#include <HEADER>" | c++ -std=c++20 -Wall -Wextra -fsyntax-only -I. -x c++ -'
+    ;;
   command)
     install_it
     "$scratch/moved/bin/holdfast" version
