@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -50,12 +51,12 @@ void wait_until_started(std::vector<child_process>& workers, const mapped_arena&
 
 struct snapshot {
   clock::time_point at = clock::now();
-  std::uint64_t handoffs, cycles;
+  std::uint64_t handoffs, cycles = 0;
   std::vector<std::uint64_t> turns;
 
-  snapshot(const mapped_arena& arena, const party& p)
-      : handoffs(arena->handoffs.load()), cycles(arena->cycles.load()) {
+  snapshot(const mapped_arena& arena, const party& p) : handoffs(arena->handoffs.load()) {
     for (unsigned i = 0; i < p.processes * p.threads; ++i) turns.push_back(arena->turns[i].load());
+    cycles = std::accumulate(turns.begin(), turns.end(), std::uint64_t{0});
   }
 
   party_outcome since(const snapshot& before, std::uint64_t in_all) const {
@@ -108,7 +109,7 @@ party_outcome run_party(const party& p, seconds length) {
     throw std::runtime_error(code < 0 ? "a worker process does not end"
                                       : "a worker process failed: " + std::to_string(code));
   }
-  return after.since(before, arena->cycles.load());
+  return after.since(before, snapshot(arena, p).cycles);
 }
 
 }  // namespace bench

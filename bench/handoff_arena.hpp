@@ -6,13 +6,13 @@
 
 namespace bench {
 
-// Written only by the holder of the lock that is measured, but for `started` and `stop`.
+// Written only by the holder of the lock that is measured, but for `started` and `stop`; by a
+// reader only its own count of turns.
 struct handoff_arena {
   static constexpr unsigned most_workers = 64;
 
   std::atomic<int> last_owner{-1};
   std::atomic<std::uint64_t> handoffs{0};
-  std::atomic<std::uint64_t> cycles{0};
   std::array<std::atomic<std::uint64_t>, most_workers> turns{};  // cycles of each thread
   std::atomic<unsigned> started{0};                              // processes that have had the lock
   std::atomic<bool> stop{false};
@@ -23,7 +23,10 @@ struct handoff_arena {
       last_owner.store(process, relaxed);
       handoffs.store(handoffs.load(relaxed) + 1, relaxed);
     }
-    cycles.store(cycles.load(relaxed) + 1, relaxed);
+    read(worker);
+  }
+  void read(unsigned worker) noexcept {
+    constexpr auto relaxed = std::memory_order_relaxed;
     turns[worker].store(turns[worker].load(relaxed) + 1, relaxed);
   }
 };

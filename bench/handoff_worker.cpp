@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <random>
+#include <shared_mutex>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -28,27 +30,56 @@ struct seat {
   unsigned threads = 1;
 };
 
+// One turn after the other with a lock that all take alone.
 template <class Lock>
-void take_turns(Lock& lock, const mapped_arena& arena, const seat& mine, unsigned thread,
-                std::atomic<bool>& had_it) {
-  const unsigned worker = static_cast<unsigned>(mine.process) * mine.threads + thread;
-  while (!arena->stop.load(std::memory_order_relaxed)) {
-    {
+struct alone {
+  Lock& lock;
+  void take_turn(const mapped_arena& arena, const seat& mine, unsigned worker) {
+    std::lock_guard guard(lock);
+    arena->visit(mine.process, worker);
+  }
+};
+
+// Nine in ten turns only read, each worker at turns of its own.
+struct mostly_reading {
+  holdfast::shared_mutex& lock;
+  bool shares;
+  std::minstd_rand draw;
+  void take_turn(const mapped_arena& arena, const seat& mine, unsigned worker) {
+    if (draw() % 10 == 0) {
       std::lock_guard guard(lock);
       arena->visit(mine.process, worker);
+    } else if (shares) {
+      std::shared_lock guard(lock);
+      arena->read(worker);
+    } else {
+      std::lock_guard guard(lock);
+      arena->read(worker);
     }
+  }
+};
+
+template <class Player>
+void take_turns(Player player, const mapped_arena& arena, const seat& mine, unsigned worker,
+                std::atomic<bool>& had_it) {
+  while (!arena->stop.load(std::memory_order_relaxed)) {
+    player.take_turn(arena, mine, worker);
     if (!had_it.load(std::memory_order_relaxed) && !had_it.exchange(true)) arena->started += 1;
   }
 }
 
-// `use` is called on each thread with a function to call with the lock.
+// `use` is called on each thread with the number of its worker and a function to call with how it
+// takes a turn.
 template <class Use>
 void take_turns_in_threads(const mapped_arena& arena, const seat& mine, Use use) {
   std::atomic<bool> had_it{false};
   std::vector<std::jthread> all;
-  for (unsigned i = 0; i < mine.threads; ++i)
-    all.emplace_back(
-        [&, i] { use([&](auto& lock) { take_turns(lock, arena, mine, i, had_it); }); });
+  for (unsigned i = 0; i < mine.threads; ++i) {
+    const unsigned worker = static_cast<unsigned>(mine.process) * mine.threads + i;
+    all.emplace_back([&, worker] {
+      use(worker, [&](auto player) { take_turns(player, arena, mine, worker, had_it); });
+    });
+  }
 }
 
 }  // namespace
@@ -62,18 +93,21 @@ int worker_main(int argc, char** argv) try {
   const seat mine{std::atoi(argv[3]), static_cast<unsigned>(std::atoi(argv[4]))};
   if (kind == "flock") {
     bare_flock lock(argv[1]);
-    take_turns_in_threads(arena, mine, [&](auto use) { use(lock); });
+    take_turns_in_threads(arena, mine, [&](unsigned, auto use) { use(alone{lock}); });
 #ifdef HOLDFAST_WITH_REDIS
   } else if (kind == "token") {
-    take_turns_in_threads(arena, mine, [&](auto use) {
+    take_turns_in_threads(arena, mine, [&](unsigned, auto use) {
       token_lock lock(std::atoi(argv[1]));
-      use(lock);
+      use(alone{lock});
     });
 #endif
   } else {
     const auto client = holdfast::client::open(argv[1]);
-    auto mutex = client.mutex("bench");
-    take_turns_in_threads(arena, mine, [&](auto use) { use(mutex); });
+    auto lock = client.shared_mutex("bench");
+    take_turns_in_threads(arena, mine, [&](unsigned worker, auto use) {
+      if (kind == "holdfast") return use(alone{lock});
+      use(mostly_reading{lock, kind == "readers", std::minstd_rand(worker + 1)});
+    });
   }
   return 0;
 } catch (const std::exception& e) {

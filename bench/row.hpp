@@ -60,6 +60,8 @@ bool built_here(std::string_view name) noexcept;  // false: a row of a backend t
 // The rows, by the file that has them.
 std::vector<contest> memory_uncontended();
 std::vector<contest> memory_crowds();
+std::vector<contest> memory_readers();
+std::vector<contest> memory_counted();
 std::vector<contest> memory_renewal();
 std::vector<contest> file_uncontended();
 std::vector<contest> file_processes();
@@ -74,5 +76,9 @@ std::vector<contest> redis_crowds_by_server();
 std::vector<contest> redis_processes();
 std::vector<contest> redis_processes_in_turns();
 std::vector<contest> redis_renewal();
+std::vector<contest> redis_readers();
+std::vector<contest> redis_readers_and_writers();
+std::vector<contest> redis_lingering();
+std::vector<contest> redis_several();
 
 }  // namespace bench

@@ -1,13 +1,16 @@
-// memory/w1 and memory/w3.
+// memory/w1, w3, rw-read and metrics.
 #include <holdfast/holdfast.hpp>
 
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
+#include <string>
 #include <thread>
 
 #include "crowd.hpp"
 #include "fifo_lock.hpp"
 #include "pace.hpp"
+#include "reading.hpp"
 #include "row.hpp"
 
 namespace bench {
@@ -15,7 +18,9 @@ namespace {
 
 // A client of its own and one lock of it.
 struct memory_lock {
-  holdfast::client client = holdfast::client::open("memory:");
+  explicit memory_lock(const std::string& query = {})
+      : client(holdfast::client::open("memory:" + query)) {}
+  holdfast::client client;
   holdfast::mutex mutex = client.mutex("bench");
 };
 
@@ -47,17 +52,48 @@ outcome memory_crowd(unsigned threads, seconds length) {
   return run_crowd(lock.mutex, threads, length);
 }
 
+constexpr unsigned readers = 64;
+
+template <class SharedMutex>
+outcome reading_crowd(SharedMutex& of, seconds length) {
+  reading<SharedMutex> share{of};
+  return run_crowd(share, readers, length);
+}
+
+template <class Mutex>
+outcome guarded_cycle(Mutex& lock, seconds length) {
+  return {nanoseconds_per_cycle(length, [&lock] { std::lock_guard guard(lock); }), {}};
+}
+
 }  // namespace
 
 std::vector<contest> memory_uncontended() {
   const auto idle = std::make_shared<idle_thread>();
   const auto ours = std::make_shared<memory_lock>();
   const auto bare = std::make_shared<std::mutex>();
-  const auto cycle = [idle](auto& lock, seconds length) {
-    return outcome{nanoseconds_per_cycle(length, [&lock] { std::lock_guard guard(lock); }), {}};
+  return {{"", [idle, bare](seconds length) { return guarded_cycle(*bare, length); },
+           [ours](seconds length) { return guarded_cycle(ours->mutex, length); }}};
+}
+
+std::vector<contest> memory_counted() {
+  const auto idle = std::make_shared<idle_thread>();
+  const auto plain = std::make_shared<memory_lock>();
+  const auto counting = std::make_shared<memory_lock>("?metrics=1");
+  return {{"", [idle, plain](seconds length) { return guarded_cycle(plain->mutex, length); },
+           [counting](seconds length) { return guarded_cycle(counting->mutex, length); }}};
+}
+
+std::vector<contest> memory_readers() {
+  const auto limit = [](seconds length) {
+    std::shared_mutex lock;
+    return reading_crowd(lock, length);
   };
-  return {{"", [bare, cycle](seconds length) { return cycle(*bare, length); },
-           [ours, cycle](seconds length) { return cycle(ours->mutex, length); }}};
+  const auto ours = [](seconds length) {
+    const auto client = holdfast::client::open("memory:");
+    auto lock = client.shared_mutex("bench");
+    return reading_crowd(lock, length);
+  };
+  return {{"", limit, ours}};
 }
 
 std::vector<contest> memory_crowds() {

@@ -8,6 +8,8 @@ constexpr std::string_view cycles = "cycles per second", acquisitions = "acquisi
 constexpr row table[] = {
     {"memory/w1", measure::difference, "ns per cycle", memory_uncontended},
     {"memory/w3", measure::ratio, acquisitions, memory_crowds},
+    {"memory/rw-read", measure::ratio, acquisitions, memory_readers},
+    {"memory/metrics", measure::ratio, "ns per cycle", memory_counted},
     {"memory/renewal", measure::alone, "share of one core", memory_renewal},
     {"file/w1", measure::ratio, cycles, file_uncontended},
     {"file/w4", measure::ratio, "hand-offs to another process per second", file_processes},
@@ -31,6 +33,10 @@ constexpr row table[] = {
     {"redis/w4-turns", measure::ratio, acquisitions, redis_processes_in_turns},
     {"redis/w4-turns-2c", measure::ratio, acquisitions, redis_processes_in_turns},
     {"redis/renewal", measure::alone, "share of one core", redis_renewal},
+    {"redis/rw-read", measure::ratio, cycles, redis_readers},
+    {"redis/rw-mixed", measure::ratio, acquisitions, redis_readers_and_writers},
+    {"redis/linger", measure::ratio, cycles, redis_lingering},
+    {"redis/multi", measure::ratio, "rounds of four locks per second", redis_several},
 #endif
 };
 

@@ -1,4 +1,4 @@
-// redis/w4 and redis/w4-turns: one lock, four processes of four threads.
+// redis/w4, w4-turns and rw-mixed: one lock, four processes of four threads.
 #include <memory>
 #include <string>
 
@@ -28,6 +28,11 @@ outcome by_holdfast(redis_stage& stage, const std::string& query, seconds length
            {"hand-offs to another process/s", o.handoffs}}};
 }
 
+outcome by_readers_and_writers(redis_stage& stage, const std::string& kind, seconds length) {
+  const auto o = run_party({kind, stage.url(), 4, 4}, length);
+  return {o.cycles, {{"max/min per worker", o.unfairness}}};
+}
+
 }  // namespace
 
 std::vector<contest> redis_processes() {
@@ -41,6 +46,14 @@ std::vector<contest> redis_processes_in_turns() {
   const auto stage = std::make_shared<redis_stage>();
   return {{"", [stage](seconds length) { return by_holdfast(*stage, one_turn, length); },
            [stage](seconds length) { return by_holdfast(*stage, "", length); }}};
+}
+
+std::vector<contest> redis_readers_and_writers() {
+  const auto stage = std::make_shared<redis_stage>();
+  const auto with = [stage](const char* kind) {
+    return [=](seconds length) { return by_readers_and_writers(*stage, kind, length); };
+  };
+  return {{"", with("as readers"), with("readers")}};
 }
 
 }  // namespace bench

@@ -53,4 +53,14 @@ std::uint64_t redis_stage::requests() {
   return sum;
 }
 
+std::uint64_t redis_stage::commands() {
+  constexpr std::string_view field = "total_commands_processed:";
+  const std::string all = server_.command({"INFO", "stats"}).text;
+  const auto at = all.find(field);
+  if (at == std::string::npos) throw std::runtime_error("the server does not count its commands");
+  std::uint64_t n = 0;
+  std::from_chars(all.data() + at + field.size(), all.data() + all.size(), n);
+  return n;
+}
+
 }  // namespace bench
