@@ -53,8 +53,7 @@ std::string error_of_opening(const std::string& url, errc expected) {
   return {};
 }
 
-party::party(core::backend& b, std::string_view name)
-    : claim_(b.open(name, *this)) {}
+party::party(core::backend& b, std::string_view name) : claim_(b.open(name, *this)) {}
 
 party::~party() = default;
 
@@ -84,13 +83,18 @@ answer party::next() {
   return a;
 }
 
-answer party::try_once() {
-  claim_->acquire({.one_attempt = true});
+answer party::try_once() { return ask_once({}); }
+
+answer party::ask_once(core::ask how) {
+  how.one_attempt = true;
+  claim_->acquire(how);
   return next();
 }
 
-std::int64_t party::hold() {
-  acquire();
+std::int64_t party::hold() { return get({}); }
+
+std::int64_t party::get(const core::ask& how) {
+  ask(how);
   const answer a = next();
   EXPECT_EQ(a.what, answer::kind::granted) << a.why.text;
   return a.number;

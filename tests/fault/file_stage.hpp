@@ -54,6 +54,9 @@ class party final : private core::claim_sink {
 
   core::claim& claim() noexcept { return *claim_; }
   void acquire(std::string_view note = {}) { claim_->acquire({.note = note}); }
+  void ask(const core::ask& how) { claim_->acquire(how); }
+  answer ask_once(core::ask how);          // one attempt
+  std::int64_t get(const core::ask& how);  // acquires; the number
   void cancel() { claim_->cancel(); }
   bool answered();
   answer next();        // waits for it, at most half a minute
@@ -75,6 +78,11 @@ class party final : private core::claim_sink {
   std::deque<answer> answers_;
   std::unique_ptr<core::claim> claim_;
 };
+
+inline core::ask share() { return {.how = core::mode::shared}; }
+inline core::ask permits(std::uint32_t count, std::uint32_t of) {
+  return {.how = core::mode::permit, .permits = count, .of = of};
+}
 
 // Another process: a fork of this one that runs `body` and ends. It says lines and hears them.
 class other_process {

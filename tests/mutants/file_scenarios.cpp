@@ -81,11 +81,37 @@ std::string a_name_stays_in_the_folder() {
   return files == 0 ? "" : "a name wrote outside of the lock directory";
 }
 
+std::string no_reader_passes_a_writer_that_waits() {
+  const folder locks;
+  const auto reading = client::open(locks.url());
+  const auto writing = client::open(locks.url());
+  const auto late = client::open(locks.url());
+  const auto held = reading.shared_mutex("job").acquire_shared();
+  call<lease> writer([&](std::stop_token stop) {
+    std::error_code ec;
+    return writing.shared_mutex("job").acquire({}, std::move(stop), ec);
+  });
+  writer.settle();
+  if (writer.done()) return "a reader and a writer hold the lock at a time";
+  return late.shared_mutex("job").try_acquire_shared() ? "readers keep a writer out for ever" : "";
+}
+
+std::string readers_that_hold_together_have_one_token() {
+  const folder locks;
+  const auto one = client::open(locks.url());
+  const auto other = client::open(locks.url());
+  const auto first = one.shared_mutex("job").acquire_shared();
+  const auto second = other.shared_mutex("job").acquire_shared();
+  return first.token() == second.token() ? "" : "a guard would refuse the first of two readers";
+}
+
 constexpr scenario all[] = {
     {mutant::file_number_forgotten, "file", a_number_never_goes_back},
     {mutant::file_directory_not_checked, "file", a_directory_of_everybody_is_refused},
     {mutant::file_release_only_closes, "file", a_release_is_heard_by_the_kernel},
     {mutant::file_name_is_a_path, "file", a_name_stays_in_the_folder},
+    {mutant::file_writer_starved, "file", no_reader_passes_a_writer_that_waits},
+    {mutant::file_group_renumbered, "file", readers_that_hold_together_have_one_token},
     {mutant::file_inode_not_checked, "file", a_deleted_file_is_nobodys_lock},
 };
 

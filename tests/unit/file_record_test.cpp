@@ -44,6 +44,31 @@ TEST(file_record, has_room_for_the_longest_texts) {
   EXPECT_EQ(r->number, number_max);
 }
 
+TEST(file_record, says_as_what_it_is_held) {
+  const std::string name(512, 'n'), host(64, 'h'), note(256, 'o');
+  for (const kind& as : {kind{}, kind{.how = lock_mode::shared}, kind{lock_mode::permit, 2, 5},
+                         kind{lock_mode::permit, permits_max, permits_max}}) {
+    record_text text;
+    text.describe(name, host, note, 4711, 1, as);
+    text.stamp(number_max, 1us);
+    const auto r = parse_record(text.bytes());
+    ASSERT_TRUE(r);
+    EXPECT_EQ(r->as, as);
+    EXPECT_EQ(text.as(), as);
+    EXPECT_EQ(r->note, note);
+  }
+}
+
+TEST(file_record, another_kind_than_there_is_is_none) {
+  for (const std::string_view line : {"as      2 of 1\n", "as      0 of 1\n", "as      alone\n",
+                                      "as      1 of 1000001\n", "as      1 of\n", "as      \n"}) {
+    std::string text = text_of(make("x", "h", "n", 42));
+    const auto at = text.find("note    n\n") + 10;
+    text.replace(at, line.size(), line);
+    EXPECT_FALSE(parse_record(text)) << line;
+  }
+}
+
 TEST(file_record, can_be_read_with_cat) {
   const std::string text = text_of(make("nightly", "web7", "a note", 42));
   EXPECT_EQ(text.size(), 1024u);

@@ -17,6 +17,8 @@ constexpr core::capabilities abilities{
     .life = core::bound_to::process,
     .queue = core::order::none,
     .wanted = core::wanted_by::poll,
+    .modes = core::bit_of(core::mode::exclusive) | core::bit_of(core::mode::shared) |
+             core::bit_of(core::mode::permit),
     .tokens = true,
     .durable = true,
     .processes = true,
@@ -75,12 +77,15 @@ class file_backend final : public core::backend {
   }
 
   void break_lock(std::string_view name, std::string_view, core::verdict& answer) override {
-    const auto found = find_holder(folder_, name, env_.wall());
-    if (!found) return answer.failed({errc::unsupported, "nobody holds the lock"});
-    std::string text = "the kernel keeps this lock and nobody can take it away: end process " +
-                       std::to_string(found->pid);
-    if (found->host != me_.host) text += " on " + found->host;
-    text += ", and what it left running with the lock (fuser " + path_to(name) + " names all)";
+    const auto found = find_holders(folder_, name, env_.wall());
+    if (found.empty()) return answer.failed({errc::unsupported, "nobody holds the lock"});
+    std::string text = "the kernel keeps this lock and nobody can take it away: end ";
+    for (const holder& h : found) {
+      if (&h != &found.front()) text += ", ";
+      text += "process " + std::to_string(h.pid);
+      if (h.host != me_.host) text += " on " + h.host;
+    }
+    text += ", and what was left running with the lock (fuser " + path_to(name) + " names all)";
     answer.failed({errc::unsupported, std::move(text)});
   }
 

@@ -34,30 +34,20 @@ class prober {
   prober(folder& f, std::chrono::microseconds wall)
       : folder_(f), wall_(wall), gate_(f.gate.open_for_probing()) {}
 
-  // `name` as the file's name tells it, if it does.
-  std::optional<holder> look_at(const std::string& file, const std::optional<std::string>& name) {
+  // Those that hold it; `name` as the file's name tells it, if it does.
+  void look_at(const std::string& file, const std::optional<std::string>& name,
+               std::vector<holder>& to) {
     const descriptor fd = folder_.files.open([&] {
       return ::openat(folder_.place.get(), file.c_str(),
                       O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     });
     struct stat st;
-    if (!fd || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode) || !is_held(fd.get())) return {};
-    holder found;
-    const auto text = read(fd.get());
-    if (const auto r = parse_record(text)) {
-      found.name = r->name;
-      found.owner = hex(r->client) + '-' + std::to_string(r->number);
-      found.note = r->note;
-      found.host = r->host;
-      found.token = r->number << 10;
-      found.pid = r->pid;
-      found.held = std::max(std::chrono::milliseconds{},
-                            std::chrono::floor<std::chrono::milliseconds>(wall_ - r->since));
+    if (!fd || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return;
+    if (is_held(fd.get())) {
+      add(read(fd.get(), 0), name, 0, to);
+    } else if (!folder_.place.remote()) {
+      look_at_seats(fd.get(), name, to);
     }
-    if (name) found.name = *name;
-    found.waiting = -1;
-    if (found.name.empty()) return {};
-    return found;
   }
 
  private:
@@ -69,9 +59,49 @@ class prober {
     return !free;
   }
 
-  std::span<const char> read(int fd) noexcept {
+  // Each piece of seats has the record of who took it; somebody may have several.
+  void look_at_seats(int fd, const std::optional<std::string>& name, std::vector<holder>& to) {
+    const std::size_t before = to.size();
+    const seats all(fd);
+    for (auto taken = all.next_taken(0); taken; taken = all.next_taken(taken.end())) {
+      const std::size_t known = to.size();
+      add(read(fd, record_of_seat(taken.first)), name, taken.count, to);
+      if (to.size() == known) continue;
+      const auto same =
+          std::find_if(to.begin() + static_cast<std::ptrdiff_t>(before), to.end() - 1,
+                       [&](const holder& h) { return h.owner == to.back().owner && h.pid != 0; });
+      if (same == to.end() - 1) continue;
+      same->permits += to.back().permits;
+      to.pop_back();
+    }
+  }
+
+  void add(std::span<const char> text, const std::optional<std::string>& name,
+           std::uint32_t seats_taken, std::vector<holder>& to) {
+    holder found;
+    if (const auto r = parse_record(text)) {
+      found.name = r->name;
+      found.owner = hex(r->client) + '-' + std::to_string(r->number);
+      found.note = r->note;
+      found.host = r->host;
+      found.token = r->number << 10;
+      found.pid = r->pid;
+      found.held = std::max(std::chrono::milliseconds{},
+                            std::chrono::floor<std::chrono::milliseconds>(wall_ - r->since));
+      if (seats_taken > 0) found.how = r->as.how;
+      if (found.how == lock_mode::permit) {
+        found.permits = seats_taken;
+        found.of = r->as.of;
+      }
+    }
+    if (name) found.name = *name;
+    found.waiting = -1;
+    if (!found.name.empty()) to.push_back(std::move(found));
+  }
+
+  std::span<const char> read(int fd, off_t where) noexcept {
     for (int i = 0; i < readings_max; ++i) {
-      const ssize_t n = ::pread(fd, text_.data(), text_.size(), 0);
+      const ssize_t n = ::pread(fd, text_.data(), text_.size(), where);
       const std::span<const char> got(text_.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
       if (parse_record(got)) return got;
     }
@@ -104,18 +134,20 @@ std::vector<holder> take_census(folder& f, std::string_view prefix, std::chrono:
     const auto name = lock_name_of(file);
     if (!name && !is_hashed(file)) continue;
     if (name && !name->starts_with(prefix)) continue;
-    auto found = probe.look_at(file, name);
-    if (found && found->name.starts_with(prefix)) all.push_back(std::move(*found));
+    probe.look_at(file, name, all);
   }
-  std::sort(all.begin(), all.end(),
-            [](const holder& a, const holder& b) { return a.name < b.name; });
+  std::erase_if(all, [&](const holder& h) { return !h.name.starts_with(prefix); });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const holder& a, const holder& b) { return a.name < b.name; });
   return all;
 }
 
-std::optional<holder> find_holder(folder& f, std::string_view lock_name,
-                                  std::chrono::microseconds wall) {
+std::vector<holder> find_holders(folder& f, std::string_view lock_name,
+                                 std::chrono::microseconds wall) {
   const std::string file = file_stem(lock_name, f.place.name_max()) + std::string(lock_suffix);
-  return prober(f, wall).look_at(file, std::string(lock_name));
+  std::vector<holder> all;
+  prober(f, wall).look_at(file, std::string(lock_name), all);
+  return all;
 }
 
 }  // namespace holdfast::file

@@ -1,7 +1,6 @@
 // Who holds the locks of a directory.
 #pragma once
 #include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +16,8 @@ namespace holdfast::file {
 std::vector<holder> take_census(folder&, std::string_view prefix, std::chrono::microseconds wall,
                                 core::failure& why);
 
-// The holder of one lock; nullopt: it is free.
-std::optional<holder> find_holder(folder&, std::string_view lock_name,
-                                  std::chrono::microseconds wall);
+// The holders of one lock; none: it is free.
+std::vector<holder> find_holders(folder&, std::string_view lock_name,
+                                 std::chrono::microseconds wall);
 
 }  // namespace holdfast::file

@@ -1,8 +1,5 @@
 #include "backend/file/claim.hpp"
 
-#include <errno.h>
-#include <sched.h>
-
 #include <utility>
 
 #include "backend/file/complaint.hpp"
@@ -12,10 +9,6 @@ namespace {
 
 // Above so many open files of a client, a lock's file is closed when the lock is free.
 constexpr std::size_t idle_files_max = 256;
-
-// How often a claim that asks with the release of its own process lets those that wait go first,
-// about 200 microseconds in all: a process that is stopped does not come.
-constexpr int ways_given_max = 256;
 
 }  // namespace
 
@@ -27,16 +20,36 @@ file_claim::file_claim(folder& f, waiter_threads& threads, core::environment& en
       threads_(threads),
       me_(me),
       files_(f.files),
+      place_(f.place),
       file_(f, name_) {
   text_.describe(name_, me_.host, note_, me_.pid, me_.client);
 }
 
-void file_claim::start(const core::ask& how, bool behind) {
-  if (how.note != note_) {
-    note_ = how.note;
-    text_.describe(name_, me_.host, note_, me_.pid, me_.client);
+// What the records of this claim say. False with the trouble told: it cannot be asked for.
+bool file_claim::describe(const core::ask& how) {
+  const bool counts = how.how == core::mode::permit;
+  const kind as{how.how, counts ? how.permits : 0, counts ? how.of : 0};
+  if (counts && (as.permits == 0 || as.permits > as.of || as.of > permits_max)) {
+    trouble_ = {errc::bad_option, "ask for one permit at least, and for no more than there are"};
+    return false;
   }
-  const recipe::wish wish{how.one_attempt, behind, file_.is_open()};
+  if (how.how != core::mode::exclusive && place_.remote()) {
+    trouble_ = {errc::unsupported, "a lock in " + place_.path() +
+                                       " cannot be shared: on a network file system the kernel "
+                                       "makes one lock of two; name a local directory"};
+    return false;
+  }
+  if (how.note == note_ && as == as_) return true;
+  note_ = how.note;
+  as_ = as;
+  text_.describe(name_, me_.host, note_, me_.pid, me_.client, as_);
+  return true;
+}
+
+void file_claim::start(const core::ask& how, bool behind) {
+  if (!describe(how)) return sink_.refused(trouble_);
+  may_pass_ = false;
+  const recipe::wish wish{how.one_attempt, behind, file_.is_open(), as_};
   const action next = carry_out(recipe_.acquire(wish), nullptr);
   if (next == action::wait) return enqueue();
   deliver(next);
@@ -64,7 +77,7 @@ action file_claim::carry_out(action next, interrupter* blocks) {
     switch (next) {
       case action::open:
       case action::reopen:
-        announced_ = false;
+        forget_file();
         if (file_.open()) {
           next = recipe_.on(event::opened);
         } else {
@@ -72,16 +85,25 @@ action file_claim::carry_out(action next, interrupter* blocks) {
           next = recipe_.on(event::failed);
         }
         break;
-      case action::try_lock: next = recipe_.on(of(file_.try_lock())); break;
-      case action::try_unprobed: next = recipe_.on(of(file_.try_unprobed())); break;
+      case action::try_lock: next = recipe_.on(try_lock()); break;
+      case action::try_unprobed: next = recipe_.on(try_unprobed()); break;
       case action::wait:
         if (!blocks) return next;
         next = recipe_.on(wait(*blocks));
         break;
+      case action::guard: next = recipe_.on(guard(blocks)); break;
       case action::look: next = look(); break;
+      case action::sit: {
+        const auto a = file_.sit(as_);
+        next = recipe_.on(a == lock_file::attempt::locked ? event::seated
+                          : a == lock_file::attempt::busy ? event::full
+                                                          : of(a));
+        break;
+      }
       case action::write:
+      case action::mark:
         text_.stamp(recipe_.number(), since_);
-        if (file_.write(text_)) {
+        if (next == action::write ? file_.write(text_) : file_.mark(text_)) {
           next = recipe_.on(event::written);
         } else {
           trouble_ = file_.trouble();
@@ -106,54 +128,39 @@ event file_claim::of(lock_file::attempt a) {
   return event::failed;
 }
 
+event file_claim::try_lock() {
+  if (as_.how == core::mode::exclusive) return of(file_.try_lock());
+  const event e = of(file_.try_share());
+  if (e != event::busy || as_.how == core::mode::shared) return e;
+  trouble_ = another_kind({}, as_);  // somebody has it alone
+  return event::another;
+}
+
+event file_claim::try_unprobed() {
+  const event e = of(file_.try_unprobed());
+  return e == event::busy && is_another_kind() ? event::another : e;
+}
+
+bool file_claim::is_another_kind() {
+  const auto held = file_.shared_by_others();
+  if (!held || held->of == as_.of) return false;
+  trouble_ = another_kind(*held, as_);
+  return true;
+}
+
 action file_claim::look() {
   since_ = env_.wall();
-  if (const auto seen = file_.look(text_, name_, since_)) return recipe_.looked(*seen);
-  trouble_ = file_.trouble();
-  return recipe_.on(event::failed);
-}
-
-// The lock is free for a moment, and whoever was woken by the release is not there yet.
-void file_claim::give_way() {
-  const std::int64_t ours = std::exchange(released_, 0);
-  if (ours == 0) return;
-  for (int i = 0; i < ways_given_max && file_.number_in_file() == ours; ++i) ::sched_yield();
-}
-
-event file_claim::wait(interrupter& thread) {
-  if (!thread.ready()) {
-    trouble_ = {errc::unavailable,
-                "cannot wait for the lock: every real-time signal is in use; leave one its "
-                "default disposition, or raise the limit of pending signals (ulimit -i)"};
-    return event::failed;
+  auto seen = file_.look(text_, name_, since_);
+  if (!seen) {
+    trouble_ = file_.trouble();
+    return recipe_.on(event::failed);
   }
-  for (;;) {
-    {
-      const std::lock_guard guard(mutex_);
-      blocked_ = stopping_ == stopping::no ? &thread : nullptr;
-      if (!blocked_) break;
-    }
-    if (!announced_) {
-      const auto done = file_.waiters().announce();
-      announced_ = done == waiters_file::outcome::done;
-      if (done == waiters_file::outcome::interrupted) continue;
-      if (done == waiters_file::outcome::failed) {
-        trouble_ = complaint("lock", file_.waiters().path(), errno);
-        return event::failed;
-      }
-    }
-    give_way();
-    const auto a = file_.lock();
-    if (a == lock_file::attempt::interrupted) continue;
-    withdraw();
-    return of(a);
+  if (as_.how != core::mode::exclusive) {
+    seen->taken = file_.seating().next_taken(0).count > 0;
+    seen->others_first = !may_pass_ && others_come_first();
+    trouble_ = another_kind(seen->as, as_);  // perhaps
   }
-  withdraw();
-  return event::interrupted;
-}
-
-void file_claim::withdraw() noexcept {
-  if (std::exchange(announced_, false)) file_.waiters().withdraw();
+  return recipe_.looked(*seen);
 }
 
 void file_claim::block(interrupter& thread) {
@@ -180,7 +187,7 @@ void file_claim::release(const core::succession* next) {
   const core::ask how = next ? next->how : core::ask{};
   const std::int64_t number = recipe_.number();
   // Announced before anybody else can hold the lock: the next holder is to see it.
-  if (heir && !how.one_attempt) heir->announced_ = heir->file_.waiters().announce_at_once();
+  if (heir && !how.one_attempt && heir->describe(how)) heir->announce_early();
   deliver(carry_out(recipe_.on(event::release), nullptr));
   // Whoever waits outside was told to wait for this release: taking the lock straight back would
   // keep it from them.

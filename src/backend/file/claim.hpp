@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "backend/file/bell.hpp"
 #include "backend/file/recipe.hpp"
 #include "backend/file/record.hpp"
 #include "backend/file/transport.hpp"
@@ -29,7 +30,7 @@ class file_claim final : public core::claim, private blocking_job {
   void cancel() override;
   void renew(core::duration ttl, std::uint32_t ticket) override;
   void release(const core::succession* next) override;
-  bool others_wait() override { return file_.waiters().others_wait(); }
+  bool others_wait() override;
   int native_handle() const noexcept override { return file_.get(); }
 
  private:
@@ -40,13 +41,27 @@ class file_claim final : public core::claim, private blocking_job {
   void stop() noexcept override { stop_waiting(stopping::closed); }
 
   void start(const core::ask&, bool behind);
+  bool describe(const core::ask&);
   void enqueue();
   action carry_out(action, interrupter*);
+  event try_lock();
+  event try_unprobed();
   event wait(interrupter&);
+  event wait_alone(interrupter&);
+  event wait_to_share(interrupter&);
+  event wait_for_permits(interrupter&);
+  bool may_block(interrupter&) noexcept;
+  void tick(interrupter&, bool yes) noexcept;
   void give_way();
+  void announce_early();
+  void announce_here() noexcept;
   void withdraw() noexcept;
+  void forget_file() noexcept;
+  event guard(interrupter*);
   action look();
   event of(lock_file::attempt);
+  bool is_another_kind();
+  bool others_come_first();
   void stop_waiting(stopping) noexcept;
   void deliver(action);
 
@@ -56,14 +71,20 @@ class file_claim final : public core::claim, private blocking_job {
   waiter_threads& threads_;
   const identity& me_;
   descriptor_table& files_;
+  const directory& place_;
   lock_file file_;
   recipe recipe_;
   record_text text_;
   std::string note_;
+  kind as_;                            // what is asked for
   core::failure trouble_;              // of what failed last
   std::chrono::microseconds since_{};  // of the grant, since 1970
   action decided_ = action::end;
-  bool announced_ = false;     // to the holder, as one that waits
+  bool announced_ = false;       // as one that waits for the lock alone
+  bool announced_here_ = false;  // in the lock file, as one that waits for a share of it
+  bool first_in_line_ = false;   // of those that wait for permits
+  bool may_pass_ = false;        // others that wait
+  bell bell_;
   std::int64_t released_ = 0;  // by another claim of this client, a moment ago
 
   std::mutex mutex_;  // guards what follows

@@ -43,12 +43,23 @@ core::failure complaint(std::string_view doing, const std::string& path, int err
   return {errc::unavailable, text + "; check the directory and its file system"};
 }
 
+core::failure another_kind(const kind& held, const kind& asked) {
+  const auto name_of = [](const kind& k) {
+    return k.of == 0 ? std::string("a lock")
+                     : "a semaphore of " + std::to_string(k.of) + " permits";
+  };
+  return {errc::mismatch, "it is " + name_of(held) +
+                              " to those that hold it now, and was asked for as " + name_of(asked) +
+                              ": give one of them another name"};
+}
+
 core::failure refusal(reason why, const std::string& lock_file, const core::failure& trouble) {
   const std::string file = "the lock file " + lock_file;
   switch (why) {
     case reason::none:
     case reason::busy: return {errc::timed_out, {}};
-    case reason::failed: break;
+    case reason::failed:
+    case reason::another_kind: break;
     case reason::unsteady:
       return {errc::unavailable, file + " is deleted again and again: stop whoever does so"};
     case reason::garbage:

@@ -12,7 +12,10 @@ namespace holdfast::file {
 // `error` the errno.
 core::failure complaint(std::string_view doing, const std::string& path, int error);
 
-// Why a lock was not granted; `trouble` is told for reason::failed.
+// What it is to those that hold it, and what it was asked for as.
+core::failure another_kind(const kind& held, const kind& asked);
+
+// Why a lock was not granted; `trouble` is told for reason::failed and another_kind.
 core::failure refusal(reason, const std::string& lock_file, const core::failure& trouble);
 
 }  // namespace holdfast::file

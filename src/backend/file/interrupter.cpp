@@ -16,6 +16,7 @@ namespace holdfast::file {
 namespace {
 
 constexpr long again_after_ns = 1'000'000;
+constexpr long tick_ns = 20'000'000;
 
 void do_nothing(int) {}
 
@@ -72,6 +73,11 @@ interrupter::~interrupter() {
 void interrupter::interrupt() noexcept {
   const struct itimerspec soon = {{0, again_after_ns}, {0, 1}};
   ::timer_settime(timer_, 0, &soon, nullptr);
+}
+
+void interrupter::tick() noexcept {
+  const struct itimerspec often = {{0, tick_ns}, {0, tick_ns}};
+  ::timer_settime(timer_, 0, &often, nullptr);
 }
 
 void interrupter::calm() noexcept {

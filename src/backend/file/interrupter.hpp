@@ -19,6 +19,7 @@ class interrupter {
   // False when every real-time signal is in use by the program, or no timer is to be had.
   bool ready() const noexcept { return ready_; }
   void interrupt() noexcept;
+  void tick() noexcept;  // interrupts fifty times a second, until calm() or interrupt()
   void calm() noexcept;
 
  private:

@@ -2,34 +2,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <string>
 
 #include "backend/file/naming.hpp"
+#include "backend/file/soon.hpp"
 
 namespace holdfast::file {
 namespace {
 
-// A probe takes a few microseconds, unless its thread has to let others run meanwhile.
-constexpr int yields_max = 100;
-constexpr int naps_max = 100;
-constexpr struct timespec nap = {0, 1'000'000};
-
+// A probe takes a few microseconds.
 bool lock_soon(int fd, int how) noexcept {
-  for (int i = 0; i < yields_max + naps_max; ++i) {
-    if (::flock(fd, how | LOCK_NB) == 0) return true;
-    if (errno != EWOULDBLOCK && errno != EINTR) return false;
-    if (i < yields_max) {
-      ::sched_yield();
-    } else {
-      ::nanosleep(&nap, nullptr);
-    }
-  }
-  return false;
+  bool locked = false;
+  soon([&] {
+    locked = ::flock(fd, how | LOCK_NB) == 0;
+    return locked || (errno != EWOULDBLOCK && errno != EINTR);
+  });
+  return locked;
 }
 
 bool deleted(int fd) noexcept {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backend/file/record.hpp"
 #include "core/mutant.hpp"
 
 namespace holdfast::file {
@@ -47,6 +46,7 @@ action recipe::start() noexcept {
 action recipe::acquire(const wish& w) noexcept {
   wish_ = w;
   reopened_ = 0;
+  joins_ = false;
   why_ = reason::none;
   return w.is_open ? start() : go(state::opening, action::open);
 }
@@ -58,6 +58,7 @@ action recipe::looked(const sight& seen) noexcept {
   }
   if (seen.what == content::garbage) return refuse_locked(reason::garbage);
   if (seen.what == content::another) return refuse_locked(reason::another);
+  if (!alone()) return looked_together(seen);
   const std::int64_t in_file = seen.what == content::record ? seen.number : 0;
   const std::int64_t next = next_number(in_file, number_, seen.wall);
   if (next > number_max) return refuse_locked(reason::exhausted);
@@ -66,12 +67,16 @@ action recipe::looked(const sight& seen) noexcept {
 }
 
 action recipe::fail() noexcept {
-  const bool locked = state_ == state::looking || state_ == state::writing;
+  const bool locked = state_ == state::guarding || state_ == state::looking ||
+                      state_ == state::sitting || state_ == state::writing ||
+                      state_ == state::marking;
   return locked ? refuse_locked(reason::failed) : refuse_unlocked(reason::failed);
 }
 
 action recipe::on(event e) noexcept {
   if (e == event::failed) return fail();
+  if (e == event::another) return refuse_unlocked(reason::another_kind);
+  if (!alone()) return on_together(e);
   switch (state_) {
     case state::opening: return start();
     case state::trying:
@@ -88,6 +93,10 @@ action recipe::on(event e) noexcept {
     case state::held: return go(state::releasing, action::unlock);
     case state::releasing: return go(state::free, action::end);
     case state::refusing: return go(state::free, action::refuse);
+    case state::guarding:
+    case state::sitting:
+    case state::marking:
+    case state::stepping_back:
     case state::free:
     case state::looking: break;
   }

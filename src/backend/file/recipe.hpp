@@ -33,11 +33,48 @@
 //   any other  | failed                  | unlock where locked,       | refusing, or free
 //              |                         | else refuse: failed        |
 //
+// Readers and holders of permits hold the kernel's lock together, as a shared one, which keeps out
+// those who want the lock alone, and each of them has seats in the file (seats.hpp), which tell who
+// is there and how many permits are taken. Who comes in does so under the file's guard: whoever
+// finds no seat taken is the first and writes a new number; readers who come to others have theirs,
+// each holder of permits takes a new one. What differs:
+//
+//   state      | event                   | action                     | next state
+//   -----------+-------------------------+----------------------------+------------
+//   trying     | busy, one attempt       | refuse: busy               | free
+//   trying,    | another: held as        | refuse: another kind       | free
+//   waiting    | another kind            |                            |
+//   trying,    | locked                  | guard                      | guarding
+//   waiting    |                         |                            |
+//   guarding   | guarded                 | look                       | looking
+//   guarding   | busy, one attempt       | unlock                     | refusing: failed
+//   guarding   | busy                    | unlock                     | stepping_back
+//   guarding   | interrupted             | unlock                     | releasing
+//   looking    | held as another kind    | unlock                     | refusing: another kind
+//   looking    | others come first       | unlock                     | stepping_back, or refusing:
+//              |                         |                            | busy (one attempt)
+//   looking    | empty, or a record      | sit                        | sitting
+//   sitting    | full                    | unlock                     | stepping_back, or refusing:
+//              |                         |                            | busy (one attempt)
+//   sitting    | seated, among readers   | mark                       | marking
+//   sitting    | seated                  | write                      | writing
+//   writing    | written                 | mark                       | marking
+//   marking    | written                 | grant                      | held
+//   stepping_  | unlocked                | wait                       | waiting
+//   back       |                         |                            |
+//
+// Killed between two steps a holder leaves, at worst, a number that nobody was granted. One that is
+// stopped while it has the guard keeps the others from coming in: an attempt of theirs fails after
+// a tenth of a second, a wait goes on. A shared lock is never turned into an exclusive one: the
+// kernel lets go of it in between.
+//
 // The number: greater than that of the file and than any this claim was granted, and never below
 // the clock in microseconds, because the file may be gone (a reboot empties /run/lock).
 #pragma once
 #include <chrono>
 #include <cstdint>
+
+#include "backend/file/record.hpp"
 
 namespace holdfast::file {
 
@@ -45,6 +82,10 @@ enum class event : unsigned char {  // beside acquire() and looked()
   opened,
   locked,
   busy,
+  another,
+  guarded,
+  seated,
+  full,
   interrupted,
   written,
   release,
@@ -55,11 +96,14 @@ enum class event : unsigned char {  // beside acquire() and looked()
 enum class action : unsigned char {
   open,          // the folder's file -> opened, failed
   reopen,        // close what is open, which lets go of its lock, then as open
-  try_lock,      // -> locked, busy, failed
+  try_lock,      // -> locked, busy, another, failed
   try_unprobed,  // the same, while nobody who only inspects holds it -> locked, busy, failed
-  wait,          // until it is ours -> locked, interrupted, failed
+  wait,          // until it is ours, or may be -> locked, another, interrupted, failed
+  guard,         // -> guarded, busy, interrupted, failed
   look,          // -> looked, failed
+  sit,           // -> seated, full, failed
   write,         // number() -> written, failed
+  mark,          // who sits there; then lets go of the guard -> written, failed
   unlock,        // -> unlocked (it cannot fail: then close)
   grant,
   refuse,
@@ -73,9 +117,22 @@ struct sight {             // what was seen under the lock
   content what = content::garbage;
   std::int64_t number = 0;           // of the record
   std::chrono::microseconds wall{};  // since 1970
+  // For those who hold it together:
+  kind as{};                  // of the record
+  bool taken = false;         // others have seats
+  bool others_first = false;  // somebody waits who is to come in before us
 };
 
-enum class reason : unsigned char { none, busy, failed, unsteady, garbage, another, exhausted };
+enum class reason : unsigned char {
+  none,
+  busy,
+  failed,
+  unsteady,
+  garbage,
+  another,
+  another_kind,
+  exhausted,
+};
 
 class recipe {
  public:
@@ -85,16 +142,21 @@ class recipe {
     trying,
     insisting,
     waiting,
+    guarding,
     looking,
+    sitting,
     writing,
+    marking,
     held,
     releasing,
     refusing,
+    stepping_back,
   };
   struct wish {
     bool one_attempt = false;
     bool behind = false;  // others wait: not before them
     bool is_open = false;
+    kind as{};
   };
 
   action acquire(const wish&) noexcept;
@@ -106,6 +168,10 @@ class recipe {
   reason why() const noexcept { return why_; }              // for refuse
 
  private:
+  bool alone() const noexcept { return wish_.as.how == lock_mode::exclusive; }
+  action looked_together(const sight&) noexcept;
+  action on_together(event) noexcept;
+  action step_back(reason) noexcept;
   action go(state, action) noexcept;
   action refuse_unlocked(reason) noexcept;
   action refuse_locked(reason) noexcept;
@@ -117,6 +183,7 @@ class recipe {
   reason why_ = reason::none;
   wish wish_;
   unsigned char reopened_ = 0;
+  bool joins_ = false;  // readers that are there
 };
 
 // The next number after `in_file` and `ours`; above number_max when there is none.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 namespace holdfast::file {
@@ -24,7 +25,9 @@ constexpr field pid_field{"pid     ", since_field.end(), 10};
 constexpr field client_field{"client  ", pid_field.end(), 16};
 constexpr field check_field{"check   ", client_field.end(), 16};
 constexpr std::size_t texts_at = check_field.end();
-static_assert(texts_at + 3 * (key_bytes + 1) + 512 + host_bytes_max + 256 < record_bytes);
+constexpr std::size_t kind_bytes_max = std::string_view("1000000 of 1000000").size();
+static_assert(texts_at + 4 * (key_bytes + 1) + 512 + host_bytes_max + 256 + kind_bytes_max <
+              record_bytes);
 
 static_assert(number_field.width == 16 && since_field.width == 16);
 
@@ -102,6 +105,39 @@ std::optional<std::string_view> take_line(std::string_view& rest, std::string_vi
   return value;
 }
 
+std::optional<std::uint32_t> count_of(std::string_view text) noexcept {
+  std::uint32_t value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || end != last || value < 1 || value > permits_max) return {};
+  return value;
+}
+
+std::optional<kind> parse_kind(std::string_view text) noexcept {
+  if (text == "shared") return kind{.how = lock_mode::shared};
+  constexpr std::string_view between = " of ";
+  const std::size_t at = text.find(between);
+  if (at == text.npos) return {};
+  const auto permits = count_of(text.substr(0, at));
+  const auto of = count_of(text.substr(at + between.size()));
+  if (!permits || !of || *permits > *of) return {};
+  return kind{lock_mode::permit, *permits, *of};
+}
+
+char* put_kind(char* at, const kind& as) noexcept {
+  const auto put = [&at](std::string_view text) { at = std::copy(text.begin(), text.end(), at); };
+  put("as      ");
+  if (as.how == lock_mode::shared) {
+    put("shared");
+  } else {
+    at = std::to_chars(at, at + kind_bytes_max, std::min(as.permits, permits_max)).ptr;
+    put(" of ");
+    at = std::to_chars(at, at + kind_bytes_max, std::min(as.of, permits_max)).ptr;
+  }
+  *at++ = '\n';
+  return at;
+}
+
 }  // namespace
 
 std::optional<record> parse_record(std::span<const char> text) noexcept {
@@ -124,13 +160,17 @@ std::optional<record> parse_record(std::span<const char> text) noexcept {
   const auto host = take_line(rest, "host    ", host_bytes_max);
   if (!host) return {};
   const auto note = take_line(rest, "note    ", 256);
-  if (!note || rest.empty() || rest.back() != '\n') return {};
+  if (!note) return {};
+  std::optional<kind> as = kind{};
+  if (const auto line = take_line(rest, "as      ", kind_bytes_max)) as = parse_kind(*line);
+  if (!as || rest.empty() || rest.back() != '\n') return {};
   if (rest.find_first_not_of(' ') != rest.size() - 1) return {};
-  return record{*number, std::chrono::microseconds{*since}, *pid, *client, *name, *host, *note};
+  return record{*number, std::chrono::microseconds{*since}, *pid, *client, *name, *host, *note,
+                *as};
 }
 
 void record_text::describe(std::string_view name, std::string_view host, std::string_view note,
-                           std::int64_t pid, std::uint64_t client) noexcept {
+                           std::int64_t pid, std::uint64_t client, const kind& as) noexcept {
   char* const t = bytes_.data();
   std::memset(t, ' ', record_bytes);
   t[record_bytes - 1] = '\n';
@@ -152,6 +192,8 @@ void record_text::describe(std::string_view name, std::string_view host, std::st
   put_line("name    ", name, 512);
   put_line("host    ", host, host_bytes_max);
   put_line("note    ", note, 256);
+  if (as.how != lock_mode::exclusive) put_kind(at, as);
+  as_ = as;
 }
 
 void record_text::stamp(std::int64_t number, std::chrono::microseconds since) noexcept {

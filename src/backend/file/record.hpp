@@ -14,8 +14,13 @@
 //   name    nightly
 //   host    web7
 //   note    rebuild the index
+//   as      shared                or: 2 of 5 (permits); no such line: exclusive
 //   (blanks, and a newline as last byte)
+//
+// Behind it lie the seats (seats.hpp), each with a record of the same form.
 #pragma once
+#include <holdfast/options.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -30,12 +35,20 @@ inline constexpr std::size_t record_bytes = 1024;
 inline constexpr std::size_t host_bytes_max = 64;  // HOST_NAME_MAX of Linux
 inline constexpr std::int64_t number_max = (std::int64_t{1} << 53) - 1;
 
+struct kind {  // as what it is held
+  lock_mode how = lock_mode::exclusive;
+  std::uint32_t permits = 0, of = 0;  // of a semaphore: at most permits_max
+  bool operator==(const kind&) const noexcept = default;
+};
+inline constexpr std::uint32_t permits_max = 1'000'000;
+
 struct record {
   std::int64_t number = 0;
   std::chrono::microseconds since{};
   std::int64_t pid = 0;
   std::uint64_t client = 0;
   std::string_view name, host, note;
+  kind as;
 };
 
 // Trusts nothing: nullopt unless it is exactly as written, with a number of 1 .. number_max. The
@@ -48,14 +61,16 @@ class record_text {
   record_text() noexcept = default;
   // `name` at most 512 bytes, `note` 256; a longer host is cut. Control characters become '?'.
   void describe(std::string_view name, std::string_view host, std::string_view note,
-                std::int64_t pid, std::uint64_t client) noexcept;
+                std::int64_t pid, std::uint64_t client, const kind& = {}) noexcept;
   void stamp(std::int64_t number, std::chrono::microseconds since) noexcept;
   std::span<const char> bytes() const noexcept { return bytes_; }
-  std::int64_t number() const noexcept { return number_; }   // as stamped; 0: never
+  std::int64_t number() const noexcept { return number_; }  // as stamped; 0: never
+  const kind& as() const noexcept { return as_; }
   bool same_as(std::span<const char> other) const noexcept;  // byte by byte
 
  private:
   std::int64_t number_ = 0;
+  kind as_;
   alignas(record_bytes) std::array<char, record_bytes> bytes_{};
 };
 

@@ -95,14 +95,26 @@ bool lock_file::try_open_once(bool& again) {
 
 void lock_file::close() noexcept {
   view_.forget();
+  seats_.clear();
+  has_seats_ = false;
   fd_.reset();
+}
+
+lock_file::attempt lock_file::failed_to(std::string_view doing) {
+  fail(doing, errno);
+  return attempt::failed;
 }
 
 lock_file::attempt lock_file::try_lock() {
   attempt a = flocked(fd_.get(), LOCK_EX | LOCK_NB);
   while (a == attempt::interrupted) a = flocked(fd_.get(), LOCK_EX | LOCK_NB);
-  if (a == attempt::failed) fail("lock", errno);
-  return a;
+  return a == attempt::failed ? failed_to("lock") : a;
+}
+
+lock_file::attempt lock_file::try_share() {
+  attempt a = flocked(fd_.get(), LOCK_SH | LOCK_NB);
+  while (a == attempt::interrupted) a = flocked(fd_.get(), LOCK_SH | LOCK_NB);
+  return a == attempt::failed ? failed_to("lock") : a;
 }
 
 lock_file::attempt lock_file::try_unprobed() {
@@ -111,13 +123,19 @@ lock_file::attempt lock_file::try_unprobed() {
 
 lock_file::attempt lock_file::lock() {
   const attempt a = flocked(fd_.get(), LOCK_EX);
-  if (a == attempt::failed) fail("lock", errno);
   contended_ = true;
-  return a;
+  return a == attempt::failed ? failed_to("lock") : a;
+}
+
+lock_file::attempt lock_file::share() {
+  const attempt a = flocked(fd_.get(), LOCK_SH);
+  contended_ = true;
+  return a == attempt::failed ? failed_to("lock") : a;
 }
 
 void lock_file::unlock() noexcept {
   if (core::planted(core::mutant::file_release_only_closes)) return close();
+  if (has_seats_) leave_seats();
   if (::flock(fd_.get(), LOCK_UN) != 0) close();
 }
 
@@ -148,7 +166,7 @@ std::optional<sight> lock_file::look(const record_text& last, std::string_view l
   if (!seen.same_file) return seen;
   was_empty_ = st.stx_size == 0;
   if (was_empty_) seen.what = content::empty;
-  if (st.stx_size != record_bytes) return seen;
+  if (st.stx_size < record_bytes || st.stx_size % record_bytes != 0) return seen;
 
   const auto text = view_.read(fd_.get(), folder_.files, folder_.place, file_);
   if (!text) {
@@ -158,29 +176,41 @@ std::optional<sight> lock_file::look(const record_text& last, std::string_view l
   if (last.number() > 0 && last.same_as(*text)) {
     seen.what = content::record;
     seen.number = last.number();
+    seen.as = last.as();
   } else if (const auto found = parse_record(*text)) {
     seen.what = found->name == lock_name ? content::record : content::another;
     seen.number = found->number;
+    seen.as = found->as;
   }
   return seen;
 }
 
-std::int64_t lock_file::number_in_file() {
+std::optional<record> lock_file::read_unlocked() {
   struct statx st;
-  if (!looked(fd_.get(), "", st) || st.stx_size != record_bytes) return 0;
+  if (!looked(fd_.get(), "", st) || st.stx_size < record_bytes) return {};
   const auto text = view_.read(fd_.get(), folder_.files, folder_.place, file_);
-  const auto found = text ? parse_record(*text) : std::nullopt;
+  return text ? parse_record(*text) : std::nullopt;
+}
+
+std::int64_t lock_file::number_in_file() {
+  const auto found = read_unlocked();
   return found ? found->number : 0;
 }
 
-bool lock_file::write(const record_text& record) {
+bool lock_file::write_at(off_t where, const record_text& record) {
   const auto text = record.bytes();
   ssize_t n;
   do {
-    n = ::pwrite(fd_.get(), text.data(), text.size(), 0);
+    n = ::pwrite(fd_.get(), text.data(), text.size(), where);
   } while (n < 0 && errno == EINTR);
   if (n == static_cast<ssize_t>(text.size())) return true;
-  const int error = n < 0 ? errno : ENOSPC;
+  errno = n < 0 ? errno : ENOSPC;
+  return false;
+}
+
+bool lock_file::write(const record_text& record) {
+  if (write_at(0, record)) return true;
+  const int error = errno;
   if (was_empty_ && ::ftruncate(fd_.get(), 0) != 0) return fail("clear the lock file", errno);
   return fail("write the lock file", error);
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/file/descriptors.hpp"
 #include "backend/file/directory.hpp"
@@ -12,6 +13,7 @@
 #include "backend/file/recipe.hpp"
 #include "backend/file/record.hpp"
 #include "backend/file/record_view.hpp"
+#include "backend/file/seats.hpp"
 #include "backend/file/waiters_file.hpp"
 
 namespace holdfast::file {
@@ -45,19 +47,33 @@ class lock_file {
   void close() noexcept;  // lets go of its lock, unless a child has a copy of the descriptor
   attempt try_lock();
   attempt try_unprobed();
-  attempt lock();  // blocks; interrupted by a signal
-  void unlock() noexcept;
+  attempt try_share();
+  attempt lock();          // blocks; interrupted by a signal
+  attempt share();         // likewise
+  void unlock() noexcept;  // the seats too
   // `last` is what this claim wrote last.
   std::optional<sight> look(const record_text& last, std::string_view lock_name,
                             std::chrono::microseconds wall);
   bool write(const record_text&);
   // Without the lock, hence perhaps already another's; 0: none that can be read.
   std::int64_t number_in_file();
+  // Likewise: as what others hold it together, if they do.
+  std::optional<kind> shared_by_others();
+
+  // For those who hold it together (recipe.hpp).
+  seats seating() const noexcept { return seats(fd_.get()); }
+  attempt guard(bool blocks);
+  attempt sit(const kind&);  // busy: full
+  bool mark(const record_text&);
   waiters_file& waiters() noexcept { return waiters_; }
 
  private:
   bool try_open_once(bool& again);
   bool fail(std::string_view doing, int error);
+  attempt failed_to(std::string_view doing);
+  std::optional<record> read_unlocked();
+  bool write_at(off_t, const record_text&);
+  void leave_seats() noexcept;
   std::optional<bool> is_the_folders(struct statx&, std::chrono::microseconds wall);
 
   folder& folder_;
@@ -67,6 +83,8 @@ class lock_file {
   dev_t device_ = 0;
   ino_t inode_ = 0;
   record_view view_;
+  std::vector<seats::range> seats_;
+  bool has_seats_ = false;  // or the guard
   bool was_empty_ = false;
   bool contended_ = false;
   std::chrono::microseconds looked_through_at_{};

@@ -52,4 +52,13 @@ bool waiters_file::others_wait() {
   }
 }
 
+waiters_file::outcome waiters_file::await_none() {
+  if (!open()) return outcome::failed;
+  if (::flock(fd_.get(), LOCK_EX) != 0)
+    return errno == EINTR ? outcome::interrupted : outcome::failed;
+  ::flock(fd_.get(), LOCK_UN);
+  if (deleted()) fd_.reset();
+  return outcome::done;
+}
+
 }  // namespace holdfast::file

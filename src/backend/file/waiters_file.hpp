@@ -7,8 +7,9 @@
 
 namespace holdfast::file {
 
-// Who waits has NAME.waiters locked, shared; the holder sees it by trying to lock it exclusively.
-// One claim either waits or holds, so one descriptor serves both.
+// Who waits to have the lock alone has NAME.waiters locked, shared; the holder, and a reader who
+// would come in, sees it by trying to lock it exclusively. One claim either waits or holds, so one
+// descriptor serves both.
 class waiters_file {
  public:
   enum class outcome : unsigned char { done, interrupted, failed };
@@ -19,7 +20,8 @@ class waiters_file {
   outcome announce();  // may block for the moment in which a holder looks
   bool announce_at_once();
   void withdraw() noexcept;
-  bool others_wait();  // true when it cannot be told
+  bool others_wait();    // true when it cannot be told
+  outcome await_none();  // blocks until, for a moment, nobody waits
   void close() noexcept { fd_.reset(); }
   std::string path() const { return place_.path_of(file_); }
 

@@ -1,0 +1,193 @@
+// How a claim waits: by blocking in the kernel, on a thread of its own.
+#include <errno.h>
+#include <sched.h>
+
+#include <utility>
+
+#include "backend/file/claim.hpp"
+#include "backend/file/complaint.hpp"
+
+namespace holdfast::file {
+namespace {
+
+// How often a claim that asks with the release of its own process lets those that wait go first,
+// about 200 microseconds in all: a process that is stopped does not come.
+constexpr int ways_given_max = 256;
+
+// Whether somebody waits is asked so often before it is believed.
+constexpr int looks_max = 16;
+
+constexpr int ticks_in_a_second = 50;
+
+}  // namespace
+
+// False when the wait is to end; else interrupts are heard from here on.
+bool file_claim::may_block(interrupter& thread) noexcept {
+  const std::lock_guard guard(mutex_);
+  blocked_ = stopping_ == stopping::no ? &thread : nullptr;
+  return blocked_ != nullptr;
+}
+
+void file_claim::tick(interrupter& thread, bool yes) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (stopping_ != stopping::no) return;  // it is interrupted until it ends
+  if (yes) {
+    thread.tick();
+  } else {
+    thread.calm();
+  }
+}
+
+// The lock is free for a moment, and whoever was woken by the release is not there yet.
+void file_claim::give_way() {
+  const std::int64_t ours = std::exchange(released_, 0);
+  if (ours == 0) return;
+  for (int i = 0; i < ways_given_max && file_.number_in_file() == ours; ++i) ::sched_yield();
+}
+
+event file_claim::wait(interrupter& thread) {
+  if (!thread.ready()) {
+    trouble_ = {errc::unavailable,
+                "cannot wait for the lock: every real-time signal is in use; leave one its "
+                "default disposition, or raise the limit of pending signals (ulimit -i)"};
+    return event::failed;
+  }
+  if (as_.how != core::mode::exclusive) released_ = 0;
+  switch (as_.how) {
+    case core::mode::shared: return wait_to_share(thread);
+    case core::mode::permit: return wait_for_permits(thread);
+    case core::mode::exclusive: break;
+  }
+  const event e = wait_alone(thread);
+  withdraw();
+  return e;
+}
+
+event file_claim::wait_alone(interrupter& thread) {
+  while (may_block(thread)) {
+    if (!announced_) {
+      const auto done = file_.waiters().announce();
+      announced_ = done == waiters_file::outcome::done;
+      if (done == waiters_file::outcome::interrupted) continue;
+      if (done == waiters_file::outcome::failed) {
+        trouble_ = complaint("lock", file_.waiters().path(), errno);
+        return event::failed;
+      }
+    }
+    give_way();
+    if (is_another_kind()) return event::another;
+    const auto a = file_.lock();
+    if (a != lock_file::attempt::interrupted) return of(a);
+  }
+  return event::interrupted;
+}
+
+// Whoever looks for waiters is taken for one by another who looks: hence again and again.
+bool file_claim::others_come_first() {
+  if (as_.how == core::mode::permit) return !first_in_line_ && file_.seating().has_announced();
+  for (int i = 0; i < looks_max; ++i) {
+    if (!file_.waiters().others_wait()) return false;
+    ::sched_yield();
+  }
+  return true;
+}
+
+// Those that wait to have it alone go first: until one of them has had it, or none waits, or, when
+// none takes it though nobody is there, for a second. Then the kernel's line is that of all.
+event file_claim::wait_to_share(interrupter& thread) {
+  const std::int64_t number = file_.number_in_file();
+  int free_ticks = 0;
+  while (may_block(thread)) {
+    announce_here();
+    may_pass_ = file_.number_in_file() != number || free_ticks >= ticks_in_a_second;
+    if (!may_pass_ && file_.waiters().others_wait()) {
+      tick(thread, true);
+      const auto none = file_.waiters().await_none();
+      if (none == waiters_file::outcome::failed) {
+        trouble_ = complaint("lock", file_.waiters().path(), errno);
+        return event::failed;
+      }
+      free_ticks = file_.seating().next_taken(0) ? 0 : free_ticks + 1;
+      continue;
+    }
+    may_pass_ = true;
+    tick(thread, false);
+    const auto a = file_.share();
+    if (a != lock_file::attempt::interrupted) return of(a);
+  }
+  return event::interrupted;
+}
+
+// One claim at a time watches for permits that come free; the others wait to be that one. It is
+// passed when it takes none for a second though all are free.
+event file_claim::wait_for_permits(interrupter& thread) {
+  may_pass_ = false;
+  int free_ticks = 0;
+  while (may_block(thread)) {
+    announce_here();
+    if (first_in_line_) {
+      bell_.wait();
+      if (!may_block(thread)) break;
+      return try_lock();
+    }
+    tick(thread, true);
+    const auto came = file_.seating().await_line();
+    if (came == seats::outcome::done) {
+      tick(thread, false);
+      first_in_line_ = true;
+      bell_.listen(files_, file_.get());
+      return try_lock();
+    }
+    if (came != seats::outcome::interrupted) {
+      trouble_ = complaint("lock a part of", file_.path(), errno);
+      return event::failed;
+    }
+    free_ticks = file_.seating().next_taken(0) ? 0 : free_ticks + 1;
+    may_pass_ = free_ticks >= ticks_in_a_second;
+    if (may_pass_) return try_lock();
+  }
+  return event::interrupted;
+}
+
+event file_claim::guard(interrupter* blocks) {
+  for (;;) {
+    if (blocks && !may_block(*blocks)) return event::interrupted;
+    const auto a = file_.guard(blocks != nullptr);
+    if (a == lock_file::attempt::interrupted) continue;
+    if (a == lock_file::attempt::locked) return event::guarded;
+    trouble_ = file_.trouble();
+    return a == lock_file::attempt::busy ? event::busy : event::failed;
+  }
+}
+
+void file_claim::announce_early() {
+  if (as_.how == core::mode::exclusive) {
+    announced_ = file_.waiters().announce_at_once();
+  } else if (file_.is_open()) {
+    announce_here();
+  }
+}
+
+void file_claim::announce_here() noexcept {
+  if (!announced_here_) announced_here_ = file_.seating().announce();
+}
+
+void file_claim::withdraw() noexcept {
+  if (std::exchange(announced_, false)) file_.waiters().withdraw();
+  if (std::exchange(announced_here_, false)) file_.seating().withdraw();
+  if (!std::exchange(first_in_line_, false)) return;
+  file_.seating().leave_line();
+  bell_.deafen();
+}
+
+// Its locks are gone with it.
+void file_claim::forget_file() noexcept {
+  announced_ = announced_here_ = first_in_line_ = false;
+  bell_.deafen();
+}
+
+bool file_claim::others_wait() {
+  return file_.waiters().others_wait() || (!place_.remote() && file_.seating().has_announced());
+}
+
+}  // namespace holdfast::file

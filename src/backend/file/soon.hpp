@@ -1,0 +1,25 @@
+// What another process has for a few microseconds, unless it must let others run meanwhile.
+#pragma once
+#include <sched.h>
+#include <time.h>
+
+namespace holdfast::file {
+
+// Calls `attempt` until it says true, for about a tenth of a second; whether it did.
+template <class Attempt>
+bool soon(Attempt&& attempt) {
+  constexpr int yields_max = 100;
+  constexpr int naps_max = 100;
+  constexpr struct timespec nap = {0, 1'000'000};
+  for (int i = 0; i < yields_max + naps_max; ++i) {
+    if (attempt()) return true;
+    if (i < yields_max) {
+      ::sched_yield();
+    } else {
+      ::nanosleep(&nap, nullptr);
+    }
+  }
+  return false;
+}
+
+}  // namespace holdfast::file
