@@ -18,6 +18,9 @@ bool link::may_go(operation what) const noexcept {
 
 void link::ask(claim& c, operation what, time_point now) {
   if (what == operation::gather) {
+    // It may have been in this list before, and was withdrawn: each counts once.
+    std::erase_if(parked_, [&](claim_table::place p) { return claims_.at(p) == &c; });
+    c.parked = operation::none;
     park(c, what);
     return gather_if_whole(*c.with(), now);
   }

@@ -31,7 +31,7 @@ void expect_safe(const lease& held, redis_server& server, const std::string& nam
   EXPECT_LE(deadline, now + std::chrono::milliseconds(left.number + 1));
 }
 
-void expect_nothing_left(redis_server& server) {
+void expect_no_key_left(redis_server& server) {
   const auto left = [&] {
     auto keys = server.command({"KEYS", "*"}).items;
     std::erase_if(keys, [](const auto& key) { return key.text == "holdfast:n"; });
@@ -39,6 +39,10 @@ void expect_nothing_left(redis_server& server) {
   };
   EXPECT_TRUE(eventually([&] { return left().empty(); }));
   for (const auto& key : left()) ADD_FAILURE() << "left behind: " << key.text;
+}
+
+void expect_nothing_left(redis_server& server) {
+  expect_no_key_left(server);
   EXPECT_TRUE(eventually([&] {
     return server.command({"PUBSUB", "CHANNELS"}).items.empty();
   })) << "somebody still listens";

@@ -50,7 +50,8 @@ told told_by(const std::function<void()>&);
 
 // That a lease's deadline is not later than its key's at the server.
 void expect_safe(const lease&, redis_server&, const std::string& name);
-// Nothing is left at the server but the counter, within half a minute.
+// Nothing is left at the server but the counter, within half a minute; and nobody listens.
+void expect_no_key_left(redis_server&);
 void expect_nothing_left(redis_server&);
 
 // Threads that take three locks (stress/player.hpp), each through one of the clients, from here to

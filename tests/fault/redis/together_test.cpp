@@ -1,0 +1,110 @@
+// Several locks at once, all or none.
+#include <algorithm>
+
+#include "claims.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_together : public on_redis {};
+
+// Claims on the names, asked for as one.
+struct gathered {
+  gathered(peer& p, const std::vector<std::string>& names) : home(p) {
+    for (const auto& n : names) wishes.emplace_back(p, n);
+  }
+  void ask(std::size_t to, std::size_t from = 0) {
+    set.members = static_cast<std::uint32_t>(wishes.size());
+    core::ask how = once(alone());
+    how.with = &set;
+    for (std::size_t i = from; i < to; ++i) wishes[i].ask(how);
+  }
+  std::size_t granted() {
+    std::size_t n = 0;
+    for (wish& w : wishes) n += w.heard.hears_any("gr") == 'g' && w.is_granted();
+    return n;
+  }
+  peer& home;
+  core::gathering set;
+  std::deque<wish> wishes;
+};
+
+TEST_F(redis_together, all_are_granted_with_numbers_that_grow) {
+  redis_server server;
+  peer a(server.url());
+  gathered four(a, {"d", "a", "b", "c"});
+  four.ask(3);
+  EXPECT_FALSE(four.wishes[0].heard.heard('g')) << "it waits for the fourth";
+  four.ask(4, 3);
+  EXPECT_EQ(four.granted(), 4u);
+  std::vector<std::int64_t> numbers;
+  for (const wish& w : four.wishes) numbers.push_back(w.number());
+  std::ranges::sort(numbers);
+  EXPECT_EQ(std::ranges::adjacent_find(numbers), numbers.end());
+  wish next(a, "a");
+  EXPECT_FALSE(next.get(once(alone())));
+}
+
+TEST_F(redis_together, none_is_granted_while_one_is_held_or_waited_for) {
+  redis_server server;
+  peer a(server.url()), b(server.url());
+  wish held(b, "b"), waits(a, "b"), free(b, "a");
+  ASSERT_TRUE(held.get(alone()));
+  gathered three(a, {"a", "b", "c"});
+  three.ask(3);
+  EXPECT_EQ(three.granted(), 0u);
+  for (const wish& w : three.wishes) EXPECT_EQ(w.heard.failure().code, errc::timed_out);
+  EXPECT_TRUE(free.get(once(alone()))) << "nothing of it is left";
+  EXPECT_TRUE(free.release() && held.release());
+  three.ask(3);
+  EXPECT_EQ(three.granted(), 3u);
+}
+
+TEST_F(redis_together, a_dead_line_does_not_stop_them) {
+  redis_server server;
+  peer a(server.url());
+  for (const char* name : {"a", "b"})
+    server.command({"ZADD", std::string("holdfast:{") + name + "}:" + name + ":q", "1",
+                    "hf1:00000000000000aa:000000000000000000000000000000aa"});
+  gathered two(a, {"a", "b"});
+  two.ask(2);
+  EXPECT_EQ(two.granted(), 2u);
+}
+
+TEST_F(redis_together, who_is_cancelled_before_the_others_have_come_ends_at_once) {
+  redis_server server;
+  peer a(server.url());
+  gathered two(a, {"a", "b"});
+  two.ask(1);
+  two.wishes[0].cancel();
+  EXPECT_TRUE(two.wishes[0].heard.heard('e'));
+  EXPECT_FALSE(two.wishes[0].holds());
+  two.ask(2);
+  EXPECT_EQ(two.granted(), 2u);
+}
+
+TEST_F(redis_together, a_semaphore_among_them_is_told) {
+  redis_server server;
+  peer a(server.url()), b(server.url());
+  wish other(b, "b");
+  ASSERT_TRUE(other.get(permits(1, 2)));
+  gathered two(a, {"a", "b"});
+  two.ask(2);
+  EXPECT_EQ(two.granted(), 0u);
+  EXPECT_EQ(two.wishes[0].heard.failure().code, errc::timed_out);
+  EXPECT_EQ(two.wishes[1].heard.failure().code, errc::mismatch);
+}
+
+TEST_F(redis_together, scripts_that_the_server_has_lost_are_told_anew) {
+  redis_server server;
+  peer a(server.url());
+  gathered one(a, {"a", "b"}), two(a, {"c", "d"});
+  one.ask(2);
+  EXPECT_EQ(one.granted(), 2u);
+  server.command({"SCRIPT", "FLUSH"});
+  two.ask(2);
+  EXPECT_EQ(two.granted(), 2u);
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test
