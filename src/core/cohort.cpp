@@ -16,7 +16,8 @@ void cohort::enter(waiter& w, time_point now) {
     w.how.one_attempt = true;
     w.until = never;
   }
-  const bool joins = !first_ && held_ && !w.how.with && has_room_for(*held_, w, now);
+  const bool joins = !first_ && held_ && !w.how.with && has_room_for(*held_, w) &&
+                     (!held_->inside_first || !is_shut(*held_, now));
   if (w.how.one_attempt && !joins && !is_free_for(w)) return answer(w, {errc::timed_out, {}});
   if (!joins && !first_ && held_ && held_->inside_first)
     held_->turns_end = saturating_add(now, rules_.options.turn_time);
@@ -26,10 +27,12 @@ void cohort::enter(waiter& w, time_point now) {
   ask_if_wanted();
 }
 
-// Whether nobody of this client is before it.
+// Whether nobody of this client is before it. Who asks together with others must ask itself: a grant
+// that others leave behind would be taken without the store's hearing of it.
 bool cohort::is_free_for(const waiter& w) const noexcept {
+  if (w.how.with) return is_idle();
   if (first_ || (asking_ && asking_->now == conversation::state::asking)) return false;
-  return !held_ || w.how.how == mode::permit || (held_->lingers() && !w.how.with);
+  return !held_ || w.how.how == mode::permit || held_->lingers();
 }
 
 void cohort::withdraw(waiter& w, errc why, time_point now) {
@@ -77,7 +80,7 @@ void cohort::leave(turn& t, inquiry* report, time_point now) {
     if (report) await(*report, *of, 0);
     return;
   }
-  const bool goes_on = first_ && has_room_for(*of, *first_, now) && !is_spent(*of, now);
+  const bool goes_on = first_ && has_room_for(*of, *first_) && !is_spent(*of, now);
   if (goes_on) {
     if (report) answer(*report);
     return serve(*of, now);

@@ -119,7 +119,7 @@ class cohort {
   bool is_held(const conversation&) const noexcept;
 
   bool is_free_for(const waiter&) const noexcept;
-  bool has_room_for(const conversation&, const waiter&, time_point now) const noexcept;
+  bool has_room_for(const conversation&, const waiter&) const noexcept;
   bool is_shut(const conversation&, time_point now) const noexcept;
   bool budget_is_spent(const conversation&, time_point now) const noexcept;
   bool is_spent(const conversation&, time_point now) const noexcept;

@@ -10,7 +10,7 @@ namespace holdfast::core {
 using detail::turn;
 
 // Whether it may hold the grant beside those who are inside.
-bool cohort::has_room_for(const conversation& c, const waiter& w, time_point now) const noexcept {
+bool cohort::has_room_for(const conversation& c, const waiter& w) const noexcept {
   if (c.is_lost || c.waits_for_renewal || c.now != conversation::state::held) return false;
   if (w.how.how == mode::permit)
     return c.how == mode::permit && c.turns == 0 && c.permits == w.how.permits;
@@ -19,7 +19,7 @@ bool cohort::has_room_for(const conversation& c, const waiter& w, time_point now
       return false;
     return c.how == mode::shared || c.places < turns_per_grant || planted(mutant::turn_past_1023);
   }
-  return w.how.how == mode::shared && c.inside == mode::shared && !is_shut(c, now);
+  return w.how.how == mode::shared && c.inside == mode::shared;
 }
 
 // Readers are let in beside readers until somebody else waits, at once where the store tells of it,
@@ -39,9 +39,12 @@ bool cohort::is_spent(const conversation& c, time_point now) const noexcept {
   return c.is_wanted && budget_is_spent(c, now) && !planted(mutant::wanted_ignored);
 }
 
-// Those first in line who may hold the grant get a turn; when there is nobody it is given back.
+// Those first in line who may hold the grant get a turn: of readers all who came together, also when
+// nobody is let in after them. When there is nobody it is given back.
 void cohort::serve(conversation& c, time_point now) {
-  while (first_ && !closed_ && has_room_for(c, *first_, now) && start_turn(c, now)) {}
+  const bool opens = !c.inside_first;
+  const auto is_open = [&] { return opens || !is_shut(c, now); };
+  while (first_ && !closed_ && has_room_for(c, *first_) && is_open() && start_turn(c, now)) {}
   if (!c.inside_first && !c.waits_for_renewal) release_and_ask(c);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/client_impl.hpp"
@@ -22,11 +23,33 @@ slot& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
 }
 
 // What this thread holds through lock_shared(). Given back when the thread ends.
-struct share {
-  lockable_state* of;
-  lease held;
+class share {
+ public:
+  share(lockable_state& of, lease held) noexcept : of_(&of), held_(std::move(held)) {
+    of.shares.fetch_add(1, std::memory_order_relaxed);
+  }
+  share(share&& other) noexcept
+      : of_(std::exchange(other.of_, nullptr)), held_(std::move(other.held_)) {}
+  share& operator=(share&& other) noexcept {
+    std::swap(of_, other.of_);
+    std::swap(held_, other.held_);
+    return *this;
+  }
+  ~share() {
+    if (of_) of_->shares.fetch_sub(1, std::memory_order_relaxed);
+  }
+  bool is_of(const lockable_state& s) const noexcept { return of_ == &s; }
+
+ private:
+  lockable_state* of_;
+  lease held_;
 };
 thread_local std::vector<share> shares_here;
+
+auto share_here_of(const lockable_state& s) noexcept {
+  return std::find_if(shares_here.rbegin(), shares_here.rend(),
+                      [&s](const share& h) { return h.is_of(s); });
+}
 
 }  // namespace
 
@@ -90,22 +113,22 @@ lease lockable_base::take_down(lease&& mine) const {
 }
 
 bool lockable_base::lock_shared_within(wait_bound bound) {
+  if (state_->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+    if (bound.what != wait_bound::kind::forever) return false;
+    state_->home.fail("lock_shared", {errc::would_self_deadlock,
+                                      "this thread holds it exclusively: unlock() it first"});
+  }
   lease taken = take(lock_mode::shared, {}, sizeof(acquire_options), bound, {}, nullptr);
   if (!taken) return false;
-  shares_here.push_back({state_.get(), std::move(taken)});
-  state_->shares.fetch_add(1, std::memory_order_relaxed);
+  shares_here.emplace_back(*state_, std::move(taken));
   return true;
 }
 
 void lockable_base::unlock_shared_of_this_thread() noexcept {
-  const auto mine = std::find_if(shares_here.rbegin(), shares_here.rend(),
-                                 [&](const share& s) { return s.of == state_.get(); });
+  const auto mine = share_here_of(*state_);
   if (mine == shares_here.rend()) return;
-  state_->shares.fetch_sub(1, std::memory_order_relaxed);
-  lease leaving = std::move(mine->held);
-  if (mine != shares_here.rbegin()) *mine = std::move(shares_here.back());
+  std::swap(*mine, shares_here.back());
   shares_here.pop_back();
-  leaving.unlock();
 }
 
 bool lockable_base::lock_within(wait_bound bound) {
@@ -119,6 +142,10 @@ bool lockable_base::lock_within(wait_bound bound) {
     }
     if (bound.what != wait_bound::kind::forever) return false;
     s.home.fail("lock", {errc::would_self_deadlock, "unlock() it first, or use recursive_mutex"});
+  }
+  if (s.shares > 0 && share_here_of(s) != shares_here.rend()) {
+    if (bound.what != wait_bound::kind::forever) return false;
+    s.home.fail("lock", {errc::would_self_deadlock, "unlock_shared() it first"});
   }
   lease taken = take(lock_mode::exclusive, {}, sizeof(acquire_options), bound, {}, nullptr);
   if (!taken) return false;

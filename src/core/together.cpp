@@ -1,5 +1,6 @@
 // Several locks as one: all or none of them.
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -25,8 +26,72 @@ struct member {
   request asked;
 };
 
-// In one step at the store, where that is possible. False: they have to be taken one by one; a
-// failure that asking again would not mend is in `why`.
+// Asks for all members in one step at the store. One that is refused before the store hears of it
+// leaves the others without an answer: they are withdrawn then.
+class gathering {
+ public:
+  explicit gathering(std::size_t members) : with_{static_cast<std::uint32_t>(members)} {}
+
+  void ask(member& m) {
+    asking& a = all_.emplace_back(*this, *m.home);
+    a.how = m.asked.how;
+    a.how.one_attempt = true;
+    a.how.with = &with_;
+    a.renews = m.asked.renews;
+    a.max_hold = m.asked.max_hold;
+    m.home->begin(a, wait_bound::one_attempt());
+  }
+  bool is_in_vain() const noexcept { return in_vain_.load(std::memory_order_acquire); }
+
+  // False: none is taken; a failure that asking again would not mend is in `why`.
+  bool wait(core::backend& store, std::vector<lease>& taken, failure& why, slot*& at) {
+    store.flush();
+    if (!is_in_vain()) core::wait(news_, store);
+    if (is_in_vain())
+      for (asking& a : all_) a.home.withdraw(a);
+    store.flush();
+    for (asking& a : all_) {
+      core::wait(a.parker, store);
+      if (a.granted) {
+        taken.push_back(together::lease_of(*a.granted));
+        continue;
+      }
+      a.home.drop_user();
+      if (a.why.code == outcome::busy || why.code) continue;
+      why = std::move(a.why);
+      at = &a.home;
+    }
+    if (is_in_vain()) taken.clear();
+    return !is_in_vain();
+  }
+
+ private:
+  struct asking final : core::waiter {
+    asking(gathering& o, slot& h) noexcept : of(o), home(h) {}
+    void complete() noexcept override {
+      of.heard(granted != nullptr);
+      parker.signal();
+    }
+    gathering& of;
+    slot& home;
+    core::parker parker;
+  };
+
+  // The first refusal is news, and so is the last answer.
+  void heard(bool granted) noexcept {
+    const bool is_last = answers_.fetch_add(1) + 1 == with_.members;
+    if (!granted ? !in_vain_.exchange(true) : is_last && !is_in_vain()) news_.signal();
+  }
+
+  core::gathering with_;
+  std::deque<asking> all_;
+  core::parker news_;
+  std::atomic<std::uint32_t> answers_{0};
+  std::atomic<bool> in_vain_{false};
+};
+
+// In one step at the store, where that is possible. False: they have to be taken one by one, unless
+// `why` says that this is in vain too.
 bool gather(std::vector<member>& all, std::vector<lease>& taken, failure& why, slot*& at) {
   core::backend& store = all.front().home->client().store();
   std::vector<std::string_view> names;
@@ -35,37 +100,10 @@ bool gather(std::vector<member>& all, std::vector<lease>& taken, failure& why, s
     names.emplace_back(m.home->name());
   }
   if (all.size() < 2 || !store.can_gather(names)) return false;
-
-  core::gathering with{static_cast<std::uint32_t>(all.size())};
-  std::deque<core::blocked_waiter> asking;
-  bool in_vain = false;
-  for (member& m : all) {
-    core::blocked_waiter& w = asking.emplace_back();
-    w.how = m.asked.how;
-    w.how.with = &with;
-    w.renews = m.asked.renews;
-    w.max_hold = m.asked.max_hold;
-    m.home->begin(w, wait_bound::one_attempt());
-    in_vain = in_vain || (w.parker.signalled() && !w.granted);
-    if (in_vain) break;
-  }
-  for (std::size_t i = 0; in_vain && i < asking.size(); ++i) all[i].home->withdraw(asking[i]);
-  store.flush();
-  for (std::size_t i = 0; i < asking.size(); ++i) {
-    core::blocked_waiter& w = asking[i];
-    core::wait(w.parker, store);
-    if (w.granted) {
-      taken.push_back(together::lease_of(*w.granted));
-      continue;
-    }
-    all[i].home->drop_user();
-    in_vain = true;
-    if (w.why.code == outcome::busy || why.code) continue;
-    why = std::move(w.why);
-    at = all[i].home;
-  }
-  if (in_vain) taken.clear();
-  return !in_vain;
+  gathering here(all.size());
+  for (member& m : all)
+    if (!here.is_in_vain()) here.ask(m);
+  return here.wait(store, taken, why, at);
 }
 
 class patience {  // what is left of a bound for several waits
