@@ -27,8 +27,8 @@ void cohort::enter(waiter& w, time_point now) {
   ask_if_wanted();
 }
 
-// Whether nobody of this client is before it. Who asks together with others must ask itself: a grant
-// that others leave behind would be taken without the store's hearing of it.
+// Whether nobody of this client is before it. Who asks together with others must ask itself: a
+// grant that others leave behind would be taken without the store's hearing of it.
 bool cohort::is_free_for(const waiter& w) const noexcept {
   if (w.how.with) return is_idle();
   if (first_ || (asking_ && asking_->now == conversation::state::asking)) return false;

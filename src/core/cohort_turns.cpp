@@ -39,8 +39,8 @@ bool cohort::is_spent(const conversation& c, time_point now) const noexcept {
   return c.is_wanted && budget_is_spent(c, now) && !planted(mutant::wanted_ignored);
 }
 
-// Those first in line who may hold the grant get a turn: of readers all who came together, also when
-// nobody is let in after them. When there is nobody it is given back.
+// Those first in line who may hold the grant get a turn: of readers all who came together, also
+// when nobody is let in after them. When there is nobody it is given back.
 void cohort::serve(conversation& c, time_point now) {
   const bool opens = !c.inside_first;
   const auto is_open = [&] { return opens || !is_shut(c, now); };
