@@ -37,6 +37,7 @@ inline constexpr in_modes exclusively{mode::exclusive};
 inline constexpr in_modes recursively{mode::recursive};
 inline constexpr in_modes shared{mode::shared};
 inline constexpr in_modes with_permits{mode::permit};
+inline constexpr in_modes exclusively_or_shared{mode::exclusive, mode::shared};
 inline constexpr in_modes one_at_a_time{mode::exclusive, mode::permit};
 inline constexpr in_modes as_a_lockable{mode::exclusive, mode::writer, mode::recursive};
 inline constexpr in_modes at_the_store{mode::exclusive, mode::shared, mode::permit};
@@ -71,6 +72,12 @@ behaviours names();
 behaviours inspecting();
 behaviours errors();
 behaviours crashes();
+behaviours sharing();
+behaviours shared_mutexes();
+behaviours permits();
+behaviours limits();
+behaviours crowds();
+behaviours several();
 
 const behaviours& all_behaviours();  // by number
 inline constexpr std::array all_modes = {mode::exclusive, mode::writer, mode::shared, mode::permit,

@@ -42,6 +42,12 @@ bool comes(const std::stop_token& token) {
   return becomes([&] { return token.stop_requested(); });
 }
 
+bool finds_busy(party& one, const std::string& lock) {
+  if (one.ask("try " + lock) == "busy") return true;
+  one.ask("release " + lock);
+  return false;
+}
+
 std::int64_t token_of(const std::string& answer) {
   constexpr std::string_view granted = "granted ";
   return answer.starts_with(granted) ? std::stoll(answer.substr(granted.size())) : 0;

@@ -31,10 +31,16 @@ class stage {
       : backend_(backend), where_(where), mode_(as), store_(backend.make()) {}
 
   const holdfast::features& can() const { return backend_.can; }
+  bool downgrades() const { return backend_.downgrades; }
   subject& store() { return *store_; }
   holdfast::client client() const { return holdfast::client::open(store_->url()); }
   holdfast::client short_lived_client() const {
     return holdfast::client::open(store_->short_lived_url());
+  }
+
+  holdfast::client client_with(const std::string& options) const {
+    const auto url = store_->url();
+    return holdfast::client::open(url + (url.find('?') == url.npos ? '?' : '&') + options);
   }
 
   // The lock that the behaviour is about, and one that it excludes.
@@ -128,6 +134,8 @@ class caller {
 bool comes(const std::stop_token&);
 // True once the condition holds; false when that does not come.
 bool becomes(const std::function<bool()>& condition);
+// Whether an attempt of the party's finds the lock busy. What it gets otherwise it gives back.
+bool finds_busy(party&, const std::string& lock);
 // The token of "granted TOKEN", else 0.
 std::int64_t token_of(const std::string& answer);
 // The code that the call throws as lock_error; {} when it throws nothing.

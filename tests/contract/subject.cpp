@@ -9,6 +9,7 @@ const std::vector<backend_under_test>& backends_under_test() {
        .make = make_memory_subject,
        .can = {.ttl = true, .fifo = true, .durable = false, .processes = false, .breakable = true},
        .has_outages = true,
+       .downgrades = true,
        .most_not_applicable = 6},
 #endif
 #ifdef HOLDFAST_WITH_REDIS
@@ -16,13 +17,14 @@ const std::vector<backend_under_test>& backends_under_test() {
        .make = make_redis_subject,
        .can = {.ttl = true, .fifo = true, .durable = true, .processes = true, .breakable = true},
        .has_outages = true,
+       .downgrades = true,
        .most_not_applicable = 10},
 #endif
       {.name = "file",
        .make = make_file_subject,
        .can = {.ttl = false, .fifo = false, .durable = true, .processes = true, .breakable = false},
        .has_outages = false,
-       .most_not_applicable = 12},
+       .most_not_applicable = 20},
   };
   return all;
 }

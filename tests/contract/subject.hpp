@@ -35,6 +35,7 @@ struct backend_under_test {
   std::unique_ptr<subject> (*make)();
   holdfast::features can;
   bool has_outages = false;
+  bool downgrades = false;  // readers of other processes see a downgrade at once
   std::size_t most_not_applicable = 0;
 };
 

@@ -1,0 +1,103 @@
+// How long a client keeps what nobody of it uses, and how long a holder may hold.
+#include "behaviour.hpp"
+
+namespace contract {
+namespace {
+
+using holdfast::lease_clock;
+
+// Longer than anybody waits for anything here.
+holdfast::client lingering_client(stage& on) {
+  return on.client_with(on.can().ttl ? "linger=1h&ttl=1h" : "linger=1h");
+}
+
+void a_lingering_lock_is_taken_again_under_its_grant(stage& on) {
+  constexpr std::int64_t turns_per_grant = 1024;
+  const auto client = lingering_client(on);
+  const auto lock = on.lock(client);
+  auto lease = lock.acquire();
+  const auto grant = lease.token() / turns_per_grant;
+  lease.unlock();
+  for (int times = 0; times < 10; ++times) {
+    const auto again = lock.try_acquire();
+    EXPECT_EQ(again.token() / turns_per_grant, grant);
+    EXPECT_TRUE(again.held());
+  }
+}
+
+void a_lingering_lock_is_given_to_whoever_waits(stage& on) {
+  const auto client = lingering_client(on);
+  const auto other = on.other();
+  on.lock(client).acquire().unlock();
+  EXPECT_EQ(other->ask("acquire job"), "calling");
+  EXPECT_NE(token_of(other->receive(generous)), 0);
+  EXPECT_FALSE(on.lock(client).try_acquire());
+}
+
+void what_is_released_does_not_linger(stage& on) {
+  const auto client = lingering_client(on);
+  const auto other = on.other();
+  on.lock(client).acquire().release();
+  EXPECT_NE(token_of(other->ask("try job")), 0);
+}
+
+void a_holder_is_lost_at_his_limit_though_he_renews(stage& on) {
+  constexpr auto limit = 3 * short_ttl / 2;
+  const auto client = on.short_lived_client();
+  const auto lease = on.lock(client).acquire({.max_hold = limit});
+  const auto last = lease_clock::now() + limit;
+  EXPECT_LE(lease.expires(), last);
+  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_LE(lease.expires(), last);
+  EXPECT_FALSE(lease.held());
+  EXPECT_EQ(lease.status(), holdfast::errc::lost);
+}
+
+void what_is_held_too_long_comes_free(stage& on) {
+  const auto client = on.short_lived_client();
+  const auto other = on.other();
+  auto lease = on.lock(client).acquire({.max_hold = short_ttl});
+  EXPECT_EQ(other->ask("acquire job"), "calling");
+  EXPECT_TRUE(comes(lease.lost()));
+  if (!on.can().ttl) lease.unlock();  // nothing runs out there but the holder's own belief
+  EXPECT_NE(token_of(other->receive(generous)), 0);
+  EXPECT_FALSE(lease.held());
+}
+
+// A machine that stops the suite for most of a ttl loses the lease by right: hence several tries.
+void extend_keeps_a_lease_of_manual_renewal(stage& on) {
+  const auto client = on.client();
+  bool kept = false;
+  for (int tries = 0; tries < 5 && !kept; ++tries) {
+    auto lease = on.lock(client).acquire({.ttl = short_ttl, .renew = holdfast::renewal::manual});
+    const auto late = lease.expires() + 3 * short_ttl;
+    std::error_code ec;
+    EXPECT_TRUE(becomes([&] {
+      std::this_thread::sleep_for(short_ttl / 8);
+      lease.extend(short_ttl, ec);
+      return ec || lease.expires() > late;
+    }));
+    kept = lease.held();
+  }
+  EXPECT_TRUE(kept);
+}
+
+}  // namespace
+
+behaviours limits() {
+  return {
+      CONTRACT_BEHAVIOUR(103, a_lingering_lock_is_taken_again_under_its_grant, in_threads,
+                         exclusively_or_shared, nothing),
+      CONTRACT_BEHAVIOUR(104, a_lingering_lock_is_given_to_whoever_waits, in_both,
+                         exclusively_or_shared, nothing),
+      CONTRACT_BEHAVIOUR(105, what_is_released_does_not_linger, in_both, exclusively_or_shared,
+                         nothing),
+      CONTRACT_BEHAVIOUR(106, a_holder_is_lost_at_his_limit_though_he_renews, in_threads,
+                         at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(107, what_is_held_too_long_comes_free, in_both, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(108, extend_keeps_a_lease_of_manual_renewal, in_threads, at_the_store,
+                         ttl),
+  };
+}
+
+}  // namespace contract
