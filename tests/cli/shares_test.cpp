@@ -89,6 +89,28 @@ TEST_P(shares_and_permits, several_permits_are_taken_together) {
   EXPECT_EQ(ending_of({"-c", "3", "-n", "x"}), (ending{0, 0}));
 }
 
+TEST_P(shares_and_permits, of_a_killed_run_are_free_when_its_job_is_gone) {
+  const bool outlives_run = GetParam() == std::string("file");  // else the guardian ends it
+  words sharing{"-s", "x"}, with_permits{"-c", "2", "--take", "2", "x"};
+  for (words* const how : {&sharing, &with_permits}) {
+    words starting = *how;
+    if (!outlives_run) starting.insert(starting.begin(), {"--ttl", "1s"});
+    process killed(run(starting, sleeper()));
+    const pid_t job = number_in(killed.line());
+    killed.signal(SIGKILL);
+    killed.wait();
+    words rival = how == &sharing ? words{"x"} : *how;
+    rival.insert(rival.begin(), "-n");
+    if (outlives_run) {
+      EXPECT_EQ(ending_of(rival), (ending{1, 0})) << "what the job has inherited";
+      ::kill(job, SIGKILL);
+    }
+    rival.erase(rival.begin());
+    EXPECT_EQ(ending_of(rival), (ending{0, 0}));
+    EXPECT_TRUE(has_ended(job));
+  }
+}
+
 TEST_P(shares_and_permits, of_two_kinds_under_one_name_the_second_is_wrong_usage) {
   process two(run({"-c", "2", "x"}, sleeper()));
   two.line();
@@ -110,11 +132,13 @@ TEST_P(shares_and_permits, show_tells_of_each_holder_how_it_holds) {
   EXPECT_NE(output_of({"show", "--json", "y"}).find("\"permits\":2,\"of\":5,"), permits.npos);
 }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(shares_and_permits);
 #ifdef HOLDFAST_WITH_REDIS
-INSTANTIATE_TEST_SUITE_P(on, shares_and_permits, ::testing::Values("redis"),
-                         [](const auto& on) { return std::string(on.param); });
+constexpr const char* places[] = {"file", "redis"};
+#else
+constexpr const char* places[] = {"file"};
 #endif
+INSTANTIATE_TEST_SUITE_P(on, shares_and_permits, ::testing::ValuesIn(places),
+                         [](const auto& on) { return std::string(on.param); });
 
 }  // namespace
 }  // namespace holdfast::cli_test
