@@ -1,5 +1,6 @@
 // The door to one backend.
 #pragma once
+#include <holdfast/metrics.hpp>
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/recursive_mutex.hpp>
@@ -84,6 +85,8 @@ class client {
 
   holdfast::features features() const noexcept;
   std::string url_text() const;  // without secrets
+  // What was counted so far, where the URL says ?metrics=1; also after close().
+  holdfast::metrics metrics() const;
 
   // Every wait ends with errc::closed, every lease is lost from here on and is given back to the
   // store. Returns when the store has answered or ?close-timeout (default 2 s) has passed; true

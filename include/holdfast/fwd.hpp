@@ -12,6 +12,7 @@ struct acquire_options;
 struct open_options;
 struct holder;
 struct lease_clock;
+struct metrics;
 class lock_error;
 class url;
 class lease;

@@ -12,6 +12,7 @@
 #include <holdfast/lease.hpp>
 #include <holdfast/log.hpp>
 #include <holdfast/memory.hpp>
+#include <holdfast/metrics.hpp>
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
 #include <holdfast/options.hpp>

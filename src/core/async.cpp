@@ -22,7 +22,7 @@ class async_operation final : public core::waiter {
       : home_(s), client_(s.client().shared_from_this()), answer_(std::move(a)) {
     if (!may_be_withdrawn) return;
     is_user_ = true;
-    home_.add_user(client_);
+    home_.add_user();
   }
   ~async_operation() {
     if (is_user_) home_.drop_user();

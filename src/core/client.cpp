@@ -90,6 +90,13 @@ features client::features() const noexcept {
 
 std::string client::url_text() const { return impl_->text(); }
 
+metrics client::metrics() const {
+  const core::tally* const counts = impl_->rules().counts;
+  holdfast::metrics m = counts ? counts->read() : holdfast::metrics{};
+  m.backend = impl_->text();
+  return m;
+}
+
 bool client::close() noexcept { return !impl_->is_of_this_process() || impl_->close(); }
 
 namespace detail {

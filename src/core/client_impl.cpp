@@ -55,6 +55,8 @@ client_impl::client_impl(const url& where, const open_options& how, core::enviro
   rules_.can = store_->can();
   rules_.store = store_.get();
   rules_.env = &env;
+  if (rules_.options.metrics) counts_ = std::make_unique<core::tally>();
+  rules_.counts = counts_.get();
   rules_.phase = static_cast<std::uint32_t>(core::random_u64(env));
 }
 
@@ -79,7 +81,7 @@ slot& client_impl::slot_for(std::string_view name, std::uint32_t permits) {
     found = slots_.insert(made.get()).first;
     (void)made.release();
   }
-  (*found)->add_user(shared_from_this());
+  (*found)->add_user();
   return **found;
 }
 
@@ -93,6 +95,17 @@ void client_impl::retire(slot& s) noexcept {
   }
   timers_.disarm(s);
   delete &s;
+}
+
+void client_impl::keep() {
+  const std::lock_guard guard(keep_mutex_);
+  if (keepers_++ == 0) self_ = shared_from_this();
+}
+
+void client_impl::unkeep() noexcept {
+  std::shared_ptr<client_impl> let_go;  // after the guard: it may be the last reference
+  const std::lock_guard guard(keep_mutex_);
+  if (--keepers_ == 0) let_go = std::move(self_);
 }
 
 bool client_impl::close() noexcept {

@@ -30,6 +30,10 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   slot& slot_for(std::string_view name, std::uint32_t permits = 0);
   void retire(slot&) noexcept;  // takes it out and ends it, if it is still unused
 
+  // A slot with users keeps its client alive.
+  void keep();
+  void unkeep() noexcept;
+
   bool close() noexcept;
   void report(const std::string& lock, const core::failure&) noexcept;  // a claim's bad end
   void notify(std::vector<std::stop_source>) noexcept;
@@ -84,6 +88,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   const std::string text_;
   const unsigned generation_ = core::fork_generation();
   core::lock_rules rules_;
+  std::unique_ptr<core::tally> counts_;  // null: nothing is counted
   std::unique_ptr<core::backend> store_;
   fork_handler on_fork_{*store_};  // while there is a store
   flushing_timers timers_;
@@ -92,6 +97,9 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   std::vector<std::stop_source> untold_;               // for want of a thread
   std::mutex slots_mutex_;                             // taken before the lock of a slot
   std::unordered_set<slot*, by_name, by_name> slots_;  // owned
+  std::mutex keep_mutex_;
+  std::size_t keepers_ = 0;
+  std::shared_ptr<client_impl> self_;  // while there are keepers
   std::atomic<bool> closed_{false};
   std::atomic<bool> left_behind_{false};
 };

@@ -28,6 +28,7 @@ struct client_options {
   duration turn_time = std::chrono::milliseconds{5};
   duration linger{};              // a grant is kept so long after the last unlock
   bool admit_after_loss = false;  // a new turn may start while a lost lease is not left
+  bool metrics = false;
 };
 
 // Takes its own options out of url.options() and returns the rest, for the backend. Throws

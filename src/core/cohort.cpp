@@ -11,6 +11,7 @@ namespace holdfast::core {
 using detail::turn;
 
 void cohort::enter(waiter& w, time_point now) {
+  w.asked = now;
   if (closed_) return answer(w, {errc::closed, "the client was closed"});
   if (w.until <= now) {  // as std::timed_mutex: however little time there is, one attempt is made
     w.how.one_attempt = true;
@@ -22,9 +23,13 @@ void cohort::enter(waiter& w, time_point now) {
   if (!joins && !first_ && held_ && held_->inside_first)
     held_->turns_end = saturating_add(now, rules_.options.turn_time);
   push(w);
+  if (!joins && held_) shut(*held_);
   earliest_until_ = std::min(earliest_until_, w.until);
-  if (joins || (held_ && held_->lingers())) return serve(*held_, now);
-  ask_if_wanted();
+  if (joins || (held_ && held_->lingers())) {
+    if (joins && !held_->inside_first) count(tally::linger_reuses);
+    return serve(*held_, now);
+  }
+  if (conversation* const c = ask_if_wanted()) c->turns_end = now;
 }
 
 // Whether nobody of this client is before it. Who asks together with others must ask itself: a
@@ -65,6 +70,7 @@ bool cohort::should_poll(const turn& t, time_point now) const noexcept {
 void cohort::leave(turn& t, inquiry* report, time_point now) {
   conversation* const of = t.of;
   if (of) let_out(*of, t);
+  if (rules_.counts) count_hold(t, now);
   spare_turn_.reset(&t);
   if (!of) {  // the client was closed: its claim has been given back
     if (report) answer(*report, {errc::closed, "the client was closed"});
@@ -82,6 +88,7 @@ void cohort::leave(turn& t, inquiry* report, time_point now) {
   }
   const bool goes_on = first_ && has_room_for(*of, *first_) && !is_spent(*of, now);
   if (goes_on) {
+    count(tally::local_handoffs);
     if (report) answer(*report);
     return serve(*of, now);
   }

@@ -39,6 +39,7 @@
 #include "core/chain.hpp"
 #include "core/client_options.hpp"
 #include "core/conversation.hpp"
+#include "core/tally.hpp"
 #include "core/turn.hpp"
 #include "core/waiter.hpp"
 
@@ -53,6 +54,7 @@ struct lock_rules {  // of a client, for all its cohorts
   capabilities can;
   backend* store = nullptr;
   environment* env = nullptr;
+  tally* counts = nullptr;  // null: nothing is counted
   std::uint32_t phase = 0;  // drawn once, so that clients do not renew all at the same time
 };
 
@@ -71,7 +73,9 @@ class cohort {
   void close();  // every wait ends, every lease is lost; claims are given back
 
   // Whether leave() reads the clock; whether the store is to be asked first if others wait.
-  bool needs_clock() const noexcept { return first_ || rules_.options.linger > duration::zero(); }
+  bool needs_clock() const noexcept {
+    return first_ || rules_.options.linger > duration::zero() || rules_.counts;
+  }
   bool should_poll(const detail::turn&, time_point now) const noexcept;
   void polled(conversation&, bool others_wait, time_point now);
   // A lingering grant of a store that tells of nobody who waits: to be polled, else null.
@@ -100,12 +104,14 @@ class cohort {
  private:
   void answer(call&) noexcept;  // that it went well
   void answer(call&, failure);
+  void answer(waiter&, failure);
+  void answer(inquiry&, failure);
   void await(inquiry&, const conversation& about, std::uint32_t ticket) noexcept;
   void answer_renewals(const conversation&, std::uint32_t up_to_ticket, const failure&);
-  void answer_releases(const conversation&, const failure&);
+  bool answer_releases(const conversation&, const failure&);  // false: nobody asked
   void answer_overdue(time_point now);
   template <class Which>
-  void answer_inquiries(const failure&, Which);
+  bool answer_inquiries(const failure&, Which);
   void answer_line(const failure&, bool only_one_attempt);
   void push(waiter&) noexcept;
   void unlink(waiter&) noexcept;
@@ -135,13 +141,21 @@ class cohort {
   void lose(conversation&, detail::turn::fate);
   void lose(detail::turn&, detail::turn::fate);
   void publish(conversation&) noexcept;
+  bool is_open(const conversation&) const noexcept;
+  static void shut(conversation&) noexcept;
   void plan_renewal(conversation&) noexcept;
+  time_point renewal_due(const conversation&) const noexcept;
   time_point together(const conversation&, time_point) const noexcept;
   duration ttl_needed(const conversation&, time_point now) const noexcept;
   duration worth(duration ttl) const noexcept;
   void renew(conversation&, duration ttl, time_point now);
   void shorten(conversation&, time_point end) noexcept;
   void tell(std::stop_source&);
+  void count(tally::counter) const noexcept;
+  void count_turn(const conversation&, const waiter&, detail::turn&, time_point now) const;
+  void count_hold(detail::turn&, time_point now) const;
+  void count_renewal(const conversation&, std::uint32_t ticket, time_point now) const;
+  void doubt(detail::turn&);
   void tick_grant(conversation&, time_point now);
   void tick_lingering(conversation&, time_point now);
   void tick_turn(conversation&, detail::turn&, time_point now);

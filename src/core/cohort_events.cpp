@@ -14,6 +14,8 @@ void cohort::on_granted(conversation& c, const grant& g) {
   if (&c != asking_) return;
   asking_ = nullptr;
   hold(c);
+  count(tally::grants);
+  if (g.handed) count(tally::grants_handed);
   c.now = state::held;
   c.number = g.number;
   c.deadline = g.deadline;
@@ -34,7 +36,7 @@ void cohort::on_granted(conversation& c, const grant& g) {
 }
 
 bool cohort::clock_matters() const noexcept {
-  return first_ && (first_ != last_ || first_->max_hold != duration::max());
+  return first_ && (rules_.counts || first_ != last_ || first_->max_hold != duration::max());
 }
 
 void cohort::on_refused(conversation& c, failure why) {
@@ -54,6 +56,7 @@ void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket
     tick_grant(c, now);  // what has run out by now stays lost
     if (!is_held(c) || c.is_lost) return;
   }
+  count_renewal(c, ticket, now);
   c.handed_rest = {};
   c.shown = true;
   c.deadline = ticket < c.shortened_by ? std::min(deadline, c.deadline) : deadline;
@@ -75,6 +78,7 @@ void cohort::on_lost(conversation& c) {
 void cohort::on_wanted(conversation& c) {
   if (!is_held(c)) return;
   c.is_wanted = true;
+  shut(c);
   if (c.lingers() && !planted(mutant::linger_kept)) release_and_ask(c);
 }
 
@@ -94,7 +98,8 @@ void cohort::polled(conversation& c, bool others_wait, time_point now) {
 void cohort::on_ended(conversation& c, failure why) {
   if (c.now != state::withdrawing && c.now != state::releasing) return;
   if (&c == asking_) asking_ = nullptr;
-  answer_releases(c, why);
+  const bool told = answer_releases(c, why);
+  if (rules_.counts && why.code && !told) rules_.counts->failed(why.code);
   idle(c);
   if (!planted(mutant::leaver_ends_the_wait)) ask_if_wanted();
 }

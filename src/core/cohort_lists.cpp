@@ -25,6 +25,16 @@ void cohort::answer(call& c, failure why) {
   answer(c);
 }
 
+void cohort::answer(waiter& w, failure why) {
+  if (rules_.counts) rules_.counts->failed(why.code);
+  answer(static_cast<call&>(w), std::move(why));
+}
+
+void cohort::answer(inquiry& i, failure why) {
+  if (rules_.counts && why.code) rules_.counts->failed(why.code);
+  answer(static_cast<call&>(i), std::move(why));
+}
+
 void cohort::answer(call& c) noexcept { answered_.push(c); }
 
 void cohort::answer_line(const failure& why, bool only_one_attempt) {
@@ -46,7 +56,8 @@ void cohort::await(inquiry& i, const conversation& about, std::uint32_t ticket) 
 }
 
 template <class Which>
-void cohort::answer_inquiries(const failure& why, Which which) {
+bool cohort::answer_inquiries(const failure& why, Which which) {
+  bool any = false;
   for (inquiry** at = &inquiries_; *at;) {
     inquiry& i = **at;
     if (!which(std::as_const(i))) {
@@ -55,7 +66,9 @@ void cohort::answer_inquiries(const failure& why, Which which) {
     }
     *at = i.after;
     answer(i, why);
+    any = true;
   }
+  return any;
 }
 
 void cohort::answer_overdue(time_point now) {
@@ -72,8 +85,8 @@ void cohort::answer_renewals(const conversation& c, std::uint32_t up_to, const f
   });
 }
 
-void cohort::answer_releases(const conversation& c, const failure& why) {
-  answer_inquiries(why, [&](const inquiry& i) { return i.about == &c && i.ticket == 0; });
+bool cohort::answer_releases(const conversation& c, const failure& why) {
+  return answer_inquiries(why, [&](const inquiry& i) { return i.about == &c && i.ticket == 0; });
 }
 
 void cohort::hold(conversation& c) noexcept { c.next = std::exchange(held_, &c); }

@@ -53,8 +53,7 @@ void cohort::tick_turn(conversation& c, turn& t, time_point now) {
     return plan_renewal(c);
   }
   if (t.doubted || end - notice(c, t) > now) return;
-  t.doubted = true;
-  if (!planted(mutant::doubt_not_told)) tell(t.doubt);
+  doubt(t);
 }
 
 time_point cohort::next_tick() const noexcept {
@@ -87,19 +86,17 @@ constexpr duration shown_after = std::chrono::seconds{1};
 // Before a third of the ttl is gone, counted from the send that the deadline was counted from.
 // What was handed over for a short window is renewed early in it, but not at once: who lets go
 // within a sixteenth of the window spares the server the renewal.
-void cohort::plan_renewal(conversation& c) noexcept {
-  if (c.handed_rest.count() > 0) {
-    c.renew_at = c.deadline - c.handed_rest;
-    return;
-  }
-  c.renew_at = never;
+void cohort::plan_renewal(conversation& c) noexcept { c.renew_at = renewal_due(c); }
+
+time_point cohort::renewal_due(const conversation& c) const noexcept {
+  if (c.handed_rest.count() > 0) return c.deadline - c.handed_rest;
   const auto renews = [](const turn& t) { return t.renews && t.is_held_by_word(); };
   const turn* t = c.is_leased() ? c.inside_first : nullptr;
   while (t && !renews(*t)) t = t->next_inside();
-  if (!t) return;
+  if (!t) return never;
   duration rest = planted(mutant::renewal_starts_late) ? c.ttl / 10 : c.ttl * 7 / 10;
   if (rules_.can.shown_by_renewal && !c.shown) rest = std::max(rest, c.ttl - shown_after);
-  c.renew_at = together(c, c.deadline - rest);
+  return together(c, c.deadline - rest);
 }
 
 // At most a sixty-fourth of the ttl earlier: the renewals of a client come in batches, each one
@@ -131,6 +128,7 @@ duration cohort::worth(duration ttl) const noexcept {
 void cohort::renew(conversation& c, duration ttl, time_point now) {
   c.ttl = ttl;
   ++c.ticket;
+  count(tally::renewals_sent);
   say(c, conversation::renew);
   shorten(c, now + worth(ttl));
   bool again = c.waits_for_renewal;

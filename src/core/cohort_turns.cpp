@@ -29,6 +29,18 @@ bool cohort::is_shut(const conversation& c, time_point now) const noexcept {
   return rules_.can.wanted == wanted_by::push || budget_is_spent(c, now);
 }
 
+// Whether readers may let others in without asking here: nobody is in line, and nobody waits at a
+// store that would tell. Where turns are counted each one is asked for.
+bool cohort::is_open(const conversation& c) const noexcept {
+  return rules_.can.wanted == wanted_by::push && !c.is_wanted && !first_ && !rules_.counts;
+}
+
+void cohort::shut(conversation& c) noexcept {
+  if (planted(mutant::door_left_open)) return;
+  for (turn* t = c.inside_first; t; t = t->next_inside())
+    t->is_open.store(false, std::memory_order_release);
+}
+
 bool cohort::budget_is_spent(const conversation& c, time_point now) const noexcept {
   return c.turns >= rules_.options.turns || now >= c.turns_end;
 }
@@ -63,6 +75,7 @@ bool cohort::start_turn(conversation& c, time_point now) {
   }
   unlink(w);
   turn& t = new_turn();
+  count_turn(c, w, t, now);
   t.is_share = w.how.how == mode::shared;
   if (!c.inside_first && (c.how != mode::shared || c.places == 0)) ++c.places;
   const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : c.places - 1;
@@ -77,6 +90,7 @@ bool cohort::start_turn(conversation& c, time_point now) {
     c.turns_end = saturating_add(now, rules_.options.turn_time);
   let_in(c, t);
   t.deadline.store(std::min(c.deadline, t.own_limit()), std::memory_order_relaxed);
+  t.is_open.store(t.is_share && is_open(c), std::memory_order_release);
   if (c.turns < std::numeric_limits<std::uint16_t>::max()) ++c.turns;
   plan_renewal(c);
   w.granted = &t;
@@ -125,7 +139,9 @@ void cohort::lose(conversation& c, turn::fate why) {
 
 void cohort::lose(turn& t, turn::fate why) {
   t.now.store(why, std::memory_order_release);
-  if (!std::exchange(t.doubted, true)) tell(t.doubt);
+  t.is_open.store(false, std::memory_order_release);
+  if (why == turn::fate::lost) count(tally::losses);
+  if (!t.doubted) doubt(t);
   if (!planted(mutant::loss_not_told)) tell(t.loss);
 }
 
@@ -142,6 +158,7 @@ conversation* cohort::ask_if_wanted() {
   conversation& c = idle_conversation();
   c.todo = 0;  // a cancel that an answer has overtaken would withdraw the new claim
   c.now = conversation::state::asking;
+  c.turns_end = {};
   c.one_attempt = first_->how.one_attempt;
   c.how = first_->how.how;
   c.permits = first_->how.permits;

@@ -68,7 +68,9 @@ struct conversation final : claim_sink {
   std::int64_t number = 0;
   time_point deadline = never;
   time_point renew_at = never;
-  time_point turns_end = never;  // the turns' budget of time is spent. Nobody inside: its lingering
+  // When the turns' budget of time is spent; nobody inside: when its lingering ends. Asking: when
+  // it began to, if that is known.
+  time_point turns_end = never;
   detail::turn* inside_first = nullptr;  // those who hold it and have not left
 
   conversation* next = nullptr;       // releasing: asks in the same write. Held: the cohort's list

@@ -25,24 +25,32 @@ slot& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
 // What this thread holds through lock_shared(). Given back when the thread ends.
 class share {
  public:
+  // `held` empty: it is in the common one already.
   share(lockable_state& of, lease held) noexcept : of_(&of), held_(std::move(held)) {
-    of.shares.fetch_add(1, std::memory_order_relaxed);
+    if (held_) of.shares.fetch_add(1, std::memory_order_relaxed);
   }
   share(share&& other) noexcept
       : of_(std::exchange(other.of_, nullptr)), held_(std::move(other.held_)) {}
   share& operator=(share&& other) noexcept {
     std::swap(of_, other.of_);
     std::swap(held_, other.held_);
+    std::swap(process_, other.process_);
     return *this;
   }
   ~share() {
-    if (of_) of_->shares.fetch_sub(1, std::memory_order_relaxed);
+    if (!of_ || process_ != core::fork_generation()) return;
+    if (held_) {
+      of_->shares.fetch_sub(1, std::memory_order_relaxed);
+    } else {
+      of_->common.leave();
+    }
   }
   bool is_of(const lockable_state& s) const noexcept { return of_ == &s; }
 
  private:
   lockable_state* of_;
   lease held_;
+  unsigned process_ = core::fork_generation();  // in another one its object may be gone
 };
 thread_local std::vector<share> shares_here;
 
@@ -63,14 +71,14 @@ lockable_base::lockable_base(const holdfast::client& c, std::string_view name, l
 lockable_base::lockable_base(lockable_base&&) noexcept = default;
 
 lockable_base& lockable_base::operator=(lockable_base&& other) noexcept {
-  if (state_ && (state_->current || state_->shares > 0)) std::terminate();
+  if (state_ && (state_->current || state_->is_shared())) std::terminate();
   state_ = std::move(other.state_);
   return *this;
 }
 
 lockable_base::~lockable_base() {
   const bool of_this_process = state_ && state_->home.client().is_of_this_process();
-  if (of_this_process && (state_->current || state_->shares > 0)) std::terminate();
+  if (of_this_process && (state_->current || state_->is_shared())) std::terminate();
 }
 
 std::string_view lockable_base::name() const noexcept { return state_->home.name(); }
@@ -118,9 +126,16 @@ bool lockable_base::lock_shared_within(wait_bound bound) {
     state_->home.fail("lock_shared", {errc::would_self_deadlock,
                                       "this thread holds it exclusively: unlock() it first"});
   }
+  if (state_->common.join()) {
+    share mine(*state_, lease());
+    shares_here.push_back(std::move(mine));
+    return true;
+  }
   lease taken = take(lock_mode::shared, {}, sizeof(acquire_options), bound, {}, nullptr);
   if (!taken) return false;
-  shares_here.emplace_back(*state_, std::move(taken));
+  if (state_->common.lend(*taken.turn_)) taken.turn_ = nullptr;
+  share mine(*state_, std::move(taken));
+  shares_here.push_back(std::move(mine));
   return true;
 }
 
@@ -143,7 +158,7 @@ bool lockable_base::lock_within(wait_bound bound) {
     if (bound.what != wait_bound::kind::forever) return false;
     s.home.fail("lock", {errc::would_self_deadlock, "unlock() it first, or use recursive_mutex"});
   }
-  if (s.shares > 0 && share_here_of(s) != shares_here.rend()) {
+  if (s.is_shared() && share_here_of(s) != shares_here.rend()) {
     if (bound.what != wait_bound::kind::forever) return false;
     s.home.fail("lock", {errc::would_self_deadlock, "unlock_shared() it first"});
   }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "core/common_share.hpp"
 #include "core/slot.hpp"
 
 namespace holdfast::inline v0::detail {
@@ -18,7 +19,11 @@ struct lockable_state {
   slot& home;  // of which it is a user
   const lock_kind kind;
   unsigned depth = 0;
-  std::atomic<unsigned> shares{0};  // through lock_shared(); which thread has them it knows itself
+  // Those through lock_shared(): some have one of their own, the others one in common. Which thread
+  // has which it knows itself.
+  std::atomic<unsigned> shares{0};
+  common_share common;
+  bool is_shared() const noexcept { return shares > 0 || common.in_use(); }
   lease current;
   std::atomic<std::thread::id> owner{};
 };

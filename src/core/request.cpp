@@ -44,7 +44,10 @@ core::failure request::read(lock_mode mode, const acquire_options& given, std::s
   if (!home.client().is_of_this_process()) return {errc::forked, {}};
   const core::lock_rules& rules = home.client().rules();
   const acquire_options o = as_we_know_them(given, size);
-  if (core::failure why = fault_of(mode, o, home.permits(), rules.can); why.code) return why;
+  if (core::failure why = fault_of(mode, o, home.permits(), rules.can); why.code) {
+    if (rules.counts) rules.counts->failed(why.code);
+    return why;
+  }
   how.one_attempt = bound.what == wait_bound::kind::one_attempt;
   how.ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
   how.note = o.note;

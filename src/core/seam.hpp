@@ -74,6 +74,7 @@ struct ask {                 // one acquire
   std::uint32_t permits = 1;  // permit: how many at once
   std::uint32_t of = 0;       // permit: of so many; refused with mismatch when others say otherwise
   gathering* with = nullptr;  // only of backends that said can_gather()
+  time_point at{};            // the clock just before, where it was read
 };
 
 struct grant {

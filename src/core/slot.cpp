@@ -23,7 +23,7 @@ void complete_all(core::call* answered) noexcept {
 }  // namespace
 
 slot::slot(client_impl& c, std::string_view name, std::uint32_t permits)
-    : client_(c), name_(name), permits_(permits), cohort_(*this, c.rules()) {}
+    : permits_(permits), client_(c), name_(name), cohort_(*this, c.rules()) {}
 
 // Does what the cohort has asked for until nothing is left, then leaves. A thread that finds
 // another one speaking leaves its verbs to it.
@@ -52,12 +52,13 @@ void slot::finish(lock& l, unsigned users_to_drop, core::call* answered) noexcep
   take_over_speech(users_to_drop);
   --visits_;
   users_ -= users_to_drop;
-  std::shared_ptr<client_impl> kept;
-  if (users_ == 0) kept = std::move(keeps_);
+  const bool lets_go = users_ == 0 && std::exchange(keeps_, false);
+  client_impl& client = client_;
   const bool retires = unused() && !std::exchange(retiring_, true);
   l.unlock();
   complete_all(answered);
-  if (retires) client_.retire(*this);
+  if (retires) client.retire(*this);
+  if (lets_go) client.unkeep();
 }
 
 // A verb that a thread is saying. When the answer comes from inside the verb and leaves nothing to
@@ -130,6 +131,7 @@ core::ask slot::ask_of(const conversation& c) const noexcept {
   a.how = c.how;
   a.permits = c.permits;
   a.of = permits_;
+  if (c.now == conversation::state::asking) a.at = c.turns_end;
   if (!c.extra) return a;
   a.note = c.extra->note;
   a.with = c.extra->with;

@@ -35,7 +35,7 @@ class slot final : private core::timer {
   // Throws a lock_error that names the lock and its backend.
   [[noreturn]] void fail(std::string_view operation, core::failure) const;
 
-  void add_user(std::shared_ptr<client_impl>);
+  void add_user();  // the caller keeps the client alive meanwhile
   void drop_user() noexcept;
 
   // A turn (which is a user), or nullptr with the reason. Blocks within the bound.
@@ -92,16 +92,16 @@ class slot final : private core::timer {
   void poll(lock&, core::conversation&, core::time_point now);
   bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
 
+  const std::uint32_t permits_;  // first: there is room for it behind the timer
   client_impl& client_;
   const std::string name_;
-  const std::uint32_t permits_;
   core::short_lock mutex_;  // guards everything below
   unsigned users_ = 0;
   unsigned visits_ = 0;    // threads inside, with or without the lock
   bool speaking_ = false;  // a thread is saying verbs
   bool retiring_ = false;  // a thread is about to take it out of the table
+  bool keeps_ = false;     // the client, while there are users
   core::cohort cohort_;
-  std::shared_ptr<client_impl> keeps_;  // while there are users
   core::time_point armed_at_ = core::never;
 };
 

@@ -15,9 +15,11 @@ void slot::fail(std::string_view operation, failure why) const {
                    {std::string(operation), name_, client_.text(), std::move(why.text), {}});
 }
 
-void slot::add_user(std::shared_ptr<client_impl> client) {
+void slot::add_user() {
   const lock l(mutex_);
-  if (users_++ == 0) keeps_ = std::move(client);
+  if (users_++ > 0) return;
+  client_.keep();
+  keeps_ = true;
 }
 
 void slot::drop_user() noexcept {
@@ -29,7 +31,8 @@ void slot::begin(core::waiter& w, wait_bound bound) noexcept {
   if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
   step([&] {
     ++users_;  // the turn to be
-    cohort_.enter(w, timed || !cohort_.is_idle() ? client_.env().now() : core::time_point{});
+    const bool dated = timed || client_.rules().counts || !cohort_.is_idle();
+    cohort_.enter(w, dated ? client_.env().now() : core::time_point{});
   });
 }
 

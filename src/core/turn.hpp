@@ -1,6 +1,7 @@
 // One holder's stay in a cohort: what a lease points to.
 #pragma once
 #include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -30,13 +31,17 @@ class turn {
   bool is_of_this_process() const noexcept;
   bool held() const noexcept;
   std::error_code status() const noexcept;
+  // Whether a reader may join its holder: it is open and held, with half of its ttl left.
+  bool admits_readers() const noexcept;
   bool is_held_by_word() const noexcept { return now.load() == fate::held; }  // clock not asked
 
   // What few turns have: limits of their own, and neighbours.
   struct rarely {
     core::time_point hold_end = core::never;  // max_hold
     core::time_point own_end = core::never;   // a share that the others' renewals do not extend
-    turn* before = nullptr;                   // those who hold the same grant
+    core::time_point began{};                 // where holds are counted, and as what it began
+    lock_mode how{};
+    turn* before = nullptr;  // those who hold the same grant
     turn* after = nullptr;
   };
   rarely& more() {
@@ -52,9 +57,10 @@ class turn {
   slot& home;
   std::atomic<std::uint32_t> leases{1};  // reacquired leases share their turn
   std::atomic<fate> now{fate::held};
-  bool renews = true;
-  bool doubted = false;
-  bool is_share = false;
+  std::atomic<bool> is_open{false};  // a share whose holder may let other readers in
+  bool renews : 1 = true;
+  bool doubted : 1 = false;
+  bool is_share : 1 = false;
   std::atomic<core::time_point> deadline{core::never};
   std::int64_t token = 0;
   core::duration ttl{};

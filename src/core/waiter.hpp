@@ -28,6 +28,7 @@ struct waiter : call {  // wants a turn
   ask how;
   bool renews = true;
   duration max_hold = duration::max();
+  time_point asked{};  // when it entered, where that is counted
   detail::turn* granted = nullptr;
 
   waiter* before = nullptr;  // its place in the cohort's line

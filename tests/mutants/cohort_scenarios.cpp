@@ -104,6 +104,44 @@ std::string lingering_ends_when_somebody_waits() {
   return waiting->result() ? "" : "not granted";
 }
 
+std::shared_ptr<call<bool>> try_to_read(scene& s, shared_mutex& m) {
+  return s.start<bool>([&m](std::stop_token) {
+    const bool is_in = m.try_lock_shared();
+    if (is_in) m.unlock_shared();
+    return is_in;
+  });
+}
+
+std::string a_share_in_common_lets_nobody_past_a_writer() {
+  scene s;
+  auto& c = s.open("ttl=60s");
+  auto m = c.shared_mutex(lock_name);
+  for (client* const of : {&c, &s.open("ttl=60s")}) {
+    m.lock_shared();
+    const bool before = try_to_read(s, m)->result();
+    const auto writer = s.acquire(*of);
+    const bool after = try_to_read(s, m)->result();
+    m.unlock_shared();
+    if (!s.passes_until(*writer, 1min)) return "the writer was never served";
+    if (!before) return "a reader waits for nobody";
+    if (after) return "readers that come and go keep a writer out";
+    writer->result().unlock();
+  }
+  return "";
+}
+
+std::string nobody_joins_a_share_that_has_run_out() {
+  scene s;
+  auto m = s.open("ttl=10s").shared_mutex(lock_name);
+  m.lock_shared();
+  s.env.freeze(1min);
+  const auto late = try_to_read(s, m);
+  const bool is_in = late->done() && late->result();
+  m.unlock_shared();
+  if (!s.passes_until(*late, 1min)) return "it waits for nobody";
+  return is_in ? "a reader was let in long after the lease" : "";
+}
+
 // Each waits for what the other has, unless both take them in one order.
 std::string two_of_two_locks_do_not_wait_for_each_other() {
   scene s;
@@ -133,6 +171,8 @@ constexpr scenario all[] = {
     {mutant::leaver_ends_the_wait, "memory", a_leaver_passes_its_wake_up_on},
     {mutant::multi_deadlocks, "memory", two_of_two_locks_do_not_wait_for_each_other},
     {mutant::linger_kept, "memory", lingering_ends_when_somebody_waits},
+    {mutant::door_left_open, "memory", a_share_in_common_lets_nobody_past_a_writer},
+    {mutant::run_out_share_joined, "memory", nobody_joins_a_share_that_has_run_out},
     {mutant::turn_on_short_lease, "memory", a_turn_starts_with_time_left},
 };
 

@@ -43,11 +43,11 @@ void claim::give_back() noexcept {
 }
 
 template <class Step>
-void claim::verb(Step step) {
+void claim::verb_at(time_point at, Step step) {
   link& wire = side_.wire;
   if (wire.is_forked()) return;
   crier cry;
-  const time_point now = wire.env().now();
+  const time_point now = at == time_point{} ? wire.env().now() : at;
   {
     const std::lock_guard guard(wire.at().mutex);
     carry_out(step(now, wire.rules()), now, cry);
@@ -56,7 +56,7 @@ void claim::verb(Step step) {
 }
 
 void claim::acquire(const core::ask& how) {
-  verb([&](time_point now, const terms& t) {
+  verb_at(how.at, [&](time_point now, const terms& t) {
     const errc fault = side_.closed ? errc::closed : note_wish(how);
     if (fault != errc{}) {
       actions out;

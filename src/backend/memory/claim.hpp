@@ -58,7 +58,11 @@ class claim final : public core::claim, private listener, private news {
   void say(tell) override;
   void give_back() noexcept override;
   template <class Step>
-  void verb(Step);
+  void verb(Step step) {
+    verb_at({}, step);
+  }
+  template <class Step>
+  void verb_at(time_point, Step);  // {}: at what the clock says
   errc note_wish(const core::ask&);
   bool release_undated(crier&);
   void carry_out(const actions&, time_point now, crier&);
