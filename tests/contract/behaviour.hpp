@@ -88,7 +88,5 @@ std::string not_applicable(const behaviour&, const backend_under_test&);
 std::vector<place> places(const behaviour&, const backend_under_test&);
 std::string case_name(const behaviour&);  // "b07_a_stale_unlock_harms_nobody"
 std::string_view word_of(mode);           // "shared"
-// What this build's backend lacks for the mode; "" when it has it.
-std::string missing_for(mode, const holdfast::features&);
 
 }  // namespace contract

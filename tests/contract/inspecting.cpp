@@ -88,6 +88,8 @@ void features_tell_the_truth(stage& on) {
   EXPECT_EQ(told.durable, on.can().durable);
   EXPECT_EQ(told.processes, on.can().processes);
   EXPECT_EQ(told.breakable, on.can().breakable);
+  EXPECT_TRUE(told.shared) << "no backend of this suite lacks a mode";
+  EXPECT_TRUE(told.permits);
 }
 
 }  // namespace

@@ -16,8 +16,6 @@ class contract_case final : public ::testing::Test {
     const auto reason = not_applicable(what_, backend_);
     if (!reason.empty()) GTEST_SKIP() << "not applicable: " << reason;
     stage here(backend_, where_, mode_);
-    const auto missing = missing_for(mode_, here.client().features());
-    if (!missing.empty()) GTEST_SKIP() << "not applicable: " << missing;
     what_.play(here);
   }
 

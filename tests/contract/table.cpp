@@ -46,11 +46,6 @@ std::string_view word_of(mode as) {
   return words.at(static_cast<std::size_t>(as));
 }
 
-std::string missing_for(mode as, const holdfast::features& can) {
-  if ((as == mode::writer || as == mode::shared) && !can.shared) return "it has no shared locks";
-  return as == mode::permit && !can.permits ? "it has no permits" : "";
-}
-
 std::string case_name(const behaviour& b) {
   const auto number = std::to_string(b.number);
   return "b" + std::string(number.size() < 2 ? "0" : "") + number + "_" + std::string(b.name);
