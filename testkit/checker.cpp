@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include "testkit/claims.hpp"
@@ -13,7 +14,10 @@ using records = std::vector<const record*>;
 
 class judge {
  public:
-  judge(const lock_history& one, const check_options& options) : one_(one), options_(options) {}
+  judge(const lock_history& one, const check_options& options) : one_(one), options_(options) {
+    for (const record* r : one.records)
+      if (r->what == operation::downgrade && r->outcome == result::ok) downgraded_.insert(r->token);
+  }
 
   std::vector<violation> sentence() {
     overlaps();
@@ -40,14 +44,33 @@ class judge {
     return chosen;
   }
 
+  // Of those still under way when another begins, each time the one that stays longest.
   void overlaps() {
-    const claim_of_lock* longest = nullptr;
+    std::vector<const claim_of_lock*> under_way;
     for (const auto& claim : one_.claims) {
       if (claim.empty()) continue;
-      if (longest != nullptr && claim.start < longest->end)
-        report(fault::overlap, *longest->acquire, *claim.acquire);
-      if (longest == nullptr || claim.end > longest->end) longest = &claim;
+      std::erase_if(under_way, [&](const auto* other) { return other->end <= claim.start; });
+      const auto by_end = [](const auto* a, const auto* b) { return a->end > b->end; };
+      under_way.insert(std::ranges::upper_bound(under_way, &claim, by_end), &claim);
+      std::uint64_t permits = 0;
+      for (const auto* other : under_way) {
+        permits += other->acquire->permits;
+        if (other == &claim) continue;
+        if (exclude_each_other(*other, claim))
+          report(fault::overlap, *other->acquire, *claim.acquire);
+        else if (claim.is_share() && other->acquire->token != claim.acquire->token)
+          report(fault::group_split, *other->acquire, *claim.acquire);
+      }
+      if (claim.is_of_permits() && permits > claim.acquire->of) {
+        const auto* longest = under_way[under_way.front() == &claim ? 1 : 0];
+        report(fault::too_many_permits, *longest->acquire, *claim.acquire);
+      }
     }
+  }
+
+  static bool exclude_each_other(const claim_of_lock& a, const claim_of_lock& b) {
+    if (a.is_of_permits()) return a.acquire->of != b.acquire->of;
+    return b.is_of_permits() || !a.is_share() || !b.is_share();
   }
 
   void seen_held(const claim_of_lock& mine) {
@@ -64,22 +87,38 @@ class judge {
     }
   }
 
-  // The last two claims that began before r are enough: more reach there only if they overlap.
+  // The last few claims that began before r are enough: of those that exclude each other more than
+  // two reach there only if they overlap.
   void inside_another(const claim_of_lock& mine, const record& r) {
     auto after = std::ranges::upper_bound(one_.claims, r.call, {}, &claim_of_lock::start);
-    for (int looked = 0; looked < 2 && after != one_.claims.begin(); ++looked) {
+    for (int looked = 0; looked < 16 && after != one_.claims.begin(); ++looked) {
       --after;
-      if (after->acquire != mine.acquire && r.back < after->end)
+      if (after->acquire == mine.acquire || !exclude_each_other(*after, mine)) continue;
+      if (!is_founded_by(mine, *after) && r.back < after->end)
         report(fault::overlap, *after->acquire, r);
     }
+  }
+
+  static bool is_founded_by(const claim_of_lock& alone, const claim_of_lock& share) {
+    return share.acquire->what == operation::downgrade &&
+           share.acquire->process == alone.acquire->process &&
+           share.acquire->token == alone.acquire->token;
+  }
+
+  // Readers of one group have one token: that of its first reader, or of the writer who founded it.
+  bool may_be_the_same(const record& first, const record& second) const {
+    if (!second.shared && second.what != operation::downgrade) return false;
+    return first.shared || downgraded_.contains(first.token);
   }
 
   // Claims that were not over at once are granted in the order of their starts.
   void tokens_by_claim() {
     const record* highest = nullptr;
     for (const auto& claim : one_.claims) {
-      if (claim.acquire->token == 0 || claim.empty()) continue;
-      if (highest != nullptr && claim.acquire->token <= highest->token)
+      if (claim.acquire->token == 0 || claim.empty() || claim.is_of_permits()) continue;
+      const bool grown = highest == nullptr || claim.acquire->token > highest->token;
+      const bool same = !grown && claim.acquire->token == highest->token;
+      if (!grown && !(same && may_be_the_same(*highest, *claim.acquire)))
         report(fault::token_not_grown, *highest, *claim.acquire);
       else
         highest = claim.acquire;
@@ -97,13 +136,15 @@ class judge {
       for (; before != by_return.end() && (*before)->back < r->call; ++before)
         if (highest == nullptr || (*before)->token > highest->token) highest = *before;
       if (highest == nullptr) continue;
-      if (r->token < highest->token || (strictly && r->token == highest->token))
-        report(what, *highest, *r);
+      const bool twin = strictly && r->token == highest->token && !may_be_the_same(*highest, *r);
+      if (r->token < highest->token || twin) report(what, *highest, *r);
     }
     if (!strictly) return;
     records by_token = by_call;
     std::ranges::stable_sort(by_token, {}, &record::token);
-    const auto same = [](const record* a, const record* b) { return a->token == b->token; };
+    const auto same = [this](const record* a, const record* b) {
+      return a->token == b->token && !may_be_the_same(*a, *b) && !may_be_the_same(*b, *a);
+    };
     for (auto twin = by_token.begin();; ++twin) {
       twin = std::adjacent_find(twin, by_token.end(), same);
       if (twin == by_token.end()) return;
@@ -164,6 +205,7 @@ class judge {
 
   const lock_history& one_;
   const check_options& options_;
+  std::set<std::int64_t> downgraded_;  // tokens
   std::vector<violation> found_;
 };
 
@@ -177,10 +219,15 @@ std::vector<violation> check(std::span<const record> all, const check_options& o
 }
 
 std::string to_text(fault what) {
-  constexpr std::array<std::string_view, 6> words = {
-      "two hold the lock at a time", "a check was true after the deadline",
-      "a lost lease came back",      "a token does not grow",
-      "a stale write was taken",     "a waiter was left waiting while the lock was free",
+  constexpr std::array<std::string_view, 8> words = {
+      "two hold the lock at a time",
+      "a check was true after the deadline",
+      "a lost lease came back",
+      "a token does not grow",
+      "a stale write was taken",
+      "a waiter was left waiting while the lock was free",
+      "more permits are held than there are",
+      "readers hold the lock together under two tokens",
   };
   return std::string(words.at(static_cast<std::size_t>(what)));
 }

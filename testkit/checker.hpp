@@ -6,12 +6,17 @@
 //                         its release, its first check that was not ok, its deadline as its last
 //                         ok renew or check has it and, when it was killed, its last record of all:
 //                         it may have died in the release after that. A check or renew that came
-//                         back ok all inside another's claim is an overlap too
+//                         back ok all inside another's claim is an overlap too. Shares may
+//                         overlap, and permits of one count: then this is
+//   too_many_permits      more of them were held at a time than there are
+//   group_split           two shares that overlap have two tokens
 //   check_after_deadline  a check came back ok though it was called after the deadline; a check
 //                         that names no deadline is held against the last one recorded
 //   revived               a check or renew came back ok after the lease was reported lost
 //   token_not_grown       a grant whose token is not above that of every grant before it: of those
-//                         that returned before it was called or whose claim began before its own
+//                         that returned before it was called or whose claim began before its own.
+//                         Shares may have one token, and those after a downgrade the writer's.
+//                         Permits are told apart by the former alone
 //   stale_write           the guarded resource took a write with a token below that of a write it
 //                         had taken before
 //   lost_wake_up          somebody waited longer than check_options::wake_bound while nobody held
@@ -36,6 +41,8 @@ enum class fault : unsigned char {
   token_not_grown,
   stale_write,
   lost_wake_up,
+  too_many_permits,
+  group_split,
 };
 
 struct violation {

@@ -52,6 +52,19 @@ void find_claims(lock_history& one, std::span<const record* const> kills, const 
       if (r->outcome != result::ok) continue;
       of_token[by_token] = of_process[by_process] = one.claims.size();
       one.claims.push_back({.acquire = r, .start = r->back, .deadline = r->deadline});
+    } else if (r->what == operation::downgrade) {
+      const auto found = of_token.find(by_token);
+      if (found == of_token.end()) continue;
+      claim_of_lock& alone = one.claims[found->second];
+      if (r->outcome != result::ok) {
+        apply(alone, *r, lapse);
+        continue;
+      }
+      note_end(alone, r->call);
+      note_gone(alone, r->back, *r);
+      const auto deadline = r->deadline == no_deadline ? alone.deadline : r->deadline;
+      of_token[by_token] = of_process[by_process] = one.claims.size();
+      one.claims.push_back({.acquire = r, .start = r->back, .deadline = deadline});
     } else if (r->what != operation::write) {
       const auto& index = r->token == 0 ? of_process : of_token;
       const auto found = index.find(r->token == 0 ? by_process : by_token);

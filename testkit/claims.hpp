@@ -11,7 +11,7 @@
 namespace holdfast::testkit {
 
 struct claim_of_lock {
-  const record* acquire = nullptr;
+  const record* acquire = nullptr;  // or the downgrade that it is a share since
   std::int64_t start = 0;
   std::int64_t end = no_deadline;          // the holder believes in it until then at most
   std::int64_t deadline = no_deadline;     // as last recorded
@@ -21,6 +21,10 @@ struct claim_of_lock {
   std::vector<const record*> seen_held{};  // checks and renewals that came back ok
 
   bool empty() const noexcept { return end <= start; }
+  bool is_share() const noexcept {
+    return acquire->shared || acquire->what == operation::downgrade;
+  }
+  bool is_of_permits() const noexcept { return acquire->of != 0; }
 };
 
 struct lock_history {

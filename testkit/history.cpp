@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -15,8 +16,9 @@
 namespace holdfast::testkit {
 namespace {
 
-constexpr std::array<std::string_view, 6> operation_words = {"acquire", "renew", "release",
-                                                             "check",   "write", "kill"};
+constexpr std::array<std::string_view, 7> operation_words = {"acquire",  "renew", "release",
+                                                             "check",    "write", "kill",
+                                                             "downgrade"};
 constexpr std::array<std::string_view, 5> result_words = {"ok", "refused", "busy", "unknown",
                                                           "lost"};
 constexpr std::string_view plain_marks = "-._~/:@";
@@ -84,16 +86,38 @@ class fields {
   }
 
   std::int64_t deadline() {
-    if (rest_ != "-") return number("deadline");
+    if (rest_.substr(0, rest_.find(' ')) != "-") return number("deadline");
     next("deadline");
     return no_deadline;
   }
 
+  void how(record& r) {
+    if (done_) return;
+    if (rest_ == "shared") {
+      next("how");
+      r.shared = true;
+      return;
+    }
+    const auto slash = std::min(rest_.find('/'), rest_.size());
+    r.permits = permits(rest_.substr(0, slash));
+    r.of = permits(rest_.substr(std::min(slash + 1, rest_.size())));
+    if (r.permits > r.of) wrong("there are more permits than there are");
+    done_ = true;
+  }
+
   void end() const {
-    if (!done_) wrong("there are more than eight fields");
+    if (!done_) wrong("there are more than nine fields");
   }
 
  private:
+  std::uint32_t permits(std::string_view text) const {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value == 0)
+      wrong("the field how is neither shared nor permits such as 2/5");
+    return value;
+  }
+
   std::string_view rest_;
   std::size_t line_;
   bool done_ = false;
@@ -103,7 +127,8 @@ class fields {
 
 bool record::operator==(const record& other) const noexcept {
   const auto all = [](const record& r) {
-    return std::tie(r.process, r.lock, r.what, r.call, r.back, r.outcome, r.token, r.deadline);
+    return std::tie(r.process, r.lock, r.what, r.call, r.back, r.outcome, r.token, r.deadline,
+                    r.shared, r.permits, r.of);
   };
   return all(*this) == all(other);
 }
@@ -134,6 +159,8 @@ std::string to_line(const record& r) {
   line += result_words.at(static_cast<std::size_t>(r.outcome));
   line += ' ' + std::to_string(r.token) + ' ';
   line += r.deadline == no_deadline ? "-" : std::to_string(r.deadline);
+  if (r.shared) line += " shared";
+  if (r.of != 0) line += ' ' + std::to_string(r.permits) + '/' + std::to_string(r.of);
   return line;
 }
 
@@ -151,6 +178,7 @@ record parse_line(std::string_view text, std::size_t line) {
   r.outcome = field.word<result>("result", result_words);
   r.token = field.number("token");
   r.deadline = field.deadline();
+  field.how(r);
   field.end();
   if (r.back < r.call) field.wrong("it returned before it was called");
   r.line = line;

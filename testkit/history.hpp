@@ -1,13 +1,13 @@
 // The history of a run: what every participant asked of every lock, and what it was told.
 //
-// One record a line, eight fields with one space between them:
+// One record a line, eight fields or nine with one space between them:
 //
-//   process lock operation call return result token deadline
+//   process lock operation call return result token deadline [how]
 //
 //   process    who asked: one that does one thing after another, such as "412.7" for thread 7 of
 //              process 412, which dies with a kill of "412". Percent-encoded
 //   lock       its name, percent-encoded: all bytes but letters, digits and - . _ ~ / : @ are %XX
-//   operation  acquire renew release check write kill
+//   operation  acquire renew release check write kill downgrade
 //   call       when it was called and when it returned, nanoseconds of CLOCK_BOOTTIME; so histories
 //   return     of one machine can be put together whatever process wrote them
 //   result     ok       granted, renewed, released, still held, accepted by the guarded resource
@@ -17,6 +17,8 @@
 //              lost     the lease is not this process's any more
 //   token      the fencing token, 0 when there is none
 //   deadline   when the lease runs out if nothing renews it, nanoseconds as above; "-" for never
+//   how        of an acquire that is not for the lock alone: "shared", or "2/5" for two of a
+//              semaphore's five permits
 //
 // A `kill` is written by the killer: process is the one it killed, lock is "-" alone, call is the
 // time before the signal and return the time the process was seen to be dead.
@@ -32,7 +34,7 @@
 
 namespace holdfast::testkit {
 
-enum class operation : unsigned char { acquire, renew, release, check, write, kill };
+enum class operation : unsigned char { acquire, renew, release, check, write, kill, downgrade };
 enum class result : unsigned char { ok, refused, busy, unknown, lost };
 
 inline constexpr std::int64_t no_deadline = INT64_MAX;
@@ -44,7 +46,9 @@ struct record {
   result outcome = result::ok;
   std::int64_t token = 0;
   std::int64_t deadline = no_deadline;
-  std::size_t line = 0;  // where it was read, counted from 1; 0: not from a file
+  bool shared = false;
+  std::uint32_t permits = 0, of = 0;  // of a semaphore
+  std::size_t line = 0;               // where it was read, counted from 1; 0: not from a file
 
   bool operator==(const record& other) const noexcept;  // but for the line
 };
