@@ -13,7 +13,7 @@ namespace {
 std::string person(const holder& who) {
   std::string text = who.pid != 0 ? "pid " + std::to_string(who.pid) : std::string("somebody else");
   if (!who.host.empty()) text += " on host " + who.host;
-  if (who.held.count() > 0 || who.pid != 0) text += " for " + spoken(who.held);
+  if (knows_since_when(who)) text += " for " + spoken(who.held);
   if (!who.note.empty()) text += " (note: " + who.note + ')';
   return text;
 }
@@ -50,6 +50,8 @@ int value_of_hex(char c) {
 }
 
 }  // namespace
+
+bool knows_since_when(const holder& who) noexcept { return who.pid != 0 || who.held.count() > 0; }
 
 std::vector<holder> holders_of(const client& c, const std::string& name) {
   auto all = c.inspect(name);
@@ -90,7 +92,7 @@ std::string json_of(const holder& who) {
     out.null("token");
   add_number_or_null(out, "pid", who.pid != 0, who.pid);
   out.text("host", who.host).text("note", who.note);
-  out.number("held_ms", who.held.count());
+  add_number_or_null(out, "held_ms", knows_since_when(who), who.held.count());
   add_number_or_null(out, "left_ms", who.left != std::chrono::milliseconds::max(),
                      who.left.count());
   add_number_or_null(out, "waiting", who.waiting >= 0, who.waiting);

@@ -20,6 +20,9 @@ std::string sentence_of(std::span<const holder> all);
 // or does not answer; never throws but for want of memory.
 std::string who_holds(const client&, std::span<const std::string> names);
 
+// The store knows for how long it is held; else holder::held says nothing.
+bool knows_since_when(const holder&) noexcept;
+
 // {"name":"nightly","mode":"exclusive",...}; what is not known is null.
 std::string json_of(const holder&);
 

@@ -26,7 +26,7 @@ row row_of(const holder& who) {
   row out{who.name,
           std::move(mode),
           who.pid != 0 ? std::to_string(who.pid) + '@' + who.host : std::string("?"),
-          spoken(who.held),
+          knows_since_when(who) ? spoken(who.held) : std::string("?"),
           ends ? spoken(who.left) : std::string("-"),
           who.waiting >= 0 ? std::to_string(who.waiting) : std::string("?"),
           who.note};

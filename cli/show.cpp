@@ -32,7 +32,7 @@ std::string page_of(const std::string& name, const std::vector<holder>& all) {
     if (!who.host.empty()) by += " on host " + who.host;
     append_line(out, "by", by);
     append_line(out, "as", mode_text(who));
-    append_line(out, "for", spoken(who.held));
+    if (knows_since_when(who)) append_line(out, "for", spoken(who.held));
     if (who.left != std::chrono::milliseconds::max())
       append_line(out, "left", spoken(who.left) + ", unless it is renewed");
     if (who.waiting >= 0) append_line(out, "waiting", std::to_string(who.waiting));

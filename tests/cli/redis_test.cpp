@@ -62,6 +62,9 @@ TEST_F(redis, break_takes_an_id_that_others_have_written) {
   const std::string id = "a %\n\xff";
   server_->command({"SET", "job", id});
   EXPECT_EQ(holder_shown(), "a%20%25%0A%FF");
+  const auto json = output_of({"show", "--json", "job"}, 0);
+  for (const char* unknown : {"pid", "held_ms", "left_ms", "token"})
+    EXPECT_NE(json.find('"' + std::string(unknown) + "\":null"), json.npos) << unknown << json;
   output_of({"break", "job", "--holder", "a%20%25%0A%FF"}, 0);
   EXPECT_EQ(output_of({"show", "job"}, 1), "job: free\n");
 }
