@@ -100,13 +100,15 @@ class link final : private line_owner, private core::loop_user, private core::al
   void see_to_driving();
   bool is_settled() const noexcept { return waiting_ == 0 && ledger_.empty(); }
   void flush_renewals() noexcept;
-  bool may_go(operation) const noexcept;
+  static bool needs_floor(const claim&, operation) noexcept;
+  bool may_go(const claim&, operation) const noexcept;
   void park(claim&, operation);
   template <class Each>
   void review_parked(Each goes_on);
   void send_parked(time_point now);
-  void fail_takes(const core::failure&, time_point now, core::crier&);
-  void fail_parked(operation, const core::failure&, time_point now, core::crier&);
+  void fail_unproven(const core::failure&, time_point now, core::crier&);
+  template <class Which>
+  void fail_parked(Which, const core::failure&, time_point now, core::crier&);
   void park_collected();
   void teach(time_point now);
   void send(claim&, operation, by, time_point now);

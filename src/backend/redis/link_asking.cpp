@@ -8,12 +8,17 @@
 
 namespace holdfast::redis {
 
-bool link::may_go(operation what) const noexcept {
+// Its answer may be a number, which proves nothing without a floor. (Who asks for a lock of its own
+// by a join has asked by a take before, or does so when the number is a bad one.)
+bool link::needs_floor(const claim& c, operation what) noexcept {
+  return what == operation::take || what == operation::gather ||
+         (what == operation::join && c.steps().how() != lock_mode::exclusive);
+}
+
+bool link::may_go(const claim& c, operation what) const noexcept {
   if (!commands_.ready()) return false;
-  if (what == operation::take || what == operation::gather)
-    return numbers_.has_floor() && !raising_;
-  if (what == operation::join) return messages_.ready();
-  return true;
+  if (needs_floor(c, what) && (!numbers_.has_floor() || raising_)) return false;
+  return what != operation::join || messages_.ready();
 }
 
 void link::ask(claim& c, operation what, time_point now) {
@@ -22,9 +27,10 @@ void link::ask(claim& c, operation what, time_point now) {
     std::erase_if(parked_, [&](claim_table::place p) { return claims_.at(p) == &c; });
     c.parked = operation::none;
     park(c, what);
-    return gather_if_whole(*c.with(), now);
+    if (may_go(c, what)) gather_if_whole(*c.with(), now);
+    return;
   }
-  if (!may_go(what)) return park(c, what);
+  if (!may_go(c, what)) return park(c, what);
   c.parked = operation::none;  // what waited would come after what it was given up for
   send(c, what, by::hash, now);
 }
@@ -36,8 +42,7 @@ void link::park(claim& c, operation what) {
   wake_by(core::saturating_add(now, settings_.rules.op_timeout));
   commands_.open(now);
   if (what == operation::join) messages_.open(now);
-  const bool needs_floor = what == operation::take || what == operation::gather;
-  if (needs_floor && commands_.ready() && !numbers_.has_floor()) raise(now);
+  if (needs_floor(c, what) && commands_.ready() && !numbers_.has_floor()) raise(now);
 }
 
 void link::send_parked(time_point now) {
@@ -49,7 +54,6 @@ void link::send_parked(time_point now) {
 
 // Those who are asked for together go when all of them have come.
 void link::gather_if_whole(const core::gathering& g, time_point now) {
-  if (!may_go(operation::gather)) return;
   const auto is_one = [&](claim_table::place p) {
     const claim* const c = claims_.at(p);
     return c && c->parked == operation::gather && c->with() == &g;

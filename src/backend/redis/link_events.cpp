@@ -51,13 +51,13 @@ void link::on_down(line& x, const failure& why, bool for_good, time_point now, c
     park_collected();
   }
   if (!for_good || &x == &renewals_) return;
-  fail_parked(operation::none, why, now, cry);
+  fail_parked([](const claim&) { return true; }, why, now, cry);
 }
 
-// None: all of them.
-void link::fail_parked(operation which, const failure& why, time_point now, crier& cry) {
+template <class Which>
+void link::fail_parked(Which which, const failure& why, time_point now, crier& cry) {
   review_parked([&](claim& c) {
-    if (which != operation::none && c.parked != which) return true;
+    if (!which(c)) return true;
     c.parked = operation::none;
     c.fail(static_cast<errc>(why.code.value()), why.text, now, cry);
     return false;
@@ -279,21 +279,21 @@ void link::raise_answer::answered(const value& v, time_point now, time_point sen
   home.raising_ = false;
   if (v.is(value::kind::error) || v.size() != 2) {
     const reply r = read_error(v, {});
-    return home.fail_takes({r.why, explain(v.text())}, now, cry);
+    return home.fail_unproven({r.why, explain(v.text())}, now, cry);
   }
   const std::int64_t floor = v[0].integer();
   home.clock_.note(sent, server_time{v[1].integer()}, now);
   if (home.clock_.is_behind(floor))
-    return home.fail_takes({errc::refused, explain("AHEAD " + std::string(counter_key))}, now, cry);
+    return home.fail_unproven({errc::refused, explain("AHEAD " + std::string(counter_key))}, now,
+                              cry);
   home.numbers_.lift(floor);
   home.send_parked(now);
 }
 
 void link::raise_answer::cut(time_point, crier&) { home.raising_ = false; }
 
-void link::fail_takes(const failure& why, time_point now, crier& cry) {
-  fail_parked(operation::take, why, now, cry);
-  fail_parked(operation::gather, why, now, cry);
+void link::fail_unproven(const failure& why, time_point now, crier& cry) {
+  fail_parked([](const claim& c) { return needs_floor(c, c.parked); }, why, now, cry);
 }
 
 void link::time_answer::answered(const value& v, time_point now, time_point sent, crier&) {

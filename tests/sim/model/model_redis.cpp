@@ -134,6 +134,21 @@ std::vector<std::string_view> model_redis::members_at(std::string_view key) {
   return out;
 }
 
+std::vector<std::pair<std::string_view, double>> model_redis::scored_at(std::string_view key) {
+  std::vector<std::pair<std::string_view, double>> out;
+  const value* const v = server_->databases[0].find(key, before_all);
+  if (const sorted_set* const set = v ? std::get_if<sorted_set>(&v->data) : nullptr)
+    for (const auto& e : set->elements()) out.emplace_back(e.member, e.score);
+  return out;
+}
+
+std::string_view model_redis::field_at(std::string_view key, std::string_view field) {
+  const value* const v = server_->databases[0].find(key, before_all);
+  const hash* const fields = v ? std::get_if<hash>(&v->data) : nullptr;
+  const std::string* const found = fields ? fields->find(field) : nullptr;
+  return found ? std::string_view(*found) : std::string_view();
+}
+
 bool model_redis::has_listener(std::string_view channel) const {
   return server_->channels.contains(channel);
 }

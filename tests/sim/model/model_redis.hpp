@@ -77,6 +77,8 @@ class model_redis {
   // For who watches: what is there, lapsed or not, in database 0. Good until the server is used.
   std::optional<string_seen> string_at(std::string_view key);
   std::vector<std::string_view> members_at(std::string_view key);  // of a sorted set, in order
+  std::vector<std::pair<std::string_view, double>> scored_at(std::string_view key);
+  std::string_view field_at(std::string_view key, std::string_view field);  // of a hash; or ""
   bool has_listener(std::string_view channel) const;
   bool is_connected(int connection) const;
   const std::string& run_id() const;

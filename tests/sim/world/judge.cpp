@@ -19,6 +19,9 @@ std::string claim_in(std::string_view owner) {
 }
 
 bool is_of_ours(std::string_view owner) { return owner.starts_with("hf1:"); }
+bool is_open(std::string_view owner) {
+  return owner.starts_with("hfg:") || owner.starts_with("hfp:");
+}
 
 }  // namespace
 
@@ -27,7 +30,10 @@ judge::judge(world& w) : world_(w) {
   for (int i = 0; i < p.locks; ++i) {
     lock_state l;
     l.key = w.lock_name(i);
-    l.queue = "holdfast:{" + l.key + "}:" + l.key + ":q";
+    const std::string beside = "holdfast:{" + l.key + "}:" + l.key;
+    l.queue = beside + ":q";
+    l.shared_by = beside + ":r";
+    l.permits = beside + ":p";
     locks_.push_back(std::move(l));
   }
   const bool slow = p.slow_share > 0 || p.split_share > 0;
@@ -47,8 +53,10 @@ void judge::excuse(moment until) noexcept { excused_until_ = std::max(excused_un
 
 void judge::unsafe(moment for_so_long) {
   unsafe_until_ = std::max(unsafe_until_, world_.time.now() + for_so_long);
-  for (lock_state& l : locks_)
+  for (lock_state& l : locks_) {
     for (ownership& o : l.owners) o.judged_from = unsafe_until_ + lease_max_;
+    for (auto& [claim, m] : l.ever) m.judged_from = unsafe_until_ + lease_max_;
+  }
 }
 
 std::string_view judge::now_owner(const lock_state& l) const {
@@ -74,12 +82,12 @@ void judge::look(lock_state& l, const pipe* by) {
   const bool lapsed = l.expires_ms < world_.server_ms();
   if (const auto seen = world_.server.string_at(l.key)) {
     l.expires_ms = seen->expires_ms;
-    if (l.owner == seen->text) return;
-    l.owner = seen->text;
+    if (l.owner != seen->text) l.owner = seen->text;
   } else {
     l.owner.clear();
   }
   if (l.owner != before) changed(l, before, lapsed, by);
+  if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
 }
 
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {
@@ -90,23 +98,43 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   if (by && !lapsed && !before.empty() && is_of_ours(before) &&
       by->recent().find(claim_in(before)) == std::string::npos)
     complain("owner: " + before + " lost the lock through a request that was not its own");
-  if (by && !lapsed && !before.empty() && !is_of_ours(before))
+  if (by && !lapsed && !before.empty() && !is_of_ours(before) && !is_open(before))
     complain("owner: a foreign owner lost the lock through a request of ours");
+  const bool safe = world_.time.now() > unsafe_until_;
+  const moment from = safe ? 0ns : unsafe_until_ + lease_max_;
+  // A writer that goes on as a reader keeps its number: it has the lock all the time.
+  bool downgraded = false;
+  if (!lapsed && is_of_ours(before) && l.owner.starts_with("hfg:"))
+    for (const auto& [id, ends] : world_.server.scored_at(l.shared_by))
+      downgraded = downgraded || claim_in(id) == claim_in(before);
+  if (by && l.owner.starts_with("hfg:") && !downgraded) {
+    const std::int64_t number = std::stoll(l.owner.substr(4));
+    l.owners.push_back({l.owner, world_.time.now(), number, number, from});
+    if (!fits(l, l.owners.back(), number))
+      complain("tokens: the number of the group " + l.owner + " is not above those before it");
+  }
   if (l.owner.empty() || !is_of_ours(l.owner)) return;
   const std::string claim = claim_in(l.owner);
   if (by && by->recent().find(claim) == std::string::npos &&
       !world_.server.has_listener("hf:" + l.owner.substr(4, 16)))
     complain("dead: the lock was handed to " + l.owner + ", and nobody listens there");
-  const bool safe = world_.time.now() > unsafe_until_;
-  l.owners.push_back({claim, world_.time.now(), 0, 0, safe ? 0ns : unsafe_until_ + lease_max_});
+  l.owners.push_back({claim, world_.time.now(), 0, 0, from});
 }
 
 void judge::begins(const stay& s) {
   for (const stay& other : stays_)
-    if (other.lock == s.lock && other.where == s.where)
+    if (other.lock == s.lock && other.where == s.where &&
+        (other.how == lock_mode::exclusive || s.how == lock_mode::exclusive))
       complain("turns: a turn began while an earlier one in the process was not left");
   stays_.push_back(s);
-  judge_token(locks_[static_cast<std::size_t>(s.lock)], stays_.back());
+  lock_state& l = locks_[static_cast<std::size_t>(s.lock)];
+  const auto found = l.ever.find(s.claim);
+  // A reader may follow a writer of its process under the same grant.
+  if (s.how == lock_mode::exclusive || found == l.ever.end()) return judge_token(l, stays_.back());
+  if (s.how == lock_mode::shared && s.turn->token / 1024 != found->second.number) {
+    complain("group: a reader was given " + std::to_string(s.turn->token / 1024) +
+             ", its group has " + std::to_string(found->second.number));
+  }
 }
 
 bool judge::fits(const lock_state& l, const ownership& mine, std::int64_t number) noexcept {
@@ -123,7 +151,9 @@ void judge::judge_token(lock_state& l, stay& s) {
     if (o->claim != s.claim) continue;
     s.place = static_cast<std::size_t>(&*o - l.owners.data());
     if (o->number == number) {
-      if (s.turn->token <= o->token) complain("tokens: a turn's is not above the one before it");
+      const bool is_next =
+          s.how == lock_mode::shared ? s.turn->token >= o->token : s.turn->token > o->token;
+      if (!is_next) complain("tokens: a turn's is not above the one before it");
       o->token = s.turn->token;
       return;
     }
@@ -142,7 +172,7 @@ void judge::ends(const detail::turn* t) noexcept {
 
 void judge::after_event() {
   for (int i = 0; i < world_.schedule.locks; ++i) {
-    judge_holders(i);
+    world_.schedule.locks_are == kind::mutex ? judge_holders(i) : judge_sharers(i);
     judge_freedom(locks_[static_cast<std::size_t>(i)]);
   }
 }
@@ -170,7 +200,7 @@ void judge::judge_holders(int lock) {
 
 void judge::judge_freedom(lock_state& l) {
   const moment now = world_.time.now();
-  if (!now_owner(l).empty()) {
+  if (!now_owner(l).empty() && !head_has_room(l)) {
     l.free_since.reset();
     return;
   }

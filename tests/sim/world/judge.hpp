@@ -20,7 +20,9 @@ struct stay {
   const detail::turn* turn = nullptr;
   machine* where = nullptr;
   int lock = 0;
-  std::string claim;      // 32 digits, the end of the owner's id
+  std::string claim;  // 32 digits, the end of the owner's id
+  lock_mode how = lock_mode::exclusive;
+  int permits = 0;
   std::size_t place = 0;  // of the grant in the lock's history; for the judge
 };
 
@@ -39,6 +41,11 @@ struct stay {
 //            | shortly after messages may have been lost, or those who should look are gone.
 //   old      | nothing that was asked over an old connection is done after its successor has asked.
 //   dead     | the lock is handed to nobody who does not listen.
+// Where a lock is shared, or a semaphore:
+//   together | no reader holds with a writer, and no more permits are had than there are, by those
+//            | who believe it and at the server.
+//   group    | the readers of a group have its number.
+//   passed   | nobody comes in past one who waits.
 class judge {
  public:
   explicit judge(world&);
@@ -48,6 +55,7 @@ class judge {
   void unsafe(moment for_so_long);     // grants until then mean nothing
   void excuse(moment until) noexcept;  // of what is asked of free locks
   void begins(const stay&);
+  void reads_on(const detail::turn*);  // a writer
   void ends(const detail::turn*) noexcept;
   void after_event();
   bool is_content() const noexcept { return complaint_.empty(); }
@@ -63,8 +71,15 @@ class judge {
     std::int64_t token = 0;   // the last one
     moment judged_from{};     // what it believes until then may be of before something unsafe
   };
+  struct membership {
+    moment judged_from{};
+    std::int64_t number = 0;  // of its group
+  };
   struct lock_state {
-    std::string key, queue;
+    std::string key, queue, shared_by, permits;
+    std::vector<std::pair<std::string, double>> members;  // id and the end of its lease, in us
+    std::vector<std::string> line;
+    std::unordered_map<std::string, membership> ever;  // by claim
     std::string owner;
     std::int64_t expires_ms = 0;
     std::vector<ownership> owners;  // in order; a claim may own it more than once
@@ -74,6 +89,15 @@ class judge {
   void changed(lock_state&, const std::string& before, bool lapsed, const pipe* by);
   static bool fits(const lock_state&, const ownership&, std::int64_t number) noexcept;
   void judge_token(lock_state&, stay&);
+  void look_at_members(lock_state&, const std::string& owner_before, const pipe* by);
+  void members_changed(lock_state&, const std::vector<std::pair<std::string, double>>& now,
+                       const std::string& owner_before, const pipe* by);
+  void came_in(lock_state&, const std::string& id, const std::vector<std::string>& line,
+               const std::string& owner_before, const pipe* by);
+  void judge_sharers(int lock);
+  bool is_member(const lock_state&, std::string_view claim) const;
+  bool head_has_room(const lock_state&) const;
+  int permits_of(const lock_state&, std::string_view id) const;
   void judge_holders(int lock);
   void judge_freedom(lock_state&);
   std::string_view now_owner(const lock_state&) const;

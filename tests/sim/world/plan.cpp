@@ -41,6 +41,17 @@ void draw_pace(plan& p, dice& d) {
   p.turns = d.chance(0.5) ? 1 : d.between(2, 128);
 }
 
+// With dice of its own: a schedule of mutexes is the same as it was before there was anything else.
+void draw_kind(plan& p) {
+  dice d(p.seed ^ 0x6b696e64);
+  const auto drawn = d.below(10);
+  if (drawn < 5) return;
+  p.locks_are = drawn < 8 ? kind::shared : kind::semaphore;
+  if (p.locks_are == kind::semaphore) p.permits = d.between(2, 4);
+  p.clients = d.between(2, 4);
+  p.users = d.between(1, 3);
+}
+
 bool contradicts(const plan& p, trouble t) {
   // A counter that was lost while the clock is behind it has nothing left to grow from.
   constexpr trouble losses[] = {trouble::restart_saved, trouble::restart_empty, trouble::flush_all};
@@ -58,6 +69,7 @@ plan start(std::uint64_t seed, dice& d) {
   p.locks = d.chance(0.8) ? 1 : 2;
   p.rounds = d.between(1, 3);
   draw_pace(p, d);
+  draw_kind(p);
   p.troubled = p.ttl * d.between(1, 6) + 100ms;
   return p;
 }
@@ -169,8 +181,9 @@ std::string plan::text() const {
   out << "seed " << seed << ": " << clients << " clients x " << users << " users, " << locks
       << " locks, " << rounds << " rounds, ttl " << ttl.count() << " ms, op-timeout "
       << op_timeout.count() << " ms, delays " << ms(delay_min) << ".." << ms(delay_max)
-      << " ms, turns " << turns << (parts_wait ? ", parts wait" : "")
-      << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
+      << " ms, turns " << turns << (locks_are == kind::shared ? ", shared" : "")
+      << (permits > 0 ? ", " + std::to_string(permits) + " permits" : "")
+      << (parts_wait ? ", parts wait" : "") << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)
     out << "\n  at " << ms(f.at) << " ms: " << name_of(f.what) << ", client " << f.whom << ", "
         << ms(f.lasts) << " ms";

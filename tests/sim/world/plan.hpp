@@ -33,6 +33,8 @@ enum class trouble : unsigned char {
 inline constexpr int troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
 
+enum class kind : unsigned char { mutex, shared, semaphore };  // of all locks of a schedule
+
 struct fault {
   trouble what{};
   moment at{};
@@ -43,6 +45,8 @@ struct fault {
 
 struct plan {
   std::uint64_t seed = 0;
+  kind locks_are = kind::mutex;
+  int permits = 0;  // of each semaphore
   int clients = 2, users = 1, locks = 1, rounds = 2;
   std::chrono::milliseconds ttl{}, op_timeout{};
   moment delay_min{}, delay_max{};

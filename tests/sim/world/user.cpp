@@ -62,7 +62,18 @@ void user::ask() {
   call_.emplace(*this);
   call_->how.one_attempt = how.what == wait_bound::kind::one_attempt;
   call_->how.ttl = ttl_;
-  world_.note([&] { return "user " + std::to_string(number_) + " asks"; });
+  if (p.locks_are == kind::shared && d.chance(0.7)) call_->how.how = lock_mode::shared;
+  if (p.locks_are == kind::semaphore) {
+    call_->how.how = lock_mode::permit;
+    call_->how.of = static_cast<std::uint32_t>(p.permits);
+    call_->how.permits = static_cast<std::uint32_t>(d.chance(0.6) ? 1 : d.between(1, p.permits));
+  }
+  world_.note([&] {
+    constexpr const char* ways[] = {" asks", " asks to read", " asks for permits: "};
+    const auto way = static_cast<std::size_t>(call_->how.how);
+    return "user " + std::to_string(number_) + ways[way] +
+           (way == 2 ? std::to_string(call_->how.permits) : "");
+  });
   if (!calm && d.chance(p.cancel_share)) {
     machine_.post(world_.time.now() + d.between(0ns, p.ttl * 3 / 2), [this, n = attempt_] {
       if (over_ || n != attempt_ || !call_ || answered_) return;
@@ -79,7 +90,13 @@ void user::answered() noexcept {
   if (over_) return;
   if (call_->granted) {
     turn_ = call_->granted;
-    world_.watch.begins({turn_, &machine_, lock_, claim_of_turn(*turn_)});
+    const bool counts = call_->how.how == lock_mode::permit;
+    world_.watch.begins({.turn = turn_,
+                         .where = &machine_,
+                         .lock = lock_,
+                         .claim = claim_of_turn(*turn_),
+                         .how = call_->how.how,
+                         .permits = counts ? static_cast<int>(call_->how.permits) : 0});
     world_.note([&] {
       return "user " + std::to_string(number_) + " holds, token " + std::to_string(turn_->token);
     });
@@ -89,8 +106,11 @@ void user::answered() noexcept {
 
 void user::hear() {
   if (turn_) {
+    const bool writes = call_->how.how == lock_mode::exclusive;
     call_.reset();
     --rounds_left_;
+    if (writes && world_.schedule.locks_are == kind::shared && world_.chance.chance(0.4))
+      return after(world_.chance.between(0ns, world_.schedule.hold_max), &user::downgrade);
     return after(world_.chance.between(0ns, world_.schedule.hold_max), &user::leave);
   }
   world_.note([&] {
@@ -100,6 +120,13 @@ void user::hear() {
   call_.reset();
   slot_.drop_user();
   if (rounds_left_ > 0) begin();
+}
+
+void user::downgrade() {
+  world_.note([&] { return "user " + std::to_string(number_) + " goes on as a reader"; });
+  world_.watch.reads_on(turn_);   // first: others may come in before the call is back
+  (void)slot_.downgrade(*turn_);  // one that was lost meanwhile is not held either way
+  after(world_.chance.between(0ns, world_.schedule.hold_max), &user::leave);
 }
 
 void user::leave() {

@@ -32,6 +32,7 @@ class user {
   void ask();
   void answered() noexcept;
   void hear();
+  void downgrade();
   void leave();
 
   world& world_;

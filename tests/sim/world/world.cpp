@@ -73,7 +73,9 @@ void world::open_clients() {
     p.runs = detail::client_access::open(url::parse(text), {}, *p.where);
     for (int u = 0; u < schedule.users; ++u) {
       const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));
-      detail::slot& s = detail::client_access::impl(*p.runs).slot_for(lock_name(lock));
+      detail::slot& s =
+          detail::client_access::impl(*p.runs).slot_for(lock_name(lock), static_cast<std::uint32_t>(
+                                                                             schedule.permits));
       p.users.push_back(std::make_unique<user>(*this, *p.where, s, number++, lock));
       p.users.back()->begin();
     }

@@ -45,6 +45,7 @@ class world {
 
   std::string lock_name(int i) const { return "lock" + std::to_string(i); }
   std::int64_t server_ms() const;
+  std::chrono::microseconds server_now() const { return wall(); }
   bool lives(std::string_view channel) const;  // a client that listens there, or is to
   bool is_healed() const noexcept { return healed_; }
   bool has_warned() const noexcept { return warned_; }

@@ -45,7 +45,7 @@ local function found()
   drop(id)
   disband()
   if is_reader then
-    local n = next_number(now)
+    local n = next_number(now, true)
     if not n then return redis.error_reply(AHEAD) end
     owner = 'hfg:' .. whole(n)
   else
@@ -70,7 +70,7 @@ if first and first ~= id then  -- who is next may be dead, or may come in by now
   end
   first = next_in_line()
 end
-if owner and redis.call('ZSCORE', R, id) then return enter(false) end
+if is_open() and redis.call('ZSCORE', R, id) then return enter(false) end
 if not first or first == id then
   if not owner then return found() end
   if has_room(id, permits) then return enter(true) end

@@ -44,6 +44,7 @@ local function pass_on(id, was_first, now)
     if was_first and is_open() and next_in_line() then want() end
     return rest
   end
+  if owner == writer_of(id) then redis.call('HDEL', M, owner) end
   if owner == writer_of(id) or (not owner and was_first) then return handover(now) end
   if owner then
     -- A foreign holder tells nobody when it goes: who is next begins to ask.

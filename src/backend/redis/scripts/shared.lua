@@ -42,11 +42,12 @@ end
 
 -- The number of a new grant: above all earlier ones, and not far below the clock, so that it grows
 -- even when the counter is lost: each connection has lifted it to the clock before it asked for
--- anything. Nil when the counter is more than a second ahead of the clock.
-local function next_number(now)
+-- anything. A group's number is not below the clock at all: readers who come later cannot tell
+-- whether it proves anything. Nil when the counter is more than a second ahead of the clock.
+local function next_number(now, is_group)
   local n = redis.call('INCR', N)
   if n > now + 1000000 then return nil end
-  if n < now - 1000000 then
+  if n < (is_group and now or now - 1000000) then
     n = now
     redis.call('SET', N, whole(n))
   end
@@ -177,7 +178,7 @@ local function open_for(id, now)
   if kind_of(id) == 'hfp:' then
     owner = 'hfp:' .. (redis.call('HGET', P, '#') or 1)
   else
-    local n = next_number(now)
+    local n = next_number(now, true)
     if not n then return false end
     owner = 'hfg:' .. whole(n)
   end
