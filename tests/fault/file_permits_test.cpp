@@ -16,17 +16,6 @@ namespace {
 using kind = answer::kind;
 using line = other_process::line;
 
-std::function<void(const line&)> hold(const std::string& url, const core::ask& how) {
-  return [url, how](const line& l) {
-    const auto store = open_backend(url);
-    party p(*store, "x");
-    l.say(std::to_string(p.get(how)));
-    l.hear();
-    p.let_go();
-    store->close(core::never);
-  };
-}
-
 TEST(file_permits, there_are_as_many_as_there_are_over_all_processes) {
   const lock_folder folder;
   other_process first(hold(folder.url(), permits(2, 3)));

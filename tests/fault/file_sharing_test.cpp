@@ -1,35 +1,17 @@
 // Readers of a lock file, in one process and in several.
 #include <holdfast/holdfast.hpp>
 
-#include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <filesystem>
-#include <new>
 #include <thread>
 
 #include "file_stage.hpp"
-#include "shared_page.hpp"
 
 namespace holdfast::file_test {
 namespace {
 
 using kind = answer::kind;
-using line = other_process::line;
-
-// Takes what is asked for, says its number, and has it until a line is heard.
-std::function<void(const line&)> hold(const std::string& url, const core::ask& how) {
-  return [url, how](const line& l) {
-    const auto store = open_backend(url);
-    party p(*store, "x");
-    l.say(std::to_string(p.get(how)));
-    l.hear();
-    p.let_go();
-    store->close(core::never);
-  };
-}
 
 TEST(file_sharing, readers_of_several_processes_hold_together_under_one_number) {
   const lock_folder folder;
@@ -71,20 +53,6 @@ TEST(file_sharing, readers_and_a_writer_keep_each_other_out) {
   EXPECT_EQ(a.what, kind::granted);
   EXPECT_GT(a.number, second);
   reader.let_go();
-  store->close(core::never);
-}
-
-TEST(file_sharing, a_killed_reader_frees_its_share) {
-  const lock_folder folder;
-  other_process reader(hold(folder.url(), share()));
-  EXPECT_FALSE(reader.hear().empty());
-  const auto store = open_backend(folder.url());
-  party writer(*store, "x");
-  writer.acquire();
-  EXPECT_FALSE(writer.answered());
-  reader.kill();
-  EXPECT_EQ(writer.next().what, kind::granted);
-  writer.let_go();
   store->close(core::never);
 }
 
@@ -153,84 +121,6 @@ TEST(file_sharing, a_reader_that_waits_can_be_cancelled) {
   store->close(core::never);
 }
 
-TEST(file_sharing, a_stream_of_readers_does_not_starve_a_writer) {
-  const lock_folder folder;
-  std::vector<std::unique_ptr<other_process>> readers;
-  for (int p = 0; p < 6; ++p)
-    readers.push_back(std::make_unique<other_process>([&](const line& l) {
-      const auto store = open_backend(folder.url());
-      party reader(*store, "x");
-      for (bool said = false;; said = true) {  // together they are always there
-        reader.get(share());
-        if (!said) l.say("reading");
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        reader.let_go();
-      }
-    }));
-  for (const auto& r : readers) EXPECT_EQ(r->hear(), "reading");
-  const auto store = open_backend(folder.url());
-  party writer(*store, "x");
-  for (int i = 0; i < 20; ++i) {
-    writer.hold();
-    writer.let_go();
-  }
-  store->close(core::never);
-}
-
-TEST(file_sharing, a_stopped_writer_that_waits_does_not_keep_readers_out_for_ever) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
-  party reader(*store, "x"), late(*store, "x"), hasty(*store, "x");
-  reader.get(share());
-  other_process writer([&](const line& l) {
-    const auto its = open_backend(folder.url());
-    party p(*its, "x");
-    l.say(std::to_string(p.hold()));
-    p.let_go();
-  });
-  ASSERT_TRUE(eventually([&] { return reader.claim().others_wait(); }));
-  writer.stop();
-  late.ask(share());
-  reader.let_go();
-  EXPECT_EQ(hasty.ask_once(share()).what, kind::granted);
-  hasty.let_go();
-  EXPECT_EQ(late.next().what, kind::granted);
-  late.let_go();
-  writer.go_on();
-  EXPECT_FALSE(writer.hear().empty());  // it goes on waiting, and is served
-  store->close(core::never);
-}
-
-TEST(file_sharing, a_job_that_inherits_the_descriptor_keeps_the_share) {
-  const lock_folder folder;
-  other_process wrapper([&](const line& l) {
-    const auto store = open_backend(folder.url());
-    party reader(*store, "x");
-    reader.get(share());
-    const int inherited = ::fcntl(reader.claim().native_handle(), F_DUPFD, 0);
-    const pid_t job = ::vfork();
-    if (job == 0) {
-      ::execlp("sleep", "sleep", "1000", static_cast<char*>(nullptr));
-      ::_exit(127);
-    }
-    ::close(inherited);
-    l.say(std::to_string(job));
-    l.hear();
-  });
-  const pid_t job = static_cast<pid_t>(std::stol(wrapper.hear()));
-  wrapper.kill();
-  const auto store = open_backend(folder.url());
-  party writer(*store, "x"), reader(*store, "x");
-  EXPECT_EQ(writer.try_once().why.code, errc::timed_out);
-  EXPECT_EQ(reader.ask_once(share()).what, kind::granted);
-  EXPECT_EQ(inspect(*store).size(), 2u);
-  reader.let_go();
-  ::kill(job, SIGKILL);
-  writer.hold();
-  writer.let_go();
-  store->close(core::never);
-}
-
 TEST(file_sharing, inspect_shows_each_reader_and_disturbs_none) {
   const lock_folder folder;
   const auto store = open_backend(folder.url());
@@ -276,52 +166,25 @@ TEST(file_sharing, a_reader_finds_the_file_that_was_put_in_place_of_a_deleted_on
   store->close(core::never);
 }
 
-struct readers_and_writers {
-  std::atomic<int> readers{0}, writers{0}, wrong{0};
-  std::atomic<std::int64_t> last{0};
-
-  void read(std::int64_t number) noexcept {
-    ++readers;
-    if (writers != 0) ++wrong;
-    std::int64_t seen = last;
-    while (seen < number && !last.compare_exchange_weak(seen, number)) {}
-    if (seen > number) ++wrong;
-    --readers;
-  }
-  void write(std::int64_t number) noexcept {
-    ++writers;
-    if (writers != 1 || readers != 0) ++wrong;
-    if (last.exchange(number) >= number) ++wrong;
-    --writers;
-  }
-};
-
-TEST(file_sharing, eight_processes_of_readers_and_writers_never_mix_and_numbers_only_grow) {
+TEST(file_sharing, readers_that_have_gone_leave_no_descriptor) {
   const lock_folder folder;
-  const shared_page<readers_and_writers> seen;
-  std::vector<std::unique_ptr<other_process>> all;
-  for (int p = 0; p < 8; ++p) {
-    all.push_back(std::make_unique<other_process>([&, p](const line& l) {
-      const auto store = open_backend(folder.url());
-      party one(*store, "x");
-      for (int i = 0; i < 300; ++i) {
-        const bool writes = (i + p) % 4 == 0;
-        const std::int64_t number = one.get(writes ? core::ask{} : share());
-        if (writes) {
-          seen->write(number);
-        } else {
-          seen->read(number);
-        }
-        one.let_go();
-      }
-      store->close(core::never);
-      l.say("done");
-    }));
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(all, {});
+  };
+  const auto before = open_files();
+  for (const core::ask& how : {share(), permits(1, 1)}) {
+    const auto store = open_backend(folder.url());
+    party holder(*store, "x"), waiter(*store, "x");
+    holder.get(how.how == core::mode::shared ? core::ask{} : how);
+    waiter.ask(how);
+    EXPECT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
+    holder.let_go();
+    EXPECT_EQ(waiter.next().what, kind::granted);
+    waiter.let_go();
+    store->close(core::never);
   }
-  for (const auto& p : all) EXPECT_EQ(p->hear(), "done");
-  for (const auto& p : all) EXPECT_EQ(p->wait(), 0);
-  EXPECT_EQ(seen->wrong, 0);
-  EXPECT_GT(seen->last, 0);
+  EXPECT_EQ(open_files(), before);
 }
 
 }  // namespace

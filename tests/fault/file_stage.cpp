@@ -119,7 +119,7 @@ std::string other_process::line::hear() const {
   return text;
 }
 
-other_process::other_process(const std::function<void(const line&)>& body) {
+other_process::other_process(const part& body) {
   int to[2], from[2];
   if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0)
     throw std::system_error(errno, std::generic_category(), "pipe");
@@ -167,6 +167,17 @@ int other_process::wait() {
   EXPECT_EQ(ended, pid_);
   pid_ = -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+other_process::part hold(const std::string& url, const core::ask& how) {
+  return [url, how](const other_process::line& l) {
+    const auto store = open_backend(url);
+    party p(*store, "x");
+    l.say(std::to_string(p.get(how)));
+    l.hear();
+    p.let_go();
+    store->close(core::never);
+  };
 }
 
 bool eventually(const std::function<bool()>& so) {

@@ -93,7 +93,8 @@ class other_process {
     std::string hear() const;  // empty: the other side is gone
     int in = -1, out = -1;
   };
-  explicit other_process(const std::function<void(const line&)>& body);
+  using part = std::function<void(const line&)>;
+  explicit other_process(const part& body);
   ~other_process();  // kills it
   other_process(const other_process&) = delete;
   other_process& operator=(const other_process&) = delete;
@@ -110,6 +111,10 @@ class other_process {
   pid_t pid_ = -1;
   line line_;
 };
+
+// For another process: takes what is asked for of the lock "x", says its number, and keeps it until
+// it hears a line.
+other_process::part hold(const std::string& url, const core::ask&);
 
 // Until `so` is true, at most half a minute; whether it came true.
 bool eventually(const std::function<bool()>& so);

@@ -65,8 +65,17 @@
 //
 // Killed between two steps a holder leaves, at worst, a number that nobody was granted. One that is
 // stopped while it has the guard keeps the others from coming in: an attempt of theirs fails after
-// a tenth of a second, a wait goes on. A shared lock is never turned into an exclusive one: the
+// a tenth of a second, a wait goes on. When the file is deleted while it is held, those that come
+// later hold another one, as with any lock file; then two groups, with two numbers, or more permits
+// than there are, are held at a time. A shared lock is never turned into an exclusive one: the
 // kernel lets go of it in between.
+//
+// Who waits: a writer is announced in NAME.waiters, and readers that come step back for it until a
+// writer has had the lock, so no stream of readers keeps writers out, nor the reverse; else there
+// is no order. Of those that wait for permits one is first in line and looks, when somebody lets go
+// or ends, whether it may have all of its own now; the others wait to be that one, and those that
+// come step back. One that is stopped while others wait behind it is passed once nobody holds
+// anything for a second.
 //
 // The number: greater than that of the file and than any this claim was granted, and never below
 // the clock in microseconds, because the file may be gone (a reboot empties /run/lock).
