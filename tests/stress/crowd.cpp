@@ -1,0 +1,99 @@
+#include "crowd.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <iterator>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace stress {
+
+using namespace std::chrono_literals;
+using holdfast::testkit::history_now;
+using holdfast::testkit::history_writer;
+using holdfast::testkit::operation;
+using holdfast::testkit::record;
+
+crowd::crowd(std::uint64_t seed, role what)
+    : numbers_(seed), role_(std::move(what)), report_(folder_.path() + "/of-the-killer") {
+  void* const place = ::mmap(nullptr, sizeof(shared_state), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  shared_ = new (place) shared_state;
+}
+
+crowd::~crowd() { ::munmap(shared_, sizeof(shared_state)); }
+
+void crowd::add() {
+  const auto seed = numbers_();
+  const pid_t child = ::fork();
+  if (child == 0) run(seed);
+  all_.push_back(child);
+}
+
+void crowd::kill_one() {
+  const auto victim = any();
+  record r;
+  r.process = std::to_string(*victim);
+  r.lock = "-";
+  r.what = operation::kill;
+  r.call = history_now();
+  ::kill(*victim, SIGKILL);
+  ::waitpid(*victim, nullptr, 0);
+  r.back = history_now();
+  report_.add(r);
+  all_.erase(victim);
+}
+
+void crowd::pause_one(std::chrono::milliseconds longest) {
+  const pid_t one = *any();
+  ::kill(one, SIGSTOP);
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(numbers_() % static_cast<std::uint64_t>(longest.count())));
+  ::kill(one, SIGCONT);
+}
+
+bool crowd::finish() {
+  shared_->over = true;
+  bool well = true;
+  const auto until = std::chrono::steady_clock::now() + 30s;
+  for (const pid_t one : all_) {
+    int status = 0;
+    while (::waitpid(one, &status, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > until) ::kill(one, SIGKILL);
+      std::this_thread::sleep_for(1ms);
+    }
+    well = well && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  return well;
+}
+
+std::vector<record> crowd::history() const {
+  std::vector<record> all;
+  for (const auto& one : std::filesystem::directory_iterator(folder_.path())) {
+    auto part = holdfast::testkit::read_history(one.path());
+    std::ranges::move(part.records, std::back_inserter(all));
+  }
+  return all;
+}
+
+std::vector<pid_t>::iterator crowd::any() {
+  return all_.begin() + static_cast<std::ptrdiff_t>(numbers_() % all_.size());
+}
+
+void crowd::run(std::uint64_t seed) {
+  const auto me = std::to_string(::getpid());
+  history_writer writer(folder_.path() + "/" + me);
+  role_(me, writer, *shared_, seed);
+  ::_exit(0);
+}
+
+}  // namespace stress
