@@ -135,7 +135,7 @@ class judge {
     for (const record* r : by_call) {
       for (; before != by_return.end() && (*before)->back < r->call; ++before)
         if (highest == nullptr || (*before)->token > highest->token) highest = *before;
-      if (highest == nullptr) continue;
+      if (highest == nullptr || r->of != 0) continue;
       const bool twin = strictly && r->token == highest->token && !may_be_the_same(*highest, *r);
       if (r->token < highest->token || twin) report(what, *highest, *r);
     }

@@ -16,7 +16,8 @@
 //   token_not_grown       a grant whose token is not above that of every grant before it: of those
 //                         that returned before it was called or whose claim began before its own.
 //                         Shares may have one token, and those after a downgrade the writer's.
-//                         Permits are told apart by the former alone
+//                         Of permits no two have one token: their order is that of the grants at
+//                         the store, and a grant may be older than the call that it was given to
 //   stale_write           the guarded resource took a write with a token below that of a write it
 //                         had taken before
 //   lost_wake_up          somebody waited longer than check_options::wake_bound while nobody held

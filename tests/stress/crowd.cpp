@@ -64,7 +64,7 @@ void crowd::pause_one(std::chrono::milliseconds longest) {
 bool crowd::finish() {
   shared_->over = true;
   bool well = true;
-  const auto until = std::chrono::steady_clock::now() + 30s;
+  const auto until = std::chrono::steady_clock::now() + 90s;
   for (const pid_t one : all_) {
     int status = 0;
     while (::waitpid(one, &status, WNOHANG) == 0) {
