@@ -9,6 +9,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/compose.hpp>
+#include <boost/asio/post.hpp>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,25 +35,27 @@ class async_taking_all {
 
   template <class Self>
   void operator()(Self& self) {
+    if (state_->is_refused) return self.complete(make_error_code(errc::bad_option), lease_set());
     self.reset_cancellation_state(boost::asio::enable_total_cancellation());
-    ask_next(self);
+    if (!state_->locks.empty()) return ask_next(self);
+    state_->is_refused = true;
+    const auto executor = self.get_executor();
+    boost::asio::post(executor, std::move(self));
   }
   template <class Self>
   void operator()(Self& self, boost::system::error_code code, lease got) {
     const bool granted = static_cast<bool>(got);
     if (granted) state_->taken.push_back(std::move(got));
-    if (granted && self.cancelled() != boost::asio::cancellation_type::none)
+    const bool is_last = state_->taken.size() == state_->locks.size();
+    if (granted && !is_last && self.cancelled() != boost::asio::cancellation_type::none)
       code = make_error_code(errc::canceled);
     if (code || !granted) {
       state_->taken.clear();
       return self.complete(code, lease_set());
     }
-    if (state_->taken.size() < state_->locks.size()) return ask_next(self);
+    if (!is_last) return ask_next(self);
     for (const lease& l : state_->taken)
-      if (!l.held()) {  // lost while the others were waited for
-        state_->taken.clear();
-        return ask_next(self);
-      }
+      if (!l.held()) return ask_again(self);  // lost while the others were waited for
     std::vector<lease> as_given(state_->taken.size());
     for (std::size_t i = 0; i < as_given.size(); ++i)
       as_given[state_->order[i]] = std::move(state_->taken[i]);
@@ -60,6 +63,7 @@ class async_taking_all {
   }
 
  private:
+  static constexpr int rounds_max = 3;
   static constexpr std::chrono::nanoseconds longest = std::chrono::hours{24 * 366};
   struct state {
     std::vector<std::size_t> order;
@@ -69,8 +73,21 @@ class async_taking_all {
     lease_clock::time_point until;
     acquire_options options;
     std::string note;
+    int rounds = 0;
+    bool is_refused = false;  // there is nothing to take
   };
 
+  template <class Self>
+  void ask_again(Self& self) {
+    state& s = *state_;
+    s.taken.clear();
+    const bool is_over =
+        s.bound.what == wait_bound::kind::one_attempt ||
+        (s.bound.what == wait_bound::kind::within && s.until <= lease_clock::now());
+    if (is_over) return self.complete({}, lease_set());
+    if (++s.rounds < rounds_max) return ask_next(self);
+    self.complete(make_error_code(errc::lost), lease_set());  // the ttl is too short for all
+  }
   template <class Self>
   void ask_next(Self& self) {
     state& s = *state_;

@@ -38,7 +38,8 @@ std::chrono::nanoseconds to_nanoseconds(std::chrono::duration<Rep, Period> d) no
 
 template <class Clock, class Duration>
 std::chrono::nanoseconds left_until(const std::chrono::time_point<Clock, Duration>& t) noexcept {
-  return to_nanoseconds(t - Clock::now());
+  const auto now = Clock::now();
+  return t <= now ? std::chrono::nanoseconds{} : to_nanoseconds(t - now);
 }
 
 struct lock_kind {

@@ -66,7 +66,7 @@ class together {
 
 // Refers to its locks, which must outlive it: mutexes, shared and recursive ones, of any clients.
 // All or nothing. They are taken in one step where they are in one place that can do it and are
-// free; else one after the other in the order of (backend, name), whatever the order given, so that
+// free; else one after the other in the order of (name, backend), whatever the order given, so that
 // two of them never wait for each other. Throws errc::bad_option when the same lock is given twice.
 class multi_mutex final {
  public:
@@ -114,8 +114,9 @@ class multi_mutex final {
                              Token&& token) const;
 
   // Lockable. For one thread at a time: what is locked is in this object.
-  void lock() { current_ = acquire(); }
-  bool try_lock() { return static_cast<bool>(current_ = try_acquire()); }
+  // lock() of one that is locked throws errc::would_self_deadlock, try_lock() is false.
+  void lock();
+  bool try_lock();
   void unlock() noexcept { current_.unlock(); }
   const lease_set& current() const noexcept { return current_; }
 

@@ -102,9 +102,19 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
   }
   if (out.grace > out.ttl / 3)
     fail(errc::bad_option, "open", "grace is above a third of the ttl; lower it or raise the ttl");
-  if (out.clock_skew > out.ttl / 2)
-    fail(errc::bad_option, "open", "clock-skew is above half of the ttl; raise the ttl");
+  if (const auto fault = ttl_fault(out.ttl, out); !fault.empty())
+    fail(errc::bad_option, "open", std::string(fault));
   return out;
+}
+
+duration worth(duration ttl, const client_options& o) noexcept {
+  return ttl - ttl / 100 - margin - o.clock_skew;
+}
+
+std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options& o) noexcept {
+  if (ttl < ttl_min || ttl > ttl_max) return "give a ttl from 100 ms to 366 days";
+  if (worth(ttl, o) < ttl / 2) return "clock-skew takes half of the ttl; raise the ttl";
+  return {};
 }
 
 duration parse_duration(std::string_view text, std::string_view what) {

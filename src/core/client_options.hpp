@@ -16,6 +16,8 @@ namespace holdfast::core {
 inline constexpr std::chrono::milliseconds ttl_min{100};
 inline constexpr std::chrono::milliseconds ttl_max = std::chrono::hours{24 * 366};
 
+inline constexpr duration margin = std::chrono::milliseconds{2};  // of every deadline
+
 struct client_options {
   std::chrono::milliseconds ttl{30'000};
   bool renew = true;
@@ -30,6 +32,11 @@ struct client_options {
   bool admit_after_loss = false;  // a new turn may start while a lost lease is not left
   bool metrics = false;
 };
+
+// What a lease of that ttl is worth from its send on: with room for the drift of clocks.
+duration worth(duration ttl, const client_options&) noexcept;
+// Empty, or what is wrong with a ttl of this client and what to do.
+std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options&) noexcept;
 
 // Takes its own options out of url.options() and returns the rest, for the backend. Throws
 // lock_error (bad_option) for a value that is wrong.

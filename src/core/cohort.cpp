@@ -18,7 +18,8 @@ void cohort::enter(waiter& w, time_point now) {
     w.until = never;
   }
   const bool joins = !first_ && held_ && !w.how.with && has_room_for(*held_, w) &&
-                     (!held_->inside_first || !is_shut(*held_, now));
+                     (!held_->inside_first || !is_shut(*held_, now)) &&
+                     (!held_->is_leased() || held_->deadline > now);
   if (w.how.one_attempt && !joins && !is_free_for(w)) return answer(w, {errc::timed_out, {}});
   if (!joins && !first_ && held_ && held_->inside_first)
     held_->turns_end = saturating_add(now, rules_.options.turn_time);
@@ -26,6 +27,7 @@ void cohort::enter(waiter& w, time_point now) {
   if (!joins && held_) shut(*held_);
   earliest_until_ = std::min(earliest_until_, w.until);
   if (joins || (held_ && held_->lingers())) {
+    if (held_->lingers()) held_->turns_end = never;
     if (joins && !held_->inside_first) count(tally::linger_reuses);
     return serve(*held_, now);
   }
@@ -46,8 +48,9 @@ void cohort::withdraw(waiter& w, errc why, time_point now) {
   unlink(w);
   answer(w, {why, {}});
   if (asking_) {
-    const bool in_vain =
-        !first_ || first_->how.how != asking_->how || first_->how.permits != asking_->permits;
+    const bool in_vain = !first_ || first_->how.how != asking_->how ||
+                         first_->how.permits != asking_->permits ||
+                         (asking_->extra && asking_->extra->with);
     if (was_first && (in_vain || planted(mutant::leaver_ends_the_wait))) stop_asking();
     return;
   }
@@ -135,7 +138,9 @@ failure cohort::downgrade(turn& t, time_point now) {
     return {errc::unsupported, "this backend has no shared locks"};
   t.is_share = true;
   c.inside = mode::shared;
-  if (!t.renews && c.is_leased()) t.more().own_end = t.deadline.load(std::memory_order_relaxed);
+  if (!t.renews && c.is_leased())
+    t.more().own_end =
+        c.handed_rest.count() > 0 ? now + worth(t.ttl) : t.deadline.load(std::memory_order_relaxed);
   // Readers of other processes would carry the grant's first token, which is older than this one's
   // when the grant was handed on: then it stays this client's until its readers have left.
   if (rules_.can.downgrade && c.places == 1) {

@@ -45,8 +45,7 @@
 
 namespace holdfast::core {
 
-inline constexpr std::int64_t turns_per_grant = 1024;             // a token is number * 1024 + turn
-inline constexpr duration margin = std::chrono::milliseconds{2};  // of every deadline
+inline constexpr std::int64_t turns_per_grant = 1024;  // a token is number * 1024 + turn
 inline constexpr duration polled_every = std::chrono::milliseconds{1};  // while it lingers
 
 struct lock_rules {  // of a client, for all its cohorts
@@ -73,8 +72,9 @@ class cohort {
   void close();  // every wait ends, every lease is lost; claims are given back
 
   // Whether leave() reads the clock; whether the store is to be asked first if others wait.
-  bool needs_clock() const noexcept {
-    return first_ || rules_.options.linger > duration::zero() || rules_.counts;
+  bool needs_clock(const detail::turn& t) const noexcept {
+    const bool polls = t.is_share && rules_.can.wanted == wanted_by::poll;
+    return first_ || polls || rules_.options.linger > duration::zero() || rules_.counts;
   }
   bool should_poll(const detail::turn&, time_point now) const noexcept;
   void polled(conversation&, bool others_wait, time_point now);
@@ -147,7 +147,7 @@ class cohort {
   time_point renewal_due(const conversation&) const noexcept;
   time_point together(const conversation&, time_point) const noexcept;
   duration ttl_needed(const conversation&, time_point now) const noexcept;
-  duration worth(duration ttl) const noexcept;
+  duration worth(duration ttl) const noexcept { return core::worth(ttl, rules_.options); }
   void renew(conversation&, duration ttl, time_point now);
   void shorten(conversation&, time_point end) noexcept;
   void tell(std::stop_source&);

@@ -21,7 +21,7 @@ void cohort::on_granted(conversation& c, const grant& g) {
   c.deadline = g.deadline;
   c.is_wanted = g.others_wait || rules_.can.wanted == wanted_by::silent;
   c.turns = c.places = 0;
-  c.shown = c.is_lost = c.waits_for_renewal = false;
+  c.shown = c.is_lost = c.is_fresh = c.waits_for_renewal = false;
   c.handed_rest = {};
   if (g.handed)
     c.handed_rest = std::chrono::floor<conversation::short_time>(
@@ -66,7 +66,10 @@ void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket
   publish(c);
   if (c.inside_first) plan_renewal(c);
   if (!std::exchange(c.waits_for_renewal, false)) return;
+  c.is_fresh = true;
   serve(c, now);
+  c.is_fresh = false;
+  ask_if_wanted();
 }
 
 void cohort::on_lost(conversation& c) {

@@ -119,11 +119,6 @@ duration cohort::ttl_needed(const conversation& c, time_point now) const noexcep
   return most > duration::zero() ? most : c.ttl;
 }
 
-// What a lease of that ttl is worth from its send on: with room for the drift of clocks.
-duration cohort::worth(duration ttl) const noexcept {
-  return ttl - ttl / 100 - margin - rules_.options.clock_skew;
-}
-
 // Says it, and says it again well inside the rest of the ttl when no answer comes.
 void cohort::renew(conversation& c, duration ttl, time_point now) {
   c.ttl = ttl;

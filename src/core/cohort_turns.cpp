@@ -67,7 +67,7 @@ bool cohort::start_turn(conversation& c, time_point now) {
     if (c.deadline <= now) return false;
     const bool opens_handed = c.handed_rest.count() > 0 && (c.turns == 0 || c.inside_first);
     const bool is_short = c.deadline - now < w.how.ttl / 2;
-    if (is_short && !opens_handed && !planted(mutant::turn_on_short_lease)) {
+    if (is_short && !opens_handed && !c.is_fresh && !planted(mutant::turn_on_short_lease)) {
       c.waits_for_renewal = true;
       renew(c, std::max(duration(w.how.ttl), ttl_needed(c, now)), now);
       return false;
@@ -84,8 +84,7 @@ bool cohort::start_turn(conversation& c, time_point now) {
   t.renews = w.renews;
   t.of = &c;
   if (w.max_hold != duration::max()) t.more().hold_end = saturating_add(now, w.max_hold);
-  if (t.is_share && !t.renews && c.is_leased())
-    t.more().own_end = std::min(c.deadline, now + worth(t.ttl));
+  if (t.is_share && !t.renews && c.is_leased()) t.more().own_end = now + worth(t.ttl);
   if (c.inside_first && c.turns_end == never)
     c.turns_end = saturating_add(now, rules_.options.turn_time);
   let_in(c, t);
@@ -126,6 +125,7 @@ void cohort::lose(conversation& c, turn::fate why) {
   for (turn* t = c.inside_first; t; t = t->next_inside())
     if (t->is_held_by_word()) lose(*t, why);
   answer_renewals(c, c.ticket, {errc::lost, {}});
+  answer_line({errc::timed_out, {}}, true);  // one attempt waits for nobody to leave
   if (planted(mutant::loss_releases_early)) {
     for (turn* t = c.inside_first; t; t = t->next_inside()) t->of = nullptr;
     c.inside_first = nullptr;
@@ -155,6 +155,8 @@ void cohort::tell(std::stop_source& source) {
 conversation* cohort::ask_if_wanted() {
   if (!first_ || asking_ || closed_) return nullptr;
   if (held_ && first_->how.how != mode::permit) return nullptr;
+  for (const conversation* c = held_; c; c = c->next)
+    if (c->waits_for_renewal) return nullptr;  // it is about to serve the first in line
   conversation& c = idle_conversation();
   c.todo = 0;  // a cancel that an answer has overtaken would withdraw the new claim
   c.now = conversation::state::asking;

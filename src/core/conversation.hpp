@@ -58,6 +58,7 @@ struct conversation final : claim_sink {
   bool is_wanted = false;          // somebody else waits for it
   bool shown = false;              // it was renewed
   bool is_lost = false;            // nothing may start under it any more
+  bool is_fresh = false;           // renewed for who starts now: what is left has to do
   bool waits_for_renewal = false;  // before the next turn may start
   mode inside = mode::exclusive;   // as what those who are inside hold it
   std::uint16_t turns = 0;         // started under it

@@ -17,13 +17,11 @@ namespace {
 
 bool is_of_this_process(const detail::turn& t) noexcept { return t.is_of_this_process(); }
 
-core::failure fault_of_ttl(std::chrono::milliseconds ttl) {
-  if (ttl >= core::ttl_min && ttl <= core::ttl_max) return {};
-  return {errc::bad_option, "give a ttl from 100 ms to 366 days"};
-}
-
 core::failure extended(detail::turn* t, std::chrono::milliseconds ttl) {
-  if (core::failure why = fault_of_ttl(ttl); why.code) return why;
+  const auto fault =
+      core::ttl_fault(ttl, t && t->is_of_this_process() ? t->home.client().rules().options
+                                                        : core::client_options());
+  if (!fault.empty()) return {errc::bad_option, std::string(fault)};
   if (!t) return {errc::not_held, {}};
   if (const auto lost = t->status()) return {lost, {}};
   return t->home.extend(*t, ttl);

@@ -98,6 +98,18 @@ std::vector<lease> detail::together::members_of(lease_set&& all) noexcept {
 
 void multi_mutex::refuse_twins() const { detail::together::refuse_twins(members_); }
 
+void multi_mutex::lock() {
+  if (current_)
+    core::fail(errc::would_self_deadlock, "lock", "it is locked already: unlock() it first");
+  current_ = acquire();
+}
+
+bool multi_mutex::try_lock() {
+  if (current_) return false;
+  current_ = try_acquire();
+  return static_cast<bool>(current_);
+}
+
 lease_set multi_mutex::take(const acquire_options& o, detail::wait_bound bound,
                             std::stop_token stop, std::error_code* ec) const {
   return detail::together::take(members_, o, sizeof o, bound, std::move(stop), ec);

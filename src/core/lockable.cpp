@@ -121,6 +121,8 @@ lease lockable_base::take_down(lease&& mine) const {
 }
 
 bool lockable_base::lock_shared_within(wait_bound bound) {
+  if (!state_->home.client().is_of_this_process())
+    state_->home.fail("lock_shared", {errc::forked, {}});
   if (state_->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
     if (bound.what != wait_bound::kind::forever) return false;
     state_->home.fail("lock_shared", {errc::would_self_deadlock,

@@ -17,15 +17,16 @@ acquire_options as_we_know_them(const acquire_options& given, std::size_t size) 
 }
 
 core::failure fault_of(lock_mode how, const acquire_options& o, std::uint32_t permits_in_all,
-                       const core::capabilities& can) {
+                       const core::lock_rules& rules) {
+  const core::capabilities& can = rules.can;
   if (!(can.modes & core::bit_of(how)))
     return {errc::unsupported, how == lock_mode::shared ? "this backend has no shared locks"
                                                         : "this backend has no semaphores"};
   if (o.ttl.count() != 0) {
     if (can.life != core::bound_to::ttl)
       return {errc::unsupported, "its locks have no ttl; leave the option out"};
-    if (o.ttl < core::ttl_min || o.ttl > core::ttl_max)
-      return {errc::bad_option, "give a ttl from 100 ms to 366 days"};
+    if (const auto fault = core::ttl_fault(o.ttl, rules.options); !fault.empty())
+      return {errc::bad_option, std::string(fault)};
   }
   if (o.max_hold.count() < 0) return {errc::bad_option, "give a max_hold above 0, or none"};
   const std::uint32_t most = how == lock_mode::permit ? permits_in_all : 1;
@@ -44,7 +45,7 @@ core::failure request::read(lock_mode mode, const acquire_options& given, std::s
   if (!home.client().is_of_this_process()) return {errc::forked, {}};
   const core::lock_rules& rules = home.client().rules();
   const acquire_options o = as_we_know_them(given, size);
-  if (core::failure why = fault_of(mode, o, home.permits(), rules.can); why.code) {
+  if (core::failure why = fault_of(mode, o, home.permits(), rules); why.code) {
     if (rules.counts) rules.counts->failed(why.code);
     return why;
   }
@@ -55,7 +56,8 @@ core::failure request::read(lock_mode mode, const acquire_options& given, std::s
   how.permits = o.permits;
   how.of = home.permits();
   renews = o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
-  if (o.max_hold.count() > 0) max_hold = o.max_hold;
+  if (o.max_hold.count() > 0 && o.max_hold < std::chrono::hours{24 * 365 * 100})
+    max_hold = o.max_hold;  // longer is no limit
   return {};
 }
 

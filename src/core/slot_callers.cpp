@@ -61,7 +61,7 @@ turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop
 void slot::leave(turn& t, core::inquiry* report) noexcept {
   lock l(mutex_);
   ++visits_;
-  const core::time_point now = cohort_.needs_clock() ? client_.env().now() : core::time_point{};
+  const core::time_point now = cohort_.needs_clock(t) ? client_.env().now() : core::time_point{};
   if (cohort_.should_poll(t, now)) {
     core::conversation& c = *t.of;
     l.unlock();

@@ -26,29 +26,55 @@ struct member {
   request asked;
 };
 
+// Where the locks are, as the URL says it: without its options. Two clients of "memory:" have a
+// store each.
+std::string_view store_of(slot& s) noexcept {
+  const std::string_view text = s.client().text();
+  return text.substr(0, text.find('?'));
+}
+
+class patience {  // what is left of a bound for several waits
+ public:
+  patience(wait_bound b, core::environment& env) : bound_(b), env_(env) {
+    if (b.what == wait_bound::kind::within) until_ = core::saturating_add(env.now(), b.most);
+  }
+  wait_bound left() const noexcept {
+    return bound_.what == wait_bound::kind::within ? wait_bound::within(until_ - env_.now())
+                                                   : bound_;
+  }
+
+ private:
+  wait_bound bound_;
+  core::environment& env_;
+  core::time_point until_ = core::never;
+};
+
 // Asks for all members in one step at the store. One that is refused before the store hears of it
 // leaves the others without an answer: they are withdrawn then.
 class gathering {
  public:
   explicit gathering(std::size_t members) : with_{static_cast<std::uint32_t>(members)} {}
 
-  void ask(member& m) {
+  void ask(member& m, wait_bound bound) {
     asking& a = all_.emplace_back(*this, *m.home);
     a.how = m.asked.how;
     a.how.one_attempt = true;
     a.how.with = &with_;
     a.renews = m.asked.renews;
     a.max_hold = m.asked.max_hold;
-    m.home->begin(a, wait_bound::one_attempt());
+    m.home->begin(a, bound);
   }
   bool is_in_vain() const noexcept { return in_vain_.load(std::memory_order_acquire); }
 
   // False: none is taken; a failure that asking again would not mend is in `why`.
-  bool wait(core::backend& store, std::vector<lease>& taken, failure& why, slot*& at) {
+  bool wait(core::backend& store, std::stop_token stop, std::vector<lease>& taken, failure& why,
+            slot*& at) {
     store.flush();
-    if (!is_in_vain()) core::wait(news_, store);
-    if (is_in_vain())
-      for (asking& a : all_) a.home.withdraw(a);
+    {
+      const std::stop_callback on_stop(std::move(stop), [this] { withdraw(); });
+      if (!is_in_vain()) core::wait(news_, store);
+    }
+    if (is_in_vain()) withdraw();
     store.flush();
     for (asking& a : all_) {
       core::wait(a.parker, store);
@@ -77,6 +103,10 @@ class gathering {
     core::parker parker;
   };
 
+  void withdraw() noexcept {
+    for (asking& a : all_) a.home.withdraw(a);
+  }
+
   // The first refusal is news, and so is the last answer.
   void heard(bool granted) noexcept {
     const bool is_last = answers_.fetch_add(1) + 1 == with_.members;
@@ -92,7 +122,8 @@ class gathering {
 
 // In one step at the store, where that is possible. False: they have to be taken one by one, unless
 // `why` says that this is in vain too.
-bool gather(std::vector<member>& all, std::vector<lease>& taken, failure& why, slot*& at) {
+bool gather(std::vector<member>& all, const patience& p, const std::stop_token& stop,
+            std::vector<lease>& taken, failure& why, slot*& at) {
   core::backend& store = all.front().home->client().store();
   std::vector<std::string_view> names;
   for (const member& m : all) {
@@ -102,25 +133,9 @@ bool gather(std::vector<member>& all, std::vector<lease>& taken, failure& why, s
   if (all.size() < 2 || !store.can_gather(names)) return false;
   gathering here(all.size());
   for (member& m : all)
-    if (!here.is_in_vain()) here.ask(m);
-  return here.wait(store, taken, why, at);
+    if (!here.is_in_vain()) here.ask(m, p.left());
+  return here.wait(store, stop, taken, why, at);
 }
-
-class patience {  // what is left of a bound for several waits
- public:
-  patience(wait_bound b, core::environment& env) : bound_(b), env_(env) {
-    if (b.what == wait_bound::kind::within) until_ = core::saturating_add(env.now(), b.most);
-  }
-  wait_bound left() const noexcept {
-    return bound_.what == wait_bound::kind::within ? wait_bound::within(until_ - env_.now())
-                                                   : bound_;
-  }
-
- private:
-  wait_bound bound_;
-  core::environment& env_;
-  core::time_point until_ = core::never;
-};
 
 bool take_in_turn(std::vector<member>& all, const patience& p, const std::stop_token& stop,
                   std::vector<lease>& taken, failure& why, slot*& at) {
@@ -137,6 +152,24 @@ bool take_in_turn(std::vector<member>& all, const patience& p, const std::stop_t
   return true;
 }
 
+// Again, when one was lost while the others were waited for; but not for ever: then the ttl is too
+// short for all of them.
+failure take_all(std::vector<member>& all, const patience& p, const std::stop_token& stop,
+                 std::vector<lease>& taken, slot*& at) {
+  constexpr int rounds = 3;
+  failure why;
+  for (int round = 0; round < rounds; ++round) {
+    if (!gather(all, p, stop, taken, why, at) &&
+        (why.code || !take_in_turn(all, p, stop, taken, why, at)))
+      return why;
+    if (std::all_of(taken.begin(), taken.end(), [](const lease& l) { return l.held(); })) return {};
+    taken.clear();
+    at = all.front().home;
+    if (p.left().what == wait_bound::kind::one_attempt) return {errc::timed_out, {}};
+  }
+  return {errc::lost, "a lock was lost while the others were waited for; raise the ttl"};
+}
+
 }  // namespace
 
 std::vector<std::size_t> together::order_of(std::span<exclusive_lockable* const> locks) {
@@ -145,7 +178,7 @@ std::vector<std::size_t> together::order_of(std::span<exclusive_lockable* const>
   if (core::planted(core::mutant::multi_deadlocks)) return order;
   const auto place = [&](std::size_t i) {
     slot& home = locks[i]->state_->home;
-    return std::pair<std::string_view, std::string_view>(home.client().text(), home.name());
+    return std::pair<std::string_view, std::string_view>(home.name(), home.client().text());
   };
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
@@ -154,9 +187,8 @@ std::vector<std::size_t> together::order_of(std::span<exclusive_lockable* const>
 
 void together::refuse_twins(std::span<exclusive_lockable* const> locks) {
   const auto same = [](slot& a, slot& b) {
-    if (&a == &b) return true;  // a store of this process may have many clients, or one
-    const bool one_store = a.client().text() == b.client().text();
-    return a.name() == b.name() && one_store && a.client().rules().can.processes;
+    const std::string_view store = store_of(a);
+    return &a == &b || (a.name() == b.name() && store == store_of(b) && store != "memory:");
   };
   for (std::size_t i = 0; i < locks.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
@@ -182,11 +214,7 @@ lease_set together::take(std::span<exclusive_lockable* const> locks, const acqui
   std::vector<lease> taken;
   if (!why.code && !all.empty()) {
     const patience p(bound, all.front().home->client().env());
-    do {  // again, when one was lost while the others were waited for
-      taken.clear();
-      if (gather(all, taken, why, at)) continue;
-      if (why.code || !take_in_turn(all, p, stop, taken, why, at)) break;
-    } while (!std::all_of(taken.begin(), taken.end(), [](const lease& l) { return l.held(); }));
+    why = take_all(all, p, stop, taken, at);
   }
   if (all.empty()) core::fail(errc::bad_option, "acquire", "no lock is named; name at least one");
   if (!why.code) {

@@ -102,6 +102,7 @@ void claim::downgrade() {
 }
 
 std::string claim::owner() const {
+  const std::lock_guard guard(side_.wire.at().mutex);
   const bool shared = steps_.downgraded() || (wish_ && wish_->how == core::mode::shared);
   return shared ? group_text_of(steps_.number()) : text_of(who);
 }
