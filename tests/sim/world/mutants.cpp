@@ -96,7 +96,7 @@ const std::vector<protocol_mutant>& all() {
        mutant::none,
        {{"local function go_on", "local came = let_in(now)", "local came = 0"}}},
       {"set_and_number_apart",
-       4025,
+       5337,
        "number and grant are one step (SAFETY 2)",
        mutant::none,
        {},
