@@ -55,6 +55,66 @@ TEST_F(redis_recipe, busy_ends_an_attempt_and_gets_others_in_line) {
   EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::join);
 }
 
+TEST_F(redis_recipe, an_attempt_at_another_kind_of_lock_is_told) {
+  steps.acquire(true, 10s, now);
+  hear(operation::take, verdict::busy);
+  reply r = answer(operation::glance, verdict::failed);
+  r.why = errc::mismatch;
+  EXPECT_EQ(steps.on(r, now, rules).why, errc::mismatch);
+  steps.acquire(true, 10s, now);
+  hear(operation::take, verdict::busy);
+  const actions cut = steps.on_cut(steps.epoch());
+  EXPECT_EQ(cut.why, errc::timed_out) << "that it was busy is known";
+}
+
+TEST_F(redis_recipe, a_member_asks_for_its_place_at_once_and_never_by_a_take) {
+  for (const lock_mode how : {lock_mode::shared, lock_mode::permit}) {
+    EXPECT_EQ(steps.acquire(false, 10s, now, how).send, operation::join);
+    EXPECT_EQ(hear(operation::join, verdict::bad_number).send, operation::join);
+    EXPECT_EQ(hear(operation::join, verdict::granted).what, tell::granted);
+    EXPECT_EQ(steps.release(now).send, operation::release) << "and lets go by itself alone";
+    hear(operation::release, verdict::done);
+  }
+}
+
+TEST_F(redis_recipe, a_member_that_does_not_wait_is_told_that_it_is_busy) {
+  steps.acquire(true, 10s, now, lock_mode::shared);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::join);
+  reply r = answer(operation::join, verdict::busy);
+  r.final = false;
+  const actions out = steps.on(r, now, rules);
+  EXPECT_EQ(out.why, errc::timed_out);
+  EXPECT_TRUE(out.clear) << "what it asked first may arrive yet";
+}
+
+TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
+  hold();
+  steps.renew(10s);
+  const reply as_writer = answer(operation::renew, verdict::not_owner);
+  EXPECT_EQ(steps.downgrade().send, operation::downgrade);
+  EXPECT_EQ(steps.how(), lock_mode::shared);
+  EXPECT_EQ(steps.on(as_writer, now, rules).what, tell::nothing) << "it was the writer's";
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::downgrade);
+  EXPECT_TRUE(hear(operation::downgrade, verdict::not_now).sleeps);
+  EXPECT_EQ(steps.on_wake(now, rules).send, operation::downgrade);
+  hear(operation::downgrade, verdict::done);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::none);
+  EXPECT_EQ(steps.release(now).send, operation::release);
+}
+
+TEST_F(redis_recipe, a_downgrade_of_what_was_lost_tells_it) {
+  hold();
+  steps.downgrade();
+  EXPECT_EQ(hear(operation::downgrade, verdict::not_owner).what, tell::lost);
+}
+
+TEST_F(redis_recipe, one_of_several_locks_asks_for_all_of_them_again) {
+  EXPECT_EQ(steps.acquire(true, 10s, now, lock_mode::exclusive, true).send, operation::gather);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::resolve);
+  EXPECT_EQ(hear(operation::resolve, verdict::busy).send, operation::gather);
+  EXPECT_EQ(hear(operation::gather, verdict::busy).send, operation::glance);
+}
+
 TEST_F(redis_recipe, a_reply_to_an_earlier_question_is_history) {
   steps.acquire(false, 10s, now);
   const reply late = answer(operation::take, verdict::granted);
