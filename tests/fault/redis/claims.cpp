@@ -9,10 +9,10 @@ bool listener::heard(char what) const {
 
 bool listener::hears(char what) { return hears_any(std::string(1, what).c_str()) == what; }
 
-char listener::hears_any(const char* set) {
+char listener::hears_any(const char* set, std::chrono::milliseconds most) {
   std::unique_lock guard(mutex_);
   const auto found = [&] { return told_.find_first_of(set); };
-  changed_.wait_for(guard, 30s, [&] { return found() != told_.npos; });
+  changed_.wait_for(guard, most, [&] { return found() != told_.npos; });
   return found() == told_.npos ? '-' : told_[found()];
 }
 
@@ -62,8 +62,11 @@ bool wish::get(const core::ask& how) {
 }
 
 bool wish::renew(std::chrono::milliseconds ttl) {
-  renew_soon(ttl);
-  return heard.hears_any("ml") == 'm';
+  for (int times = 0; times < 60; ++times) {  // as the core does
+    renew_soon(ttl);
+    if (const char what = heard.hears_any("ml", 500ms); what != '-') return what == 'm';
+  }
+  return false;
 }
 
 void wish::renew_soon(std::chrono::milliseconds ttl) {

@@ -37,10 +37,10 @@ class listener final : public core::claim_sink {
     note('e', [&] { failure_ = std::move(f); });
   }
 
-  bool heard(char) const;           // so far
-  bool hears(char);                 // waits for it, half a minute
-  char hears_any(const char* set);  // waits for one of these; which
-  void forget();                    // what was heard
+  bool heard(char) const;  // so far
+  bool hears(char);        // waits for it, half a minute
+  char hears_any(const char* set, std::chrono::milliseconds most = 30s);  // which; or '-'
+  void forget();                                                          // what was heard
   core::grant grant() const;
   core::failure failure() const;
 
