@@ -6,10 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/cancellation_state.hpp>
-#include <boost/asio/compose.hpp>
-#include <boost/asio/post.hpp>
 #include <memory>
 #include <string>
 #include <utility>
