@@ -3,23 +3,10 @@
 
 #include <string>
 
-#include "testkit/checker.hpp"
+#include "tests/unit/found_faults.hpp"
 
 namespace holdfast::testkit {
 namespace {
-
-// The faults that were found, and the lines that conflict: "overlap:1,3".
-std::string found(const std::string& text) {
-  const char* words[] = {"overlap", "deadline", "revived", "token",
-                         "stale",   "wake-up",  "permits", "group"};
-  std::string all;
-  for (const auto& v : check(parse_history(text).records)) {
-    if (!all.empty()) all += " ";
-    all += words[static_cast<int>(v.what)];
-    all += ":" + std::to_string(v.first.line) + "," + std::to_string(v.second.line);
-  }
-  return all;
-}
 
 const std::string reader = "a L acquire 10 20 ok 1 - shared\n"
                            "a L release 50 60 ok 1 -\n";

@@ -5,29 +5,13 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
+
+#include "tests/unit/found_faults.hpp"
 
 namespace holdfast::testkit {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::vector<violation> judged(const std::string& text, const check_options& options = {}) {
-  const auto read = parse_history(text);
-  return check(read.records, options);
-}
-
-// The faults that were found, and the lines that conflict: "overlap 1,3".
-std::string found(const std::string& text, const check_options& options = {}) {
-  const char* words[] = {"overlap", "deadline", "revived", "token", "stale", "wake-up"};
-  std::string all;
-  for (const auto& v : judged(text, options)) {
-    if (!all.empty()) all += " ";
-    all += words[static_cast<int>(v.what)];
-    all += ":" + std::to_string(v.first.line) + "," + std::to_string(v.second.line);
-  }
-  return all;
-}
 
 TEST(checker_overlap, holders_one_after_the_other_are_fine) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 -\n"
@@ -290,7 +274,8 @@ TEST(checker_wake_up, a_holder_that_says_nothing_more_may_still_hold) {
 }
 
 TEST(checker, says_in_words_which_two_conflict) {
-  const auto text = to_text(judged("a L acquire 10 20 ok 1 -\nb L acquire 30 40 ok 2 -\n"));
+  const auto text =
+      to_text(check(parse_history("a L acquire 10 20 ok 1 -\nb L acquire 30 40 ok 2 -\n").records));
   EXPECT_EQ(text, "two hold the lock at a time:\n"
                   "  a L acquire 10 20 ok 1 -\n"
                   "  b L acquire 30 40 ok 2 -\n");
@@ -310,7 +295,7 @@ TEST(checker, a_long_history_is_judged_whole) {
   }
   EXPECT_EQ(found(text, soon), "");
   text += "x L acquire 100000 100004 ok 20001 -\nx L release 100008 100009 ok 20001 -\n";
-  const auto faults = judged(text, soon);
+  const auto faults = check(parse_history(text).records, soon);
   EXPECT_TRUE(std::ranges::any_of(faults, [](const auto& v) { return v.what == fault::overlap; }));
 }
 

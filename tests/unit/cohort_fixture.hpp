@@ -80,6 +80,12 @@ class a_cohort : public ::testing::Test {
     machine.on_granted(c, grant{number, env.now() + ttl, env.now(), false});
     complete_answered();
   }
+  // The claim that asks is granted the lock: number 7, for half a minute.
+  conversation* granted_claim() {
+    conversation* const claim = said(conversation::acquire);
+    if (claim) grant_to(*claim, 7, 30s);
+    return claim;
+  }
   void tick() {
     machine.tick(env.now());
     complete_answered();

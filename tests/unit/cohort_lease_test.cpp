@@ -13,7 +13,7 @@ TEST_F(a_cohort, spends_its_budget_of_time) {
   caller a, b;
   enter(a);
   enter(b);
-  grant_to(*said(conversation::acquire), 7, 30s);
+  granted_claim();
   env.advance(6ms);
   leave(a, true);
   EXPECT_FALSE(b.answered);
@@ -45,8 +45,7 @@ TEST_F(a_cohort, uses_a_grant_that_came_too_late_to_withdraw_for_a_newcomer) {
 TEST_F(a_cohort, renews_before_a_third_of_the_ttl_is_gone) {
   caller a(30s);
   enter(a);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   EXPECT_LE(machine.next_tick(), env.now() + 10s);
   env.advance(10s);
   tick();
@@ -60,8 +59,7 @@ TEST_F(a_cohort, renews_before_a_third_of_the_ttl_is_gone) {
 TEST_F(a_cohort, repeats_a_renewal_that_is_not_answered_and_says_doubt_then_loss) {
   caller a(30s);
   enter(a);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   int renewals = 0;
   for (int second = 0; second < 31; ++second) {
     tick();
@@ -83,8 +81,7 @@ TEST_F(a_cohort, repeats_a_renewal_that_is_not_answered_and_says_doubt_then_loss
 TEST_F(a_cohort, does_not_let_a_late_renewal_revive_what_is_lost) {
   caller a(30s);
   enter(a);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   env.advance(31s);
   machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
   EXPECT_FALSE(a.granted->held());
@@ -95,8 +92,7 @@ TEST_F(a_cohort, starts_no_turn_before_a_lost_lease_is_left) {
   caller a, b;
   enter(a);
   enter(b);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   machine.on_lost(*claim);
   EXPECT_TRUE(silent());
   EXPECT_FALSE(b.answered);
@@ -111,8 +107,7 @@ TEST_F(a_cohort, admits_others_after_a_loss_when_asked_to) {
   caller a, b;
   enter(a);
   enter(b);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   machine.on_lost(*claim);
   conversation* const second = said(conversation::acquire);
   EXPECT_NE(second, claim);
@@ -130,8 +125,7 @@ TEST_F(a_cohort, renews_before_a_turn_that_would_start_on_less_than_half_its_ttl
   a.renews = false;
   enter(a);
   enter(b);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   env.advance(16s);
   leave(a);
   EXPECT_FALSE(b.answered);
@@ -167,8 +161,7 @@ TEST_F(a_cohort, ends_a_wait_when_its_time_has_passed) {
 TEST_F(a_cohort, reports_a_release_when_the_store_has_answered) {
   caller a;
   enter(a);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   asker report;
   leave(a, false, &report);
   EXPECT_FALSE(report.answered);
@@ -181,7 +174,7 @@ TEST_F(a_cohort, reports_a_release_when_the_store_has_answered) {
 TEST_F(a_cohort, reports_an_unknown_outcome_when_the_store_does_not_answer) {
   caller a;
   enter(a);
-  grant_to(*said(conversation::acquire), 7, 30s);
+  granted_claim();
   asker report;
   report.until = env.now() + 5s;
   leave(a, false, &report);
@@ -194,8 +187,7 @@ TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal_asked_for) {
   caller a(30s), b(1s);
   enter(a);
   enter(b);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   leave(a);
   ASSERT_TRUE(b.granted);
   env.advance(10s);
@@ -214,8 +206,7 @@ TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal_asked_for) {
 TEST_F(a_cohort, takes_the_answer_to_a_shorter_renewal_for_what_it_is) {
   caller a(30s);
   enter(a);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   asker i;
   machine.extend(*a.granted, 1s, i, env.now());
   const auto end = env.now() + 985ms;

@@ -22,8 +22,7 @@ TEST_F(a_cohort, serves_its_line_in_order_under_one_grant) {
   enter(a);
   enter(b);
   enter(c);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   EXPECT_TRUE(a.answered);
   EXPECT_FALSE(b.answered);
   EXPECT_EQ(a.token(), 7 * 1024);
@@ -41,8 +40,7 @@ TEST_F(a_cohort, passes_the_lock_on_when_wanted_and_the_budget_is_spent) {
   enter(a);
   enter(b);
   enter(c);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   leave(a, true);
   EXPECT_TRUE(b.answered) << "the second turn is within the budget";
   leave(b, true);
@@ -57,7 +55,7 @@ TEST_F(a_cohort, goes_on_past_its_budget_while_nobody_else_wants_the_lock) {
   caller a, b;
   enter(a);
   enter(b);
-  grant_to(*said(conversation::acquire), 7, 30s);
+  granted_claim();
   leave(a, false);
   EXPECT_TRUE(b.answered);
   leave(b);
@@ -67,8 +65,7 @@ TEST_F(a_cohort, goes_on_past_its_budget_while_nobody_else_wants_the_lock) {
 TEST_F(a_cohort, asks_for_a_new_grant_after_turn_1023) {
   std::vector<std::unique_ptr<caller>> callers;
   for (int i = 0; i < 1025; ++i) enter(*callers.emplace_back(std::make_unique<caller>()));
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   for (int i = 0; i < 1024; ++i) {
     ASSERT_EQ(callers[i]->token(), 7 * 1024 + i);
     leave(*callers[i]);
@@ -158,8 +155,7 @@ TEST_F(a_cohort, ends_waits_and_loses_leases_when_closed) {
   caller a, b, late;
   enter(a);
   enter(b);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   machine.close();
   complete_answered();
   EXPECT_EQ(b.why.code, errc::closed);
@@ -174,8 +170,7 @@ TEST_F(a_cohort, ends_waits_and_loses_leases_when_closed) {
 TEST_F(a_cohort, ignores_a_grant_that_nobody_asked_for) {
   caller a;
   enter(a);
-  conversation* const claim = said(conversation::acquire);
-  grant_to(*claim, 7, 30s);
+  conversation* const claim = granted_claim();
   leave(a);
   said(conversation::release);
   grant_to(*claim, 9, 30s);

@@ -34,37 +34,47 @@ class a_common_share : public ::testing::Test {
   holdfast::shared_mutex m = door.shared_mutex("x");
 };
 
+// Another thread that is inside from here until it leaves.
+class joiner {
+ public:
+  explicit joiner(holdfast::shared_mutex& m)
+      : thread_([this, &m] {
+          const std::shared_lock inside(m);
+          is_in_.set_value();
+          may_leave_.get_future().wait();
+        }) {
+    is_in_.get_future().wait();
+  }
+  ~joiner() {
+    if (thread_.joinable()) leave();
+  }
+  joiner(const joiner&) = delete;
+  joiner& operator=(const joiner&) = delete;
+  void leave() {
+    may_leave_.set_value();
+    thread_.join();
+  }
+
+ private:
+  std::promise<void> is_in_, may_leave_;
+  std::thread thread_;
+};
+
 TEST_F(a_common_share, is_given_back_by_whoever_leaves_last) {
   m.lock_shared();
-  std::promise<void> is_in, may_leave;
-  std::jthread joins([&] {
-    m.lock_shared();
-    is_in.set_value();
-    may_leave.get_future().wait();
-    m.unlock_shared();
-  });
-  is_in.get_future().wait();
+  joiner second(m);
   m.unlock_shared();
   EXPECT_FALSE(is_free_for_writers());
-  may_leave.set_value();
-  joins.join();
+  second.leave();
   EXPECT_TRUE(is_free_for_writers());
 }
 
 TEST_F(a_common_share, is_renewed_as_long_as_one_is_inside) {
   m.lock_shared();
-  std::promise<void> is_in, may_leave;
-  std::jthread joins([&] {
-    m.lock_shared();
-    is_in.set_value();
-    may_leave.get_future().wait();
-    m.unlock_shared();
-  });
-  is_in.get_future().wait();
+  const joiner second(m);
   m.unlock_shared();
   env.advance(1min);
   EXPECT_FALSE(is_free_for_writers());
-  may_leave.set_value();
 }
 
 TEST_F(a_common_share, may_be_taken_twice_by_one_thread) {

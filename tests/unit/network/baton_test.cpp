@@ -81,14 +81,29 @@ class answering final : public io::engine, public core::loop_user {
   std::atomic<int> expected_{0};
 };
 
+void ask_and_wait(answering& server, io::baton& baton) {
+  core::parker p;
+  server.ask(&p);
+  baton.run_until_signalled(p);
+  EXPECT_TRUE(p.signalled());
+}
+
+// Each of the threads does it so many times; it is told which thread it is in.
+template <class Each>
+void in_threads(int threads, int rounds, Each each) {
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t)
+    all.emplace_back([&, t] {
+      for (int i = 0; i < rounds; ++i) each(t);
+    });
+  for (auto& t : all) t.join();
+}
+
 TEST(baton, a_lone_caller_drives_itself) {
   answering server;
   io::baton baton(server, server, false);
   for (int i = 0; i < 10; ++i) {
-    core::parker p;
-    server.ask(&p);
-    baton.run_until_signalled(p);
-    EXPECT_TRUE(p.signalled());
+    ask_and_wait(server, baton);
     EXPECT_FALSE(baton.is_held());
   }
   EXPECT_EQ(baton.taken_by_callers(), 10u);
@@ -160,17 +175,7 @@ TEST(baton, many_callers_are_all_answered_on_one_cpu_and_on_many) {
   for (const bool one_cpu : {true, false}) {
     answering server;
     io::baton baton(server, server, one_cpu);
-    constexpr int threads = 8, rounds = 2000;
-    std::vector<std::thread> callers;
-    for (int t = 0; t < threads; ++t)
-      callers.emplace_back([&] {
-        for (int i = 0; i < rounds; ++i) {
-          core::parker p;
-          server.ask(&p);
-          baton.run_until_signalled(p);
-        }
-      });
-    for (auto& t : callers) t.join();
+    in_threads(8, 2000, [&](int) { ask_and_wait(server, baton); });
     EXPECT_FALSE(baton.is_held());
     EXPECT_FALSE(server.expects());
   }
@@ -179,16 +184,7 @@ TEST(baton, many_callers_are_all_answered_on_one_cpu_and_on_many) {
 TEST(baton, more_callers_than_beds_are_all_answered) {
   answering server;
   io::baton baton(server, server, false);
-  std::vector<std::thread> callers;
-  for (int t = 0; t < 100; ++t)
-    callers.emplace_back([&] {
-      for (int i = 0; i < 20; ++i) {
-        core::parker p;
-        server.ask(&p);
-        baton.run_until_signalled(p);
-      }
-    });
-  for (auto& t : callers) t.join();
+  in_threads(100, 20, [&](int) { ask_and_wait(server, baton); });
   EXPECT_FALSE(server.expects());
 }
 
@@ -257,23 +253,16 @@ TEST(stand_in, callers_and_what_nobody_waits_for_go_together) {
   answering server;
   io::baton baton(server, server, false);
   io::stand_in stand_in(baton, server, "test");
-  std::vector<std::thread> callers;
-  for (int t = 0; t < 4; ++t)
-    callers.emplace_back([&, t] {
-      for (int i = 0; i < 1000; ++i) {
-        core::parker p;
-        server.ask(&p);
-        baton.run_until_signalled(p);
-        server.ask(nullptr);
-        if (t % 2) {
-          baton.write_now();
-          stand_in.attend();
-        } else if (baton.note_collected()) {
-          stand_in.rouse();
-        }
-      }
-    });
-  for (auto& t : callers) t.join();
+  in_threads(4, 1000, [&](int t) {
+    ask_and_wait(server, baton);
+    server.ask(nullptr);
+    if (t % 2) {
+      baton.write_now();
+      stand_in.attend();
+    } else if (baton.note_collected()) {
+      stand_in.rouse();
+    }
+  });
   server.wait_until_all_is_answered();
 }
 

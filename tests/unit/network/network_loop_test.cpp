@@ -19,6 +19,22 @@ class network_loop : public testing::TestWithParam<core::driven_by> {
   std::unique_ptr<core::event_loop> make() {
     return io::real_environment().make_loop(user_, GetParam(), "test");
   }
+  // Lets the stream be opened; the other end of it.
+  peer connected_to(listener& l) {
+    user_.expecting = true;
+    stream_ = loop_->connect(l.at, nullptr, ear_);
+    const int other = l.accept();
+    EXPECT_TRUE(ear_.opens());
+    return peer(other);
+  }
+  // Of TEST-NET: nobody answers.
+  static core::address nobody() {
+    core::address a;
+    a.host = "192.0.2.1";
+    a.port = 1;
+    return a;
+  }
+
   user user_;
   std::array<ear, 5> ears_;
   ear& ear_ = ears_[4];
@@ -28,10 +44,7 @@ class network_loop : public testing::TestWithParam<core::driven_by> {
 
 TEST_P(network_loop, opens_writes_reads_and_hears_the_end) {
   listener l;
-  user_.expecting = true;
-  stream_ = loop_->connect(l.at, nullptr, ear_);
-  peer p(l.accept());
-  ASSERT_TRUE(ear_.opens());
+  peer p = connected_to(l);
   loop_->attend();
   stream_->write(bytes("hello"));
   EXPECT_EQ(p.receive(5), "hello");
@@ -48,10 +61,7 @@ TEST_P(network_loop, speaks_through_a_unix_socket) {
   const std::string path =
       (std::filesystem::temp_directory_path() / ("hf-loop-" + std::to_string(getpid()))).string();
   listener l(path);
-  user_.expecting = true;
-  stream_ = loop_->connect(l.at, nullptr, ear_);
-  peer p(l.accept());
-  ASSERT_TRUE(ear_.opens());
+  peer p = connected_to(l);
   stream_->write(bytes("hello"));
   EXPECT_EQ(p.receive(5), "hello");
   std::filesystem::remove(path);
@@ -60,10 +70,7 @@ TEST_P(network_loop, speaks_through_a_unix_socket) {
 TEST_P(network_loop, finds_the_addresses_of_a_name) {
   listener l;
   l.at.host = "localhost";
-  user_.expecting = true;
-  stream_ = loop_->connect(l.at, nullptr, ear_);
-  peer p(l.accept());
-  EXPECT_TRUE(ear_.opens());
+  const peer p = connected_to(l);
 }
 
 TEST_P(network_loop, tells_what_is_wrong_with_an_address) {
@@ -92,10 +99,7 @@ TEST_P(network_loop, tells_what_is_wrong_with_an_address) {
 
 TEST_P(network_loop, what_the_kernel_does_not_take_at_once_is_sent_in_order) {
   listener l;
-  user_.expecting = true;
-  stream_ = loop_->connect(l.at, nullptr, ear_);
-  peer p(l.accept());
-  ASSERT_TRUE(ear_.opens());
+  peer p = connected_to(l);
   std::string all;
   for (int i = 0; i < 200; ++i) {
     const std::string piece(100'000 + i, static_cast<char>('a' + i % 26));
@@ -110,10 +114,7 @@ TEST_P(network_loop, what_the_kernel_does_not_take_at_once_is_sent_in_order) {
 
 TEST_P(network_loop, an_abort_resets_and_sends_no_rest) {
   listener l;
-  user_.expecting = true;
-  stream_ = loop_->connect(l.at, nullptr, ear_);
-  peer p(l.accept());
-  ASSERT_TRUE(ear_.opens());
+  peer p = connected_to(l);
   const std::string much(50'000'000, 'x');
   stream_->write(bytes(much));
   stream_->abort();
@@ -125,10 +126,7 @@ TEST_P(network_loop, an_abort_resets_and_sends_no_rest) {
 }
 
 TEST_P(network_loop, an_abort_while_dialling_ends_it) {
-  core::address nobody;
-  nobody.host = "192.0.2.1";  // of TEST-NET: nobody answers
-  nobody.port = 1;
-  stream_ = loop_->connect(nobody, nullptr, ear_);
+  stream_ = loop_->connect(nobody(), nullptr, ear_);
   stream_->abort();
   ASSERT_TRUE(ear_.closes());
   EXPECT_FALSE(ear_.is_open);
@@ -163,15 +161,9 @@ TEST_P(network_loop, a_stream_may_be_destroyed_by_its_own_events) {
 
 TEST_P(network_loop, after_its_end_no_event_follows_and_streams_are_dead) {
   listener l;
-  user_.expecting = true;
-  stream_ = loop_->connect(l.at, nullptr, ear_);
-  peer p(l.accept());
-  ASSERT_TRUE(ear_.opens());
+  peer p = connected_to(l);
   ear dialling;
-  core::address nobody;
-  nobody.host = "192.0.2.1";
-  nobody.port = 1;
-  const auto other = loop_->connect(nobody, nullptr, dialling);
+  const auto other = loop_->connect(nobody(), nullptr, dialling);
   loop_.reset();
   EXPECT_EQ(p.receive(1), "");
   stream_->write(bytes("x"));
@@ -191,10 +183,7 @@ TEST_P(network_loop, what_is_collected_is_flushed_soon) {
 
 TEST_P(network_loop, a_child_of_a_fork_closes_and_sends_nothing) {
   listener l;
-  user_.expecting = true;
-  stream_ = loop_->connect(l.at, nullptr, ear_);
-  peer p(l.accept());
-  ASSERT_TRUE(ear_.opens());
+  peer p = connected_to(l);
   const pid_t child = fork();
   if (child == 0) {
     ::alarm(20);  // ends the child if it hangs
