@@ -19,18 +19,6 @@ constexpr std::chrono::seconds bound{30};
 
 }  // namespace
 
-lock_folder::lock_folder() {
-  char name[] = "/tmp/holdfast-fault-XXXXXX";
-  if (::mkdtemp(name) == nullptr)
-    throw std::system_error(errno, std::generic_category(), "a folder for the test");
-  path_ = name;
-}
-
-lock_folder::~lock_folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::unique_ptr<core::backend> open_backend(const std::string& text, core::environment& env) {
   const url where = url::parse(text);
   std::vector<url::option> own;

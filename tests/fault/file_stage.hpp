@@ -16,23 +16,19 @@
 #include "backend/file/backend.hpp"
 #include "core/environment.hpp"
 #include "core/seam.hpp"
+#include "testkit/servers/scratch_folder.hpp"
 
 namespace holdfast::file_test {
 
 // Removed with all that is in it.
 class lock_folder {
  public:
-  lock_folder();
-  ~lock_folder();
-  lock_folder(const lock_folder&) = delete;
-  lock_folder& operator=(const lock_folder&) = delete;
-
-  const std::filesystem::path& path() const noexcept { return path_; }
-  std::string url() const { return "file://" + path_.string(); }
-  std::filesystem::path file(std::string_view name) const { return path_ / name; }
+  const std::filesystem::path& path() const noexcept { return folder_.path(); }
+  std::string url() const { return "file://" + path().string(); }
+  std::filesystem::path file(std::string_view name) const { return path() / name; }
 
  private:
-  std::filesystem::path path_;
+  testkit::scratch_folder folder_;
 };
 
 std::unique_ptr<core::backend> open_backend(const std::string& url);

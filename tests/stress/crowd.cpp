@@ -22,8 +22,12 @@ using holdfast::testkit::history_writer;
 using holdfast::testkit::operation;
 using holdfast::testkit::record;
 
-crowd::crowd(std::uint64_t seed, role what)
-    : numbers_(seed), role_(std::move(what)), report_(folder_.path() + "/of-the-killer") {
+crowd::crowd(std::uint64_t seed, std::string url, int threads, casting cast)
+    : numbers_(seed),
+      url_(std::move(url)),
+      threads_(threads),
+      cast_(std::move(cast)),
+      report_(folder_.file("of-the-killer")) {
   void* const place = ::mmap(nullptr, sizeof(shared_state), PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
@@ -91,8 +95,18 @@ std::vector<pid_t>::iterator crowd::any() {
 
 void crowd::run(std::uint64_t seed) {
   const auto me = std::to_string(::getpid());
-  history_writer writer(folder_.path() + "/" + me);
-  role_(me, writer, *shared_, seed);
+  history_writer writer(folder_.file(me));
+  {
+    const auto client = holdfast::client::open(url_);
+    std::vector<std::jthread> all;
+    for (int i = 0; i < threads_; ++i) {
+      all.emplace_back([&, i] {
+        const auto one = cast_(client, me + "." + std::to_string(i), writer, shared_->resource,
+                               seed + static_cast<std::uint64_t>(i));
+        while (!shared_->over) one->play();
+      });
+    }
+  }
   ::_exit(0);
 }
 

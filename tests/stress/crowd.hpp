@@ -5,13 +5,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "player.hpp"
+#include "participant.hpp"
 #include "testkit/history.hpp"
+#include "testkit/servers/scratch_folder.hpp"
 
 namespace stress {
 
@@ -22,12 +22,9 @@ struct shared_state {  // in memory that all of them share
 
 class crowd {
  public:
-  // What a process does until `over`; `me` is its name in the history.
-  using role = std::function<void(const std::string& me, holdfast::testkit::history_writer&,
-                                  shared_state&, std::uint64_t seed)>;
-
-  // Histories are written to a folder of its own.
-  crowd(std::uint64_t seed, role);
+  // So many threads in each process, through one client. Histories are written to a folder of its
+  // own.
+  crowd(std::uint64_t seed, std::string url, int threads, casting);
   ~crowd();
   crowd(const crowd&) = delete;
   crowd& operator=(const crowd&) = delete;
@@ -43,8 +40,10 @@ class crowd {
   [[noreturn]] void run(std::uint64_t seed);
 
   std::mt19937_64 numbers_;
-  const role role_;
-  scratch_folder folder_;
+  const std::string url_;
+  const int threads_;
+  const casting cast_;
+  holdfast::testkit::scratch_folder folder_;
   holdfast::testkit::history_writer report_;
   shared_state* shared_;
   std::vector<pid_t> all_;

@@ -2,12 +2,13 @@
 #ifdef HOLDFAST_WITH_MEMORY
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <thread>
 #include <vector>
 
+#include "mixed_player.hpp"
 #include "player.hpp"
-#include "testkit/checker.hpp"
+#include "run.hpp"
+#include "troupe.hpp"
 
 namespace stress {
 namespace {
@@ -16,58 +17,50 @@ using namespace std::chrono_literals;
 using holdfast::testkit::operation;
 using holdfast::testkit::result;
 
-constexpr int clients = 4;
-constexpr int threads = 2;  // of each client
+constexpr std::size_t clients = 4;
+constexpr std::size_t threads = 2;  // of each client
 constexpr auto run_time = 5s;
 constexpr auto ttl = 200ms;
 
-TEST(stress_threads_on_memory, keep_every_promise_while_messages_are_lost) {
-  const auto seed = seed_of_run();
-  SCOPED_TRACE("HOLDFAST_STRESS_SEED=" + std::to_string(seed));
-  const scratch_folder folder;
-  holdfast::testkit::history_writer writer(folder.path() + "/history");
-  guarded_resource resource;
+class stress_threads_on_memory : public run {};
+class stress_mixed_modes_in_threads : public run {};
+
+void keep_every_promise_in_bad_weather(const casting& cast, std::uint64_t seed) {
   holdfast::memory_store store("stress");
-  std::deque<holdfast::client> all;
-  const auto url = store.url() + "?ttl=200ms&op-timeout=100ms&close-timeout=500ms";
-  for (int i = 0; i < clients; ++i) all.push_back(holdfast::client::open(url));
   store.set_latency(1ms);
   store.lose_at_random(seed, 0.03, 0);  // a push that is lost is made up for after 30 s only
-
-  std::atomic<bool> over{false};
-  std::vector<std::jthread> crowd;
-  for (int i = 0; i < clients * threads; ++i) {
-    crowd.emplace_back([&, i] {
-      player one(all[static_cast<std::size_t>(i % clients)],
-                 "client" + std::to_string(i % clients) + "." + std::to_string(i), writer, resource,
-                 {.longest_work = 160ms}, seed + static_cast<std::uint64_t>(i));
-      while (!over) one.play();
-    });
-  }
+  const auto url = store.url() + "?ttl=200ms&op-timeout=100ms&close-timeout=500ms";
+  troupe all(std::vector(clients, url), threads, cast, seed);
   std::mt19937_64 numbers(seed);
   for (const auto until = std::chrono::steady_clock::now() + run_time;
        std::chrono::steady_clock::now() < until;) {
-    auto& one = all[numbers() % clients];
+    const auto& one = all.clients()[numbers() % clients];
     std::this_thread::sleep_for(std::chrono::milliseconds(numbers() % 300));
     store.stop_requests_of(one);
     std::this_thread::sleep_for(std::chrono::milliseconds(200 + numbers() % 300));
     store.resume_requests_of(one);
   }
   store.lose_at_random(0, 0, 0);
-  over = true;
-  crowd.clear();
+  all.end();
 
-  const auto history = holdfast::testkit::read_history(folder.path() + "/history").records;
+  const auto history = all.history();
   int granted = 0, faults = 0;
   for (const auto& r : history) {
     granted += r.what == operation::acquire && r.outcome == result::ok ? 1 : 0;
     faults += r.outcome == result::lost ? 1 : 0;
     faults += r.what == operation::acquire && r.outcome == result::unknown ? 1 : 0;
   }
-  RecordProperty("records", static_cast<int>(history.size()));
   EXPECT_GE(granted, 50);
   EXPECT_GE(faults, 1) << "nothing was put to the test";
-  EXPECT_EQ(to_text(check(history, {.wake_bound = 3s, .lapse = ttl + 300ms})), "");
+  expect_sound(history, {.wake_bound = 3s, .lapse = ttl + 300ms}, seed);
+}
+
+TEST_F(stress_threads_on_memory, keep_every_promise_while_messages_are_lost) {
+  keep_every_promise_in_bad_weather(cast_of<player>({.longest_work = 160ms}), seed);
+}
+
+TEST_F(stress_mixed_modes_in_threads, keep_every_promise_on_memory) {
+  keep_every_promise_in_bad_weather(cast_of<mixed_player>({.longest_work = 160ms}), seed);
 }
 
 }  // namespace

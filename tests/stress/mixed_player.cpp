@@ -1,13 +1,10 @@
 #include "mixed_player.hpp"
 
-#include <thread>
 #include <utility>
 
 namespace stress {
 
 using holdfast::lease;
-using holdfast::outcome;
-using holdfast::testkit::history_now;
 using holdfast::testkit::result;
 
 namespace {
@@ -15,22 +12,12 @@ namespace {
 constexpr std::size_t mixed_locks = 2;
 const std::string pool_name = "stress/permits";
 
-std::int64_t deadline_of(const lease& held) {
-  const auto expires = held.expires();
-  if (expires == holdfast::lease_clock::time_point::max()) return holdfast::testkit::no_deadline;
-  return expires.time_since_epoch().count();
-}
-
 }  // namespace
 
 mixed_player::mixed_player(const holdfast::client& client, std::string process,
                            holdfast::testkit::history_writer& history, guarded_resource& resource,
                            habits h, std::uint64_t seed)
-    : process_(std::move(process)),
-      history_(history),
-      resource_(resource),
-      habits_(h),
-      numbers_(seed),
+    : participant(std::move(process), history, resource, h, seed),
       pool_(client, pool_name, permits_in_all) {
   for (std::size_t lock = 0; lock < mixed_locks; ++lock)
     locks_.push_back(client.shared_mutex(lock_name(lock)));
@@ -124,68 +111,6 @@ void mixed_player::take_two() {
     begun[lock] = begin(lock_name(lock), operation::release, member(lock));
   set.release(ec);
   for (auto& r : begun) end(std::move(r), result::unknown);
-}
-
-bool mixed_player::granted(record begun, const lease& held, std::error_code ec) {
-  begun.token = held.token();
-  if (held) begun.deadline = deadline_of(held);
-  end(std::move(begun), held ? result::ok : ec ? result::unknown : result::busy);
-  return static_cast<bool>(held);
-}
-
-void mixed_player::work() {
-  std::this_thread::sleep_for(std::chrono::microseconds(up_to(habits_.longest_work.count())));
-}
-
-void mixed_player::check(const std::string& lock, const lease& held) {
-  auto r = begin(lock, operation::check, held);
-  const bool still = held.held();
-  r.back = history_now();
-  r.deadline = deadline_of(held);
-  r.outcome = still ? result::ok : result::lost;
-  history_.add(r);
-}
-
-void mixed_player::write_under(std::size_t lock, const lease& held) {
-  auto r = begin(lock_name(lock), operation::write, held);
-  end(std::move(r), resource_.write(lock, held.token()) ? result::ok : result::refused);
-}
-
-void mixed_player::leave(const std::string& lock, lease held) {
-  auto begun = begin(lock, operation::release, held);
-  if (up_to(1) == 0) {
-    held.unlock();
-    return end(std::move(begun), result::unknown);
-  }
-  std::error_code ec;
-  held.release(ec);
-  end(std::move(begun), !ec ? result::ok : ec == outcome::lost ? result::lost : result::unknown);
-}
-
-std::chrono::milliseconds mixed_player::patience() {
-  return std::chrono::milliseconds(up_to(habits_.longest_wait.count()));
-}
-
-holdfast::testkit::record mixed_player::begin(const std::string& lock, operation what) const {
-  record r;
-  r.process = process_;
-  r.lock = lock;
-  r.what = what;
-  r.call = history_now();
-  return r;
-}
-
-holdfast::testkit::record mixed_player::begin(const std::string& lock, operation what,
-                                              const lease& held) const {
-  auto r = begin(lock, what);
-  r.token = held.token();
-  return r;
-}
-
-void mixed_player::end(record r, result outcome) {
-  r.back = history_now();
-  r.outcome = outcome;
-  history_.add(r);
 }
 
 }  // namespace stress

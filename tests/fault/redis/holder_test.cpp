@@ -26,8 +26,8 @@ record noted(const char* process, operation what, const lease& held, std::int64_
 
 TEST_F(redis_holder, that_is_stopped_beyond_its_lease_knows_when_it_goes_on) {
   redis_server server;
-  const stress::scratch_folder folder;
-  testkit::history_writer history(folder.path() + "/history");
+  const testkit::scratch_folder folder;
+  testkit::history_writer history(folder.file("history"));
   other_process holder([&](const other_process::line& l) {
     const auto c = client::open(server.url() + "?ttl=400ms");
     auto call = history_now();
@@ -59,7 +59,7 @@ TEST_F(redis_holder, that_is_stopped_beyond_its_lease_knows_when_it_goes_on) {
   EXPECT_TRUE(next.held());
   history.add(noted("2", operation::check, next, history_now()));
   expect_safe(next, server, "x");
-  const auto records = testkit::read_history(folder.path() + "/history").records;
+  const auto records = testkit::read_history(folder.file("history")).records;
   EXPECT_EQ(records.size(), 4u);
   EXPECT_EQ(to_text(testkit::check(records)), "");
 }
@@ -95,13 +95,10 @@ TEST_F(redis_holder, s_next_waiter_may_be_dead_and_the_one_behind_it_is_served_a
   auto held = c.mutex("x").acquire();
   ASSERT_EQ(waiter.hear(), "open");
   waiter.say("wait");
-  const auto waiting = [&](long long n) {
-    return eventually([&, n] { return server.command({"ZCARD", "holdfast:{x}:x:q"}).number == n; });
-  };
-  ASSERT_TRUE(waiting(1));
+  ASSERT_TRUE(eventually_in_line(server, 1));
   lease second;
   std::jthread behind([&] { second = other.mutex("x").acquire(); });
-  ASSERT_TRUE(waiting(2));
+  ASSERT_TRUE(eventually_in_line(server, 2));
   waiter.kill();
   const auto t = told_by([&] {
     held.release();
@@ -125,9 +122,7 @@ TEST_F(redis_holder, s_waiters_may_all_be_stopped_and_the_lock_is_not_lost) {
   auto held = c.mutex("x").acquire();
   ASSERT_EQ(waiter.hear(), "open");
   waiter.say("wait");
-  ASSERT_TRUE(eventually([&] {
-    return server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
-  }));
+  ASSERT_TRUE(eventually_in_line(server, 1));
   waiter.stop();
   held.release();
   // It does not take up the grant in the time it has: the lock is anybody's, and its own in turn.

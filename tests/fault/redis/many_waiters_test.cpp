@@ -70,11 +70,8 @@ TEST_F(redis_many_waiters, five_thousand_of_five_hundred_clients_are_served_one_
   std::vector<lease> held;
   for (int i = 0; i < locks; ++i) held.push_back(c->mutex(name_of(i)).acquire());
   for (const auto& one : crowd) one->say("go");
-  for (int i = 0; i < locks; ++i) {
-    const auto line = "holdfast:{" + name_of(i) + "}:" + name_of(i) + ":q";
-    const auto in_line = [&] { return server.command({"ZCARD", line}).number; };
-    ASSERT_TRUE(eventually([&] { return in_line() == waiters_of_a_lock; })) << in_line();
-  }
+  for (int i = 0; i < locks; ++i)
+    ASSERT_TRUE(eventually_in_line(server, waiters_of_a_lock, name_of(i)));
   for (const lane& one : *all) EXPECT_EQ(one.served, 0);
 
   const auto t = told_by([&] {

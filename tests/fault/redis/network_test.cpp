@@ -89,9 +89,7 @@ TEST_F(redis_network, a_waiter_that_is_cut_off_does_not_hold_up_the_others) {
     std::error_code ignored;
     const auto mine = c.mutex("x").acquire({}, std::move(stop), ignored);
   });
-  EXPECT_TRUE(eventually([&] {
-    return on.server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
-  }));
+  EXPECT_TRUE(eventually_in_line(on.server, 1));
   on.proxy.set_both({.swallow = true});
   first.release();
   // The lock goes to the one that cannot hear it for the time it has to answer, and then on.

@@ -6,12 +6,6 @@ namespace {
 
 class redis_permits : public on_redis {};
 
-constexpr const char* line = "holdfast:{x}:x:q";
-
-bool eventually_in_line(redis_server& server, long long n) {
-  return eventually([&] { return server.command({"ZCARD", line}).number == n; });
-}
-
 TEST_F(redis_permits, as_many_are_had_as_there_are_and_no_more) {
   redis_server server;
   peer a(server.url()), b(server.url());

@@ -1,11 +1,10 @@
 // The reply to each changing step is cut off after each of its bytes: the step was done, and the
 // client does not know it.
+#include "every_byte.hpp"
 #include "stage.hpp"
 
 namespace holdfast::redis_test {
 namespace {
-
-constexpr std::uint64_t longest_reply = 2000;
 
 class redis_reply_lost : public on_redis {};
 
@@ -20,25 +19,11 @@ struct two_ways {
   bool is_free() { return owner() == "(nil)"; }
 };
 
-// Calls `once` with 0, 1, 2 ... until a cut after so many bytes does not happen in it any more.
-template <class Once>
-void at_every_byte(two_ways& on, direction d, Once once) {
-  std::uint64_t n = 0;
-  for (; n < longest_reply; ++n) {
-    SCOPED_TRACE("cut after " + std::to_string(n) + " bytes");
-    once([&] { on.proxy.cut_after(d, n); });
-    if (testing::Test::HasFailure()) return;
-    if (!on.proxy.was_cut()) break;
-  }
-  EXPECT_GT(n, 3u) << "nothing was cut";
-  EXPECT_LT(n, longest_reply);
-}
-
 void acquires_whatever_is_cut(direction d) {
   two_ways on;
   const auto m = on.mine.mutex("x");
   std::int64_t last = 0;
-  at_every_byte(on, d, [&](auto cut) {
+  at_every_byte(on.proxy, d, [&](auto cut) {
     cut();
     std::error_code ec;
     auto held = m.acquire({}, {}, ec);
@@ -64,21 +49,15 @@ TEST_F(redis_reply_lost, or_the_request_of_an_acquire) {
 
 void waits_whatever_is_cut(direction d) {
   two_ways on;
-  at_every_byte(on, d, [&](auto cut) {
+  at_every_byte(on.proxy, d, [&](auto cut) {
     auto first = on.other.mutex("x").acquire();
     const auto token = first.token();
     cut();
-    std::error_code ec;
-    lease second;
-    std::jthread waiter([&] { second = on.mine.mutex("x").acquire({}, {}, ec); });
-    EXPECT_TRUE(eventually([&] {
-      return on.server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
-    }));
+    waiting_thread waiter(on.mine);
+    EXPECT_TRUE(eventually_in_line(on.server, 1));
     EXPECT_TRUE(first.held());
     first.release();
-    waiter.join();
-    ASSERT_FALSE(ec) << ec.message();
-    EXPECT_TRUE(second.held());
+    auto& second = waiter.served();
     EXPECT_GT(second.token(), token);
     second.release();
     EXPECT_TRUE(on.is_free()) << on.owner();
@@ -92,7 +71,7 @@ TEST_F(redis_reply_lost, or_the_request_of_getting_in_line) {
 
 void releases_whatever_is_cut(direction d) {
   two_ways on;
-  at_every_byte(on, d, [&](auto cut) {
+  at_every_byte(on.proxy, d, [&](auto cut) {
     auto held = on.mine.mutex("x").acquire();
     cut();
     std::error_code ec;
@@ -112,35 +91,35 @@ TEST_F(redis_reply_lost, or_the_request_of_a_release) {
   releases_whatever_is_cut(direction::to_server);
 }
 
-void hands_over_whatever_is_cut(direction d) {
-  two_ways on;
-  at_every_byte(on, d, [&](auto cut) {
-    auto held = on.mine.mutex("x").acquire();
-    lease second;
-    std::error_code ec, waited;
-    std::jthread waiter([&] { second = on.other.mutex("x").acquire({}, {}, waited); });
-    EXPECT_TRUE(eventually([&] {
-      return on.server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
-    }));
+// The holder's client, and that of the one who waits.
+void passes_on_whatever_is_cut(two_ways& on, const client& from, const client& to) {
+  at_every_byte(on.proxy, direction::to_client, [&](auto cut) {
+    auto held = from.mutex("x").acquire();
+    waiting_thread waiter(to);
+    EXPECT_TRUE(eventually_in_line(on.server, 1));
     cut();
+    std::error_code ec;
     held.release(ec);
-    waiter.join();
-    ASSERT_FALSE(waited) << waited.message();
-    EXPECT_TRUE(second.held());
-    second.release();
+    EXPECT_TRUE(!ec || ec == errc::outcome_unknown) << ec.message();
+    waiter.served().release();
     EXPECT_TRUE(eventually([&] { return on.is_free(); })) << on.owner();
   });
 }
 
 TEST_F(redis_reply_lost, of_a_release_that_hands_over) {
-  hands_over_whatever_is_cut(direction::to_client);
+  two_ways on;
+  passes_on_whatever_is_cut(on, on.mine, on.other);
+}
+TEST_F(redis_reply_lost, or_the_message_that_grants) {
+  two_ways on;
+  passes_on_whatever_is_cut(on, on.other, on.mine);
 }
 
 void renews_whatever_is_cut(direction d) {
   two_ways on;
   // Whoever extends a lease waits for the answer to the end of the op-timeout.
   const auto c = client::open(on.proxy.url() + "?op-timeout=40ms&retry-base=1ms&ttl=10m");
-  at_every_byte(on, d, [&](auto cut) {
+  at_every_byte(on.proxy, d, [&](auto cut) {
     auto held = c.mutex("x").acquire({.ttl = 1min, .renew = renewal::manual});
     const auto before = held.expires();
     cut();
@@ -157,30 +136,6 @@ void renews_whatever_is_cut(direction d) {
 TEST_F(redis_reply_lost, of_a_renewal) { renews_whatever_is_cut(direction::to_client); }
 TEST_F(redis_reply_lost, or_the_request_of_a_renewal) {
   renews_whatever_is_cut(direction::to_server);
-}
-
-void gets_a_pushed_grant_whatever_is_cut(direction d) {
-  two_ways on;
-  at_every_byte(on, d, [&](auto cut) {
-    auto first = on.other.mutex("x").acquire();
-    std::error_code ec;
-    lease second;
-    std::jthread waiter([&] { second = on.mine.mutex("x").acquire({}, {}, ec); });
-    EXPECT_TRUE(eventually([&] {
-      return on.server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
-    }));
-    cut();
-    first.release();
-    waiter.join();
-    ASSERT_FALSE(ec) << ec.message();
-    EXPECT_TRUE(second.held());
-    second.release();
-    EXPECT_TRUE(eventually([&] { return on.is_free(); })) << on.owner();
-  });
-}
-
-TEST_F(redis_reply_lost, or_the_message_that_grants) {
-  gets_a_pushed_grant_whatever_is_cut(direction::to_client);
 }
 
 }  // namespace

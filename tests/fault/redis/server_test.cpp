@@ -52,16 +52,11 @@ TEST_F(redis_server_fault, a_waiter_survives_restarts_of_the_server) {
   const auto c = client::open(server.url() + quick_with("ttl=20s"));
   const auto other = client::open(server.url() + quick_with("ttl=20s"));
   auto held = c.mutex("x").acquire();
-  std::atomic<bool> served{false};
-  std::jthread waiter([&] {
-    const auto mine = other.mutex("x").acquire();
-    served = true;
-  });
+  waiting_thread waiter(other);
   for (int i = 0; i < 3; ++i) server.restart(true);
-  EXPECT_FALSE(served);
+  EXPECT_FALSE(waiter.is_served());
   held.unlock();
-  waiter.join();
-  EXPECT_TRUE(served);
+  waiter.served();
 }
 
 TEST_F(redis_server_fault, forgotten_scripts_are_loaded_again) {
@@ -95,18 +90,11 @@ TEST_F(redis_server_fault, a_waiter_whose_messages_were_cut_off_is_served_at_the
   const auto c = client::open(server.url());
   const auto other = client::open(server.url() + quick);
   auto held = c.mutex("x").acquire();
-  std::atomic<bool> served{false};
-  std::jthread waiter([&] {
-    const auto mine = other.mutex("x").acquire();
-    served = true;
-  });
-  EXPECT_TRUE(eventually([&] {
-    return server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
-  }));
+  waiting_thread waiter(other);
+  EXPECT_TRUE(eventually_in_line(server, 1));
   server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
   held.release();
-  waiter.join();
-  EXPECT_TRUE(served);
+  waiter.served();
 }
 
 TEST_F(redis_server_fault, a_pause_of_the_server_is_on_the_holder_s_account) {
@@ -178,19 +166,12 @@ TEST_F(redis_server_fault, a_waiter_is_served_though_the_server_ran_out_of_memor
   const auto c = client::open(server.url());
   const auto other = client::open(server.url());
   auto held = c.mutex("x").acquire();
-  std::atomic<bool> served{false};
-  std::jthread waiter([&] {
-    const auto mine = other.mutex("x").acquire();
-    served = true;
-  });
-  EXPECT_TRUE(eventually([&] {
-    return server.command({"ZCARD", "holdfast:{x}:x:q"}).number == 1;
-  }));
+  waiting_thread waiter(other);
+  EXPECT_TRUE(eventually_in_line(server, 1));
   server.command({"CONFIG", "SET", "maxmemory", "1"});
   held.release();
-  EXPECT_TRUE(eventually([&] { return served.load(); }));
+  EXPECT_TRUE(eventually([&] { return waiter.is_served(); }));
   server.command({"CONFIG", "SET", "maxmemory", "0"});
-  waiter.join();
 }
 
 TEST_F(redis_server_fault, a_replica_grants_nothing_and_tokens_grow_when_it_leads_again) {

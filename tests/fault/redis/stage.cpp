@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../../stress/player.hpp"
+
 namespace holdfast::redis_test {
 
 using testkit::operation;
@@ -21,6 +23,26 @@ told told_by(const std::function<void()>& what) {
   t.took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
                                                                  begun);
   return t;
+}
+
+bool eventually_in_line(redis_server& server, std::size_t n, const std::string& name) {
+  const auto line = "holdfast:{" + name + "}:" + name + ":q";
+  return eventually([&] {
+    return server.command({"ZCARD", line}).number == static_cast<long long>(n);
+  });
+}
+
+waiting_thread::waiting_thread(const client& c)
+    : thread_([this, m = c.mutex("x")] {
+        held_ = m.acquire({}, {}, told_);
+        served_ = static_cast<bool>(held_);
+      }) {}
+
+lease& waiting_thread::served() {
+  if (thread_.joinable()) thread_.join();
+  EXPECT_FALSE(told_) << told_.message();
+  EXPECT_TRUE(held_.held());
+  return held_;
 }
 
 void expect_safe(const lease& held, redis_server& server, const std::string& name) {
@@ -48,39 +70,27 @@ void expect_nothing_left(redis_server& server) {
   })) << "somebody still listens";
 }
 
-crowd::crowd(const std::vector<std::string>& urls, terms t) : terms_(t) {
-  for (const auto& url : urls) clients_.push_back(client::open(url));
-  const int count = static_cast<int>(urls.size()) * terms_.threads_each;
-  for (int i = 0; i < count; ++i) {
-    threads_.emplace_back([this, i] {
-      const auto which = static_cast<std::size_t>(i) % clients_.size();
-      stress::player one(clients_[which],
-                         "client" + std::to_string(which) + '.' + std::to_string(i), writer_,
-                         resource_,
-                         {.longest_work = std::chrono::microseconds(terms_.longest_work)},
-                         seed_ + static_cast<std::uint64_t>(i));
-      for (; !over_; ++plays_) one.play();
-    });
-  }
-}
+crowd::crowd(const std::vector<std::string>& urls, terms t)
+    : terms_(t),
+      players_(urls, t.threads_each,
+               stress::cast_of<stress::player>(
+                   {.longest_work = std::chrono::microseconds(t.longest_work)}),
+               seed_) {}
 
 void crowd::wait_for_plays(std::uint64_t more) const {
-  const auto enough = plays_ + more;
-  EXPECT_TRUE(eventually([&] { return plays_ >= enough; }))
-      << "the crowd stands still at " << plays_;
+  const auto enough = players_.plays() + more;
+  EXPECT_TRUE(eventually([&] { return players_.plays() >= enough; }))
+      << "the crowd stands still at " << players_.plays();
 }
 
-void crowd::finish() {
-  if (threads_.empty()) return;
-  over_ = true;
-  threads_.clear();
-  clients_.clear();
-  const auto records = testkit::read_history(folder_.path() + "/history").records;
+crowd::~crowd() {
+  players_.end();
+  const auto records = players_.history();
   const auto granted = std::count_if(records.begin(), records.end(), [](const auto& r) {
     return r.what == operation::acquire && r.outcome == result::ok;
   });
   EXPECT_GE(granted, terms_.least_granted) << "nothing was put to the test";
-  EXPECT_EQ(to_text(check(records, terms_.check)), "") << "HOLDFAST_STRESS_SEED=" << seed_;
+  stress::expect_sound(records, terms_.check, seed_);
 }
 
 }  // namespace holdfast::redis_test

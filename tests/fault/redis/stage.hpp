@@ -11,7 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "../../stress/player.hpp"
+#include "../../stress/run.hpp"
+#include "../../stress/troupe.hpp"
 #include "../file_stage.hpp"
 #include "testkit/checker.hpp"
 #include "testkit/servers/redis_server.hpp"
@@ -48,6 +49,24 @@ struct told {
 };
 told told_by(const std::function<void()>&);
 
+// That so many wait for the lock at the server, within half a minute.
+bool eventually_in_line(redis_server&, std::size_t n, const std::string& name = "x");
+
+// A thread that waits for the lock "x" from here on.
+class waiting_thread {
+ public:
+  explicit waiting_thread(const client&);
+  bool is_served() const noexcept { return served_; }
+  // Waits until it is. What it was told when that was no lease: a failure of the test.
+  lease& served();
+
+ private:
+  lease held_;
+  std::error_code told_;
+  std::atomic<bool> served_{false};
+  std::jthread thread_;
+};
+
 // That a lease's deadline is not later than its key's at the server.
 void expect_safe(const lease&, redis_server&, const std::string& name);
 // Nothing is left at the server but the counter, within half a minute; and nobody listens.
@@ -59,27 +78,19 @@ void expect_nothing_left(redis_server&);
 class crowd {
  public:
   struct terms {
-    int threads_each = 2;
+    std::size_t threads_each = 2;
     std::chrono::milliseconds longest_work{3};
     testkit::check_options check{};
     int least_granted = 50;
   };
   crowd(const std::vector<std::string>& urls, terms);
-  ~crowd() { finish(); }
-  void finish();  // stops them, lets everything come to an end, and checks
-  std::uint64_t plays() const noexcept { return plays_; }
+  ~crowd();
   void wait_for_plays(std::uint64_t more) const;  // a failure when they do not come
 
  private:
   const terms terms_;
   const std::uint64_t seed_ = stress::seed_of_run();
-  stress::scratch_folder folder_;
-  testkit::history_writer writer_{folder_.path() + "/history"};
-  stress::guarded_resource resource_;
-  std::deque<client> clients_;
-  std::atomic<bool> over_{false};
-  std::atomic<std::uint64_t> plays_{0};
-  std::vector<std::jthread> threads_;
+  stress::troupe players_;
 };
 
 }  // namespace holdfast::redis_test

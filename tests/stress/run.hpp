@@ -1,0 +1,33 @@
+// What runs of random play have in common: a seed, and the verdict on what was written down.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "testkit/checker.hpp"
+
+namespace stress {
+
+// Of HOLDFAST_STRESS_SEED, else another one each time.
+std::uint64_t seed_of_run();
+
+// That the history breaks no promise. Called last: where the test has failed by then, for whatever
+// reason, the history is kept, and the test says where.
+void expect_sound(std::vector<holdfast::testkit::record>, const holdfast::testkit::check_options&,
+                  std::uint64_t seed);
+
+// Writes it to the folder HOLDFAST_TEST_KEEP, else to that of the test program. The file's path.
+std::string keep_history(std::vector<holdfast::testkit::record>, std::uint64_t seed);
+
+class run : public testing::Test {
+ protected:
+  const std::uint64_t seed = seed_of_run();
+
+ private:
+  const testing::ScopedTrace trace_{__FILE__, __LINE__,
+                                    "HOLDFAST_STRESS_SEED=" + std::to_string(seed)};
+};
+
+}  // namespace stress
