@@ -33,8 +33,9 @@ struct client_options {
   bool metrics = false;
 };
 
-// What a lease of that ttl is worth from its send on: with room for the drift of clocks.
-duration worth(duration ttl, const client_options&) noexcept;
+// What a lease of that ttl is worth from its send on, on a clock that may run a hundredth slower
+// than the store's.
+duration worth(duration ttl, duration clock_skew) noexcept;
 // Empty, or what is wrong with a ttl of this client and what to do.
 std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options&) noexcept;
 

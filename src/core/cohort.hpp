@@ -147,7 +147,9 @@ class cohort {
   time_point renewal_due(const conversation&) const noexcept;
   time_point together(const conversation&, time_point) const noexcept;
   duration ttl_needed(const conversation&, time_point now) const noexcept;
-  duration worth(duration ttl) const noexcept { return core::worth(ttl, rules_.options); }
+  duration worth(duration ttl) const noexcept {
+    return core::worth(ttl, rules_.options.clock_skew);
+  }
   void renew(conversation&, duration ttl, time_point now);
   void shorten(conversation&, time_point end) noexcept;
   void tell(std::stop_source&);

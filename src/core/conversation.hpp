@@ -28,7 +28,7 @@ struct conversation final : claim_sink {
   using short_time = std::chrono::duration<std::uint32_t, std::micro>;
   struct rarely {  // of an acquire
     std::string note;
-    gathering* with = nullptr;
+    gathering with;
   };
   enum class state : unsigned char { idle, asking, withdrawing, held, releasing };
   enum verb : unsigned char { acquire = 1, cancel = 2, renew = 4, release = 8, downgrade = 16 };

@@ -24,6 +24,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/error.hpp>
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -60,10 +61,18 @@ struct capabilities {
 };
 
 // Asks of several claims of one backend, each with one_attempt, that are granted all or none: in
-// one step at the store, once so many of them were said. It lives until all are answered. Claims
-// that must not wait for the others any more are cancelled.
+// one step at the store, once so many of them were said. Claims that must not wait for the others
+// any more are cancelled. A value: who asked may be gone when the verb is said.
 struct gathering {
-  std::uint32_t members = 0;
+  std::uint32_t members = 0;  // 0: it is asked for alone
+  std::uint32_t id = 0;       // of this process
+
+  static gathering of(std::uint32_t members) noexcept {
+    static std::atomic<std::uint32_t> last = 0;
+    return {members, last.fetch_add(1, std::memory_order_relaxed) + 1};
+  }
+  explicit operator bool() const noexcept { return members != 0; }
+  bool operator==(const gathering&) const noexcept = default;
 };
 
 struct ask {                 // one acquire
@@ -73,7 +82,7 @@ struct ask {                 // one acquire
   mode how = mode::exclusive;
   std::uint32_t permits = 1;  // permit: how many at once
   std::uint32_t of = 0;       // permit: of so many; refused with mismatch when others say otherwise
-  gathering* with = nullptr;  // only of backends that said can_gather()
+  gathering with{};           // only of backends that said can_gather()
   time_point at{};            // the clock just before, where it was read
 };
 

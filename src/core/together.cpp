@@ -53,13 +53,14 @@ class patience {  // what is left of a bound for several waits
 // leaves the others without an answer: they are withdrawn then.
 class gathering {
  public:
-  explicit gathering(std::size_t members) : with_{static_cast<std::uint32_t>(members)} {}
+  explicit gathering(std::size_t members)
+      : with_(core::gathering::of(static_cast<std::uint32_t>(members))) {}
 
   void ask(member& m, wait_bound bound) {
     asking& a = all_.emplace_back(*this, *m.home);
     a.how = m.asked.how;
     a.how.one_attempt = true;
-    a.how.with = &with_;
+    a.how.with = with_;
     a.renews = m.asked.renews;
     a.max_hold = m.asked.max_hold;
     m.home->begin(a, bound);
@@ -113,7 +114,7 @@ class gathering {
     if (!granted ? !in_vain_.exchange(true) : is_last && !is_in_vain()) news_.signal();
   }
 
-  core::gathering with_;
+  const core::gathering with_;
   std::deque<asking> all_;
   core::parker news_;
   std::atomic<std::uint32_t> answers_{0};

@@ -9,7 +9,7 @@ struct gatherer {
       : env(e),
         heard(names.size()),
         store(std::make_unique<backend>(std::move(s), e, usual)),
-        together{static_cast<std::uint32_t>(names.size())} {
+        together(core::gathering::of(static_cast<std::uint32_t>(names.size()))) {
     for (std::size_t i = 0; i < names.size(); ++i)
       claims.push_back(store->open(names[i], heard[i]));
   }
@@ -19,7 +19,7 @@ struct gatherer {
   }
   void ask(std::size_t i, core::ask how = {.ttl = 10s}) {
     how.one_attempt = true;
-    how.with = &together;
+    how.with = together;
     claims[i]->acquire(how);
   }
   std::string ask_all() {
@@ -39,7 +39,7 @@ struct gatherer {
   core::environment& env;
   std::vector<note_taker> heard;
   std::unique_ptr<backend> store;
-  core::gathering together;
+  const core::gathering together;
   std::vector<std::unique_ptr<core::claim>> claims;
 };
 

@@ -179,7 +179,7 @@ void claim::carry_out(const actions& a, time_point now, crier& cry) {
   }
   if (a.clear) side_.unclear.add(*lock, who, steps_.surely_over(), now, cry);
   if (wish_ && wish_->with && !(a.send && a.ask_for == operation::ask))
-    side_.together.leave(*std::exchange(wish_->with, nullptr), *this);
+    side_.together.leave(std::exchange(wish_->with, {}), *this);
   if (a.send) {
     send(a.ask_for, now, cry);
     if (mine != turn_) return;  // it was answered on the spot
@@ -198,7 +198,7 @@ void claim::send(operation what, time_point now, crier& cry) {
   r.ticket = ticket_;
   if (what == operation::ask) {
     r.more = wish_.get();
-    if (wish_ && wish_->with) return side_.together.ask(*wish_->with, *this, *lock, r, now, cry);
+    if (wish_ && wish_->with) return side_.together.ask(wish_->with, *this, *lock, r, now, cry);
   }
   side_.wire.send(*this, *lock, r, now, cry);
 }

@@ -47,8 +47,8 @@ class claim final : public core::claim, private listener, private news {
  private:
   // What this claim asks for, beyond the usual.
   struct wish final : particulars {
-    core::gathering* with = nullptr;  // until it is answered
-    std::uint32_t is = 0;             // what it turned out to be; as in particulars
+    core::gathering with;  // until it is answered
+    std::uint32_t is = 0;  // what it turned out to be; as in particulars
   };
 
   link& home() noexcept override { return side_.wire; }

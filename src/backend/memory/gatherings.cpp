@@ -7,7 +7,7 @@ namespace holdfast::memory {
 
 class gatherings::one final : public errand {
  public:
-  one(gatherings& home, const core::gathering& of) noexcept : home_(home), of_(&of) {}
+  one(gatherings& home, const core::gathering& of) noexcept : home_(home), of_(of) {}
 
   void at_store(store& s, time_point now, core::environment& env, outbox& out) override {
     if (!broken) s.apply_together(parts, now, env, out);
@@ -18,7 +18,7 @@ class gatherings::one final : public errand {
     const auto answered = std::move(parts);
     const auto members = std::move(who);
     home_.wire_.forget(*this);
-    home_.all_.erase(home_.find(*of_));
+    home_.all_.erase(home_.find(of_));
     for (std::size_t i = 0; i < members.size(); ++i) {
       reply each = answered[i].answer;
       each.sent = r.sent;
@@ -28,7 +28,7 @@ class gatherings::one final : public errand {
 
   void wake(time_point, crier&) override {}
 
-  bool is_of(const core::gathering& g) const noexcept { return of_ == &g; }
+  bool is_of(const core::gathering& g) const noexcept { return of_ == g; }
 
   std::vector<part> parts;
   std::vector<correspondent*> who;  // of each part
@@ -36,7 +36,7 @@ class gatherings::one final : public errand {
 
  private:
   gatherings& home_;
-  const core::gathering* const of_;  // a name only
+  const core::gathering of_;
 };
 
 gatherings::gatherings(link& wire) noexcept : wire_(wire) {}

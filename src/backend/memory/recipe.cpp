@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/client_options.hpp"
 #include "core/mutant.hpp"
 
 namespace holdfast::memory {
@@ -9,16 +10,12 @@ namespace holdfast::memory {
 using core::mutant;
 using core::planted;
 using core::saturating_add;
+using core::worth;
 using namespace std::chrono_literals;
 
 namespace {
 
 constexpr duration back_off_max = 60s;
-
-// What a lease of `ttl` is worth on a clock that may run a hundredth slower than the store's.
-duration worth(duration ttl, duration skew) noexcept {
-  return planted(mutant::deadline_without_margin) ? ttl : ttl - ttl / 100 - 2ms - skew;
-}
 
 }  // namespace
 

@@ -64,7 +64,7 @@ void claim::acquire(const core::ask& how) {
     permits_ = how.permits;
     of_ = how.of;
     with_ = how.with;
-    carry_out(steps_.acquire(how.one_attempt, how.ttl, now, how.how, with_ != nullptr), now, cry);
+    carry_out(steps_.acquire(how.one_attempt, how.ttl, now, how.how, bool(with_)), now, cry);
     return sends::soon;
   });
 }

@@ -35,7 +35,7 @@ class claim final : public core::claim, private core::news {
   owner_text text() const noexcept;  // of its id
   std::uint32_t permits() const noexcept { return permits_; }
   std::uint32_t of() const noexcept { return of_; }
-  const core::gathering* with() const noexcept { return with_; }
+  core::gathering with() const noexcept { return with_; }
   const recipe& steps() const noexcept { return steps_; }
   claim_table::place place() const noexcept { return place_; }
   std::string_view note() const noexcept {
@@ -85,7 +85,7 @@ class claim final : public core::claim, private core::news {
   const std::string lock_;
   claim_id id_;
   std::uint32_t permits_ = 1, of_ = 0;
-  const core::gathering* with_ = nullptr;  // while it is asked for with others
+  core::gathering with_;  // while it is asked for with others
   claim_table::place place_;
   recipe steps_;
   std::unique_ptr<const std::string> text_;  // the note; or, once it has failed, why

@@ -27,7 +27,7 @@ void link::ask(claim& c, operation what, time_point now) {
     std::erase_if(parked_, [&](claim_table::place p) { return claims_.at(p) == &c; });
     c.parked = operation::none;
     park(c, what);
-    if (may_go(c, what)) gather_if_whole(*c.with(), now);
+    if (may_go(c, what)) gather_if_whole(c.with(), now);
     return;
   }
   if (!may_go(c, what)) return park(c, what);
@@ -56,12 +56,12 @@ void link::send_parked(time_point now) {
 void link::gather_if_whole(const core::gathering& g, time_point now) {
   const auto is_one = [&](claim_table::place p) {
     const claim* const c = claims_.at(p);
-    return c && c->parked == operation::gather && c->with() == &g;
+    return c && c->parked == operation::gather && c->with() == g;
   };
   if (std::ranges::count_if(parked_, is_one) < g.members) return;
   std::vector<sent_request> those;
   review_parked([&](claim& c) {
-    if (c.parked != operation::gather || c.with() != &g) return true;
+    if (c.parked != operation::gather || c.with() != g) return true;
     c.parked = operation::none;
     those.push_back(request_of(c, operation::gather, by::hash, now));
     return false;

@@ -8,11 +8,6 @@ namespace holdfast::redis {
 
 using core::mutant;
 using core::planted;
-using namespace std::chrono_literals;
-
-duration worth(duration ttl, duration skew) noexcept {
-  return planted(mutant::deadline_without_margin) ? ttl : ttl - ttl / 100 - 2ms - skew;
-}
 
 actions recipe::acquire(bool one_attempt, duration ttl, time_point now, lock_mode how,
                         bool gathered) noexcept {

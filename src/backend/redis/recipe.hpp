@@ -51,19 +51,18 @@
 #include <holdfast/options.hpp>
 
 #include "backend/redis/protocol.hpp"
+#include "core/client_options.hpp"
 #include "core/crier.hpp"
 
 namespace holdfast::redis {
 
 using core::tell;
+using core::worth;
 
 struct terms {  // the client's, the same for all its claims
   duration op_timeout{};
   duration clock_skew{};
 };
-
-// What a lease of `ttl` is worth on a clock that may run a hundredth slower than the server's.
-duration worth(duration ttl, duration clock_skew) noexcept;
 
 struct actions {
   operation send = operation::none;

@@ -106,9 +106,8 @@ TEST_F(redis_member_reply_lost, or_the_request_of_a_downgrade) {
 void gathers_whatever_is_cut(direction d) {
   two_peers on;
   at_every_byte(on, d, [&](auto cut) {
-    core::gathering both{2};
     core::ask how = once(alone());
-    how.with = &both;
+    how.with = core::gathering::of(2);
     {
       wish one(on.mine, "x"), two(on.mine, "y");
       cut();

@@ -14,9 +14,9 @@ struct gathered {
     for (const auto& n : names) wishes.emplace_back(p, n);
   }
   void ask(std::size_t to, std::size_t from = 0) {
-    set.members = static_cast<std::uint32_t>(wishes.size());
+    if (from == 0) set = core::gathering::of(static_cast<std::uint32_t>(wishes.size()));
     core::ask how = once(alone());
-    how.with = &set;
+    how.with = set;
     for (std::size_t i = from; i < to; ++i) wishes[i].ask(how);
   }
   std::size_t granted() {
