@@ -87,6 +87,19 @@ TEST_F(redis_recipe, a_member_that_does_not_wait_is_told_that_it_is_busy) {
   EXPECT_TRUE(out.clear) << "what it asked first may arrive yet";
 }
 
+TEST_F(redis_recipe, that_others_wait_is_told_though_the_message_overtakes_the_grant) {
+  const push wanted{.what = push::kind::wanted};
+  steps.acquire(false, 10s, now);
+  EXPECT_EQ(steps.on(wanted, now).what, tell::nothing) << "it holds nothing yet";
+  EXPECT_EQ(hear(operation::take, verdict::granted).what, tell::granted);
+  EXPECT_TRUE(steps.others_wait());
+  EXPECT_EQ(steps.on(wanted, now).what, tell::nothing) << "told already";
+  steps.release(now);
+  hear(operation::release, verdict::done);
+  hold();
+  EXPECT_FALSE(steps.others_wait()) << "that was for an earlier grant";
+}
+
 TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
   hold();
   steps.renew(10s);

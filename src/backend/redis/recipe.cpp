@@ -37,6 +37,7 @@ actions recipe::succeed(duration ttl, time_point now) noexcept {
 actions recipe::start_over(time_point now, bool clear) noexcept {
   number_ = 0;
   known_ = false;
+  wanted_early_ = false;
   look_at_ = core::never;
   actions out = first_question(now);
   out.new_id = clear;
@@ -114,7 +115,7 @@ actions recipe::become_held(std::int64_t number, time_point deadline, bool other
   asked_since_ = now;
   number_ = number;
   deadline_ = deadline;
-  others_wait_ = others;
+  others_wait_ = others || wanted_early_;
   handed_ = handed;
   actions out;
   out.sleeps = true;

@@ -32,6 +32,8 @@
 //             | done                          | held      | tell moved: its send + ttl - drift
 //             | not owner                     | lost      | tell lost
 //             | wanted                        | held      | tell wanted, once
+//   asked ... | wanted: it has overtaken the  | same      | tell it with the grant
+//   queued    | grant                         |           |
 //             | downgrade, cut                | held      | it is a reader; send downgrade
 //             | release                       | releasing | send let go, or release when somebody
 //             |                               |           | waits or the server has notes
@@ -166,6 +168,7 @@ class recipe {
   bool downgrading_ = false;  // not answered yet
   bool one_attempt_ = false;
   bool others_wait_ = false;
+  bool wanted_early_ = false;  // before it heard of the grant
   bool handed_ = false;
   bool known_ = false;  // the server may keep notes on it
   bool looks_ = false;

@@ -190,6 +190,7 @@ actions recipe::pause(time_point now) noexcept {
 
 actions recipe::on(const push& p, time_point now) noexcept {
   if (p.what == push::kind::wanted) {
+    wanted_early_ = wanted_early_ || waits();
     if (state_ != state::held || others_wait_) return {};
     others_wait_ = true;
     actions out;
