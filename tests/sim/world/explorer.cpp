@@ -47,6 +47,9 @@ plan shrink(const plan& found, const std::string& complaint) {
     less.*share = 0;
     if (best.*share > 0) take_if_it_shows(less);
   }
+  plan at_once = best;
+  at_once.linger = {};
+  if (best.linger.count() > 0) take_if_it_shows(at_once);
   return best;
 }
 

@@ -40,6 +40,8 @@ judge::judge(world& w) : world_(w) {
   clock_leaps_ = p.has(trouble::clock_forward) || p.has(trouble::clock_back);
   lease_max_ = p.ttl * 2 * 102 / 100;
   free_max_ = 100ms + p.delay_max * (slow ? 80 : 8) + p.ttl / 20;
+  // What an old connection brings late, and what is taken for lost, is left to run out.
+  idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ ? lease_max_ : 0ns);
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
   if (p.users > 1) free_max_ += p.ttl;
   if (p.has(trouble::foreign) || p.has(trouble::foreign_forever)) free_max_ += 350ms;
@@ -88,6 +90,7 @@ void judge::look(lock_state& l, const pipe* by) {
   }
   if (l.owner != before) changed(l, before, lapsed, by);
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
+  note_the_deaf(l);
 }
 
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {
@@ -174,6 +177,7 @@ void judge::after_event() {
   for (int i = 0; i < world_.schedule.locks; ++i) {
     world_.schedule.locks_are == kind::mutex ? judge_holders(i) : judge_sharers(i);
     judge_freedom(locks_[static_cast<std::size_t>(i)]);
+    judge_idleness(i);
   }
 }
 
@@ -196,28 +200,6 @@ void judge::judge_holders(int lock) {
     if (first) return complain("one: two believe that they hold " + l.key);
     first = &s;
   }
-}
-
-void judge::judge_freedom(lock_state& l) {
-  const moment now = world_.time.now();
-  if (!now_owner(l).empty() && !head_has_room(l)) {
-    l.free_since.reset();
-    return;
-  }
-  const auto line = world_.server.members_at(l.queue);
-  const bool waits = std::any_of(line.begin(), line.end(), [&](std::string_view owner) {
-    return world_.lives("hf:" + std::string(owner.substr(4, 16)));
-  });
-  if (!waits) {
-    l.free_since.reset();
-    return;
-  }
-  if (!l.free_since) l.free_since = now;
-  if (now < excused_until_ || world_.schedule.parts_wait) return;
-  if (now - std::max(*l.free_since, excused_until_) <= free_max_) return;
-  complain("free: " + l.key + " was free for " +
-           std::to_string((now - *l.free_since).count() / 1000000) + " ms while " +
-           std::string(line.front()) + " stood in line");
 }
 
 }  // namespace holdfast::sim

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/turn.hpp"
@@ -39,6 +40,9 @@ struct stay {
 //   turns    | in one process, the next turn starts when the earlier one was left.
 //   free     | a lock that is free while somebody waits does not stay so. Not judged while and
 //            | shortly after messages may have been lost, or those who should look are gone.
+//   kept     | a lock that nobody is inside of, though somebody has it, goes on to one who waits: a
+//            | grant that is kept for who comes next is not kept against others. Not judged where
+//            | `free` is not, and of those who are gone or did not listen yet when others came.
 //   old      | nothing that was asked over an old connection is done after its successor has asked.
 //   dead     | the lock is handed to nobody who does not listen.
 // Where a lock is shared, or a semaphore:
@@ -84,6 +88,9 @@ class judge {
     std::int64_t expires_ms = 0;
     std::vector<ownership> owners;  // in order; a claim may own it more than once
     std::optional<moment> free_since;
+    std::string idle;  // who has it with nobody inside
+    moment idle_since{};
+    std::unordered_set<std::string> deaf;  // had it while others came and could not be told
   };
   void look(lock_state&, const pipe* by);
   void changed(lock_state&, const std::string& before, bool lapsed, const pipe* by);
@@ -100,6 +107,11 @@ class judge {
   int permits_of(const lock_state&, std::string_view id) const;
   void judge_holders(int lock);
   void judge_freedom(lock_state&);
+  void judge_idleness(int lock);
+  std::string_view idle_holder(int lock) const;
+  void note_the_deaf(lock_state&);
+  bool somebody_waits(const lock_state&) const;
+  bool is_excused() const;
   std::string_view now_owner(const lock_state&) const;
 
   world& world_;
@@ -110,7 +122,7 @@ class judge {
   moment lease_max_{};
   bool clock_leaps_ = false;
   moment excused_until_{};
-  moment free_max_{};
+  moment free_max_{}, idle_max_{};
   std::string complaint_;
 };
 

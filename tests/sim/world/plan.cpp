@@ -52,6 +52,14 @@ void draw_kind(plan& p) {
   p.users = d.between(1, 3);
 }
 
+// Likewise. From less than a round trip to longer than any lease.
+void draw_linger(plan& p) {
+  dice d(p.seed ^ 0x6c696e67);
+  if (!d.chance(0.25)) return;
+  const milliseconds lengths[] = {1ms, p.ttl / 8, p.ttl / 2, p.ttl, p.ttl * 4};
+  p.linger = lengths[d.below(std::size(lengths))];
+}
+
 bool contradicts(const plan& p, trouble t) {
   // A counter that was lost while the clock is behind it has nothing left to grow from.
   constexpr trouble losses[] = {trouble::restart_saved, trouble::restart_empty, trouble::flush_all};
@@ -70,6 +78,7 @@ plan start(std::uint64_t seed, dice& d) {
   p.rounds = d.between(1, 3);
   draw_pace(p, d);
   draw_kind(p);
+  draw_linger(p);
   p.troubled = p.ttl * d.between(1, 6) + 100ms;
   return p;
 }
@@ -182,6 +191,7 @@ std::string plan::text() const {
       << " locks, " << rounds << " rounds, ttl " << ttl.count() << " ms, op-timeout "
       << op_timeout.count() << " ms, delays " << ms(delay_min) << ".." << ms(delay_max)
       << " ms, turns " << turns << (locks_are == kind::shared ? ", shared" : "")
+      << (linger > 0ms ? ", linger " + std::to_string(linger.count()) + " ms" : "")
       << (permits > 0 ? ", " + std::to_string(permits) + " permits" : "")
       << (parts_wait ? ", parts wait" : "") << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)

@@ -57,6 +57,7 @@ struct plan {
   moment hold_max{}, think_max{};
   moment troubled{};  // faults come until then
   int turns = 128;
+  std::chrono::milliseconds linger{};
   bool kill_forbidden = false;
   std::vector<fault> faults;
 

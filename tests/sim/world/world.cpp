@@ -64,7 +64,8 @@ void world::open_clients() {
   const std::string text = "redis://sim:1?ttl=" + std::to_string(schedule.ttl.count()) +
                            "ms&op-timeout=" + std::to_string(schedule.op_timeout.count()) +
                            "ms&connect-timeout=" + std::to_string(schedule.op_timeout.count()) +
-                           "ms&turns=" + std::to_string(schedule.turns);
+                           "ms&turns=" + std::to_string(schedule.turns) +
+                           "&linger=" + std::to_string(schedule.linger.count()) + "ms";
   int number = 0;
   for (int i = 0; i < schedule.clients; ++i) {
     process p;
@@ -163,8 +164,9 @@ void world::run() {
     run_until(time.next_at());
     check_waits();
   }
-  // What was let go last is answered, and what went wrong is cleaned up.
-  run_until(time.now() + 500ms + schedule.op_timeout * 2);
+  // What was let go last is answered, kept for nobody any more, and what went wrong is cleaned up.
+  const moment lingers = std::min(schedule.linger, schedule.ttl * 2);
+  run_until(time.now() + 500ms + schedule.op_timeout * 2 + lingers);
   const bool clean = schedule.faults.empty() && !schedule.kill_forbidden && !schedule.parts_wait;
   // A hand-over is for 250 ms at least, and its first renewal opens a connection.
   const bool quick = schedule.delay_max * (schedule.slow_share > 0 ? 200 : 20) <
