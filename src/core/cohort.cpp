@@ -95,7 +95,7 @@ void cohort::leave(turn& t, inquiry* report, time_point now) {
     if (report) answer(*report);
     return serve(*of, now);
   }
-  if (!report && may_linger(*of, now)) {
+  if (rules_.options.linger > duration::zero() && !report && may_linger(*of, now)) {
     of->turns_end = saturating_add(now, rules_.options.linger);
     of->renew_at = rules_.can.wanted == wanted_by::poll ? now + polled_every : never;
     return;
@@ -107,7 +107,7 @@ void cohort::leave(turn& t, inquiry* report, time_point now) {
 bool cohort::may_linger(const conversation& c, time_point now) const noexcept {
   if (first_ || closed_ || c.is_lost || c.how == mode::permit) return false;
   if (c.is_wanted && !planted(mutant::linger_kept)) return false;
-  return rules_.options.linger > duration::zero() && (!c.is_leased() || linger_end(c) > now);
+  return !c.is_leased() || linger_end(c) > now;
 }
 
 // A grant that is about to run out is given back before it does.

@@ -83,11 +83,11 @@ class cohort {
 
   // The backend, through a conversation.
   void on_granted(conversation&, const grant&);
-  void on_refused(conversation&, failure);
+  void on_refused(conversation&, const failure&);
   void on_moved(conversation&, time_point deadline, std::uint32_t ticket, time_point now);
   void on_lost(conversation&);
   void on_wanted(conversation&);
-  void on_ended(conversation&, failure);
+  void on_ended(conversation&, const failure&);
 
   // Time. tick() does what is due; next_tick() tells when it must be called again.
   void tick(time_point now);
@@ -96,6 +96,7 @@ class cohort {
   conversation* take_todo() noexcept;  // unlinked one by one; its `todo` says what
   call* take_answered() noexcept;      // the whole list
   using notices = std::vector<std::stop_source>;
+  bool has_notices() const noexcept { return notices_ != nullptr; }
   std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
   bool busy() const noexcept { return busy_ > 0; }  // has claims that are not idle
   bool has_todo() const noexcept { return !todo_.empty(); }
@@ -129,7 +130,8 @@ class cohort {
   bool is_shut(const conversation&, time_point now) const noexcept;
   bool budget_is_spent(const conversation&, time_point now) const noexcept;
   bool is_spent(const conversation&, time_point now) const noexcept;
-  conversation* ask_if_wanted();
+  conversation* ask_if_wanted() { return first_ && !asking_ && !closed_ ? ask_next() : nullptr; }
+  conversation* ask_next();
   void stop_asking();
   void release(conversation&);
   void release_and_ask(conversation&);

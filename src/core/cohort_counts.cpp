@@ -14,7 +14,6 @@ void cohort::count(tally::counter which) const noexcept {
 
 // Before c lets it in.
 void cohort::count_turn(const conversation& c, const waiter& w, turn& t, time_point now) const {
-  if (!rules_.counts) return;
   rules_.counts->waited(w.how.how, w.asked == time_point{} ? duration::zero() : now - w.asked);
   if (c.inside_first) rules_.counts->count(tally::shares_joined);
   turn::rarely& more = t.more();
@@ -24,7 +23,6 @@ void cohort::count_turn(const conversation& c, const waiter& w, turn& t, time_po
 
 // A lease that had run out when its holder left was lost, even if nobody had looked yet.
 void cohort::count_hold(turn& t, time_point now) const {
-  if (!rules_.counts) return;
   rules_.counts->held(t.more().how, now - t.more().began);
   if (!t.is_held_by_word() || t.deadline.load(std::memory_order_relaxed) > now) return;
   rules_.counts->count(tally::losses);

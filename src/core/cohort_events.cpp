@@ -39,7 +39,7 @@ bool cohort::clock_matters() const noexcept {
   return first_ && (rules_.counts || first_ != last_ || first_->max_hold != duration::max());
 }
 
-void cohort::on_refused(conversation& c, failure why) {
+void cohort::on_refused(conversation& c, const failure& why) {
   if (&c != asking_) return;
   asking_ = nullptr;
   idle(c);
@@ -98,7 +98,7 @@ void cohort::polled(conversation& c, bool others_wait, time_point now) {
   if (others_wait && !planted(mutant::linger_kept)) release_and_ask(c);
 }
 
-void cohort::on_ended(conversation& c, failure why) {
+void cohort::on_ended(conversation& c, const failure& why) {
   if (c.now != state::withdrawing && c.now != state::releasing) return;
   if (&c == asking_) asking_ = nullptr;
   const bool told = answer_releases(c, why);

@@ -75,7 +75,7 @@ bool cohort::start_turn(conversation& c, time_point now) {
   }
   unlink(w);
   turn& t = new_turn();
-  count_turn(c, w, t, now);
+  if (rules_.counts) count_turn(c, w, t, now);
   t.is_share = w.how.how == mode::shared;
   if (!c.inside_first && (c.how != mode::shared || c.places == 0)) ++c.places;
   const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : c.places - 1;
@@ -151,9 +151,8 @@ void cohort::tell(std::stop_source& source) {
   notices_->push_back(source);
 }
 
-// What asks next, when somebody is in line and nothing stands in the way.
-conversation* cohort::ask_if_wanted() {
-  if (!first_ || asking_ || closed_) return nullptr;
+// What asks for the first in line, when nothing that is held stands in the way.
+conversation* cohort::ask_next() {
   if (held_ && first_->how.how != mode::permit) return nullptr;
   for (const conversation* c = held_; c; c = c->next)
     if (c->waits_for_renewal) return nullptr;  // it is about to serve the first in line

@@ -10,7 +10,6 @@ namespace holdfast::inline v0::detail {
 namespace {
 
 acquire_options as_we_know_them(const acquire_options& given, std::size_t size) {
-  if (size == sizeof(acquire_options)) return given;
   acquire_options known;
   std::memcpy(static_cast<void*>(&known), &given, std::min(size, sizeof known));
   return known;
@@ -33,18 +32,18 @@ core::failure fault_of(lock_mode how, const acquire_options& o, std::uint32_t pe
   if (o.permits == 0 || o.permits > most)
     return {errc::bad_option, "it asks for " + std::to_string(o.permits) + " permits; give 1" +
                                   (most == 1 ? "" : " to " + std::to_string(most))};
-  if (const auto fault = core::note_fault(o.note); !fault.empty())
-    return {errc::bad_option, std::string(fault)};
+  const auto fault = o.note.empty() ? std::string_view() : core::note_fault(o.note);
+  if (!fault.empty()) return {errc::bad_option, std::string(fault)};
   return {};
 }
 
 }  // namespace
 
-core::failure request::read(lock_mode mode, const acquire_options& given, std::size_t size,
+core::failure request::read(lock_mode mode, const acquire_options& o, std::size_t size,
                             wait_bound bound, slot& home) {
+  if (size != sizeof o) return read(mode, as_we_know_them(o, size), sizeof o, bound, home);
   if (!home.client().is_of_this_process()) return {errc::forked, {}};
   const core::lock_rules& rules = home.client().rules();
-  const acquire_options o = as_we_know_them(given, size);
   if (core::failure why = fault_of(mode, o, home.permits(), rules); why.code) {
     if (rules.counts) rules.counts->failed(why.code);
     return why;

@@ -32,20 +32,23 @@ void slot::settle(lock& l, unsigned users_to_drop) noexcept {
     core::call* const answered = cohort_.take_answered();
     conversation* const c = speaking_ ? nullptr : cohort_.take_todo();
     const core::time_point arm = take_arm();
-    auto notices = cohort_.take_notices();
-    if (!c && arm == core::never && !notices) return finish(l, users_to_drop, answered);
+    const bool is_news = arm != core::never || cohort_.has_notices();
+    if (!c && !is_news) return finish(l, users_to_drop, answered);
     if (c) speaking_ = true;
-    if (!c || answered || arm != core::never || notices) {  // first: after speaking it may be gone
-      l.unlock();
-      complete_all(answered);
-      if (arm != core::never) client_.timers().arm_no_later(*this, arm);
-      if (notices) client_.notify(std::move(*notices));
-      l.lock();
-    }
+    if (answered || is_news) tell(l, answered, arm);  // first: after speaking it may be gone
     if (!c) continue;
     if (!speak(l, *c, users_to_drop)) return;
     speaking_ = false;
   }
+}
+
+void slot::tell(lock& l, core::call* answered, core::time_point arm) noexcept {
+  const auto notices = cohort_.take_notices();
+  l.unlock();
+  complete_all(answered);
+  if (arm != core::never) client_.timers().arm_no_later(*this, arm);
+  if (notices) client_.notify(std::move(*notices));
+  l.lock();
 }
 
 void slot::finish(lock& l, unsigned users_to_drop, core::call* answered) noexcept {
@@ -88,24 +91,19 @@ void slot::take_over_speech(unsigned& users_to_drop) noexcept {
 // rest: then the slot may be gone.
 bool slot::speak(lock& l, conversation& c, unsigned users_to_drop) noexcept {
   const unsigned todo = std::exchange(c.todo, 0);
-  conversation* const next =
-      todo & conversation::release ? std::exchange(c.next, nullptr) : nullptr;
-  const bool succession = next && (next->todo & conversation::acquire);
-  if (succession) next->todo &= static_cast<unsigned char>(~conversation::acquire);
-  const core::ask how = ask_of(c);
-  const std::uint32_t ticket = c.ticket;
-  l.unlock();
-  core::claim& claim = claim_of(c);
-  const bool one_verb = (todo & (todo - 1)) == 0 && !succession;
-  speech said{one_verb ? this : nullptr, users_to_drop, false, speech::innermost};
+  speech said{this, users_to_drop, false, speech::innermost};
   speech::innermost = &said;
-  if (todo & conversation::acquire) claim.acquire(how);
-  if (todo & conversation::cancel) claim.cancel();
-  if (todo & conversation::downgrade) claim.downgrade();
-  if (todo & conversation::release) {
-    say_release(c, succession ? next : nullptr);
-  } else if (todo & conversation::renew) {
-    claim.renew(how.ttl, ticket);
+  if (todo == conversation::acquire) {
+    const core::ask how = ask_of(c);
+    l.unlock();
+    claim_of(c).acquire(how);
+  } else if (todo == conversation::release && !c.next) {
+    l.unlock();
+    c.claim->release(nullptr);
+  } else {
+    const bool is_one_verb = (todo & (todo - 1)) == 0 && todo != conversation::release;
+    if (!is_one_verb) said.where = nullptr;  // more is said after an answer
+    say_all(l, c, todo);
   }
   speech::innermost = said.outer;
   if (said.is_taken_over) return false;
@@ -113,10 +111,27 @@ bool slot::speak(lock& l, conversation& c, unsigned users_to_drop) noexcept {
   return true;
 }
 
-void slot::say_release(conversation& c, conversation* next) {
-  if (!next) return c.claim->release(nullptr);
-  const core::succession heir{&claim_of(*next), ask_of(*next)};
-  c.claim->release(&heir);
+void slot::say_all(lock& l, conversation& c, unsigned todo) noexcept {
+  conversation* next = todo & conversation::release ? std::exchange(c.next, nullptr) : nullptr;
+  if (next && !(next->todo & conversation::acquire)) next = nullptr;
+  if (next) next->todo &= static_cast<unsigned char>(~conversation::acquire);
+  const core::ask how = ask_of(c);
+  const core::ask heirs = next ? ask_of(*next) : core::ask{};
+  const core::duration ttl = c.ttl;
+  const std::uint32_t ticket = c.ticket;
+  l.unlock();
+  core::claim& claim = claim_of(c);
+  if (todo & conversation::acquire) claim.acquire(how);
+  if (todo & conversation::cancel) claim.cancel();
+  if (todo & conversation::downgrade) claim.downgrade();
+  if (next) {
+    const core::succession heir{&claim_of(*next), heirs};
+    claim.release(&heir);
+  } else if (todo & conversation::release) {
+    claim.release(nullptr);
+  } else if (todo & conversation::renew) {
+    claim.renew(ttl, ticket);
+  }
 }
 
 core::claim& slot::claim_of(conversation& c) {
@@ -179,8 +194,8 @@ void slot::granted(conversation& c, const grant& g) {
     cohort_.on_granted(c, seen);
   });
 }
-void slot::refused(conversation& c, failure why) {
-  step([&] { cohort_.on_refused(c, std::move(why)); });
+void slot::refused(conversation& c, const failure& why) {
+  step([&] { cohort_.on_refused(c, why); });
 }
 void slot::moved(conversation& c, core::time_point deadline, std::uint32_t ticket) {
   step([&] { cohort_.on_moved(c, deadline, ticket, client_.env().now()); });
@@ -191,9 +206,9 @@ void slot::lost(conversation& c) {
 void slot::wanted(conversation& c) {
   step([&] { cohort_.on_wanted(c); });
 }
-void slot::ended(conversation& c, failure why) {
+void slot::ended(conversation& c, const failure& why) {
   if (why.code) client_.report(name_, why);
-  step([&] { cohort_.on_ended(c, std::move(why)); });
+  step([&] { cohort_.on_ended(c, why); });
 }
 
 }  // namespace holdfast::inline v0::detail
@@ -201,10 +216,10 @@ void slot::ended(conversation& c, failure why) {
 namespace holdfast::core {
 
 void conversation::granted(const grant& g) { home.granted(*this, g); }
-void conversation::refused(failure why) { home.refused(*this, std::move(why)); }
+void conversation::refused(failure why) { home.refused(*this, why); }
 void conversation::moved(time_point d, std::uint32_t t) { home.moved(*this, d, t); }
 void conversation::lost(std::error_code) { home.lost(*this); }
 void conversation::wanted() { home.wanted(*this); }
-void conversation::ended(failure why) { home.ended(*this, std::move(why)); }
+void conversation::ended(failure why) { home.ended(*this, why); }
 
 }  // namespace holdfast::core

@@ -59,11 +59,11 @@ class slot final : private core::timer {
 
   // Said by the conversations.
   void granted(core::conversation&, const core::grant&);
-  void refused(core::conversation&, core::failure);
+  void refused(core::conversation&, const core::failure&);
   void moved(core::conversation&, core::time_point deadline, std::uint32_t ticket);
   void lost(core::conversation&);
   void wanted(core::conversation&);
-  void ended(core::conversation&, core::failure);
+  void ended(core::conversation&, const core::failure&);
 
  private:
   friend class client_impl;
@@ -81,10 +81,11 @@ class slot final : private core::timer {
   }
   void settle(lock&, unsigned users_to_drop) noexcept;
   void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
+  void tell(lock&, core::call* answered, core::time_point arm) noexcept;
   struct speech;
   bool speak(lock&, core::conversation&, unsigned users_to_drop) noexcept;
   void take_over_speech(unsigned& users_to_drop) noexcept;
-  void say_release(core::conversation&, core::conversation* next);
+  void say_all(lock&, core::conversation&, unsigned todo) noexcept;
   core::claim& claim_of(core::conversation&);
   core::ask ask_of(const core::conversation&) const noexcept;
   core::time_point take_arm() noexcept;

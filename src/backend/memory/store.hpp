@@ -116,6 +116,8 @@ class store {
 
  private:
   void ask(entry&, const request&, time_point, core::environment&, outbox&, reply&);
+  bool admits(entry&, const request&, const particulars&, time_point, core::environment&, outbox&,
+              reply&);
   void renew(entry&, const request&, time_point, core::environment&, outbox&, reply&);
   void leave(entry&, const request&, time_point, core::environment&, outbox&, reply&);
   void enqueue(entry&, const request&, const particulars&, outbox&);

@@ -80,28 +80,34 @@ bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
 void store::ask(entry& e, const request& r, time_point now, core::environment& env, outbox& out,
                 reply& answer) {
   const particulars& p = special(r);
-  if (e.more) settle(e, now, env, out);
   answer.what = reply::verdict::granted;
-  if (extend(e, r, now, answer)) return;
+  const bool is_free = !e.more && !e.held(now);
+  if (!is_free && !admits(e, r, p, now, env, out, answer)) return;
+  hold(e, r.who, p, now, r.ttl, env);
+  answer.number = e.number;
+}
+
+// Or answers otherwise.
+bool store::admits(entry& e, const request& r, const particulars& p, time_point now,
+                   core::environment& env, outbox& out, reply& answer) {
+  if (e.more) settle(e, now, env, out);
+  if (extend(e, r, now, answer)) return false;
   if (is_another(e, p.of, now, answer.of)) {
     answer.what = reply::verdict::mismatch;
-    return;
+    return false;
   }
   const bool behind = e.wanted() && !planted(mutant::writer_starved);
-  if (!behind && has_room(e, p, now)) {
-    hold(e, r.who, p, now, r.ttl, env);
-    answer.number = e.number;
-    return;
-  }
+  if (!behind && has_room(e, p, now)) return true;
   if (r.one_attempt) {
     answer.what = reply::verdict::busy;
-    return;
+    return false;
   }
   enqueue(e, r, p, out);
   answer.what = reply::verdict::queued;
   answer.first = e.more->first_in_line(r.who);
   if (answer.first) e.more->pointed_out = r.who;
   answer.lapse = earliest_lapse(e, now) - now;
+  return false;
 }
 
 void store::enqueue(entry& e, const request& r, const particulars& p, outbox& out) {
