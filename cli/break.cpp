@@ -51,7 +51,7 @@ int break_lock(int argc, char** argv) {
     return tell_broken(arguments, where.break_lock(arguments.name, owner));
   } catch (const lock_error& why) {
     if (why.code() != errc::unsupported) throw;
-    const auto all = holders_of(where, arguments.name);
+    const auto all = where.holders(arguments.name);
     const auto it = std::ranges::find(all, owner, &holder::owner);
     if (it == all.end()) return tell_broken(arguments, false);
     return tell_whom_to_end(arguments, *it, why);

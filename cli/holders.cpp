@@ -53,12 +53,6 @@ int value_of_hex(char c) {
 
 bool knows_since_when(const holder& who) noexcept { return who.pid != 0 || who.held.count() > 0; }
 
-std::vector<holder> holders_of(const client& c, const std::string& name) {
-  auto all = c.inspect(name);
-  std::erase_if(all, [&](const holder& h) { return h.name != name; });
-  return all;
-}
-
 std::string sentence_of(std::span<const holder> all) {
   std::string text = what_is_held(all) + person(all.front());
   const auto others = all.size() - 1;
@@ -72,7 +66,7 @@ std::string who_holds(const client& c, std::span<const std::string> names) {
                         : "one of " + std::to_string(names.size()) + " locks is held by somebody";
   try {
     for (const std::string& name : names)
-      if (const auto all = holders_of(c, name); !all.empty()) return sentence_of(all);
+      if (const auto all = c.holders(name); !all.empty()) return sentence_of(all);
     return somebody;
   } catch (const lock_error& e) {
     return somebody + " (who, is not known: " + e.code().message() + ')';

@@ -1,16 +1,12 @@
-// Who holds a lock: asked, and told to people and to programs.
+// Who holds a lock, told to people and to programs.
 #pragma once
 #include <holdfast/client.hpp>
 
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace holdfast::cli {
-
-// Those of just this lock; of readers and of permits there may be many. Throws lock_error.
-std::vector<holder> holders_of(const client&, const std::string& name);
 
 // "nightly is held by pid 4711 on host web1 for 12 s (note: backup)"; of a semaphore "2 of 5
 // permits of pool are held by pid 4711 ... and 1 other". `all` hold one lock and are not empty.

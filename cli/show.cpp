@@ -57,7 +57,7 @@ int show(int argc, char** argv) {
   const auto arguments = parse_look_arguments(look::show, argc, argv);
   if (arguments.help) return print(help_text("show"));
   const client where = client::open(place_of(arguments.url).text);
-  const auto all = holders_of(where, arguments.name);
+  const auto all = where.holders(arguments.name);
   const auto text = arguments.json ? object_of(arguments.name, all) : page_of(arguments.name, all);
   if (const int failed = print(text)) return failed;
   return all.empty() ? exit_free : 0;

@@ -38,7 +38,7 @@ class lookout {
     std::optional<waiting_line> line;
     for (;;) {
       const auto begun = steady_clock::now();
-      if (holders_of(where_, arguments_.name).empty()) return true;
+      if (where_.holders(arguments_.name).empty()) return true;
       const auto now = steady_clock::now();
       if (now >= until_ || stop.stop_requested()) return false;
       if (!line) line.emplace(where_, at_, std::span(&arguments_.name, 1));

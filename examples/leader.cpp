@@ -72,7 +72,7 @@ bool depose_leaders(const std::string& url, realm& r) {
   for (int change = 1; change <= changes; ++change) {
     if (!comes_true([&] { return r.leaders >= change; })) return false;
     if (operators.features().breakable)
-      for (const hf::holder& h : operators.inspect("leader"))
+      for (const hf::holder& h : operators.holders("leader"))
         operators.break_lock(h.name, h.owner);  // this holder and no other
     if (!comes_true([&] { return r.leaders > change && r.stepped_down >= change; })) return false;
   }

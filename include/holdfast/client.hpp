@@ -30,10 +30,11 @@ struct holder {
   lock_mode how = lock_mode::exclusive;
   std::uint32_t permits = 0;  // of a semaphore: those that this holder has, and of how many
   std::uint32_t of = 0;
-  std::int64_t token = 0;                                             // 0: not stored with the lock
-  std::int64_t pid = 0;                                               // 0: not known
-  std::chrono::milliseconds held{};                                   // for how long
-  std::chrono::milliseconds left = std::chrono::milliseconds::max();  // max(): has no ttl
+  std::int64_t token = 0;            // 0: not stored with the lock
+  std::int64_t pid = 0;              // 0: not known
+  std::chrono::milliseconds held{};  // for how long
+  // Until it runs out unless it is renewed; max(): it has no ttl.
+  std::chrono::milliseconds left = std::chrono::milliseconds::max();
   int waiting = 0;  // how many wait at the backend; -1: not known
 };
 
@@ -77,9 +78,13 @@ class client {
     return acquire_all(std::span(names.begin(), names.size()), o, std::move(s));
   }
 
-  // The locks that are held and whose names start with `prefix`, by name.
+  // The locks that are held and whose names start with `prefix`, by name. Goes through all that the
+  // store keeps: for operators, not for each request of a program.
   std::vector<holder> inspect(std::string_view prefix = {}) const;
-  // Takes the lock away from the holder that inspect() showed: true when it held it until now,
+  // Who holds this lock; empty when it is free. Asks about no other, whatever the store keeps.
+  // Errors, of both: unavailable, refused, forked, closed; of this one bad_name besides.
+  std::vector<holder> holders(std::string_view name) const;
+  // Takes the lock away from a holder that one of the two showed: true when it held it until now,
   // false when it is free or another holds it. Errors: unsupported, where the backend cannot.
   bool break_lock(std::string_view name, std::string_view holder_seen) const;
 

@@ -11,7 +11,7 @@
 namespace holdfast::inline v0 {
 namespace {
 
-struct holders final : core::inspection {
+struct answer_with_holders final : core::inspection {
   core::parker parker;
   core::failure why;
   std::vector<holder> list;
@@ -24,6 +24,25 @@ struct holders final : core::inspection {
     parker.signal();
   }
 };
+
+// Of the question that `ask` puts to the store, as `operation`.
+template <class Ask>
+std::vector<holder> answered(detail::client_impl& c, std::string_view operation,
+                             std::string_view name, Ask ask) {
+  answer_with_holders answer;
+  ask(c.store(), answer);
+  if (!answer.parker.signalled()) c.store().flush();
+  core::wait(answer.parker, c.store());
+  if (answer.why.code)
+    core::fail(errc{answer.why.code.value()}, operation, answer.why.text, name, c.text());
+  return std::move(answer.list);
+}
+
+void require_name(detail::client_impl& c, std::string_view operation, std::string_view name) {
+  std::string fault(core::name_fault(name));
+  if (fault.empty()) fault = c.store().name_fault(name);
+  if (!fault.empty()) core::fail(errc::bad_name, operation, std::move(fault), {}, c.text());
+}
 
 void require_open(const detail::client_impl& c, std::string_view operation) {
   if (!c.is_of_this_process())
@@ -52,23 +71,24 @@ client client::open(std::string_view where, const open_options& how, std::stop_t
 
 std::vector<holder> client::inspect(std::string_view prefix) const {
   require_open(*impl_, "inspect");
-  holders answer;
-  impl_->store().inspect(prefix, answer);
-  if (!answer.parker.signalled()) impl_->store().flush();
-  core::wait(answer.parker, impl_->store());
-  if (answer.why.code)
-    core::fail(errc{answer.why.code.value()}, "inspect", answer.why.text, {}, impl_->text());
-  std::sort(answer.list.begin(), answer.list.end(),
+  auto all = answered(*impl_, "inspect", {}, [&](core::backend& store, core::inspection& to) {
+    store.inspect(prefix, to);
+  });
+  std::sort(all.begin(), all.end(),
             [](const holder& a, const holder& b) { return a.name < b.name; });
-  return std::move(answer.list);
+  return all;
+}
+
+std::vector<holder> client::holders(std::string_view name) const {
+  require_open(*impl_, "holders");
+  require_name(*impl_, "holders", name);
+  return answered(*impl_, "holders", name,
+                  [&](core::backend& store, core::inspection& to) { store.holders(name, to); });
 }
 
 bool client::break_lock(std::string_view name, std::string_view holder_seen) const {
   require_open(*impl_, "break_lock");
-  if (const auto fault = core::name_fault(name); !fault.empty())
-    core::fail(errc::bad_name, "break_lock", std::string(fault), {}, impl_->text());
-  if (auto fault = impl_->store().name_fault(name); !fault.empty())
-    core::fail(errc::bad_name, "break_lock", std::move(fault), {}, impl_->text());
+  require_name(*impl_, "break_lock", name);
   core::blocked_verdict answer;
   impl_->store().break_lock(name, holder_seen, answer);
   answer.wait_for(impl_->store());

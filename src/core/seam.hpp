@@ -185,6 +185,7 @@ class backend {
   virtual void flush() {}                              // lets a transport send what was collected
   virtual driver* lend() noexcept { return nullptr; }  // null: callers just block
   virtual void inspect(std::string_view prefix, inspection&) = 0;
+  virtual void holders(std::string_view name, inspection&) = 0;  // of one lock, all others unasked
   virtual void break_lock(std::string_view name, std::string_view holder_seen, verdict&) = 0;
   // Writes a value at the store if the guard beside it admits the token or the owner.
   virtual void write_guarded(const guarded_write&, verdict& to) {

@@ -58,6 +58,22 @@ TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
             "{\"name\":\"job\",\"holder\":\"" + seen + "\",\"broken\":false}\n");
 }
 
+TEST_F(redis, show_and_wait_ask_about_their_lock_and_scan_nothing) {
+  process holder(hold());
+  const pid_t job = number_in(holder.line());
+  const auto scans = [&] {
+    return server_->command({"INFO", "commandstats"}).text.find("cmdstat_scan:") !=
+           std::string::npos;
+  };
+  output_of({"show", "job"}, 0);
+  output_of({"wait", "-w", "50ms", "job"}, 1);
+  ::kill(job, SIGKILL);
+  output_of({"wait", "job"}, 0);
+  EXPECT_FALSE(scans());
+  output_of({"ls"}, 0);
+  EXPECT_TRUE(scans());
+}
+
 TEST_F(redis, break_takes_an_id_that_others_have_written) {
   const std::string id = "a %\n\xff";
   server_->command({"SET", "job", id});

@@ -51,6 +51,26 @@ void inspect_finds_by_prefix(stage& on) {
   EXPECT_EQ(names_of(client.inspect("nothing")), list{});
 }
 
+void who_holds_one_lock_is_shown_at_once(stage& on) {
+  const auto client = on.client();
+  const auto other = on.client();
+  EXPECT_TRUE(other.holders("job").empty());
+  auto lease = on.lock(client).acquire();
+  const auto of_a_longer_name = on.lock(client, "job2").acquire();
+  const auto of_a_shorter_name = on.lock(client, "jo").acquire();
+  const auto holders = other.holders("job");
+  EXPECT_EQ(names_of(holders), (std::vector<std::string>{"job"}));
+  for (const auto& shown : holders) {
+    EXPECT_EQ(shown.how, on.taken_as());
+    EXPECT_FALSE(shown.owner.empty());
+    EXPECT_TRUE(shown.token == 0 || shown.token == lease.token()) << shown.token;
+  }
+  lease.release();
+  EXPECT_TRUE(other.holders("job").empty());
+  EXPECT_EQ(other.holders("job2").size(), 1u);
+  EXPECT_EQ(thrown_by([&] { (void)other.holders(""); }), errc::bad_name);
+}
+
 void break_lock_takes_a_lock_away(stage& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
@@ -99,6 +119,8 @@ behaviours inspecting() {
       CONTRACT_BEHAVIOUR(63, inspect_shows_the_holder_and_his_note, in_threads, at_the_store,
                          nothing),
       CONTRACT_BEHAVIOUR(64, inspect_finds_by_prefix, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(124, who_holds_one_lock_is_shown_at_once, in_threads, at_the_store,
+                         nothing),
       CONTRACT_BEHAVIOUR(65, break_lock_takes_a_lock_away, in_both, at_the_store, breaking),
       CONTRACT_BEHAVIOUR(66, a_wrong_holder_breaks_nothing, in_threads, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(67, features_tell_the_truth, in_threads, exclusively, nothing),

@@ -114,6 +114,23 @@ TEST(file_census, breaking_is_not_possible_and_names_the_process_to_end) {
   store->close(core::never);
 }
 
+TEST(file_census, a_lock_whose_file_cannot_be_one_is_not_told_as_free) {
+  const lock_folder folder;
+  const auto c = client::open(folder.url());
+  std::filesystem::create_symlink("elsewhere", folder.file("link.lock"));
+  std::filesystem::create_directory(folder.file("folder.lock"));
+  for (const char* name : {"link", "folder"}) {
+    try {
+      (void)c.holders(name);
+      ADD_FAILURE() << name << " is told as free";
+    } catch (const lock_error& e) {
+      EXPECT_EQ(e.code(), errc::refused) << e.what();
+      EXPECT_NE(std::string(e.what()).find("remove it"), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_TRUE(c.holders("never taken").empty());
+}
+
 TEST(file_census, foreign_files_and_foreign_locks_are_no_obstacle) {
   const lock_folder folder;
   const auto store = open_backend(folder.url());

@@ -76,8 +76,17 @@ class file_backend final : public core::backend {
     answer.found(std::move(all));
   }
 
+  void holders(std::string_view name, core::inspection& answer) override {
+    core::failure why;
+    auto all = find_holders(folder_, name, env_.wall(), why);
+    if (why.code) return answer.failed(std::move(why));
+    answer.found(std::move(all));
+  }
+
   void break_lock(std::string_view name, std::string_view, core::verdict& answer) override {
-    const auto found = find_holders(folder_, name, env_.wall());
+    core::failure why;
+    const auto found = find_holders(folder_, name, env_.wall(), why);
+    if (why.code) return answer.failed(std::move(why));
     if (found.empty()) return answer.failed({errc::unsupported, "nobody holds the lock"});
     std::string text = "the kernel keeps this lock and nobody can take it away: end ";
     for (const holder& h : found) {

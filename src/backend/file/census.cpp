@@ -34,20 +34,24 @@ class prober {
   prober(folder& f, std::chrono::microseconds wall)
       : folder_(f), wall_(wall), gate_(f.gate.open_for_probing()) {}
 
-  // Those that hold it; `name` as the file's name tells it, if it does.
-  void look_at(const std::string& file, const std::optional<std::string>& name,
-               std::vector<holder>& to) {
+  // Those that hold it; `name` as the file's name tells it, if it does. 0, or the errno of a file
+  // that cannot be a lock's.
+  int look_at(const std::string& file, const std::optional<std::string>& name,
+              std::vector<holder>& to) {
     const descriptor fd = folder_.files.open([&] {
       return ::openat(folder_.place.get(), file.c_str(),
                       O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     });
+    if (!fd) return errno;
     struct stat st;
-    if (!fd || ::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode)) return;
+    if (::fstat(fd.get(), &st) != 0) return errno;
+    if (!S_ISREG(st.st_mode)) return ENXIO;
     if (is_held(fd.get())) {
       add(read(fd.get(), 0), name, 0, to);
     } else if (!folder_.place.remote()) {
       look_at_seats(fd.get(), name, to);
     }
+    return 0;
   }
 
  private:
@@ -143,10 +147,11 @@ std::vector<holder> take_census(folder& f, std::string_view prefix, std::chrono:
 }
 
 std::vector<holder> find_holders(folder& f, std::string_view lock_name,
-                                 std::chrono::microseconds wall) {
+                                 std::chrono::microseconds wall, core::failure& why) {
   const std::string file = file_stem(lock_name, f.place.name_max()) + std::string(lock_suffix);
   std::vector<holder> all;
-  prober(f, wall).look_at(file, std::string(lock_name), all);
+  const int fault = prober(f, wall).look_at(file, std::string(lock_name), all);
+  if (fault != 0 && fault != ENOENT) why = complaint("open", f.place.path_of(file), fault);
   return all;
 }
 

@@ -16,8 +16,8 @@ namespace holdfast::file {
 std::vector<holder> take_census(folder&, std::string_view prefix, std::chrono::microseconds wall,
                                 core::failure& why);
 
-// The holders of one lock; none: it is free.
+// The holders of one lock; none: it is free. Empty with `why` set when its file cannot be read.
 std::vector<holder> find_holders(folder&, std::string_view lock_name,
-                                 std::chrono::microseconds wall);
+                                 std::chrono::microseconds wall, core::failure& why);
 
 }  // namespace holdfast::file

@@ -86,6 +86,8 @@ void backend::inspect(std::string_view prefix, core::inspection& to) {
   queries_.inspect(prefix, to);
 }
 
+void backend::holders(std::string_view name, core::inspection& to) { queries_.holders(name, to); }
+
 void backend::break_lock(std::string_view name, std::string_view holder_id, core::verdict& to) {
   const auto seen = holder_seen_of(holder_id);
   if (!seen) return to.decided(false);  // no holder of a memory store has such an id

@@ -27,6 +27,7 @@ class backend final : public core::backend {
   // One step of the store is one for all its locks.
   bool can_gather(std::span<const std::string_view>) const override { return true; }
   void inspect(std::string_view prefix, core::inspection&) override;
+  void holders(std::string_view name, core::inspection&) override;
   void break_lock(std::string_view name, std::string_view holder_id, core::verdict&) override;
   void close(time_point until) override;
   void forked() noexcept override { side_.wire.forked(); }

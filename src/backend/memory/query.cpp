@@ -63,7 +63,8 @@ struct queries::item final : errand, news {
     }
     found.clear();
     s.for_each([&](const entry& e) {
-      if (e.name->starts_with(name)) describe_all(e, now, found);
+      if (all_that_begin_so ? e.name->starts_with(name) : *e.name == name)
+        describe_all(e, now, found);
     });
   }
 
@@ -110,7 +111,8 @@ struct queries::item final : errand, news {
   queries& home;
   core::inspection* shown = nullptr;
   core::verdict* broken = nullptr;
-  std::string name;  // or the prefix
+  std::string name;
+  bool all_that_begin_so = false;  // the name is a prefix
   holder_seen seen;
   time_point until{};
   std::vector<holder> found;
@@ -140,6 +142,14 @@ void queries::inspect(std::string_view prefix, core::inspection& to) {
   auto made = std::make_unique<item>(*this);
   made->shown = &to;
   made->name = prefix;
+  made->all_that_begin_so = true;
+  start(std::move(made));
+}
+
+void queries::holders(std::string_view name, core::inspection& to) {
+  auto made = std::make_unique<item>(*this);
+  made->shown = &to;
+  made->name = name;
   start(std::move(made));
 }
 

@@ -17,6 +17,7 @@ class queries {
   ~queries();  // with the client closed
 
   void inspect(std::string_view prefix, core::inspection&);
+  void holders(std::string_view name, core::inspection&);
   void break_lock(std::string_view name, const holder_seen&, core::verdict&);
   // With the server's mutex held.
   bool empty() const noexcept { return items_.empty(); }

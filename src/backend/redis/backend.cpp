@@ -48,6 +48,10 @@ void backend::inspect(std::string_view prefix, core::inspection& to) {
   start_inspection(link_, prefix, to);
 }
 
+void backend::holders(std::string_view name, core::inspection& to) {
+  start_look_at_one(link_, name, to);
+}
+
 void backend::break_lock(std::string_view name, std::string_view seen, core::verdict& to) {
   start_breaking(link_, link_.how().prefix + std::string(name), seen, to);
 }

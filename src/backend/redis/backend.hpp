@@ -21,6 +21,7 @@ class backend final : public core::backend {
   void flush() override { link_.flush(); }
   core::driver* lend() noexcept override { return link_.lend(); }
   void inspect(std::string_view prefix, core::inspection&) override;
+  void holders(std::string_view name, core::inspection&) override;
   void break_lock(std::string_view name, std::string_view seen, core::verdict&) override;
   void write_guarded(const core::guarded_write&, core::verdict&) override;
   void close(time_point until) override;

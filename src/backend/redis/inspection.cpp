@@ -1,4 +1,4 @@
-// inspect(): who holds what.
+// inspect() and holders(): who holds what.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -17,19 +17,24 @@ using core::crier;
 
 constexpr std::size_t parts_of_lock = 5;
 
-// SCAN for the side keys; then the time, and of each lock its owner, its ttl, its line, and who
-// shares it with how many permits; then, of each holder, what is known of it.
+// SCAN for the side keys, where it is not about one lock; then the time, and of each lock its
+// owner, its ttl, its line, and who shares it with how many permits; then, of each holder, what is
+// known of it.
 class inspection final : public question {
  public:
-  inspection(link& l, std::string_view prefix, core::inspection& to)
-      : question(l), prefix_(l.how().prefix + std::string(prefix)), to_(to) {
-    if (!prefix.empty()) names_.push_back(prefix_);
+  enum class scope { all_that_begin_so, one };
+
+  inspection(link& l, std::string_view name, scope what, core::inspection& to)
+      : question(l), prefix_(l.how().prefix + std::string(name)), to_(to) {
+    if (!name.empty()) names_.push_back(prefix_);
+    if (what == scope::one) stage_ = stage::locks;
   }
 
  private:
   enum class stage { scan, locks, holders };
 
   void ask(time_point now, crier& cry) override {
+    if (stage_ == stage::locks) return ask_locks(now, cry);
     std::string bytes;
     command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
                       << "1000";
@@ -67,7 +72,7 @@ class inspection final : public question {
     stage_ = stage::locks;
     if (names_.empty()) return finish({}, now, cry);
     awaited = 1 + parts_of_lock * names_.size();
-    send_one(now, cry, [](std::string& out) { command(out, 1) << "TIME"; });
+    if (!send_one(now, cry, [](std::string& out) { command(out, 1) << "TIME"; })) return;
     for (const std::string& k : names_) {
       const std::string_view tag = tag_of(k);
       send_one(now, cry, [&](std::string& out) { command(out, 2) << "GET" << k; });
@@ -87,10 +92,10 @@ class inspection final : public question {
   }
 
   template <class Write>
-  void send_one(time_point now, crier& cry, Write write) {
+  bool send_one(time_point now, crier& cry, Write write) {
     std::string bytes;
     write(bytes);
-    send(std::move(bytes), now, cry);
+    return send(std::move(bytes), now, cry);
   }
 
   void part_of_lock(const value& v) {
@@ -200,7 +205,11 @@ class inspection final : public question {
 }  // namespace
 
 void start_inspection(link& over, std::string_view prefix, core::inspection& to) {
-  (new inspection(over, prefix, to))->start();
+  (new inspection(over, prefix, inspection::scope::all_that_begin_so, to))->start();
+}
+
+void start_look_at_one(link& over, std::string_view lock, core::inspection& to) {
+  (new inspection(over, lock, inspection::scope::one, to))->start();
 }
 
 }  // namespace holdfast::redis

@@ -31,9 +31,11 @@ class question : public answerer, protected core::news {
   virtual void ask(time_point now, core::crier&) = 0;
   virtual void tell_answer() = 0;
 
-  void send(std::string&& bytes, time_point now, core::crier& cry) {
-    if (!over.ask_special(*this, std::move(bytes), now))
-      finish({errc::unavailable, over.why_not()}, now, cry);
+  // False when there is no connection: it has finished then, and must send no more.
+  bool send(std::string&& bytes, time_point now, core::crier& cry) {
+    if (over.ask_special(*this, std::move(bytes), now)) return true;
+    finish({errc::unavailable, over.why_not()}, now, cry);
+    return false;
   }
   void cut(time_point now, core::crier& cry) override {
     if (--awaited > 0) return;

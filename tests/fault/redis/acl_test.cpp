@@ -1,4 +1,5 @@
 // A user who may do no more than holdfast needs; and what is left when everybody has gone.
+#include "../../stress/mixed_player.hpp"
 #include "stage.hpp"
 
 namespace holdfast::redis_test {
@@ -13,7 +14,7 @@ constexpr const char* least =
     "+multi +exec +set +incr +get +evalsha +eval +script|load +ping +time +select "
     "+client|setname +client|id +client|kill +info +subscribe +publish "
     "+del +exists +pttl +pexpire +zadd +zrem +zrange +zrank +zscore +zcard +zpopmin "
-    "+hset +hget +hdel";
+    "+hset +hget +hgetall +hdel +hincrby +incrby +scan";
 
 std::string url_of(const redis_server& server) {
   return "redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) + quick_with("ttl=1s");
@@ -37,6 +38,22 @@ TEST_F(redis_acl, the_least_rights_are_enough_for_everything) {
   const auto denied = server.command({"ACL", "LOG"});
   EXPECT_TRUE(denied.items.empty()) << to_text(denied);
   expect_nothing_left(server);
+}
+
+TEST_F(redis_acl, the_least_rights_are_enough_for_readers_permits_and_several_locks) {
+  redis_server server({.acl = least, .default_user = false});
+  const auto seed = stress::seed_of_run();
+  stress::troupe all({url_of(server), url_of(server)}, 3, stress::cast_of<stress::mixed_player>(),
+                     stress::seed_of_run());
+  const auto operators = client::open(url_of(server));
+  while (all.plays() < 300) {
+    (void)operators.holders("stress/permits");
+    (void)operators.inspect("stress/");
+  }
+  all.end();
+  const auto denied = server.command({"ACL", "LOG"});
+  EXPECT_TRUE(denied.items.empty()) << to_text(denied);
+  stress::expect_sound(all.history(), {.wake_bound = 10s, .lapse = 2s}, seed);
 }
 
 TEST_F(redis_acl, without_the_right_to_end_old_connections_no_promise_is_broken) {

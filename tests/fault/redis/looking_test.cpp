@@ -1,0 +1,49 @@
+// An operator's questions at the server.
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_looking : public on_redis {};
+
+bool was_asked(redis_server& server, const std::string& command) {
+  const auto counted = server.command({"INFO", "commandstats"}).text;
+  return counted.find("cmdstat_" + command + ":") != std::string::npos;
+}
+
+TEST_F(redis_looking, at_one_lock_goes_through_no_other_keys) {
+  redis_server server;
+  const auto c = client::open(server.url());
+  const auto alone = c.mutex("alone").acquire();
+  const auto share = c.shared_mutex("share").acquire_shared();
+  const auto permits = c.semaphore("permits", 3).acquire({.permits = 2});
+  for (const char* name : {"alone", "share", "permits"}) EXPECT_EQ(c.holders(name).size(), 1u);
+  EXPECT_EQ(c.holders("permits").at(0).permits, 2u);
+  EXPECT_TRUE(c.holders("free").empty());
+  EXPECT_FALSE(was_asked(server, "scan"));
+  EXPECT_FALSE(was_asked(server, "keys"));
+  EXPECT_EQ(c.inspect("share").size(), 1u);
+  EXPECT_TRUE(was_asked(server, "scan"));
+}
+
+TEST_F(redis_looking, without_a_connection_is_told_so_once_and_works_again_later) {
+  redis_server server;
+  tcp_proxy proxy(server.port());
+  const auto c = client::open(proxy.url() + quick_with("close-timeout=500ms"));
+  const auto held = client::open(server.url()).mutex("x").acquire();
+  proxy.refuse(true);
+  proxy.reset_all();
+  for (int i = 0; i < 50; ++i) {
+    const auto t = told_by([&] { (void)c.holders("x"); });
+    EXPECT_EQ(t.code, outcome::unavailable) << t.text;
+  }
+  proxy.refuse(false);
+  EXPECT_TRUE(eventually([&] {
+    std::size_t shown = 0;
+    const auto t = told_by([&] { shown = c.holders("x").size(); });
+    return !t.code && shown == 1;
+  }));
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test
