@@ -187,6 +187,12 @@ void cohort::release(conversation& c) {
 
 void cohort::release_and_ask(conversation& c) {
   release(c);
+  // Who was granted it together with others, and could not begin, does not ask again alone.
+  while (first_ && first_->how.with) {
+    waiter& w = *first_;
+    unlink(w);
+    answer(w, {errc::timed_out, {}});
+  }
   c.next = ask_if_wanted();
 }
 

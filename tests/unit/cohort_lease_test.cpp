@@ -148,6 +148,22 @@ TEST_F(a_cohort, gives_back_a_grant_that_arrives_after_its_deadline) {
   machine.withdraw(a, errc::canceled, env.now());
 }
 
+TEST_F(a_cohort, does_not_ask_again_alone_for_what_was_granted_with_others_and_is_gone) {
+  caller a(30s);
+  a.how.one_attempt = true;
+  a.how.with = holdfast::core::gathering::of(2);
+  enter(a);
+  conversation* const claim = said(conversation::acquire);
+  grant_to(*claim, 7, 10s);
+  EXPECT_EQ(said(conversation::renew), claim) << "too short to begin";
+  machine.on_lost(*claim);
+  complete_answered();
+  EXPECT_TRUE(a.answered);
+  EXPECT_EQ(a.why.code, errc::timed_out);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_TRUE(silent());
+}
+
 TEST_F(a_cohort, ends_a_wait_when_its_time_has_passed) {
   caller a;
   a.until = env.now() + 1s;

@@ -101,7 +101,8 @@ void claim::release(const core::succession* next) {
     actions a = steps_.release(now);
     const bool both_alone =
         steps_.how() == lock_mode::exclusive && next && next->how.how == lock_mode::exclusive;
-    if (both_alone && a.send == operation::release && link_.may_join()) {
+    const bool lines_up = both_alone && !next->how.one_attempt;
+    if (lines_up && a.send == operation::release && link_.may_join()) {
       auto& heir = static_cast<claim&>(*next->who);
       a.send = operation::none;
       heir.carry_out(heir.steps_.succeed(next->how.ttl, now), now, cry);
