@@ -10,8 +10,8 @@
 //   m.async_try_acquire(o, token)     | (error_code, lease): one attempt; busy: no error, no lease
 //   m.async_try_acquire_for(d, o, t)  | (error_code, lease): waits at most so long
 //   s.async_acquire_shared(...) etc.  | the same for a share of a shared_mutex
-//   multi.async_acquire(...) etc.     | (error_code, lease_set): all of them or none, one after the
-//                                     | other; the locks must live until it completes
+//   multi.async_acquire(...) etc.     | (error_code, lease_set): all of them or none, as acquire();
+//                                     | the locks must live until it completes
 //   lease.async_release(token)        | (error_code): as release(); the lease is empty at once
 //   lease_set.async_release(token)    | the same for all of them at once
 //
@@ -43,6 +43,7 @@
 #include <boost/system/error_code.hpp>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -80,16 +81,19 @@ class async_entry_for final : public async_entry {
         parts_(parts{std::move(h),
                      boost::asio::prefer(e, boost::asio::execution::outstanding_work.tracked)}) {}
 
-  // What an operation does that begins: `begin` gives what can be withdrawn, or null.
+  // What an operation does that begins: `begin` gives what can be withdrawn, or null. Then the
+  // clients that it is about are seen to.
   template <class Begin>
-  void start(const std::shared_ptr<client_impl>& c, Begin begin) {
+  void start(std::span<const std::shared_ptr<client_impl>> clients, Begin begin) {
     const auto slot = boost::asio::get_associated_cancellation_slot(parts_->handler);
     const executor e = boost::asio::get_associated_executor(parts_->handler);
     this->box_->add(*this);
     auto op = begin(slot.is_connected());
     if (op && slot.is_connected()) withdraw_by(slot, std::move(op));
-    if (!c) return;
-    this->box_->begun(c, [&] { boost::asio::post(e, [box = this->box_] { box->see_to_all(); }); });
+    for (const auto& c : clients)
+      if (c)
+        this->box_->begun(c,
+                          [&] { boost::asio::post(e, [box = this->box_] { box->see_to_all(); }); });
   }
 
  private:
@@ -150,7 +154,8 @@ struct async_acquire_beginning {
     o.note = note;
     const auto executor = boost::asio::get_associated_executor(h);
     const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
-    entry->start(client_of(*from), [&](bool may_be_withdrawn) {
+    const auto client = client_of(*from);
+    entry->start({&client, 1}, [&](bool may_be_withdrawn) {
       return begin_acquire(*from, how, o, sizeof o, bound, may_be_withdrawn, entry);
     });
   }
@@ -162,7 +167,8 @@ struct async_release_beginning {
     using entry_type = async_entry_for<std::decay_t<Handler>>;
     const auto executor = boost::asio::get_associated_executor(h);
     const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
-    entry->start(client_of(l), [&](bool) {
+    const auto client = client_of(l);
+    entry->start({&client, 1}, [&](bool) {
       begin_release(l, entry);
       return std::shared_ptr<async_operation>();
     });

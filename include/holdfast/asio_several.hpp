@@ -4,10 +4,8 @@
 #include <holdfast/error.hpp>
 #include <holdfast/multi_mutex.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,95 +13,50 @@ namespace holdfast {
 inline namespace v0 {
 namespace detail {
 
-// One after the other, in the order in which all take them.
+struct async_step_beginning {
+  template <class Handler>
+  void operator()(Handler&& h, const std::shared_ptr<async_taking>& all) const {
+    using entry_type = async_entry_for<std::decay_t<Handler>>;
+    const auto executor = boost::asio::get_associated_executor(h);
+    const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
+    entry->start(clients_of(*all), [&](bool) { return begin_step(all, entry); });
+  }
+};
+
 class async_taking_all {
  public:
-  async_taking_all(const std::vector<exclusive_lockable*>& locks, wait_bound bound,
-                   const acquire_options& o)
-      : state_(std::make_unique<state>()) {
-    state_->order = together::order_of(locks);
-    for (const std::size_t i : state_->order) state_->locks.push_back(locks[i]);
-    state_->bound = bound;
-    state_->until = lease_clock::now() + std::min(bound.most, longest);
-    state_->note = o.note;
-    state_->options = o;
-  }
+  explicit async_taking_all(std::shared_ptr<async_taking> all) : all_(std::move(all)) {}
 
   template <class Self>
   void operator()(Self& self) {
-    if (state_->is_refused) return self.complete(make_error_code(errc::bad_option), lease_set());
     self.reset_cancellation_state(boost::asio::enable_total_cancellation());
-    if (!state_->locks.empty()) return ask_next(self);
-    state_->is_refused = true;
-    const auto executor = self.get_executor();
-    boost::asio::post(executor, std::move(self));
+    next_step(self);
   }
   template <class Self>
-  void operator()(Self& self, boost::system::error_code code, lease got) {
-    const bool granted = static_cast<bool>(got);
-    if (granted) state_->taken.push_back(std::move(got));
-    const bool is_last = state_->taken.size() == state_->locks.size();
-    if (granted && !is_last && self.cancelled() != boost::asio::cancellation_type::none)
-      code = make_error_code(errc::canceled);
-    if (code || !granted) {
-      state_->taken.clear();
-      return self.complete(code, lease_set());
-    }
-    if (!is_last) return ask_next(self);
-    for (const lease& l : state_->taken)
-      if (!l.held()) return ask_again(self);  // lost while the others were waited for
-    std::vector<lease> as_given(state_->taken.size());
-    for (std::size_t i = 0; i < as_given.size(); ++i)
-      as_given[state_->order[i]] = std::move(state_->taken[i]);
-    self.complete({}, together::set_of(std::move(as_given)));
+  void operator()(Self& self, boost::system::error_code) {
+    if (!is_over(*all_)) return next_step(self);
+    std::error_code code;
+    lease_set got = result_of(*all_, code);
+    self.complete(code, std::move(got));
   }
 
  private:
-  static constexpr int rounds_max = 3;
-  static constexpr std::chrono::nanoseconds longest = std::chrono::hours{24 * 366};
-  struct state {
-    std::vector<std::size_t> order;
-    std::vector<const exclusive_lockable*> locks;
-    std::vector<lease> taken;
-    wait_bound bound;
-    lease_clock::time_point until;
-    acquire_options options;
-    std::string note;
-    int rounds = 0;
-    bool is_refused = false;  // there is nothing to take
-  };
-
   template <class Self>
-  void ask_again(Self& self) {
-    state& s = *state_;
-    s.taken.clear();
-    const bool is_over =
-        s.bound.what == wait_bound::kind::one_attempt ||
-        (s.bound.what == wait_bound::kind::within && s.until <= lease_clock::now());
-    if (is_over) return self.complete({}, lease_set());
-    if (++s.rounds < rounds_max) return ask_next(self);
-    self.complete(make_error_code(errc::lost), lease_set());  // the ttl is too short for all
-  }
-  template <class Self>
-  void ask_next(Self& self) {
-    state& s = *state_;
-    wait_bound bound = s.bound;
-    if (bound.what == wait_bound::kind::within)
-      bound = wait_bound::within(s.until - lease_clock::now());
-    s.options.note = s.note;
-    const exclusive_lockable* const next = s.locks[s.taken.size()];
-    const acquire_options o = s.options;
-    async_take(lock_mode::exclusive, next, bound, o, std::move(self));
+  void next_step(Self& self) {
+    if (self.cancelled() != boost::asio::cancellation_type::none) withdraw(*all_);
+    const auto all = all_;
+    boost::asio::async_initiate<Self, void(boost::system::error_code)>(async_step_beginning(), self,
+                                                                       all);
   }
 
-  std::unique_ptr<state> state_;
+  std::shared_ptr<async_taking> all_;
 };
 
 template <class Token>
 auto async_take_all(const std::vector<exclusive_lockable*>& locks, wait_bound bound,
                     const acquire_options& o, Token&& token) {
   return boost::asio::async_compose<Token, void(boost::system::error_code, lease_set)>(
-      async_taking_all(locks, bound, o), token);
+      async_taking_all(taking_of(together::homes_of(locks), o, sizeof o, bound)), token);
 }
 
 class async_releasing_all {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -36,6 +37,16 @@ std::shared_ptr<async_operation> begin_acquire(const lockable_base&, lock_mode,
                                                bool may_be_withdrawn,
                                                std::shared_ptr<async_answer>);
 void withdraw(async_operation&) noexcept;
+// Several locks, which must live as long as it does: taken in steps, each from begin_step() to its
+// answer, until is_over(); then result_of() tells what is had.
+std::shared_ptr<async_taking> taking_of(std::span<slot* const>, const acquire_options&,
+                                        std::size_t size, wait_bound);
+std::shared_ptr<async_operation> begin_step(const std::shared_ptr<async_taking>&,
+                                            std::shared_ptr<async_answer>);
+void withdraw(async_taking&) noexcept;
+bool is_over(const async_taking&) noexcept;
+lease_set result_of(async_taking&, std::error_code&);
+std::vector<std::shared_ptr<client_impl>> clients_of(const async_taking&);
 void begin_release(lease&, std::shared_ptr<async_answer>);
 
 std::shared_ptr<client_impl> client_of(const lockable_base&);

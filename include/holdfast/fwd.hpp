@@ -29,6 +29,7 @@ class redis_guard;
 namespace detail {
 class async_answer;
 class async_operation;
+class async_taking;
 class client_impl;
 class lockable_base;
 class slot;

@@ -54,12 +54,10 @@ class together {
   static lease_set take(std::span<exclusive_lockable* const>, const acquire_options&,
                         std::size_t size, wait_bound, std::stop_token, std::error_code*);
   static std::error_code release(std::vector<lease>&) noexcept;
-  static void refuse_twins(std::span<exclusive_lockable* const>);
-  // The places of these locks in the order in which all of them are taken.
-  static std::vector<std::size_t> order_of(std::span<exclusive_lockable* const>);
-  static lease_set set_of(std::vector<lease>);
+  static void refuse_none_or_twins(std::span<exclusive_lockable* const>);
+  static std::vector<slot*> homes_of(std::span<exclusive_lockable* const>);
+  static lease_set set_of(const std::vector<turn*>&);
   static std::vector<lease> members_of(lease_set&&) noexcept;
-  static lease lease_of(turn&) noexcept;
 };
 
 }  // namespace detail
@@ -67,15 +65,16 @@ class together {
 // Refers to its locks, which must outlive it: mutexes, shared and recursive ones, of any clients.
 // All or nothing. They are taken in one step where they are in one place that can do it and are
 // free; else one after the other in the order of (name, backend), whatever the order given, so that
-// two of them never wait for each other. Throws errc::bad_option when the same lock is given twice.
+// two of them never wait for each other. Throws errc::bad_option when there is none or the same one
+// twice.
 class multi_mutex final {
  public:
   template <class... Locks>
   explicit multi_mutex(Locks&... locks) : members_{&locks...} {
-    refuse_twins();
+    check();
   }
   explicit multi_mutex(std::vector<exclusive_lockable*> locks) : members_(std::move(locks)) {
-    refuse_twins();
+    check();
   }
 
   // The verbs of every lock (lockable.hpp), for all at once; the options hold for each.
@@ -121,7 +120,7 @@ class multi_mutex final {
   const lease_set& current() const noexcept { return current_; }
 
  private:
-  void refuse_twins() const;
+  void check() const;
   lease_set take(const acquire_options&, detail::wait_bound, std::stop_token,
                  std::error_code*) const;
   std::vector<exclusive_lockable*> members_;

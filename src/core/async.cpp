@@ -4,8 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/client_impl.hpp"
-#include "core/lockable_state.hpp"
+#include "core/async_operation.hpp"
 #include "core/parker.hpp"
 #include "core/request.hpp"
 #include "core/turn.hpp"
@@ -15,22 +14,31 @@ namespace holdfast::inline v0::detail {
 
 using core::failure;
 
-// An acquire. Lives until it is answered, and as long as somebody may withdraw it.
-class async_operation final : public core::waiter {
+void async_operation::tell(const std::shared_ptr<async_answer>& to, std::error_code code,
+                           turn* granted, client_impl& client,
+                           std::shared_ptr<void> to_end) noexcept {
+  lease taken(granted);
+  if (to->answered(code, taken, to_end)) return;
+  const auto left = std::make_shared<lease>(std::move(taken));
+  const std::shared_ptr<core::worker> elsewhere = client.env().make_worker("holdfast-end");
+  elsewhere->post([elsewhere, left, end = std::move(to_end)] { left->unlock(); });
+}
+
+namespace {
+
+class async_acquire final : public async_operation, private core::waiter {
  public:
-  async_operation(slot& s, bool may_be_withdrawn, std::shared_ptr<async_answer> a)
+  async_acquire(slot& s, bool may_be_withdrawn, std::shared_ptr<async_answer> a)
       : home_(s), client_(s.client().shared_from_this()), answer_(std::move(a)) {
     if (!may_be_withdrawn) return;
     is_user_ = true;
     home_.add_user();
   }
-  ~async_operation() {
+  ~async_acquire() override {
     if (is_user_) home_.drop_user();
   }
 
-  static slot& home_of(const lockable_base& l) noexcept { return l.state_->home; }
-
-  void begin(const std::shared_ptr<async_operation>& self, const request& r, wait_bound bound) {
+  void begin(const std::shared_ptr<async_acquire>& self, const request& r, wait_bound bound) {
     how = r.how;
     note_ = r.how.note;
     how.note = note_;
@@ -45,34 +53,20 @@ class async_operation final : public core::waiter {
     const bool well = granted || (is_try_ && why.code == outcome::busy);
     tell(answer_, well ? std::error_code() : why.code, granted, *client_, std::move(self_));
   }
-  void withdraw() noexcept { home_.withdraw(*this); }
-  client_impl& client() noexcept { return *client_; }
-  static turn* turn_of(const lease& l) noexcept { return l.turn_; }
-
-  // The last reference to a client must not go on a thread that tells the client's own events: with
-  // the answer it goes to the user, or to a thread of its own.
-  static void tell(const std::shared_ptr<async_answer>& to, std::error_code code, turn* granted,
-                   client_impl& client, std::shared_ptr<void> to_end) noexcept {
-    lease taken(granted);
-    if (to->answered(code, taken, to_end)) return;
-    const auto left = std::make_shared<lease>(std::move(taken));
-    const std::shared_ptr<core::worker> elsewhere = client.env().make_worker("holdfast-end");
-    elsewhere->post([elsewhere, left, end = std::move(to_end)] { left->unlock(); });
+  void withdraw() noexcept override {
+    home_.withdraw(*this);
+    see_to(*client_);
   }
-
-  static void begin_release(lease& l, std::shared_ptr<async_answer> a);
 
  private:
   slot& home_;
   std::shared_ptr<client_impl> client_;
   std::shared_ptr<async_answer> answer_;
-  std::shared_ptr<async_operation> self_;  // until it is answered
+  std::shared_ptr<async_acquire> self_;  // until it is answered
   std::string note_;
   bool is_user_ = false;
   bool is_try_ = false;
 };
-
-namespace {
 
 struct async_release final : core::inquiry {
   async_release(slot& s, std::error_code code, std::shared_ptr<async_answer> a)
@@ -104,23 +98,6 @@ class turn_watch final : public core::afterwards {
 
 }  // namespace
 
-void async_operation::begin_release(lease& l, std::shared_ptr<async_answer> a) {
-  const std::error_code status = l.status();
-  turn* const leaving = std::exchange(l.turn_, nullptr);
-  const bool ours = leaving && leaving->is_of_this_process();
-  if (!ours || leaving->leases.fetch_sub(1, std::memory_order_acq_rel) > 1) {
-    lease nothing;
-    std::shared_ptr<void> no_end;
-    (void)a->answered(status, nothing, no_end);
-    return;
-  }
-  slot& home = leaving->home;
-  const std::error_code lost = status == outcome::lost ? status : std::error_code();
-  const auto op = std::make_shared<async_release>(home, lost, std::move(a));
-  op->self = op;
-  home.begin_release(*leaving, *op);
-}
-
 std::shared_ptr<async_operation> begin_acquire(const lockable_base& from, lock_mode how,
                                                const acquire_options& o, std::size_t size,
                                                wait_bound bound, bool may_be_withdrawn,
@@ -133,18 +110,28 @@ std::shared_ptr<async_operation> begin_acquire(const lockable_base& from, lock_m
     (void)a->answered(why.code, nothing, no_end);
     return nullptr;
   }
-  auto op = std::make_shared<async_operation>(home, may_be_withdrawn, std::move(a));
+  auto op = std::make_shared<async_acquire>(home, may_be_withdrawn, std::move(a));
   op->begin(op, asked, bound);
   return op;
 }
 
-void withdraw(async_operation& op) noexcept {
-  op.withdraw();
-  see_to(op.client());
-}
+void withdraw(async_operation& op) noexcept { op.withdraw(); }
 
 void begin_release(lease& l, std::shared_ptr<async_answer> a) {
-  async_operation::begin_release(l, std::move(a));
+  const std::error_code status = l.status();
+  turn* const leaving = async_operation::empty(l);
+  const bool ours = leaving && leaving->is_of_this_process();
+  if (!ours || leaving->leases.fetch_sub(1, std::memory_order_acq_rel) > 1) {
+    lease nothing;
+    std::shared_ptr<void> no_end;
+    (void)a->answered(status, nothing, no_end);
+    return;
+  }
+  slot& home = leaving->home;
+  const std::error_code lost = status == outcome::lost ? status : std::error_code();
+  const auto op = std::make_shared<async_release>(home, lost, std::move(a));
+  op->self = op;
+  home.begin_release(*leaving, *op);
 }
 
 std::shared_ptr<client_impl> client_of(const lockable_base& l) {

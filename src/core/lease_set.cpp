@@ -84,9 +84,9 @@ void lease_set::unlock() noexcept {
   members_.clear();
 }
 
-lease_set detail::together::set_of(std::vector<lease> members) {
+lease_set detail::together::set_of(const std::vector<turn*>& taken) {
   lease_set out;
-  out.members_ = std::move(members);
+  for (turn* const t : taken) out.members_.push_back(lease(t));
   out.watch_ = std::make_unique<lease_set::watch>();
   return out;
 }
@@ -96,7 +96,7 @@ std::vector<lease> detail::together::members_of(lease_set&& all) noexcept {
   return std::move(all.members_);
 }
 
-void multi_mutex::refuse_twins() const { detail::together::refuse_twins(members_); }
+void multi_mutex::check() const { detail::together::refuse_none_or_twins(members_); }
 
 void multi_mutex::lock() {
   if (current_)

@@ -134,6 +134,40 @@ TEST_F(asio_kinds, several_locks_come_to_a_callback_and_to_a_future) {
   EXPECT_TRUE(future.get().held());
 }
 
+TEST_F(asio_kinds, several_locks_of_two_clients_are_awaited_as_one) {
+  const client other = client::open("memory:");
+  auto a = client_.mutex("a"), b = other.mutex("b"), c = client_.mutex("c");
+  const multi_mutex all(c, b, a);
+  auto busy = b.acquire();
+  std::optional<lease_set> got;
+  all.async_acquire({}, asio::bind_executor(context_, [&](std::error_code, lease_set s) {
+                      got = std::move(s);
+                    }));
+  while (a.try_acquire()) context_.poll();
+  EXPECT_TRUE(c.try_acquire()) << "its turn has not come";
+  busy.unlock();
+  context_.restart();
+  context_.run_for(30s);
+  ASSERT_TRUE(got);
+  EXPECT_TRUE(got->held());
+  EXPECT_FALSE(c.try_acquire());
+}
+
+TEST_F(asio_kinds, several_locks_whose_context_ends_are_given_back) {
+  auto a = client_.mutex("a"), b = client_.mutex("b");
+  const multi_mutex both(a, b);
+  auto busy = b.acquire();
+  {
+    asio::io_context ends;
+    both.async_acquire({}, asio::bind_executor(ends,
+                                               [&](std::error_code, lease_set) { ADD_FAILURE(); }));
+    while (a.try_acquire()) ends.poll();
+  }
+  busy.unlock();
+  EXPECT_TRUE(a.try_acquire_for(30s));
+  EXPECT_TRUE(b.try_acquire_for(30s));
+}
+
 TEST_F(asio_kinds, a_cancelled_wait_for_several_gives_back_what_it_had) {
   auto a = client_.mutex("a"), b = client_.mutex("b");
   auto busy = b.acquire();

@@ -111,6 +111,22 @@ TEST_F(redis_asio, a_waiter_is_served_by_another_client_s_release) {
   EXPECT_TRUE(next.get().held());
 }
 
+TEST_F(redis_asio, several_locks_are_had_in_one_step_or_waited_for_in_turn) {
+  const client other = client::open(url_);
+  auto a = client_.mutex("a"), b = client_.mutex("b");
+  const multi_mutex both(b, a);
+  auto at_once = both.async_acquire({}, asio::use_future).get();
+  EXPECT_TRUE(at_once.held());
+  const auto members = at_once.members();
+  EXPECT_EQ(members[0].token() - members[1].token(), 1024) << "numbers of one step";
+  at_once.async_release(asio::use_future).get();
+  lease held = other.mutex("a").acquire();
+  auto next = both.async_acquire({}, asio::use_future);
+  EXPECT_EQ(next.wait_for(20ms), std::future_status::timeout);
+  held.unlock();
+  EXPECT_TRUE(next.get().held());
+}
+
 }  // namespace
 }  // namespace holdfast
 #endif

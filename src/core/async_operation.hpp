@@ -1,0 +1,28 @@
+// What is begun through holdfast/asio.hpp, and how its answer is told.
+#pragma once
+#include <holdfast/async.hpp>
+
+#include <memory>
+
+#include "core/client_impl.hpp"
+#include "core/lockable_state.hpp"
+
+namespace holdfast::inline v0::detail {
+
+// An acquire. Lives until it is answered, and as long as somebody may withdraw it.
+class async_operation {
+ public:
+  virtual ~async_operation() = default;
+  virtual void withdraw() noexcept = 0;  // by a thread of the user's; waits no more
+
+  // The last reference to a client must not go on a thread that tells the client's own events: with
+  // the answer it goes to the user, or to a thread of its own.
+  static void tell(const std::shared_ptr<async_answer>& to, std::error_code, turn* granted,
+                   client_impl&, std::shared_ptr<void> to_end) noexcept;
+
+  static slot& home_of(const lockable_base& l) noexcept { return l.state_->home; }
+  static turn* turn_of(const lease& l) noexcept { return l.turn_; }
+  static turn* empty(lease& l) noexcept { return std::exchange(l.turn_, nullptr); }
+};
+
+}  // namespace holdfast::inline v0::detail

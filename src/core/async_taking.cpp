@@ -1,0 +1,79 @@
+// The library's side of several locks at once in holdfast/asio.hpp.
+#include <algorithm>
+#include <utility>
+
+#include <holdfast/multi_mutex.hpp>
+
+#include "core/async_operation.hpp"
+#include "core/several.hpp"
+
+namespace holdfast::inline v0::detail {
+
+// Its steps end on the user's threads: each answer is told as if it were an operation of its own.
+class async_taking final : public async_operation, private several {
+ public:
+  async_taking(std::span<slot* const> homes, const acquire_options& o, std::size_t size,
+               wait_bound b)
+      : several(homes, o, size, b), is_try_(b.what != wait_bound::kind::forever) {
+    own_note();
+    for (slot* const s : homes) {
+      client_impl& c = s->client();
+      const auto is_this = [&](const auto& known) { return known.get() == &c; };
+      if (std::none_of(clients_.begin(), clients_.end(), is_this))
+        clients_.push_back(c.shared_from_this());
+    }
+  }
+
+  void step(const std::shared_ptr<async_taking>& self, std::shared_ptr<async_answer> a) {
+    self_ = self;
+    answer_ = std::move(a);
+    if (!advance()) return;  // from here on the next step may be under way
+    is_over_ = true;
+    step_answered();
+  }
+  void withdraw() noexcept override {
+    several::withdraw();
+    for (const auto& c : clients_) see_to(*c);
+  }
+  bool is_over() const noexcept { return is_over_; }
+  lease_set result(std::error_code& code) {
+    const bool well = !why().code || (is_try_ && why().code == outcome::busy);
+    code = well ? std::error_code() : why().code;
+    return why().code ? lease_set() : together::set_of(take());
+  }
+  const std::vector<std::shared_ptr<client_impl>>& clients() const noexcept { return clients_; }
+
+ private:
+  void step_answered() noexcept override {
+    const auto answer = std::move(answer_);
+    client_impl& client = *clients_.front();
+    tell(answer, {}, nullptr, client, std::move(self_));
+  }
+
+  const bool is_try_;
+  bool is_over_ = false;
+  std::vector<std::shared_ptr<client_impl>> clients_;
+  std::shared_ptr<async_answer> answer_;  // of the step that is begun
+  std::shared_ptr<async_taking> self_;    // until it is answered
+};
+
+std::shared_ptr<async_taking> taking_of(std::span<slot* const> homes, const acquire_options& o,
+                                        std::size_t size, wait_bound bound) {
+  return std::make_shared<async_taking>(homes, o, size, bound);
+}
+
+std::shared_ptr<async_operation> begin_step(const std::shared_ptr<async_taking>& t,
+                                            std::shared_ptr<async_answer> a) {
+  t->step(t, std::move(a));
+  return t;
+}
+
+void withdraw(async_taking& t) noexcept { t.withdraw(); }
+
+bool is_over(const async_taking& t) noexcept { return t.is_over(); }
+
+lease_set result_of(async_taking& t, std::error_code& code) { return t.result(code); }
+
+std::vector<std::shared_ptr<client_impl>> clients_of(const async_taking& t) { return t.clients(); }
+
+}  // namespace holdfast::inline v0::detail
