@@ -38,40 +38,43 @@ class inspection final : public question {
     std::string bytes;
     command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
                       << "1000";
-    awaited = 1;
     send(std::move(bytes), now, cry);
   }
 
-  void answered(const value& v, time_point now, time_point, crier& cry) override {
-    if (v.is(value::kind::error) && !v.is_error("WRONGTYPE"))
-      return finish({read_error(v, {}).why, explain(v.text())}, now, cry);
-    --awaited;
-    switch (stage_) {
-      case stage::scan: return scanned(v, now, cry);
-      case stage::locks: part_of_lock(v); break;
-      case stage::holders: describe(found_[described_++], v.text()); break;
-    }
-    if (awaited > 0) return;
-    if (stage_ == stage::locks) return ask_holders(now, cry);
-    finish({}, now, cry);
+  // A key that holds something else is no lock of ours.
+  bool is_failure(const value& v) const override {
+    return v.is(value::kind::error) && !v.is_error("WRONGTYPE");
   }
 
-  void scanned(const value& v, time_point now, crier& cry) {
+  void heard(const value& v) override {
+    switch (stage_) {
+      case stage::scan: return scanned(v);
+      case stage::locks: return part_of_lock(v);
+      case stage::holders: return describe(found_[described_++], v.text());
+    }
+  }
+
+  void all_heard(time_point now, crier& cry) override {
+    switch (stage_) {
+      case stage::scan: return cursor_ == "0" ? ask_locks(now, cry) : ask(now, cry);
+      case stage::locks: return ask_holders(now, cry);
+      case stage::holders: return finish(now, cry);
+    }
+  }
+
+  void scanned(const value& v) {
     cursor_ = v[0].text();
     for (std::size_t i = 0; i < v[1].size(); ++i) {
       const auto lock = lock_of(v[1][i].text());
       if (lock && lock->starts_with(prefix_)) names_.emplace_back(*lock);
     }
-    if (cursor_ != "0") return ask(now, cry);
-    std::sort(names_.begin(), names_.end());
-    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
-    ask_locks(now, cry);
   }
 
   void ask_locks(time_point now, crier& cry) {
     stage_ = stage::locks;
-    if (names_.empty()) return finish({}, now, cry);
-    awaited = 1 + parts_of_lock * names_.size();
+    std::sort(names_.begin(), names_.end());
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    if (names_.empty()) return finish(now, cry);
     if (!send_one(now, cry, [](std::string& out) { command(out, 1) << "TIME"; })) return;
     for (const std::string& k : names_) {
       const std::string_view tag = tag_of(k);
@@ -100,7 +103,7 @@ class inspection final : public question {
 
   void part_of_lock(const value& v) {
     if (asked_++ == 0) {
-      now_ = 1'000'000 * whole(v[0].text()) + whole(v[1].text());
+      now_ = read_time(v);
       return;
     }
     switch ((asked_ - 2) % parts_of_lock) {
@@ -138,7 +141,7 @@ class inspection final : public question {
   void take_members(const value& v) {
     members_.clear();
     for (std::size_t i = 0; i + 1 < v.size(); i += 2)
-      members_.emplace_back(v[i].text(), whole(v[i + 1].text()));
+      members_.emplace_back(v[i].text(), server_time_of(whole(v[i + 1].text())));
   }
 
   void add_members(const std::string& key, const value& permits,
@@ -147,7 +150,7 @@ class inspection final : public question {
       if (ends <= now_) continue;
       holder h = holder_of(key, id);
       h.how = total ? lock_mode::permit : lock_mode::shared;
-      h.left = std::chrono::floor<std::chrono::milliseconds>(server_time{ends - now_});
+      h.left = std::chrono::floor<std::chrono::milliseconds>(ends - now_);
       h.permits = total ? 1 : 0;
       h.of = total.value_or(0);
       for (std::size_t i = 0; i + 1 < permits.size(); i += 2)
@@ -159,12 +162,12 @@ class inspection final : public question {
 
   void ask_holders(time_point now, crier& cry) {
     stage_ = stage::holders;
-    if (found_.empty()) return finish({}, now, cry);
-    awaited = found_.size();
+    if (found_.empty()) return finish(now, cry);
     for (const holder& h : found_) {
       const std::string k = over.how().prefix + h.name;
       const side_key notes{tag_of(k), k, 'm'};
-      send_one(now, cry, [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; });
+      if (!send_one(now, cry, [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; }))
+        return;
     }
   }
 
@@ -179,10 +182,10 @@ class inspection final : public question {
     if (std::count(about.begin(), about.end(), '|') < 3) return;
     h.host = part();
     h.pid = whole(part());
-    const std::int64_t since = whole(part());
+    const std::chrono::milliseconds since{std::clamp(whole(part()), std::int64_t{0}, number_max)};
     h.note = about;
     const auto now = std::chrono::floor<std::chrono::milliseconds>(over.env().wall());
-    h.held = std::max(std::chrono::milliseconds{0}, now - std::chrono::milliseconds{since});
+    h.held = std::max(std::chrono::milliseconds{0}, now - since);
   }
 
   void tell_answer() override {
@@ -196,9 +199,10 @@ class inspection final : public question {
   std::vector<std::string> names_;
   std::vector<holder> found_;
   std::string owner_;
-  std::int64_t left_ = 0, now_ = 0;  // now_: us of the server's clock
+  std::int64_t left_ = 0;
+  server_time now_{};
   int waiting_ = 0;
-  std::vector<std::pair<std::string, std::int64_t>> members_;
+  std::vector<std::pair<std::string, server_time>> members_;
   std::size_t asked_ = 0, described_ = 0;
 };
 

@@ -205,7 +205,8 @@ bool link::is_error_of(const reply& r) noexcept {
 // A number that is not above all that this connection has seen proves nothing: the counter was
 // lost. One far above the server's clock would be followed by smaller ones if it were.
 reply link::check(reply r, time_point now) {
-  if (r.what != verdict::granted || r.stands) return r;
+  if (r.what != verdict::granted) return r;
+  if (r.stands && r.number > 0 && r.number <= number_max) return r;
   if (!clock_.is_far_behind(r.number, now) && numbers_.accept(r.number)) {
     if (planted(core::mutant::token_blocks)) r.number = numbers_.from_block(r.number);
     return r;
@@ -242,8 +243,8 @@ void link::on_message(line&, const value& v, time_point now, crier& cry) {
   push p;
   if (what == "grant") {
     p.number = m.number();
-    const server_time at{m.number()};
-    const std::chrono::milliseconds window{m.number()};
+    const server_time at = server_time_of(m.number());
+    const duration window = span_of(m.number());
     p.others = m.number() != 0;
     const auto from = clock_.place(at, now, window);
     // Later than now: the server's clock was set forward since the sample.
@@ -252,7 +253,7 @@ void link::on_message(line&, const value& v, time_point now, crier& cry) {
     if (p.until <= now) p.until = core::never;
   } else if (what == "look") {
     p.what = push::kind::look;
-    const server_time at{m.number()};
+    const server_time at = server_time_of(m.number());
     const auto when = clock_.place(at, now, core::never.time_since_epoch());
     p.until = (when ? *when : now) + clock_.round_trip();
   } else if (what == "wanted") {
@@ -282,7 +283,7 @@ void link::raise_answer::answered(const value& v, time_point now, time_point sen
     return home.fail_unproven({r.why, explain(v.text())}, now, cry);
   }
   const std::int64_t floor = v[0].integer();
-  home.clock_.note(sent, server_time{v[1].integer()}, now);
+  home.clock_.note(sent, server_time_of(v[1].integer()), now);
   if (home.clock_.is_behind(floor))
     return home.fail_unproven({errc::refused, explain("AHEAD " + std::string(counter_key))}, now,
                               cry);
@@ -298,12 +299,7 @@ void link::fail_unproven(const failure& why, time_point now, crier& cry) {
 
 void link::time_answer::answered(const value& v, time_point now, time_point sent, crier&) {
   home.sampling_ = false;
-  if (v.size() != 2 || !v[0].is(value::kind::text)) return;
-  std::int64_t seconds = 0, micros = 0;
-  const std::string_view s = v[0].text(), u = v[1].text();
-  std::from_chars(s.data(), s.data() + s.size(), seconds);
-  std::from_chars(u.data(), u.data() + u.size(), micros);
-  home.clock_.note(sent, std::chrono::seconds{seconds} + server_time{micros}, now);
+  home.clock_.note(sent, read_time(v), now);
 }
 
 }  // namespace holdfast::redis

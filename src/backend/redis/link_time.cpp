@@ -117,7 +117,7 @@ void link::batch::answered(const value& v, time_point now, time_point sent, crie
       if (claim* const c = home.claims_.at(e.whose)) home.renew(*c);
     return end();
   }
-  const server_time at{v[0].integer()};
+  const server_time at = server_time_of(v[0].integer());
   const bool is_told = v.size() == entries.size() + 1;
   const duration leap = is_told ? home.clock_.leap(sent, at, now) : duration::zero();
   for (std::size_t i = 0; is_told && i < entries.size(); ++i) {

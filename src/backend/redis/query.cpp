@@ -17,23 +17,17 @@ class yes_or_no final : public question {
       : question(l), bytes_(std::move(bytes)), to_(v) {}
 
  private:
-  void ask(time_point now, crier& cry) override {
-    awaited = 1;
-    send(std::string(bytes_), now, cry);
-  }
-  void answered(const value& v, time_point now, time_point, crier& cry) override {
+  void ask(time_point now, crier& cry) override { send(std::string(bytes_), now, cry); }
+  void heard(const value& v) override { said_ = v[0].integer(); }
+  void all_heard(time_point now, crier& cry) override {
     constexpr std::int64_t again = 3;
-    if (v.is(value::kind::error))
-      return finish({read_error(v, {}).why, explain(v.text())}, now, cry);
-    if (v[0].integer() == again) return ask(now, cry);
-    was_ = v[0].integer() == 1;
-    finish({}, now, cry);
+    said_ == again ? ask(now, cry) : finish(now, cry);
   }
-  void tell_answer() override { why.code ? to_.failed(std::move(why)) : to_.decided(was_); }
+  void tell_answer() override { why.code ? to_.failed(std::move(why)) : to_.decided(said_ == 1); }
 
   const std::string bytes_;
   core::verdict& to_;
-  bool was_ = false;
+  std::int64_t said_ = 0;
 };
 
 }  // namespace

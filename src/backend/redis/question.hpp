@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "backend/redis/link.hpp"
+#include "backend/redis/speech.hpp"
 
 namespace holdfast::redis {
 
-// One after the other. Ends itself when its answer is told.
+// It ends itself when its answer is told, which is when nothing that it sent is awaited any more.
 class question : public answerer, protected core::news {
  public:
   explicit question(link& l) noexcept : over(l) {}
@@ -29,22 +30,47 @@ class question : public answerer, protected core::news {
 
  protected:
   virtual void ask(time_point now, core::crier&) = 0;
+  virtual void heard(const value&) = 0;                      // no failure
+  virtual void all_heard(time_point now, core::crier&) = 0;  // finishes, or asks on
   virtual void tell_answer() = 0;
+  virtual bool is_failure(const value& v) const { return v.is(value::kind::error); }
 
-  // False when there is no connection: it has finished then, and must send no more.
+  // False when there is no connection: nothing more is to be sent then.
   bool send(std::string&& bytes, time_point now, core::crier& cry) {
-    if (over.ask_special(*this, std::move(bytes), now)) return true;
-    finish({errc::unavailable, over.why_not()}, now, cry);
+    if (over.ask_special(*this, std::move(bytes), now)) {
+      ++awaited_;
+      return true;
+    }
+    fail({errc::unavailable, over.why_not()});
+    if (awaited_ == 0) finish(now, cry);
     return false;
   }
-  void cut(time_point now, core::crier& cry) override {
-    if (--awaited > 0) return;
-    finish({errc::unavailable, "the connection was lost"}, now, cry);
+  void fail(core::failure f) {  // the first counts
+    if (!why.code) why = std::move(f);
   }
-  void finish(core::failure f, time_point now, core::crier& cry) {
-    why = std::move(f);
+  void finish(time_point now, core::crier& cry) {
     over.count({.waiting = -1}, now);
     cry.post(*this, core::tell::ended);
+  }
+
+  link& over;
+  core::failure why;
+
+ private:
+  void answered(const value& v, time_point now, time_point, core::crier& cry) override {
+    --awaited_;
+    if (is_failure(v)) fail({read_error(v, {}).why, explain(v.text())});
+    if (!why.code) heard(v);
+    go_on(now, cry);
+  }
+  void cut(time_point now, core::crier& cry) override {
+    --awaited_;
+    fail({errc::unavailable, "the connection was lost"});
+    go_on(now, cry);
+  }
+  void go_on(time_point now, core::crier& cry) {
+    if (awaited_ > 0) return;
+    why.code ? finish(now, cry) : all_heard(now, cry);
   }
   void say(core::tell) override {
     tell_answer();
@@ -52,9 +78,7 @@ class question : public answerer, protected core::news {
   }
   void give_back() noexcept override { delete this; }
 
-  link& over;
-  core::failure why;
-  std::size_t awaited = 0;
+  std::size_t awaited_ = 0;
 };
 
 }  // namespace holdfast::redis

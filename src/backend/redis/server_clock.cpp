@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration window_min = 250ms;
-constexpr std::int64_t number_max = (std::int64_t{1} << 53) - 1;
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "backend/redis/speech.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -82,7 +83,7 @@ const meaning* meaning_of(std::string_view text) noexcept {
   return nullptr;
 }
 
-server_time time_in(const value& v) noexcept { return server_time{v.integer()}; }
+server_time time_in(const value& v) noexcept { return server_time_of(v.integer()); }
 
 }  // namespace
 
@@ -242,7 +243,7 @@ reply read_gathered(const value& all, std::size_t which, reply r) {
   const value found = all[2 + which];
   if (all[0].integer() == 1) {
     r.what = verdict::granted;
-    r.number = all[1].integer() + static_cast<std::int64_t>(which);
+    r.number = std::min(all[1].integer(), number_max) + static_cast<std::int64_t>(which);
   } else if (found.is(value::kind::text)) {
     r = read_error_text(found.text(), r);
   } else {
@@ -267,6 +268,18 @@ reply read_glance(const value& v, reply r) {
   return r;
 }
 
+server_time read_time(const value& v) {
+  if (v.size() != 2 || !v[0].is(value::kind::text)) return server_time::zero();
+  std::int64_t seconds = 0, micros = 0;
+  const std::string_view s = v[0].text(), u = v[1].text();
+  std::from_chars(s.data(), s.data() + s.size(), seconds);
+  std::from_chars(u.data(), u.data() + u.size(), micros);
+  constexpr std::int64_t in_a_second = 1'000'000;
+  if (seconds < 0 || seconds > number_max / in_a_second || micros < 0 || micros >= in_a_second)
+    return server_time::zero();
+  return server_time_of(seconds * in_a_second + micros);
+}
+
 answer read_join(const value& v, reply r) {
   constexpr std::int64_t busy = 0, granted = 1, queued = 2;
   if (v.is(value::kind::error)) return {read_error(v, r)};
@@ -283,7 +296,7 @@ answer read_join(const value& v, reply r) {
   r.stands = v.size() > 7 && v[7].integer() != 0;
   r.number = v[1].integer();
   r.first = v[3].integer() == 0;
-  r.rest = rest >= 0 ? duration(std::chrono::milliseconds{rest}) : duration::max();
+  r.rest = span_of(rest);
   r.others = v[5].integer() != 0;
   r.foreign = v[6].integer() != 0 || rest == -1;
   return {r, time_in(v[2])};
@@ -298,7 +311,7 @@ answer read_next(const value& v, reply r) {
   r.number = v[1].integer();
   r.first = true;
   r.others = true;
-  r.rest = std::chrono::milliseconds{v[2].integer()};
+  r.rest = span_of(v[2].integer());
   return {r, time_in(v[1])};
 }
 

@@ -72,6 +72,7 @@ reply read_error(const value&, reply r);
 reply read_error_text(std::string_view, reply r);
 std::string explain(std::string_view error_text);  // what it means and what to do
 std::string text_of_glance(const value&);          // as an error of the server, or empty
+server_time read_time(const value&);               // of TIME; zero: it is none
 
 std::int64_t in_ms(duration) noexcept;  // rounded up
 
