@@ -1,0 +1,106 @@
+// Whatever a script of ours is said to have answered is read as an outcome, and a claim that hears
+// it goes on.
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "backend/redis/recipe.hpp"
+#include "backend/redis/resp.hpp"
+#include "backend/redis/speech.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace holdfast::redis;
+using holdfast::lock_mode;
+
+constexpr terms usual{.op_timeout = 5s};
+constexpr time_point begun{1000s};
+constexpr duration ttl = 3s;
+
+reply asked(operation to) {
+  reply q;
+  q.to = to;
+  q.ttl = ttl;
+  q.sent = begun;
+  return q;
+}
+
+// A claim to which this is said as the answer to what it asks, and to each question it puts then.
+void hear(recipe claim, reply said) {
+  for (int i = 0; i < 4; ++i) {
+    said.epoch = claim.epoch();
+    (void)claim.on(said, begun + 1ms, usual);
+    (void)claim.on_wake(begun + 2ms, usual);
+    (void)claim.asked_since();
+  }
+  (void)claim.give_up(holdfast::errc::closed);
+}
+
+void hear_as_any(const reply& said) {
+  for (const auto how : {lock_mode::exclusive, lock_mode::shared, lock_mode::permit}) {
+    for (const bool one_attempt : {false, true}) {
+      recipe claim;
+      (void)claim.acquire(one_attempt, ttl, begun, how);
+      hear(claim, said);
+      (void)claim.cancel(begun + 1ms);
+      hear(claim, said);
+    }
+  }
+  recipe gathered;
+  (void)gathered.acquire(true, ttl, begun, lock_mode::exclusive, true);
+  hear(gathered, said);
+}
+
+// One that was granted the lock, and asks this.
+void hear_as_holder(const reply& said) {
+  recipe claim;
+  (void)claim.acquire(false, ttl, begun);
+  reply granted = asked(operation::take);
+  granted.what = reply::verdict::granted;
+  granted.epoch = claim.epoch();
+  granted.number = 7;
+  (void)claim.on(granted, begun + 1ms, usual);
+  recipe renews = claim, shares = claim, leaves = claim;
+  (void)renews.renew(ttl);
+  hear(renews, said);
+  (void)shares.downgrade();
+  hear(shares, said);
+  (void)leaves.release(begun + 1ms);
+  hear(leaves, said);
+}
+
+void read(const value& v) {
+  const std::array answers{
+      read_join(v, asked(operation::join)).to_claim,
+      read_next(v, asked(operation::join)).to_claim,
+      read_resolve(v, asked(operation::resolve)).to_claim,
+      read_released(v, asked(operation::release)).to_claim,
+      read_released(v, asked(operation::downgrade)).to_claim,
+      read_take(v[0], v[1], asked(operation::take)),
+      read_let_go(v, asked(operation::let_go)),
+      read_gathered(v, 0, asked(operation::gather)),
+      read_gathered(v, 2, asked(operation::gather)),
+      read_glance(v, asked(operation::glance)),
+      read_error(v, asked(operation::renew)),
+  };
+  for (const reply& said : answers) {
+    hear_as_any(said);
+    hear_as_holder(said);
+  }
+  (void)explain(v.text());
+  (void)text_of_glance(v);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  reply_reader reader;
+  (void)reader.feed(std::as_bytes(std::span(data, size)));
+  (void)reader.for_each([](const value& v) {
+    read(v);
+    return true;
+  });
+  return 0;
+}
