@@ -158,6 +158,12 @@ void several::refuse(failure why, slot& at) noexcept {
   at_ = &at;
 }
 
+turn* several::had(std::size_t place) const noexcept {
+  for (const asking& a : in_order_)
+    if (a.place == place) return a.granted;
+  return nullptr;
+}
+
 std::vector<turn*> several::take() {
   std::vector<turn*> out(next_);
   for (asking& a : in_order_)

@@ -47,6 +47,8 @@ class several {
  protected:
   ~several();
   void own_note();  // the caller's may go
+  // Between steps: what it has already of the one at that place of the order given, or null.
+  turn* had(std::size_t place) const noexcept;
   // On any thread, perhaps from inside advance(), which touches nothing any more then; advance() is
   // not to be called from inside.
   virtual void step_answered() noexcept = 0;

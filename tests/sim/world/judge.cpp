@@ -90,6 +90,7 @@ void judge::look(lock_state& l, const pipe* by) {
   }
   if (l.owner != before) changed(l, before, lapsed, by);
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
+  if (world_.schedule.several) judge_passing(l, before, by);
   note_the_deaf(l);
 }
 
@@ -124,81 +125,11 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   l.owners.push_back({claim, world_.time.now(), 0, 0, from});
 }
 
-void judge::begins(const stay& s) {
-  for (const stay& other : stays_)
-    if (other.lock == s.lock && other.where == s.where &&
-        (other.how == lock_mode::exclusive || s.how == lock_mode::exclusive))
-      complain("turns: a turn began while an earlier one in the process was not left");
-  stays_.push_back(s);
-  lock_state& l = locks_[static_cast<std::size_t>(s.lock)];
-  const auto found = l.ever.find(s.claim);
-  // A reader may follow a writer of its process under the same grant.
-  if (s.how == lock_mode::exclusive || found == l.ever.end()) return judge_token(l, stays_.back());
-  if (s.how == lock_mode::shared && s.turn->token / 1024 != found->second.number) {
-    complain("group: a reader was given " + std::to_string(s.turn->token / 1024) +
-             ", its group has " + std::to_string(found->second.number));
-  }
-}
-
-bool judge::fits(const lock_state& l, const ownership& mine, std::int64_t number) noexcept {
-  return std::all_of(l.owners.begin(), l.owners.end(), [&](const ownership& o) {
-    if (&o == &mine || o.number == 0) return true;
-    return &o < &mine ? o.number < number : o.number > number;
-  });
-}
-
-// What a claim is told may be of an ownership that has passed since.
-void judge::judge_token(lock_state& l, stay& s) {
-  const std::int64_t number = s.turn->token / 1024;
-  for (auto o = l.owners.rbegin(); o != l.owners.rend(); ++o) {
-    if (o->claim != s.claim) continue;
-    s.place = static_cast<std::size_t>(&*o - l.owners.data());
-    if (o->number == number) {
-      const bool is_next =
-          s.how == lock_mode::shared ? s.turn->token >= o->token : s.turn->token > o->token;
-      if (!is_next) complain("tokens: a turn's is not above the one before it");
-      o->token = s.turn->token;
-      return;
-    }
-    if (o->number != 0 || !fits(l, *o, number)) continue;
-    o->number = number;
-    o->token = s.turn->token;
-    return;
-  }
-  complain("tokens: " + s.claim + " was given " + std::to_string(number) +
-           ", which is not in the order in which it and others had the lock");
-}
-
-void judge::ends(const detail::turn* t) noexcept {
-  std::erase_if(stays_, [&](const stay& s) { return s.turn == t; });
-}
-
 void judge::after_event() {
   for (int i = 0; i < world_.schedule.locks; ++i) {
     world_.schedule.locks_are == kind::mutex ? judge_holders(i) : judge_sharers(i);
     judge_freedom(locks_[static_cast<std::size_t>(i)]);
     judge_idleness(i);
-  }
-}
-
-void judge::judge_holders(int lock) {
-  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
-  const stay* first = nullptr;
-  for (const stay& s : stays_) {
-    if (s.lock != lock || l.owners.empty()) continue;
-    if (world_.time.now() < l.owners[s.place].judged_from) continue;
-    const bool has_it = now_owner(l).ends_with(s.claim);
-    if (!clock_leaps_ && s.turn->now == detail::turn::fate::lost && has_it &&
-        s.where->now() < s.turn->deadline.load())
-      return complain("lost: client " + std::to_string(s.where->number()) +
-                      " was told that it has lost " + l.key + ", and has it");
-    if (!s.turn->held()) continue;
-    if (!has_it)
-      return complain("one: client " + std::to_string(s.where->number()) +
-                      " believes that it holds " + l.key + " as " + s.claim +
-                      "; at the server it is \"" + std::string(now_owner(l)) + '"');
-    if (first) return complain("one: two believe that they hold " + l.key);
-    first = &s;
   }
 }
 

@@ -40,11 +40,14 @@ struct stay {
 //   turns    | in one process, the next turn starts when the earlier one was left.
 //   free     | a lock that is free while somebody waits does not stay so. Not judged while and
 //            | shortly after messages may have been lost, or those who should look are gone.
-//   kept     | a lock that nobody is inside of, though somebody has it, goes on to one who waits: a
-//            | grant that is kept for who comes next is not kept against others. Not judged where
-//            | `free` is not, and of those who are gone or did not listen yet when others came.
+//   kept     | nobody has a lock with no user inside, but who keeps it for its next one, and that
+//            | only while nobody else waits. Not judged where `free` is not, and of those who are
+//            | gone or did not listen yet when others came.
+//   attempt  | one attempt waits for nobody.
 //   old      | nothing that was asked over an old connection is done after its successor has asked.
 //   dead     | the lock is handed to nobody who does not listen.
+// Where some want several locks at once:
+//   passed   | who asks for all at once gets none past one who waits in line.
 // Where a lock is shared, or a semaphore:
 //   together | no reader holds with a writer, and no more permits are had than there are, by those
 //            | who believe it and at the server.
@@ -61,11 +64,14 @@ class judge {
   void begins(const stay&);
   void reads_on(const detail::turn*);  // a writer
   void ends(const detail::turn*) noexcept;
+  std::optional<stay> withhold(const detail::turn*) noexcept;  // it may be about to end
+  void goes_on(const stay&);                                   // it was not
   void after_event();
   bool is_content() const noexcept { return complaint_.empty(); }
   const std::string& complaint() const noexcept { return complaint_; }
   void complain(std::string what);
-  std::string_view owner_of(int lock) const noexcept { return locks_[lock].owner; }
+  // As inspect() tells them: who has the lock alone, the group of its readers, members.
+  std::vector<std::string> holders_of(int lock) const;
 
  private:
   struct ownership {
@@ -110,6 +116,7 @@ class judge {
   void judge_idleness(int lock);
   std::string_view idle_holder(int lock) const;
   void note_the_deaf(lock_state&);
+  void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);
   bool somebody_waits(const lock_state&) const;
   bool is_excused() const;
   std::string_view now_owner(const lock_state&) const;

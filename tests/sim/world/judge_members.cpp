@@ -41,7 +41,10 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
   for (const auto& [id, ends] : l.members) {
     if (is_in(now, id)) continue;
     world_.note([&] { return l.key + " at the server: " + id + " is no member any more"; });
-    if (by && ends > at && by->recent().find(digits_of(id)) == std::string::npos)
+    const bool is_told = by && (by->recent().find(digits_of(id)) != std::string::npos ||
+                                (owner_before.starts_with("hfg:") &&
+                                 by->recent().find(owner_before) != std::string::npos));
+    if (by && ends > at && !is_told)
       complain("owner: " + id + " lost its share through a request that was not its own");
   }
   std::vector<std::string> line;
@@ -87,6 +90,14 @@ void judge::reads_on(const detail::turn* t) {
     m.number = t->token / 1024;
     if (!l.owners.empty()) m.judged_from = std::max(m.judged_from, l.owners[s.place].judged_from);
   }
+}
+
+std::vector<std::string> judge::holders_of(int lock) const {
+  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  std::vector<std::string> out;
+  if (l.owner.starts_with("hf1:") || l.owner.starts_with("hfg:")) out.push_back(l.owner);
+  for (const auto& [id, ends] : l.members) out.push_back(id);
+  return out;
 }
 
 int judge::permits_of(const lock_state& l, std::string_view id) const {

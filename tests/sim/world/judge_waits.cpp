@@ -1,7 +1,9 @@
 // The judge's view of those who wait in line, and of what keeps them there.
 #include <algorithm>
+#include <utility>
 
 #include "tests/sim/world/judge.hpp"
+#include "tests/sim/world/network.hpp"
 #include "tests/sim/world/world.hpp"
 
 namespace holdfast::sim {
@@ -11,6 +13,15 @@ namespace {
 std::string channel_of(std::string_view owner) { return "hf:" + std::string(owner.substr(4, 16)); }
 
 std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " ms"; }
+
+// There an id follows the notes' key of the last lock, or the ttl of the id before it.
+bool asks_for_several(std::string_view recent, std::string_view id) {
+  const std::size_t at = recent.find(id);
+  if (at == recent.npos) return false;
+  const std::string_view before = recent.substr(0, recent.rfind("\r\n$", at));
+  const std::string_view last = before.substr(before.rfind('\n') + 1);
+  return last.ends_with(":m") || last.find_first_not_of("0123456789") == last.npos;
+}
 
 }  // namespace
 
@@ -32,7 +43,10 @@ void judge::judge_freedom(lock_state& l) {
   }
   const moment now = world_.time.now();
   if (!l.free_since) l.free_since = now;
-  if (is_excused() || now - std::max(*l.free_since, excused_until_) <= free_max_) return;
+  // Who slept through its turn to come in is first in line again, and naps until a lease ends.
+  const bool naps = head_has_room(l) && world_.schedule.has(trouble::pause);
+  const moment most = free_max_ + (naps ? lease_max_ : moment{});
+  if (is_excused() || now - std::max(*l.free_since, excused_until_) <= most) return;
   complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) + " while " +
            std::string(world_.server.members_at(l.queue).front()) + " stood in line");
 }
@@ -44,6 +58,19 @@ void judge::note_the_deaf(lock_state& l) {
   };
   if (l.owner.starts_with("hf1:")) note(l.owner);
   for (const auto& [id, ends] : l.members) note(id);
+}
+
+void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {
+  std::vector<std::string> line;
+  for (const auto id : world_.server.members_at(l.queue)) line.emplace_back(id);
+  const std::vector<std::string> before = std::exchange(l.line, line);
+  if (!by || l.owner == owner_before || !l.owner.starts_with("hf1:")) return;
+  if (!asks_for_several(by->recent(), l.owner)) return;
+  for (const std::string& other : before) {
+    if (other == l.owner) return;
+    if (std::find(line.begin(), line.end(), other) == line.end()) continue;
+    return complain("passed: " + l.owner + " got " + l.key + " past " + other + ", which waits");
+  }
 }
 
 // Empty, or one who lives and has the lock, or a part of it, with nobody inside.
@@ -67,7 +94,7 @@ void judge::judge_idleness(int lock) {
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const std::string_view idle = idle_holder(lock);
   const moment now = world_.time.now();
-  const bool is_kept = !idle.empty() && somebody_waits(l);
+  const bool is_kept = !idle.empty() && (world_.schedule.linger.count() == 0 || somebody_waits(l));
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();
     l.idle_since = now;
@@ -75,7 +102,7 @@ void judge::judge_idleness(int lock) {
   }
   if (is_excused() || now - std::max(l.idle_since, excused_until_) <= idle_max_) return;
   complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
-           " with nobody inside, while others waited");
+           " with nobody inside");
 }
 
 }  // namespace holdfast::sim

@@ -46,7 +46,8 @@ struct fault {
 struct plan {
   std::uint64_t seed = 0;
   kind locks_are = kind::mutex;
-  int permits = 0;  // of each semaphore
+  int permits = 0;       // of each semaphore
+  bool several = false;  // some users want several locks at once
   int clients = 2, users = 1, locks = 1, rounds = 2;
   std::chrono::milliseconds ttl{}, op_timeout{};
   moment delay_min{}, delay_max{};

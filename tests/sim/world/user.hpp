@@ -1,8 +1,9 @@
-// Who wants a lock: asks, holds it for a while, lets go, and asks again.
+// Who wants locks: asks, holds them for a while, lets go, and asks again.
 #pragma once
-#include <optional>
+#include <string_view>
 
-#include "core/slot.hpp"
+#include "core/blocked.hpp"
+#include "core/turn.hpp"
 #include "tests/sim/world/timeline.hpp"
 
 namespace holdfast::sim {
@@ -12,41 +13,43 @@ class machine;
 
 class user {
  public:
-  user(world&, machine&, detail::slot&, int number, int lock);
+  user(world&, machine&, int number);
+  virtual ~user() = default;
+  user(const user&) = delete;
 
-  void begin();         // after a while
-  void end() noexcept;  // whatever it does; for good
+  void begin();                     // after a while
+  virtual void end() noexcept = 0;  // whatever it does; for good
   bool is_served() const noexcept { return rounds_left_ <= 0 && !is_busy(); }
-  bool is_busy() const noexcept { return call_ || turn_; }
   void one_more();  // a round
   // Has waited for so long, counted from `since` on at most.
   moment waits(moment now, moment since) const noexcept;
 
- private:
-  struct call final : core::waiter {
-    explicit call(user& u) noexcept : home(u) {}
-    void complete() noexcept override { home.answered(); }
-    user& home;
-  };
-  void after(moment wait, void (user::*what)());
-  void ask();
-  void answered() noexcept;
-  void hear();
-  void downgrade();
-  void leave();
+ protected:
+  virtual void ask() = 0;
+  virtual bool is_waiting() const noexcept = 0;
+  virtual bool is_holding() const noexcept = 0;
+
+  bool is_busy() const noexcept { return is_waiting() || is_holding(); }
+  // Unless all is over by then, or it is another round.
+  void after(moment wait, timeline::deed what);
+  detail::wait_bound how_long();
+  void attempts();  // once: it waits for nobody
+  bool withdraws();
+  void holds(detail::turn&, int lock, lock_mode, int permits);
+  void goes_on();  // with the next round
+  void note(std::string_view what, std::string_view more = {});
 
   world& world_;
   machine& machine_;
-  detail::slot& slot_;
-  const int number_, lock_;
+  const int number_;
   int rounds_left_;
-  std::chrono::milliseconds ttl_;
-  int attempt_ = 0;
-  bool over_ = false, planned_ = false;
-  std::optional<call> call_;
-  bool answered_ = false;
+  const std::chrono::milliseconds ttl_;
+  bool over_ = false;
   moment asked_{};
-  detail::turn* turn_ = nullptr;
+
+ private:
+  int attempt_ = 0;
+  bool planned_ = false;
 };
 
 }  // namespace holdfast::sim

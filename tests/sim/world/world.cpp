@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <ostream>
 
-#include "core/client_access.hpp"
-#include "core/client_impl.hpp"
 #include "tests/sim/world/mutants.hpp"
 #include "tests/sim/world/network.hpp"
 
@@ -34,7 +32,8 @@ world::world(const plan& p, std::ostream* trace)
   set_log_hook(hear_warning);
   plant_in(server);
   if (p.kill_forbidden) server.forbid("client|kill");
-  patience_ = 45s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2));
+  patience_ = 45s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) *
+                        (p.several ? p.locks : 1);
   open_clients();
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
 }
@@ -58,30 +57,6 @@ moment world::delay() {
   moment d = chance.between(schedule.delay_min, schedule.delay_max);
   if (schedule.slow_share > 0 && chance.chance(schedule.slow_share)) d *= chance.between(2, 10);
   return d;
-}
-
-void world::open_clients() {
-  const std::string text = "redis://sim:1?ttl=" + std::to_string(schedule.ttl.count()) +
-                           "ms&op-timeout=" + std::to_string(schedule.op_timeout.count()) +
-                           "ms&connect-timeout=" + std::to_string(schedule.op_timeout.count()) +
-                           "ms&turns=" + std::to_string(schedule.turns) +
-                           "&linger=" + std::to_string(schedule.linger.count()) + "ms";
-  int number = 0;
-  for (int i = 0; i < schedule.clients; ++i) {
-    process p;
-    const double rate = 0.991 + chance.share() * 0.018;
-    p.where = std::make_unique<machine>(*this, i, rate, chance.between(1s, 1000s));
-    p.runs = detail::client_access::open(url::parse(text), {}, *p.where);
-    for (int u = 0; u < schedule.users; ++u) {
-      const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));
-      detail::slot& s =
-          detail::client_access::impl(*p.runs).slot_for(lock_name(lock), static_cast<std::uint32_t>(
-                                                                             schedule.permits));
-      p.users.push_back(std::make_unique<user>(*this, *p.where, s, number++, lock));
-      p.users.back()->begin();
-    }
-    processes_.push_back(std::move(p));
-  }
 }
 
 std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_events& e) {
@@ -109,12 +84,6 @@ void world::disconnect(pipe& p) {
   note([&] { return "the server sees the end of connection " + std::to_string(p.number()); });
 }
 
-bool world::lives(std::string_view channel) const {
-  for (const process& p : processes_)
-    if (!p.where->is_dead() && p.where->channel == channel) return true;
-  return false;
-}
-
 void world::warned(std::string_view line) {
   warned_ = true;
   note([&] { return "warning: " + std::string(line); });
@@ -124,24 +93,6 @@ void world::print(const std::string& text) {
   char at[32];
   std::snprintf(at, sizeof at, "%12.3f ms  ", static_cast<double>(time.now().count()) / 1e6);
   *trace_ << at << text << '\n';
-}
-
-bool world::all_served() const {
-  for (const process& p : processes_) {
-    if (p.where->is_dead()) continue;
-    for (const auto& u : p.users)
-      if (!u->is_served()) return false;
-  }
-  return true;
-}
-
-void world::check_waits() {
-  if (!healed_) return;
-  for (const process& p : processes_)
-    for (const auto& u : p.users)
-      if (u->waits(time.now(), healed_at_) > patience_)
-        watch.complain("served: somebody has waited for " +
-                       std::to_string(patience_.count() / 1000000) + " ms though all is well");
 }
 
 void world::run_until(moment end) {
@@ -177,17 +128,6 @@ void world::run() {
   run_until(time.now() + schedule.ttl * 2 + 1s);
   if (clean && quick && watch.is_content() && server.keys() > 1)
     watch.complain("left: " + std::to_string(server.keys()) + " keys, and all are gone");
-}
-
-void world::close_all() {
-  for (process& p : processes_) {
-    if (p.where->is_dead()) continue;
-    for (const auto& u : p.users) u->end();
-    if (!p.runs->close() && schedule.faults.empty() && schedule.slow_share == 0 &&
-        !schedule.parts_wait)
-      watch.complain("left: a client leaves something behind though all is well");
-    p.runs.reset();
-  }
 }
 
 result play(const plan& p, std::ostream* trace) {

@@ -63,6 +63,7 @@ class world {
   };
   struct breaking;
   void open_clients();
+  std::unique_ptr<user> make_user(process&, int number);
   void happen(const fault&);
   void happen_to_server(const fault&);
   void happen_to_pipe(const fault&);

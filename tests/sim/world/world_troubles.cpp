@@ -161,8 +161,10 @@ struct world::breaking final : core::verdict {
 void world::break_lock(const fault& f) {
   process& p = processes_[f.whom];
   const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));
-  const std::string owner(watch.owner_of(lock));
-  if (p.where->is_dead() || !owner.starts_with("hf1:")) return;
+  const std::vector<std::string> holders = watch.holders_of(lock);
+  if (p.where->is_dead() || holders.empty()) return;
+  const std::string owner =
+      holders.size() == 1 ? holders[0] : holders[chance.below(holders.size())];
   watch.excuse(time.now() + 2s);
   watch.unsafe(schedule.op_timeout * 4);  // when it comes about is not known here
   breakings_.push_back(std::make_unique<breaking>());

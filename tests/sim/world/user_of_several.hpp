@@ -1,0 +1,43 @@
+// Who wants several locks at once, named in an order of its own: all of them or none.
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/several.hpp"
+#include "tests/sim/world/user.hpp"
+
+namespace holdfast::sim {
+
+class user_of_several final : public user {
+ public:
+  // `all`: the locks there are.
+  user_of_several(world&, machine&, std::vector<detail::slot*> all, int number);
+  void end() noexcept override;
+
+ private:
+  struct taking final : detail::several {
+    taking(user_of_several& u, std::span<detail::slot* const> all, const acquire_options& o,
+           detail::wait_bound b)
+        : several(all, o, sizeof o, b), home(u) {}
+    void step_answered() noexcept override { home.step_answered(); }
+    using several::had;
+    user_of_several& home;
+  };
+  void ask() override;
+  bool is_waiting() const noexcept override { return taking_.has_value(); }
+  bool is_holding() const noexcept override { return !taking_ && !turns_.empty(); }
+  void draw_wanted();
+  void step_answered() noexcept;
+  bool advance();
+  void go_on();
+  void leave();
+
+  const std::vector<detail::slot*> all_;
+  std::vector<int> wanted_;
+  std::optional<taking> taking_;
+  std::vector<detail::turn*> turns_;  // of those wanted, that it has so far
+  std::vector<std::int64_t> tokens_;  // that it was given of each last
+};
+
+}  // namespace holdfast::sim
