@@ -64,6 +64,9 @@ foreach(line IN LISTS listing)
   set_tests_properties("${test}" PROPERTIES LABELS "${case_labels}"
     ENVIRONMENT "${environment}" TIMEOUT ${timeout} WORKING_DIRECTORY "${directory}"
     SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  if(busy)
+    set_tests_properties("${test}" PROPERTIES PROCESSORS 2)
+  endif()
   if(fixture)
     set_tests_properties("${test}" PROPERTIES FIXTURES_REQUIRED "${fixture}")
   endif()
