@@ -81,7 +81,8 @@ class lockable_base {
 }  // namespace detail
 
 // The verbs of a lock: `acquire` waits, `try_acquire` makes one attempt, `_for` and `_until` wait
-// at most so long. A stop_token ends a wait, never a held lease.
+// at most so long. A stop_token ends a wait, never a held lease; who is stopped before he asks
+// makes one attempt, as with std::condition_variable_any, and gets the lock if it is free.
 //   throwing form    : acquire throws lock_error when not granted; try_ verbs come back empty when
 //                      busy, timed out or stopped, and throw when broken
 //   error_code& form : ec is set exactly when the throwing form throws, else cleared

@@ -2,6 +2,7 @@
 #pragma once
 #include <holdfast/lockable.hpp>
 
+#include <chrono>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -30,6 +31,10 @@ class [[nodiscard]] lease_set {
   lease_clock::time_point expires() const noexcept;                     // the earliest
   std::span<const lease> members() const noexcept { return members_; }  // in the caller's order
 
+  // Extends one after the other, as lease::extend(), whatever became of those before it, and
+  // reports the first fault.
+  void extend(std::chrono::milliseconds ttl);
+  void extend(std::chrono::milliseconds ttl, std::error_code&);
   // Gives all back and reports the first fault, as lease::release().
   void release();
   void release(std::error_code&) noexcept;

@@ -63,8 +63,7 @@ struct conversation final : claim_sink {
   mode inside = mode::exclusive;   // as what those who are inside hold it
   std::uint16_t turns = 0;         // started under it
   std::uint16_t places = 0;        // of them with a token of their own: a group of readers is one
-  short_time handed_rest{};        // of a grant handed over, until
-                                   // it is renewed: what is left then
+  short_time handed_rest{};        // of a grant handed over, until it is renewed: what is left
   std::uint32_t shortened_by = 0;  // its ticket; answers to earlier ones lengthen nothing
   std::int64_t number = 0;
   time_point deadline = never;

@@ -1,4 +1,5 @@
 #include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -65,6 +66,29 @@ std::stop_token lease_set::first_of(signal which) const {
 
 std::stop_token lease_set::doubtful() const { return first_of(signal::doubt); }
 std::stop_token lease_set::lost() const { return first_of(signal::loss); }
+
+void lease_set::extend(std::chrono::milliseconds ttl) {
+  if (members_.empty()) lease().extend(ttl);
+  std::exception_ptr first;
+  for (lease& l : members_) {
+    try {
+      l.extend(ttl);
+    } catch (const lock_error&) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+void lease_set::extend(std::chrono::milliseconds ttl, std::error_code& ec) {
+  ec.clear();
+  if (members_.empty()) lease().extend(ttl, ec);
+  for (lease& l : members_) {
+    std::error_code code;
+    l.extend(ttl, code);
+    if (!ec) ec = code;
+  }
+}
 
 void lease_set::release(std::error_code& ec) noexcept {
   ec = members_.empty() ? make_error_code(errc::not_held) : std::error_code();

@@ -86,6 +86,14 @@ std::string_view lockable_base::name() const noexcept { return state_->home.name
 lease lockable_base::take(lock_mode how, const acquire_options& given, std::size_t size,
                           wait_bound bound, std::stop_token stop, std::error_code* ec) const {
   slot& home = state_->home;
+  if (stop.stop_requested()) {  // before he asked: he makes one attempt
+    lease got = take(how, given, size, wait_bound::one_attempt(), {}, ec);
+    const bool waits = bound.what == wait_bound::kind::forever;
+    if (got || !waits || (ec && *ec)) return got;
+    if (!ec) home.fail("acquire", {errc::canceled, {}});
+    *ec = errc::canceled;
+    return got;
+  }
   if (ec) ec->clear();
   request asked;
   failure why = asked.read(how, given, size, bound, home);

@@ -68,6 +68,14 @@ std::vector<slot*> together::homes_of(std::span<exclusive_lockable* const> locks
 lease_set together::take(std::span<exclusive_lockable* const> locks, const acquire_options& given,
                          std::size_t size, wait_bound bound, std::stop_token stop,
                          std::error_code* ec) {
+  if (stop.stop_requested()) {  // before he asked: he makes one attempt
+    lease_set got = take(locks, given, size, wait_bound::one_attempt(), {}, ec);
+    const bool waits = bound.what == wait_bound::kind::forever;
+    if (got || !waits || (ec && *ec)) return got;
+    if (!ec) locks.front()->state_->home.fail("acquire", {errc::canceled, {}});
+    *ec = errc::canceled;
+    return got;
+  }
   if (ec) ec->clear();
   blocked_several taking(homes_of(locks), given, size, bound);
   taking.run(std::move(stop));

@@ -87,6 +87,56 @@ TEST_F(several_locks, are_lost_with_the_first_of_them) {
   EXPECT_TRUE(held.members()[0].held());
 }
 
+TEST_F(several_locks, are_extended_together) {
+  auto held =
+      holdfast::multi_mutex(a, c).acquire({.ttl = 1min, .renew = holdfast::renewal::manual});
+  const auto before = held.expires();
+  held.extend(10min);
+  for (const auto& member : held.members()) EXPECT_GT(member.expires(), before + 5min);
+  std::error_code ec;
+  held.extend(20min, ec);
+  EXPECT_FALSE(ec);
+  EXPECT_GT(held.expires(), before + 15min);
+  EXPECT_EQ(thrown([&] { held.extend(0ms); }), errc::bad_option);
+  EXPECT_TRUE(held.held());
+}
+
+TEST_F(several_locks, that_are_lost_in_part_are_extended_in_part_and_the_loss_is_told) {
+  auto short_lived = holdfast::client::open("memory:");
+  auto x = short_lived.mutex("x");
+  auto held =
+      holdfast::multi_mutex(x, a).acquire({.ttl = 1min, .renew = holdfast::renewal::manual});
+  const auto before = held.members()[1].expires();
+  short_lived.close();
+  EXPECT_EQ(thrown([&] { held.extend(10min); }), errc::closed);
+  EXPECT_GT(held.members()[1].expires(), before + 5min);
+  std::error_code ec;
+  held.extend(20min, ec);
+  EXPECT_EQ(ec, errc::closed);
+  EXPECT_GT(held.members()[1].expires(), before + 15min);
+}
+
+TEST_F(several_locks, that_nobody_holds_cannot_be_extended) {
+  holdfast::lease_set none;
+  std::error_code ec;
+  none.extend(1min, ec);
+  EXPECT_EQ(ec, errc::not_held);
+  EXPECT_EQ(thrown([&] { none.extend(1min); }), errc::not_held);
+}
+
+TEST_F(several_locks, who_is_stopped_before_he_asks_gets_them_if_all_are_free) {
+  std::stop_source stop;
+  stop.request_stop();
+  const holdfast::multi_mutex both(a, b);
+  EXPECT_TRUE(both.acquire({}, stop.get_token()));
+  const auto busy = b.acquire();
+  std::error_code ec;
+  EXPECT_FALSE(both.acquire({}, stop.get_token(), ec));
+  EXPECT_EQ(ec, errc::canceled);
+  EXPECT_FALSE(both.try_acquire_for(1h, {}, stop.get_token()));
+  EXPECT_TRUE(a.try_acquire());
+}
+
 TEST_F(several_locks, taken_by_name_are_given_back_together) {
   auto held = client.acquire_all({"x", "y"}, {.note = "both"});
   EXPECT_FALSE(client.mutex("y").try_acquire());
