@@ -57,7 +57,10 @@ void cohort::serve(conversation& c, time_point now) {
   const bool opens = !c.inside_first;
   const auto is_open = [&] { return opens || !is_shut(c, now); };
   while (first_ && !closed_ && has_room_for(c, *first_) && is_open() && start_turn(c, now)) {}
-  if (!c.inside_first && !c.waits_for_renewal) release_and_ask(c);
+  if (c.waits_for_renewal) return;
+  if (!c.inside_first) return release_and_ask(c);
+  // The door was shut while a renewal was waited for: one attempt waits for nobody to leave.
+  if (first_ && c.how != mode::permit) answer_line({errc::timed_out, {}}, true);
 }
 
 // False: not before a renewal, or not at all.

@@ -66,6 +66,24 @@ TEST_F(a_cohort_of_readers, let_nobody_past_a_writer_of_their_own) {
   said(conversation::release);
 }
 
+TEST_F(a_cohort_of_readers, refuse_one_attempt_when_the_door_is_shut_before_it_can_begin) {
+  reader a(10s), attempt(30s);
+  attempt.how.one_attempt = true;
+  enter(a);
+  conversation* const claim = grant_next(7, 10s);
+  enter(attempt);
+  EXPECT_FALSE(attempt.answered);
+  EXPECT_EQ(said(conversation::renew), claim) << "too little is left for it";
+  machine.on_wanted(*claim);
+  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  complete_answered();
+  EXPECT_TRUE(attempt.answered);
+  EXPECT_EQ(attempt.why.code, errc::timed_out) << "it does not wait for the other to leave";
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_TRUE(silent());
+}
+
 TEST_F(a_cohort_of_readers, let_nobody_in_once_somebody_else_waits) {
   reader a, late;
   enter(a);
