@@ -76,7 +76,9 @@ wait_bound user::how_long() {
 
 void user::attempts() {
   const plan& p = world_.schedule;
-  after(p.op_timeout * 3 + 1s, [this] {
+  const bool is_quiet = p.faults.empty() && !p.parts_wait && !p.kill_forbidden;
+  const moment most = p.op_timeout * (p.several ? 4 : 2) + (is_quiet ? 0s : 2s);
+  after(most, [this] {
     if (is_waiting()) world_.watch.complain("attempt: one attempt waits");
   });
 }
