@@ -80,8 +80,8 @@ void read(const value& v) {
       read_released(v, asked(operation::downgrade)).to_claim,
       read_take(v[0], v[1], asked(operation::take)),
       read_let_go(v, asked(operation::let_go)),
-      read_gathered(v, 0, asked(operation::gather)),
-      read_gathered(v, 2, asked(operation::gather)),
+      read_gathered(v, 0, 3, asked(operation::gather)),
+      read_gathered(v, 2, 3, asked(operation::gather)),
       read_glance(v, asked(operation::glance)),
       read_error(v, asked(operation::renew)),
   };

@@ -10,8 +10,13 @@ using redis::script_name;
 const std::string lock = "lock", line = "holdfast:{lock}:lock:q", known = "holdfast:{lock}:lock:m",
                   members = "holdfast:{lock}:lock:r", permits = "holdfast:{lock}:lock:p",
                   counter = "holdfast:n";
-const std::string other = "other";
+const std::string other = "other", line_of_other = "holdfast:{other}:other:q";
 const std::string ttl = "200000", window = "100000";  // ms: none lapses during a test
+
+command_words by_hash(script_name name, command_words rest) {
+  rest.insert(rest.begin(), {"EVALSHA", std::string(redis::script_of(name).sha1)});
+  return rest;
+}
 
 }  // namespace
 
@@ -47,20 +52,8 @@ command_words random_claims::any_script() {
     case 15: return call(script_name::part, {member()});
     case 16: return call(script_name::downgrade, {owner(), "1700000000000002"});
     case 17:
-      return {"EVALSHA",
-              std::string(redis::script_of(script_name::gather).sha1),
-              "7",
-              counter,
-              lock,
-              line,
-              known,
-              other,
-              "holdfast:{other}:other:q",
-              "holdfast:{other}:other:m",
-              owner(),
-              ttl,
-              owner(),
-              ttl};
+      return by_hash(script_name::gather,
+                     {"5", counter, lock, line, other, line_of_other, ttl, owner(), owner()});
     case 0:
     case 1:
     case 2:
@@ -70,9 +63,10 @@ command_words random_claims::any_script() {
     case 4:
     case 5: return call(script_name::release, {owner(), below(2) == 0 ? owner() : "", ttl, window});
     case 6:
-      if (below(2) == 0)
-        return {"EVALSHA", std::string(redis::script_of(script_name::let_go).sha1), "2", lock, line,
-                owner()};
+      if (below(4) == 0)
+        return by_hash(script_name::let_go,
+                       {"4", lock, other, line, line_of_other, owner(), owner()});
+      if (below(2) == 0) return by_hash(script_name::let_go, {"2", lock, line, owner()});
       return call(script_name::leave, {any_owner()});
     case 7: {
       const bool of_members = below(2) == 0;

@@ -125,9 +125,10 @@ void link::crowd::answered(const value& v, time_point now, time_point, crier& cr
   const bool takes = members.front().to == operation::take;
   const std::string_view error =
       takes && !home.commands_.aborted().empty() ? home.commands_.aborted() : v.text();
-  const bool whole = v.size() == members.size() * (takes ? 2 : 1);
+  const bool for_all = !takes && v.is(value::kind::integer);
+  const bool whole = for_all || v.size() == members.size() * (takes ? 2 : 1);
   if (v.is_error("NOSCRIPT")) home.teach(now);
-  value part = v[0];
+  value part = for_all ? v : v[0];
   for (const sent_request& r : members) {
     const reply q = home.reply_to(r);
     if (v.is_error("NOSCRIPT")) {
@@ -141,7 +142,7 @@ void link::crowd::answered(const value& v, time_point now, time_point, crier& cr
       part = number.next();
     } else {
       home.answer(r, read_let_go(part, q), part.text(), now, cry);
-      part = part.next();
+      if (!for_all) part = part.next();
     }
   }
   end();
@@ -154,12 +155,9 @@ void link::crowd::answered_gather(const value& v, time_point now, crier& cry) {
     home.gathered_.push_back(std::move(members));
     return end();
   }
-  const bool whole = v.size() == members.size() + 2;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const reply q = home.reply_to(members[i]);
-    const std::string_view error = whole ? v[2 + i].text() : v.text();
-    home.answer(members[i], whole ? read_gathered(v, i, q) : read_error_text(error, q), error, now,
-                cry);
+    const reply r = read_gathered(v, i, members.size(), home.reply_to(members[i]));
+    home.answer(members[i], r, v.is(value::kind::array) ? v[i].text() : v.text(), now, cry);
   }
   end();
 }

@@ -19,7 +19,7 @@ struct side_key {
                   // lock, p: their permits
 
   std::size_t size() const noexcept;
-  void append_to(std::string&) const;
+  void write_to(char*) const noexcept;  // size() bytes
 };
 
 inline constexpr std::string_view counter_key = "holdfast:n";

@@ -3,32 +3,50 @@
 #include <hiredis/read.h>
 
 #include <charconv>
+#include <cstring>
 #include <new>
 
 namespace holdfast::redis {
 
-command::command(std::string& out, std::size_t arguments) : out_(out) { head('*', arguments); }
+namespace {
 
-void command::head(char kind, std::size_t n) {
-  char digits[24];
-  digits[0] = kind;
-  char* end = std::to_chars(digits + 1, digits + 22, n).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  out_.append(digits, end);
+constexpr std::size_t head_max = 24;  // kind, digits, end of line
+
+// "$12" and its end of line. Where it ends.
+char* write_head(char* at, char kind, std::size_t n) noexcept {
+  *at++ = kind;
+  at = std::to_chars(at, at + 20, n).ptr;
+  *at++ = '\r';
+  *at++ = '\n';
+  return at;
+}
+
+}  // namespace
+
+command::command(std::string& out, std::size_t arguments) : out_(out) {
+  char head[head_max];
+  out_.append(head, static_cast<std::size_t>(write_head(head, '*', arguments) - head));
+}
+
+// Room for one argument, complete but for its bytes.
+char* command::argument(std::size_t bytes) {
+  char head[head_max];
+  const auto head_bytes = static_cast<std::size_t>(write_head(head, '$', bytes) - head);
+  const std::size_t before = out_.size();
+  out_.resize(before + head_bytes + bytes + 2, '\n');
+  char* const at = out_.data() + before;
+  std::memcpy(at, head, head_bytes);
+  at[head_bytes + bytes] = '\r';
+  return at + head_bytes;
 }
 
 command& command::operator<<(std::string_view text) {
-  head('$', text.size());
-  out_ += text;
-  out_ += "\r\n";
+  text.copy(argument(text.size()), text.size());
   return *this;
 }
 
 command& command::operator<<(const side_key& key) {
-  head('$', key.size());
-  key.append_to(out_);
-  out_ += "\r\n";
+  key.write_to(argument(key.size()));
   return *this;
 }
 

@@ -24,7 +24,7 @@ class command {
   command& operator<<(std::int64_t);
 
  private:
-  void head(char kind, std::size_t n);
+  char* argument(std::size_t bytes);
   std::string& out_;
 };
 

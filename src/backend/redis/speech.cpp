@@ -103,18 +103,21 @@ void end_takes(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
 
 void append_let_go(std::string& out, std::span<const asking> all) {
   command c = script_call(out, script_name::let_go, by::hash, 2 * all.size(), all.size());
-  for (const asking& a : all) c << a.lock << side_key{tag_of(a.lock), a.lock, 'q'};
+  for (const asking& a : all) c << a.lock;
+  for (const asking& a : all) c << side_key{tag_of(a.lock), a.lock, 'q'};
   for (const asking& a : all) c << a.owner;
 }
 
 void append_gather(std::string& out, std::span<const asking> all, by how) {
-  command c = script_call(out, script_name::gather, how, 1 + 3 * all.size(), 2 * all.size());
+  command c = script_call(out, script_name::gather, how, 1 + 2 * all.size(), 1 + all.size());
   c << counter_key;
+  duration longest{};  // who asked for less relies on less: that does no harm
   for (const asking& a : all) {
-    const std::string_view tag = tag_of(a.lock);
-    c << a.lock << side_key{tag, a.lock, 'q'} << side_key{tag, a.lock, 'm'};
+    c << a.lock << side_key{tag_of(a.lock), a.lock, 'q'};
+    longest = std::max(longest, a.ttl);
   }
-  for (const asking& a : all) c << a.owner << in_ms(a.ttl);
+  c << in_ms(longest);
+  for (const asking& a : all) c << a.owner;
 }
 
 namespace {
@@ -238,12 +241,15 @@ reply read_let_go(const value& v, reply r) {
   return r;
 }
 
-// Of a script that answers {done, the lowest number, for each claim how its lock was found}.
-reply read_gathered(const value& all, std::size_t which, reply r) {
-  const value found = all[2 + which];
-  if (all[0].integer() == 1) {
+// Of a script that answers the highest number, or {for each claim how its lock was found}.
+reply read_gathered(const value& all, std::size_t which, std::size_t members, reply r) {
+  const value found = all[which];
+  if (all.is(value::kind::integer)) {
     r.what = verdict::granted;
-    r.number = std::min(all[1].integer(), number_max) + static_cast<std::int64_t>(which);
+    r.number = std::clamp<std::int64_t>(all.integer(), 0, number_max) -
+               static_cast<std::int64_t>(members - 1 - which);
+  } else if (all.size() != members) {
+    r = read_error_text(all.text(), r);
   } else if (found.is(value::kind::text)) {
     r = read_error_text(found.text(), r);
   } else {

@@ -61,7 +61,7 @@ struct answer {
 // `r` carries what is known from the question.
 reply read_take(const value& set, const value& number, reply r);
 reply read_let_go(const value&, reply r);
-reply read_gathered(const value& all, std::size_t which, reply r);
+reply read_gathered(const value& all, std::size_t which, std::size_t members, reply r);
 reply read_glance(const value&, reply r);
 answer read_join(const value&, reply r);
 answer read_resolve(const value&, reply r);

@@ -1,6 +1,7 @@
 // Several locks at once, all or none.
 #include <algorithm>
 
+#include "backend/redis/scripts.hpp"
 #include "claims.hpp"
 
 namespace holdfast::redis_test {
@@ -104,6 +105,49 @@ TEST_F(redis_together, scripts_that_the_server_has_lost_are_told_anew) {
   server.command({"SCRIPT", "FLUSH"});
   two.ask(2);
   EXPECT_EQ(two.granted(), 2u);
+}
+
+TEST_F(redis_together, a_counter_that_was_lost_goes_on_from_the_clock) {
+  redis_server server;
+  peer a(server.url());
+  gathered two(a, {"a", "b"}), more(a, {"c", "d"});
+  two.ask(2);
+  ASSERT_EQ(two.granted(), 2u);
+  server.command({"FLUSHALL"});
+  more.ask(2);
+  ASSERT_EQ(more.granted(), 2u);
+  for (const wish& w : more.wishes) EXPECT_GT(w.number(), two.wishes.back().number());
+}
+
+TEST_F(redis_together, a_server_out_of_memory_refuses_all_and_keeps_none) {
+  redis_server server;
+  peer a(server.url());
+  gathered two(a, {"a", "b"});
+  server.command({"CONFIG", "SET", "maxmemory", "1"});
+  two.ask(2);
+  EXPECT_EQ(two.granted(), 0u);
+  for (const wish& w : two.wishes) EXPECT_EQ(w.heard.failure().code, errc::refused);
+  EXPECT_EQ(server.command({"EXISTS", "a", "b"}).number, 0);
+  server.command({"CONFIG", "SET", "maxmemory", "0"});
+  two.ask(2);
+  EXPECT_EQ(two.granted(), 2u);
+}
+
+TEST_F(redis_together, locks_let_go_in_one_step_are_freed_or_told_each_for_itself) {
+  redis_server server;
+  const std::string script(redis::script_of(redis::script_name::let_go).text);
+  const auto let_go = [&](const char* first_owner) {
+    for (const char* lock : {"a", "b", "c"}) server.command({"SET", lock, "me"});
+    return to_text(server.command({"EVAL", script, "6", "a", "b", "c", "line a", "line b", "line c",
+                                   first_owner, "me", "me"}));
+  };
+  EXPECT_EQ(let_go("me"), "1");
+  EXPECT_EQ(server.command({"EXISTS", "a", "b", "c"}).number, 0);
+  EXPECT_EQ(let_go("another"), "[0, 1, 1]");
+  EXPECT_EQ(server.command({"EXISTS", "a", "b", "c"}).number, 1) << "the one that is not ours";
+  server.command({"ZADD", "line b", "1", "who waits"});
+  EXPECT_EQ(let_go("another"), "[0, 3, 1]");
+  EXPECT_EQ(server.command({"EXISTS", "a", "b", "c"}).number, 2);
 }
 
 }  // namespace

@@ -1,29 +1,22 @@
 -- Locks that nobody is known to wait for, and of which the server keeps no notes: freed, many in one
--- call. KEYS: K, Q of each lock. ARGV: id of each.
--- {for each: 1 free | 0 another owner or none | 3 somebody waits: release it in full}
-local out, free = {}, {}
--- Of several: one question for all lines, one command for all locks.
-local at_once = #ARGV > 1 and #ARGV < 1000
-local some_wait = true
+-- call. KEYS: K of each lock, then Q of each. ARGV: id of each.
+-- Of one lock, or of all when they are free, or {for each}: 1 free | 0 another owner or none |
+-- 3 somebody waits: release it in full
+local count = #ARGV
+local function let_go(lock, line, id)
+  if redis.pcall('GET', lock) ~= id then return 0 end
+  if redis.call('EXISTS', line) == 1 then return 3 end
+  redis.call('DEL', lock)
+  return 1
+end
+if count == 1 then return let_go(KEYS[1], KEYS[2], ARGV[1]) end
+-- Mostly all are theirs and nobody waits: one question for all lines, one command for all locks.
+local at_once = count < 1000 and redis.call('EXISTS', unpack(KEYS, count + 1)) == 0
+for i = 1, count do at_once = at_once and redis.pcall('GET', KEYS[i]) == ARGV[i] end
 if at_once then
-  local lines = {}
-  for i = 1, #ARGV do lines[i] = KEYS[2 * i] end
-  some_wait = redis.call('EXISTS', unpack(lines)) > 0
+  redis.call('DEL', unpack(KEYS, 1, count))
+  return 1
 end
-for i, id in ipairs(ARGV) do
-  local lock = KEYS[2 * i - 1]
-  if redis.pcall('GET', lock) ~= id then
-    out[i] = 0
-  elseif some_wait and redis.call('EXISTS', KEYS[2 * i]) == 1 then
-    out[i] = 3
-  else
-    out[i] = 1
-    if at_once then
-      free[#free + 1] = lock
-    else
-      redis.call('DEL', lock)
-    end
-  end
-end
-if #free > 0 then redis.call('DEL', unpack(free)) end
+local out = {}
+for i, id in ipairs(ARGV) do out[i] = let_go(KEYS[i], KEYS[count + i], id) end
 return out
