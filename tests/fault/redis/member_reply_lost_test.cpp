@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "claims.hpp"
+#include "every_byte.hpp"
 
 namespace holdfast::redis_test {
 namespace {
@@ -17,25 +18,10 @@ struct two_peers {
   bool is_free(const char* name = "x") { return server.command({"EXISTS", name}).number == 0; }
 };
 
-// `once` is given what cuts the next connection that carries so many bytes.
-template <class Once>
-void at_every_byte(two_peers& on, direction d, Once once) {
-  constexpr std::uint64_t longest = 2000;
-  std::uint64_t n = 0;
-  for (; n < longest; ++n) {
-    SCOPED_TRACE("cut after " + std::to_string(n) + " bytes");
-    once([&] { on.proxy.cut_after(d, n); });
-    if (testing::Test::HasFailure()) return;
-    if (!on.proxy.was_cut()) break;
-  }
-  EXPECT_GT(n, 3u) << "nothing was cut";
-  EXPECT_LT(n, longest);
-}
-
 void comes_in_and_goes_whatever_is_cut(direction d, const core::ask& how) {
   two_peers on;
   std::int64_t last = 0;
-  at_every_byte(on, d, [&](auto cut) {
+  at_every_byte(on.proxy, d, [&](auto cut) {
     wish one(on.mine, "x");
     cut();
     if (one.get(how)) {
@@ -62,7 +48,7 @@ TEST_F(redis_member_reply_lost, of_one_who_wants_permits) {
 TEST_F(redis_member_reply_lost, of_a_member_that_lets_go) {
   for (const core::ask& how : {reading(), permits(2, 3)}) {
     two_peers on;
-    at_every_byte(on, direction::to_client, [&](auto cut) {
+    at_every_byte(on.proxy, direction::to_client, [&](auto cut) {
       wish one(on.mine, "x"), stays(on.other, "x");
       ASSERT_TRUE(one.get(how));
       ASSERT_TRUE(stays.get(how.how == lock_mode::permit ? permits(1, 3) : how));
@@ -80,7 +66,7 @@ TEST_F(redis_member_reply_lost, of_a_member_that_lets_go) {
 
 void downgrades_whatever_is_cut(direction d) {
   two_peers on;
-  at_every_byte(on, d, [&](auto cut) {
+  at_every_byte(on.proxy, d, [&](auto cut) {
     wish writer(on.mine, "x"), reader(on.other, "x");
     ASSERT_TRUE(writer.get(alone()));
     cut();
@@ -105,7 +91,7 @@ TEST_F(redis_member_reply_lost, or_the_request_of_a_downgrade) {
 
 void gathers_whatever_is_cut(direction d) {
   two_peers on;
-  at_every_byte(on, d, [&](auto cut) {
+  at_every_byte(on.proxy, d, [&](auto cut) {
     core::ask how = once(alone());
     how.with = core::gathering::of(2);
     {
