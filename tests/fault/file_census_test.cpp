@@ -12,8 +12,7 @@ namespace {
 using kind = answer::kind;
 
 TEST(file_census, shows_who_holds_and_only_what_is_held) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party a(*store, "a"), b(*store, "b"), free(*store, "c");
   free.hold();
   free.let_go();
@@ -36,12 +35,10 @@ TEST(file_census, shows_who_holds_and_only_what_is_held) {
   a.let_go();
   EXPECT_EQ(inspect(*store).size(), 1u);
   b.let_go();
-  store->close(core::never);
 }
 
 TEST(file_census, a_note_is_of_its_own_grant) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party p(*store, "x");
   for (const std::string note : {"a long note to begin with", "short", ""}) {
     p.acquire(note);
@@ -49,12 +46,10 @@ TEST(file_census, a_note_is_of_its_own_grant) {
     EXPECT_EQ(inspect(*store).at(0).note, note);
     p.let_go();
   }
-  store->close(core::never);
 }
 
 TEST(file_census, is_of_the_names_with_the_prefix) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   const std::string long_name = "app/" + std::string(500, 'x');
   std::vector<std::unique_ptr<party>> all;
   for (const std::string& name : {std::string("app/1"), long_name, std::string("other")}) {
@@ -67,18 +62,16 @@ TEST(file_census, is_of_the_names_with_the_prefix) {
   EXPECT_EQ(found[1].name, long_name);
   EXPECT_TRUE(inspect(*store, "app/2").empty());
   for (const auto& p : all) p->let_go();
-  store->close(core::never);
 }
 
 TEST(file_census, a_free_lock_is_never_found_busy_because_somebody_looks) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   std::atomic<bool> stop{false};
   std::atomic<int> looks{0};
   std::vector<std::thread> lookers;
   for (int i = 0; i < 2; ++i)
     lookers.emplace_back([&] {
-      const auto other = open_backend(folder.url());
+      const auto other = open_backend(store.folder.url());
       while (!stop) {
         inspect(*other);
         ++looks;
@@ -97,12 +90,10 @@ TEST(file_census, a_free_lock_is_never_found_busy_because_somebody_looks) {
   stop = true;
   for (std::thread& t : lookers) t.join();
   EXPECT_EQ(busy, 0);
-  store->close(core::never);
 }
 
 TEST(file_census, breaking_is_not_possible_and_names_the_process_to_end) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party p(*store, "x");
   p.hold();
   const core::failure why = break_lock(*store, "x");
@@ -111,7 +102,6 @@ TEST(file_census, breaking_is_not_possible_and_names_the_process_to_end) {
   EXPECT_EQ(inspect(*store).size(), 1u);
   p.let_go();
   EXPECT_EQ(break_lock(*store, "x").code, errc::unsupported);
-  store->close(core::never);
 }
 
 TEST(file_census, a_lock_whose_file_cannot_be_one_is_not_told_as_free) {
@@ -132,15 +122,13 @@ TEST(file_census, a_lock_whose_file_cannot_be_one_is_not_told_as_free) {
 }
 
 TEST(file_census, foreign_files_and_foreign_locks_are_no_obstacle) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   for (const char* name : {"notes.txt", "%zz.lock", ".hidden", "a b.lock"})
-    std::filesystem::create_directory(folder.file(name));
+    std::filesystem::create_directory(store.folder.file(name));
   party p(*store, "x");
   p.hold();
   EXPECT_EQ(inspect(*store).size(), 1u);
   p.let_go();
-  store->close(core::never);
 }
 
 }  // namespace

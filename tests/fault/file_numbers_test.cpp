@@ -84,28 +84,25 @@ TEST(file_numbers, grow_when_the_file_is_lost_as_in_a_reboot) {
 }
 
 TEST(file_numbers, are_those_of_the_file) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party p(*store, "x");
   const std::int64_t number = p.hold();
-  const std::string text = content_of(folder.file("x.lock"));
+  const std::string text = content_of(store.folder.file("x.lock"));
   const auto r = file::parse_record(text);
   ASSERT_TRUE(r);
   EXPECT_EQ(r->number, number);
   EXPECT_EQ(r->pid, ::getpid());
   EXPECT_EQ(r->name, "x");
   p.let_go();
-  store->close(core::never);
 }
 
 TEST(file_numbers, a_deleted_file_lets_nobody_in_beside_the_new_one) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party old(*store, "x"), waiter(*store, "x"), fresh(*store, "x");
   const std::int64_t first = old.hold();
   waiter.acquire();
   ASSERT_TRUE(eventually([&] { return old.claim().others_wait(); }));
-  fs::remove(folder.file("x.lock"));
+  fs::remove(store.folder.file("x.lock"));
   EXPECT_GT(fresh.hold(), first);  // nothing can keep the old holder and the new apart
   old.let_go();
   party other(*store, "x");
@@ -115,7 +112,6 @@ TEST(file_numbers, a_deleted_file_lets_nobody_in_beside_the_new_one) {
   EXPECT_EQ(waiter.next().what, kind::granted);
   EXPECT_EQ(old.try_once().what, kind::refused);
   waiter.let_go();
-  store->close(core::never);
 }
 
 TEST(file_numbers, a_file_that_was_replaced_is_noticed) {
@@ -164,8 +160,7 @@ struct spoilt {
 };
 
 TEST(file_numbers, garbage_is_refused_named_and_left_as_it_is) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   const std::string good = record_of("x", 1'900'000'000'000'000);
   std::string flipped = good, longer = good + "x";
   flipped[30] ^= 1;
@@ -178,62 +173,56 @@ TEST(file_numbers, garbage_is_refused_named_and_left_as_it_is) {
                         {"long noise", std::string(100'000, '#')}};
   for (const spoilt& s : all) {
     SCOPED_TRACE(s.what);
-    write_file(folder.file("x.lock"), s.text);
+    write_file(store.folder.file("x.lock"), s.text);
     party p(*store, "x");
     const answer a = p.try_once();
     EXPECT_EQ(a.what, kind::refused);
     EXPECT_EQ(a.why.code, errc::refused);
-    EXPECT_NE(a.why.text.find(folder.file("x.lock").string()), std::string::npos) << a.why.text;
+    EXPECT_NE(a.why.text.find(store.folder.file("x.lock").string()), std::string::npos)
+        << a.why.text;
     EXPECT_NE(a.why.text.find("remove it"), std::string::npos) << a.why.text;
-    EXPECT_EQ(content_of(folder.file("x.lock")), s.text);
+    EXPECT_EQ(content_of(store.folder.file("x.lock")), s.text);
     EXPECT_TRUE(inspect(*store).empty());  // and it is not locked
-    fs::remove(folder.file("x.lock"));
+    fs::remove(store.folder.file("x.lock"));
     EXPECT_GT(p.hold(), 0);
     p.let_go();
   }
-  store->close(core::never);
 }
 
 TEST(file_numbers, a_file_that_is_spoilt_between_two_cycles_is_refused) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party p(*store, "x");
   for (int i = 0; i < 5; ++i) {
     p.hold();
     p.let_go();
   }
   for (const std::string text : {"garbage", ""}) {
-    write_file(folder.file("x.lock"), text);  // in place: the same inode
+    write_file(store.folder.file("x.lock"), text);  // in place: the same inode
     const answer a = p.try_once();
     EXPECT_EQ(a.what, text.empty() ? kind::granted : kind::refused);
     if (a.what == kind::granted) p.let_go();
   }
-  store->close(core::never);
 }
 
 TEST(file_numbers, two_names_with_one_file_are_a_mismatch) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   const std::string name(512, 'n');
   const std::string file = file::file_stem(name) + std::string(file::lock_suffix);
-  write_file(folder.file(file), record_of(name.substr(0, 511) + "o", 5));
+  write_file(store.folder.file(file), record_of(name.substr(0, 511) + "o", 5));
   party p(*store, name);
   const answer a = p.try_once();
   EXPECT_EQ(a.what, kind::refused);
   EXPECT_EQ(a.why.code, errc::mismatch);
-  store->close(core::never);
 }
 
 TEST(file_numbers, end_with_a_clear_error) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
-  write_file(folder.file("x.lock"), record_of("x", file::number_max));
+  const opened store;
+  write_file(store.folder.file("x.lock"), record_of("x", file::number_max));
   party p(*store, "x");
   const answer a = p.try_once();
   EXPECT_EQ(a.what, kind::refused);
   EXPECT_EQ(a.why.code, errc::refused);
   EXPECT_NE(a.why.text.find("used up"), std::string::npos);
-  store->close(core::never);
 }
 
 }  // namespace

@@ -52,8 +52,7 @@ TEST(file_permits, those_of_a_killed_holder_come_back_to_whoever_waits) {
 }
 
 TEST(file_permits, whoever_lets_go_wakes_those_that_wait_and_sees_them) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), a(*store, "x"), b(*store, "x");
   holder.get(permits(2, 2));
   EXPECT_FALSE(holder.claim().others_wait());
@@ -65,7 +64,6 @@ TEST(file_permits, whoever_lets_go_wakes_those_that_wait_and_sees_them) {
   EXPECT_EQ(b.next().what, kind::granted);
   a.let_go();
   b.let_go();
-  store->close(core::never);
 }
 
 TEST(file_permits, a_large_request_is_not_starved_by_a_stream_of_small_ones) {
@@ -93,8 +91,7 @@ TEST(file_permits, a_large_request_is_not_starved_by_a_stream_of_small_ones) {
 }
 
 TEST(file_permits, small_requests_do_not_pass_a_large_one_that_waits) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party a(*store, "x"), b(*store, "x"), large(*store, "x"), small(*store, "x");
   a.get(permits(1, 3));
   b.get(permits(1, 3));
@@ -111,15 +108,13 @@ TEST(file_permits, small_requests_do_not_pass_a_large_one_that_waits) {
   large.let_go();
   EXPECT_EQ(small.next().what, kind::granted);
   small.let_go();
-  store->close(core::never);
 }
 
 TEST(file_permits, a_stopped_waiter_does_not_keep_the_others_out_for_ever) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), waiting(*store, "x"), hasty(*store, "x");
   holder.get(permits(2, 2));
-  other_process stopped(hold(folder.url(), permits(1, 2)));
+  other_process stopped(hold(store.folder.url(), permits(1, 2)));
   ASSERT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   stopped.stop();
@@ -131,12 +126,10 @@ TEST(file_permits, a_stopped_waiter_does_not_keep_the_others_out_for_ever) {
   waiting.let_go();
   stopped.go_on();
   EXPECT_FALSE(stopped.hear().empty());
-  store->close(core::never);
 }
 
 TEST(file_permits, a_wait_can_be_cancelled_at_any_moment_and_takes_nothing) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), first(*store, "x"), second(*store, "x");
   holder.get(permits(2, 2));
   for (int i = 0; i < 300; ++i) {
@@ -152,7 +145,6 @@ TEST(file_permits, a_wait_can_be_cancelled_at_any_moment_and_takes_nothing) {
   holder.let_go();
   EXPECT_EQ(first.ask_once(permits(2, 2)).what, kind::granted);
   first.let_go();
-  store->close(core::never);
 }
 
 TEST(file_permits, another_count_is_told_while_some_are_held) {
@@ -178,8 +170,7 @@ TEST(file_permits, another_count_is_told_while_some_are_held) {
 }
 
 TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party semaphore(*store, "x"), lock(*store, "x");
   semaphore.get(permits(1, 3));
   for (const core::ask& how : {core::ask{}, share()}) {
@@ -197,18 +188,15 @@ TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
   }
   EXPECT_GT(semaphore.get(permits(3, 3)), 0);
   semaphore.let_go();
-  store->close(core::never);
 }
 
 TEST(file_permits, none_or_more_than_there_are_are_refused) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party p(*store, "x");
   for (const core::ask& wrong : {permits(0, 3), permits(4, 3), permits(1, 2'000'000)})
     EXPECT_EQ(p.ask_once(wrong).why.code, errc::bad_option);
   p.get(permits(1'000'000, 1'000'000));
   p.let_go();
-  store->close(core::never);
 }
 
 TEST(file_permits, inspect_shows_each_holder_with_its_permits) {
@@ -237,12 +225,11 @@ TEST(file_permits, inspect_shows_each_holder_with_its_permits) {
 }
 
 TEST(file_permits, the_descriptor_keeps_all_of_a_holder) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party other(*store, "x");
   int copy = -1;
   {
-    const auto its = open_backend(folder.url());
+    const auto its = open_backend(store.folder.url());
     party holder(*its, "x");
     holder.get(permits(2, 2));
     copy = ::dup(holder.claim().native_handle());
@@ -254,7 +241,6 @@ TEST(file_permits, the_descriptor_keeps_all_of_a_holder) {
   }
   ::close(copy);
   other.let_go();
-  store->close(core::never);
 }
 
 struct counter {
@@ -295,13 +281,12 @@ TEST(file_permits, eight_processes_never_take_more_than_there_are) {
 }
 
 TEST(file_permits, holders_killed_at_random_leave_all_permits) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party mine(*store, "x");
   std::int64_t last = 0;
   for (int round = 0; round < 20; ++round) {
     other_process victim([&](const line& l) {
-      const auto its = open_backend(folder.url());
+      const auto its = open_backend(store.folder.url());
       party p(*its, "x"), q(*its, "x");
       l.say("ready");
       for (;;) {
@@ -319,7 +304,6 @@ TEST(file_permits, holders_killed_at_random_leave_all_permits) {
     last = number;
     mine.let_go();
   }
-  store->close(core::never);
 }
 
 }  // namespace

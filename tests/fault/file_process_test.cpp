@@ -56,11 +56,10 @@ TEST(file_process, a_stopped_holder_keeps_the_lock) {
 }
 
 TEST(file_process, a_stopped_waiter_does_not_hold_up_the_others) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), waiter(*store, "x");
   holder.hold();
-  other_process stopped([&](const line& l) { hold_until_killed(folder.url(), l); });
+  other_process stopped([&](const line& l) { hold_until_killed(store.folder.url(), l); });
   ASSERT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
   stopped.stop();
   waiter.acquire();
@@ -69,7 +68,6 @@ TEST(file_process, a_stopped_waiter_does_not_hold_up_the_others) {
   waiter.let_go();
   stopped.go_on();
   EXPECT_FALSE(stopped.hear().empty());  // it goes on waiting, and is served
-  store->close(core::never);
 }
 
 TEST(file_process, the_end_of_a_forks_child_does_not_release) {

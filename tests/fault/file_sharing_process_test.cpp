@@ -57,12 +57,11 @@ TEST(file_sharing_process, a_stream_of_readers_does_not_starve_a_writer) {
 }
 
 TEST(file_sharing_process, a_stopped_writer_that_waits_does_not_keep_readers_out_for_ever) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party reader(*store, "x"), late(*store, "x"), hasty(*store, "x");
   reader.get(share());
   other_process writer([&](const line& l) {
-    const auto its = open_backend(folder.url());
+    const auto its = open_backend(store.folder.url());
     party p(*its, "x");
     l.say(std::to_string(p.hold()));
     p.let_go();
@@ -77,7 +76,6 @@ TEST(file_sharing_process, a_stopped_writer_that_waits_does_not_keep_readers_out
   late.let_go();
   writer.go_on();
   EXPECT_FALSE(writer.hear().empty());  // it goes on waiting, and is served
-  store->close(core::never);
 }
 
 TEST(file_sharing_process, a_job_that_inherits_the_descriptor_keeps_the_share) {
@@ -111,12 +109,11 @@ TEST(file_sharing_process, a_job_that_inherits_the_descriptor_keeps_the_share) {
 }
 
 TEST(file_sharing_process, who_is_stopped_while_it_comes_in_holds_up_the_others_who_are_told) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party a(*store, "x"), b(*store, "x");
   a.get(share());
   other_process entering([&](const line& l) {
-    const int fd = ::open(folder.file("x.lock").c_str(), O_RDWR | O_CLOEXEC);
+    const int fd = ::open(store.folder.file("x.lock").c_str(), O_RDWR | O_CLOEXEC);
     file::seats all(fd);
     l.say(all.take_guard() == file::seats::outcome::done ? "in" : "not in");
     l.hear();
@@ -135,7 +132,6 @@ TEST(file_sharing_process, who_is_stopped_while_it_comes_in_holds_up_the_others_
   EXPECT_EQ(b.next().what, kind::granted);
   b.let_go();
   a.let_go();
-  store->close(core::never);
 }
 
 TEST(file_sharing_process, a_forks_child_that_lives_on_keeps_neither_share_nor_permit) {

@@ -36,8 +36,7 @@ TEST(file_sharing, readers_of_several_processes_hold_together_under_one_number) 
 }
 
 TEST(file_sharing, readers_and_a_writer_keep_each_other_out) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party reader(*store, "x"), writer(*store, "x");
   const std::int64_t first = reader.get(share());
   EXPECT_EQ(writer.try_once().why.code, errc::timed_out);
@@ -53,12 +52,10 @@ TEST(file_sharing, readers_and_a_writer_keep_each_other_out) {
   EXPECT_EQ(a.what, kind::granted);
   EXPECT_GT(a.number, second);
   reader.let_go();
-  store->close(core::never);
 }
 
 TEST(file_sharing, a_reader_that_comes_while_a_writer_waits_comes_in_after_it) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party reader(*store, "x"), writer(*store, "x"), late(*store, "x"), hasty(*store, "x");
   const std::int64_t first = reader.get(share());
   writer.acquire();
@@ -77,12 +74,10 @@ TEST(file_sharing, a_reader_that_comes_while_a_writer_waits_comes_in_after_it) {
   EXPECT_EQ(r.what, kind::granted);
   EXPECT_GT(r.number, w.number);
   late.let_go();
-  store->close(core::never);
 }
 
 TEST(file_sharing, a_reader_that_waits_for_a_writer_that_gives_up_comes_in) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party reader(*store, "x"), writer(*store, "x"), late(*store, "x");
   reader.get(share());
   writer.acquire();
@@ -93,12 +88,10 @@ TEST(file_sharing, a_reader_that_waits_for_a_writer_that_gives_up_comes_in) {
   EXPECT_EQ(late.next().what, kind::granted);
   late.let_go();
   reader.let_go();
-  store->close(core::never);
 }
 
 TEST(file_sharing, a_reader_that_waits_can_be_cancelled) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), other(*store, "x"), reader(*store, "x");
   holder.hold();
   for (const bool behind_a_writer : {false, true}) {
@@ -118,14 +111,12 @@ TEST(file_sharing, a_reader_that_waits_can_be_cancelled) {
   other.let_go();
   reader.get(share());
   reader.let_go();
-  store->close(core::never);
 }
 
 TEST(file_sharing, inspect_shows_each_reader_and_disturbs_none) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party a(*store, "x"), writer(*store, "x");
-  other_process b(hold(folder.url(), share()));
+  other_process b(hold(store.folder.url(), share()));
   const std::string number = b.hear();
   a.get({.note = "the note", .how = core::mode::shared});
   const auto all = inspect(*store);
@@ -147,23 +138,20 @@ TEST(file_sharing, inspect_shows_each_reader_and_disturbs_none) {
   writer.hold();
   EXPECT_EQ(inspect(*store).at(0).how, lock_mode::exclusive);
   writer.let_go();
-  store->close(core::never);
 }
 
 TEST(file_sharing, a_reader_finds_the_file_that_was_put_in_place_of_a_deleted_one) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party old(*store, "x"), reader(*store, "x");
   const std::int64_t first = old.get(share());
-  std::filesystem::remove(folder.file("x.lock"));
+  std::filesystem::remove(store.folder.file("x.lock"));
   const std::int64_t second = reader.get(share());
   EXPECT_GT(second, first);
-  EXPECT_TRUE(std::filesystem::exists(folder.file("x.lock")));
+  EXPECT_TRUE(std::filesystem::exists(store.folder.file("x.lock")));
   old.let_go();
   EXPECT_EQ(old.get(share()), second);
   old.let_go();
   reader.let_go();
-  store->close(core::never);
 }
 
 TEST(file_sharing, readers_that_have_gone_leave_no_descriptor) {

@@ -41,6 +41,10 @@ std::string error_of_opening(const std::string& url, errc expected) {
   return {};
 }
 
+opened::opened() : backend_(open_backend(folder.url())) {}
+
+opened::~opened() { backend_->close(core::never); }
+
 party::party(core::backend& b, std::string_view name) : claim_(b.open(name, *this)) {}
 
 party::~party() = default;

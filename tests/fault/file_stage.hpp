@@ -36,6 +36,23 @@ std::unique_ptr<core::backend> open_backend(const std::string& url, core::enviro
 // The error of an opening that fails; empty with a test failure when it does not.
 std::string error_of_opening(const std::string& url, errc expected);
 
+// A lock directory with its backend, which is closed at the end.
+class opened {
+ public:
+  opened();
+  ~opened();
+  opened(const opened&) = delete;
+  opened& operator=(const opened&) = delete;
+
+  core::backend& operator*() const noexcept { return *backend_; }
+  core::backend* operator->() const noexcept { return backend_.get(); }
+
+  const lock_folder folder;
+
+ private:
+  const std::unique_ptr<core::backend> backend_;
+};
+
 struct answer {
   enum class kind : unsigned char { granted, refused, ended, none } what = kind::none;
   std::int64_t number = 0;

@@ -21,8 +21,7 @@ std::size_t open_files() {
 }
 
 TEST(file_waiting, a_blocked_wait_can_be_cancelled) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), waiter(*store, "x");
   holder.hold();
   waiter.acquire();
@@ -34,12 +33,10 @@ TEST(file_waiting, a_blocked_wait_can_be_cancelled) {
   holder.let_go();
   waiter.hold();  // it is as new
   waiter.let_go();
-  store->close(core::never);
 }
 
 TEST(file_waiting, a_cancel_at_any_moment_is_answered_once) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), waiter(*store, "x");
   std::mt19937_64 random(5);
   for (int i = 0; i < 2'000; ++i) {
@@ -52,12 +49,10 @@ TEST(file_waiting, a_cancel_at_any_moment_is_answered_once) {
     ASSERT_FALSE(waiter.answered());
     holder.let_go();
   }
-  store->close(core::never);
 }
 
 TEST(file_waiting, a_cancel_that_races_with_the_grant_ends_or_is_too_late) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), waiter(*store, "x");
   std::mt19937_64 random(6);
   int granted = 0, ended = 0;
@@ -82,17 +77,15 @@ TEST(file_waiting, a_cancel_that_races_with_the_grant_ends_or_is_too_late) {
   }
   EXPECT_GT(granted, 0);
   EXPECT_GT(ended, 0);
-  store->close(core::never);
 }
 
 TEST(file_waiting, a_holder_sees_whether_another_process_waits) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x");
   holder.hold();
   EXPECT_FALSE(holder.claim().others_wait());
   other_process waiter([&](const other_process::line& l) {
-    const auto its = open_backend(folder.url());
+    const auto its = open_backend(store.folder.url());
     party p(*its, "x");
     p.acquire();
     l.hear();
@@ -101,27 +94,23 @@ TEST(file_waiting, a_holder_sees_whether_another_process_waits) {
   waiter.kill();
   EXPECT_FALSE(holder.claim().others_wait());
   holder.let_go();
-  store->close(core::never);
 }
 
 TEST(file_waiting, a_holder_sees_waiters_though_their_file_was_deleted) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party holder(*store, "x"), waiter(*store, "x");
   holder.hold();
   EXPECT_FALSE(holder.claim().others_wait());
-  std::filesystem::remove(folder.file("x.waiters"));
+  std::filesystem::remove(store.folder.file("x.waiters"));
   waiter.acquire();
   EXPECT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
   holder.let_go();
   EXPECT_EQ(waiter.next().what, kind::granted);
   waiter.let_go();
-  store->close(core::never);
 }
 
 TEST(file_waiting, who_asks_with_the_release_is_served_after_the_one_that_waits) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   party a(*store, "x"), b(*store, "x"), heir(*store, "x");
   for (int i = 0; i < 200; ++i) {
     a.hold();
@@ -139,7 +128,6 @@ TEST(file_waiting, who_asks_with_the_release_is_served_after_the_one_that_waits)
     ASSERT_EQ(second->next().what, kind::granted);
     second->let_go();
   }
-  store->close(core::never);
 }
 
 TEST(file_waiting, closing_answers_those_that_wait) {
@@ -159,8 +147,7 @@ TEST(file_waiting, closing_answers_those_that_wait) {
 }
 
 TEST(file_waiting, many_locks_are_waited_for_at_once) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   std::vector<std::unique_ptr<party>> holders, waiters;
   for (int i = 0; i < 50; ++i) {
     const std::string name = "lock " + std::to_string(i);
@@ -174,7 +161,6 @@ TEST(file_waiting, many_locks_are_waited_for_at_once) {
     EXPECT_EQ(w->next().what, kind::granted);
     w->let_go();
   }
-  store->close(core::never);
 }
 
 TEST(file_waiting, signals_of_the_program_neither_end_a_wait_nor_reach_its_thread) {
@@ -236,8 +222,7 @@ TEST(file_waiting, descriptors_are_given_back) {
 }
 
 TEST(file_waiting, many_idle_locks_do_not_use_up_the_descriptors) {
-  const lock_folder folder;
-  const auto store = open_backend(folder.url());
+  const opened store;
   const std::size_t before = open_files();
   std::vector<std::unique_ptr<party>> all;
   for (int i = 0; i < 700; ++i) {
@@ -246,7 +231,6 @@ TEST(file_waiting, many_idle_locks_do_not_use_up_the_descriptors) {
     all.back()->let_go();
   }
   EXPECT_LT(open_files(), before + 300);
-  store->close(core::never);
 }
 
 }  // namespace
