@@ -86,6 +86,16 @@ bool wish::release() {
   return heard.hears('e') && !heard.failure().code;
 }
 
+void wish::release_to(wish& next, const core::ask& how) {
+  heard.forget();
+  next.heard.forget();
+  held_ = false;
+  next.asked_ = true;
+  const core::succession heir{next.claim_.get(), how};
+  claim_->release(&heir);
+  flush();
+}
+
 void wish::cancel() {
   claim_->cancel();
   flush();

@@ -74,7 +74,8 @@ class wish {
   bool renew(std::chrono::milliseconds ttl);
   void renew_soon(std::chrono::milliseconds ttl);  // does not wait for the answer
   void downgrade();
-  bool release();  // true when it was still there
+  bool release();                                 // true when it was still there
+  void release_to(wish& next, const core::ask&);  // which asks in the same write; does not wait
   void cancel();
   std::string owner() const { return claim_->owner(); }
   bool holds() const { return held_; }

@@ -1,0 +1,38 @@
+// A release and who asks next, in the same write.
+#include "claims.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_succession : public on_redis {
+ protected:
+  // The lock is held, wanted by b, and let go for `next`.
+  void let_go_for(const core::ask& how) {
+    ASSERT_TRUE(held.get(alone()));
+    waits.ask(alone());
+    ASSERT_TRUE(held.heard.hears('w'));
+    held.release_to(next, how);
+    EXPECT_TRUE(waits.heard.hears('g'));
+    waits.is_granted();
+  }
+  redis_server server;
+  peer a{server.url()}, b{server.url()};
+  wish held{a, "x"}, next{a, "x"}, waits{b, "x"};
+};
+
+TEST_F(redis_succession, who_asks_next_gets_in_line_behind_who_waits) {
+  let_go_for(alone());
+  EXPECT_FALSE(next.heard.heard('g'));
+  EXPECT_TRUE(waits.release());
+  EXPECT_TRUE(next.heard.hears('g'));
+  next.is_granted();
+}
+
+TEST_F(redis_succession, one_attempt_does_not_get_in_line) {
+  let_go_for(once(alone()));
+  EXPECT_EQ(next.heard.hears_any("gr"), 'r');
+  EXPECT_EQ(next.heard.failure().code, errc::timed_out);
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test
