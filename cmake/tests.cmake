@@ -36,7 +36,8 @@ endfunction()
 # Each case of a gtest program is one ctest test, named <folder>.<suite>.<case> and labelled with
 # the folder, LABELS, and the label of each rule whose regex matches <suite>.<case>. The program is
 # asked for its cases when ctest starts. BUSY: a case computes all the time; most of them wait, and
-# more of them run at a time than there are processors. (gtest_discover_tests keeps only one label of a list.)
+# more of them run at a time than there are processors. (gtest_discover_tests keeps only one label
+# of a list.)
 function(holdfast_add_tests target)
   if(NOT TARGET ${target})
     return()
