@@ -87,6 +87,13 @@ TEST_F(redis_recipe, a_member_that_does_not_wait_is_told_that_it_is_busy) {
   EXPECT_TRUE(out.clear) << "what it asked first may arrive yet";
 }
 
+TEST_F(redis_recipe, who_listens_anew_passes_on_what_it_was_to_see_to) {
+  queue();
+  EXPECT_FALSE(steps.looks());
+  EXPECT_EQ(steps.on_subscribed().send, operation::join);
+  EXPECT_TRUE(steps.looks()) << "unless it is first, its timer goes with the answer";
+}
+
 TEST_F(redis_recipe, that_others_wait_is_told_though_the_message_overtakes_the_grant) {
   const push wanted{.what = push::kind::wanted};
   steps.acquire(false, 10s, now);

@@ -240,6 +240,7 @@ actions recipe::on_subscribed() noexcept {
   actions out = send(operation::join);
   ++epoch_;
   state_ = state::joining;
+  looks_ = true;  // it may have been left to see to the lock, and its timer goes
   out.sleeps = true;
   return out;
 }
