@@ -115,7 +115,7 @@ const std::vector<protocol_mutant>& all() {
          "if taken then\nfor i = 1, count do\nif out[i] == 0 then redis.call('SET', "
          "KEYS[2 * i], ARGV[i + 1], 'PX', ARGV[1]) end\nend\nreturn out end"}}},
       {"gather_passes_the_line",
-       1935,
+       25,
        "several locks are taken only where nobody waits (SAFETY 6)",
        mutant::none,
        {{"-- Several locks at once", "redis.call('EXISTS', unpack(KEYS, 2)) == 0", "false"},
