@@ -60,6 +60,7 @@ void link::gather_if_whole(const core::gathering& g, time_point now) {
   };
   if (std::ranges::count_if(parked_, is_one) < g.members) return;
   std::vector<sent_request> those;
+  those.reserve(g.members);
   review_parked([&](claim& c) {
     if (c.parked != operation::gather || c.with() != g) return true;
     c.parked = operation::none;

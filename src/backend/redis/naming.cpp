@@ -1,7 +1,10 @@
 #include "backend/redis/naming.hpp"
 
+#include <endian.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <iterator>
 
 namespace holdfast::redis {
@@ -24,8 +27,9 @@ constexpr std::uint64_t hex_of(std::uint64_t half) noexcept {
 
 void write_hex(char* at, std::uint64_t n) noexcept {
   for (const std::uint64_t half : {n >> 32, n & 0xffffffff}) {
-    const std::uint64_t digits = hex_of(half);
-    for (int shift = 56; shift >= 0; shift -= 8) *at++ = static_cast<char>(digits >> shift);
+    const std::uint64_t digits = htobe64(hex_of(half));
+    std::memcpy(at, &digits, sizeof digits);
+    at += sizeof digits;
   }
 }
 
