@@ -50,6 +50,8 @@ local function pass_on(id, was_first, now)
     -- A foreign holder tells nobody when it goes: who is next begins to ask.
     local left = is_ours() and redis.call('PTTL', K) or 0
     next_looks(now + math.max(left, 0) * 1000)
+    -- Who took it past a line behind a foreign holder has not been told, and who looks does not ask.
+    if is_ours() and next_in_line() then want() end
   end
   return true
 end
