@@ -14,13 +14,17 @@ std::string channel_of(std::string_view owner) { return "hf:" + std::string(owne
 
 std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " ms"; }
 
-// There an id follows the ttl of all, or another id.
+// There an id follows the ttl of all, or other ids that do.
 bool asks_for_several(std::string_view recent, std::string_view id) {
   const std::size_t at = recent.find(id);
   if (at == recent.npos) return false;
-  const std::string_view before = recent.substr(0, recent.rfind("\r\n$", at));
-  const std::string_view last = before.substr(before.rfind('\n') + 1);
-  return last.starts_with("hf1:") || last.find_first_not_of("0123456789") == last.npos;
+  std::string_view before = recent.substr(0, at), last;
+  do {
+    before = before.substr(0, before.rfind("\r\n$"));
+    last = before.substr(before.rfind('\n') + 1);
+    before.remove_suffix(last.size());
+  } while (last.starts_with("hf1:"));
+  return !last.empty() && last.find_first_not_of("0123456789") == last.npos;
 }
 
 }  // namespace
