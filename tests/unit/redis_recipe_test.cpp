@@ -94,6 +94,15 @@ TEST_F(redis_recipe, who_listens_anew_passes_on_what_it_was_to_see_to) {
   EXPECT_TRUE(steps.looks()) << "unless it is first, its timer goes with the answer";
 }
 
+TEST_F(redis_recipe, who_asks_twice_may_be_in_line_by_the_first_answer_and_hold_by_the_second) {
+  queue();
+  steps.on(push{.what = push::kind::grant, .until = core::never}, now);
+  EXPECT_EQ(steps.on_wake(now, rules).send, operation::join);
+  hear(operation::join, verdict::queued);
+  EXPECT_EQ(hear(operation::join, verdict::granted).what, tell::granted);
+  EXPECT_EQ(steps.now_in(), state::held);
+}
+
 TEST_F(redis_recipe, that_others_wait_is_told_though_the_message_overtakes_the_grant) {
   const push wanted{.what = push::kind::wanted};
   steps.acquire(false, 10s, now);

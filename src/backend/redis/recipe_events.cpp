@@ -44,7 +44,10 @@ actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
 }
 
 actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noexcept {
-  if (state_ != state::asked && state_ != state::unsure && state_ != state::joining) return {};
+  // Asked twice, it may be in line by the first answer and have the lock by the second.
+  const bool has_it = state_ == state::queued && r.what == verdict::granted;
+  if (state_ != state::asked && state_ != state::unsure && state_ != state::joining && !has_it)
+    return {};
   switch (r.what) {
     case verdict::granted: {
       const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
