@@ -81,15 +81,17 @@ class async_entry_for final : public async_entry {
         parts_(parts{std::move(h),
                      boost::asio::prefer(e, boost::asio::execution::outstanding_work.tracked)}) {}
 
-  // What an operation does that begins: `begin` gives what can be withdrawn, or null. Then the
-  // clients that it is about are seen to.
-  template <class Begin>
-  void start(std::span<const std::shared_ptr<client_impl>> clients, Begin begin) {
+  // What an operation does that begins: `make` gives what is to begin and can be withdrawn, or null
+  // when that is done. Then the clients that it is about are seen to. As soon as it has begun its
+  // handler may run on another thread, and the slot is not ours any more.
+  template <class Make>
+  void start(std::span<const std::shared_ptr<client_impl>> clients, Make make) {
     const auto slot = boost::asio::get_associated_cancellation_slot(parts_->handler);
     const executor e = boost::asio::get_associated_executor(parts_->handler);
     this->box_->add(*this);
-    auto op = begin(slot.is_connected());
-    if (op && slot.is_connected()) withdraw_by(slot, std::move(op));
+    const auto op = make(slot.is_connected());
+    if (op && slot.is_connected()) withdraw_by(slot, op);
+    if (op) begin(op);
     for (const auto& c : clients)
       if (c)
         this->box_->begun(c,
@@ -156,7 +158,7 @@ struct async_acquire_beginning {
     const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
     const auto client = client_of(*from);
     entry->start({&client, 1}, [&](bool may_be_withdrawn) {
-      return begin_acquire(*from, how, o, sizeof o, bound, may_be_withdrawn, entry);
+      return acquire_of(*from, how, o, sizeof o, bound, may_be_withdrawn, entry);
     });
   }
 };

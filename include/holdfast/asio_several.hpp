@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,17 +20,20 @@ struct async_step_beginning {
     using entry_type = async_entry_for<std::decay_t<Handler>>;
     const auto executor = boost::asio::get_associated_executor(h);
     const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
-    entry->start(clients_of(*all), [&](bool) { return begin_step(all, entry); });
+    entry->start(clients_of(*all), [&](bool) { return step_of(all, entry); });
   }
 };
 
 class async_taking_all {
  public:
-  explicit async_taking_all(std::shared_ptr<async_taking> all) : all_(std::move(all)) {}
+  async_taking_all(std::vector<slot*> homes, wait_bound bound, const acquire_options& o)
+      : homes_(std::move(homes)), bound_(bound), note_(o.note), options_(o) {}
 
   template <class Self>
   void operator()(Self& self) {
     self.reset_cancellation_state(boost::asio::enable_total_cancellation());
+    options_.note = note_;
+    all_ = taking_of(homes_, options_, sizeof options_, bound_);
     next_step(self);
   }
   template <class Self>
@@ -49,14 +53,18 @@ class async_taking_all {
                                                                        all);
   }
 
-  std::shared_ptr<async_taking> all_;
+  std::vector<slot*> homes_;
+  wait_bound bound_;
+  std::string note_;
+  acquire_options options_;
+  std::shared_ptr<async_taking> all_;  // once it has begun
 };
 
 template <class Token>
 auto async_take_all(const std::vector<exclusive_lockable*>& locks, wait_bound bound,
                     const acquire_options& o, Token&& token) {
   return boost::asio::async_compose<Token, void(boost::system::error_code, lease_set)>(
-      async_taking_all(taking_of(together::homes_of(locks), o, sizeof o, bound)), token);
+      async_taking_all(together::homes_of(locks), bound, o), token);
 }
 
 class async_releasing_all {

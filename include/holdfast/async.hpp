@@ -32,17 +32,18 @@ class async_answers {
 };
 
 // `size` is sizeof(acquire_options) as the caller knows it.
-std::shared_ptr<async_operation> begin_acquire(const lockable_base&, lock_mode,
-                                               const acquire_options&, std::size_t size, wait_bound,
-                                               bool may_be_withdrawn,
-                                               std::shared_ptr<async_answer>);
+// Null when it is answered at once, with what is wrong. Else begin() follows.
+std::shared_ptr<async_operation> acquire_of(const lockable_base&, lock_mode, const acquire_options&,
+                                            std::size_t size, wait_bound, bool may_be_withdrawn,
+                                            std::shared_ptr<async_answer>);
+void begin(const std::shared_ptr<async_operation>&);
 void withdraw(async_operation&) noexcept;
-// Several locks, which must live as long as it does: taken in steps, each from begin_step() to its
-// answer, until is_over(); then result_of() tells what is had.
+// Several locks, which must live as long as it does: taken in steps, each from step_of() and
+// begin() to its answer, until is_over(); then result_of() tells what is had.
 std::shared_ptr<async_taking> taking_of(std::span<slot* const>, const acquire_options&,
                                         std::size_t size, wait_bound);
-std::shared_ptr<async_operation> begin_step(const std::shared_ptr<async_taking>&,
-                                            std::shared_ptr<async_answer>);
+std::shared_ptr<async_operation> step_of(const std::shared_ptr<async_taking>&,
+                                         std::shared_ptr<async_answer>);
 void withdraw(async_taking&) noexcept;
 bool is_over(const async_taking&) noexcept;
 lease_set result_of(async_taking&, std::error_code&);

@@ -32,6 +32,7 @@ class async_operation;
 class async_taking;
 class client_impl;
 class lockable_base;
+class several;
 class slot;
 class together;
 class turn;

@@ -32,7 +32,7 @@ class [[nodiscard]] lease_set {
   std::span<const lease> members() const noexcept { return members_; }  // in the caller's order
 
   // Extends one after the other, as lease::extend(), whatever became of those before it, and
-  // reports the first fault.
+  // reports the first fault. A store that does not answer takes an op-timeout for each.
   void extend(std::chrono::milliseconds ttl);
   void extend(std::chrono::milliseconds ttl, std::error_code&);
   // Gives all back and reports the first fault, as lease::release().
@@ -61,7 +61,7 @@ class together {
   static std::error_code release(std::vector<lease>&) noexcept;
   static void refuse_none_or_twins(std::span<exclusive_lockable* const>);
   static std::vector<slot*> homes_of(std::span<exclusive_lockable* const>);
-  static lease_set set_of(const std::vector<turn*>&);
+  static lease_set set_of(several&);
   static std::vector<lease> members_of(lease_set&&) noexcept;
 };
 
@@ -70,8 +70,8 @@ class together {
 // Refers to its locks, which must outlive it: mutexes, shared and recursive ones, of any clients.
 // All or nothing. They are taken in one step where they are in one place that can do it and are
 // free; else one after the other in the order of (name, backend), whatever the order given, so that
-// two of them never wait for each other. Throws errc::bad_option when there is none or the same one
-// twice.
+// two of them never wait for each other; all programs must spell a backend's URL alike, but for its
+// options. Throws errc::bad_option when there is none or the same one twice.
 class multi_mutex final {
  public:
   template <class... Locks>

@@ -28,8 +28,17 @@ namespace {
 
 class async_acquire final : public async_operation, private core::waiter {
  public:
-  async_acquire(slot& s, bool may_be_withdrawn, std::shared_ptr<async_answer> a)
-      : home_(s), client_(s.client().shared_from_this()), answer_(std::move(a)) {
+  async_acquire(slot& s, const request& r, wait_bound bound, bool may_be_withdrawn,
+                std::shared_ptr<async_answer> a)
+      : home_(s),
+        client_(s.client().shared_from_this()),
+        answer_(std::move(a)),
+        note_(r.how.note),
+        bound_(bound) {
+    how = r.how;
+    how.note = note_;
+    renews = r.renews;
+    max_hold = r.max_hold;
     if (!may_be_withdrawn) return;
     is_user_ = true;
     home_.add_user();
@@ -38,19 +47,14 @@ class async_acquire final : public async_operation, private core::waiter {
     if (is_user_) home_.drop_user();
   }
 
-  void begin(const std::shared_ptr<async_acquire>& self, const request& r, wait_bound bound) {
-    how = r.how;
-    note_ = r.how.note;
-    how.note = note_;
-    renews = r.renews;
-    max_hold = r.max_hold;
-    is_try_ = bound.what != wait_bound::kind::forever;
-    self_ = self;
-    home_.begin(*this, bound);
+  void begin(std::shared_ptr<async_operation> self) override {
+    self_ = std::move(self);
+    home_.begin(*this, bound_);
   }
   void complete() noexcept override {
     if (!granted) home_.drop_user();
-    const bool well = granted || (is_try_ && why.code == outcome::busy);
+    const bool is_try = bound_.what != wait_bound::kind::forever;
+    const bool well = granted || (is_try && why.code == outcome::busy);
     tell(answer_, well ? std::error_code() : why.code, granted, *client_, std::move(self_));
   }
   void withdraw() noexcept override {
@@ -62,10 +66,10 @@ class async_acquire final : public async_operation, private core::waiter {
   slot& home_;
   std::shared_ptr<client_impl> client_;
   std::shared_ptr<async_answer> answer_;
-  std::shared_ptr<async_acquire> self_;  // until it is answered
-  std::string note_;
+  std::shared_ptr<async_operation> self_;  // until it is answered
+  const std::string note_;
+  const wait_bound bound_;
   bool is_user_ = false;
-  bool is_try_ = false;
 };
 
 struct async_release final : core::inquiry {
@@ -98,10 +102,10 @@ class turn_watch final : public core::afterwards {
 
 }  // namespace
 
-std::shared_ptr<async_operation> begin_acquire(const lockable_base& from, lock_mode how,
-                                               const acquire_options& o, std::size_t size,
-                                               wait_bound bound, bool may_be_withdrawn,
-                                               std::shared_ptr<async_answer> a) {
+std::shared_ptr<async_operation> acquire_of(const lockable_base& from, lock_mode how,
+                                            const acquire_options& o, std::size_t size,
+                                            wait_bound bound, bool may_be_withdrawn,
+                                            std::shared_ptr<async_answer> a) {
   slot& home = async_operation::home_of(from);
   request asked;
   if (const failure why = asked.read(how, o, size, bound, home); why.code) {
@@ -110,10 +114,10 @@ std::shared_ptr<async_operation> begin_acquire(const lockable_base& from, lock_m
     (void)a->answered(why.code, nothing, no_end);
     return nullptr;
   }
-  auto op = std::make_shared<async_acquire>(home, may_be_withdrawn, std::move(a));
-  op->begin(op, asked, bound);
-  return op;
+  return std::make_shared<async_acquire>(home, asked, bound, may_be_withdrawn, std::move(a));
 }
+
+void begin(const std::shared_ptr<async_operation>& op) { op->begin(op); }
 
 void withdraw(async_operation& op) noexcept { op.withdraw(); }
 

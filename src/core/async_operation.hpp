@@ -13,6 +13,7 @@ namespace holdfast::inline v0::detail {
 class async_operation {
  public:
   virtual ~async_operation() = default;
+  virtual void begin(std::shared_ptr<async_operation> self) = 0;  // it is kept until the answer
   virtual void withdraw() noexcept = 0;  // by a thread of the user's; waits no more
 
   // The last reference to a client must not go on a thread that tells the client's own events: with

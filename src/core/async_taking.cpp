@@ -21,13 +21,24 @@ class async_taking final : public async_operation, private several {
       const auto is_this = [&](const auto& known) { return known.get() == &c; };
       if (std::none_of(clients_.begin(), clients_.end(), is_this))
         clients_.push_back(c.shared_from_this());
+      if (c.is_of_this_process()) users_of_.emplace_back(s)->add_user();
     }
   }
+  ~async_taking() override {
+    for (slot* const s : users_of_)
+      if (s->client().is_of_this_process()) s->drop_user();
+  }
 
-  void step(const std::shared_ptr<async_taking>& self, std::shared_ptr<async_answer> a) {
-    self_ = self;
-    answer_ = std::move(a);
-    if (!advance()) return;  // from here on the next step may be under way
+  void tells(std::shared_ptr<async_answer> a) noexcept { answer_ = std::move(a); }
+  void begin(std::shared_ptr<async_operation> self) override {
+    self_ = std::move(self);
+    try {
+      if (!advance()) return;  // from here on the next step may be under way
+    } catch (...) {            // there is no memory to begin it
+      answer_.reset();
+      self_.reset();
+      throw;
+    }
     is_over_ = true;
     step_answered();
   }
@@ -39,7 +50,7 @@ class async_taking final : public async_operation, private several {
   lease_set result(std::error_code& code) {
     const bool well = !why().code || (is_try_ && why().code == outcome::busy);
     code = well ? std::error_code() : why().code;
-    return why().code ? lease_set() : together::set_of(take());
+    return why().code ? lease_set() : together::set_of(*this);
   }
   const std::vector<std::shared_ptr<client_impl>>& clients() const noexcept { return clients_; }
 
@@ -53,8 +64,9 @@ class async_taking final : public async_operation, private several {
   const bool is_try_;
   bool is_over_ = false;
   std::vector<std::shared_ptr<client_impl>> clients_;
-  std::shared_ptr<async_answer> answer_;  // of the step that is begun
-  std::shared_ptr<async_taking> self_;    // until it is answered
+  std::vector<slot*> users_of_;            // the user's locks may go while it ends
+  std::shared_ptr<async_answer> answer_;   // of the step that is begun
+  std::shared_ptr<async_operation> self_;  // until it is answered
 };
 
 std::shared_ptr<async_taking> taking_of(std::span<slot* const> homes, const acquire_options& o,
@@ -62,9 +74,9 @@ std::shared_ptr<async_taking> taking_of(std::span<slot* const> homes, const acqu
   return std::make_shared<async_taking>(homes, o, size, bound);
 }
 
-std::shared_ptr<async_operation> begin_step(const std::shared_ptr<async_taking>& t,
-                                            std::shared_ptr<async_answer> a) {
-  t->step(t, std::move(a));
+std::shared_ptr<async_operation> step_of(const std::shared_ptr<async_taking>& t,
+                                         std::shared_ptr<async_answer> a) {
+  t->tells(std::move(a));
   return t;
 }
 

@@ -42,6 +42,10 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   core::environment& env() noexcept { return env_; }
   core::backend& store() noexcept { return *store_; }
   const core::lock_rules& rules() const noexcept { return rules_; }
+  // Where its store is: its URL without the options.
+  std::string_view place() const noexcept {
+    return std::string_view(text_).substr(0, text_.find('?'));
+  }
   const std::string& text() const noexcept { return text_; }
   bool is_of_this_process() const noexcept { return generation_ == core::fork_generation(); }
   bool is_closed() const noexcept { return closed_; }

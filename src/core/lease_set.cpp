@@ -8,6 +8,7 @@
 #include <holdfast/multi_mutex.hpp>
 
 #include "core/fail.hpp"
+#include "core/several.hpp"
 
 namespace holdfast::inline v0 {
 
@@ -108,10 +109,12 @@ void lease_set::unlock() noexcept {
   members_.clear();
 }
 
-lease_set detail::together::set_of(const std::vector<turn*>& taken) {
+// Whatever needs memory comes first: a turn that is taken out must have an owner.
+lease_set detail::together::set_of(several& all) {
   lease_set out;
-  for (turn* const t : taken) out.members_.push_back(lease(t));
   out.watch_ = std::make_unique<lease_set::watch>();
+  out.members_.reserve(all.size());
+  for (turn* const t : all.take()) out.members_.push_back(lease(t));
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "core/mutant.hpp"
@@ -28,7 +29,7 @@ std::vector<std::size_t> several::order_of(std::span<slot* const> homes) {
   if (core::planted(core::mutant::multi_deadlocks)) return order;
   const auto place = [&](std::size_t i) {
     slot& home = *homes[i];
-    return std::pair<std::string_view, std::string_view>(home.name(), home.client().text());
+    return std::tuple(std::string_view(home.name()), home.client().place(), home.client().text());
   };
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
@@ -41,17 +42,36 @@ void several::own_note() {
 }
 
 several::~several() {
+  if (!is_of_this_process()) return;
   end_step();
   let_all_go();
 }
 
 bool several::advance() {
+  if (!is_of_this_process()) {
+    forget_all();
+    return true;
+  }
   if (now_ != step::none) end_step();
   if (next_ == in_order_.size() && !all_held()) ask_again();
   if (why_.code || next_ == in_order_.size()) return true;
   now_ = now_ == step::none && can_gather() ? step::together : step::in_turn;
   begin_step();
   return false;
+}
+
+bool several::is_of_this_process() const noexcept {
+  return in_order_.front().home.client().is_of_this_process();
+}
+
+// The child of a fork: what was begun and what is had is its parent's.
+void several::forget_all() noexcept {
+  for (asking& a : in_order_) {
+    a.is_begun = false;
+    a.granted = nullptr;
+  }
+  next_ = 0;
+  refuse({errc::forked, {}}, in_order_.front().home);
 }
 
 // Whether all are in one store that can grant them in one step.
@@ -108,6 +128,7 @@ void several::one_less() noexcept {
 }
 
 void several::withdraw() noexcept {
+  if (!is_of_this_process()) return;
   is_withdrawn_ = true;
   for (asking& a : in_order_) a.home.withdraw(a);
 }

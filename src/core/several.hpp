@@ -41,6 +41,7 @@ class several {
 
   // When it is over:
   std::vector<turn*> take();  // in the order given; empty when there is a reason
+  std::size_t size() const noexcept { return in_order_.size(); }
   const core::failure& why() const noexcept { return why_; }
   slot& at() const noexcept { return *at_; }  // which lock the reason is about
 
@@ -67,6 +68,8 @@ class several {
   };
 
   static std::vector<std::size_t> order_of(std::span<slot* const>);
+  bool is_of_this_process() const noexcept;
+  void forget_all() noexcept;
   bool can_gather() const;
   void begin_step();
   void begin(asking&, core::gathering);

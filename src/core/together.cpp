@@ -18,13 +18,6 @@ using core::failure;
 
 namespace {
 
-// Where the locks are, as the URL says it: without its options. Two clients of "memory:" have a
-// store each.
-std::string_view store_of(slot& s) noexcept {
-  const std::string_view text = s.client().text();
-  return text.substr(0, text.find('?'));
-}
-
 // The caller's thread takes them. It does the work of the store that it waits for, where it can.
 class blocked_several final : public several {
  public:
@@ -48,8 +41,8 @@ void together::refuse_none_or_twins(std::span<exclusive_lockable* const> locks) 
   if (locks.empty())
     core::fail(errc::bad_option, "multi_mutex", "no lock is named; name at least one");
   const auto same = [](slot& a, slot& b) {
-    const std::string_view store = store_of(a);
-    return &a == &b || (a.name() == b.name() && store == store_of(b) && store != "memory:");
+    const std::string_view store = a.client().place();  // each client of "memory:" has its own
+    return &a == &b || (a.name() == b.name() && store == b.client().place() && store != "memory:");
   };
   for (std::size_t i = 0; i < locks.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
@@ -60,6 +53,8 @@ void together::refuse_none_or_twins(std::span<exclusive_lockable* const> locks) 
 }
 
 std::vector<slot*> together::homes_of(std::span<exclusive_lockable* const> locks) {
+  if (locks.empty())
+    core::fail(errc::bad_option, "acquire", "the multi_mutex was moved from: it has no locks");
   std::vector<slot*> out;
   for (exclusive_lockable* const l : locks) out.push_back(&l->state_->home);
   return out;
@@ -68,19 +63,20 @@ std::vector<slot*> together::homes_of(std::span<exclusive_lockable* const> locks
 lease_set together::take(std::span<exclusive_lockable* const> locks, const acquire_options& given,
                          std::size_t size, wait_bound bound, std::stop_token stop,
                          std::error_code* ec) {
+  const std::vector<slot*> homes = homes_of(locks);
   if (stop.stop_requested()) {  // before he asked: he makes one attempt
     lease_set got = take(locks, given, size, wait_bound::one_attempt(), {}, ec);
     const bool waits = bound.what == wait_bound::kind::forever;
     if (got || !waits || (ec && *ec)) return got;
-    if (!ec) locks.front()->state_->home.fail("acquire", {errc::canceled, {}});
+    if (!ec) homes.front()->fail("acquire", {errc::canceled, {}});
     *ec = errc::canceled;
     return got;
   }
   if (ec) ec->clear();
-  blocked_several taking(homes_of(locks), given, size, bound);
+  blocked_several taking(homes, given, size, bound);
   taking.run(std::move(stop));
   const failure& why = taking.why();
-  if (!why.code) return set_of(taking.take());
+  if (!why.code) return set_of(taking);
   const bool is_try = bound.what != wait_bound::kind::forever;
   if (is_try && why.code == outcome::busy) return {};
   if (!ec) taking.at().fail(is_try ? "try_acquire" : "acquire", why);

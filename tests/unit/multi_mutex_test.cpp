@@ -71,6 +71,29 @@ TEST_F(several_locks, of_two_threads_in_opposite_order_never_wait_for_each_other
   EXPECT_EQ(other.wait_for(40s), std::future_status::ready);
 }
 
+// "memory:one?" sorts behind "memory:one2" as text, and before it as a place.
+TEST_F(several_locks, are_taken_in_one_order_whatever_the_options_of_their_clients) {
+  const holdfast::memory_store first("one"), second("one2");
+  const auto work = [&](const std::string& options) {
+    const auto x = holdfast::client::open(first.url() + options);
+    const auto y = holdfast::client::open(second.url() + options);
+    auto job_x = x.mutex("job"), job_y = y.mutex("job");
+    holdfast::multi_mutex both(job_y, job_x);
+    for (int i = 0; i < 2000; ++i) std::lock_guard guard(both);
+  };
+  auto other = std::async(std::launch::async, [&] { work("?turns=64"); });
+  work("");
+  EXPECT_EQ(other.wait_for(40s), std::future_status::ready);
+}
+
+TEST_F(several_locks, that_were_moved_elsewhere_are_none_to_lock) {
+  holdfast::multi_mutex here(a, b);
+  const holdfast::multi_mutex there(std::move(here));
+  EXPECT_EQ(thrown([&] { here.lock(); }), errc::bad_option);
+  EXPECT_EQ(thrown([&] { (void)here.try_acquire_for(1s); }), errc::bad_option);
+  EXPECT_TRUE(there.try_acquire());
+}
+
 TEST_F(several_locks, are_lost_with_the_first_of_them) {
   holdfast::memory_store store("several");
   auto short_lived = holdfast::client::open(store.url());

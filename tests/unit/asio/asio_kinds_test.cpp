@@ -17,6 +17,9 @@
 #include <optional>
 #include <thread>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace holdfast {
 namespace {
 
@@ -151,6 +154,45 @@ TEST_F(asio_kinds, several_locks_of_two_clients_are_awaited_as_one) {
   ASSERT_TRUE(got);
   EXPECT_TRUE(got->held());
   EXPECT_FALSE(c.try_acquire());
+}
+
+TEST_F(asio_kinds, several_locks_are_taken_anew_by_an_operation_that_is_begun_again) {
+  auto a = client_.mutex("a"), b = client_.mutex("b");
+  const multi_mutex both(a, b);
+  const auto operation = both.async_try_acquire({.note = "again"}, asio::deferred);
+  for (int times = 0; times < 3; ++times) {
+    std::optional<lease_set> got;
+    auto again = operation;
+    std::move(again)(
+        asio::bind_executor(context_, [&](std::error_code, lease_set s) { got = std::move(s); }));
+    context_.restart();
+    context_.run_for(30s);
+    ASSERT_TRUE(got);
+    EXPECT_TRUE(got->held());
+  }
+}
+
+// The first of them has been answered when the process forks.
+TEST_F(asio_kinds, several_locks_of_a_parent_are_not_taken_on_by_its_child) {
+  const client other = client::open("memory:");
+  auto a = client_.mutex("a"), b = other.mutex("b");
+  const multi_mutex both(a, b);
+  std::optional<std::error_code> code;
+  both.async_acquire({}, asio::bind_executor(context_,
+                                             [&](std::error_code c, lease_set) { code = c; }));
+  context_.notify_fork(asio::execution_context::fork_prepare);
+  const pid_t child = fork();
+  if (child == 0) {
+    context_.notify_fork(asio::execution_context::fork_child);
+    context_.run_for(30s);
+    _exit(code == errc::forked ? 0 : 1);
+  }
+  context_.notify_fork(asio::execution_context::fork_parent);
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  context_.run_for(30s);
+  EXPECT_EQ(code, std::error_code());
 }
 
 TEST_F(asio_kinds, several_locks_whose_context_ends_are_given_back) {

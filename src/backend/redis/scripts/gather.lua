@@ -5,10 +5,11 @@
 local count = #ARGV - 1
 -- Mostly nothing is there of any of them: one question instead of two for each.
 local is_free = count < 500 and redis.call('EXISTS', unpack(KEYS, 2)) == 0
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
 if not is_free then
-  local t = redis.call('TIME')
-  local now = t[1] * 1000000 + t[2]
-  -- Whether somebody who lives is in line: it is to look. What M tells of the dead goes with M.
+  -- Whether somebody who lives is in line: it is to look. What M tells of the dead stays until M
+  -- runs out.
   local function is_awaited(K, Q)
     local line = redis.call('ZRANGE', Q, 0, 63)
     for _, id in ipairs(line) do
@@ -36,9 +37,8 @@ if not is_free then
 end
 -- At maxmemory this one is refused, or nothing is.
 local n = redis.call('INCRBY', KEYS[1], count)
-if n < 1000000000000000 then  -- no clock of this century: the counter was lost
-  local t = redis.call('TIME')
-  n = math.max(n, t[1] * 1000000 + t[2] + count)
+if n - count < now - 1000000 then  -- the counter was lost or set back
+  n = now + count
   redis.call('SET', KEYS[1], string.format('%.0f', n))
 end
 for i = 1, count do redis.call('SET', KEYS[2 * i], ARGV[i + 1], 'PX', ARGV[1]) end
