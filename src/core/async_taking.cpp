@@ -9,24 +9,39 @@
 
 namespace holdfast::inline v0::detail {
 
-// Its steps end on the user's threads: each answer is told as if it were an operation of its own.
-class async_taking final : public async_operation, private several {
+// The user's locks may go while an operation on them ends: their slots and clients stay.
+class kept_slots {
  public:
-  async_taking(std::span<slot* const> homes, const acquire_options& o, std::size_t size,
-               wait_bound b)
-      : several(homes, o, size, b), is_try_(b.what != wait_bound::kind::forever) {
-    own_note();
-    for (slot* const s : homes) {
+  explicit kept_slots(std::span<slot* const> all) {
+    for (slot* const s : all) {
       client_impl& c = s->client();
       const auto is_this = [&](const auto& known) { return known.get() == &c; };
       if (std::none_of(clients_.begin(), clients_.end(), is_this))
         clients_.push_back(c.shared_from_this());
-      if (c.is_of_this_process()) users_of_.emplace_back(s)->add_user();
+      if (c.is_of_this_process()) slots_.emplace_back(s)->add_user();
     }
   }
-  ~async_taking() override {
-    for (slot* const s : users_of_)
+  kept_slots(const kept_slots&) = delete;
+  ~kept_slots() {
+    for (slot* const s : slots_)
       if (s->client().is_of_this_process()) s->drop_user();
+  }
+  const std::vector<std::shared_ptr<client_impl>>& clients() const noexcept { return clients_; }
+
+ private:
+  std::vector<std::shared_ptr<client_impl>> clients_;
+  std::vector<slot*> slots_;
+};
+
+// Its steps end on the user's threads: each answer is told as if it were an operation of its own.
+class async_taking final : public async_operation, public kept_slots, private several {
+ public:
+  async_taking(std::span<slot* const> homes, const acquire_options& o, std::size_t size,
+               wait_bound b)
+      : kept_slots(homes),
+        several(homes, o, size, b),
+        is_try_(b.what != wait_bound::kind::forever) {
+    own_note();
   }
 
   void tells(std::shared_ptr<async_answer> a) noexcept { answer_ = std::move(a); }
@@ -44,7 +59,7 @@ class async_taking final : public async_operation, private several {
   }
   void withdraw() noexcept override {
     several::withdraw();
-    for (const auto& c : clients_) see_to(*c);
+    for (const auto& c : clients()) see_to(*c);
   }
   bool is_over() const noexcept { return is_over_; }
   lease_set result(std::error_code& code) {
@@ -52,19 +67,16 @@ class async_taking final : public async_operation, private several {
     code = well ? std::error_code() : why().code;
     return why().code ? lease_set() : together::set_of(*this);
   }
-  const std::vector<std::shared_ptr<client_impl>>& clients() const noexcept { return clients_; }
 
  private:
   void step_answered() noexcept override {
     const auto answer = std::move(answer_);
-    client_impl& client = *clients_.front();
+    client_impl& client = *clients().front();
     tell(answer, {}, nullptr, client, std::move(self_));
   }
 
   const bool is_try_;
   bool is_over_ = false;
-  std::vector<std::shared_ptr<client_impl>> clients_;
-  std::vector<slot*> users_of_;            // the user's locks may go while it ends
   std::shared_ptr<async_answer> answer_;   // of the step that is begun
   std::shared_ptr<async_operation> self_;  // until it is answered
 };
