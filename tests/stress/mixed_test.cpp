@@ -43,7 +43,7 @@ void expect_all_kinds(const std::vector<record>& history) {
   EXPECT_GE(together, 3) << "no two readers were of one group";
 }
 
-// `apart`: at Redis two do not die within one lease. A dead holder, and a dead next one in line, who
+// `apart`: at Redis two do not die within one lease. A dead holder, and a dead next one in line who
 // alone has a timer on that lease, would leave the others to their nap of half a minute.
 void harass(crowd& all, int kills, std::chrono::milliseconds apart,
             std::chrono::milliseconds longest_pause) {
