@@ -140,6 +140,15 @@ class async_entry_for final : public async_entry {
   std::optional<parts> parts_;
 };
 
+// The entry of an operation that completes with `Result`, if with any.
+template <class... Result, class Handler>
+auto entry_of(Handler&& h) {
+  const auto executor = boost::asio::get_associated_executor(h);
+  return std::make_shared<async_entry_for<std::decay_t<Handler>, Result...>>(std::forward<Handler>(
+                                                                                 h),
+                                                                             executor);
+}
+
 struct async_acquire_beginning {
   lock_mode how;
   wait_bound bound;
@@ -151,11 +160,9 @@ struct async_acquire_beginning {
 
   template <class Handler>
   void operator()(Handler&& h, const lockable_base* from) const {
-    using entry_type = async_entry_for<std::decay_t<Handler>, lease>;
     acquire_options o = options;
     o.note = note;
-    const auto executor = boost::asio::get_associated_executor(h);
-    const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
+    const auto entry = entry_of<lease>(std::forward<Handler>(h));
     const auto client = client_of(*from);
     entry->start({&client, 1}, [&](bool may_be_withdrawn) {
       return acquire_of(*from, how, o, sizeof o, bound, may_be_withdrawn, entry);
@@ -166,9 +173,7 @@ struct async_acquire_beginning {
 struct async_release_beginning {
   template <class Handler>
   void operator()(Handler&& h, lease l) const {
-    using entry_type = async_entry_for<std::decay_t<Handler>>;
-    const auto executor = boost::asio::get_associated_executor(h);
-    const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
+    const auto entry = entry_of(std::forward<Handler>(h));
     const auto client = client_of(l);
     entry->start({&client, 1}, [&](bool) {
       begin_release(l, entry);

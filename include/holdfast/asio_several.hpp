@@ -17,9 +17,7 @@ namespace detail {
 struct async_step_beginning {
   template <class Handler>
   void operator()(Handler&& h, const std::shared_ptr<async_taking>& all) const {
-    using entry_type = async_entry_for<std::decay_t<Handler>>;
-    const auto executor = boost::asio::get_associated_executor(h);
-    const auto entry = std::make_shared<entry_type>(std::forward<Handler>(h), executor);
+    const auto entry = entry_of(std::forward<Handler>(h));
     entry->start(clients_of(*all), [&](bool) { return step_of(all, entry); });
   }
 };

@@ -24,6 +24,7 @@ struct wait_bound {  // how long a verb waits
   static wait_bound within(std::chrono::nanoseconds d) noexcept {
     return d <= d.zero() ? one_attempt() : wait_bound{kind::within, d};
   }
+  bool is_try() const noexcept { return what != kind::forever; }
 };
 
 template <class Rep, class Period>

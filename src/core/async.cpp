@@ -35,10 +35,8 @@ class async_acquire final : public async_operation, private core::waiter {
         answer_(std::move(a)),
         note_(r.how.note),
         bound_(bound) {
-    how = r.how;
+    r.put_into(*this);
     how.note = note_;
-    renews = r.renews;
-    max_hold = r.max_hold;
     if (!may_be_withdrawn) return;
     is_user_ = true;
     home_.add_user();
@@ -53,8 +51,7 @@ class async_acquire final : public async_operation, private core::waiter {
   }
   void complete() noexcept override {
     if (!granted) home_.drop_user();
-    const bool is_try = bound_.what != wait_bound::kind::forever;
-    const bool well = granted || (is_try && why.code == outcome::busy);
+    const bool well = granted || (bound_.is_try() && why.code == outcome::busy);
     tell(answer_, well ? std::error_code() : why.code, granted, *client_, std::move(self_));
   }
   void withdraw() noexcept override {

@@ -38,9 +38,7 @@ class async_taking final : public async_operation, public kept_slots, private se
  public:
   async_taking(std::span<slot* const> homes, const acquire_options& o, std::size_t size,
                wait_bound b)
-      : kept_slots(homes),
-        several(homes, o, size, b),
-        is_try_(b.what != wait_bound::kind::forever) {
+      : kept_slots(homes), several(homes, o, size, b), is_try_(b.is_try()) {
     own_note();
   }
 

@@ -10,6 +10,7 @@
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
 #include "core/lockable_state.hpp"
+#include "core/patience.hpp"
 #include "core/request.hpp"
 
 namespace holdfast::inline v0::detail {
@@ -86,25 +87,15 @@ std::string_view lockable_base::name() const noexcept { return state_->home.name
 lease lockable_base::take(lock_mode how, const acquire_options& given, std::size_t size,
                           wait_bound bound, std::stop_token stop, std::error_code* ec) const {
   slot& home = state_->home;
-  if (stop.stop_requested()) {  // before he asked: he makes one attempt
-    lease got = take(how, given, size, wait_bound::one_attempt(), {}, ec);
-    const bool waits = bound.what == wait_bound::kind::forever;
-    if (got || !waits || (ec && *ec)) return got;
-    if (!ec) home.fail("acquire", {errc::canceled, {}});
-    *ec = errc::canceled;
-    return got;
-  }
+  const patience how_long(bound, std::move(stop));
   if (ec) ec->clear();
   request asked;
-  failure why = asked.read(how, given, size, bound, home);
+  failure why = asked.read(how, given, size, how_long.bound(), home);
   if (!why.code) {
-    turn* const t = home.acquire(asked, bound, std::move(stop), why);
+    turn* const t = home.acquire(asked, how_long.bound(), how_long.stop(), why);
     if (t) return lease(t);
   }
-  const bool is_try = bound.what != wait_bound::kind::forever;
-  if (is_try && why.code == outcome::busy) return {};
-  if (!ec) home.fail(is_try ? "try_acquire" : "acquire", std::move(why));
-  *ec = why.code;
+  how_long.refuse(home, std::move(why), ec);
   return {};
 }
 
@@ -132,7 +123,7 @@ bool lockable_base::lock_shared_within(wait_bound bound) {
   if (!state_->home.client().is_of_this_process())
     state_->home.fail("lock_shared", {errc::forked, {}});
   if (state_->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-    if (bound.what != wait_bound::kind::forever) return false;
+    if (bound.is_try()) return false;
     state_->home.fail("lock_shared", {errc::would_self_deadlock,
                                       "this thread holds it exclusively: unlock() it first"});
   }
@@ -165,11 +156,11 @@ bool lockable_base::lock_within(wait_bound bound) {
       ++s.depth;
       return true;
     }
-    if (bound.what != wait_bound::kind::forever) return false;
+    if (bound.is_try()) return false;
     s.home.fail("lock", {errc::would_self_deadlock, "unlock() it first, or use recursive_mutex"});
   }
   if (s.is_shared() && share_here_of(s) != shares_here.rend()) {
-    if (bound.what != wait_bound::kind::forever) return false;
+    if (bound.is_try()) return false;
     s.home.fail("lock", {errc::would_self_deadlock, "unlock_shared() it first"});
   }
   lease taken = take(lock_mode::exclusive, {}, sizeof(acquire_options), bound, {}, nullptr);

@@ -70,18 +70,20 @@ const bell*& parker::driven_here() noexcept {
 // While it is ringing it must be found at its own word: there whoever rang looks for it, also when
 // it was appointed, and signalled, before it had come to park at the shared one.
 void parker::park(const berth& shared) noexcept {
+  const auto word = [this] {
+    return berth_.bit ? berth_.word->load(std::memory_order_acquire) : is_parked;
+  };
   int seen = state_.load(std::memory_order_acquire);
   int value = is_parked;
   while (seen == is_new || seen == is_ringing) {
     berth_ = shared.word && seen == is_new ? shared : berth{&state_, 0};
-    if (berth_.bit) value = berth_.word->load(std::memory_order_acquire);
+    value = word();
     if (state_.compare_exchange_weak(seen, is_parked, std::memory_order_acq_rel)) break;
-    value = is_parked;
   }
   while (state_.load(std::memory_order_acquire) == is_parked) {
     const unsigned bit = berth_.bit ? berth_.bit : FUTEX_BITSET_MATCH_ANY;
     ::syscall(SYS_futex, berth_.word, FUTEX_WAIT_BITSET_PRIVATE, value, nullptr, nullptr, bit);
-    if (berth_.bit) value = berth_.word->load(std::memory_order_acquire);
+    value = word();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <holdfast/lockable.hpp>
 
 #include "core/client_impl.hpp"
+#include "core/waiter.hpp"
 
 namespace holdfast::inline v0::detail {
 
@@ -14,6 +15,11 @@ struct request {
   // Reads options of which the caller knows `size` bytes. What is wrong with them for this lock;
   // code {} when nothing is.
   core::failure read(lock_mode, const acquire_options&, std::size_t size, wait_bound, slot&);
+  void put_into(core::waiter& w) const noexcept {
+    w.how = how;
+    w.renews = renews;
+    w.max_hold = max_hold;
+  }
 };
 
 }  // namespace holdfast::inline v0::detail

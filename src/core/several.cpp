@@ -101,11 +101,9 @@ void several::begin_step() {
 void several::begin(asking& a, core::gathering with) {
   a.until = core::never;
   a.why = {};
-  a.how = a.asked.how;
+  a.asked.put_into(a);
   a.how.with = with;
   if (with) a.how.one_attempt = true;
-  a.renews = a.asked.renews;
-  a.max_hold = a.asked.max_hold;
   a.is_begun = true;
   ++unanswered_;
   wait_bound left = bound_;

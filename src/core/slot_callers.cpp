@@ -42,9 +42,7 @@ void slot::withdraw(core::waiter& w) noexcept {
 
 turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop, failure& why) {
   core::blocked_waiter w;
-  w.how = asked.how;
-  w.renews = asked.renews;
-  w.max_hold = asked.max_hold;
+  asked.put_into(w);
   begin(w, bound);
   if (!w.parker.signalled()) {
     const auto on_stop_request = [&] { withdraw(w); };

@@ -10,11 +10,10 @@
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
 #include "core/lockable_state.hpp"
+#include "core/patience.hpp"
 #include "core/several.hpp"
 
 namespace holdfast::inline v0::detail {
-
-using core::failure;
 
 namespace {
 
@@ -64,23 +63,12 @@ lease_set together::take(std::span<exclusive_lockable* const> locks, const acqui
                          std::size_t size, wait_bound bound, std::stop_token stop,
                          std::error_code* ec) {
   const std::vector<slot*> homes = homes_of(locks);
-  if (stop.stop_requested()) {  // before he asked: he makes one attempt
-    lease_set got = take(locks, given, size, wait_bound::one_attempt(), {}, ec);
-    const bool waits = bound.what == wait_bound::kind::forever;
-    if (got || !waits || (ec && *ec)) return got;
-    if (!ec) homes.front()->fail("acquire", {errc::canceled, {}});
-    *ec = errc::canceled;
-    return got;
-  }
+  const patience how_long(bound, std::move(stop));
   if (ec) ec->clear();
-  blocked_several taking(homes, given, size, bound);
-  taking.run(std::move(stop));
-  const failure& why = taking.why();
-  if (!why.code) return set_of(taking);
-  const bool is_try = bound.what != wait_bound::kind::forever;
-  if (is_try && why.code == outcome::busy) return {};
-  if (!ec) taking.at().fail(is_try ? "try_acquire" : "acquire", why);
-  *ec = why.code;
+  blocked_several taking(homes, given, size, how_long.bound());
+  taking.run(how_long.stop());
+  if (!taking.why().code) return set_of(taking);
+  how_long.refuse(taking.at(), taking.why(), ec);
   return {};
 }
 

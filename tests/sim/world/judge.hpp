@@ -111,6 +111,7 @@ class judge {
   bool is_member(const lock_state&, std::string_view claim) const;
   bool head_has_room(const lock_state&) const;
   int permits_of(const lock_state&, std::string_view id) const;
+  void judge_belief(const lock_state&, const stay&, bool has_it, bool judges_losses);
   void judge_holders(int lock);
   void judge_freedom(lock_state&);
   void judge_idleness(int lock);

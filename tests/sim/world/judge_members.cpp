@@ -149,15 +149,9 @@ void judge::judge_sharers(int lock) {
     if (world_.time.now() < from) continue;
     const bool is_writer = now_owner(l).starts_with("hf1:") && now_owner(l).ends_with(s.claim);
     const bool has_it = is_writer || (!alone && is_member(l, s.claim));
-    if (judges_losses && s.turn->now == detail::turn::fate::lost && has_it &&
-        s.where->now() < s.turn->deadline.load())
-      return complain("lost: client " + std::to_string(s.where->number()) +
-                      " was told that it has lost " + l.key + ", and has it");
+    judge_belief(l, s, has_it, judges_losses);
+    if (!is_content()) return;
     if (!s.turn->held()) continue;
-    if (!has_it)
-      return complain("one: client " + std::to_string(s.where->number()) +
-                      " believes that it holds " + l.key + " as " + s.claim +
-                      "; at the server it is \"" + std::string(now_owner(l)) + '"');
     (alone ? writers : readers) += s.how == lock_mode::permit ? 0 : 1;
     permits += s.permits;
   }

@@ -70,6 +70,17 @@ void judge::ends(const detail::turn* t) noexcept {
   std::erase_if(stays_, [&](const stay& s) { return s.turn == t; });
 }
 
+// Who believes that it holds it has it, and who has it was not told otherwise.
+void judge::judge_belief(const lock_state& l, const stay& s, bool has_it, bool judges_losses) {
+  const auto client = [&] { return "client " + std::to_string(s.where->number()); };
+  if (judges_losses && s.turn->now == detail::turn::fate::lost && has_it &&
+      s.where->now() < s.turn->deadline.load())
+    return complain("lost: " + client() + " was told that it has lost " + l.key + ", and has it");
+  if (s.turn->held() && !has_it)
+    complain("one: " + client() + " believes that it holds " + l.key + " as " + s.claim +
+             "; at the server it is \"" + std::string(now_owner(l)) + '"');
+}
+
 void judge::judge_holders(int lock) {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const stay* first = nullptr;
@@ -77,15 +88,9 @@ void judge::judge_holders(int lock) {
     if (s.lock != lock || l.owners.empty()) continue;
     if (world_.time.now() < l.owners[s.place].judged_from) continue;
     const bool has_it = now_owner(l).ends_with(s.claim);
-    if (!clock_leaps_ && s.turn->now == detail::turn::fate::lost && has_it &&
-        s.where->now() < s.turn->deadline.load())
-      return complain("lost: client " + std::to_string(s.where->number()) +
-                      " was told that it has lost " + l.key + ", and has it");
+    judge_belief(l, s, has_it, !clock_leaps_);
+    if (!is_content()) return;
     if (!s.turn->held()) continue;
-    if (!has_it)
-      return complain("one: client " + std::to_string(s.where->number()) +
-                      " believes that it holds " + l.key + " as " + s.claim +
-                      "; at the server it is \"" + std::string(now_owner(l)) + '"');
     if (first) return complain("one: two believe that they hold " + l.key);
     first = &s;
   }
