@@ -19,10 +19,12 @@ all or none, and no order of theirs makes two runs wait for each other.
       --url URL                 where the locks are (default: $HOLDFAST_URL, else this machine)
       --close                   file locks: COMMAND does not inherit the lock, so what it
                                 leaves running in the background does not keep it
-      --ttl D                   servers: how long a lock outlives a holder that died (default 30s)
+      --ttl D                   how long a lock outlives its dead holder (default 30s); file locks
+                                never do, so there it has no effect
       --no-renew                servers: end COMMAND when the ttl is over instead of renewing it
-      --grace D                 servers: time between SIGTERM and SIGKILL when the lock may be lost
-                                (default: 5s, at most a fifth of the ttl; at most a third)
+      --grace D                 time between SIGTERM and SIGKILL when the lock may be lost (default:
+                                5s, at most a fifth of the ttl; at most a third); no effect on file
+                                locks, which are not lost
 
 Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h.
 

@@ -15,8 +15,9 @@ using optional_duration = std::optional<nanoseconds>;
 
 constexpr nanoseconds ttl_least = milliseconds{100}, ttl_most = std::chrono::hours{24 * 366};
 
-optional_duration option_of(const url& where, std::string_view name) {
-  for (const auto& [key, value] : where.options())
+optional_duration option_of(const std::optional<url>& where, std::string_view name) {
+  if (!where) return {};
+  for (const auto& [key, value] : where->options())
     if (key == name) return parse_duration(value);
   return {};
 }
@@ -30,7 +31,7 @@ optional_duration agreed(optional_duration argument, optional_duration of_url, c
 
 }  // namespace
 
-lease_terms terms_of(const run_arguments& arguments, const url& where) {
+lease_terms terms_of(const run_arguments& arguments, const std::optional<url>& where) {
   if (arguments.ttl && (*arguments.ttl < ttl_least || *arguments.ttl > ttl_most))
     throw usage_error("--ttl is out of range; give from 100ms to 8784h (366 days)");
   lease_terms terms;

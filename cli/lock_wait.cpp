@@ -19,9 +19,8 @@ int lock_wait::obtain() {
 }
 
 std::string lock_wait::url_with_terms() {
-  if (at_.local()) return at_.text;
-  terms_ = terms_of(arguments_, *at_.parsed);
-  return with_terms(at_.text, terms_);
+  terms_ = terms_of(arguments_, at_.parsed);
+  return at_.local() ? at_.text : with_terms(at_.text, terms_);
 }
 
 int lock_wait::open(const std::string& url_text) {
@@ -33,15 +32,17 @@ int lock_wait::open(const std::string& url_text) {
   return 0;
 }
 
+// --ttl and --grace bound what a lock that ends with its holder bounds better.
 void lock_wait::refuse_useless_options() const {
   if (has_ttl()) return;
-  const char* const given = arguments_.ttl        ? "--ttl"
-                            : arguments_.no_renew ? "--no-renew"
-                            : arguments_.grace    ? "--grace"
-                                                  : nullptr;
-  if (given)
+  if (arguments_.no_renew)
+    throw usage_error("--no-renew cannot be kept at " + at_.shown() +
+                      ": its locks end with their holder, never with a ttl; leave it out");
+  const char* const given = arguments_.ttl ? "--ttl" : arguments_.grace ? "--grace" : nullptr;
+  if (given && at_.strict())
     throw usage_error(std::string(given) + " means nothing at " + at_.shown() +
-                      ": its locks end with their holder and have no ttl; leave it out");
+                      ": its locks end with their holder and have no ttl; leave it out, or the "
+                      "URL's strict=1");
 }
 
 int lock_wait::try_once() {

@@ -21,6 +21,13 @@ place place_of(const std::optional<std::string>& argument) {
 
 bool place::local() const noexcept { return !parsed || parsed->scheme() == "file"; }
 
+bool place::strict() const {
+  if (!parsed) return false;
+  for (const auto& [key, value] : parsed->options())  // open() has found it to be a switch
+    if (key == "strict") return value == "1" || value == "true" || value == "yes" || value == "on";
+  return false;
+}
+
 std::span<const std::string> place::secret_variables() const {
   return parsed ? std::span(parsed->secret_variables()) : std::span<const std::string>();
 }

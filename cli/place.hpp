@@ -14,6 +14,7 @@ struct place {
   const char* said_by;        // "--url", "HOLDFAST_URL", "the default"
 
   bool local() const noexcept;  // a directory: nothing of it can hang on a network
+  bool strict() const;          // ?strict=1: what has no effect there is refused
   std::string shown() const;    // "redis://db (HOLDFAST_URL)", without secrets
   std::span<const std::string> secret_variables() const;  // of the environment: with passwords
 };

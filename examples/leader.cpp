@@ -51,8 +51,9 @@ void lead(realm& r, const hf::lease& lease, bool serves_a_term, const std::stop_
 void be_candidate(const std::string& url, realm& r, const std::stop_token& over) try {
   const auto client = hf::client::open(url);
   const auto office = client.mutex("leader");
-  hf::acquire_options terms{.note = "leads"};
-  if (client.features().ttl) terms.ttl = 1s;  // how long nobody leads when the leader dies
+  const hf::acquire_options terms{.ttl =
+                                      1s,  // how long nobody leads, at most, when the leader dies
+                                  .note = "leads"};
   while (!over.stop_requested()) {
     const hf::lease lease = office.try_acquire_for(1h, terms, over);  // empty when it was stopped
     if (lease) lead(r, lease, !client.features().breakable, over);

@@ -69,8 +69,9 @@ class [[nodiscard]] lease {
   int native_handle() const noexcept;
 
   // Makes the lease run for `ttl` from now; waits for the store's answer, at most the client's
-  // op-timeout. Errors: lost, not_held, unsupported (no ttl on this backend), bad_option,
-  // outcome_unknown.
+  // op-timeout. Where locks do not run out (features().ttl is false) a held lease needs nothing and
+  // this succeeds at once. Errors: lost, not_held, bad_option, outcome_unknown, unsupported (no ttl
+  // on this backend, and ?strict=1).
   void extend(std::chrono::milliseconds ttl);
   void extend(std::chrono::milliseconds ttl, std::error_code&);
 

@@ -17,14 +17,17 @@ enum class lock_mode : unsigned char { exclusive, shared, permit };
 enum class renewal : unsigned char {
   client_default,  // what the client's URL says (?renew=), else automatic
   automatic,       // the lease is extended before a third of its ttl is gone, until it is released
-  manual,          // only lease::extend() extends it
+  manual,          // only lease::extend() extends it; unsupported where locks do not run out
 };
 
 // Options of one acquire. Every member is trivially destructible, and must stay so: GCC 12
 // destroys other aggregates twice inside a co_await expression.
 struct acquire_options {
-  // Time to live of the lease: how long the store keeps it without a renewal. Default: the client's
-  // (?ttl=, else 30 s). From 100 ms to 366 days. Backends without a ttl refuse any value here.
+  // Time to live of the lease: how long the store keeps it without a renewal, hence how long a dead
+  // holder blocks the others. Default: the client's (?ttl=, else 30 s). From 100 ms to 366 days.
+  // Where a lock ends with its holder (features().ttl is false) it has no effect: a dead holder's
+  // lock comes free at once. Unsupported there with manual renewal, which promises that a living
+  // holder's lock runs out, and with ?strict=1.
   std::chrono::milliseconds ttl{};
   renewal renew = renewal::client_default;
   // Shown to whoever asks who holds the lock; at most 256 bytes of UTF-8 without control

@@ -84,6 +84,8 @@ constexpr std::array rows = {
                }},
     option_row{"metrics", [](client_options& o, std::string_view v,
                              std::string_view n) { o.metrics = parse_bool(v, n); }},
+    option_row{"strict", [](client_options& o, std::string_view v,
+                            std::string_view n) { o.strict = parse_bool(v, n); }},
     option_row{"password-file", [](client_options&, std::string_view, std::string_view) {}},
     option_row{"password-env", [](client_options&, std::string_view, std::string_view) {}},
 };

@@ -31,6 +31,7 @@ struct client_options {
   duration linger{};              // a grant is kept so long after the last unlock
   bool admit_after_loss = false;  // a new turn may start while a lost lease is not left
   bool metrics = false;
+  bool strict = false;  // what has no effect on this backend is refused
 };
 
 // What a lease of that ttl is worth from its send on, on a clock that may run a hundredth slower

@@ -118,7 +118,10 @@ time_point cohort::linger_end(const conversation& c) noexcept {
 void cohort::extend(turn& t, duration ttl, inquiry& i, time_point now) {
   if (const auto code = t.status()) return answer(i, {code, {}});
   conversation& c = *t.of;
-  if (!c.is_leased()) return answer(i, {errc::unsupported, "this backend has no ttl to extend"});
+  if (!c.is_leased()) {  // it does not run out: longer than any ttl
+    if (!rules_.options.strict) return answer(i, {});
+    return answer(i, {errc::unsupported, "its locks have no ttl to extend; leave out ?strict=1"});
+  }
   t.ttl = ttl;
   if (t.is_share) {
     if (!t.renews) t.more().own_end = now + worth(ttl);

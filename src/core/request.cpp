@@ -15,18 +15,31 @@ acquire_options as_we_know_them(const acquire_options& given, std::size_t size) 
   return known;
 }
 
+bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcept {
+  return o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
+}
+
+// A ttl bounds how long a dead holder blocks the others; where locks end with their holder it is
+// kept by itself. Without renewal it also promises that a living holder's lock ends.
+core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules) {
+  const bool runs_out = rules.can.life == core::bound_to::ttl;
+  if (!runs_out && !is_renewed(o, rules))
+    return {errc::unsupported,
+            "its locks do not run out, so none ends for want of a renewal; leave renewal on"};
+  if (o.ttl.count() == 0) return {};
+  if (!runs_out && rules.options.strict)
+    return {errc::unsupported, "its locks have no ttl; leave the option out, or ?strict=1"};
+  const auto fault = core::ttl_fault(o.ttl, rules.options);
+  return fault.empty() ? core::failure{} : core::failure{errc::bad_option, std::string(fault)};
+}
+
 core::failure fault_of(lock_mode how, const acquire_options& o, std::uint32_t permits_in_all,
                        const core::lock_rules& rules) {
   const core::capabilities& can = rules.can;
   if (!(can.modes & core::bit_of(how)))
     return {errc::unsupported, how == lock_mode::shared ? "this backend has no shared locks"
                                                         : "this backend has no semaphores"};
-  if (o.ttl.count() != 0) {
-    if (can.life != core::bound_to::ttl)
-      return {errc::unsupported, "its locks have no ttl; leave the option out"};
-    if (const auto fault = core::ttl_fault(o.ttl, rules.options); !fault.empty())
-      return {errc::bad_option, std::string(fault)};
-  }
+  if (core::failure why = ttl_fault(o, rules); why.code) return why;
   if (o.max_hold.count() < 0) return {errc::bad_option, "give a max_hold above 0, or none"};
   const std::uint32_t most = how == lock_mode::permit ? permits_in_all : 1;
   if (o.permits == 0 || o.permits > most)
@@ -54,7 +67,7 @@ core::failure request::read(lock_mode mode, const acquire_options& o, std::size_
   how.how = mode;
   how.permits = o.permits;
   how.of = home.permits();
-  renews = o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
+  renews = is_renewed(o, rules);
   if (o.max_hold.count() > 0 && o.max_hold < std::chrono::hours{24 * 365 * 100})
     max_hold = o.max_hold;  // longer is no limit
   return {};

@@ -71,10 +71,24 @@ TEST_F(usage, twice_with_different_values_is_refused) {
   EXPECT_EQ(same.wait(), (ending{0, 0}));
 }
 
-TEST_F(usage, of_ttl_options_without_a_ttl_is_refused) {
-  refused({"run", "--url", file_url(), "--ttl", "5", "x", "--", "true"}, "--ttl");
+TEST_F(usage, of_ttl_options_without_a_ttl_has_no_effect) {
+  process run(holdfast({"run", "--url", file_url(), "--ttl", "5", "--grace", "1", "x", "--", "sh",
+                        "-c", "exit ${HOLDFAST_TTL:-7}"}));
+  EXPECT_EQ(run.wait(), (ending{7, 0}));
+  refused({"run", "--url", file_url(), "--ttl", "1ms", "x", "--", "true"}, "--ttl");
+  refused({"run", "--url", file_url(), "--grace", "20s", "x", "--", "true"}, "--grace");
+}
+
+TEST_F(usage, of_no_renew_without_a_ttl_is_refused) {
   refused({"run", "--url", file_url(), "--no-renew", "x", "--", "true"}, "--no-renew");
-  refused({"run", "--url", file_url(), "--grace", "1", "x", "--", "true"}, "--grace");
+}
+
+TEST_F(usage, of_ttl_options_without_a_ttl_is_refused_when_strict) {
+  const std::string strict = file_url() + "?strict=1";
+  refused({"run", "--url", strict, "--ttl", "5", "x", "--", "true"}, "--ttl");
+  refused({"run", "--url", strict, "--grace", "1", "x", "--", "true"}, "--grace");
+  process plain(holdfast({"run", "--url", strict, "x", "--", "true"}));
+  EXPECT_EQ(plain.wait(), (ending{0, 0}));
 }
 
 TEST_F(usage, of_bad_names_and_urls_says_what_is_wrong) {

@@ -102,19 +102,56 @@ void extend_makes_a_lease_run_longer(stage& on) {
   constexpr std::chrono::minutes long_time{10};
   const auto client = on.client();
   auto lease = on.lock(client).acquire();
-  if (!on.can().ttl) {
-    EXPECT_EQ(thrown_by([&] { lease.extend(long_time); }), errc::unsupported);
-    EXPECT_TRUE(lease.held());
-    return;
-  }
   const auto before = lease.expires();
   lease.extend(long_time);
-  EXPECT_GT(lease.expires(), before + std::chrono::minutes(5));
+  if (on.can().ttl) {
+    EXPECT_GT(lease.expires(), before + std::chrono::minutes(5));
+  } else {
+    EXPECT_EQ(lease.expires(), before) << "it did not run out before either";
+  }
   EXPECT_EQ(thrown_by([&] { lease.extend(std::chrono::milliseconds(-1)); }), errc::bad_option);
   EXPECT_EQ(thrown_by([&] { lease.extend(std::chrono::milliseconds::max()); }), errc::bad_option);
   EXPECT_TRUE(lease.held());
   lease.release();
   EXPECT_EQ(thrown_by([&] { lease.extend(long_time); }), errc::not_held);
+}
+
+// A program is written once: where a lock ends with its holder a ttl is kept by itself.
+void a_ttl_is_accepted(stage& on) {
+  constexpr std::chrono::seconds ttl{10};
+  const auto client = on.client();
+  const auto lock = on.lock(client);
+  const auto lease = lock.acquire({.ttl = ttl});
+  ASSERT_TRUE(lease.held());
+  if (on.can().ttl) {
+    EXPECT_LE(lease.expires(), holdfast::lease_clock::now() + ttl);
+  } else {
+    EXPECT_EQ(lease.expires(), holdfast::lease_clock::time_point::max());
+  }
+}
+
+void a_lease_that_does_not_run_out_is_not_promised_to(stage& on) {
+  const auto without = on.client_with("renew=0");
+  const auto renewing = on.client();
+  const auto expected = on.can().ttl ? std::error_code{} : make_error_code(errc::unsupported);
+  const auto asked = [&](const holdfast::client& c, const holdfast::acquire_options& o) {
+    return thrown_by([&] { (void)on.lock(c).acquire(o); });
+  };
+  EXPECT_EQ(asked(renewing, by_hand), expected);
+  EXPECT_EQ(asked(renewing, {.renew = holdfast::renewal::manual}), expected);
+  EXPECT_EQ(asked(without, {}), expected);
+  EXPECT_EQ(asked(without, {.renew = holdfast::renewal::automatic}), std::error_code{});
+  EXPECT_TRUE(renewing.inspect().empty());
+}
+
+void a_strict_client_refuses_what_has_no_effect(stage& on) {
+  const auto client = on.client_with("strict=1");
+  const auto lock = on.lock(client);
+  const auto expected = on.can().ttl ? std::error_code{} : make_error_code(errc::unsupported);
+  EXPECT_EQ(thrown_by([&] { (void)lock.acquire({.ttl = short_ttl}); }), expected);
+  auto lease = lock.acquire();
+  EXPECT_EQ(thrown_by([&] { lease.extend(std::chrono::minutes(10)); }), expected);
+  EXPECT_TRUE(lease.held());
 }
 
 }  // namespace
@@ -129,6 +166,11 @@ behaviours time_passing() {
       CONTRACT_BEHAVIOUR(49, a_renewed_lease_outlives_three_ttl, in_threads, at_the_store, ttl),
       CONTRACT_BEHAVIOUR(50, a_lease_of_manual_renewal_runs_out, in_both, on_both_sides, ttl),
       CONTRACT_BEHAVIOUR(51, extend_makes_a_lease_run_longer, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(126, a_ttl_is_accepted, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(127, a_lease_that_does_not_run_out_is_not_promised_to, in_threads,
+                         at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(128, a_strict_client_refuses_what_has_no_effect, in_threads, at_the_store,
+                         nothing),
   };
 }
 
