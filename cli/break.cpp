@@ -17,9 +17,9 @@ namespace {
 
 int tell_broken(const look_arguments& arguments, bool broken) {
   if (arguments.json) {
-    json_object out;
-    out.text("name", arguments.name).text("holder", *arguments.holder).flag("broken", broken);
-    if (const int failed = print(out.done() + '\n')) return failed;
+    const json_object out{
+        {{"name", arguments.name}, {"holder", *arguments.holder}, {"broken", broken}}};
+    if (const int failed = print(json_text(out) + '\n')) return failed;
   } else if (broken) {
     say(arguments.name + " was taken away from " + *arguments.holder);
   } else {
@@ -31,10 +31,12 @@ int tell_broken(const look_arguments& arguments, bool broken) {
 // Where a lock cannot be taken from its holder, he can be ended: the answer says who that is.
 int tell_whom_to_end(const look_arguments& arguments, const holder& who, const lock_error& why) {
   if (arguments.json) {
-    json_object out;
-    out.text("name", arguments.name).text("holder", *arguments.holder).flag("broken", false);
-    out.text("host", who.host).number("pid", who.pid);
-    if (const int failed = print(out.done() + '\n')) return failed;
+    const json_object out{{{"name", arguments.name},
+                           {"holder", *arguments.holder},
+                           {"broken", false},
+                           {"host", who.host},
+                           {"pid", std::int64_t{who.pid}}}};
+    if (const int failed = print(json_text(out) + '\n')) return failed;
   }
   say(why.what());
   return exit_usage;

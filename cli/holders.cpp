@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cli/duration_text.hpp"
-#include "cli/json.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -27,7 +26,7 @@ std::string what_is_held(std::span<const holder> all) {
          " are held by ";
 }
 
-const char* word_for(lock_mode how) {
+std::string word_for(lock_mode how) {
   switch (how) {
     case lock_mode::shared: return "shared";
     case lock_mode::permit: return "permit";
@@ -35,11 +34,8 @@ const char* word_for(lock_mode how) {
   }
 }
 
-void add_number_or_null(json_object& to, const char* name, bool known, std::int64_t value) {
-  if (known)
-    to.number(name, value);
-  else
-    to.null(name);
+json_value number_or_null(bool known, std::int64_t value) {
+  return known ? json_value(value) : json_value(nullptr);
 }
 
 int value_of_hex(char c) {
@@ -73,24 +69,23 @@ std::string who_holds(const client& c, std::span<const std::string> names) {
   }
 }
 
-std::string json_of(const holder& who) {
-  json_object out;
-  out.text("name", who.name).text("mode", word_for(who.how));
-  add_number_or_null(out, "permits", who.how == lock_mode::permit, who.permits);
-  add_number_or_null(out, "of", who.how == lock_mode::permit, who.of);
-  out.text("holder", shown_id(who.owner));
+json_object json_of(const holder& who) {
+  const bool is_permit = who.how == lock_mode::permit;
+  const bool ends = who.left != std::chrono::milliseconds::max();
   // A string: a token has more digits than a number of JavaScript.
-  if (who.token != 0)
-    out.text("token", std::to_string(who.token));
-  else
-    out.null("token");
-  add_number_or_null(out, "pid", who.pid != 0, who.pid);
-  out.text("host", who.host).text("note", who.note);
-  add_number_or_null(out, "held_ms", knows_since_when(who), who.held.count());
-  add_number_or_null(out, "left_ms", who.left != std::chrono::milliseconds::max(),
-                     who.left.count());
-  add_number_or_null(out, "waiting", who.waiting >= 0, who.waiting);
-  return out.done();
+  const auto token = who.token != 0 ? json_value(std::to_string(who.token)) : json_value(nullptr);
+  return {{{"name", who.name},
+           {"mode", word_for(who.how)},
+           {"permits", number_or_null(is_permit, who.permits)},
+           {"of", number_or_null(is_permit, who.of)},
+           {"holder", shown_id(who.owner)},
+           {"token", token},
+           {"pid", number_or_null(who.pid != 0, who.pid)},
+           {"host", who.host},
+           {"note", who.note},
+           {"held_ms", number_or_null(knows_since_when(who), who.held.count())},
+           {"left_ms", number_or_null(ends, who.left.count())},
+           {"waiting", number_or_null(who.waiting >= 0, who.waiting)}}};
 }
 
 std::string shown_id(std::string_view owner) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "cli/json.hpp"
+
 namespace holdfast::cli {
 
 // "nightly is held by pid 4711 on host web1 for 12 s (note: backup)"; of a semaphore "2 of 5
@@ -20,7 +22,7 @@ std::string who_holds(const client&, std::span<const std::string> names);
 bool knows_since_when(const holder&) noexcept;
 
 // {"name":"nightly","mode":"exclusive",...}; what is not known is null.
-std::string json_of(const holder&);
+json_object json_of(const holder&);
 
 // An id as `break --holder` takes it: what cannot be typed is written as %XX, and so is '%'.
 std::string shown_id(std::string_view owner);

@@ -1,55 +1,58 @@
 #include "cli/json.hpp"
 
+#define JSON_NO_IO 1  // no iostreams
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "cli/utf8.hpp"
 
 namespace holdfast::cli {
 namespace {
 
-void append_escape(std::string& to, std::uint32_t code) {
+using nlohmann::ordered_json;
+
+ordered_json tree_of(const json_object&);
+
+struct to_tree {
+  ordered_json operator()(const std::vector<json_object>& all) const {
+    auto out = ordered_json::array();
+    for (const json_object& one : all) out.push_back(tree_of(one));
+    return out;
+  }
+  template <class T>
+  ordered_json operator()(const T& value) const {
+    return value;
+  }
+};
+
+ordered_json tree_of(const json_object& object) {
+  auto out = ordered_json::object();
+  for (const auto& [name, value] : object.members) out[name] = std::visit(to_tree(), value);
+  return out;
+}
+
+// All of these are below U+10000: one escape is enough.
+std::string escape_of(std::uint32_t code) {
   char text[8];
   std::snprintf(text, sizeof text, "\\u%04x", static_cast<unsigned>(code & 0xffff));
-  to += text;
+  return text;
 }
 
 }  // namespace
 
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  while (!text.empty()) {
-    const auto [code, size] = first_code_point(text);
-    if (code == '"' || code == '\\')
-      out.append(1, '\\').append(1, static_cast<char>(code));
-    else if (code == not_utf8)
-      out += "\\ufffd";
-    else if (steers_a_terminal(code))  // all of them are below U+10000: one escape is enough
-      append_escape(out, code);
+std::string json_text(const json_object& object) {
+  const std::string plain =
+      tree_of(object).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  std::string out;
+  for (std::string_view rest = plain; !rest.empty();) {
+    const auto [code, size] = first_code_point(rest);
+    if (steers_a_terminal(code))
+      out += escape_of(code);
     else
-      out += text.substr(0, size);
-    text.remove_prefix(size);
+      out += rest.substr(0, size);
+    rest.remove_prefix(size);
   }
-  return out + '"';
-}
-
-json_object& json_object::text(std::string_view name, std::string_view v) {
-  return value(name, json_string(v));
-}
-
-json_object& json_object::number(std::string_view name, std::int64_t v) {
-  return value(name, std::to_string(v));
-}
-
-json_object& json_object::flag(std::string_view name, bool v) {
-  return value(name, v ? "true" : "false");
-}
-
-json_object& json_object::null(std::string_view name) { return value(name, "null"); }
-
-json_object& json_object::value(std::string_view name, std::string_view json) {
-  if (members_.size() > 1) members_ += ',';
-  members_.append(json_string(name)).append(1, ':').append(json);
-  return *this;
+  return out;
 }
 
 }  // namespace holdfast::cli

@@ -1,27 +1,26 @@
-// JSON for programs that read what we print.
+// JSON for programs that read what we print, written by nlohmann-json. Its headers stay in one
+// translation unit: they take seconds to compile.
 #pragma once
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace holdfast::cli {
 
-// A string with its quotes. What is no UTF-8 becomes U+FFFD; what could steer a terminal is
-// escaped.
-std::string json_string(std::string_view text);
+struct json_object;
 
-// {"a":1,"b":"x"}, member by member.
-class json_object {
- public:
-  json_object& text(std::string_view name, std::string_view value);
-  json_object& number(std::string_view name, std::int64_t value);
-  json_object& flag(std::string_view name, bool value);
-  json_object& null(std::string_view name);
-  json_object& value(std::string_view name, std::string_view json);  // an array, another object
-  std::string done() const { return members_ + '}'; }
+// A null pointer is null.
+using json_value =
+    std::variant<std::nullptr_t, bool, std::int64_t, std::string, std::vector<json_object>>;
 
- private:
-  std::string members_ = "{";
+struct json_object {
+  std::vector<std::pair<const char*, json_value>> members;  // printed in this order
 };
+
+// {"a":1,"b":"x"} on one line. Bytes that are not UTF-8 become U+FFFD; characters that could steer
+// a terminal are escaped.
+std::string json_text(const json_object&);
 
 }  // namespace holdfast::cli

@@ -67,7 +67,8 @@ std::string table_of(const std::vector<holder>& all) {
 
 std::string array_of(const std::vector<holder>& all) {
   std::string out = "[";
-  for (const holder& who : all) out.append(out.size() > 1 ? ",\n " : "").append(json_of(who));
+  for (const holder& who : all)
+    out.append(out.size() > 1 ? ",\n " : "").append(json_text(json_of(who)));
   return out + "]\n";
 }
 

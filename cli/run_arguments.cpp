@@ -2,10 +2,10 @@
 
 #include <holdfast/semaphore.hpp>
 
-#include <string_view>
+#include <algorithm>
 
-#include "cli/option_reader.hpp"
-#include "cli/secret_argument.hpp"
+#include "cli/command_line.hpp"
+#include "cli/message.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -14,64 +14,35 @@ constexpr const char* usage = "holdfast run [OPTION...] NAME... -- COMMAND...";
 
 constexpr std::uint32_t permits_max = semaphore::permits_max;
 
-enum : int { opt_ttl = 256, opt_no_renew, opt_note, opt_url, opt_grace, opt_close, opt_take };
-
-const option long_options[] = {
-    {"nonblock", no_argument, nullptr, 'n'},
-    {"wait", required_argument, nullptr, 'w'},
-    {"conflict-exit-code", required_argument, nullptr, 'E'},
-    {"shared", no_argument, nullptr, 's'},
-    {"permits", required_argument, nullptr, 'c'},
-    {"take", required_argument, nullptr, opt_take},
-    {"ttl", required_argument, nullptr, opt_ttl},
-    {"no-renew", no_argument, nullptr, opt_no_renew},
-    {"note", required_argument, nullptr, opt_note},
-    {"url", required_argument, nullptr, opt_url},
-    {"grace", required_argument, nullptr, opt_grace},
-    {"close", no_argument, nullptr, opt_close},
-    {"help", no_argument, nullptr, 'h'},
-    {nullptr, 0, nullptr, 0},
-};
-
-void add_name(run_arguments& to, std::string name) {
-  if (name.empty()) throw usage_error("NAME is empty; give the lock a name of 1 to 512 bytes");
-  to.names.push_back(std::move(name));
+void declare(command_line& line, run_arguments& to) {
+  line.flag("-n,--nonblock", to.nonblock);
+  line.duration("-w,--wait", to.wait);
+  line.number("-E,--conflict-exit-code", to.conflict_exit_code, 0, 255);
+  line.flag("-s,--shared", to.shared);
+  line.number("-c,--permits", to.permits, 1, permits_max);
+  line.number("--take", to.taken, 1, permits_max);
+  line.duration("--ttl", to.ttl);
+  line.flag("--no-renew", to.no_renew);
+  line.text("--note", to.note);
+  line.text("--url", to.url);
+  line.duration("--grace", to.grace);
+  line.flag("--close", to.close);
 }
 
-void set_option(run_arguments& to, int which, char* value) {
-  switch (which) {
-    case 'n': to.nonblock = true; break;
-    case 'w': set_once(to.wait, duration_of("-w", value), "-w"); break;
-    case 'E': set_once(to.conflict_exit_code, number_of("-E", value, 0, 255), "-E"); break;
-    case 's': to.shared = true; break;
-    case 'c': set_once(to.permits, number_of("-c", value, 1, permits_max), "-c"); break;
-    case opt_take: set_once(to.taken, number_of("--take", value, 1, permits_max), "--take"); break;
-    case opt_ttl: set_once(to.ttl, duration_of("--ttl", value), "--ttl"); break;
-    case opt_grace: set_once(to.grace, duration_of("--grace", value), "--grace"); break;
-    case opt_note: set_once(to.note, std::string(value), "--note"); break;
-    case opt_url: set_once(to.url, take_secret_argument(value), "--url"); break;
-    case opt_no_renew: to.no_renew = true; break;
-    case opt_close: to.close = true; break;
-    default: to.help = true;
-  }
+void parse(command_line& line, const separated_words& words) try {
+  line.parse(words.before);
+} catch (const usage_error&) {
+  // `run x ls -l`: it is not the option that is wrong.
+  if (words.after || line.plain_words().size() < 2) throw;
+  throw usage_error(std::string("-- is missing before the command: ") + usage);
 }
 
-void find_command(run_arguments& to, const option_reader& words) {
+void find_command(run_arguments& to, const separated_words& words) {
   const std::string as = std::string(": ") + usage;
   if (to.names.empty()) throw usage_error("the NAME of the lock is missing" + as);
-  if (!words.saw_separator()) throw usage_error("-- is missing before the command" + as);
-  if (!*words.rest()) throw usage_error("the command after -- is missing" + as);
-  to.command = words.rest();
-}
-
-// `run x ls -l`: it is not the option that is wrong.
-int next_word(option_reader& words, const run_arguments& so_far) try {
-  return words.next();
-} catch (const usage_error&) {
-  char** later = words.rest();
-  while (*later && std::string_view(*later) != "--") ++later;
-  if (*later || so_far.names.size() < 2) throw;
-  throw usage_error(std::string("-- is missing before the command: ") + usage);
+  if (!words.after) throw usage_error("-- is missing before the command" + as);
+  if (!*words.after) throw usage_error("the command after -- is missing" + as);
+  to.command = words.after;
 }
 
 void refuse_contradictions(const run_arguments& all) {
@@ -101,15 +72,15 @@ std::string shown_names(const run_arguments& arguments) {
 
 run_arguments parse_run_arguments(int argc, char** argv) {
   run_arguments out;
-  option_reader words(argc, argv, "nsw:E:c:h", long_options);
-  for (int found = next_word(words, out); found != option_reader::end;
-       found = next_word(words, out)) {
-    if (found == option_reader::plain)
-      add_name(out, words.value());
-    else
-      set_option(out, found, words.value());
-    if (out.help) return out;
-  }
+  const separated_words words = take_words(argc, argv);
+  command_line line;
+  declare(line, out);
+  parse(line, words);
+  out.help = line.asks_for_help();
+  if (out.help) return out;
+  out.names = line.plain_words();
+  if (std::ranges::find(out.names, "") != out.names.end())
+    throw usage_error("NAME is empty; give the lock a name of 1 to 512 bytes");
   find_command(out, words);
   refuse_contradictions(out);
   return out;

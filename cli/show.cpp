@@ -44,11 +44,10 @@ std::string page_of(const std::string& name, const std::vector<holder>& all) {
 }
 
 std::string object_of(const std::string& name, const std::vector<holder>& all) {
-  std::string holders = "[";
-  for (const holder& who : all) holders.append(holders.size() > 1 ? "," : "").append(json_of(who));
-  json_object out;
-  out.text("name", name).flag("held", !all.empty()).value("holders", holders + ']');
-  return out.done() + '\n';
+  std::vector<json_object> holders;
+  for (const holder& who : all) holders.push_back(json_of(who));
+  const json_object out{{{"name", name}, {"held", !all.empty()}, {"holders", std::move(holders)}}};
+  return json_text(out) + '\n';
 }
 
 }  // namespace

@@ -122,6 +122,23 @@ TEST_F(usage, options_stand_before_or_after_the_name) {
   EXPECT_EQ(a_dash_name.wait(), (ending{0, 0}));
 }
 
+TEST_F(usage, options_may_be_cut_short_as_long_as_one_fits) {
+  process run(holdfast({"run", "--nonb", "--u=" + file_url(), "--conf", "3", "x", "--", "true"}));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
+  refused({"run", "--no", "x", "--", "true"}, "no option --no, or it is cut too short");
+}
+
+TEST_F(usage, values_are_taken_as_they_are) {
+  const words see = shell("echo \"$HOLDFAST_NAME\"");
+  words line{"run", "--note=", "--url", file_url(), "--note", "", "[a,b]", "--"};
+  line.insert(line.end(), see.begin(), see.end());
+  process run(holdfast(line));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
+  EXPECT_EQ(run.out(), "[a,b]\n");
+  process dashes(holdfast({"run", "--note", "-n", "--url", file_url(), "x", "--", "true"}));
+  EXPECT_EQ(dashes.wait(), (ending{0, 0})) << dashes.err();
+}
+
 TEST_F(usage, help_and_version_go_to_standard_output) {
   for (const words& asked : {words{"help", "run"}, words{"run", "--help"}, words{"run", "-h"}}) {
     process run(holdfast(asked));
