@@ -15,7 +15,7 @@ list(APPEND holdfast_sources ${holdfast_redis_scripts_file})
 add_library(holdfast_strict INTERFACE)
 target_compile_options(holdfast_strict INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-  -Wno-missing-field-initializers -Wno-restrict
+  -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${HOLDFAST_WERROR}>:-Werror>)
 
 # For code that looks inside the library: tests, testkit, fuzz targets.
@@ -55,7 +55,7 @@ function(holdfast_flavour target)
     target_compile_options(${target} PUBLIC -fsanitize=${joined} -fno-sanitize-recover=all
       -fno-omit-frame-pointer)
     if(thread IN_LIST sanitizers)  # it does not know the fences of Asio; locks stand beside them
-      target_compile_options(${target} PUBLIC -Wno-tsan)
+      target_compile_options(${target} PUBLIC $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
     endif()
     target_link_options(${target} PUBLIC -fsanitize=${joined})
   endif()

@@ -27,6 +27,7 @@ struct caller : holdfast::core::waiter {
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
   explicit caller(duration ttl = 30s) { how.ttl = ttl; }
+  virtual ~caller() = default;
   bool answered = false;
   void complete() noexcept override { answered = true; }
   std::int64_t token() const { return granted ? granted->token : 0; }

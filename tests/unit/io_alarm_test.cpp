@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto generous = 30s;
 
-struct ringer : core::alarm_target {
+struct ringer final : core::alarm_target {
   std::counting_semaphore<> rung{0};
   std::mutex mutex;
   std::vector<core::time_point> times;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct ringer : core::alarm_target {
+struct ringer final : core::alarm_target {
   std::function<void(core::time_point)> what = [](core::time_point) {};
   void on_alarm(core::time_point now) override { what(now); }
 };

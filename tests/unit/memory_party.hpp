@@ -15,7 +15,7 @@ namespace holdfast::memory {
 using namespace std::chrono_literals;
 
 // Writes down what it is told.
-struct note_taker : core::claim_sink {
+struct note_taker final : core::claim_sink {
   std::string told;  // one letter each: g r m l w e
   core::grant grant;
   core::failure failure;

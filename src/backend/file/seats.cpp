@@ -13,9 +13,9 @@ namespace {
 
 constexpr off_t first_seat = off_t{1} << 40;  // behind whatever the file may hold
 constexpr off_t seats_end = first_seat + permits_max;
-constexpr off_t guard = seats_end;
-constexpr off_t line = guard + 1;
-constexpr off_t announced = guard + 2;
+constexpr off_t guard_byte = seats_end;
+constexpr off_t line = guard_byte + 1;
+constexpr off_t announced = guard_byte + 2;
 
 struct flock bytes(short type, off_t from, off_t count) noexcept {
   struct flock f = {};
@@ -53,14 +53,16 @@ off_t record_of_seat(std::uint32_t seat) noexcept {
 seats::outcome seats::take_guard() noexcept {
   outcome o = outcome::busy;
   soon([&] {
-    o = set(fd_, F_OFD_SETLK, F_WRLCK, guard, 1);
+    o = set(fd_, F_OFD_SETLK, F_WRLCK, guard_byte, 1);
     return o != outcome::busy && o != outcome::interrupted;
   });
   return o;
 }
 
-seats::outcome seats::await_guard() noexcept { return set(fd_, F_OFD_SETLKW, F_WRLCK, guard, 1); }
-void seats::leave_guard() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, guard, 1); }
+seats::outcome seats::await_guard() noexcept {
+  return set(fd_, F_OFD_SETLKW, F_WRLCK, guard_byte, 1);
+}
+void seats::leave_guard() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, guard_byte, 1); }
 
 seats::outcome seats::await_line() noexcept { return set(fd_, F_OFD_SETLKW, F_WRLCK, line, 1); }
 void seats::leave_line() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, line, 1); }
@@ -91,6 +93,8 @@ bool seats::take(const range& r) noexcept {
   return set(fd_, F_OFD_SETLK, F_WRLCK, first_seat + r.first, r.count) == outcome::done;
 }
 
-void seats::leave() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, first_seat, guard + 1 - first_seat); }
+void seats::leave() noexcept {
+  set(fd_, F_OFD_SETLK, F_UNLCK, first_seat, guard_byte + 1 - first_seat);
+}
 
 }  // namespace holdfast::file

@@ -39,7 +39,7 @@ void claim::detach() noexcept {
 
 void claim::give_back() noexcept {
   this->~claim();
-  ::operator delete(static_cast<void*>(this), sizeof(claim));
+  ::operator delete(static_cast<void*>(this));
 }
 
 template <class Step>

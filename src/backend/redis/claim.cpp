@@ -35,7 +35,7 @@ void claim::operator delete(claim* c, std::destroying_delete_t) {
 
 void claim::give_back() noexcept {
   this->~claim();
-  ::operator delete(static_cast<void*>(this), sizeof(claim));
+  ::operator delete(static_cast<void*>(this));
 }
 
 // What is told from inside is the last thing done: the claim, and the client too, may be gone then.

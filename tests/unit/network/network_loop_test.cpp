@@ -221,7 +221,6 @@ TEST(network_callers, who_wait_drive_and_all_are_answered) {
   std::mutex mutex;
   std::string out;
   std::vector<core::parker*> asking;
-  std::atomic<int> expected{0};
   std::unique_ptr<core::stream> stream;
   u.when_flushed = [&] {
     const std::lock_guard lock(mutex);
