@@ -142,7 +142,8 @@ void command_line::parse(const std::vector<std::string>& words) {
     if (!is_option(word))
       plain_words_.push_back(word);
     else if (fault.empty())
-      fault = "there is no option " + option_in(word) + ", or it is cut too short";
+      fault = "there is no option " + option_in(word) +
+              ", or it is cut too short; a NAME that starts with '-' stands behind --";
   // The last one declared is --help.
   asks_for_help_ = !declared.empty() && declared.back().first == &options_.back() &&
                    declared.back().second->count() > 0;

@@ -30,7 +30,8 @@ as somebody waits for it; `holdfast show` knows any.
       --json      an array of objects, one a line, with these members; what is not known is null:
                     name, mode ("exclusive", "shared", "permit"), permits and of (of a semaphore),
                     holder (for break), token (a string), pid, host, note, held_ms,
-                    left_ms (null: until the holder ends), waiting (how many wait)
+                    left_ms (null: until the holder ends), waiting (how many wait),
+                    dead (whether the process has ended; null: it is on another host)
 
 Exit status: 0, also when nothing is held; 69: the locks cannot be reached; 64: wrong usage.
 )";
@@ -41,6 +42,7 @@ Tells who holds the lock NAME.
 
       --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
       --json      {"name":..., "held":true or false, "holders":[...]}, each as in `holdfast ls`
+  -q, --quiet     print nothing: the exit status tells
 
 Exit status: 0: held; 1: free; 69: the locks cannot be reached; 64: wrong usage.
 )";
@@ -52,6 +54,7 @@ a second, so that a lock which is handed on without a pause may never be seen fr
 
   -w, --wait SECONDS            wait so long at most; 0: only look
   -E, --conflict-exit-code CODE exit with CODE when it is still held (0 to 255, default 1)
+  -q, --quiet                   do not say what it waits for
       --url URL                 where the locks are (default: $HOLDFAST_URL, else this machine)
 
 Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h.

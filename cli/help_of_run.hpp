@@ -7,7 +7,8 @@ inline constexpr std::string_view help_of_run =
     R"(Usage: holdfast run [OPTION...] NAME... -- COMMAND [ARGUMENT...]
 
 Waits for the lock NAME, runs COMMAND (no shell) and gives the lock back. Of several NAMEs it takes
-all or none, and no order of theirs makes two runs wait for each other.
+all or none, and no order of theirs makes two runs wait for each other. NAMEs that start with '-'
+stand between two --: holdfast run [OPTION...] -- -x -- COMMAND.
 
   -s, --shared                  share the lock with others that say -s; without -s it is exclusive
   -c, --permits N               so many may hold it at once; the same N for all who use the name
@@ -15,6 +16,7 @@ all or none, and no order of theirs makes two runs wait for each other.
   -n, --nonblock                do not wait: exit when somebody else holds the lock
   -w, --wait SECONDS            wait so long at most
   -E, --conflict-exit-code CODE exit with CODE when the lock was not got (0 to 255, default 1)
+  -q, --quiet                   do not say what it waits for, nor that the lock was not got
       --note TEXT               shown to those that wait
       --url URL                 where the locks are (default: $HOLDFAST_URL, else this machine)
       --close                   file locks: COMMAND does not inherit the lock, so what it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/dead_holder.hpp"
 #include "cli/duration_text.hpp"
 
 namespace holdfast::cli {
@@ -14,6 +15,7 @@ std::string person(const holder& who) {
   if (!who.host.empty()) text += " on host " + who.host;
   if (knows_since_when(who)) text += " for " + spoken(who.held);
   if (!who.note.empty()) text += " (note: " + who.note + ')';
+  if (is_dead(who) == true) text += ", which is dead: " + why_still_held(who);
   return text;
 }
 
@@ -56,20 +58,22 @@ std::string sentence_of(std::span<const holder> all) {
   return text;
 }
 
-std::string who_holds(const client& c, std::span<const std::string> names) {
+held_by who_holds(const client& c, std::span<const std::string> names) {
   std::string somebody =
       names.size() == 1 ? names.front() + " is held by somebody else"
                         : "one of " + std::to_string(names.size()) + " locks is held by somebody";
   try {
     for (const std::string& name : names)
-      if (const auto all = c.holders(name); !all.empty()) return sentence_of(all);
-    return somebody;
+      if (const auto all = c.holders(name); !all.empty())
+        return {sentence_of(all), all.front().pid != 0};
+    return {somebody};
   } catch (const lock_error& e) {
-    return somebody + " (who, is not known: " + e.code().message() + ')';
+    return {somebody + " (the holder is not known: " + e.code().message() + ')'};
   }
 }
 
 json_object json_of(const holder& who) {
+  const auto dead = is_dead(who);
   const bool is_permit = who.how == lock_mode::permit;
   const bool ends = who.left != std::chrono::milliseconds::max();
   // A string: a token has more digits than a number of JavaScript.
@@ -85,7 +89,8 @@ json_object json_of(const holder& who) {
            {"note", who.note},
            {"held_ms", number_or_null(knows_since_when(who), who.held.count())},
            {"left_ms", number_or_null(ends, who.left.count())},
-           {"waiting", number_or_null(who.waiting >= 0, who.waiting)}}};
+           {"waiting", number_or_null(who.waiting >= 0, who.waiting)},
+           {"dead", dead ? json_value(*dead) : json_value(nullptr)}}};
 }
 
 std::string shown_id(std::string_view owner) {

@@ -14,9 +14,14 @@ namespace holdfast::cli {
 // permits of pool are held by pid 4711 ... and 1 other". `all` hold one lock and are not empty.
 std::string sentence_of(std::span<const holder> all);
 
+struct held_by {
+  std::string text;
+  bool is_known = false;  // the text names the holder's process
+};
+
 // sentence_of() the first of these locks that anybody holds. Says less when the backend knows less
 // or does not answer; never throws but for want of memory.
-std::string who_holds(const client&, std::span<const std::string> names);
+held_by who_holds(const client&, std::span<const std::string> names);
 
 // The store knows for how long it is held; else holder::held says nothing.
 bool knows_since_when(const holder&) noexcept;

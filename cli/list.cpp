@@ -3,6 +3,7 @@
 #include <array>
 
 #include "cli/commands.hpp"
+#include "cli/dead_holder.hpp"
 #include "cli/duration_text.hpp"
 #include "cli/help.hpp"
 #include "cli/holders.hpp"
@@ -22,10 +23,12 @@ row row_of(const holder& who) {
   std::string mode = who.how == lock_mode::shared ? "shared" : "exclusive";
   if (who.how == lock_mode::permit)
     mode = std::to_string(who.permits) + " of " + std::to_string(who.of);
+  std::string by = who.pid != 0 ? std::to_string(who.pid) + '@' + who.host : std::string("?");
+  if (is_dead(who) == true) by += " (dead)";
   const bool ends = who.left != std::chrono::milliseconds::max();
   row out{who.name,
           std::move(mode),
-          who.pid != 0 ? std::to_string(who.pid) + '@' + who.host : std::string("?"),
+          std::move(by),
           knows_since_when(who) ? spoken(who.held) : std::string("?"),
           ends ? spoken(who.left) : std::string("-"),
           who.waiting >= 0 ? std::to_string(who.waiting) : std::string("?"),

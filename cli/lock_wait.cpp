@@ -55,7 +55,8 @@ int lock_wait::try_once() {
 }
 
 int lock_wait::wait_for_turn() {
-  const waiting_line line(*client_, at_, arguments_.names);
+  std::optional<waiting_line> line;
+  if (!arguments_.quiet) line.emplace(*client_, at_, arguments_.names);
   return run_interruptibly(signals_, [&](std::stop_token stop) {
     held_ = take(*client_, arguments_, arguments_.wait, std::move(stop));
     if (has_ttl()) held_.make_firm(terms().ttl);

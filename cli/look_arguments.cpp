@@ -19,6 +19,7 @@ void declare(command_line& line, look which, look_arguments& to) {
   } else {
     line.flag("--json", to.json);
   }
+  if (which == look::wait || which == look::show) line.flag("-q,--quiet", to.quiet);
   if (which == look::break_lock) line.text("--holder", to.holder);
 }
 

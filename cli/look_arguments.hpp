@@ -15,6 +15,7 @@ struct look_arguments {
   std::optional<std::chrono::nanoseconds> wait;
   std::optional<std::uint32_t> conflict_exit_code;
   bool json = false;
+  bool quiet = false;
   bool help = false;  // nothing else is set then
 };
 

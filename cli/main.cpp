@@ -53,7 +53,10 @@ int dispatch(int argc, char** argv) {
     if (word == c.word) return c.start(argc - 1, argv + 1);
   if (word == "version" || word == "--version") return print("holdfast " HOLDFAST_VERSION "\n");
   if (word == "help" || word == "--help" || word == "-h") return help(argc > 2 ? argv[2] : "");
-  if (word.empty()) throw usage_error("a command is missing, as in: holdfast run NAME -- true");
+  if (argc < 2) {
+    print_error(help_text(""));
+    return exit_usage;
+  }
   throw usage_error("there is no command '" + std::string(word) + '\'');
 }
 

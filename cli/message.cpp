@@ -36,16 +36,19 @@ std::string printable(std::string_view text) {
 
 void say(std::string_view text) noexcept {
   try {
-    std::string line = "holdfast: " + printable(text) + '\n';
+    const std::string line = "holdfast: " + printable(text) + '\n';
     const auto hidden = hide_waiting_line();
-    std::string_view rest = line;
-    while (!rest.empty()) {
-      const auto written = ::write(STDERR_FILENO, rest.data(), rest.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return;
-      rest.remove_prefix(static_cast<std::size_t>(written));
-    }
+    print_error(line);
   } catch (...) {  // no memory for a message: nothing can be said
+  }
+}
+
+void print_error(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

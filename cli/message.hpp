@@ -13,6 +13,9 @@ std::string printable(std::string_view text);
 // Safe from any thread; never fails.
 void say(std::string_view text) noexcept;
 
+// To standard error, as it is.
+void print_error(std::string_view text) noexcept;
+
 // To standard output. The exit code: 0, or that of a pipe or disk that takes no more.
 int print(std::string_view text);
 

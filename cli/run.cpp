@@ -19,10 +19,12 @@ namespace holdfast::cli {
 namespace {
 
 int report_busy(const run_arguments& arguments, const lock_wait& lock) {
-  std::string text = who_holds(lock.where(), arguments.names);
+  const auto code = static_cast<int>(arguments.conflict_exit_code.value_or(exit_busy));
+  if (arguments.quiet) return code;
+  std::string text = who_holds(lock.where(), arguments.names).text;
   if (arguments.wait) text += "; gave up after " + spoken(*arguments.wait);
   say(text);
-  return static_cast<int>(arguments.conflict_exit_code.value_or(exit_busy));
+  return code;
 }
 
 job_environment environment_for(const run_arguments& arguments, lock_wait& lock) {

@@ -27,6 +27,7 @@ void declare(command_line& line, run_arguments& to) {
   line.text("--url", to.url);
   line.duration("--grace", to.grace);
   line.flag("--close", to.close);
+  line.flag("-q,--quiet", to.quiet);
 }
 
 void parse(command_line& line, const separated_words& words) try {
@@ -35,6 +36,17 @@ void parse(command_line& line, const separated_words& words) try {
   // `run x ls -l`: it is not the option that is wrong.
   if (words.after || line.plain_words().size() < 2) throw;
   throw usage_error(std::string("-- is missing before the command: ") + usage);
+}
+
+// `run -- -x -- COMMAND`: the NAMEs that start with '-' stand between two separators.
+void find_names(run_arguments& to, const command_line& line, separated_words& words) {
+  to.names = line.plain_words();
+  if (!to.names.empty() || !words.after) return;
+  char** end = words.after;
+  while (*end && std::string_view(*end) != "--") ++end;
+  if (!*end) return;
+  to.names.assign(words.after, end);
+  words.after = end + 1;
 }
 
 void find_command(run_arguments& to, const separated_words& words) {
@@ -72,13 +84,13 @@ std::string shown_names(const run_arguments& arguments) {
 
 run_arguments parse_run_arguments(int argc, char** argv) {
   run_arguments out;
-  const separated_words words = take_words(argc, argv);
+  separated_words words = take_words(argc, argv);
   command_line line;
   declare(line, out);
   parse(line, words);
   out.help = line.asks_for_help();
   if (out.help) return out;
-  out.names = line.plain_words();
+  find_names(out, line, words);
   if (std::ranges::find(out.names, "") != out.names.end())
     throw usage_error("NAME is empty; give the lock a name of 1 to 512 bytes");
   find_command(out, words);

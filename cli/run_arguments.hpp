@@ -20,6 +20,7 @@ struct run_arguments {
   std::optional<std::string> note, url;
   bool no_renew = false;
   bool close = false;
+  bool quiet = false;
   bool help = false;  // nothing else is set then
 };
 

@@ -1,5 +1,6 @@
 // holdfast show
 #include "cli/commands.hpp"
+#include "cli/dead_holder.hpp"
 #include "cli/duration_text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/help.hpp"
@@ -30,6 +31,7 @@ std::string page_of(const std::string& name, const std::vector<holder>& all) {
     if (&who != &all.front()) out += '\n';
     std::string by = who.pid != 0 ? "pid " + std::to_string(who.pid) : std::string("not known");
     if (!who.host.empty()) by += " on host " + who.host;
+    if (is_dead(who) == true) by += ", which is dead: " + why_still_held(who);
     append_line(out, "by", by);
     append_line(out, "as", mode_text(who));
     if (knows_since_when(who)) append_line(out, "for", spoken(who.held));
@@ -57,6 +59,7 @@ int show(int argc, char** argv) {
   if (arguments.help) return print(help_text("show"));
   const client where = client::open(place_of(arguments.url).text);
   const auto all = where.holders(arguments.name);
+  if (arguments.quiet) return all.empty() ? exit_free : 0;
   const auto text = arguments.json ? object_of(arguments.name, all) : page_of(arguments.name, all);
   if (const int failed = print(text)) return failed;
   return all.empty() ? exit_free : 0;

@@ -41,7 +41,7 @@ class lookout {
       if (where_.holders(arguments_.name).empty()) return true;
       const auto now = steady_clock::now();
       if (now >= until_ || stop.stop_requested()) return false;
-      if (!line) line.emplace(where_, at_, std::span(&arguments_.name, 1));
+      if (!line && !arguments_.quiet) line.emplace(where_, at_, std::span(&arguments_.name, 1));
       sleep(std::min<steady_clock::duration>(pause_after(now - begun), until_ - now), stop);
     }
   }
@@ -87,9 +87,11 @@ int wait_until_free(int argc, char** argv) {
   });
   if (signal != 0) return exit_by_signal + signal;
   if (is_free) return 0;
-  say(who_holds(*where, std::span(&arguments.name, 1)) + "; gave up after " +
+  const auto code = static_cast<int>(arguments.conflict_exit_code.value_or(exit_busy));
+  if (arguments.quiet) return code;
+  say(who_holds(*where, std::span(&arguments.name, 1)).text + "; gave up after " +
       spoken(*arguments.wait));
-  return static_cast<int>(arguments.conflict_exit_code.value_or(exit_busy));
+  return code;
 }
 
 }  // namespace holdfast::cli

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/duration_text.hpp"
 #include "cli/holders.hpp"
 #include "cli/message.hpp"
 #include "cli/utf8.hpp"
@@ -14,23 +15,36 @@
 namespace holdfast::cli {
 namespace {
 
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds repaint_interval{1}, report_interval{60};
+// At Redis a holder is known a moment after the first waiter has come.
+constexpr std::chrono::milliseconds patience_for_holder{1500};
 constexpr std::string_view to_start_and_clear = "\r\033[K";
 
 std::mutex screen;     // who writes to the terminal
 bool painted = false;  // under `screen`: the line is on it
 
-void put(std::string_view bytes) {
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, bytes.data(), bytes.size());
+void erase() {
+  if (std::exchange(painted, false)) print_error(to_start_and_clear);
 }
 
-void erase() {
-  if (std::exchange(painted, false)) put(to_start_and_clear);
+// Under `screen`, so that nothing is reported after the wait has ended.
+void report(std::string_view text) {
+  erase();
+  print_error("holdfast: " + printable(text) + '\n');
 }
 
 int terminal_width() {
   winsize size{};
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return 79;
   return size.ws_col - 1;  // the last column would wrap on some terminals
+}
+
+void repaint(std::string_view text) {
+  const std::string line = "holdfast: " + printable(text);
+  print_error(std::string(to_start_and_clear).append(fitting(line, terminal_width())));
+  painted = true;
 }
 
 }  // namespace
@@ -40,27 +54,37 @@ struct waiting_line::shared {
   bool ended = false;  // under `screen`
 };
 
-waiting_line::waiting_line(const client& c, const place& at, std::span<const std::string> names) {
-  say("waiting at " + at.shown());
-  if (::isatty(STDERR_FILENO) == 0) return;
-  shared_ = std::make_shared<shared>();
+waiting_line::waiting_line(const client& c, const place& at, std::span<const std::string> names)
+    : shared_(std::make_shared<shared>()) {
   // Detached: an inspect() under way must not keep a granted run from starting its job.
-  std::thread([state = shared_, c, all = std::vector(names.begin(), names.end())] {
+  std::thread([state = shared_, c, where = at.shown(),
+               all = std::vector(names.begin(), names.end()),
+               terminal = ::isatty(STDERR_FILENO) != 0] {
+    const auto began = steady_clock::now();
     std::unique_lock lock(screen);
-    while (!state->ended) {
+    for (bool first = true; !state->ended;) {
       lock.unlock();
-      const std::string text = printable("holdfast: waiting: " + who_holds(c, all));
+      const auto [held, is_known] = who_holds(c, all);
+      const auto waited = steady_clock::now() - began;
       lock.lock();
       if (state->ended) return;
-      put(std::string(to_start_and_clear).append(fitting(text, terminal_width())));
-      painted = true;
-      state->changed.wait_for(lock, std::chrono::seconds{1}, [&] { return state->ended; });
+      if (first && !is_known && waited < patience_for_holder) {
+        state->changed.wait_for(lock, std::chrono::milliseconds{100}, [&] { return state->ended; });
+        continue;
+      }
+      if (first)
+        report("waiting at " + where + ": " + held);
+      else if (!terminal)
+        report("still waiting at " + where + " after " + spoken(waited) + ": " + held);
+      first = false;
+      if (terminal) repaint("waiting: " + held);
+      state->changed.wait_for(lock, terminal ? repaint_interval : report_interval,
+                              [&] { return state->ended; });
     }
   }).detach();
 }
 
 waiting_line::~waiting_line() {
-  if (!shared_) return;
   const std::lock_guard lock(screen);
   shared_->ended = true;
   shared_->changed.notify_all();

@@ -1,5 +1,5 @@
-// What is seen of a wait: where the locks are that it waits for, and on a terminal who holds them:
-// one line, refreshed once a second.
+// What a wait reports: where the locks are and who holds them, once and then each minute. On a
+// terminal one line that is refreshed each second replaces the later reports.
 #pragma once
 #include <holdfast/client.hpp>
 
@@ -14,8 +14,8 @@ namespace holdfast::cli {
 
 class waiting_line {
  public:
-  // Says where, and who said so: somebody who waits for ever may be waiting in the wrong place.
-  // Asks the client for the holder from a thread of its own, so that a server that does not answer
+  // The report names where the URL came from: a caller that waits for ever may be waiting in the
+  // wrong place. A thread of its own asks for the holder, so that a server that does not answer
   // delays neither signals nor the grant.
   waiting_line(const client&, const place&, std::span<const std::string> names);
   ~waiting_line();  // the line is gone

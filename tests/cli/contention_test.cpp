@@ -51,7 +51,57 @@ TEST_F(contention, a_second_run_waits_its_turn) {
   first.end_input();
   EXPECT_EQ(second.wait(), (ending{0, 0}));
   EXPECT_EQ(file_text(log), "first\nsecond\n");
-  EXPECT_EQ(second.err(), "holdfast: waiting at " + file_url() + " (--url)\n");
+}
+
+TEST_F(contention, a_wait_is_reported_once_in_a_pipe_with_the_name_and_the_holder) {
+  process first(on_file({"--note", "rows"}, shell("echo in; read x")));
+  first.line();
+  process second(on_file({}, {"true"}));
+  process quiet(on_file({"-q"}, {"true"}));
+  ASSERT_TRUE(eventually([&] { return second.err().ends_with('\n'); }));
+  ASSERT_TRUE(waits(quiet));
+  first.end_input();
+  EXPECT_EQ(second.wait(), (ending{0, 0}));
+  EXPECT_EQ(quiet.wait(), (ending{0, 0}));
+  const std::string says = "holdfast: waiting at " + file_url() + " (--url): lock is held by pid " +
+                           std::to_string(first.pid());
+  EXPECT_EQ(second.err().find(says), 0u) << second.err();
+  EXPECT_NE(second.err().find("(note: rows)\n"), std::string::npos) << second.err();
+  EXPECT_EQ(second.err().find('\n'), second.err().size() - 1) << second.err();
+  EXPECT_EQ(quiet.err(), "");
+}
+
+TEST_F(contention, a_wait_is_reported_each_minute) {
+  process holder(on_file({}, sleeper()));
+  holder.line();
+  process second(on_file({}, {"true"}));
+  const auto says_so = [&] {
+    return second.err().find("still waiting at " + file_url() + " (--url) after 60 s: lock is") !=
+           std::string::npos;
+  };
+  for (int minutes = 0; minutes < 3 && !eventually(says_so); ++minutes) {}
+  EXPECT_TRUE(says_so()) << second.err();
+}
+
+TEST_F(contention, quiet_says_nothing_of_a_busy_lock) {
+  process holder(on_file({}, sleeper()));
+  holder.line();
+  for (const words& options : {words{"-q", "-n"}, words{"--quiet", "-w", "10ms"}}) {
+    process second(on_file(options, {"true"}));
+    EXPECT_EQ(second.wait(), (ending{1, 0}));
+    EXPECT_EQ(second.err(), "");
+  }
+}
+
+TEST_F(contention, a_dead_holder_is_called_dead) {
+  process holder(on_file({}, sleeper()));
+  holder.line();
+  holder.signal(SIGKILL);
+  holder.wait();
+  process second(on_file({"-n"}, {"true"}));
+  EXPECT_EQ(second.wait(), (ending{1, 0}));
+  EXPECT_NE(second.err().find(", which is dead: what it started keeps the lock"), std::string::npos)
+      << second.err();
 }
 
 TEST_F(contention, a_signal_ends_the_wait) {

@@ -51,6 +51,17 @@ TEST_F(exit_code, is_69_when_the_locks_cannot_be_reached) {
   EXPECT_EQ(run.err().find("holdfast: "), 0u);
 }
 
+TEST_F(exit_code, a_directory_that_was_not_there_is_reported) {
+  const std::string typo = path("lokcs");
+  for (const bool first : {true, false}) {
+    process run(holdfast({"run", "--url", "file://" + typo, "x", "--", "true"}));
+    EXPECT_EQ(run.wait(), (ending{0, 0}));
+    EXPECT_EQ(run.err().find("the lock directory " + typo + " was not there") != std::string::npos,
+              first)
+        << run.err();
+  }
+}
+
 TEST_F(exit_code, the_lock_is_free_after_a_command_that_cannot_run) {
   process missing(on_file({}, {"no-such-command-anywhere"}));
   EXPECT_EQ(missing.wait(), (ending{127, 0}));

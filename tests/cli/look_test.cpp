@@ -55,6 +55,25 @@ TEST_F(looking, show_says_who_holds_it_and_by_its_exit_code_whether) {
   EXPECT_EQ(page.find("  by "), page.rfind("  by ")) << "of another lock: " << page;
 }
 
+TEST_F(looking, quiet_show_tells_by_its_exit_code_alone) {
+  EXPECT_EQ(output_of({"show", "-q", "job"}, 1), "");
+  process holder(hold("job"));
+  holder.line();
+  EXPECT_EQ(output_of({"show", "-q", "job"}, 0), "");
+}
+
+TEST_F(looking, a_dead_holder_is_called_dead) {
+  process holder(hold("job"));
+  holder.line();
+  EXPECT_EQ(field(output_of({"show", "--json", "job"}, 0), "dead"), "false");
+  holder.signal(SIGKILL);
+  holder.wait();
+  EXPECT_EQ(field(output_of({"show", "--json", "job"}, 0), "dead"), "true");
+  EXPECT_NE(output_of({"show", "job"}, 0).find(", which is dead: what it started keeps the lock"),
+            std::string::npos);
+  EXPECT_NE(output_of({"ls"}, 0).find(" (dead)"), std::string::npos);
+}
+
 TEST_F(looking, json_has_tokens_as_strings_and_null_for_what_is_not_known) {
   EXPECT_EQ(output_of({"show", "--json", "job"}, 1),
             "{\"name\":\"job\",\"held\":false,\"holders\":[]}\n");
@@ -89,7 +108,8 @@ TEST_F(looking, wait_ends_when_nobody_holds_it_and_takes_nothing) {
   const pid_t job = number_in(holder.line());
   process wait(at_folder({"wait", "job"}));
   ASSERT_TRUE(eventually([&] { return !wait.err().empty(); }));
-  EXPECT_EQ(wait.err(), "holdfast: waiting at " + file_url() + " (--url)\n");
+  EXPECT_EQ(wait.err().find("holdfast: waiting at " + file_url() + " (--url): job is held by"), 0u)
+      << wait.err();
   EXPECT_FALSE(has_ended(wait.pid()));
   ::kill(job, SIGKILL);
   EXPECT_EQ(wait.wait(), (ending{0, 0}));

@@ -25,7 +25,6 @@ TEST_F(usage, of_a_missing_part_says_which) {
   refused({"run", "x", "true"}, "-- is missing");
   refused({"run", "x", "ls", "-l"}, "-- is missing");
   refused({"run", "x", "--"}, "command after -- is missing");
-  refused({}, "command is missing");
 }
 
 TEST_F(usage, of_unknown_words_names_them) {
@@ -120,6 +119,26 @@ TEST_F(usage, options_stand_before_or_after_the_name) {
   EXPECT_EQ(after.out(), "x -w\n");
   process a_dash_name(holdfast({"run", "--url=" + file_url(), "-", "--", "true"}));
   EXPECT_EQ(a_dash_name.wait(), (ending{0, 0}));
+}
+
+TEST_F(usage, of_a_bare_call_is_shown) {
+  process bare(holdfast({}));
+  EXPECT_EQ(bare.wait(), (ending{64, 0}));
+  EXPECT_EQ(bare.err().find("Usage: holdfast COMMAND"), 0u) << bare.err();
+  EXPECT_EQ(bare.out(), "");
+}
+
+TEST_F(usage, names_that_start_with_a_dash_stand_behind_the_separator) {
+  words line{"run", "--url", file_url(), "--", "-x", "--wait", "--"};
+  for (const auto& word : shell("echo \"$HOLDFAST_NAME\" \"$1\"")) line.push_back(word);
+  line.insert(line.end(), {"sh", "--"});
+  process run(holdfast(line));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
+  EXPECT_EQ(run.out(), "-x\n--wait --\n");
+  process show(holdfast({"show", "--url", file_url(), "--", "-x"}));
+  EXPECT_EQ(show.wait(), (ending{1, 0})) << show.err();
+  refused({"run", "-x", "--", "true"}, "starts with '-' stands behind --");
+  refused({"run", "--", "-x", "--"}, "command after -- is missing");
 }
 
 TEST_F(usage, options_may_be_cut_short_as_long_as_one_fits) {

@@ -12,6 +12,7 @@
 #include "backend/file/complaint.hpp"
 #include "backend/file/naming.hpp"
 #include "core/fail.hpp"
+#include "core/log.hpp"
 #include "core/mutant.hpp"
 
 namespace holdfast::file {
@@ -100,6 +101,10 @@ void directory::choose(const url& where, bool network) {
     path_ = absolute(candidate);
     opened o = try_open(path_, rules_);
     fd_ = std::move(o.fd);
+    if (fd_ && o.created && !rules_.overlay)
+      core::log(log_level::warning, "the lock directory " + path_ +
+                                        " was not there and has been created: if that is news, "
+                                        "check the URL");
     if (fd_) return;
     why = std::move(o.why);
     if (!o.may_be_elsewhere) break;
@@ -114,7 +119,8 @@ directory::opened directory::try_open(const std::string& path, const directory_r
   opened o;
   o.fd = table_.open(open);
   if (!o.fd && errno == ENOENT) {
-    if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    o.created = ::mkdir(path.c_str(), 0700) == 0;
+    if (!o.created && errno != EEXIST) {
       const int error = errno;
       o.may_be_elsewhere = error == ENOENT || error == EACCES || error == EPERM || error == EROFS;
       o.why = complaint("create the lock directory", path, error);

@@ -53,6 +53,7 @@ class directory {
   struct opened {
     descriptor fd;
     core::failure why;
+    bool created = false;
     bool may_be_elsewhere = false;  // the default directory may be made in another place
   };
   opened try_open(const std::string& path, const directory_rules&);
