@@ -15,6 +15,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/gate.hpp"
+#include "cli/job_processes.hpp"
 #include "cli/message.hpp"
 #include "cli/spawn_plan.hpp"
 
@@ -39,24 +40,28 @@ class alarm_clock {
   file_descriptor fd_;
 };
 
-// TERM, and KILL when the grace is over; returns when nobody is left in the group.
-void end_group(deadline_page& page, const std::string& why) {
+// TERM, and KILL when the grace is over; returns when no process of the job is left. `run`: 0 when
+// it has ended.
+void end_job(deadline_page& page, pid_t run, const std::string& why) {
   auto group = deadline_page::not_started;
   if (page.group.compare_exchange_strong(group, deadline_page::never_start)) return;
+  job_processes job(group, run);
+  const pid_t self = ::getpid();
   const auto kill_at = page.kill_at(clock::now());
   if (!page.ending.exchange(true)) {
     say(why);
-    signal_group(group, SIGTERM);
-    if (clock::now() < kill_at) signal_group(group, SIGCONT);  // a stopped job cannot end itself
+    job.signal(SIGTERM, self);
+    if (clock::now() < kill_at) job.signal(SIGCONT, self);  // a stopped job cannot end itself
   }
-  while (clock::now() < kill_at && !page.over && signal_group(group, 0)) {
+  const auto give_up_at = kill_at + std::chrono::seconds{1};  // it may not be ours to kill
+  while (clock::now() < give_up_at && !page.over && job.is_any_left(self)) {
+    if (clock::now() >= kill_at) job.signal(SIGKILL, self);
     const timespec nap{0, 5'000'000};
     ::nanosleep(&nap, nullptr);
   }
-  if (!page.over) signal_group(group, SIGKILL);
 }
 
-int watch(int wrapper, deadline_page& page, const std::string& name) {
+int watch(int wrapper, pid_t run, deadline_page& page, const std::string& name) {
   alarm_clock alarm;
   for (;;) {
     // Later than `run` itself would: it goes first as long as it can.
@@ -66,11 +71,11 @@ int watch(int wrapper, deadline_page& page, const std::string& name) {
     ::poll(on, 2, -1);
     if (page.over) return 0;
     if (on[0].revents != 0) {
-      end_group(page, name + ": the run that held it was killed; ending its command");
+      end_job(page, 0, name + ": the run that held it was killed; ending its command");
       return 0;
     }
     if (clock::now() < page.deadline() - page.grace() - page.margin()) continue;
-    end_group(page, name + ": the run that holds it does not renew it; ending its command");
+    end_job(page, run, name + ": the run that holds it does not renew it; ending its command");
     return 0;
   }
 }
@@ -106,7 +111,13 @@ guardian::guardian(const shared_page& page, const std::string& name) {
                             "cannot start the guardian of the command (is /proc mounted?)");
 }
 
+bool guardian::has_ended() noexcept {
+  if (process_ != 0 && ::waitpid(process_, nullptr, WNOHANG) == process_) process_ = 0;
+  return process_ == 0;
+}
+
 guardian::~guardian() {
+  if (process_ == 0) return;
   ::kill(process_, SIGKILL);
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {}
 }
@@ -117,8 +128,9 @@ int run_guardian(int argc, char** argv) {
   if (wrapper < 3 || page_fd < 3) return exit_usage;
   close_all_but(static_cast<unsigned>(wrapper), static_cast<unsigned>(page_fd));
   [[maybe_unused]] const int moved = ::chdir("/");  // keeps no file system busy
+  const pid_t run = ::getppid();                    // only used while its pidfd says that it lives
   const shared_page page(page_fd);
-  return page ? watch(wrapper, *page, argv[3]) : exit_broken;
+  return page ? watch(wrapper, run, *page, argv[3]) : exit_broken;
 }
 
 }  // namespace holdfast::cli

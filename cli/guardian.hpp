@@ -17,11 +17,13 @@ class guardian {
  public:
   guardian(const shared_page&, const std::string& name);  // throws std::system_error
   ~guardian();                                            // the process is gone
+  pid_t process() const noexcept { return process_; }
+  bool has_ended() noexcept;  // killed, or because it has ended the job
   guardian(const guardian&) = delete;
   guardian& operator=(const guardian&) = delete;
 
  private:
-  pid_t process_ = 0;
+  pid_t process_ = 0;  // 0: waited for
 };
 
 // argv[0] is the guardian's word.

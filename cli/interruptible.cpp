@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cli/exit_code.hpp"
+#include "cli/job_processes.hpp"
 #include "cli/waiting_line.hpp"
 
 namespace holdfast::cli {
@@ -19,7 +20,9 @@ int listen_until(int done, signal_inbox& signals, std::stop_source& stop) {
     pollfd on[] = {{signals.fd(), POLLIN, 0}, {done, POLLIN, 0}};
     ::poll(on, 2, -1);
     while (const int signal = signals.next()) {
-      if (signal == SIGTSTP) {
+      if (signal == SIGCHLD) {
+        reap_orphans(0, 0);  // as PID 1
+      } else if (signal == SIGTSTP) {
         const auto hidden = hide_waiting_line();
         stop_by(signal);
       } else if (asks_to_end(signal)) {

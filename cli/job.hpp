@@ -28,8 +28,9 @@ class job {
   int start(const job_plan&);  // an errno; 0 when it runs
 
   pid_t group() const noexcept { return group_; }
-  void signal(int number) noexcept;  // to all of the group
-  void carry_on() noexcept;          // SIGCONT, with the foreground when that is ours to give
+  void signal(int number) noexcept;                   // to all of the group
+  void note_signal() noexcept { forwarded_ = true; }  // it was signalled for us
+  void carry_on() noexcept;  // SIGCONT, with the foreground when that is ours to give
 
   // The exit code once the command has ended; its group's number stays reserved until reap().
   std::optional<int> ended() noexcept;

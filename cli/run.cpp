@@ -11,6 +11,7 @@
 #include "cli/help.hpp"
 #include "cli/holders.hpp"
 #include "cli/job.hpp"
+#include "cli/job_processes.hpp"
 #include "cli/lock_wait.hpp"
 #include "cli/message.hpp"
 #include "cli/supervisor.hpp"
@@ -48,19 +49,20 @@ void set_terms(deadline_page& page, lock_wait& lock) {
 }
 
 int run_job(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
-  std::optional<shared_page> page;
-  std::optional<guardian> watch;
+  std::optional<job_watch> watch;
   if (lock.has_ttl()) {
-    set_terms(*page.emplace(), lock);
-    watch.emplace(*page, shown_names(arguments));
+    adopt_orphans();
+    set_terms(*watch.emplace().page, lock);
+    watch->process.emplace(watch->page, shown_names(arguments));
   }
   auto environment = environment_for(arguments, lock);
-  const shared_page* const shared = page ? &*page : nullptr;
+  const shared_page* const shared = watch ? &watch->page : nullptr;
   const auto inherited = arguments.close ? std::vector<int>() : lock.held().descriptors();
   job command(signals);
   if (const int error = command.start({arguments.command, &environment, inherited, shared}))
     return cannot_run(arguments.command[0], error);
-  const auto end = supervise(command, lock.held(), shown_names(arguments), signals, shared);
+  const auto end =
+      supervise(command, lock.held(), shown_names(arguments), signals, watch ? &*watch : nullptr);
   command.leave_terminal();
   return end.lost ? exit_lost : end.code;
 }

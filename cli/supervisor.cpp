@@ -9,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "cli/job_processes.hpp"
 #include "cli/message.hpp"
 
 namespace holdfast::cli {
@@ -16,6 +17,8 @@ namespace {
 
 using clock = lease_clock;
 using std::chrono::milliseconds;
+
+constexpr int replacements_max = 3;  // of a guardian
 
 // Wakes the poll when the library doubts one of the leases.
 class alert {
@@ -43,16 +46,22 @@ class alert {
 
 class supervision {
  public:
-  supervision(job& j, const holding& h, const std::string& name, signal_inbox& s,
-              deadline_page* page)
-      : job_(j), held_(h), name_(name), signals_(s), page_(page) {
-    if (page) alert_ = std::make_unique<alert>(h);
+  supervision(job& j, const holding& h, const std::string& name, signal_inbox& s, job_watch* watch)
+      : job_(j),
+        held_(h),
+        name_(name),
+        signals_(s),
+        watch_(watch),
+        page_(watch ? &*watch->page : nullptr),
+        processes_(j.group(), ::getpid()) {
+    if (watch) alert_ = std::make_unique<alert>(h);
   }
 
   outcome_of_job run() {
     for (;;) {
       wait();
       while (const int signal = signals_.next()) on_signal(signal);
+      if (watch_) keep_guardian();
       if (page_) guard();
       if (const auto code = job_.ended()) return finish(*code);
       if (job_.stop_with_it()) on_signal(SIGCONT);
@@ -75,8 +84,9 @@ class supervision {
   }
 
   void on_signal(int signal) {
-    if (signal == SIGCHLD) return;
-    if (signal == SIGCONT) {
+    if (signal == SIGCHLD) {
+      reap_orphans(job_.group(), guardian());
+    } else if (signal == SIGCONT) {
       if (held_.held() && !(page_ && page_->ending)) job_.carry_on();
     } else {
       job_.signal(signal);
@@ -84,41 +94,66 @@ class supervision {
   }
 
   void guard() {
-    const auto now = clock::now();
     if (!ending_) {
       const bool held = held_.held();
       if (held) page_->set_deadline(held_.expires());
-      if (alert_->rung() || page_->ending || !held) begin_to_end(now);
+      if (alert_->rung() || page_->ending || !held) begin_to_end(why_it_ends());
     }
-    if (ending_ && now >= kill_at_) job_.signal(SIGKILL);
+    if (ending_ && clock::now() >= kill_at_) signal_all(SIGKILL);
   }
 
-  void begin_to_end(clock::time_point now) {
+  std::string why_it_ends() const {
+    return held_.held() ? " may soon be lost: its lease was not renewed in time"
+                        : " was lost: " + held_.status().message();
+  }
+
+  // Without a guardian the job would outlive its lock when this process is killed.
+  void keep_guardian() {
+    auto& guardian = watch_->process;
+    if (ending_ || page_->ending || !guardian->has_ended()) return;
+    if (++replaced_ > replacements_max) return begin_to_end(" loses its guardian again and again");
+    say(name_ + ": the guardian of the command was killed and is replaced");
+    try {
+      guardian.emplace(watch_->page, name_);
+    } catch (const std::system_error& e) {
+      begin_to_end(std::string(" has no guardian any more (") + e.what() + ')');
+    }
+  }
+
+  pid_t guardian() const { return watch_ ? watch_->process->process() : 0; }
+
+  void signal_all(int number) {
+    job_.note_signal();
+    processes_.signal(number, guardian());
+  }
+
+  void begin_to_end(const std::string& why) {
     ending_ = true;
-    kill_at_ = page_->kill_at(now);
-    const bool held = held_.held();
-    say(name_ + (held ? " may soon be lost: its lease was not renewed in time; ending the command"
-                      : " was lost: " + held_.status().message() + "; ending the command"));
+    kill_at_ = page_->kill_at(clock::now());
+    say(name_ + why + "; ending the command");
     if (page_->ending.exchange(true)) return;
-    job_.signal(SIGTERM);
-    if (held) job_.signal(SIGCONT);  // a stopped job cannot end itself
+    signal_all(SIGTERM);
+    if (held_.held()) signal_all(SIGCONT);  // a stopped job cannot end itself
   }
 
   outcome_of_job finish(int code) {
-    if (page_ && !ending_ && (page_->ending || !held_.held())) begin_to_end(clock::now());
-    if (ending_) end_rest_of_group();
+    if (page_ && !ending_ && (page_->ending || !held_.held())) begin_to_end(why_it_ends());
+    if (ending_) end_rest();
     if (page_) page_->over = true;
     job_.reap();
     return {code, ending_};
   }
 
   // The command has ended, but perhaps not all that it started.
-  void end_rest_of_group() {
+  void end_rest() {
     job_.reap();
-    while (signal_group(job_.group(), clock::now() < kill_at_ ? 0 : SIGKILL)) {
-      if (clock::now() > kill_at_ + std::chrono::seconds{1}) return;  // zombies nobody reaps
+    while (processes_.is_any_left(guardian())) {
+      const auto now = clock::now();
+      if (now > kill_at_ + std::chrono::seconds{1}) return;  // not ours to kill
+      if (now >= kill_at_) signal_all(SIGKILL);
       const timespec nap{0, 5'000'000};
       ::nanosleep(&nap, nullptr);
+      reap_orphans(0, guardian());
     }
   }
 
@@ -126,7 +161,10 @@ class supervision {
   const holding& held_;
   const std::string& name_;
   signal_inbox& signals_;
+  job_watch* const watch_;
   deadline_page* const page_;
+  job_processes processes_;
+  int replaced_ = 0;  // guardians
   std::unique_ptr<alert> alert_;
   bool ending_ = false;
   clock::time_point kill_at_{};
@@ -135,11 +173,11 @@ class supervision {
 }  // namespace
 
 outcome_of_job supervise(job& j, const holding& held, const std::string& name,
-                         signal_inbox& signals, const shared_page* page) {
+                         signal_inbox& signals, job_watch* watch) {
   try {
-    return supervision(j, held, name, signals, page ? &**page : nullptr).run();
+    return supervision(j, held, name, signals, watch).run();
   } catch (...) {  // unwatched, it could outlive its lock; a lock without a ttl stays with it
-    if (page) j.signal(SIGKILL);
+    if (watch) j.signal(SIGKILL);
     throw;
   }
 }
