@@ -20,7 +20,8 @@ holdfast_optional_backend(redis HOLDFAST_WITH_REDIS)
 holdfast_optional_backend(zookeeper HOLDFAST_WITH_ZOOKEEPER)
 holdfast_optional_backend(mysql HOLDFAST_WITH_MYSQL)
 
-# The header needs Boost's headers where it is included; the library itself does not.
-if(HOLDFAST_WITH_ASIO)
-  find_package(Boost 1.81 REQUIRED)
+# Asio: inside the redis backend, and for programs that include holdfast/asio.hpp.
+set(holdfast_boost 1.81)
+if(HOLDFAST_WITH_REDIS OR HOLDFAST_WITH_ASIO)
+  find_package(Boost ${holdfast_boost} REQUIRED)
 endif()

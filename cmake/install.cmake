@@ -1,15 +1,31 @@
 # cmake --install: the library, its headers, the command, and what find_package and pkg-config read.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
 
 install(TARGETS holdfast EXPORT holdfast_targets)
-install(DIRECTORY include/holdfast TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT holdfast_targets NAMESPACE holdfast:: DESTINATION ${package_folder})
+set(left_out REGEX "/asio[^/]*$" EXCLUDE)
+if(HOLDFAST_WITH_ASIO)
+  install(TARGETS holdfast_asio EXPORT holdfast_asio_targets)
+  install(EXPORT holdfast_asio_targets NAMESPACE holdfast:: DESTINATION ${package_folder})
+  set(left_out "")
+endif()
+install(DIRECTORY include/holdfast TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp" ${left_out})
 if(TARGET holdfast_cli)
   install(TARGETS holdfast_cli)
 endif()
 
-set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
-install(EXPORT holdfast_targets NAMESPACE holdfast:: DESTINATION ${package_folder})
+set(components_here ${holdfast_backends})
+if(HOLDFAST_WITH_ASIO)
+  list(APPEND components_here asio)
+endif()
+# Whoever links a static library links what it needs; a shared one brings it along.
+set(static_needs_redis OFF)
+set(pc_libs "")
+if(HOLDFAST_WITH_REDIS AND NOT BUILD_SHARED_LIBS)
+  set(static_needs_redis ON)
+  set(pc_libs " -lssl -lcrypto -lhiredis")
+endif()
 configure_package_config_file(cmake/holdfastConfig.cmake.in holdfastConfig.cmake
   INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(holdfastConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -19,9 +35,9 @@ install(FILES ${PROJECT_BINARY_DIR}/holdfastConfig.cmake
 # The .pc finds its folders from where it lies, so that a staged or moved installation works.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
   BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE pc_include)
-set(pc_libs "")
-if(HOLDFAST_WITH_REDIS)  # a static library: whoever links to it links to these
-  set(pc_libs " -lssl -lcrypto -lhiredis")
+set(pc_flags "")
+if(NOT BUILD_SHARED_LIBS)
+  set(pc_flags " -DHOLDFAST_STATIC")
 endif()
 configure_file(cmake/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/holdfast.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -25,16 +25,37 @@ target_include_directories(holdfast_inside INTERFACE
 target_compile_definitions(holdfast_inside INTERFACE ${holdfast_definitions})
 target_link_libraries(holdfast_inside INTERFACE $<BUILD_INTERFACE:holdfast_strict>)
 
-# holdfast_flavour(<target> [FOR_TESTS] [SANITIZE <sanitizer>...] [DEFINES <macro>...])
+# What of a shared library is seen from outside: the public headers' names, and only those.
+function(holdfast_shared_interface target)
+  set(abi ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})  # docs/compatibility.md
+  set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${abi})
+  set(map ${PROJECT_BINARY_DIR}/generated/holdfast.map)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/holdfast.map.in ${map} @ONLY)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,--no-undefined)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
+  # Nobody replaces our functions from outside, so calls among them may be inlined.
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+endfunction()
+
+# holdfast_flavour(<target> [SHARED] [FOR_TESTS] [SANITIZE <sanitizer>...] [DEFINES <macro>...])
 # What links to a flavour is compiled with its sanitizers and macros too. Every flavour is built in
-# few pieces, which is four times as fast, and the plain one in one: calls between cohort, slot and
-# claim are inlined then, a seventh of an uncontended cycle. Warnings are the plain one's matter.
+# few pieces, which is four times as fast, and those that are shipped in one: calls between cohort,
+# slot and claim are inlined then, a seventh of an uncontended cycle. Warnings are the matter of
+# `holdfast` itself. All are position-independent, so that a program may put a static one into a
+# shared library of its own.
 function(holdfast_flavour target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "FOR_TESTS" "" "SANITIZE;DEFINES")
-  add_library(${target} STATIC ${holdfast_sources})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;FOR_TESTS" "" "SANITIZE;DEFINES")
+  if(arg_SHARED)
+    add_library(${target} SHARED ${holdfast_sources})
+    holdfast_shared_interface(${target})
+  else()
+    add_library(${target} STATIC ${holdfast_sources})
+    target_compile_definitions(${target} PUBLIC HOLDFAST_STATIC)
+  endif()
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target}
-    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE ${holdfast_definitions} PUBLIC ${arg_DEFINES})
   target_link_libraries(${target} PUBLIC Threads::Threads)
@@ -42,7 +63,7 @@ function(holdfast_flavour target)
     target_link_libraries(${target}
       PRIVATE $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL PkgConfig::hiredis)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON POSITION_INDEPENDENT_CODE ON)
   if(arg_FOR_TESTS)
     target_compile_options(${target} PRIVATE -O1 -w)
   else()
@@ -61,8 +82,24 @@ function(holdfast_flavour target)
   endif()
 endfunction()
 
-holdfast_flavour(holdfast)
+# `holdfast` is what is shipped. `holdfast_static` names the static one: the command starts faster
+# with it, and tests look inside it.
+if(BUILD_SHARED_LIBS)
+  holdfast_flavour(holdfast SHARED)
+  set(holdfast_static holdfast_static)
+  holdfast_flavour(holdfast_static)
+  set_target_properties(holdfast_static PROPERTIES EXCLUDE_FROM_ALL ON)
+else()
+  holdfast_flavour(holdfast)
+  set(holdfast_static holdfast)
+endif()
 add_library(holdfast::holdfast ALIAS holdfast)
+if(HOLDFAST_WITH_ASIO)  # a header, which needs Boost's where it is included
+  add_library(holdfast_asio INTERFACE)
+  target_link_libraries(holdfast_asio INTERFACE holdfast Boost::headers)
+  set_target_properties(holdfast_asio PROPERTIES EXPORT_NAME asio)
+  add_library(holdfast::asio ALIAS holdfast_asio)
+endif()
 if(HOLDFAST_TESTS)
   holdfast_flavour(holdfast_mutants FOR_TESTS DEFINES HOLDFAST_MUTANTS)
 endif()

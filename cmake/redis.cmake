@@ -1,5 +1,4 @@
-# What the redis backend needs: Boost.Asio, hiredis' parser, OpenSSL, and its scripts as C++.
-find_package(Boost 1.74 REQUIRED)
+# What the redis backend needs beside Boost.Asio: hiredis' parser, OpenSSL, and its scripts as C++.
 find_package(OpenSSL REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)

@@ -48,7 +48,7 @@
 #include <utility>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 namespace detail {
 
 // Ends the operations of a context that ends.

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 namespace detail {
 
 struct async_step_beginning {

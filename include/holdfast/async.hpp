@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 namespace detail {
 
 class async_answer {

@@ -20,7 +20,7 @@
 #include <vector>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // Who holds a lock, as far as the backend tells. Of readers and of holders of permits each is one.
 struct holder {

@@ -1,9 +1,11 @@
 // The clock that leases are measured with.
 #pragma once
+#include <holdfast/export.hpp>
+
 #include <chrono>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // CLOCK_BOOTTIME: never set back, and it goes on counting while the machine is suspended, so a
 // lease that ran out in a suspend is seen to have run out. Meets the named requirement Clock.

@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 enum class errc {
   timed_out = 1,        // the time given for the wait has passed

@@ -1,8 +1,9 @@
 // Forward declarations of the public types. See holdfast.hpp for the library itself.
 #pragma once
+#include <holdfast/export.hpp>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 enum class errc;
 enum class outcome;
@@ -28,17 +29,23 @@ class redis_guard;
 
 namespace detail {
 class async_answer;
+class lockable_base;
+class together;
+}  // namespace detail
+
+}  // namespace v0
+
+// Defined in the library alone, and not seen from outside.
+inline namespace v0 {
+namespace detail {
 class async_operation;
 class async_taking;
 class client_impl;
-class lockable_base;
 class several;
 class slot;
-class together;
 class turn;
 struct client_access;
 struct lockable_state;
 }  // namespace detail
-
 }  // namespace v0
 }  // namespace holdfast

@@ -22,7 +22,7 @@
 #include <string_view>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 enum class fencing : unsigned char { ordered, exact };
 

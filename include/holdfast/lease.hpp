@@ -10,7 +10,7 @@
 #include <system_error>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // Move-only, one pointer wide. Ownership is in this object, not in a thread: a lease may be moved
 // to another thread and released there. One lease object is for one thread at a time, but for the

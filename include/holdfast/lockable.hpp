@@ -12,7 +12,7 @@
 #include <system_error>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 namespace detail {
 
 struct wait_bound {  // how long a verb waits

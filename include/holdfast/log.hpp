@@ -1,9 +1,11 @@
 // Where the library's warnings go.
 #pragma once
+#include <holdfast/export.hpp>
+
 #include <string_view>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 enum class log_level : unsigned char { debug, info, warning, error };
 

@@ -12,7 +12,7 @@ namespace holdfast {
 namespace memory {
 struct server;
 }
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // The store behind the URL "memory:NAME", with its faults in your hand. Clients of one name in one
 // process share a store and exclude each other; "memory:" without a name is a store of its own for

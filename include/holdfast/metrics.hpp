@@ -1,5 +1,7 @@
 // What a client has counted: how often locks were taken, how long it waited for them and held them.
 #pragma once
+#include <holdfast/export.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -10,7 +12,7 @@
 #include <utility>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // How many durations were how long. Bucket i counts those above bounds[i - 1] and at most
 // bounds[i]; the last one all that were longer. Not cumulative.

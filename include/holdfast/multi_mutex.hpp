@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // The leases of several locks, held and given back together. There is no token of all: pass each
 // resource that of its own member. As lease, one object is for one thread at a time but for the

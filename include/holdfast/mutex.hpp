@@ -3,7 +3,7 @@
 #include <holdfast/lockable.hpp>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // One lock by name. Share ONE object between threads, as with std::mutex: all members may be called
 // from any thread. lock() by the thread that holds this object already throws

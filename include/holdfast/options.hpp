@@ -8,7 +8,7 @@
 #include <type_traits>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // As what a lock is held: `exclusive` by one holder, `shared` by any number of readers, `permit` as
 // some of a semaphore's permits.

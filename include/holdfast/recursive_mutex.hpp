@@ -3,7 +3,7 @@
 #include <holdfast/lockable.hpp>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // As mutex, and whoever holds it may take it again: through lock() the owner is the calling thread,
 // through reacquire() it is a lease. Re-entry asks no server and keeps the token; the lock is given

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // `permits` of them, the same number for all who use the name: while any is held or waited for, a
 // semaphore of another count under that name is refused with errc::mismatch, and so is a mutex. A

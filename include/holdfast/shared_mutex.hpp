@@ -3,7 +3,7 @@
 #include <holdfast/lockable.hpp>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // Held by one writer, as mutex (a mutex is a shared_mutex that nobody shares: on one name they
 // exclude each other), or by any number of readers. Who waits is served in the order of arrival as

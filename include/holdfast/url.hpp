@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace holdfast {
-inline namespace v0 {
+inline namespace HOLDFAST_API v0 {
 
 // A parsed URL. It is the only type of the library that ever sees a password, and it has no
 // printer that shows one: text() has every password blanked. Immutable; copies share; safe from

@@ -1,10 +1,19 @@
 #!/bin/sh
-# check.sh WAY SOURCE BUILD: builds and runs a program against the library as a user gets it.
+# check.sh WAY SOURCE BUILD [COMPONENT...]: builds and runs programs against the library as a user
+# gets it: installed from BUILD, or as SOURCE.
 set -eu
 way=$1 source=$2 build=$3
+shift 3
 here=$source/tests/consumer
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+export CXX="$compiler" TMPDIR="$scratch"
+
+die() {
+  echo "check.sh $way: $*" >&2
+  exit 1
+}
 
 install_it() {
   cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
@@ -12,35 +21,96 @@ install_it() {
   mv "$scratch/prefix" "$scratch/moved"
 }
 
+# must_say TEXT COMMAND...: what the command prints has TEXT in it.
+must_say() {
+  text=$1 failed=0
+  shift
+  "$@" >"$scratch/said" 2>&1 || failed=$?
+  # CMake wraps its lines.
+  tr -s ' \n' '  ' <"$scratch/said" | grep -qF -- "$text" || {
+    cat "$scratch/said"
+    die "nothing says: $text"
+  }
+  return $failed
+}
+
+configure_consumer() {
+  cmake -S "$here/find_package" -B "$scratch/build" -G Ninja "$@"
+}
+
+find_package() {
+  install_it
+  configure_consumer -DCMAKE_PREFIX_PATH="$scratch/moved" -DCOMPONENTS="$*"
+  ninja -C "$scratch/build"
+  "$scratch/build/consumer"
+  [ ! -x "$scratch/build/asio_consumer" ] || "$scratch/build/asio_consumer"
+}
+
+pkg_config() {
+  install_it
+  folder=$(find "$scratch/moved" -name holdfast.pc -printf '%h')
+  export PKG_CONFIG_PATH="$folder" LD_LIBRARY_PATH="${folder%/pkgconfig}"
+  # shellcheck disable=SC2046
+  $CXX -std=c++20 "$here/main.cpp" $(pkg-config --cflags --libs holdfast) -o "$scratch/consumer"
+  "$scratch/consumer"
+}
+
+# What an installed shared library lets others see.
+symbols() {
+  install_it
+  library=$(find "$scratch/moved" -name 'libholdfast.so.*.*.*')
+  nm -DC --defined-only "$library" | cut -d' ' -f3- | sed 's/@.*//' >"$scratch/symbols"
+  if grep -vE '^(typeinfo (name )?for |vtable for )?holdfast::v0::|^HOLDFAST_[0-9.]+$' \
+    "$scratch/symbols"; then die "these are no names of the public headers"; fi
+  for name in 'typeinfo for holdfast::v0::lock_error' 'vtable for holdfast::v0::lock_error' \
+    'holdfast::v0::client::open'; do
+    grep -qF "$name" "$scratch/symbols" || die "not exported: $name"
+  done
+  soname=$(readelf -d "$library" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
+  [ -L "${library%/*}/$soname" ] || die "the soname $soname is no link beside the library"
+  [ "$soname.${library##*.}" = "${library##*/}" ] || die "soname $soname of ${library##*/}"
+}
+
+# A machine with a compiler and CMake only, and what find_package says of an installation from it.
+bare() {
+  must_say "HOLDFAST_TESTS is OFF, as there is no GTest" \
+    cmake -S "$source" -B "$scratch/bare" -G Ninja -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON
+  grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$scratch/bare/CMakeCache.txt" || die "not optimised"
+  find_it="-Dholdfast_DIR=$scratch/bare"
+  must_say "lacks the component \"redis\", it has: file, memory. Remedy: configure holdfast with \
+-DHOLDFAST_WITH_REDIS=ON" configure_consumer "$find_it" -DCOMPONENTS=redis && die "redis was found"
+  must_say "lacks the component \"postbox\"" configure_consumer "$find_it" -DCOMPONENTS=postbox &&
+    die "a component that does not exist was found"
+  return 0
+}
+
 case $way in
-  find_package)
-    install_it
-    cmake -S "$here/find_package" -B "$scratch/build" -G Ninja \
-      -DCMAKE_PREFIX_PATH="$scratch/moved"
-    ninja -C "$scratch/build"
-    "$scratch/build/consumer"
-    ;;
+  find_package) find_package "$@" ;;
+  pkg_config) pkg_config ;;
+  symbols) symbols ;;
+  bare) bare ;;
   add_subdirectory)
     cmake -S "$here/add_subdirectory" -B "$scratch/build" -G Ninja -DHOLDFAST_SOURCE="$source" \
       -DCMAKE_UNITY_BUILD=ON
     ninja -C "$scratch/build"
     "$scratch/build/consumer"
     ;;
-  pkg_config)
-    install_it
-    PKG_CONFIG_PATH=$(dirname "$(find "$scratch/moved" -name holdfast.pc)")
-    export PKG_CONFIG_PATH
+  shared_build)  # kept, so that only what has changed is built the next time
     # shellcheck disable=SC2046
-    c++ -std=c++20 "$here/main.cpp" $(pkg-config --cflags --libs holdfast) -o "$scratch/consumer"
-    "$scratch/consumer"
+    cmake -S "$source" -B "$build/shared" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
+      -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
+      -DHOLDFAST_CLI=OFF -DHOLDFAST_TESTS=OFF -DHOLDFAST_BENCH=OFF \
+      $(sed -n 's/^\(HOLDFAST_WITH_[A-Z]*\):BOOL\(=.*\)/-D\1\2/p' "$build/CMakeCache.txt")
+    ninja -C "$build/shared"
     ;;
   headers)  # each can be the first that is included
     cd "$source/include"
     all=$(ls holdfast/*.hpp)
     grep -q 'HOLDFAST_WITH_ASIO:BOOL=ON' "$build/CMakeCache.txt" ||
       all=$(echo "$all" | grep -v '/asio')
+    # shellcheck disable=SC2016
     echo "$all" | xargs -P 2 -I HEADER sh -c \
-      'echo "#include <HEADER>" | c++ -std=c++20 -Wall -Wextra -fsyntax-only -I. -x c++ -'
+      'echo "#include <HEADER>" | $CXX -std=c++20 -Wall -Wextra -fsyntax-only -I. -x c++ -'
     ;;
   command)
     install_it

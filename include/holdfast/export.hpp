@@ -1,0 +1,10 @@
+// HOLDFAST_API marks what a shared holdfast lets a program see. A static one shows nothing, so
+// that a program may link it into a shared library of its own: HOLDFAST_STATIC, which CMake's
+// targets and the .pc file define for it.
+#pragma once
+
+#ifdef HOLDFAST_STATIC
+#define HOLDFAST_API
+#else
+#define HOLDFAST_API [[gnu::visibility("default")]]
+#endif
