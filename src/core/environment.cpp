@@ -1,8 +1,18 @@
 #include "core/environment.hpp"
 
+#include <unistd.h>
+
+#include <array>
+
 #include "core/network.hpp"
 
 namespace holdfast::core {
+
+process_identity environment::process() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+  return {host.data(), ::getpid()};
+}
 
 std::unique_ptr<event_loop> environment::make_loop(loop_user&, driven_by, const char*) {
   return nullptr;

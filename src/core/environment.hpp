@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace holdfast::core {
 
@@ -50,6 +51,11 @@ class event_loop;  // core/network.hpp
 class loop_user;
 enum class driven_by;
 
+struct process_identity {  // shown to whoever inspects a lock that this process holds
+  std::string host;        // of the machine; empty when it has none
+  std::int64_t pid = 0;
+};
+
 class environment {
  public:
   virtual ~environment() = default;
@@ -58,6 +64,7 @@ class environment {
   virtual void random(std::span<std::byte>) noexcept = 0;  // unpredictable, never repeats
   virtual std::unique_ptr<alarm> make_alarm(alarm_target&, const char* thread_name) = 0;
   virtual std::unique_ptr<worker> make_worker(const char* thread_name) = 0;
+  virtual process_identity process();  // default: gethostname() and getpid()
   // Null: this environment has no network.
   virtual std::unique_ptr<event_loop> make_loop(loop_user&, driven_by, const char* thread_name);
 };

@@ -1,8 +1,5 @@
 #include "backend/file/backend.hpp"
 
-#include <unistd.h>
-
-#include <array>
 #include <utility>
 
 #include "backend/file/census.hpp"
@@ -25,9 +22,8 @@ constexpr core::capabilities abilities{
 };
 
 identity who_am_i(core::environment& env) {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  return {host.data(), ::getpid(), core::random_u64(env)};
+  core::process_identity me = env.process();
+  return {std::move(me.host), me.pid, core::random_u64(env)};
 }
 
 std::string path_of(const url& where) {

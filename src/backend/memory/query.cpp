@@ -1,8 +1,5 @@
 #include "backend/memory/query.hpp"
 
-#include <limits.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -13,20 +10,15 @@ namespace {
 
 constexpr std::int64_t turns_per_number = 1024;  // a token is number * 1024 + turn
 
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
-
-holder describe(const entry& e, const member& m, time_point now) {
+// Every client of a store is in the process `me`.
+holder describe(const entry& e, const member& m, time_point now, const core::process_identity& me) {
   using std::chrono::milliseconds;
   holder h;
   h.name = *e.name;
   h.owner = text_of(m.who);
   h.note = m.note;
-  h.host = host_name();
-  h.pid = ::getpid();  // every client of a store is in its process
+  h.host = me.host;
+  h.pid = me.pid;
   h.token = m.number * turns_per_number;
   h.held = std::chrono::floor<milliseconds>(now - m.since);
   h.left = std::chrono::floor<milliseconds>(m.lapses - now);
@@ -34,14 +26,15 @@ holder describe(const entry& e, const member& m, time_point now) {
   return h;
 }
 
-void describe_all(const entry& e, time_point now, std::vector<holder>& to) {
+void describe_all(const entry& e, time_point now, const core::process_identity& me,
+                  std::vector<holder>& to) {
   if (e.held(now)) {
     const member alone{e.holder, e.number, 0, e.since, e.lapses, e.note};
-    to.push_back(describe(e, alone, now));
+    to.push_back(describe(e, alone, now, me));
   } else if (e.more) {
     for (const member& m : e.more->members) {
       if (m.lapses <= now) continue;
-      holder h = describe(e, m, now);
+      holder h = describe(e, m, now, me);
       h.how = e.more->of == 0 ? lock_mode::shared : lock_mode::permit;
       h.permits = m.permits;
       h.of = e.more->of;
@@ -62,9 +55,10 @@ struct queries::item final : errand, news {
       return;
     }
     found.clear();
+    const core::process_identity me = env.process();
     s.for_each([&](const entry& e) {
       if (all_that_begin_so ? e.name->starts_with(name) : *e.name == name)
-        describe_all(e, now, found);
+        describe_all(e, now, me, found);
     });
   }
 

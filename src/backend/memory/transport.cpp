@@ -120,14 +120,15 @@ void link::deliver(listener& to, const push& p, time_point now, crier& cry) {
 }
 
 void link::move_wake(correspondent& who, time_point t) {
-  if (who.wakes_at_ != core::never) sleepers_.erase({who.wakes_at_, &who});
+  if (who.wakes_at_ != core::never) sleepers_.erase(sleeper_of(who));
   who.wakes_at_ = t;
-  if (t != core::never) sleepers_.emplace(t, &who);
+  who.wake_order_ = ++wakes_;
+  if (t != core::never) sleepers_.insert(sleeper_of(who));
   set_alarm();
 }
 
 void link::forget(correspondent& who) noexcept {
-  if (who.wakes_at_ != core::never) sleepers_.erase({who.wakes_at_, &who});
+  if (who.wakes_at_ != core::never) sleepers_.erase(sleeper_of(who));
   who.wakes_at_ = core::never;
   if (who.under_way_ == 0) return;
   std::erase_if(up_, [&](const upward& m) { return m.from == &who; });
@@ -162,7 +163,7 @@ void link::set_alarm() noexcept {
   time_point next = waits_until_;
   if (!up_.empty()) next = std::min(next, up_.front().due);
   if (!down_.empty()) next = std::min(next, down_.front().due);
-  if (!sleepers_.empty()) next = std::min(next, sleepers_.begin()->first);
+  if (!sleepers_.empty()) next = std::min(next, sleepers_.begin()->at);
   if (next == armed_) return;
   armed_ = next;
   if (!alarm_) alarm_ = env_.make_alarm(*this, "holdfast-memory");
@@ -203,8 +204,8 @@ void link::deliver_due(time_point now, crier& cry) {
         round_trip_ = round_trip_ == duration{} ? took : (7 * round_trip_ + took) / 8;
         m.to->hear(m.answer, now, cry);
       }
-    } else if (!sleepers_.empty() && sleepers_.begin()->first <= now) {
-      correspondent& who = *sleepers_.begin()->second;
+    } else if (!sleepers_.empty() && sleepers_.begin()->at <= now) {
+      correspondent& who = *sleepers_.begin()->who;
       sleepers_.erase(sleepers_.begin());
       who.wakes_at_ = core::never;
       who.wake(now, cry);

@@ -6,6 +6,7 @@
 // All of a server is under one mutex, which the callers hold; claims collect what they have to tell
 // in a crier, which tells it without.
 #pragma once
+#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -52,6 +53,7 @@ class correspondent {
   friend class link;
   time_point wakes_at_ = core::never;
   std::uint32_t under_way_ = 0;  // messages from and to it
+  std::uint32_t wake_order_ = 0;
 };
 
 // A question about the store itself.
@@ -144,7 +146,18 @@ class link final : private core::alarm_target {
   duration round_trip_{};  // smoothed
   std::deque<upward> up_;
   std::deque<downward> down_;
-  std::set<std::pair<time_point, correspondent*>> sleepers_;
+  // Correspondents that wake at the same time do so in the order of the calls, not of addresses.
+  struct sleeper {
+    time_point at;
+    std::uint32_t order;
+    correspondent* who;
+    auto operator<=>(const sleeper&) const noexcept = default;
+  };
+  static sleeper sleeper_of(correspondent& who) noexcept {
+    return {who.wakes_at_, who.wake_order_, &who};
+  }
+  std::set<sleeper> sleepers_;
+  std::uint32_t wakes_ = 0;
   time_point waits_until_ = core::never;
   std::condition_variable delivered_;
   std::thread::id ringer_;

@@ -1,5 +1,6 @@
 // The claims of one client, by the places that answers come back to and by their ids.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,7 @@ class claim_table {
   struct place {
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
+    auto operator<=>(const place&) const noexcept = default;
   };
 
   place add(claim&);

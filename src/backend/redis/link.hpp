@@ -154,7 +154,8 @@ class link final : private line_owner, private core::loop_user, private core::al
   number_guard numbers_;
   ledger ledger_{*this};
   std::vector<claim_table::place> parked_;  // claims whose question may not go yet
-  std::set<std::pair<time_point, claim*>> sleepers_;
+  // By place, not by address: claims that wake at the same time do so in one order in every run.
+  std::set<std::pair<time_point, claim_table::place>> sleepers_;
   std::vector<sent_request> takes_, let_gos_, others_;  // collected for the next write
   std::vector<std::vector<sent_request>> gathered_;     // each asks as one
   std::vector<asking> askings_;                         // room of encode_let_gos()

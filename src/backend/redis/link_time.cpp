@@ -17,10 +17,10 @@ void link::wake_by(time_point t) {
 }
 
 void link::sleep(claim& c, time_point wake) {
-  if (c.wakes_at != core::never) sleepers_.erase({c.wakes_at, &c});
+  if (c.wakes_at != core::never) sleepers_.erase({c.wakes_at, c.place()});
   c.wakes_at = wake;
   if (wake == core::never) return;
-  sleepers_.insert({wake, &c});
+  sleepers_.insert({wake, c.place()});
   wake_by(wake);
 }
 
@@ -80,7 +80,7 @@ std::string link::why_not() const {
 
 void link::wake_sleepers(time_point now, crier& cry) {
   while (!sleepers_.empty() && sleepers_.begin()->first <= now) {
-    claim& c = *sleepers_.begin()->second;
+    claim& c = *claims_.at(sleepers_.begin()->second);  // a claim that ends leaves the list first
     sleepers_.erase(sleepers_.begin());
     c.wakes_at = core::never;
     c.wake(now, cry);

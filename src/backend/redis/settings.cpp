@@ -1,9 +1,8 @@
 #include "backend/redis/settings.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "core/fail.hpp"
 #include "core/secret.hpp"
@@ -78,9 +77,9 @@ settings read_settings(const core::opening& o) {
   out.connect_timeout = o.shared.connect_timeout;
   out.rules = {.op_timeout = o.shared.op_timeout, .clock_skew = o.shared.clock_skew};
   out.text = o.where.text();
-  char machine[256] = "";
-  if (::gethostname(machine, sizeof machine - 1) == 0) out.host = machine;
-  out.process = ::getpid();
+  core::process_identity me = o.env.process();
+  out.host = std::move(me.host);
+  out.process = me.pid;
   if (o.where.scheme() == "rediss") {
     out.tls.emplace();
     out.tls->host = out.where.host;

@@ -1,4 +1,4 @@
-// ./dev sim: explores schedules, or replays one with a trace.
+// ./dev sim: explores schedules, replays one with a trace, or makes one number of many.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -21,14 +21,19 @@ using clock = std::chrono::steady_clock;
 struct order {
   std::optional<double> minutes;
   std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> digest;  // of so many schedules
   const protocol_mutant* mutant = nullptr;
-  bool lists = false;
+  bool lists = false, each = false;
 };
 
 int explain_usage() {
   std::cerr
       << "usage: ./dev sim --minutes M [--seed N] [--mutant NAME]   explores from seed N\n"
          "       ./dev sim --seed N [--mutant NAME]                 replays one, with a trace\n"
+         "       ./dev sim --digest N [--each] [--seed S]           one number for all that "
+         "happens\n"
+         "                in N schedules, from the seed S (1) on, and for all bytes that are\n"
+         "                written; --each: one for each schedule. Equal: nothing has changed\n"
          "       ./dev sim --mutants                                lists the planted faults\n";
   return 64;
 }
@@ -41,19 +46,26 @@ std::optional<order> read(int argc, char** argv) {
       out.lists = true;
       continue;
     }
+    if (option == "--each") {
+      out.each = true;
+      continue;
+    }
     if (++i == argc) return std::nullopt;
     char* end = argv[i];
     if (option == "--minutes") {
       out.minutes = std::strtod(argv[i], &end);
     } else if (option == "--seed") {
       out.seed = std::strtoull(argv[i], &end, 10);
+    } else if (option == "--digest") {
+      out.digest = std::strtoull(argv[i], &end, 10);
     } else if (option == "--mutant") {
       out.mutant = mutant_of(argv[i]);
       if (out.mutant) end = argv[i] + std::string_view(argv[i]).size();
     }
     if (end == argv[i] || *end != '\0') return std::nullopt;
   }
-  if (!out.minutes && !out.seed && !out.lists) return std::nullopt;
+  if (!out.minutes && !out.seed && !out.lists && !out.digest) return std::nullopt;
+  if (out.each && !out.digest) return std::nullopt;
   return out;
 }
 
@@ -94,7 +106,28 @@ int replay(std::uint64_t seed) {
   const result r = play(p, &std::cout);
   std::cout << (r.complaint.empty() ? "all was as it must be" : "VIOLATION: " + r.complaint)
             << '\n';
+  std::printf("digest %016llx\n", static_cast<unsigned long long>(r.digest));
   return r.complaint.empty() ? 0 : 1;
+}
+
+int compute_digest(const order& o) {
+  const std::uint64_t first = o.seed.value_or(1);
+  digest all;
+  bool is_well = true;
+  for (std::uint64_t seed = first; seed < first + *o.digest; ++seed) {
+    const result r = play(draw(seed), nullptr, recording::on);
+    all.add(r.digest);
+    if (o.each)
+      std::printf("%llu %016llx\n", static_cast<unsigned long long>(seed),
+                  static_cast<unsigned long long>(r.digest));
+    if (r.complaint.empty()) continue;
+    is_well = false;
+    std::cerr << "VIOLATION at seed " << seed << ": " << r.complaint << '\n';
+  }
+  std::printf("digest of %llu schedules from seed %llu: %016llx\n",
+              static_cast<unsigned long long>(*o.digest), static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(all.value()));
+  return is_well ? 0 : 1;
 }
 
 int search(const order& o) {
@@ -129,6 +162,7 @@ int main(int argc, char** argv) try {
   if (!o) return explain_usage();
   if (o->lists) return list_mutants();
   plant(o->mutant);
+  if (o->digest) return compute_digest(*o);
   return o->minutes ? search(*o) : replay(*o->seed);
 } catch (const std::exception& e) {
   std::cerr << "sim: " << e.what() << '\n';

@@ -54,8 +54,11 @@ TEST_P(sim_mutant, is_found) {
   ASSERT_LT(seed, m.killer + schedules_max)
       << "survived, though it breaks this rule: " << m.rule << "\n./dev sim --minutes 1 --mutant "
       << m.name << " may find another seed";
+  const std::uint64_t broken = play(draw(seed), nullptr, recording::on).digest;
   plant(nullptr);
-  EXPECT_EQ(play(draw(seed)).complaint, "") << "with no fault planted, seed " << seed;
+  const result well = play(draw(seed), nullptr, recording::on);
+  EXPECT_EQ(well.complaint, "") << "with no fault planted, seed " << seed;
+  EXPECT_NE(well.digest, broken) << "seed " << seed;
 }
 
 INSTANTIATE_TEST_SUITE_P(all, sim_mutant,

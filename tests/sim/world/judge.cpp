@@ -48,7 +48,10 @@ judge::judge(world& w) : world_(w) {
 }
 
 void judge::complain(std::string what) {
-  if (complaint_.empty()) complaint_ = std::move(what);
+  if (!complaint_.empty()) return;
+  complaint_ = std::move(what);
+  world_.record(event::violation, {complaint_.substr(0, complaint_.find(':'))},
+                [&] { return "VIOLATION: " + complaint_; });
 }
 
 void judge::excuse(moment until) noexcept { excused_until_ = std::max(excused_until_, until); }
@@ -95,7 +98,7 @@ void judge::look(lock_state& l, const pipe* by) {
 }
 
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {
-  world_.note([&] {
+  world_.record(event::owner_changed, {l.key, before, l.owner, lapsed}, [&] {
     return l.key + " at the server: " + (before.empty() ? "nobody" : before) +
            (lapsed ? " (lapsed)" : "") + " -> " + (l.owner.empty() ? "nobody" : l.owner);
   });

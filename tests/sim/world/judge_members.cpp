@@ -40,7 +40,8 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
   const auto at = static_cast<double>(world_.server_now().count());
   for (const auto& [id, ends] : l.members) {
     if (is_in(now, id)) continue;
-    world_.note([&] { return l.key + " at the server: " + id + " is no member any more"; });
+    world_.record(event::member_left, {l.key, id},
+                  [&] { return l.key + " at the server: " + id + " is no member any more"; });
     const bool is_told = by && (by->recent().find(digits_of(id)) != std::string::npos ||
                                 (owner_before.starts_with("hfg:") &&
                                  by->recent().find(owner_before) != std::string::npos));
@@ -60,7 +61,8 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
 
 void judge::came_in(lock_state& l, const std::string& id, const std::vector<std::string>& line,
                     const std::string& owner_before, const pipe* by) {
-  world_.note([&] { return l.key + " at the server: " + id + " came in"; });
+  world_.record(event::member_came, {l.key, id},
+                [&] { return l.key + " at the server: " + id + " came in"; });
   const bool safe = world_.time.now() > unsafe_until_;
   membership& m = l.ever[std::string(digits_of(id))];
   if (l.owner.starts_with("hfg:")) m.number = std::stoll(l.owner.substr(4));

@@ -105,6 +105,11 @@ void machine::random(std::span<std::byte> out) noexcept {
   }
 }
 
+// The same wherever the schedule is played: these go over the wire.
+core::process_identity machine::process() {
+  return {"machine" + std::to_string(number_), 1000 + number_};
+}
+
 std::unique_ptr<core::alarm> machine::make_alarm(core::alarm_target& t, const char*) {
   return std::make_unique<sim_alarm>(*this, t);
 }

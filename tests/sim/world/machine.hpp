@@ -22,6 +22,7 @@ class machine final : public core::environment {
   core::time_point now() noexcept override { return local(true_now()); }
   std::chrono::microseconds wall() noexcept override;
   void random(std::span<std::byte>) noexcept override;
+  core::process_identity process() override;
   std::unique_ptr<core::alarm> make_alarm(core::alarm_target&, const char*) override;
   std::unique_ptr<core::worker> make_worker(const char*) override;
   std::unique_ptr<core::event_loop> make_loop(core::loop_user&, core::driven_by,

@@ -19,6 +19,7 @@ pipe::pipe(world& w, machine& owner, sim_loop& loop, core::stream_events& e, int
       is_for_renewals_(loop.is_for_renewals()) {}
 
 void pipe::begin() {
+  world_.record(event::connect, {number_, owner_.number()}, [this] { return text_with("opens"); });
   up_ = world_.time.now() + world_.delay();
   world_.time.at(up_, [me = shared_from_this()] {
     world& w = me->world_;
@@ -35,23 +36,35 @@ void pipe::begin() {
   });
 }
 
+std::string pipe::text_with(std::string_view what) const {
+  return "client " + std::to_string(owner_.number()) + ", connection " + std::to_string(number_) +
+         ' ' + std::string(what);
+}
+
 void pipe::write(std::string bytes) {
+  segment all{.write = ++writes_, .bytes = std::move(bytes)};
+  if (world_.is_recorded()) {
+    all.shown = world_.requests.show(all.bytes);
+    world_.record(event::write, {number_, all.write, all.shown}, [&] {
+      return text_with("writes " + std::to_string(all.write) + ": " + all.shown);
+    });
+  }
   if (!is_open() || swallowing_) return;
-  if (!asks_ && !listens_) learn(bytes);
-  std::size_t first = bytes.size();
-  if (world_.chance.chance(world_.schedule.split_share))
-    first = 1 + static_cast<std::size_t>(world_.chance.share() * static_cast<double>(first - 1));
-  const auto send = [&](std::string part) {
+  if (!asks_ && !listens_) learn(all.bytes);
+  const auto send = [&](segment part) {
     up_ = std::max(up_ + 1ns, world_.time.now() + world_.delay());
-    world_.time.at(up_, [me = shared_from_this(), b = std::move(part)] { me->arrive(b); });
+    world_.time.at(up_, [me = shared_from_this(), p = std::move(part)] { me->arrive(p); });
   };
-  const std::string rest = bytes.substr(first);
-  bytes.resize(first);
-  send(std::move(bytes));
-  if (rest.empty()) return;
+  const bool is_split = world_.chance.chance(world_.schedule.split_share);
+  const std::size_t cut = is_split ? cut_at(all.bytes, world_.chance.share()) : 0;
+  if (cut == 0) return send(std::move(all));
+  segment rest{all.write, segment::rest, all.bytes.substr(cut), all.shown};
+  all.bytes.resize(cut);
+  all.of = segment::start;
+  send(std::move(all));
   if (world_.schedule.parts_wait && world_.chance.chance(0.3))
     up_ += world_.chance.between(0ns, world_.schedule.ttl);
-  send(rest);
+  send(std::move(rest));
 }
 
 // Of its greeting, and of what follows that.
@@ -64,18 +77,23 @@ void pipe::learn(const std::string& bytes) {
   owner_.channel = bytes.substr(at + subscribes.size(), 19);
 }
 
-void pipe::arrive(const std::string& bytes) {
+void pipe::arrive(const segment& s) {
   if (lost_ || handle_ == 0) return;
   const moment now = world_.time.now();
   const moment until = std::max(late_until_, world_.server_stands_until());
   if (now < until) {
     up_ = std::max(up_, until);
-    return world_.time.at(until, [me = shared_from_this(), bytes] { me->arrive(bytes); });
+    return world_.time.at(until, [me = shared_from_this(), s] { me->arrive(s); });
   }
   constexpr std::size_t kept = 8192;  // a command with its script, in parts
   if (recent_.size() > 4 * kept) recent_.erase(0, recent_.size() - kept);
-  recent_ += bytes;
-  world_.serve(*this, bytes);
+  recent_ += s.bytes;
+  world_.record(event::arrival, {number_, s.write, static_cast<int>(s.of)}, [&] {
+    constexpr const char* parts[] = {"", "first part of ", "rest of "};
+    return text_with("asks, " + std::string(parts[s.of]) + std::to_string(s.write) + ": " +
+                     s.shown);
+  });
+  world_.serve(*this, s.bytes);
 }
 
 void pipe::deliver(std::string_view bytes) {
@@ -102,6 +120,8 @@ void pipe::stall(bool up, bool down, moment until) {
 void pipe::leave(bool at_once) {
   if (left_) return;
   left_ = true;
+  world_.record(at_once ? event::abort : event::finish, {number_},
+                [&] { return text_with(at_once ? "is aborted" : "is finished"); });
   const moment now = world_.time.now();
   if (at_once && world_.chance.chance(0.3)) lost_ = true;
   if (at_once && !lost_ && world_.chance.chance(0.6)) late_until_ = now + world_.long_wait();

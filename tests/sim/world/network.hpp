@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "core/network.hpp"
 #include "tests/sim/model/model_redis.hpp"
@@ -12,6 +13,13 @@ namespace holdfast::sim {
 class world;
 class machine;
 class sim_loop;
+
+struct segment {  // what arrives at once: a write of the client, or a part of one
+  int write = 0;  // of the connection's, from 1
+  enum part : int { whole, start, rest } of = whole;
+  std::string bytes;
+  std::string shown{};  // all of the write; only where it is recorded
+};
 
 // One connection, from connect() until nothing of it can arrive any more. Each direction keeps its
 // order. What the client has written is on its way: it arrives even when the client has given the
@@ -48,7 +56,8 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
 
  private:
   void learn(const std::string& bytes);
-  void arrive(const std::string& bytes);
+  void arrive(const segment&);
+  std::string text_with(std::string_view what) const;
   void end(moment at, const char* why);
   void tell_closed(const char* why);
   void server_sees_the_end(moment at);
@@ -64,6 +73,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   moment late_until_{};   // what is under way arrives then, not earlier
   bool opened_ = false, left_ = false, lost_ = false, closed_ = false;
   bool swallowing_ = false, listens_ = false, asks_ = false;
+  int writes_ = 0;
   std::string recent_;
 };
 

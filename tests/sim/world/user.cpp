@@ -32,10 +32,9 @@ user::user(world& w, machine& m, int number)
       rounds_left_(w.schedule.rounds),
       ttl_(w.schedule.ttl * w.chance.between(1, 2)) {}
 
-void user::note(std::string_view what, std::string_view more) {
-  world_.note([&] {
-    return "user " + std::to_string(number_) + ' ' + std::string(what) + std::string(more);
-  });
+void user::record(event what, std::string_view text, fact first, fact second) {
+  world_.record(what, {number_, first, second},
+                [&] { return "user " + std::to_string(number_) + ' ' + std::string(text); });
 }
 
 void user::after(moment wait, timeline::deed what) {
@@ -94,7 +93,14 @@ void user::holds(detail::turn& t, int lock, lock_mode how, int permits) {
                        .claim = claim_of_turn(t),
                        .how = how,
                        .permits = permits});
-  note("holds, token ", std::to_string(t.token));
+  record(event::user_holds, "holds, token " + std::to_string(t.token), t.token);
+}
+
+void user::refused(const core::failure& why) {
+  record(event::user_refused,
+         "was refused, " + std::to_string(why.code.value()) + ": " + why.code.message() + ' ' +
+             why.text,
+         why.code.value());
 }
 
 moment user::waits(moment now, moment since) const noexcept {

@@ -4,6 +4,7 @@
 
 #include "core/blocked.hpp"
 #include "core/turn.hpp"
+#include "tests/sim/world/event.hpp"
 #include "tests/sim/world/timeline.hpp"
 
 namespace holdfast::sim {
@@ -37,7 +38,9 @@ class user {
   bool withdraws();
   void holds(detail::turn&, int lock, lock_mode, int permits);
   void goes_on();  // with the next round
-  void note(std::string_view what, std::string_view more = {});
+  void refused(const core::failure&);
+  // `text` has the facts in it.
+  void record(event, std::string_view text, fact first = 0, fact second = 0);
 
   world& world_;
   machine& machine_;

@@ -28,13 +28,14 @@ void user_of_one::ask() {
     call_->how.of = static_cast<std::uint32_t>(p.permits);
     call_->how.permits = static_cast<std::uint32_t>(d.chance(0.6) ? 1 : d.between(1, p.permits));
   }
-  constexpr const char* ways[] = {"asks", "asks to read", "asks for permits: "};
+  constexpr const char* ways[] = {"asks", "asks to read", "asks for permits"};
   const auto way = static_cast<std::size_t>(call_->how.how);
-  note(ways[way], way == 2 ? std::to_string(call_->how.permits) : "");
+  record(event::user_asks, ways[way] + (": " + std::to_string(call_->how.permits)), way,
+         call_->how.permits);
   if (withdraws()) {
     after(d.between(0ns, p.ttl * 3 / 2), [this] {
       if (!is_waiting()) return;
-      note("withdraws");
+      record(event::user_withdraws, "withdraws");
       slot_.withdraw(*call_);
     });
   }
@@ -64,21 +65,21 @@ void user_of_one::hear() {
     return after(world_.chance.between(0ns, world_.schedule.hold_max),
                  [this, reads_on] { reads_on ? downgrade() : leave(); });
   }
-  note("was refused: ", call_->why.code.message() + ' ' + call_->why.text);
+  refused(call_->why);
   call_.reset();
   slot_.drop_user();
   goes_on();
 }
 
 void user_of_one::downgrade() {
-  note("goes on as a reader");
+  record(event::user_downgrades, "goes on as a reader");
   world_.watch.reads_on(turn_);   // first: others may come in before the call is back
   (void)slot_.downgrade(*turn_);  // one that was lost meanwhile is not held either way
   after(world_.chance.between(0ns, world_.schedule.hold_max), [this] { leave(); });
 }
 
 void user_of_one::leave() {
-  note("leaves");
+  record(event::user_leaves, "leaves");
   detail::turn& t = *std::exchange(turn_, nullptr);
   world_.watch.ends(&t);
   slot_.unlock(t);

@@ -32,7 +32,7 @@ void user_of_several::ask() {
     homes.push_back(all_[static_cast<std::size_t>(lock)]);
     names += ' ' + world_.lock_name(lock);
   }
-  note("asks for all of", names);
+  record(event::user_asks_for_all, "asks for all of" + names, names);
   acquire_options options;
   options.ttl = ttl_;
   turns_.assign(wanted_.size(), nullptr);
@@ -42,7 +42,7 @@ void user_of_several::ask() {
   if (withdraws()) {
     after(world_.chance.between(0ns, world_.schedule.ttl * 3 / 2), [this] {
       if (!taking_) return;
-      note("withdraws");
+      record(event::user_withdraws, "withdraws");
       taking_->withdraw();
     });
   }
@@ -78,18 +78,18 @@ void user_of_several::go_on() {
   if (!advance()) return;
   turns_ = taking_->take();
   if (turns_.empty()) {
-    note("was refused: ", taking_->why().code.message() + ' ' + taking_->why().text);
+    refused(taking_->why());
     taking_.reset();
     return goes_on();
   }
   taking_.reset();
-  note("has all of them");
+  record(event::user_has_all, "has all of them");
   --rounds_left_;
   after(world_.chance.between(0ns, world_.schedule.hold_max), [this] { leave(); });
 }
 
 void user_of_several::leave() {
-  note("leaves");
+  record(event::user_leaves, "leaves");
   for (detail::turn* const t : std::exchange(turns_, {})) {
     world_.watch.ends(t);
     t->home.unlock(*t);

@@ -26,8 +26,13 @@ void hear_warning(log_level, std::string_view line, void*) {
 
 }  // namespace
 
-world::world(const plan& p, std::ostream* trace)
-    : schedule(p), chance(p.seed), server([this] { return wall(); }), watch(*this), trace_(trace) {
+world::world(const plan& p, recording r, std::ostream* trace)
+    : schedule(p),
+      chance(p.seed),
+      server([this] { return wall(); }),
+      watch(*this),
+      recording_(r),
+      trace_(trace) {
   of_this_thread = this;
   set_log_hook(hear_warning);
   plant_in(server);
@@ -66,14 +71,6 @@ std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_eve
 }
 
 void world::serve(pipe& p, std::string_view bytes) {
-  note([&] {
-    std::string shown;
-    for (const char c : bytes.substr(0, 4000)) shown += c == '\r' ? ' ' : c == '\n' ? '|' : c;
-    if (const auto at = shown.find("-- What every script"); at != shown.npos)
-      shown.replace(at, std::min<std::size_t>(shown.size() - at, 5500), "<text>");
-    return "client " + std::to_string(p.owner().number()) + ", connection " +
-           std::to_string(p.number()) + " asks: " + shown;
-  });
   watch.about_to_serve(p);
   server.receive(p.handle(), bytes);
   watch.after_server(&p);
@@ -81,12 +78,19 @@ void world::serve(pipe& p, std::string_view bytes) {
 
 void world::disconnect(pipe& p) {
   server.disconnect(p.handle());
-  note([&] { return "the server sees the end of connection " + std::to_string(p.number()); });
+  record(event::end_seen, {p.number()},
+         [&] { return "the server sees the end of connection " + std::to_string(p.number()); });
 }
 
 void world::warned(std::string_view line) {
   warned_ = true;
-  note([&] { return "warning: " + std::string(line); });
+  record(event::warning, {}, [&] { return "warning: " + std::string(line); });
+}
+
+void world::add_to_digest(event what, std::initializer_list<fact> facts) noexcept {
+  digest_.add(static_cast<std::uint64_t>(time.now().count()));
+  digest_.add(static_cast<std::uint64_t>(what));
+  for (const fact& f : facts) f.is_text ? digest_.add(f.text) : digest_.add(f.number);
 }
 
 void world::print(const std::string& text) {
@@ -130,10 +134,10 @@ void world::run() {
     watch.complain("left: " + std::to_string(server.keys()) + " keys, and all are gone");
 }
 
-result play(const plan& p, std::ostream* trace) {
-  world w(p, trace);
+result play(const plan& p, std::ostream* trace, recording r) {
+  world w(p, r, trace);
   w.run();
-  return {w.watch.complaint(), w.time.now(), w.time.done()};
+  return {w.watch.complaint(), w.time.now(), w.time.done(), w.digest_so_far()};
 }
 
 }  // namespace holdfast::sim

@@ -2,6 +2,7 @@
 #pragma once
 #include <holdfast/client.hpp>
 
+#include <initializer_list>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -9,18 +10,23 @@
 
 #include "tests/sim/model/model_redis.hpp"
 #include "tests/sim/world/dice.hpp"
+#include "tests/sim/world/digest.hpp"
+#include "tests/sim/world/event.hpp"
 #include "tests/sim/world/judge.hpp"
 #include "tests/sim/world/machine.hpp"
 #include "tests/sim/world/plan.hpp"
+#include "tests/sim/world/requests.hpp"
 #include "tests/sim/world/user.hpp"
 
 namespace holdfast::sim {
 
 class sim_loop;
 
+enum class recording : bool { off, on };
+
 class world {
  public:
-  world(const plan&, std::ostream* trace);
+  world(const plan&, recording, std::ostream* trace);
   ~world();
   world(const world&) = delete;
 
@@ -32,6 +38,7 @@ class world {
   dice chance;
   model_redis server;
   judge watch;
+  request_texts requests;
 
   // For the network.
   moment delay();
@@ -50,10 +57,15 @@ class world {
   bool is_healed() const noexcept { return healed_; }
   bool has_warned() const noexcept { return warned_; }
   void warned(std::string_view line);
+  bool is_recorded() const noexcept { return trace_ || recording_ == recording::on; }
+  // For the digest, and as a line of the trace, from which all facts can be told.
   template <class Text>
-  void note(Text text) {
+  void record(event what, std::initializer_list<fact> facts, Text text) {
+    if (!is_recorded()) return;
+    add_to_digest(what, facts);
     if (trace_) print(text());
   }
+  std::uint64_t digest_so_far() const noexcept { return digest_.value(); }
 
  private:
   struct process {
@@ -81,10 +93,13 @@ class world {
   void close_all();
   void run_until(moment);
   void check_waits();
+  void add_to_digest(event, std::initializer_list<fact>) noexcept;
   void print(const std::string&);
   std::chrono::microseconds wall() const;
 
+  const recording recording_;
   std::ostream* const trace_;
+  digest digest_;
   std::vector<process> processes_;
   std::vector<std::unique_ptr<breaking>> breakings_;
   int pipes_ = 0;
@@ -101,7 +116,8 @@ struct result {
   std::string complaint;  // empty: all as it must be
   moment lasted{};
   std::uint64_t events = 0;
+  std::uint64_t digest = 0;  // of what was recorded; with a trace it always is
 };
-result play(const plan&, std::ostream* trace = nullptr);
+result play(const plan&, std::ostream* trace = nullptr, recording = recording::off);
 
 }  // namespace holdfast::sim

@@ -35,7 +35,8 @@ void world::change_server(Change change) {
 }
 
 void world::happen(const fault& f) {
-  note([&] { return std::string("trouble: ") + name_of(f.what); });
+  record(event::fault, {static_cast<int>(f.what)},
+         [&] { return std::string("trouble: ") + name_of(f.what); });
   const moment settles = time.now() + f.lasts + schedule.op_timeout * 3 + 2s;
   process& p = processes_[f.whom];
   switch (f.what) {
@@ -68,7 +69,8 @@ void world::happen_to_pipe(const fault& f) {
     if (p->alive() && is_of(*p, f.of)) all.push_back(p.get());
   if (all.empty()) return;
   pipe& hit = *all[chance.below(all.size())];
-  note([&] { return "it hits connection " + std::to_string(hit.number()); });
+  record(event::fault_hits, {hit.number()},
+         [&] { return "it hits connection " + std::to_string(hit.number()); });
   if (f.what == trouble::cut) return hit.cut();
   if (f.what == trouble::black_hole) return hit.swallow();
   const bool up = f.of == fault::role::any && chance.chance(0.6);
