@@ -1,4 +1,5 @@
 // Lock files.
+#include <sys/file.h>
 #include <unistd.h>
 #include <holdfast/holdfast.hpp>
 
@@ -105,7 +106,70 @@ std::string readers_that_hold_together_have_one_token() {
   return first.token() == second.token() ? "" : "a guard would refuse the first of two readers";
 }
 
+std::string with_unlink(const folder& locks) { return locks.url() + "?unlink=1"; }
+
+// A lock is used for a moment by a client that goes at once: its file is removed if nobody uses it.
+void pass_by(const std::string& url) { (void)client::open(url).mutex("job").try_acquire(); }
+
+std::string a_locked_file_is_not_removed() {
+  const folder locks;
+  const auto holder = client::open(with_unlink(locks));
+  const auto other = client::open(with_unlink(locks));
+  const auto held = holder.mutex("job").acquire();
+  pass_by(with_unlink(locks));
+  return other.mutex("job").try_acquire() ? "two hold the lock, each on a file of its own" : "";
+}
+
+// A job has a copy of the claim's descriptor, and has it locked.
+std::string a_job_that_has_it_locked_keeps_the_file() {
+  const folder locks;
+  int copy = -1;
+  {
+    const auto c = client::open(with_unlink(locks));
+    const auto lock = c.mutex("job");
+    auto held = lock.acquire();
+    copy = ::dup(held.native_handle());
+    held.release();
+    if (::flock(copy, LOCK_EX | LOCK_NB) != 0) return "no lock for the job";
+  }
+  const auto other = client::open(with_unlink(locks));
+  const bool taken = static_cast<bool>(other.mutex("job").try_acquire());
+  ::close(copy);
+  return taken ? "a job and a client hold the lock at a time" : "";
+}
+
+std::string a_number_grows_though_the_file_was_removed() {
+  const folder locks;
+  testkit::manual_environment env;
+  const auto where = url::parse(with_unlink(locks));
+  const auto token = [&] {
+    const auto c = client_access::open(where, {}, env);
+    return c.mutex("job").acquire().token();
+  };
+  const auto before = token();
+  env.set_wall(env.wall() - std::chrono::hours(1));
+  return token() > before ? "" : "the clock was set back, and the tokens with it";
+}
+
+// The clock stands still, so only the file that is locked is looked at, not the name.
+std::string a_file_that_was_removed_is_nobodys_lock() {
+  const folder locks;
+  testkit::manual_environment env;
+  const auto where = url::parse(with_unlink(locks));
+  const auto idle = client_access::open(where, {}, env);
+  const auto lock = idle.mutex("job");
+  lock.acquire().release();
+  pass_by(with_unlink(locks));
+  const auto other = client::open(with_unlink(locks));
+  const auto held = other.mutex("job").acquire();
+  return lock.try_acquire() ? "two hold the lock, one of them on a removed file" : "";
+}
+
 constexpr scenario all[] = {
+    {mutant::unlink_unlocked, "file", a_locked_file_is_not_removed},
+    {mutant::unlink_own_description, "file", a_job_that_has_it_locked_keeps_the_file},
+    {mutant::floor_forgotten, "file", a_number_grows_though_the_file_was_removed},
+    {mutant::nlink_not_checked, "file", a_file_that_was_removed_is_nobodys_lock},
     {mutant::file_number_forgotten, "file", a_number_never_goes_back},
     {mutant::file_directory_not_checked, "file", a_directory_of_everybody_is_refused},
     {mutant::file_release_only_closes, "file", a_release_is_heard_by_the_kernel},

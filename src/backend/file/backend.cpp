@@ -40,24 +40,33 @@ std::string path_of(const url& where) {
   return where.path();
 }
 
-bool read_network(const core::opening& o) {
-  bool network = false;
+directory_options read_options(const core::opening& o) {
+  directory_options out;
   std::vector<url::option> rest;
   for (const url::option& option : o.own) {
     if (option.first == "network") {
-      network = core::parse_bool(option.second, option.first);
+      out.network = core::parse_bool(option.second, option.first);
+    } else if (option.first == "unlink") {
+      out.unlink = core::parse_bool(option.second, option.first);
     } else {
       rest.push_back(option);
     }
   }
-  core::refuse_unknown_options(o.where, rest, "network");
-  return network;
+  core::refuse_unknown_options(o.where, rest, "network unlink");
+  if (out.network && out.unlink.value_or(false))
+    core::fail(errc::bad_option, "open",
+               "unlink=1 is for local directories: another host may not see that a file is in "
+               "use; leave out unlink or network",
+               {}, o.where.text());
+  return out;
 }
 
 class file_backend final : public core::backend {
  public:
   explicit file_backend(const core::opening& o)
-      : env_(o.env), folder_(o.where, path_of(o.where), read_network(o)), me_(who_am_i(o.env)) {}
+      : env_(o.env),
+        me_(who_am_i(o.env)),
+        folder_(o.where, path_of(o.where), read_options(o), me_.host) {}
 
   const core::capabilities& can() const noexcept override { return abilities; }
 
@@ -106,8 +115,8 @@ class file_backend final : public core::backend {
   std::string path_to(std::string_view name) { return lock_file(folder_, name).path(); }
 
   core::environment& env_;
-  folder folder_;
   const identity me_;
+  folder folder_;
   waiter_threads threads_;
 };
 

@@ -25,6 +25,10 @@ file_claim::file_claim(folder& f, waiter_threads& threads, core::environment& en
   text_.describe(name_, me_.host, note_, me_.pid, me_.client);
 }
 
+file_claim::~file_claim() {
+  if (openings_ > 0 && generation_ == core::fork_generation()) file_.discard(env_.wall());
+}
+
 // What the records of this claim say. False with the trouble told: it cannot be asked for.
 bool file_claim::describe(const core::ask& how) {
   const bool counts = how.how == core::mode::permit;
@@ -78,7 +82,8 @@ action file_claim::carry_out(action next, interrupter* blocks) {
       case action::open:
       case action::reopen:
         forget_file();
-        if (file_.open()) {
+        ++openings_;
+        if (file_.open(env_.wall())) {
           next = recipe_.on(event::opened);
         } else {
           trouble_ = file_.trouble();
@@ -129,19 +134,22 @@ event file_claim::of(lock_file::attempt a) {
 }
 
 event file_claim::try_lock() {
-  if (as_.how == core::mode::exclusive) return of(file_.try_lock());
-  const event e = of(file_.try_share());
-  if (e != event::busy || as_.how == core::mode::shared) return e;
-  trouble_ = another_kind({}, as_);  // somebody has it alone
-  return event::another;
+  return of(as_.how == core::mode::exclusive ? file_.try_lock() : file_.try_share());
 }
 
 event file_claim::try_unprobed() {
-  const event e = of(file_.try_unprobed());
+  const event e = of(file_.try_unprobed(as_.how != core::mode::exclusive));
   return e == event::busy && is_another_kind() ? event::another : e;
 }
 
+// Of a lock that was found busy. To those that ask for permits only one who has it alone is busy;
+// it has written its record a moment after it had the lock.
 bool file_claim::is_another_kind() {
+  if (as_.how == core::mode::permit) {
+    trouble_ = another_kind({}, as_);
+    return file_.was_exclusive();
+  }
+  if (as_.how == core::mode::shared) return false;
   const auto held = file_.shared_by_others();
   if (!held || held->of == as_.of) return false;
   trouble_ = another_kind(*held, as_);
@@ -196,14 +204,19 @@ void file_claim::release(const core::succession* next) {
   heir->start(how, true);
 }
 
+// A lock that is used for the first time may also be used for the last: its files go. One that is
+// used again and again keeps them, which costs less.
+void file_claim::close_file() noexcept {
+  if (openings_ == 1) return file_.discard(env_.wall());
+  file_.close();
+  file_.waiters().close();
+}
+
 // Nothing of this claim may be touched after the sink was told: it may be gone.
 void file_claim::deliver(action what) {
   withdraw();
   if (what == action::grant) return sink_.granted({.number = recipe_.number()});
-  if (files_.open_count() > idle_files_max) {
-    file_.close();
-    file_.waiters().close();
-  }
+  if (files_.open_count() > idle_files_max) close_file();
   if (what == action::refuse) return sink_.refused(refusal(recipe_.why(), file_.path(), trouble_));
   if (stopping_ == stopping::closed) return sink_.refused({errc::closed, "the client was closed"});
   sink_.ended({});

@@ -9,6 +9,7 @@
 #include "backend/file/record.hpp"
 #include "backend/file/transport.hpp"
 #include "backend/file/waiter_threads.hpp"
+#include "core/fork.hpp"
 #include "core/seam.hpp"
 
 namespace holdfast::file {
@@ -25,6 +26,7 @@ class file_claim final : public core::claim, private blocking_job {
  public:
   file_claim(folder&, waiter_threads&, core::environment&, const identity&, std::string_view name,
              core::claim_sink&);
+  ~file_claim() override;
 
   void acquire(const core::ask& how) override { start(how, false); }
   void cancel() override;
@@ -50,6 +52,7 @@ class file_claim final : public core::claim, private blocking_job {
   event wait_alone(interrupter&);
   event wait_to_share(interrupter&);
   event wait_for_permits(interrupter&);
+  event try_for_permits();
   bool may_block(interrupter&) noexcept;
   void tick(interrupter&, bool yes) noexcept;
   void give_way();
@@ -63,6 +66,7 @@ class file_claim final : public core::claim, private blocking_job {
   bool is_another_kind();
   bool others_come_first();
   void stop_waiting(stopping) noexcept;
+  void close_file() noexcept;
   void deliver(action);
 
   const std::string name_;
@@ -72,6 +76,7 @@ class file_claim final : public core::claim, private blocking_job {
   const identity& me_;
   descriptor_table& files_;
   const directory& place_;
+  const unsigned generation_ = core::fork_generation();
   lock_file file_;
   recipe recipe_;
   record_text text_;
@@ -86,6 +91,7 @@ class file_claim final : public core::claim, private blocking_job {
   bool may_pass_ = false;        // others that wait
   bell bell_;
   std::int64_t released_ = 0;  // by another claim of this client, a moment ago
+  unsigned openings_ = 0;
 
   std::mutex mutex_;  // guards what follows
   bool waiting_ = false;

@@ -118,6 +118,12 @@ event file_claim::wait_to_share(interrupter& thread) {
   return event::interrupted;
 }
 
+// Busy: the file is removed, or looked at, by somebody who has it alone for a moment.
+event file_claim::try_for_permits() {
+  const event e = try_lock();
+  return e == event::busy ? try_unprobed() : e;
+}
+
 // One claim at a time watches for permits that come free; the others wait to be that one. It is
 // passed when it takes none for a second though all are free.
 event file_claim::wait_for_permits(interrupter& thread) {
@@ -128,7 +134,8 @@ event file_claim::wait_for_permits(interrupter& thread) {
     if (first_in_line_) {
       bell_.wait();
       if (!may_block(thread)) break;
-      return try_lock();
+      if (const event e = try_for_permits(); e != event::busy) return e;
+      continue;
     }
     tick(thread, true);
     const auto came = file_.seating().await_line();
@@ -136,7 +143,8 @@ event file_claim::wait_for_permits(interrupter& thread) {
       tick(thread, false);
       first_in_line_ = true;
       bell_.listen(files_, file_.get());
-      return try_lock();
+      if (const event e = try_for_permits(); e != event::busy) return e;
+      continue;
     }
     if (came != seats::outcome::interrupted) {
       trouble_ = complaint("lock a part of", file_.path(), errno);
@@ -144,7 +152,8 @@ event file_claim::wait_for_permits(interrupter& thread) {
     }
     free_ticks = file_.seating().next_taken(0) ? 0 : free_ticks + 1;
     may_pass_ = free_ticks >= ticks_in_a_second;
-    if (may_pass_) return try_lock();
+    if (!may_pass_) continue;
+    if (const event e = try_for_permits(); e != event::busy) return e;
   }
   return event::interrupted;
 }

@@ -79,10 +79,26 @@ std::optional<core::failure> distrust(const std::string& path, const struct stat
                 "?network=1 when you know that flock holds there");
 }
 
-directory::directory(descriptor_table& table, const url& where, std::string path, bool network)
+directory::directory(descriptor_table& table, const url& where, std::string path,
+                     const directory_options& o)
     : table_(table), path_(std::move(path)) {
-  choose(where, network);
+  const bool wanted = o.unlink.value_or(path_.empty());
+  choose(where, o.network);
   learn();
+  removes_unused_ = wanted && !o.network && !remote_;
+}
+
+descriptor directory::open_existing(const char* file) const {
+  return table_.open([&] {
+    return ::openat(fd_.get(), file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  });
+}
+
+descriptor directory::open_or_create(const char* file) const {
+  return table_.open([&] {
+    return ::openat(fd_.get(), file,
+                    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+  });
 }
 
 // Where the name is not the user's, a directory that may not be trusted is an error, never a reason

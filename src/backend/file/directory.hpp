@@ -17,6 +17,11 @@
 
 namespace holdfast::file {
 
+struct directory_options {     // of the URL
+  bool network = false;        // ?network=1
+  std::optional<bool> unlink;  // ?unlink=; else in the default directory
+};
+
 struct directory_rules {
   bool network = false;  // ?network=1: file systems are taken that may not keep their locks
   bool overlay = false;  // the default directory: in a container its files are made in the upper
@@ -36,13 +41,19 @@ class directory {
   // `path` as the URL says it; empty: /run/lock/holdfast-UID or, where /run/lock does not let us
   // make one, /tmp/holdfast-UID, and never anything of the environment. Creates the directory, mode
   // 0700, when its parent exists. Throws lock_error.
-  directory(descriptor_table&, const url& where, std::string path, bool network);
+  directory(descriptor_table&, const url& where, std::string path, const directory_options&);
 
   int get() const noexcept { return fd_.get(); }  // the same number all its life
   const std::string& path() const noexcept { return path_; }
   std::string path_of(std::string_view file) const { return path_ + '/' + std::string(file); }
   std::size_t name_max() const noexcept { return name_max_; }
   bool remote() const noexcept { return remote_; }
+  // Whether the files of locks that nobody uses are removed (unused_files.hpp).
+  bool removes_unused() const noexcept { return removes_unused_; }
+
+  // A file of the directory, to read and write; empty with errno when it cannot be opened.
+  descriptor open_existing(const char* file) const;
+  descriptor open_or_create(const char* file) const;
 
   // Opens or creates it anew, after somebody deleted or moved it: no file can be made in a deleted
   // directory. A failure when it cannot be.
@@ -67,6 +78,7 @@ class directory {
   std::mutex renewing_;
   std::size_t name_max_ = 0;
   bool remote_ = false;
+  bool removes_unused_ = false;
 };
 
 }  // namespace holdfast::file

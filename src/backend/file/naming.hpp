@@ -10,7 +10,9 @@ namespace holdfast::file {
 inline constexpr std::size_t file_name_bytes_max = 255;  // NAME_MAX of Linux
 inline constexpr std::string_view lock_suffix = ".lock";
 inline constexpr std::string_view waiters_suffix = ".waiters";
-inline constexpr std::string_view probe_file = ".probe";  // no stem ends so: it has no suffix
+// No lock's file has these names: they have no suffix.
+inline constexpr const char* probe_file = ".probe";
+inline constexpr const char* floor_file = ".floor";
 
 // The lock's name percent-encoded, so that the stem with a suffix is never ".", ".." or ".probe",
 // never has a '/' in it, and no two names have the same one. When it would not fit with the longest

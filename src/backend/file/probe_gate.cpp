@@ -30,12 +30,7 @@ bool deleted(int fd) noexcept {
 
 }  // namespace
 
-descriptor probe_gate::open_for_probing() {
-  return files_.open([this] {
-    return ::openat(place_.get(), std::string(probe_file).c_str(),
-                    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
-  });
-}
+descriptor probe_gate::open_for_probing() { return place_.open_or_create(probe_file); }
 
 void probe_gate::begin_probe(const descriptor& d) noexcept {
   if (d) lock_soon(d.get(), LOCK_EX);

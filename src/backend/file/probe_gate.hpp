@@ -13,7 +13,7 @@ namespace holdfast::file {
 // from any thread.
 class probe_gate {
  public:
-  probe_gate(descriptor_table& files, directory& place) : files_(files), place_(place) {}
+  explicit probe_gate(directory& place) : place_(place) {}
 
   // Calls `attempt` while nobody probes. After a tenth of a second without luck (a prober that is
   // stopped) calls it all the same.
@@ -35,7 +35,6 @@ class probe_gate {
   bool enter();
   void leave() noexcept;
 
-  descriptor_table& files_;
   directory& place_;
   std::mutex mutex_;
   descriptor fd_;

@@ -23,6 +23,10 @@ std::int64_t next_number(std::int64_t in_file, std::int64_t ours,
   return std::max(number, static_cast<std::int64_t>(wall.count()));
 }
 
+std::int64_t least_number(const sight& seen) noexcept {
+  return seen.what == content::empty && planted(mutant::floor_forgotten) ? 0 : seen.number;
+}
+
 action recipe::go(state next, action what) noexcept {
   state_ = next;
   return what;
@@ -59,8 +63,7 @@ action recipe::looked(const sight& seen) noexcept {
   if (seen.what == content::garbage) return refuse_locked(reason::garbage);
   if (seen.what == content::another) return refuse_locked(reason::another);
   if (!alone()) return looked_together(seen);
-  const std::int64_t in_file = seen.what == content::record ? seen.number : 0;
-  const std::int64_t next = next_number(in_file, number_, seen.wall);
+  const std::int64_t next = next_number(least_number(seen), number_, seen.wall);
   if (next > number_max) return refuse_locked(reason::exhausted);
   number_ = next;
   return go(state::writing, action::write);

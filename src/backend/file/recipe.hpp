@@ -41,10 +41,14 @@
 //
 //   state      | event                   | action                     | next state
 //   -----------+-------------------------+----------------------------+------------
-//   trying     | busy, one attempt       | refuse: busy               | free
-//   trying,    | another: held as        | refuse: another kind       | free
+//   trying     | busy, one attempt, or   | try_unprobed               | insisting
+//              | permits                 |                            |
+//   trying     | busy                    | wait                       | waiting
+//   insisting  | busy                    | refuse: busy, or wait      | free, or waiting
+//   insisting, | another: held as        | refuse: another kind       | free
 //   waiting    | another kind            |                            |
 //   trying,    | locked                  | guard                      | guarding
+//   insisting, |                         |                            |
 //   waiting    |                         |                            |
 //   guarding   | guarded                 | look                       | looking
 //   guarding   | busy, one attempt       | unlock                     | refusing: failed
@@ -124,7 +128,7 @@ enum class content : unsigned char { empty, record, garbage, another };
 struct sight {             // what was seen under the lock
   bool same_file = false;  // the folder's name still means the file that is locked
   content what = content::garbage;
-  std::int64_t number = 0;           // of the record
+  std::int64_t number = 0;           // of the record; of an empty file: the directory's floor
   std::chrono::microseconds wall{};  // since 1970
   // For those who hold it together:
   kind as{};                  // of the record
@@ -198,5 +202,8 @@ class recipe {
 // The next number after `in_file` and `ours`; above number_max when there is none.
 std::int64_t next_number(std::int64_t in_file, std::int64_t ours,
                          std::chrono::microseconds wall) noexcept;
+
+// What the next number must be above.
+std::int64_t least_number(const sight&) noexcept;
 
 }  // namespace holdfast::file

@@ -22,8 +22,8 @@ action recipe::looked_together(const sight& seen) noexcept {
   const bool waits = seen.others_first && (seen.taken || !wish_.one_attempt);
   if (waits && !planted(mutant::file_writer_starved)) return step_back(reason::busy);
   joins_ = others && shares && !planted(mutant::file_group_renumbered);
-  const std::int64_t in_file = seen.what == content::record ? seen.number : 0;
-  const std::int64_t number = joins_ ? in_file : next_number(in_file, number_, seen.wall);
+  const std::int64_t number =
+      joins_ ? seen.number : next_number(least_number(seen), number_, seen.wall);
   if (number > number_max) return refuse_locked(reason::exhausted);
   number_ = number;
   return go(state::sitting, action::sit);
@@ -33,6 +33,12 @@ action recipe::on_together(event e) noexcept {
   switch (state_) {
     case state::opening: return start();
     case state::trying:
+      if (e == event::locked) return go(state::guarding, action::guard);
+      // Whoever has it alone may only be removing the file, or looking at it.
+      if (wish_.one_attempt || wish_.as.how == lock_mode::permit)
+        return go(state::insisting, action::try_unprobed);
+      return go(state::waiting, action::wait);
+    case state::insisting:
       if (e == event::locked) return go(state::guarding, action::guard);
       if (wish_.one_attempt) return refuse_unlocked(reason::busy);
       return go(state::waiting, action::wait);
@@ -52,7 +58,6 @@ action recipe::on_together(event e) noexcept {
     case state::releasing: return go(state::free, action::end);
     case state::refusing: return go(state::free, action::refuse);
     case state::stepping_back: return go(state::waiting, action::wait);
-    case state::insisting:
     case state::looking:
     case state::free: break;
   }

@@ -11,6 +11,11 @@
 
 namespace holdfast::file {
 
+bool lock_file::was_exclusive() {
+  const auto found = read_unlocked();
+  return found && found->as.how == lock_mode::exclusive;
+}
+
 std::optional<kind> lock_file::shared_by_others() {
   const auto found = read_unlocked();
   if (!found || found->as.how == lock_mode::exclusive) return {};

@@ -74,6 +74,10 @@ bool seats::announce() noexcept {
 void seats::withdraw() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, announced, 1); }
 bool seats::has_announced() const noexcept { return in_the_way(fd_, announced, 1).has_value(); }
 
+bool seats::are_used() const noexcept {
+  return in_the_way(fd_, first_seat, announced + 1 - first_seat).has_value();
+}
+
 // The kernel tells any that is in the way: what is before it is asked about again.
 seats::range seats::next_taken(std::uint32_t from) const noexcept {
   const off_t begin = first_seat + from;

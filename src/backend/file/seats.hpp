@@ -42,6 +42,8 @@ class seats {
   void withdraw() noexcept;
   bool has_announced() const noexcept;  // others
 
+  // Whether another description has any of all this locked.
+  bool are_used() const noexcept;
   // As others have taken them: the first of them from `from` on, or an empty range.
   range next_taken(std::uint32_t from) const noexcept;
   bool take(const range&) noexcept;  // with the guard

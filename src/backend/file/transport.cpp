@@ -41,24 +41,26 @@ dev_t device_of(const struct statx& st) noexcept {
 lock_file::lock_file(folder& f, std::string_view lock_name)
     : folder_(f),
       file_(file_stem(lock_name, f.place.name_max())),
-      waiters_(f.files, f.place, file_ + std::string(waiters_suffix)) {
+      waiters_(f.place, file_ + std::string(waiters_suffix)) {
   file_ += lock_suffix;
 }
 
-bool lock_file::fail(std::string_view doing, int error) {
-  trouble_ = complaint(doing, path(), error);
+bool lock_file::fail(std::string_view doing, int error) { return fail(doing, file_, error); }
+
+bool lock_file::fail(std::string_view doing, std::string_view file, int error) {
+  trouble_ = complaint(doing, folder_.place.path_of(file), error);
   return false;
 }
 
-bool lock_file::open() {
+bool lock_file::open(std::chrono::microseconds wall) {
   close();
   bool again = true;
   for (int i = 0; again && i < openings_max; ++i)
-    if (try_open_once(again)) return true;
+    if (try_open_once(again, wall)) return true;
   return false;
 }
 
-bool lock_file::try_open_once(bool& again) {
+bool lock_file::try_open_once(bool& again, std::chrono::microseconds wall) {
   again = false;
   waiters_.close();  // it may be of a directory that is not in use any more
   if (!folder_.place.is_at_its_path()) {
@@ -67,10 +69,11 @@ bool lock_file::try_open_once(bool& again) {
       return false;
     }
   }
-  fd_ = folder_.files.open([this] {
-    return ::openat(folder_.place.get(), file_.c_str(),
-                    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
-  });
+  fd_ = folder_.place.open_existing(file_.c_str());
+  if (!fd_ && errno == ENOENT) {
+    folder_.unused.remove_some(wall);
+    fd_ = folder_.place.open_or_create(file_.c_str());
+  }
   struct stat st;
   if (!fd_) {
     const int error = errno;
@@ -100,6 +103,17 @@ void lock_file::close() noexcept {
   fd_.reset();
 }
 
+void lock_file::discard(std::chrono::microseconds wall) noexcept try {
+  const std::string stem = file_.substr(0, file_.size() - lock_suffix.size());
+  if (core::planted(core::mutant::unlink_own_description))
+    folder_.unused.remove(stem, wall, fd_.get());
+  close();
+  waiters_.close();
+  folder_.unused.remove(stem, wall);
+} catch (const std::bad_alloc&) {
+  close();
+}
+
 lock_file::attempt lock_file::failed_to(std::string_view doing) {
   fail(doing, errno);
   return attempt::failed;
@@ -117,8 +131,8 @@ lock_file::attempt lock_file::try_share() {
   return a == attempt::failed ? failed_to("lock") : a;
 }
 
-lock_file::attempt lock_file::try_unprobed() {
-  return folder_.gate.unprobed([this] { return try_lock(); });
+lock_file::attempt lock_file::try_unprobed(bool shares) {
+  return folder_.gate.unprobed([this, shares] { return shares ? try_share() : try_lock(); });
 }
 
 lock_file::attempt lock_file::lock() {
@@ -144,7 +158,8 @@ std::optional<bool> lock_file::is_the_folders(struct statx& st, std::chrono::mic
   if (core::planted(core::mutant::file_inode_not_checked) && looked(fd_.get(), "", st)) return true;
   const auto since = wall - looked_through_at_;
   if (!contended_ && since >= since.zero() && since < look_through_every) {
-    if (looked(fd_.get(), "", st)) return st.stx_nlink > 0;
+    if (looked(fd_.get(), "", st))
+      return st.stx_nlink > 0 || core::planted(core::mutant::nlink_not_checked);
     fail("look at the lock file", errno);
     return {};
   }
@@ -165,7 +180,13 @@ std::optional<sight> lock_file::look(const record_text& last, std::string_view l
   sight seen{*same, content::garbage, 0, wall};
   if (!seen.same_file) return seen;
   was_empty_ = st.stx_size == 0;
-  if (was_empty_) seen.what = content::empty;
+  if (was_empty_) {
+    const auto least = floor();
+    if (!least) return {};
+    seen.what = content::empty;
+    seen.number = *least;
+    return seen;
+  }
   if (st.stx_size < record_bytes || st.stx_size % record_bytes != 0) return seen;
 
   const auto text = view_.read(fd_.get(), folder_.files, folder_.place, file_);
@@ -183,6 +204,16 @@ std::optional<sight> lock_file::look(const record_text& last, std::string_view l
     seen.as = found->as;
   }
   return seen;
+}
+
+std::optional<std::int64_t> lock_file::floor() {
+  const auto found = folder_.unused.floor().read();
+  if (!found && errno != 0) fail("read", floor_file, errno);
+  if (!found && errno == 0)
+    trouble_ = {errc::refused, "the file " + folder_.place.path_of(floor_file) +
+                                   " holds no record of holdfast: if this machine's clock was "
+                                   "never set back, remove it"};
+  return found;
 }
 
 std::optional<record> lock_file::read_unlocked() {

@@ -14,18 +14,22 @@
 #include "backend/file/record.hpp"
 #include "backend/file/record_view.hpp"
 #include "backend/file/seats.hpp"
+#include "backend/file/unused_files.hpp"
 #include "backend/file/waiters_file.hpp"
 
 namespace holdfast::file {
 
 // What the files of one backend share.
 struct folder {
-  folder(const url& where, std::string path, bool network)
-      : place(files, where, std::move(path), network), gate(files, place) {}
+  folder(const url& where, std::string path, const directory_options& o, std::string host)
+      : place(files, where, std::move(path), o),
+        gate(place),
+        unused(files, place, std::move(host)) {}
 
   descriptor_table files;
   directory place;
   probe_gate gate;
+  unused_files unused;
 };
 
 // For one thread at a time, but for others_wait().
@@ -43,10 +47,12 @@ class lock_file {
   std::string path() const { return folder_.place.path_of(file_); }
   const core::failure& trouble() const noexcept { return trouble_; }  // of what failed last
 
-  bool open();
+  bool open(std::chrono::microseconds wall);
   void close() noexcept;  // lets go of its lock, unless a child has a copy of the descriptor
+  // Closes it, and removes the lock's files when nobody else uses them. Not while it is locked.
+  void discard(std::chrono::microseconds wall) noexcept;
   attempt try_lock();
-  attempt try_unprobed();
+  attempt try_unprobed(bool shares);
   attempt try_share();
   attempt lock();          // blocks; interrupted by a signal
   attempt share();         // likewise
@@ -57,6 +63,8 @@ class lock_file {
   bool write(const record_text&);
   // Without the lock, hence perhaps already another's; 0: none that can be read.
   std::int64_t number_in_file();
+  // Likewise: whether whoever took it last has, or had, it alone.
+  bool was_exclusive();
   // Likewise: as what others hold it together, if they do.
   std::optional<kind> shared_by_others();
 
@@ -68,8 +76,10 @@ class lock_file {
   waiters_file& waiters() noexcept { return waiters_; }
 
  private:
-  bool try_open_once(bool& again);
+  bool try_open_once(bool& again, std::chrono::microseconds wall);
+  std::optional<std::int64_t> floor();
   bool fail(std::string_view doing, int error);
+  bool fail(std::string_view doing, std::string_view file, int error);
   attempt failed_to(std::string_view doing);
   std::optional<record> read_unlocked();
   bool write_at(off_t, const record_text&);

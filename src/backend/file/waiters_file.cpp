@@ -9,10 +9,7 @@ namespace holdfast::file {
 
 bool waiters_file::open() {
   if (fd_) return true;
-  fd_ = files_.open([this] {
-    return ::openat(place_.get(), file_.c_str(),
-                    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
-  });
+  fd_ = place_.open_or_create(file_.c_str());
   return static_cast<bool>(fd_);
 }
 

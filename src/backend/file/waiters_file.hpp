@@ -14,8 +14,7 @@ class waiters_file {
  public:
   enum class outcome : unsigned char { done, interrupted, failed };
 
-  waiters_file(descriptor_table& files, directory& place, std::string file)
-      : files_(files), place_(place), file_(std::move(file)) {}
+  waiters_file(directory& place, std::string file) : place_(place), file_(std::move(file)) {}
 
   outcome announce();  // may block for the moment in which a holder looks
   bool announce_at_once();
@@ -29,7 +28,6 @@ class waiters_file {
   bool open();
   bool deleted() const noexcept;
 
-  descriptor_table& files_;
   directory& place_;
   std::string file_;
   descriptor fd_;

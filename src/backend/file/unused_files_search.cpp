@@ -1,0 +1,134 @@
+// Which files may be left over: a look into the directory.
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <set>
+#include <vector>
+
+#include "backend/file/naming.hpp"
+#include "backend/file/record.hpp"
+#include "backend/file/unused_files.hpp"
+
+namespace holdfast::file {
+namespace {
+
+constexpr int looks_per_creation = 8, removals_per_creation = 3;  // for each creation
+constexpr std::chrono::minutes recent_use{1};
+constexpr unsigned pages_at_first = 8;
+
+bool is_alive(std::int64_t pid) noexcept {
+  return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
+}
+
+// The stem of a file of ours, which is the name without `suffix`; empty: it is none.
+std::string stem_of(std::string_view file, std::string_view& suffix) {
+  for (const std::string_view one : {lock_suffix, waiters_suffix}) {
+    suffix = one;
+    if (file.size() > one.size() && file.ends_with(one))
+      return std::string(file.substr(0, file.size() - one.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+// Some entries of the directory, as getdents(2) gives them.
+struct unused_files::page {
+  alignas(struct dirent64) std::array<char, 16384> bytes;
+  ssize_t size = 0;
+  descriptor of;
+
+  bool read() noexcept {
+    size = ::getdents64(of.get(), bytes.data(), bytes.size());
+    return size > 0;
+  }
+  std::vector<const struct dirent64*> entries() const {
+    std::vector<const struct dirent64*> all;
+    for (ssize_t at = 0; at < size; at += all.back()->d_reclen)
+      all.push_back(reinterpret_cast<const struct dirent64*>(bytes.data() + at));
+    return all;
+  }
+};
+
+bool unused_files::open(page& p) {
+  p.of = files_.open(
+      [this] { return ::openat(place_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  return static_cast<bool>(p.of);
+}
+
+// The next page for remove_some(). Processes that live for one creation begin anywhere, lest all of
+// them look at the same few.
+bool unused_files::fill(page& p, wall_time wall) {
+  if (!open(p)) return false;
+  if (next_) {
+    if (::lseek(p.of.get(), *next_, SEEK_SET) >= 0 && p.read()) return true;
+  } else {
+    for (auto left = static_cast<unsigned>(wall.count()) % pages_at_first; p.read(); --left)
+      if (left == 0) return true;
+  }
+  return open(p) && p.read();  // anew: Linux's ext4 reads nothing after a seek back from the end
+}
+
+bool unused_files::is_left_over(const std::string& stem, std::string_view suffix,
+                                wall_time wall) const {
+  struct stat st;
+  const descriptor lock = place_.open_existing((stem + std::string(lock_suffix)).c_str());
+  if (!lock) return errno == ENOENT;
+  if (suffix != lock_suffix || ::fstat(lock.get(), &st) != 0)
+    return false;  // seen by its lock file
+  std::array<char, record_bytes> text;
+  const ssize_t n = ::pread(lock.get(), text.data(), text.size(), 0);
+  if (n == 0) return wall - std::chrono::seconds(st.st_mtim.tv_sec) > recent_use;
+  const auto found = parse_record(std::span(text.data(), static_cast<std::size_t>(n > 0 ? n : 0)));
+  if (!found) return false;
+  const auto age = wall - found->since;
+  const bool is_recent = age >= age.zero() && age < recent_use;
+  return !is_recent || (found->host == host_ && !is_alive(found->pid));
+}
+
+void unused_files::remove_some(wall_time wall) noexcept try {
+  if (!on()) return;
+  const std::unique_lock alone(looking_, std::try_to_lock);
+  if (!alone) return;
+  page p;
+  const bool at_first = !next_;
+  if (!fill(p, wall)) return;
+  const auto entries = p.entries();
+  int looks = 0, removals = 0;
+  const std::size_t first = at_first ? static_cast<std::size_t>(wall.count()) % entries.size() : 0;
+  for (std::size_t i = first; i < first + entries.size(); ++i) {
+    const struct dirent64& entry = *entries[i % entries.size()];
+    next_ = entry.d_off;
+    std::string_view suffix;
+    const std::string stem = stem_of(entry.d_name, suffix);
+    if (stem.empty()) continue;
+    if (is_left_over(stem, suffix, wall) && remove(stem, wall)) ++removals;
+    if (++looks == looks_per_creation || removals == removals_per_creation) break;
+  }
+} catch (const std::bad_alloc&) {
+  next_.reset();
+}
+
+std::optional<std::size_t> unused_files::remove_all(wall_time wall) {
+  page p;
+  if (!open(p)) return {};
+  std::set<std::string> stems;  // first: what is removed meanwhile may hide what is not
+  while (p.read()) {
+    for (const struct dirent64* const entry : p.entries()) {
+      std::string_view suffix;
+      auto stem = stem_of(entry->d_name, suffix);
+      if (!stem.empty()) stems.insert(std::move(stem));
+    }
+  }
+  if (p.size < 0) return {};
+  std::size_t removed = 0;
+  for (const std::string& stem : stems) removed += remove(stem, wall) ? 1 : 0;
+  return removed;
+}
+
+}  // namespace holdfast::file
