@@ -33,29 +33,30 @@ class async_answers {
 
 // `size` is sizeof(acquire_options) as the caller knows it.
 // Null when it is answered at once, with what is wrong. Else begin() follows.
-std::shared_ptr<async_operation> acquire_of(const lockable_base&, lock_mode, const acquire_options&,
-                                            std::size_t size, wait_bound, bool may_be_withdrawn,
-                                            std::shared_ptr<async_answer>);
-void begin(const std::shared_ptr<async_operation>&);
-void withdraw(async_operation&) noexcept;
+HOLDFAST_API std::shared_ptr<async_operation> acquire_of(const lockable_base&, lock_mode,
+                                                         const acquire_options&, std::size_t size,
+                                                         wait_bound, bool may_be_withdrawn,
+                                                         std::shared_ptr<async_answer>);
+HOLDFAST_API void begin(const std::shared_ptr<async_operation>&);
+HOLDFAST_API void withdraw(async_operation&) noexcept;
 // Several locks, which must live as long as it does: taken in steps, each from step_of() and
 // begin() to its answer, until is_over(); then result_of() tells what is had.
-std::shared_ptr<async_taking> taking_of(std::span<slot* const>, const acquire_options&,
-                                        std::size_t size, wait_bound);
-std::shared_ptr<async_operation> step_of(const std::shared_ptr<async_taking>&,
-                                         std::shared_ptr<async_answer>);
-void withdraw(async_taking&) noexcept;
-bool is_over(const async_taking&) noexcept;
-lease_set result_of(async_taking&, std::error_code&);
-std::vector<std::shared_ptr<client_impl>> clients_of(const async_taking&);
-void begin_release(lease&, std::shared_ptr<async_answer>);
+HOLDFAST_API std::shared_ptr<async_taking> taking_of(std::span<slot* const>, const acquire_options&,
+                                                     std::size_t size, wait_bound);
+HOLDFAST_API std::shared_ptr<async_operation> step_of(const std::shared_ptr<async_taking>&,
+                                                      std::shared_ptr<async_answer>);
+HOLDFAST_API void withdraw(async_taking&) noexcept;
+HOLDFAST_API bool is_over(const async_taking&) noexcept;
+HOLDFAST_API lease_set result_of(async_taking&, std::error_code&);
+HOLDFAST_API std::vector<std::shared_ptr<client_impl>> clients_of(const async_taking&);
+HOLDFAST_API void begin_release(lease&, std::shared_ptr<async_answer>);
 
-std::shared_ptr<client_impl> client_of(const lockable_base&);
-std::shared_ptr<client_impl> client_of(const lease&);  // null when it is empty
+HOLDFAST_API std::shared_ptr<client_impl> client_of(const lockable_base&);
+HOLDFAST_API std::shared_ptr<client_impl> client_of(const lease&);  // null when it is empty
 // What was begun is sent, and its answer awaited by a thread of the library when nobody blocks.
-void see_to(client_impl&) noexcept;
+HOLDFAST_API void see_to(client_impl&) noexcept;
 // turn_ended() follows when the thread, if it tells events, has told all that it has.
-void after_turn(std::shared_ptr<async_answers>);
+HOLDFAST_API void after_turn(std::shared_ptr<async_answers>);
 
 class async_box;
 

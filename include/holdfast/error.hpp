@@ -44,10 +44,10 @@ enum class outcome {
   usage,        // would_self_deadlock, unsupported, mismatch, bad_url, bad_name, bad_option
 };
 
-const std::error_category& error_category() noexcept;
-const std::error_category& outcome_category() noexcept;
-std::error_code make_error_code(errc) noexcept;
-std::error_condition make_error_condition(outcome) noexcept;
+HOLDFAST_API const std::error_category& error_category() noexcept;
+HOLDFAST_API const std::error_category& outcome_category() noexcept;
+HOLDFAST_API std::error_code make_error_code(errc) noexcept;
+HOLDFAST_API std::error_condition make_error_condition(outcome) noexcept;
 
 // Thrown by every verb that takes no std::error_code. what() names the operation, the lock, the
 // backend (its URL without secrets), what went wrong and what to do. Copying never throws.

@@ -29,20 +29,20 @@ class redis_guard;
 
 namespace detail {
 class async_answer;
+class async_operation;
+class async_taking;
+class client_impl;
 class lockable_base;
+class slot;
 class together;
 }  // namespace detail
 
 }  // namespace v0
 
-// Defined in the library alone, and not seen from outside.
+// No function that a program calls takes one of these: they are not exported.
 inline namespace v0 {
 namespace detail {
-class async_operation;
-class async_taking;
-class client_impl;
 class several;
-class slot;
 class turn;
 struct client_access;
 struct lockable_state;

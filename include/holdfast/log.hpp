@@ -17,7 +17,7 @@ using log_hook = void (*)(log_level, std::string_view line, void* context);
 // Sets the hook of the process. Default: warnings and errors go to standard error, each prefixed
 // with "holdfast: "; nullptr silences everything. Safe from any thread; a call that is under way
 // with the old hook may still finish after this returns. Each call keeps a few bytes for good.
-void set_log_hook(log_hook hook, void* context = nullptr) noexcept;
+HOLDFAST_API void set_log_hook(log_hook hook, void* context = nullptr) noexcept;
 
 }  // namespace v0
 }  // namespace holdfast

@@ -79,8 +79,9 @@ using metric_label = std::pair<std::string_view, std::string_view>;
 // the label backend. Of several clients those of one backend are summed, and those that count
 // nothing are left out. Throws lock_error, errc::bad_option, for a label name that is not
 // [a-zA-Z_][a-zA-Z0-9_]*, begins with two underscores or is taken.
-std::string to_prometheus(std::span<const metrics> of, std::span<const metric_label> = {});
-std::string to_prometheus(const metrics& of, std::span<const metric_label> = {});
+HOLDFAST_API std::string to_prometheus(std::span<const metrics> of,
+                                       std::span<const metric_label> = {});
+HOLDFAST_API std::string to_prometheus(const metrics& of, std::span<const metric_label> = {});
 
 }  // namespace v0
 }  // namespace holdfast

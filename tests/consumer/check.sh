@@ -63,7 +63,7 @@ symbols() {
   if grep -vE '^(typeinfo (name )?for |vtable for )?holdfast::v0::|^HOLDFAST_[0-9.]+$' \
     "$scratch/symbols"; then die "these are no names of the public headers"; fi
   for name in 'typeinfo for holdfast::v0::lock_error' 'vtable for holdfast::v0::lock_error' \
-    'holdfast::v0::client::open'; do
+    holdfast::v0::client::open holdfast::v0::make_error_code holdfast::v0::to_prometheus; do
     grep -qF "$name" "$scratch/symbols" || die "not exported: $name"
   done
   soname=$(readelf -d "$library" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
