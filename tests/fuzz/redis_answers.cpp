@@ -83,6 +83,7 @@ void read(const value& v) {
       read_gathered(v, 0, 3, asked(operation::gather)),
       read_gathered(v, 2, 3, asked(operation::gather)),
       read_glance(v, asked(operation::glance)),
+      read_line(v, asked(operation::peek_line)),
       read_error(v, asked(operation::renew)),
   };
   for (const reply& said : answers) {

@@ -43,8 +43,6 @@ void expect_all_kinds(const std::vector<record>& history) {
   EXPECT_GE(together, 3) << "no two readers were of one group";
 }
 
-// `apart`: at Redis two do not die within one lease. A dead holder, and a dead next one in line who
-// alone has a timer on that lease, would leave the others to their nap of half a minute.
 void harass(crowd& all, int kills, std::chrono::milliseconds apart,
             std::chrono::milliseconds longest_pause) {
   for (int i = 0; i < processes; ++i) all.add();
@@ -73,7 +71,7 @@ TEST_F(stress_mixed_modes_in_processes, keep_every_promise_on_redis) {
   const redis_server server;
   const auto url = server.url() + "?ttl=500ms&op-timeout=400ms";
   crowd all(seed, url, threads, cast_of<mixed_player>());
-  harass(all, 10, 1s, 900ms);
+  harass(all, 20, 300ms, 900ms);
   const auto history = all.history();
   expect_all_kinds(history);
   expect_sound(history, {.wake_bound = 5s, .lapse = 800ms}, seed);

@@ -22,11 +22,16 @@ class redis_recipe : public testing::Test {
     return r;
   }
   actions hear(operation to, verdict what) { return steps.on(answer(to, what), now, rules); }
-  void queue() {
+  actions queue_at(std::int64_t ahead, core::duration rest = 10s) {
     steps.acquire(false, 10s, now);
     hear(operation::take, verdict::busy);
-    hear(operation::join, verdict::queued);
+    reply r = answer(operation::join, verdict::queued);
+    r.number = 17;
+    r.ahead = ahead;
+    r.rest = rest;
+    return steps.on(r, now, rules);
   }
+  void queue() { queue_at(0); }
   void hold() {
     steps.acquire(false, 10s, now);
     hear(operation::take, verdict::granted);
@@ -114,6 +119,49 @@ TEST_F(redis_recipe, that_others_wait_is_told_though_the_message_overtakes_the_g
   hear(operation::release, verdict::done);
   hold();
   EXPECT_FALSE(steps.others_wait()) << "that was for an earlier grant";
+}
+
+TEST_F(redis_recipe, a_refused_claim_that_an_earlier_request_may_have_queued_is_withdrawn) {
+  steps.acquire(false, 10s, now);
+  EXPECT_FALSE(hear(operation::take, verdict::failed).clear) << "nothing of it was executed";
+  queue_at(1);
+  steps.on_wake(now, rules);
+  EXPECT_TRUE(hear(operation::join, verdict::failed).clear) << "it is queued";
+  steps.acquire(false, 10s, now);
+  steps.on_cut(steps.epoch());
+  EXPECT_TRUE(hear(operation::resolve, verdict::failed).clear) << "the lost try may have got it";
+}
+
+TEST_F(redis_recipe, each_waiter_looks_after_the_one_before_it) {
+  EXPECT_EQ(queue_at(0, 3s).wake, now + 3s + 1ms);
+  time_point before = now + 3s + 1ms;
+  for (std::int64_t ahead = 1; ahead < 20; ++ahead) {
+    const actions out = queue_at(ahead, 3s);
+    EXPECT_GT(out.wake, before);
+    before = out.wake;
+  }
+  EXPECT_LE(before, now + 4s);
+}
+
+TEST_F(redis_recipe, a_waiter_that_is_not_next_looks_though_the_holder_has_a_longer_lease_or_none) {
+  for (const auto rest : {core::duration(1h), core::duration::max()})
+    EXPECT_LE(queue_at(1, rest).wake, now + 11s) << "its own ttl is 10 s";
+  EXPECT_LE(queue_at(1'000'000, 10s).wake, now + 1min);
+}
+
+TEST_F(redis_recipe, a_holder_that_listens_from_now_on_asks_whether_somebody_waits) {
+  hold();
+  EXPECT_EQ(steps.on_subscribed().send, operation::peek_line);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::peek_line);
+  EXPECT_EQ(hear(operation::peek_line, verdict::done).what, tell::nothing);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::none) << "it knows";
+  EXPECT_EQ(steps.downgrade().send, operation::downgrade);
+  EXPECT_EQ(steps.on_subscribed().send, operation::none) << "one after the other";
+  EXPECT_EQ(hear(operation::downgrade, verdict::done).send, operation::peek_line);
+  reply r = answer(operation::peek_line, verdict::done);
+  r.others = true;
+  EXPECT_EQ(steps.on(r, now, rules).what, tell::wanted);
+  EXPECT_EQ(steps.on_subscribed().send, operation::none) << "it has been told";
 }
 
 TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {

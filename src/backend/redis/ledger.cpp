@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 // Where an old connection cannot be ended, what it still carries arrives some time.
 constexpr duration late_request_max = 2min;
 constexpr duration pauses[] = {100ms, 1s, 10s, 1min};
+// While the server refuses the withdrawal, the id is still queued, and others wait behind it.
+constexpr duration refused_pause_max = 1s;
 
 }  // namespace
 
@@ -50,9 +52,10 @@ void ledger::item::answered(const value& v, time_point now, time_point, core::cr
   in_flight = false;
   const reply r = read_released(v, {}).to_claim;
   if (r.what == reply::verdict::again) return home.withdraw(*this, now);
-  const bool is_final = home.home_.nothing_older_runs() && !v.is(value::kind::error);
+  const bool is_refused = v.is(value::kind::error);
+  const bool is_final = home.home_.nothing_older_runs() && !is_refused;
   const duration pause = pauses[std::min<std::size_t>(answers++, std::size(pauses) - 1)];
-  next = now + pause;
+  next = now + (is_refused ? std::min(pause, refused_pause_max) : pause);
   if (!is_final && next < until) return home.home_.tend_by(next);
   home.items_.erase(place);  // the item ends here
 }

@@ -100,6 +100,7 @@ reply link::reply_to(const sent_request& r) const noexcept {
 void link::answer_claim(const sent_request& r, const value& v, time_point now, crier& cry) {
   const reply q = reply_to(r);
   if (r.to == operation::glance) return answer(r, read_glance(v, q), text_of_glance(v), now, cry);
+  if (r.to == operation::peek_line) return answer(r, read_line(v, q), v.text(), now, cry);
   const redis::answer a = r.to == operation::join      ? read_join(v, q)
                           : r.to == operation::resolve ? read_resolve(v, q)
                                                        : read_released(v, q);

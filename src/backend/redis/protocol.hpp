@@ -33,9 +33,10 @@ enum class operation : unsigned char {
   join,     // the lock when it is free, else a place in line; asked again, it tells how things are
   resolve,  // what became of a take that was never answered
   downgrade,
-  let_go,  // a release of what nobody is known to wait for: many go in one script
+  peek_line,  // does anybody wait for what is held?
+  let_go,     // a release of what nobody is known to wait for: many go in one script
   release,
-  leave,  // out of the line, or out of a lock that was handed over meanwhile
+  leave,      // out of the line, or out of a lock that was handed over meanwhile
   renew,
 };
 
@@ -44,7 +45,7 @@ struct reply {  // to one claim's question
     granted,     // it is ours: from take, join, resolve
     busy,        // take, gather, glance: another's; join, by who does not wait. resolve: not ours
     queued,      // join: it stands in line
-    done,        // release, leave, renew, downgrade: so it is
+    done,        // release, leave, renew, downgrade: so it is. peek_line: `others` tells
     not_owner,   // release, renew, downgrade: another's, or nobody's
     again,       // the script has more to do than one call goes through
     bad_number,  // ours, but with a number that proves nothing: the counter was lost
@@ -53,8 +54,7 @@ struct reply {  // to one claim's question
   };
   operation to = operation::none;
   verdict what = verdict::failed;
-  bool others = false;   // somebody waits for what was granted
-  bool first = false;    // queued: it is next, and keeps the timer on the lock
+  bool others = false;   // somebody waits for what was granted, or is held
   bool foreign = false;  // queued: the holder is none of ours and tells nobody when it goes
   bool final = true;     // busy of resolve: no earlier request of this claim can arrive any more
   bool left = false;     // failed: something of this claim may be at the server
@@ -62,6 +62,7 @@ struct reply {  // to one claim's question
   errc why{};            // failed
   std::uint32_t epoch = 0;
   std::int64_t number = 0;          // granted: its number. queued: its arrival
+  std::int64_t ahead = 0;           // queued: how many waiters stand before it in line
   duration ttl{};                   // that was asked for
   duration rest = duration::max();  // queued: of the holder's lease
   time_point sent{};

@@ -112,6 +112,7 @@ actions recipe::become_held(std::int64_t number, time_point deadline, bool other
                             time_point now) noexcept {
   if (!planted(mutant::late_reply_accepted)) ++epoch_;  // what else was asked is of no interest
   state_ = state::held;
+  peeking_ = false;
   asked_since_ = now;
   number_ = number;
   deadline_ = deadline;

@@ -23,7 +23,8 @@
 //             | busy (one attempt, a member)  | fresh     | tell refused
 //             | queued, next in line          | queued    | sleep until the holder's lease is over;
 //             |                               |           | a foreign one: 5..250 ms, and ask
-//             | queued                        | queued    | nap
+//             | queued                        | queued    | sleep until then, or for its own ttl,
+//             |                               |           | and a little for each waiter before it
 //   joining,  | a push with a deadline        | held      | tell granted, handed over
 //   queued    | a push without one            | joining   | send join: the lock is ours by now
 //             | look                          | same      | sleep until then
@@ -34,6 +35,8 @@
 //             | wanted                        | held      | tell wanted, once
 //   asked ... | wanted: it has overtaken the  | same      | tell it with the grant
 //   queued    | grant                         |           |
+//             | subscribed                    | held      | send peek_line: nobody could tell it
+//             | done, and somebody waits      | held      | tell wanted, once
 //             | downgrade, cut                | held      | it is a reader; send downgrade
 //             | release                       | releasing | send let go, or release when somebody
 //             |                               |           | waits or the server has notes
@@ -144,6 +147,8 @@ class recipe {
   actions on_busy(const reply&, time_point now) noexcept;
   actions on_glance(const reply&) noexcept;
   actions on_downgrade_reply(const reply&, time_point now) noexcept;
+  actions on_line_reply(const reply&, time_point now) noexcept;
+  actions become_wanted() noexcept;
   actions on_bad_number(time_point now, const terms&) noexcept;
   actions on_queued(const reply&, time_point now) noexcept;
   actions on_renew_reply(const reply&, time_point now, const terms&) noexcept;
@@ -166,6 +171,7 @@ class recipe {
   lock_mode how_ = lock_mode::exclusive;
   bool gathered_ = false;
   bool downgrading_ = false;  // not answered yet
+  bool peeking_ = false;      // likewise
   bool one_attempt_ = false;
   bool others_wait_ = false;
   bool wanted_early_ = false;  // before it heard of the grant

@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration nap = 30s;  // of those who are not next: a push may get lost
+constexpr duration nap = 30s;          // the longest: a push may get lost
+constexpr duration look_after = 50ms;  // a waiter looks later than the one before it in line
 constexpr duration foreign_pause_min = 5ms;
 constexpr duration foreign_pause_max = 250ms;
 constexpr duration failed_pause_min = 20ms;
@@ -34,6 +35,7 @@ actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
     case operation::resolve: return on_ask_reply(r, now, t);
     case operation::glance: return on_glance(r);
     case operation::downgrade: return on_downgrade_reply(r, now);
+    case operation::peek_line: return on_line_reply(r, now);
     case operation::renew: return on_renew_reply(r, now, t);
     case operation::let_go:
     case operation::release:
@@ -61,7 +63,9 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
     case verdict::not_now: return pause(now);
     default: {
       actions out = become_fresh(tell::refused, r.why == errc{} ? errc::refused : r.why);
-      out.clear = r.left;
+      // An earlier request may have queued or granted this id: it was answered so, or never.
+      const bool may_be_at_server = r.left || number_ != 0 || attempts_ > 0;
+      out.clear = may_be_at_server && !planted(mutant::refused_claim_stays_queued);
       return out;
     }
   }
@@ -110,24 +114,31 @@ actions recipe::on_bad_number(time_point now, const terms& t) noexcept {
   return out;
 }
 
-// Only who is next keeps a timer on the lock: it is told when the lease there has run out, and
-// looks by itself when nobody lives to tell it.
+// Every waiter keeps a timer on the lock, by its place in line. The next waiter looks when the
+// holder's lease has run out. The one behind it looks a little later: a holder and the next waiter
+// may be lost together, and then nobody else would look. A waiter that is not next also looks after
+// its own ttl, since it is not told when the lock gets an owner with a shorter lease.
 actions recipe::on_queued(const reply& r, time_point now) noexcept {
   state_ = state::queued;
   number_ = r.number;
   actions out;
   out.sleeps = true;
-  if (r.first && r.foreign) {
+  if (r.ahead > 0 && !planted(mutant::only_next_waiter_looks)) {
+    constexpr std::int64_t places_max = nap / look_after;
+    const duration later = look_after * std::min(r.ahead, places_max);
+    out.wake = now + std::min({r.rest, ttl_, nap}) + later;
+    out.spread = look_after;
+  } else if (r.ahead > 0) {
+    out.wake = now + nap;
+    out.spread = nap / 4;
+  } else if (r.foreign) {
     const duration pause = doubled(foreign_pause_min, attempts_, foreign_pause_max);
     if (attempts_ < 255) ++attempts_;
     out.wake = now + pause;
     out.spread = pause / 4;
-  } else if (r.first) {
+  } else {
     out.wake = saturating_add(now, std::min(r.rest, nap) + 1ms);
     out.spread = 4ms;
-  } else {
-    out.wake = now + nap;
-    out.spread = nap / 4;
   }
   if (look_at_ < out.wake) {
     out.wake = look_at_;
@@ -158,10 +169,25 @@ actions recipe::on_downgrade_reply(const reply& r, time_point now) noexcept {
   if (state_ != state::held) return {};
   if (r.what == verdict::not_now) return pause(now);
   downgrading_ = false;
-  if (r.what != verdict::not_owner) return {};
+  if (r.what != verdict::not_owner) return send(question());
   state_ = state::lost;
   actions out;
   out.what = tell::lost;
+  return out;
+}
+
+actions recipe::on_line_reply(const reply& r, time_point now) noexcept {
+  if (state_ != state::held || !peeking_) return {};
+  if (r.what == verdict::not_now) return pause(now);
+  peeking_ = false;
+  return r.others ? become_wanted() : actions{};
+}
+
+actions recipe::become_wanted() noexcept {
+  actions out;
+  if (others_wait_) return out;
+  others_wait_ = true;
+  out.what = tell::wanted;
   return out;
 }
 
@@ -194,11 +220,7 @@ actions recipe::pause(time_point now) noexcept {
 actions recipe::on(const push& p, time_point now) noexcept {
   if (p.what == push::kind::wanted) {
     wanted_early_ = wanted_early_ || waits();
-    if (state_ != state::held || others_wait_) return {};
-    others_wait_ = true;
-    actions out;
-    out.what = tell::wanted;
-    return out;
+    return state_ == state::held ? become_wanted() : actions{};
   }
   if (!may_be_pushed()) return {};
   if (p.what == push::kind::grant) {
@@ -233,12 +255,20 @@ operation recipe::question() const noexcept {
     case state::joining: return operation::join;
     case state::releasing: return operation::release;
     case state::leaving: return operation::leave;
-    case state::held: return downgrading_ ? operation::downgrade : operation::none;
+    case state::held:
+      return downgrading_ ? operation::downgrade
+             : peeking_   ? operation::peek_line
+                          : operation::none;
     default: return operation::none;
   }
 }
 
 actions recipe::on_subscribed() noexcept {
+  if (state_ == state::held && !others_wait_) {
+    // A waiter that came before this client listened could not tell it that somebody waits.
+    peeking_ = !planted(mutant::line_not_peeked);
+    return downgrading_ ? actions{} : send(question());
+  }
   if (state_ != state::queued) return {};
   actions out = send(operation::join);
   ++epoch_;

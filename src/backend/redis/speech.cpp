@@ -142,6 +142,9 @@ void append_question(std::string& out, operation what, const asking& a, by how) 
   switch (what) {
     case operation::join: return append_join(out, a, how);
     case operation::glance: command(out, 2) << "GET" << a.lock; return;
+    case operation::peek_line:
+      command(out, 2) << "EXISTS" << side_key{tag_of(a.lock), a.lock, 'q'};
+      return;
     case operation::downgrade: {
       const std::string writer = "hf1:" + std::string(a.owner.substr(4));
       lock_script(out, script_name::downgrade, how, a.lock, 2) << writer << a.arrival;
@@ -274,6 +277,13 @@ reply read_glance(const value& v, reply r) {
   return r;
 }
 
+reply read_line(const value& v, reply r) {
+  if (v.is(value::kind::error)) return read_error(v, r);
+  r.what = verdict::done;
+  r.others = v.integer() == 1;
+  return r;
+}
+
 server_time read_time(const value& v) {
   if (v.size() != 2 || !v[0].is(value::kind::text)) return server_time::zero();
   std::int64_t seconds = 0, micros = 0;
@@ -301,7 +311,7 @@ answer read_join(const value& v, reply r) {
                              : verdict::again;
   r.stands = v.size() > 7 && v[7].integer() != 0;
   r.number = v[1].integer();
-  r.first = v[3].integer() == 0;
+  r.ahead = std::clamp<std::int64_t>(v[3].integer(), 0, number_max);
   r.rest = span_of(rest);
   r.others = v[5].integer() != 0;
   r.foreign = v[6].integer() != 0 || rest == -1;
@@ -315,7 +325,6 @@ answer read_next(const value& v, reply r) {
   r.what = v.size() == passed ? verdict::queued : verdict::again;
   if (r.what == verdict::again) return {r};
   r.number = v[1].integer();
-  r.first = true;
   r.others = true;
   r.rest = span_of(v[2].integer());
   return {r, time_in(v[1])};

@@ -63,6 +63,7 @@ reply read_take(const value& set, const value& number, reply r);
 reply read_let_go(const value&, reply r);
 reply read_gathered(const value& all, std::size_t which, std::size_t members, reply r);
 reply read_glance(const value&, reply r);
+reply read_line(const value&, reply r);  // of peek_line
 answer read_join(const value&, reply r);
 answer read_resolve(const value&, reply r);
 answer read_released(const value&, reply r);  // of release, leave and downgrade

@@ -38,13 +38,14 @@ judge::judge(world& w) : world_(w) {
   }
   const bool slow = p.slow_share > 0 || p.split_share > 0;
   clock_leaps_ = p.has(trouble::clock_forward) || p.has(trouble::clock_back);
-  lease_max_ = p.ttl * 2 * 102 / 100;
+  lease_max_ = w.lease_max();
   free_max_ = 100ms + p.delay_max * (slow ? 80 : 8) + p.ttl / 20;
   // What an old connection brings late, and what is taken for lost, is left to run out.
   idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ ? lease_max_ : 0ns);
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
   if (p.users > 1) free_max_ += p.ttl;
   if (p.has(trouble::foreign) || p.has(trouble::foreign_forever)) free_max_ += 350ms;
+  ghost_max_ = free_max_ + 1500ms;  // a withdrawal that was refused is repeated after a second
 }
 
 void judge::complain(std::string what) {
@@ -55,6 +56,10 @@ void judge::complain(std::string what) {
 }
 
 void judge::excuse(moment until) noexcept { excused_until_ = std::max(excused_until_, until); }
+
+void judge::excuse_ghosts(moment until) noexcept {
+  ghosts_excused_until_ = std::max(ghosts_excused_until_, until);
+}
 
 void judge::unsafe(moment for_so_long) {
   unsafe_until_ = std::max(unsafe_until_, world_.time.now() + for_so_long);
@@ -94,7 +99,6 @@ void judge::look(lock_state& l, const pipe* by) {
   if (l.owner != before) changed(l, before, lapsed, by);
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
   if (world_.schedule.several) judge_passing(l, before, by);
-  note_the_deaf(l);
 }
 
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {
@@ -131,7 +135,9 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
 void judge::after_event() {
   for (int i = 0; i < world_.schedule.locks; ++i) {
     world_.schedule.locks_are == kind::mutex ? judge_holders(i) : judge_sharers(i);
-    judge_freedom(locks_[static_cast<std::size_t>(i)]);
+    judge_freedom(i);
+    judge_stall(locks_[static_cast<std::size_t>(i)]);
+    judge_ghosts(i);
     judge_idleness(i);
   }
 }

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "core/turn.hpp"
@@ -38,11 +37,15 @@ struct stay {
 //            | grow. Always judged; a schedule has either lost data or a clock that is set back.
 //   owner    | a lock leaves its owner by a request of that owner, or because its time is over.
 //   turns    | in one process, the next turn starts when the earlier one was left.
-//   free     | a lock that is free while somebody waits does not stay so. Not judged while and
-//            | shortly after messages may have been lost, or those who should look are gone.
+//   free     | a lock that is free while somebody waits does not stay so: not for longer than a ttl
+//            | for each lost waiter before it, and a second. Not judged while and shortly after
+//            | messages may have been lost.
+//   stalled  | nor is it free or a lost holder's for longer than that holder's lease, a ttl for each
+//            | lost waiter, and a second. Lost: gone, or standing still.
+//   ghost    | no client has more claims in line than users who wait. Not judged as above.
 //   kept     | nobody has a lock with no user inside, but who keeps it for its next one, and that
 //            | only while nobody else waits. Not judged where `free` is not, and of those who are
-//            | gone or did not listen yet when others came.
+//            | gone or do not listen.
 //   attempt  | one attempt waits for nobody.
 //   old      | nothing that was asked over an old connection is done after its successor has asked.
 //   dead     | the lock is handed to nobody who does not listen.
@@ -60,7 +63,8 @@ class judge {
   void after_server(const pipe* by);   // something may have changed there
   void about_to_serve(const pipe&);    // and then it was told this
   void unsafe(moment for_so_long);     // grants until then mean nothing
-  void excuse(moment until) noexcept;  // of what is asked of free locks
+  void excuse(moment until) noexcept;         // of what is asked of free locks
+  void excuse_ghosts(moment until) noexcept;  // of what is asked of claims that were given up
   void begins(const stay&);
   void reads_on(const detail::turn*);  // a writer
   void ends(const detail::turn*) noexcept;
@@ -96,7 +100,14 @@ class judge {
     std::optional<moment> free_since;
     std::string idle;  // who has it with nobody inside
     moment idle_since{};
-    std::unordered_set<std::string> deaf;  // had it while others came and could not be told
+    std::unordered_map<std::string, moment> queued_at;  // first, of shares and permits
+    int lost_ahead = 0;  // most waiters that were lost, before one that is not, since it was free
+    std::optional<moment> stalled_since;  // free or a lost holder's, while somebody waits
+    moment stalled_until{};               // the end of that holder's lease
+    int handed_to_lost = 0, lost_in_stall = 0;  // since then
+    std::string lost_owner;
+    std::string crowded;  // a client with more claims in line than it has users who wait
+    moment crowded_since{};
   };
   void look(lock_state&, const pipe* by);
   void changed(lock_state&, const std::string& before, bool lapsed, const pipe* by);
@@ -113,10 +124,13 @@ class judge {
   int permits_of(const lock_state&, std::string_view id) const;
   void judge_belief(const lock_state&, const stay&, bool has_it, bool judges_losses);
   void judge_holders(int lock);
-  void judge_freedom(lock_state&);
+  void judge_freedom(int lock);
+  void judge_stall(lock_state&);
+  void judge_ghosts(int lock);
   void judge_idleness(int lock);
   std::string_view idle_holder(int lock) const;
-  void note_the_deaf(lock_state&);
+  int lost_before_the_first(const lock_state&) const;
+  bool is_lost(std::string_view id) const;
   void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);
   bool somebody_waits(const lock_state&) const;
   bool is_excused() const;
@@ -129,8 +143,8 @@ class judge {
   moment unsafe_until_{-1};
   moment lease_max_{};
   bool clock_leaps_ = false;
-  moment excused_until_{};
-  moment free_max_{}, idle_max_{};
+  moment excused_until_{}, ghosts_excused_until_{};
+  moment free_max_{}, idle_max_{}, ghost_max_{};
   std::string complaint_;
 };
 

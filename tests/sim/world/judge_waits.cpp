@@ -34,34 +34,96 @@ bool judge::is_excused() const {
 }
 
 bool judge::somebody_waits(const lock_state& l) const {
-  const auto line = world_.server.members_at(l.queue);
-  return std::any_of(line.begin(), line.end(),
-                     [&](std::string_view owner) { return world_.lives(channel_of(owner)); });
+  return lost_before_the_first(l) >= 0;
 }
 
-void judge::judge_freedom(lock_state& l) {
+bool judge::is_lost(std::string_view id) const {
+  return id.size() > 20 && !world_.acts(channel_of(id));
+}
+
+// How many stand in line before the first waiter that is not lost; -1: there is none.
+int judge::lost_before_the_first(const lock_state& l) const {
+  int n = 0;
+  for (const std::string_view id : world_.server.members_at(l.queue)) {
+    if (!is_lost(id)) return n;
+    ++n;
+  }
+  return -1;
+}
+
+void judge::judge_freedom(int lock) {
+  lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const bool taken = !now_owner(l).empty() && !head_has_room(l);
-  if (taken || !somebody_waits(l)) {
+  const int lost = lost_before_the_first(l);
+  // After a FLUSHALL those who wait stand in no line.
+  if (taken || (lost < 0 && world_.users_waiting(lock) == 0)) {
     l.free_since.reset();
+    l.lost_ahead = 0;
     return;
   }
   const moment now = world_.time.now();
   if (!l.free_since) l.free_since = now;
-  // Who slept through its turn to come in is first in line again, and naps until a lease ends.
-  const bool naps = head_has_room(l) && world_.schedule.has(trouble::pause);
-  const moment most = free_max_ + (naps ? lease_max_ : moment{});
+  l.lost_ahead = std::max(l.lost_ahead, lost);
+  moment most = free_max_;
+  if (l.lost_ahead > 0) most += world_.schedule.ttl * l.lost_ahead + 1s;
   if (is_excused() || now - std::max(*l.free_since, excused_until_) <= most) return;
-  complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) + " while " +
-           std::string(world_.server.members_at(l.queue).front()) + " stood in line");
+  complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
+           " while somebody waits behind " + std::to_string(l.lost_ahead) + " who are lost");
 }
 
-void judge::note_the_deaf(lock_state& l) {
-  if (world_.server.members_at(l.queue).empty()) return;
-  const auto note = [&](const std::string& id) {
-    if (!world_.server.has_listener(channel_of(id))) l.deaf.insert(id);
-  };
-  if (l.owner.starts_with("hf1:")) note(l.owner);
-  for (const auto& [id, ends] : l.members) note(id);
+void judge::judge_stall(lock_state& l) {
+  const std::string_view owner = now_owner(l);
+  const bool is_alone = owner.starts_with("hf1:");
+  const bool has_no_use = owner.empty() || (is_alone && is_lost(owner));
+  const int lost = lost_before_the_first(l);
+  if (!has_no_use || lost < 0) {
+    l.stalled_since.reset();
+    return;
+  }
+  const moment now = world_.time.now();
+  if (!l.stalled_since) {
+    l.stalled_since = l.stalled_until = now;
+    l.lost_owner = owner;
+    l.handed_to_lost = l.lost_in_stall = 0;
+  }
+  if (is_alone && owner != l.lost_owner) {
+    ++l.handed_to_lost;
+    l.lost_owner = owner;
+  } else if (is_alone && l.handed_to_lost == 0) {
+    const std::chrono::milliseconds rest(l.expires_ms - world_.server_ms());
+    l.stalled_until = std::max(l.stalled_until, now + rest);
+  }
+  l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
+  const moment end = std::max(l.stalled_until, excused_until_) + free_max_ +
+                     world_.schedule.ttl * l.lost_in_stall + 1s;
+  if (is_excused() || now <= end) return;
+  complain("stalled: nobody has had the use of " + l.key + " for " +
+           in_ms(now - *l.stalled_since) + ", and " + std::to_string(l.lost_in_stall) +
+           " who waited are lost");
+}
+
+// A claim that was given up, and stays in line.
+void judge::judge_ghosts(int lock) {
+  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  const moment now = world_.time.now();
+  std::string crowded;
+  const auto line = world_.server.members_at(l.queue);
+  for (const std::string_view id : line) {
+    const std::string channel = channel_of(id);
+    const auto mine = std::count_if(line.begin(), line.end(), [&](std::string_view other) {
+      return other.substr(4, 16) == id.substr(4, 16);
+    });
+    if (world_.acts(channel) && mine > world_.users_waiting(lock, channel)) crowded = channel;
+  }
+  if (crowded.empty() || crowded != l.crowded) {
+    l.crowded = crowded;
+    l.crowded_since = now;
+    return;
+  }
+  if (world_.schedule.parts_wait) return;
+  if (now - std::max(l.crowded_since, ghosts_excused_until_) <= ghost_max_) return;
+  complain("ghost: " + crowded + " has more claims in the line of " + l.key +
+           " than users who wait, for " + in_ms(now - l.crowded_since));
 }
 
 void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {
@@ -84,7 +146,7 @@ std::string_view judge::idle_holder(int lock) const {
     const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
       return s.lock == lock && id.ends_with(s.claim);
     });
-    return !inside && world_.lives(channel_of(id)) && !l.deaf.contains(std::string(id));
+    return !inside && !is_lost(id) && world_.server.has_listener(channel_of(id));
   };
   const std::string_view owner = now_owner(l);
   if (owner.starts_with("hf1:")) return is_idle(owner) ? owner : std::string_view();

@@ -24,6 +24,8 @@ class user {
   void one_more();  // a round
   // Has waited for so long, counted from `since` on at most.
   moment waits(moment now, moment since) const noexcept;
+  // It may have a claim in the lock's line; `surely`: it wants that lock, and no other first.
+  virtual bool may_wait_for(int lock, bool surely) const noexcept = 0;
 
  protected:
   virtual void ask() = 0;

@@ -11,6 +11,9 @@ class user_of_one final : public user {
  public:
   user_of_one(world&, machine&, detail::slot&, int number, int lock);
   void end() noexcept override;
+  bool may_wait_for(int lock, bool) const noexcept override {
+    return lock == lock_ && is_waiting();
+  }
 
  private:
   struct call final : core::waiter {

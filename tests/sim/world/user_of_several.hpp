@@ -14,6 +14,7 @@ class user_of_several final : public user {
   // `all`: the locks there are.
   user_of_several(world&, machine&, std::vector<detail::slot*> all, int number);
   void end() noexcept override;
+  bool may_wait_for(int, bool surely) const noexcept override { return !surely && is_waiting(); }
 
  private:
   struct taking final : detail::several {

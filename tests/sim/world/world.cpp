@@ -37,7 +37,7 @@ world::world(const plan& p, recording r, std::ostream* trace)
   set_log_hook(hear_warning);
   plant_in(server);
   if (p.kill_forbidden) server.forbid("client|kill");
-  patience_ = 45s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) *
+  patience_ = 10s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) *
                         (p.several ? p.locks : 1);
   open_clients();
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
@@ -109,8 +109,7 @@ void world::run_until(moment end) {
 void world::run() {
   run_until(schedule.troubled);
   heal();
-  // Who naps for half a minute, since a message to it was lost, is waited for in one of eight:
-  // these cost as much as fifty others.
+  // A wait that a lost message or a server's refusal has made long is waited for in one of eight.
   const bool to_the_end = chance.chance(0.125);
   const moment soon = time.now() + schedule.ttl * 8 + 3s;
   while (watch.is_content() && !all_served()) {

@@ -52,8 +52,12 @@ class world {
 
   std::string lock_name(int i) const { return "lock" + std::to_string(i); }
   std::int64_t server_ms() const;
+  moment lease_max() const { return schedule.ttl * 2 * 102 / 100; }  // by the slowest clock
   std::chrono::microseconds server_now() const { return wall(); }
   bool lives(std::string_view channel) const;  // a client that listens there, or is to
+  bool acts(std::string_view channel) const;   // it lives, and does not stand still
+  // Users of those that act who wait for the lock; of the client that listens there.
+  int users_waiting(int lock, std::string_view channel = {}) const;
   bool is_healed() const noexcept { return healed_; }
   bool has_warned() const noexcept { return warned_; }
   void warned(std::string_view line);

@@ -49,6 +49,22 @@ bool world::lives(std::string_view channel) const {
   return false;
 }
 
+bool world::acts(std::string_view channel) const {
+  for (const process& p : processes_)
+    if (!p.where->is_dead() && p.where->channel == channel) return !p.where->is_paused();
+  return false;
+}
+
+int world::users_waiting(int lock, std::string_view channel) const {
+  int n = 0;
+  for (const process& p : processes_) {
+    if (p.where->is_dead() || p.where->is_paused()) continue;
+    if (!channel.empty() && p.where->channel != channel) continue;
+    for (const auto& u : p.users) n += u->may_wait_for(lock, channel.empty());
+  }
+  return n;
+}
+
 bool world::all_served() const {
   for (const process& p : processes_) {
     if (p.where->is_dead()) continue;

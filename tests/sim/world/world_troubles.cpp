@@ -38,16 +38,15 @@ void world::happen(const fault& f) {
   record(event::fault, {static_cast<int>(f.what)},
          [&] { return std::string("trouble: ") + name_of(f.what); });
   const moment settles = time.now() + f.lasts + schedule.op_timeout * 3 + 2s;
+  const bool refuses = f.what == trouble::readonly || f.what == trouble::loading ||
+                       f.what == trouble::memory_full;
+  watch.excuse_ghosts(refuses ? time.now() + f.lasts : settles);
   process& p = processes_[f.whom];
   switch (f.what) {
     case trouble::pause:
-      watch.excuse(time.now() + f.lasts + schedule.delay_max * 20 + 200ms);
       p.where->stand_still();
       return later(f.lasts, [&p] { p.where->go_on(); });
     case trouble::crash:
-      // Others nap as long as that when nobody who lives was told to look.
-      for (const auto& u : p.users)
-        if (u->waits(time.now(), {}) > moment{}) watch.excuse(time.now() + 45s);
       return crash(p);
     case trouble::cut:
     case trouble::stall:
@@ -87,13 +86,17 @@ void world::happen_to_server(const fault& f) {
       server.save();
       return later(f.lasts, [this] { restart(kept::what_was_saved); });
     case trouble::restart_empty: return restart(kept::nothing);
-    case trouble::flush_all: watch.unsafe(0ns); return change_server([&] { server.flushall(); });
+    case trouble::flush_all:
+      // Those who wait look when the lease that they know of would have ended.
+      watch.excuse(time.now() + lease_max() + 1s);
+      watch.unsafe(0ns);
+      return change_server([&] { server.flushall(); });
     case trouble::script_flush: return server.script_flush();
     case trouble::clock_forward: return leap(f.lasts);
     case trouble::clock_back: {
       const moment by = f.lasts * chance.between(1, 5);
-      // Who is refused meanwhile, since numbers could repeat, asks again in its own time.
-      watch.excuse(time.now() + f.lasts + 45s);
+      // Leases last longer, and who is refused meanwhile, since numbers could repeat, asks again.
+      watch.excuse(time.now() + f.lasts + by + lease_max() + schedule.op_timeout * 3 + 2s);
       leap(-by);
       return later(f.lasts, [this, by] { leap(by); });
     }
@@ -101,12 +104,9 @@ void world::happen_to_server(const fault& f) {
       server.set_maxmemory_full(true);
       return later(f.lasts, [this] { server.set_maxmemory_full(false); });
     case trouble::readonly:
-      // Who was refused meanwhile stands in line until its withdrawal is repeated.
-      watch.excuse(time.now() + f.lasts + 45s);
       server.set_readonly(true);
       return later(f.lasts, [this] { server.set_readonly(false); });
     case trouble::loading:
-      watch.excuse(time.now() + f.lasts + 45s);
       server.set_loading(true);
       return later(f.lasts, [this] { server.set_loading(false); });
     default: return;
@@ -116,7 +116,8 @@ void world::happen_to_server(const fault& f) {
 void world::restart(kept what) {
   if (what != kept::everything) watch.unsafe(0ns);
   // Those who stood in line then and have left since are first in line again, and look at nothing.
-  if (what == kept::what_was_saved) watch.excuse(time.now() + 1min);
+  if (what != kept::everything)
+    watch.excuse(time.now() + lease_max() + schedule.op_timeout * 3 + 3s);
   change_server([&] { server.restart(what); });
   if (schedule.kill_forbidden) server.forbid("client|kill");
 }

@@ -1,6 +1,6 @@
 -- A reader comes into the group, a semaphore's claim gets its permits, or waits in line: the same as
--- join.lua. ARGV: id, ttl in ms, window in ms, arrival or '', '1' when it was left to see to the
--- lock, '1' when it does not wait, permits, of so many, and what M is to tell of the holder, or ''.
+-- join.lua. ARGV: id, ttl in ms, window in ms, arrival or '', '1' when its timer on the lock has
+-- ended, '1' when it does not wait, permits, of so many, and what M is to tell of the holder, or ''.
 -- As join.lua answers, {0 busy}; and at the end 1 when the number is an earlier one's.
 local id, ttl, permits, total = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[7]), ARGV[8]
 local is_reader = kind_of(id) == 'hfs:'
@@ -59,7 +59,7 @@ local function found()
   return answer
 end
 
-local first = next_in_line()
+local first, was_free = next_in_line(), not owner
 if first and first ~= id then  -- who is next may be dead, or may come in by now
   redis.call('HDEL', M, id)
   if not owner then
@@ -82,5 +82,8 @@ if not is_reader then
   redis.call('HSET', P, '#', total)
   redis.call('PEXPIRE', P, 31626000000)
 end
-return in_line(id, place, now, ARGV[5] == '1',
-  not is_reader and redis.call('ZRANGE', R, 0, 0, 'WITHSCORES')[2])
+-- Its place may be an earlier one, before those that have no room, or those before it are gone.
+local answer = in_line(id, place, now, ARGV[5] == '1',
+  not is_reader and redis.call('ZRANGE', R, 0, 0, 'WITHSCORES')[2], enter)
+if was_free and answer[1] == queued then answer[4] = 0 end
+return answer

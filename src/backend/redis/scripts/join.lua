@@ -1,6 +1,6 @@
 -- A claim takes the lock if it is free and nobody else is first, else it waits in line. Asking
 -- again changes nothing but finds out: how the lock stands, and what became of an unanswered take.
--- ARGV: id, ttl in ms, window in ms, arrival or '', '1' when it was left to see to the lock.
+-- ARGV: id, ttl in ms, window in ms, arrival or '', '1' when its timer on the lock has ended.
 local id, ttl = ARGV[1], ARGV[2]
 local now = server_time()
 if owner == id then
@@ -25,5 +25,9 @@ if not owner then
     return {granted, n, now, 0, tonumber(ttl), redis.call('EXISTS', Q), 0}
   end
   owner = whom
+  -- Nobody before it looked when the lock became free: it looks again itself, as the next in line.
+  local answer = in_line(id, place, now, ARGV[5] == '1')
+  answer[4] = 0
+  return answer
 end
 return in_line(id, place, now, ARGV[5] == '1')

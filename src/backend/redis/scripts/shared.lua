@@ -59,6 +59,16 @@ local function drop(id)
   redis.call('HDEL', M, id)
 end
 
+local function permits_of(id) return tonumber(redis.call('HGET', P, id)) or 1 end
+
+local function has_room(id, more)
+  if not owner then return false end
+  if kind_of(id) == 'hfs:' then return kind_of(owner) == 'hfg:' end
+  if kind_of(id) ~= 'hfp:' or kind_of(owner) ~= 'hfp:' then return false end
+  local used = redis.call('ZCARD', R) + (tonumber(redis.call('HGET', P, '')) or 0)
+  return used + (more or permits_of(id)) <= tonumber(string.sub(owner, 5))
+end
+
 -- The one who is next in line is to look at the lock by `at`: from here on it keeps the timer.
 local function next_looks(at)
   for _ = 1, 64 do
@@ -66,6 +76,9 @@ local function next_looks(at)
     if not id or tell(id, 'look', whole(at)) > 0 then return end
     drop(id)
     if kind_of(id) == 'hfp:' then redis.call('HDEL', P, id) end
+    -- The next one may have had no room but for the one that is gone: it looks now.
+    id = next_in_line()
+    if id and has_room(id) then at = 0 end
   end
 end
 
@@ -76,15 +89,6 @@ local function hand_to(id, n, now, others)
   if window then redis.call('HDEL', M, id) else window = 250 end
   local grant = string.format('%.0f|%.0f|%s|%d', n, now, window, others)
   if tell(id, 'grant', grant) > 0 then return tonumber(window) end
-end
-
-local function permits_of(id) return tonumber(redis.call('HGET', P, id)) or 1 end
-
-local function has_room(id, more)
-  if kind_of(id) == 'hfs:' then return kind_of(owner) == 'hfg:' end
-  if kind_of(id) ~= 'hfp:' or kind_of(owner) ~= 'hfp:' then return false end
-  local used = redis.call('ZCARD', R) + (tonumber(redis.call('HGET', P, '')) or 0)
-  return used + (more or permits_of(id)) <= tonumber(string.sub(owner, 5))
 end
 
 local function add_member(id, ends)
@@ -271,16 +275,19 @@ local function line_up(id, window, arrival, now)
   return place
 end
 
--- How things are for who stands in line, which may have been left to see to the lock: from here on
--- the next in line does. `at`: when what it waits for ends, unless that is K.
-local function in_line(id, place, now, looks, at)
+-- How things are for a waiter in line. `looks`: it asks because its timer has ended; the next waiter
+-- gets a timer again, and those before it whose clients do not listen leave the line. `at`: when
+-- what it waits for ends, unless that is K. `come_in`: what to do when it has room by now.
+local function in_line(id, place, now, looks, at, come_in)
   local rank, left = redis.call('ZRANK', Q, id) or 0, redis.call('PTTL', K)
   if at and left > 0 then left = math.max(0, math.floor((at - now) / 1000) + 1) end
-  local foreign = 1
-  if owner and is_ours() then
-    foreign = 0
-    if rank == 0 then want() end
+  local foreign = owner and is_ours() and 0 or 1
+  if looks and rank > 0 then
+    -- A foreign holder tells nobody when it goes: the next waiter asks at once, and goes on asking.
+    next_looks(now + (foreign == 0 and math.max(left, 0) or 0) * 1000)
+    rank = redis.call('ZRANK', Q, id) or 0
   end
-  if looks and rank > 0 then next_looks(now + math.max(left, 0) * 1000) end
+  if rank == 0 and come_in and has_room(id) then return come_in(true) end
+  if rank == 0 and foreign == 0 then want() end
   return {queued, place, now, rank, left, 1, foreign}
 end
