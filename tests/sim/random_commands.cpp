@@ -100,7 +100,7 @@ command_words random_commands::of_sets() {
 
 command_words random_commands::of_hashes() {
   const std::string k = key("hash");
-  switch (below(8)) {
+  switch (below(9)) {
     case 0: return {"HGET", k, word()};
     case 1: return {"HMGET", k, word(), word(), word()};
     case 2: return {"HDEL", k, word(), word()};
@@ -108,6 +108,7 @@ command_words random_commands::of_hashes() {
     case 4: return {"HEXISTS", k, word()};
     case 5: return {"HGETALL", k};
     case 6: return {"HINCRBY", k, any("a", "0", "10", "n"), number()};
+    case 7: return {"HSCAN", k, "0", "COUNT", "100"};
     default: break;
   }
   command_words set{"HSET", k};

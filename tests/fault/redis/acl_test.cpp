@@ -14,7 +14,7 @@ constexpr const char* least =
     "+multi +exec +set +incr +get +evalsha +eval +script|load +ping +time +select "
     "+client|setname +client|id +client|kill +info +subscribe +publish "
     "+del +exists +pttl +pexpire +zadd +zrem +zrange +zrank +zscore +zcard +zpopmin "
-    "+hset +hget +hgetall +hdel +hincrby +incrby +scan";
+    "+hset +hget +hgetall +hdel +hscan +hincrby +incrby +scan";
 
 std::string url_of(const redis_server& server) {
   return "redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) + quick_with("ttl=1s");

@@ -82,6 +82,20 @@ void run_hincrby(call& c) {
   c.out.integer(sum);
 }
 
+// All at once and in the order of their arrival, as Redis answers of a small hash.
+void run_hscan(call& c) {
+  const auto h = find<hash>(c, c.argv[1]);
+  if (h.wrong) return;
+  c.out.array(2);
+  c.out.bulk("0");
+  c.out.array(h.it ? h.it->fields().size() * 2 : 0);
+  if (!h.it) return;
+  for (const auto& [name, text] : h.it->fields()) {
+    c.out.bulk(name);
+    c.out.bulk(text);
+  }
+}
+
 constexpr std::array list_of_hashes{
     command{"hset", -4, writes | grows, run_hset},
     command{"hget", 3, 0, run_hget},
@@ -90,6 +104,7 @@ constexpr std::array list_of_hashes{
     command{"hlen", 2, 0, run_hlen},
     command{"hexists", 3, 0, run_hexists},
     command{"hgetall", 2, 0, run_hgetall},
+    command{"hscan", -3, 0, run_hscan},
     command{"hincrby", 4, writes | grows, run_hincrby},
 };
 

@@ -105,6 +105,7 @@ void model_redis::require_password(std::string user, std::string password) {
 }
 
 void model_redis::forbid(std::string command) { server_->forbidden.insert(std::move(command)); }
+void model_redis::allow(const std::string& command) { server_->forbidden.erase(command); }
 
 std::size_t model_redis::keys() {
   expire_due();
@@ -147,6 +148,15 @@ std::string_view model_redis::field_at(std::string_view key, std::string_view fi
   const hash* const fields = v ? std::get_if<hash>(&v->data) : nullptr;
   const std::string* const found = fields ? fields->find(field) : nullptr;
   return found ? std::string_view(*found) : std::string_view();
+}
+
+std::vector<std::string_view> model_redis::fields_at(std::string_view key) {
+  std::vector<std::string_view> out;
+  const value* const v = server_->databases[0].find(key, before_all);
+  const hash* const h = v ? std::get_if<hash>(&v->data) : nullptr;
+  if (h)
+    for (const auto& [name, text] : h->fields()) out.push_back(name);
+  return out;
 }
 
 bool model_redis::has_listener(std::string_view channel) const {

@@ -71,6 +71,7 @@ class model_redis {
   void require_password(std::string user, std::string password);  // of "default": of everybody
   void let_groups_come_apart();      // a planted fault: MULTI's commands run as they come
   void forbid(std::string command);  // by ACL, for all: "publish", "client|kill"
+  void allow(const std::string& command);
 
   // Known to the server by name, without lapsed ones.
   std::size_t keys();
@@ -79,6 +80,7 @@ class model_redis {
   std::vector<std::string_view> members_at(std::string_view key);  // of a sorted set, in order
   std::vector<std::pair<std::string_view, double>> scored_at(std::string_view key);
   std::string_view field_at(std::string_view key, std::string_view field);  // of a hash; or ""
+  std::vector<std::string_view> fields_at(std::string_view key);            // of a hash
   bool has_listener(std::string_view channel) const;
   bool is_connected(int connection) const;
   const std::string& run_id() const;

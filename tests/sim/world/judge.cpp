@@ -34,6 +34,7 @@ judge::judge(world& w) : world_(w) {
     l.queue = beside + ":q";
     l.shared_by = beside + ":r";
     l.permits = beside + ":p";
+    l.notes = beside + ":m";
     locks_.push_back(std::move(l));
   }
   const bool slow = p.slow_share > 0 || p.split_share > 0;
@@ -99,6 +100,7 @@ void judge::look(lock_state& l, const pipe* by) {
   if (l.owner != before) changed(l, before, lapsed, by);
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
   if (world_.schedule.several) judge_passing(l, before, by);
+  if (l.owner != before) judge_notes(l);
 }
 
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {

@@ -46,6 +46,7 @@ struct stay {
 //   kept     | nobody has a lock with no user inside, but who keeps it for its next one, and that
 //            | only while nobody else waits. Not judged where `free` is not, and of those who are
 //            | gone or do not listen.
+//   notes    | of a mutex the server keeps notes on no more than one who neither holds nor waits.
 //   attempt  | one attempt waits for nobody.
 //   old      | nothing that was asked over an old connection is done after its successor has asked.
 //   dead     | the lock is handed to nobody who does not listen.
@@ -90,7 +91,7 @@ class judge {
     std::int64_t number = 0;  // of its group
   };
   struct lock_state {
-    std::string key, queue, shared_by, permits;
+    std::string key, queue, shared_by, permits, notes;
     std::vector<std::pair<std::string, double>> members;  // id and the end of its lease, in us
     std::vector<std::string> line;
     std::unordered_map<std::string, membership> ever;  // by claim
@@ -127,6 +128,7 @@ class judge {
   void judge_freedom(int lock);
   void judge_stall(lock_state&);
   void judge_ghosts(int lock);
+  void judge_notes(const lock_state&);
   void judge_idleness(int lock);
   std::string_view idle_holder(int lock) const;
   int lost_before_the_first(const lock_state&) const;

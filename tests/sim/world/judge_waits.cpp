@@ -126,6 +126,21 @@ void judge::judge_ghosts(int lock) {
            " than users who wait, for " + in_ms(now - l.crowded_since));
 }
 
+// Of a mutex: who shares a lock, or has permits, may be lost with many others at once.
+void judge::judge_notes(const lock_state& l) {
+  const auto line = world_.server.members_at(l.queue);
+  const auto is_in = [](const auto& all, std::string_view id) {
+    return std::find(all.begin(), all.end(), id) != all.end();
+  };
+  if (world_.schedule.locks_are != kind::mutex) return;
+  int lost = 0;
+  for (const std::string_view id : world_.server.fields_at(l.notes))
+    lost += id != l.owner && !is_in(line, id);
+  if (lost > 1)
+    complain("notes: the server keeps " + std::to_string(lost) + " on those who neither hold " +
+             l.key + " nor wait");
+}
+
 void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {
   std::vector<std::string> line;
   for (const auto id : world_.server.members_at(l.queue)) line.emplace_back(id);

@@ -15,7 +15,7 @@ constexpr const char* names[troubles] = {"pause",           "crash",      "cut",
                                          "restart_empty",   "flush_all",  "script_flush",
                                          "clock_forward",   "clock_back", "memory_full",
                                          "readonly",        "loading",    "foreign",
-                                         "foreign_forever", "broken"};
+                                         "foreign_forever", "broken",     "set_revoked"};
 
 }  // namespace
 

@@ -29,8 +29,10 @@ enum class trouble : unsigned char {
   foreign,          // another program takes the lock when it is free, and lets go some time
   foreign_forever,  // without a ttl
   broken,           // somebody takes the lock away from its holder
+  set_revoked,      // the clients' right to SET is taken from them for a while
 };
-inline constexpr int troubles = static_cast<int>(trouble::broken) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::set_revoked) + 1;
+inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
 
 enum class kind : unsigned char { mutex, shared, semaphore };  // of all locks of a schedule

@@ -98,11 +98,19 @@ fault some_fault(const plan& p, dice& d, trouble what) {
 // A swarm: each schedule knows a few kinds of trouble only.
 void draw_swarm(plan& p, dice& d, std::vector<trouble> kinds) {
   for (int n = kinds.empty() ? d.between(0, 4) : 0; n > 0; --n)
-    kinds.push_back(static_cast<trouble>(d.below(troubles)));
+    kinds.push_back(static_cast<trouble>(d.below(swarm_troubles)));
   for (int n = kinds.empty() ? 0 : d.between(1, 6); n > 0; --n) {
     const fault f = some_fault(p, d, kinds[d.below(kinds.size())]);
     if (!contradicts(p, f.what)) p.faults.push_back(f);
   }
+}
+
+// With dice of its own, as above: the other troubles of a schedule are the same without these.
+void draw_rights(plan& p) {
+  dice d(p.seed ^ 0x726967687473);
+  if (!d.chance(0.05)) return;
+  for (int n = d.between(1, 3); n > 0; --n)
+    p.faults.push_back(some_fault(p, d, trouble::set_revoked));
 }
 
 // What one message asks for comes in two parts, and the lock ends between them.
@@ -165,6 +173,7 @@ plan draw(std::uint64_t seed, flavour how) {
     draw_swarm(p, d,
                how == flavour::crashes ? std::vector{trouble::crash} : std::vector<trouble>{});
   }
+  if (how == flavour::any) draw_rights(p);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
   std::stable_sort(p.faults.begin(), p.faults.end(),
                    [](const fault& x, const fault& y) { return x.at < y.at; });

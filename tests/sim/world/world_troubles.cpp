@@ -38,7 +38,7 @@ void world::happen(const fault& f) {
   record(event::fault, {static_cast<int>(f.what)},
          [&] { return std::string("trouble: ") + name_of(f.what); });
   const moment settles = time.now() + f.lasts + schedule.op_timeout * 3 + 2s;
-  const bool refuses = f.what == trouble::readonly || f.what == trouble::loading ||
+  const bool refuses = f.what == trouble::readonly || f.what == trouble::set_revoked || f.what == trouble::loading ||
                        f.what == trouble::memory_full;
   watch.excuse_ghosts(refuses ? time.now() + f.lasts : settles);
   process& p = processes_[f.whom];
@@ -106,6 +106,9 @@ void world::happen_to_server(const fault& f) {
     case trouble::readonly:
       server.set_readonly(true);
       return later(f.lasts, [this] { server.set_readonly(false); });
+    case trouble::set_revoked:
+      server.forbid("set");
+      return later(f.lasts, [this] { server.allow("set"); });
     case trouble::loading:
       server.set_loading(true);
       return later(f.lasts, [this] { server.set_loading(false); });
@@ -195,6 +198,7 @@ void world::heal() {
   server.set_maxmemory_full(false);
   server.set_readonly(false);
   server.set_loading(false);
+  server.allow("set");
   healed_at_ = time.now();
   for (int n = 1; n <= foreigners_; ++n)  // a restart may have brought them back
     for (int i = 0; i < schedule.locks; ++i)

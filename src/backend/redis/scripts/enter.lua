@@ -18,6 +18,7 @@ if wrong then
   return wrong
 end
 purge(now)
+if not owner then forget_the_lost(id, now) end
 
 local function enter(is_new)
   local n = is_reader and tonumber(string.sub(owner, 5)) or next_number(now)

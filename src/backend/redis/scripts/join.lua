@@ -13,6 +13,7 @@ if wrong then
   return wrong
 end
 if not owner then
+  forget_the_lost(id, now)
   local first = next_in_line()
   if not first or first == id then return grant_to(id, ttl, now) end
 end

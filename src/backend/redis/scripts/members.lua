@@ -1,16 +1,4 @@
 -- What the scripts about readers and holders of permits begin with, after shared.lua.
--- True when it was one.
-local function remove_member(id)
-  if redis.call('ZREM', R, id) == 0 then return false end
-  redis.call('HDEL', M, id)
-  if kind_of(id) == 'hfp:' then
-    local permits = permits_of(id)
-    redis.call('HDEL', P, id)
-    if permits > 1 then redis.call('HINCRBY', P, '', 1 - permits) end
-  end
-  return true
-end
-
 -- Those whose leases have ended are no members any more. A group without members is none.
 local function purge(now)
   if not is_open() then return end

@@ -25,8 +25,11 @@ end
 local window = redis.call('HGET', M, id)
 if window then redis.call('HDEL', M, id) else window = 250 end
 local grant = string.format('grant|%.0f|%.0f|%s|1|%s|%s', n, now, window, id, K)
-if redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), grant) == 0 then return {3} end
 redis.call('SET', K, id, 'PX', window)
+if redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), grant) == 0 then
+  redis.call('SET', K, ARGV[1], 'PX', 1000)  -- until it is released in full
+  return {3}
+end
 redis.call('ZADD', Q, string.format('%.0f', now), ARGV[2])
 if ARGV[3] ~= '250' then redis.call('HSET', M, ARGV[2], ARGV[3]) end
 if ARGV[4] == '1' then redis.call('HDEL', M, ARGV[1]) end

@@ -2,7 +2,23 @@
 -- ARGV, for each: id, ttl in ms, and what M is to tell of the holder, or ''.
 -- {time, for each: 1 renewed | 0 another owner or none | -1 not now}
 local t = redis.call('TIME')
-local out = {t[1] * 1000000 + t[2]}
+local now = t[1] * 1000000 + t[2]
+local out = {now}
+
+-- A note on another holder, which has a '|', is one on a lost holder: a lock that was taken without
+-- a script may have many. At most four go at a time.
+local function forget_the_lost(M, id)
+  local fields = redis.pcall('HSCAN', M, string.format('%.0f', now), 'COUNT', 8)[2] or {}
+  local count, gone = #fields / 2, 0
+  for i = 1, math.min(count, 16) do
+    local at = (now + i) % count * 2 + 1
+    if gone < 4 and fields[at] ~= id and string.find(fields[at + 1], '|', 1, true) then
+      redis.pcall('HDEL', M, fields[at])
+      gone = gone + 1
+    end
+  end
+end
+
 for i = 1, #KEYS, 2 do
   local at = (i - 1) / 2 * 3
   local id, ttl, about = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
@@ -13,6 +29,7 @@ for i = 1, #KEYS, 2 do
     if type(state) == 'table' then
       state = -1
     elseif about ~= '' then
+      forget_the_lost(KEYS[i + 1], id)
       redis.pcall('HSET', KEYS[i + 1], id, about)
       redis.pcall('PEXPIRE', KEYS[i + 1], 31626000000)
     end

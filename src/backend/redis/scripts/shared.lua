@@ -82,19 +82,39 @@ local function next_looks(at)
   end
 end
 
--- Who was taken out of the line has the lock for its window. Nil when its client does not listen: a
--- waiter that was killed costs nothing.
-local function hand_to(id, n, now, others)
-  local window = redis.call('HGET', M, id)
-  if window then redis.call('HDEL', M, id) else window = 250 end
-  local grant = string.format('%.0f|%.0f|%s|%d', n, now, window, others)
-  if tell(id, 'grant', grant) > 0 then return tonumber(window) end
-end
-
 local function add_member(id, ends)
   redis.call('ZADD', R, whole(ends), id)
   local more = kind_of(id) == 'hfp:' and permits_of(id) - 1 or 0
   if more > 0 then redis.call('HINCRBY', P, '', more) end
+end
+
+-- True when it was one.
+local function remove_member(id)
+  if redis.call('ZREM', R, id) == 0 then return false end
+  redis.call('HDEL', M, id)
+  if kind_of(id) == 'hfp:' then
+    local permits = permits_of(id)
+    redis.call('HDEL', P, id)
+    if permits > 1 then redis.call('HINCRBY', P, '', 1 - permits) end
+  end
+  return true
+end
+
+-- Who was taken out of the line has the lock, or a part of it, for its window. Nil when its client
+-- does not listen: a waiter that was killed costs nothing. What was granted is written first: a
+-- waiter that was told of a grant which the server then refused to write would hold beside another.
+local function hand_to(id, n, now, others)
+  local window = redis.call('HGET', M, id)
+  if window then redis.call('HDEL', M, id) else window = 250 end
+  local alone = kind_of(id) == 'hf1:'
+  if alone then
+    redis.call('SET', K, id, 'PX', window)
+  else
+    add_member(id, now + window * 1000)
+  end
+  local grant = string.format('%.0f|%.0f|%s|%d', n, now, window, others)
+  if tell(id, 'grant', grant) > 0 then return tonumber(window) end
+  if not alone then remove_member(id) end
 end
 
 -- K lasts as long as the last of its members. If it `looks`, who is next in line gets the timer: on
@@ -128,11 +148,7 @@ local function let_in_readers(now)
   if others == 1 then want() end  -- those who came before
   local came, n = 0, tonumber(string.sub(owner, 5))
   for _, reader in ipairs(readers) do
-    local window = hand_to(reader, n, now, others)
-    if window then
-      add_member(reader, now + window * 1000)
-      came = came + 1
-    end
+    if hand_to(reader, n, now, others) then came = came + 1 end
   end
   return came
 end
@@ -154,13 +170,7 @@ local function let_in(now)
       next_looks(now)
       break
     end
-    local window = hand_to(id, n, now, redis.call('EXISTS', Q))
-    if window then
-      add_member(id, now + window * 1000)
-      came = came + 1
-    else
-      redis.call('HDEL', P, id)
-    end
+    if hand_to(id, n, now, redis.call('EXISTS', Q)) then came = came + 1 end
   end
   return came
 end
@@ -186,11 +196,11 @@ local function open_for(id, now)
     if not n then return false end
     owner = 'hfg:' .. whole(n)
   end
+  redis.call('SET', K, owner, 'PX', 1000)
   if let_in(now) == 0 then
     if ahead then return false end
     return nil
   end
-  redis.call('SET', K, owner)
   keep_open(now, true)
   return owner
 end
@@ -200,10 +210,11 @@ end
 -- more dead waiters than one call goes through: ask again. Somebody who lives is to look when the
 -- window is over: who is next.
 local function handover(now)
+  local before = owner
   for _ = 1, 64 do
     local id, place = unpack(redis.call('ZPOPMIN', Q))
     if not id then
-      redis.call('DEL', K, R, P)
+      redis.call('DEL', K, M, R, P)
       return false
     end
     now = now or server_time()
@@ -227,13 +238,26 @@ local function handover(now)
       local others = redis.call('EXISTS', Q)
       local window = hand_to(id, n, now, others)
       if window then
-        redis.call('SET', K, id, 'PX', window)
         if others == 1 then next_looks(now + window * 1000) end
         return id, n
       end
     end
   end
+  if before then redis.call('SET', K, before, 'PX', 1000) else redis.call('DEL', K) end
   return nil
+end
+
+-- What M tells of holders that were killed, or lost the lock without a release: it goes, at most
+-- four of them at a time. For a lock that was free, and is asked for by `id`.
+local function forget_the_lost(id, now)
+  local found = redis.pcall('HSCAN', M, whole(now), 'COUNT', 8)
+  local fields = found[2] or {}
+  local count, gone = #fields / 2, 0
+  for i = 1, math.min(count, 16) do  -- a small hash is told whole: from another place each time
+    local field = fields[(now + i) % count * 2 + 1]
+    local is_known = field == id or redis.call('ZSCORE', Q, field) or redis.call('ZSCORE', R, field)
+    if not is_known and gone < 4 then gone = gone + redis.call('HDEL', M, field) end
+  end
 end
 
 local AHEAD = 'AHEAD the counter is more than a second ahead of the server clock'
