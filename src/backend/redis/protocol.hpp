@@ -36,7 +36,7 @@ enum class operation : unsigned char {
   peek_line,  // does anybody wait for what is held?
   let_go,     // a release of what nobody is known to wait for: many go in one script
   release,
-  leave,      // out of the line, or out of a lock that was handed over meanwhile
+  leave,  // out of the line, or out of a lock that was handed over meanwhile
   renew,
 };
 

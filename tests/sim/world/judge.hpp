@@ -61,9 +61,9 @@ class judge {
  public:
   explicit judge(world&);
 
-  void after_server(const pipe* by);   // something may have changed there
-  void about_to_serve(const pipe&);    // and then it was told this
-  void unsafe(moment for_so_long);     // grants until then mean nothing
+  void after_server(const pipe* by);          // something may have changed there
+  void about_to_serve(const pipe&);           // and then it was told this
+  void unsafe(moment for_so_long);            // grants until then mean nothing
   void excuse(moment until) noexcept;         // of what is asked of free locks
   void excuse_ghosts(moment until) noexcept;  // of what is asked of claims that were given up
   void begins(const stay&);
@@ -103,8 +103,8 @@ class judge {
     moment idle_since{};
     std::unordered_map<std::string, moment> queued_at;  // first, of shares and permits
     int lost_ahead = 0;  // most waiters that were lost, before one that is not, since it was free
-    std::optional<moment> stalled_since;  // free or a lost holder's, while somebody waits
-    moment stalled_until{};               // the end of that holder's lease
+    std::optional<moment> stalled_since;        // free or a lost holder's, while somebody waits
+    moment stalled_until{};                     // the end of that holder's lease
     int handed_to_lost = 0, lost_in_stall = 0;  // since then
     std::string lost_owner;
     std::string crowded;  // a client with more claims in line than it has users who wait

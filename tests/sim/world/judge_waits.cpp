@@ -33,9 +33,7 @@ bool judge::is_excused() const {
   return world_.time.now() < excused_until_ || world_.schedule.parts_wait;
 }
 
-bool judge::somebody_waits(const lock_state& l) const {
-  return lost_before_the_first(l) >= 0;
-}
+bool judge::somebody_waits(const lock_state& l) const { return lost_before_the_first(l) >= 0; }
 
 bool judge::is_lost(std::string_view id) const {
   return id.size() > 20 && !world_.acts(channel_of(id));
@@ -97,9 +95,8 @@ void judge::judge_stall(lock_state& l) {
   const moment end = std::max(l.stalled_until, excused_until_) + free_max_ +
                      world_.schedule.ttl * l.lost_in_stall + 1s;
   if (is_excused() || now <= end) return;
-  complain("stalled: nobody has had the use of " + l.key + " for " +
-           in_ms(now - *l.stalled_since) + ", and " + std::to_string(l.lost_in_stall) +
-           " who waited are lost");
+  complain("stalled: nobody has had the use of " + l.key + " for " + in_ms(now - *l.stalled_since) +
+           ", and " + std::to_string(l.lost_in_stall) + " who waited are lost");
 }
 
 // A claim that was given up, and stays in line.

@@ -38,16 +38,13 @@ void world::happen(const fault& f) {
   record(event::fault, {static_cast<int>(f.what)},
          [&] { return std::string("trouble: ") + name_of(f.what); });
   const moment settles = time.now() + f.lasts + schedule.op_timeout * 3 + 2s;
-  const bool refuses = f.what == trouble::readonly || f.what == trouble::set_revoked || f.what == trouble::loading ||
-                       f.what == trouble::memory_full;
+  const bool refuses = f.what == trouble::readonly || f.what == trouble::set_revoked ||
+                       f.what == trouble::loading || f.what == trouble::memory_full;
   watch.excuse_ghosts(refuses ? time.now() + f.lasts : settles);
   process& p = processes_[f.whom];
   switch (f.what) {
-    case trouble::pause:
-      p.where->stand_still();
-      return later(f.lasts, [&p] { p.where->go_on(); });
-    case trouble::crash:
-      return crash(p);
+    case trouble::pause: p.where->stand_still(); return later(f.lasts, [&p] { p.where->go_on(); });
+    case trouble::crash: return crash(p);
     case trouble::cut:
     case trouble::stall:
     case trouble::black_hole: watch.excuse(settles); return happen_to_pipe(f);
