@@ -40,13 +40,13 @@ struct stay {
 //   free     | a lock that is free while somebody waits does not stay so: not for longer than a ttl
 //            | for each lost waiter before it, and a second. Not judged while and shortly after
 //            | messages may have been lost.
-//   stalled  | nor is it free or a lost holder's for longer than that holder's lease, a ttl for each
-//            | lost waiter, and a second. Lost: gone, or standing still.
+//   stalled  | nor is it free or a lost holder's for longer than that holder's lease, a ttl for
+//            | each lost waiter, and a second. Lost: gone, or standing still.
 //   ghost    | no client has more claims in line than users who wait. Not judged as above.
 //   kept     | nobody has a lock with no user inside, but who keeps it for its next one, and that
 //            | only while nobody else waits. Not judged where `free` is not, and of those who are
 //            | gone or do not listen.
-//   notes    | of a mutex the server keeps notes on no more than one who neither holds nor waits.
+//   notes    | of a mutex the server keeps notes on at most one that neither holds nor waits.
 //   attempt  | one attempt waits for nobody.
 //   old      | nothing that was asked over an old connection is done after its successor has asked.
 //   dead     | the lock is handed to nobody who does not listen.
