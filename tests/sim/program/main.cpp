@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/sim/memory/player.hpp"
 #include "tests/sim/world/explorer.hpp"
 #include "tests/sim/world/mutants.hpp"
 #include "tests/sim/world/world.hpp"
@@ -23,7 +24,7 @@ struct order {
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> digest;  // of so many schedules
   const protocol_mutant* mutant = nullptr;
-  bool lists = false, each = false;
+  bool lists = false, each = false, of_memory = false;
 };
 
 int explain_usage() {
@@ -34,6 +35,7 @@ int explain_usage() {
          "happens\n"
          "                in N schedules, from the seed S (1) on, and for all bytes that are\n"
          "                written; --each: one for each schedule. Equal: nothing has changed\n"
+         "       ./dev sim --memory --digest N | --seed N ...       the same of the memory store\n"
          "       ./dev sim --mutants                                lists the planted faults\n";
   return 64;
 }
@@ -46,8 +48,8 @@ std::optional<order> read(int argc, char** argv) {
       out.lists = true;
       continue;
     }
-    if (option == "--each") {
-      out.each = true;
+    if (option == "--each" || option == "--memory") {
+      (option == "--each" ? out.each : out.of_memory) = true;
       continue;
     }
     if (++i == argc) return std::nullopt;
@@ -66,6 +68,7 @@ std::optional<order> read(int argc, char** argv) {
   }
   if (!out.minutes && !out.seed && !out.lists && !out.digest) return std::nullopt;
   if (out.each && !out.digest) return std::nullopt;
+  if (out.of_memory && out.minutes) return std::nullopt;
   return out;
 }
 
@@ -110,12 +113,23 @@ int replay(std::uint64_t seed) {
   return r.complaint.empty() ? 0 : 1;
 }
 
+int replay_memory(std::uint64_t seed) {
+  const std::uint64_t value = play_memory(seed, &std::cout);
+  std::printf("digest %016llx\n", static_cast<unsigned long long>(value));
+  return 0;
+}
+
 int compute_digest(const order& o) {
   const std::uint64_t first = o.seed.value_or(1);
   digest all;
   bool is_well = true;
   for (std::uint64_t seed = first; seed < first + *o.digest; ++seed) {
-    const result r = play(draw(seed), nullptr, recording::on);
+    result r;
+    if (o.of_memory) {
+      r.digest = play_memory(seed);
+    } else {
+      r = play(draw(seed), nullptr, recording::on);
+    }
     all.add(r.digest);
     if (o.each)
       std::printf("%llu %016llx\n", static_cast<unsigned long long>(seed),
@@ -124,9 +138,9 @@ int compute_digest(const order& o) {
     is_well = false;
     std::cerr << "VIOLATION at seed " << seed << ": " << r.complaint << '\n';
   }
-  std::printf("digest of %llu schedules from seed %llu: %016llx\n",
-              static_cast<unsigned long long>(*o.digest), static_cast<unsigned long long>(first),
-              static_cast<unsigned long long>(all.value()));
+  std::printf("digest of %llu schedules%s from seed %llu: %016llx\n",
+              static_cast<unsigned long long>(*o.digest), o.of_memory ? " of memory" : "",
+              static_cast<unsigned long long>(first), static_cast<unsigned long long>(all.value()));
   return is_well ? 0 : 1;
 }
 
@@ -163,6 +177,7 @@ int main(int argc, char** argv) try {
   if (o->lists) return list_mutants();
   plant(o->mutant);
   if (o->digest) return compute_digest(*o);
+  if (o->of_memory) return replay_memory(*o->seed);
   return o->minutes ? search(*o) : replay(*o->seed);
 } catch (const std::exception& e) {
   std::cerr << "sim: " << e.what() << '\n';

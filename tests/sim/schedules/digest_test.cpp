@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tests/sim/memory/player.hpp"
 #include "tests/sim/model/sha1.hpp"
 #include "tests/sim/world/digest.hpp"
 #include "tests/sim/world/mutants.hpp"
@@ -95,12 +96,19 @@ TEST(sim_digest, a_write_is_cut_at_an_argument_however_long_they_are) {
   EXPECT_EQ(cut_at("+OK\r\n", 0.5), 0U);
 }
 
-TEST(sim_digest, is_the_same_in_another_process_on_another_machine) {
-  const std::string order = std::string(HOLDFAST_SIM) + " --digest 150 --each";
+void expect_same_elsewhere(const std::string& order, int lines) {
   const std::string here = output_of(order);
-  EXPECT_EQ(std::count(here.begin(), here.end(), '\n'), 151) << here;
+  EXPECT_EQ(std::count(here.begin(), here.end(), '\n'), lines) << here;
   EXPECT_EQ(output_of(order), here);
   EXPECT_EQ(output_of("LD_PRELOAD=" HOLDFAST_OTHER_PROCESS " " + order), here);
+}
+
+TEST(sim_digest, is_the_same_in_another_process_on_another_machine) {
+  expect_same_elsewhere(std::string(HOLDFAST_SIM) + " --digest 150 --each", 151);
+}
+
+TEST(sim_digest, of_memory_is_the_same_in_another_process_on_another_machine) {
+  expect_same_elsewhere(std::string(HOLDFAST_SIM) + " --memory --digest 1000 --each", 1001);
 }
 
 TEST(sim_digest, of_a_schedule_does_not_depend_on_those_before_it) {
@@ -111,6 +119,8 @@ TEST(sim_digest, of_a_schedule_does_not_depend_on_those_before_it) {
   const std::uint64_t first = digest_of(7);
   for (std::uint64_t seed = 20; seed < 40; ++seed) EXPECT_NE(digest_of(seed), first);
   EXPECT_EQ(digest_of(7), first);
+  EXPECT_EQ(play_memory(7), play_memory(7));
+  EXPECT_NE(play_memory(7), play_memory(8));
 }
 
 }  // namespace
