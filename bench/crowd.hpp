@@ -74,6 +74,8 @@ outcome run_crowd_on(LockOf lock_of, unsigned threads, seconds length) {
   return o;
 }
 
+constexpr unsigned few_contenders = 64, many_contenders = 2048;
+
 template <class Lock>
 outcome run_crowd(Lock& lock, unsigned threads, seconds length) {
   return run_crowd_on([&lock](unsigned) -> Lock& { return lock; }, threads, length);

@@ -1,4 +1,4 @@
-// memory/w1, w3, rw-read and metrics.
+// memory/w1, w3, crowd, rw-read and metrics.
 #include <holdfast/holdfast.hpp>
 
 #include <memory>
@@ -104,6 +104,11 @@ std::vector<contest> memory_crowds() {
                         [threads](seconds length) { return memory_crowd(threads, length); }});
   }
   return contests;
+}
+
+std::vector<contest> memory_many_contenders() {
+  return {{"", [](seconds length) { return memory_crowd(few_contenders, length); },
+           [](seconds length) { return memory_crowd(many_contenders, length); }}};
 }
 
 }  // namespace bench

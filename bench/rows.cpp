@@ -8,6 +8,7 @@ constexpr std::string_view cycles = "cycles per second", acquisitions = "acquisi
 constexpr row table[] = {
     {"memory/w1", measure::difference, "ns per cycle", memory_uncontended},
     {"memory/w3", measure::ratio, acquisitions, memory_crowds},
+    {"memory/crowd", measure::ratio, acquisitions, memory_many_contenders},
     {"memory/rw-read", measure::ratio, acquisitions, memory_readers},
     {"memory/metrics", measure::ratio, "ns per cycle", memory_counted},
     {"memory/renewal", measure::alone, "share of one core", memory_renewal},
@@ -26,6 +27,7 @@ constexpr row table[] = {
     {"redis/w2-cpu", measure::alone, "CPU us of the client per cycle", redis_own_locks_cpu},
     {"redis/w3", measure::ratio, acquisitions, redis_crowds},
     {"redis/w3-2c", measure::ratio, acquisitions, redis_crowds},
+    {"redis/crowd", measure::ratio, acquisitions, redis_many_contenders},
     {"redis/w3-server", measure::ratio, acquisitions, redis_crowds_by_server},
     {"redis/w3-server-2c", measure::ratio, acquisitions, redis_crowds_by_server},
     {"redis/w4", measure::ratio, acquisitions, redis_processes},

@@ -1,4 +1,4 @@
-// redis/w3 and redis/w3-server: the threads of one process on one lock.
+// redis/w3, redis/crowd and redis/w3-server: the threads of one process on one lock.
 #include <holdfast/holdfast.hpp>
 
 #include <array>
@@ -48,6 +48,12 @@ std::vector<contest> redis_crowds() {
                         [=](seconds length) { return lock->run(threads, length); }});
   }
   return contests;
+}
+
+std::vector<contest> redis_many_contenders() {
+  const auto lock = std::make_shared<one_lock<1>>("");
+  return {{"", [lock](seconds length) { return lock->run(few_contenders, length); },
+           [lock](seconds length) { return lock->run(many_contenders, length); }}};
 }
 
 std::vector<contest> redis_crowds_by_server() {

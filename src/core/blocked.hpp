@@ -2,14 +2,16 @@
 #pragma once
 #include <utility>
 
-#include "core/parker.hpp"
+#include "core/follower.hpp"
 #include "core/seam.hpp"
 #include "core/waiter.hpp"
 
 namespace holdfast::core {
 
 struct blocked_waiter final : waiter {
+  blocked_waiter() noexcept { thread = &follower; }
   core::parker parker;
+  core::follower follower{parker};
   void complete() noexcept override { parker.signal(); }
 };
 
@@ -18,7 +20,19 @@ struct blocked_inquiry final : inquiry {
   void complete() noexcept override { parker.signal(); }
 };
 
-// Until it is signalled. The caller's thread does the backend's work meanwhile, where it can.
+// Until it is signalled. The caller's thread does the backend's work meanwhile, where it can: once
+// it awaits the store. A thread that was enlisted must come here even when it has its answer: it
+// may have been made the leader since.
+inline void wait(follower& f, backend& store) noexcept {
+  if (f.parker.signalled() && !f.is_enlisted.load(std::memory_order_relaxed)) return;
+  if (driver* const d = store.lend()) {
+    d->sleep_until_signalled(f);
+  } else {
+    f.parker.park();
+  }
+}
+
+// The same for a thread that awaits the store in any case.
 inline void wait(parker& p, backend& store) noexcept {
   if (p.signalled()) return;
   if (driver* const d = store.lend()) {

@@ -12,6 +12,7 @@ using detail::turn;
 
 void cohort::enter(waiter& w, time_point now) {
   w.asked = now;
+  w.is_known_to_await = false;
   if (closed_) return answer(w, {errc::closed, "the client was closed"});
   if (w.until <= now) {  // as std::timed_mutex: however little time there is, one attempt is made
     w.how.one_attempt = true;

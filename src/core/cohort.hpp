@@ -64,6 +64,9 @@ class cohort {
 
   // Callers. The clock matters to enter() only when there is a turn already, or a bound.
   void enter(waiter&, time_point now);
+  // Whose turn hangs on an answer of the store, or on a grant by push: the first in line while a
+  // claim asks. All others wait for threads of this client. Null: nobody's.
+  waiter* awaits_store() const noexcept { return asking_ ? first_ : nullptr; }
   bool is_idle() const noexcept { return !asking_ && !held_ && !first_; }
   void withdraw(waiter&, errc why, time_point now);  // does nothing when it has been answered
   void leave(detail::turn&, inquiry* report, time_point now);  // ends the turn

@@ -14,9 +14,15 @@ void cohort::push(waiter& w) noexcept {
   last_ = &w;
 }
 
+// The first one's `before` means nothing: the one behind it is not written to when it leaves, for
+// where thousands are in line that one's stack is in no cache.
 void cohort::unlink(waiter& w) noexcept {
-  (w.before ? w.before->after : first_) = w.after;
-  (w.after ? w.after->before : last_) = w.before;
+  waiter* const before = &w == first_ ? nullptr : w.before;
+  (before ? before->after : first_) = w.after;
+  if (!w.after)
+    last_ = before;
+  else if (before)
+    w.after->before = before;
   w.in_line = false;
 }
 
@@ -38,13 +44,10 @@ void cohort::answer(inquiry& i, failure why) {
 void cohort::answer(call& c) noexcept { answered_.push(c); }
 
 void cohort::answer_line(const failure& why, bool only_one_attempt) {
-  for (waiter* w = first_; w;) {
-    waiter* const after = w->after;
-    if (!only_one_attempt || w->how.one_attempt) {
-      unlink(*w);
-      answer(*w, why);
-    }
-    w = after;
+  while (first_ && (!only_one_attempt || first_->how.one_attempt)) {
+    waiter& w = *first_;
+    unlink(w);
+    answer(w, why);
   }
 }
 

@@ -63,6 +63,19 @@ void cohort::serve(conversation& c, time_point now) {
   if (first_ && c.how != mode::permit) answer_line({errc::timed_out, {}}, true);
 }
 
+namespace {
+
+// Where thousands are in line, the stack of the next one has long left the cache when its turn
+// comes: the waiter and the frames around it are fetched while the one before it has its turn.
+void fetch_ahead(const waiter* next) noexcept {
+  constexpr int line = 64, below = 8 * line, above = 10 * line;
+  if (!next) return;
+  const auto* const at = reinterpret_cast<const char*>(next);
+  for (int offset = -below; offset < above; offset += line) __builtin_prefetch(at + offset, 1);
+}
+
+}  // namespace
+
 // False: not before a renewal, or not at all.
 bool cohort::start_turn(conversation& c, time_point now) {
   waiter& w = planted(mutant::newcomer_first) ? *last_ : *first_;
@@ -77,6 +90,7 @@ bool cohort::start_turn(conversation& c, time_point now) {
     }
   }
   unlink(w);
+  fetch_ahead(first_);
   turn& t = new_turn();
   if (rules_.counts) count_turn(c, w, t, now);
   t.is_share = w.how.how == mode::shared;

@@ -104,6 +104,7 @@ void several::begin(asking& a, core::gathering with) {
   a.asked.put_into(a);
   a.how.with = with;
   if (with) a.how.one_attempt = true;
+  a.thread = thread();
   a.is_begun = true;
   ++unanswered_;
   wait_bound left = bound_;

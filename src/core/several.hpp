@@ -50,6 +50,8 @@ class several {
   void own_note();  // the caller's may go
   // Between steps: what it has already of the one at that place of the order given, or null.
   turn* had(std::size_t place) const noexcept;
+  // The thread that blocks for the next step; null: none does.
+  virtual core::follower* thread() noexcept { return nullptr; }
   // On any thread, perhaps from inside advance(), which touches nothing any more then; advance() is
   // not to be called from inside.
   virtual void step_answered() noexcept = 0;

@@ -29,10 +29,11 @@ slot::slot(client_impl& c, std::string_view name, std::uint32_t permits)
 // another one speaking leaves its verbs to it.
 void slot::settle(lock& l, unsigned users_to_drop) noexcept {
   for (;;) {
+    enlist(nullptr);
     core::call* const answered = cohort_.take_answered();
     conversation* const c = speaking_ ? nullptr : cohort_.take_todo();
     const core::time_point arm = take_arm();
-    const bool is_news = arm != core::never || cohort_.has_notices();
+    const bool is_news = arm != core::never || cohort_.has_notices() || (attends_ && !c);
     if (!c && !is_news) return finish(l, users_to_drop, answered);
     if (c) speaking_ = true;
     if (answered || is_news) tell(l, answered, arm);  // first: after speaking it may be gone
@@ -44,11 +45,25 @@ void slot::settle(lock& l, unsigned users_to_drop) noexcept {
 
 void slot::tell(lock& l, core::call* answered, core::time_point arm) noexcept {
   const auto notices = cohort_.take_notices();
+  core::driver* const to_attend = std::exchange(attends_, false) ? client_.store().lend() : nullptr;
   l.unlock();
   complete_all(answered);
+  if (to_attend) to_attend->attend();
   if (arm != core::never) client_.timers().arm_no_later(*this, arm);
   if (notices) client_.notify(std::move(*notices));
   l.lock();
+}
+
+// Notifies the driver which caller awaits the store now. A blocked one may lead from here on: if it
+// has slept until now, whoever sends the claim's verb, or leaves the leadership, wakes it. For one
+// that does not block somebody else has to lead. `own`: its thread does so itself.
+void slot::enlist(const core::waiter* own) noexcept {
+  core::waiter* const w = cohort_.awaits_store();
+  if (!w || std::exchange(w->is_known_to_await, true)) return;
+  core::driver* const d = client_.store().lend();
+  if (!d) return;
+  if (w->thread) return d->enlist(*w->thread);
+  if (w != own) attends_ = true;
 }
 
 void slot::finish(lock& l, unsigned users_to_drop, core::call* answered) noexcept {

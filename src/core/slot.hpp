@@ -82,6 +82,7 @@ class slot final : private core::timer {
   void settle(lock&, unsigned users_to_drop) noexcept;
   void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
   void tell(lock&, core::call* answered, core::time_point arm) noexcept;
+  void enlist(const core::waiter* own) noexcept;
   struct speech;
   bool speak(lock&, core::conversation&, unsigned users_to_drop) noexcept;
   void take_over_speech(unsigned& users_to_drop) noexcept;
@@ -102,6 +103,7 @@ class slot final : private core::timer {
   bool speaking_ = false;  // a thread is saying verbs
   bool retiring_ = false;  // a thread is about to take it out of the table
   bool keeps_ = false;     // the client, while there are users
+  bool attends_ = false;   // a caller that does not block has come to await the store
   core::cohort cohort_;
   core::time_point armed_at_ = core::never;
 };

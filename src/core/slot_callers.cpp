@@ -33,6 +33,7 @@ void slot::begin(core::waiter& w, wait_bound bound) noexcept {
     ++users_;  // the turn to be
     const bool dated = timed || client_.rules().counts || !cohort_.is_idle();
     cohort_.enter(w, dated ? client_.env().now() : core::time_point{});
+    enlist(&w);
   });
 }
 
@@ -44,12 +45,11 @@ turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop
   core::blocked_waiter w;
   asked.put_into(w);
   begin(w, bound);
-  if (!w.parker.signalled()) {
-    const auto on_stop_request = [&] { withdraw(w); };
-    std::optional<std::stop_callback<decltype(on_stop_request)>> on_stop;
-    if (stop.stop_possible()) on_stop.emplace(std::move(stop), on_stop_request);
-    core::wait(w.parker, client_.store());
-  }
+  const auto on_stop_request = [&] { withdraw(w); };
+  std::optional<std::stop_callback<decltype(on_stop_request)>> on_stop;
+  if (!w.parker.signalled() && stop.stop_possible())
+    on_stop.emplace(std::move(stop), on_stop_request);
+  core::wait(w.follower, client_.store());
   if (w.granted) return w.granted;
   drop_user();
   why = std::move(w.why);

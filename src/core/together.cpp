@@ -23,15 +23,20 @@ class blocked_several final : public several {
   using several::several;
   void run(std::stop_token stop) {
     const std::stop_callback on_stop(std::move(stop), [this] { withdraw(); });
-    for (answered_.emplace(); !advance(); answered_.emplace()) {
+    for (step_.emplace(); !advance(); step_.emplace()) {
       store().flush();
-      core::wait(*answered_, store());
+      core::wait(step_->follower, store());
     }
   }
 
  private:
-  void step_answered() noexcept override { answered_->signal(); }
-  std::optional<core::parker> answered_;
+  struct step {
+    core::parker parker;
+    core::follower follower{parker};
+  };
+  core::follower* thread() noexcept override { return &step_->follower; }
+  void step_answered() noexcept override { step_->parker.signal(); }
+  std::optional<step> step_;
 };
 
 }  // namespace

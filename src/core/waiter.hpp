@@ -11,6 +11,8 @@ class turn;
 
 namespace holdfast::core {
 
+struct follower;
+
 // Answered exactly once: the cohort puts it on its list of answered calls under the slot's lock,
 // and the slot calls complete() after it has let go of the lock. From then on the call may be gone.
 struct call {
@@ -30,6 +32,8 @@ struct waiter : call {  // wants a turn
   duration max_hold = duration::max();
   time_point asked{};  // when it entered, where that is counted
   detail::turn* granted = nullptr;
+  follower* thread = nullptr;      // the one that blocks until it is answered; null: none does
+  bool is_known_to_await = false;  // the store, rather than another thread: its driver was told
 
   waiter* before = nullptr;  // its place in the cohort's line
   waiter* after = nullptr;

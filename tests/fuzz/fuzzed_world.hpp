@@ -63,6 +63,8 @@ class world final : public core::environment, public core::driver {
       step();
     }
   }
+  void sleep_until_signalled(core::follower& f) override { run_until_signalled(f.parker); }
+  void enlist(core::follower&) noexcept override {}
   void attend() noexcept override {}
 
   std::vector<core::loop_user*> users;

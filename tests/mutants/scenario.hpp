@@ -21,5 +21,6 @@ std::span<const scenario> crowd_scenarios();
 std::span<const scenario> token_scenarios();
 std::span<const scenario> fork_scenarios();
 std::span<const scenario> file_scenarios();
+std::span<const scenario> thread_scenarios();
 
 }  // namespace holdfast::mutants

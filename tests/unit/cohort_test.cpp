@@ -177,5 +177,33 @@ TEST_F(a_cohort, ignores_a_grant_that_nobody_asked_for) {
   EXPECT_TRUE(silent());
 }
 
+TEST_F(a_cohort, only_the_first_in_line_awaits_the_store_and_only_while_a_claim_asks) {
+  caller first, second, third;
+  EXPECT_EQ(machine.awaits_store(), nullptr);
+  enter(first);
+  enter(second);
+  EXPECT_EQ(machine.awaits_store(), &first);
+  granted_claim();
+  EXPECT_EQ(machine.awaits_store(), nullptr);  // `second` waits for `first`
+  leave(first);
+  EXPECT_NE(second.granted, nullptr);
+  enter(third);
+  EXPECT_EQ(machine.awaits_store(), nullptr);
+  machine.on_wanted(*second.granted->of);
+  env.advance(1min);  // the budget of turns is spent
+  leave(second);
+  EXPECT_EQ(machine.awaits_store(), &third);
+}
+
+TEST_F(a_cohort, who_is_first_after_a_waiter_left_awaits_the_store_in_its_place) {
+  caller first, second;
+  enter(first);
+  enter(second);
+  machine.withdraw(first, errc::canceled, env.now());
+  EXPECT_EQ(machine.awaits_store(), &second);
+  machine.withdraw(second, errc::canceled, env.now());
+  EXPECT_EQ(machine.awaits_store(), nullptr);
+}
+
 }  // namespace
 }  // namespace holdfast::cohort_tests

@@ -127,10 +127,10 @@ class driven_by_callers final : public asio_engine {
   void collected(bool at_once) noexcept {
     if (at_once) {
       baton_.write_now();
-      baton_.appoint();
     } else if (baton_.note_collected()) {
       stand_in_->rouse();
     }
+    baton_.promote();  // something may be expected since
   }
   void attend() noexcept { stand_in_->attend(); }
   core::driver* lend() noexcept { return &baton_; }

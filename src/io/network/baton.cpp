@@ -5,14 +5,22 @@
 #include <bit>
 #include <utility>
 
+#include "core/mutant.hpp"
+
 namespace holdfast::io {
 namespace {
 
-// The words on which sleeping callers are woken together, each for 32 of them. Those of one client
-// use two; whoever shares a bed with another is now and then woken for nothing.
-constexpr unsigned rooms = 32, beds_of_room = 32, beds_of_baton = 64;
-std::atomic<int> room[rooms];
-std::atomic<unsigned> next_room{0};
+// The words on which sleeping followers are woken together, each under a bit of its own. They live
+// as long as the process, because a wake-up may come late. Each word is one client's at a time.
+constexpr unsigned words = 256, words_of_baton = 2, bits_of_word = 32;
+std::atomic<int> futex_words[words];
+std::atomic<bool> taken_words[words];
+
+unsigned take_words() noexcept {
+  for (unsigned i = 0; i < words; i += words_of_baton)
+    if (!taken_words[i].exchange(true, std::memory_order_relaxed)) return i;
+  return words;
+}
 
 // Where others can run at the same time they are not kept waiting for long.
 constexpr unsigned together_on_one_cpu = 64, together = 32;
@@ -22,95 +30,122 @@ constexpr unsigned watchful_turns = 8;
 
 }  // namespace
 
-struct baton::guest {  // a caller who sleeps; on its stack
-  core::parker& parker;
-  guest* before = nullptr;
-  guest* after = nullptr;
-  bool listed = false;
-  bool appointed = false;  // holds the baton
-  unsigned bed = 0;
-};
-
 baton::baton(engine& e, core::loop_user& u, bool one_cpu) noexcept
-    : engine_(e), user_(u), one_cpu_(one_cpu), first_room_(next_room.fetch_add(2) % rooms) {}
+    : engine_(e), user_(u), one_cpu_(one_cpu), first_word_(take_words()) {
+  if (first_word_ == words) free_bits_ = 0;
+}
 
-core::berth baton::berth_of(const guest& g) const noexcept {
-  return {&room[(first_room_ + g.bed / beds_of_room) % rooms], 1u << g.bed % beds_of_room};
+baton::~baton() {
+  if (first_word_ < words) taken_words[first_word_].store(false, std::memory_order_relaxed);
 }
 
 void baton::run_until_signalled(core::parker& p) {
   if (p.signalled()) return;
-  guest g{p};
-  if (enter(g)) return drive(p);
-  write_now();
-  appoint();  // what it waits for may have come to be expected while it entered
-  p.park(berth_of(g));
-  if (leave(g)) drive(p);
+  core::follower f(p);
+  enlist(f);
+  sleep_until_signalled(f);
 }
 
-void baton::attend() noexcept {
-  write_now();
-  if (reserve_) reserve_->attend();
+void baton::sleep_until_signalled(core::follower& f) {
+  if (!f.parker.signalled()) {
+    if (!f.is_enlisted.load(std::memory_order_relaxed)) {
+      if (has_collected()) write_collected();
+      f.parker.park();
+    } else if (enter(f)) {
+      return drive(f.parker);
+    } else {
+      write_now();
+      promote();  // what it waits for may have come to be expected while it entered
+      f.parker.park(berth_of(f));
+    }
+  }
+  if (!f.is_enlisted.load(std::memory_order_relaxed)) return;
+  const bool leads = leave(f);
+  if (leads && !core::planted(core::mutant::early_answer_keeps_leadership)) drive(f.parker);
 }
 
-bool baton::enter(guest& g) noexcept {
+void baton::enlist(core::follower& f) noexcept {
+  const lock l(mutex_);
+  if (f.is_enlisted.exchange(true, std::memory_order_relaxed)) return;
+  f.before = std::exchange(last_, &f);
+  (f.before ? f.before->after : first_) = &f;
+  f.is_listed = true;
+  followers_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+// Leads when nobody does. Where it will sleep instead, a replacement is sent away: it then promotes
+// one of those listed.
+bool baton::enter(core::follower& f) noexcept {
   const bool expected = user_.expects();
   bool relieves = false;
   {
     const lock l(mutex_);
+    if (f.leads) return true;
     const int holder = holder_.load(std::memory_order_relaxed);
-    if (holder == nobody && expected && g.parker.appoint(*this)) {
-      holder_.store(caller, std::memory_order_seq_cst);
-      taken_.fetch_add(1, std::memory_order_relaxed);
+    if (holder == nobody && expected && f.parker.appoint(*this)) {
+      make_leader(f);
       return true;
     }
-    g.before = std::exchange(last_, &g);
-    (g.before ? g.before->after : first_) = &g;
-    g.listed = true;
-    g.bed = static_cast<unsigned>(std::countr_one(beds_)) % beds_of_baton;
-    beds_ |= std::uint64_t{1} << g.bed;
-    guests_.fetch_add(1, std::memory_order_acq_rel);
+    f.bit = std::countr_zero(free_bits_);  // 64 when none is left: then it sleeps on its own word
+    if (free_bits_) free_bits_ &= free_bits_ - 1;
     if (holder == replacement && expected) relieves = !relieved_.exchange(true);
   }
   if (relieves) engine_.interrupt();
   return false;
 }
 
-bool baton::leave(guest& g) noexcept {
+core::berth baton::berth_of(const core::follower& f) const noexcept {
+  if (f.bit >= static_cast<int>(words_of_baton * bits_of_word)) return {};
+  const auto bit = static_cast<unsigned>(f.bit);
+  return {&futex_words[first_word_ + bit / bits_of_word], 1u << bit % bits_of_word};
+}
+
+// True when it was made the leader.
+bool baton::leave(core::follower& f) noexcept {
   const lock l(mutex_);
-  if (g.listed) unlink(g);
-  beds_ &= ~(std::uint64_t{1} << g.bed);
-  return g.appointed;
+  if (f.is_listed) unlink(f);
+  if (f.bit >= 0 && f.bit < 64) free_bits_ |= std::uint64_t{1} << f.bit;
+  return f.leads;
 }
 
-void baton::unlink(guest& g) noexcept {
-  (g.before ? g.before->after : first_) = g.after;
-  (g.after ? g.after->before : last_) = g.before;
-  g.listed = false;
-  guests_.fetch_sub(1, std::memory_order_relaxed);
+void baton::make_leader(core::follower& f) noexcept {
+  if (f.is_listed) unlink(f);
+  f.leads = true;
+  holder_.store(caller, std::memory_order_seq_cst);
+  taken_.fetch_add(1, std::memory_order_relaxed);
 }
 
-bool baton::appoint() noexcept {
-  // Added to, not loaded: a guest who is missed here comes later and sees what is expected.
-  if (guests_.fetch_add(0, std::memory_order_acq_rel) == 0 || is_held() || !user_.expects())
+void baton::unlink(core::follower& f) noexcept {
+  (f.before ? f.before->after : first_) = f.after;
+  (f.after ? f.after->before : last_) = f.before;
+  f.is_listed = false;
+  followers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool baton::promote() noexcept {
+  // Added to, not loaded: a follower who is missed here comes later and sees what is expected.
+  if (followers_.fetch_add(0, std::memory_order_acq_rel) == 0 || is_held() || !user_.expects())
     return false;
-  core::berth heir;
+  core::berth next;
   bool found = false;
   {
     const lock l(mutex_);
     if (holder_.load(std::memory_order_relaxed) != nobody) return true;
-    while (guest* const g = first_) {
-      unlink(*g);
-      if (!g->parker.appoint(*this, &heir)) continue;  // it has its answer
-      g->appointed = true;
+    while (core::follower* const f = first_) {
+      unlink(*f);
+      if (!f->parker.appoint(*this, &next)) continue;  // it has its answer
+      make_leader(*f);
       found = true;
-      holder_.store(caller, std::memory_order_seq_cst);
-      taken_.fetch_add(1, std::memory_order_relaxed);
       break;
     }
   }
-  if (heir.word) heir.wake();
+  if (next.word) next.wake();
   return found;
+}
+
+void baton::attend() noexcept {
+  write_now();
+  if (reserve_) reserve_->attend();
 }
 
 bool baton::nobody_will_write() const noexcept {
@@ -163,7 +198,8 @@ void baton::put_down() noexcept {
     holder_.store(nobody, std::memory_order_seq_cst);
     relieved_.store(false);
   }
-  if (appoint()) return;  // the heir writes
+  if (core::planted(core::mutant::leadership_not_passed)) return;
+  if (promote()) return;  // the next leader writes
   if (counted_on_.load(std::memory_order_seq_cst) && counted_on_.exchange(false)) user_.flush();
   if (reserve_ && needs_driver()) reserve_->rouse();
 }

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "core/follower.hpp"
 #include "core/network.hpp"
-#include "core/parker.hpp"
 #include "core/short_lock.hpp"
 
 namespace holdfast::io {
@@ -32,9 +32,11 @@ class reserve {
   ~reserve() = default;
 };
 
-// The baton is held by one thread at a time: a caller, who runs the engine until it has its own
-// answer and then names an heir, or the stand-in, whom any caller relieves. Nobody holds it when
-// nothing is expected: callers who wait for each other just sleep.
+// The baton is held by one thread at a time: the leader, which runs the engine until it has its own
+// answer and then promotes a follower, or the stand-in, which any caller relieves. Only threads
+// that await the store lead. Callers that wait for other threads of their client sleep, each on a
+// word of its own, and are not listed here; what comes unasked meanwhile is the stand-in's to read.
+// Nobody holds the baton when nothing is expected.
 //
 // All is safe from any thread; the user guards what it collects with a lock. What is collected is
 // written before a holder sleeps, or by the caller itself when the holder sleeps already. Where one
@@ -43,8 +45,16 @@ class reserve {
 class baton final : public core::driver, private core::bell {
  public:
   baton(engine&, core::loop_user&, bool one_cpu) noexcept;
+  baton(const baton&) = delete;
+  baton& operator=(const baton&) = delete;
+  ~baton();
 
   void run_until_signalled(core::parker&) override;
+  void sleep_until_signalled(core::follower&) override;
+  void enlist(core::follower&) noexcept override;
+  // Makes a follower lead, and wakes it, when nobody leads and something is expected: to be called
+  // when that may have come to be so. False when there is none.
+  bool promote() noexcept;
   void attend() noexcept override;
   void set_reserve(reserve* r) noexcept { reserve_ = r; }  // before and after all else
 
@@ -55,8 +65,6 @@ class baton final : public core::driver, private core::bell {
   bool note_collected() noexcept;
   bool has_collected() const noexcept { return collected_.load(std::memory_order_seq_cst); }
   void write_collected() noexcept;
-  // Wakes a caller to drive when nobody does and something is expected. False when there is none.
-  bool appoint() noexcept;
   void awake() noexcept { sleeps_.store(false, std::memory_order_relaxed); }  // said by the engine
 
   // For the reserve. Drives until a caller comes, `enough` is set (and the engine interrupted), or
@@ -69,31 +77,31 @@ class baton final : public core::driver, private core::bell {
   std::uint64_t taken_by_callers() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
  private:
-  struct guest;
   using lock = std::lock_guard<core::short_lock>;
   enum who : int { nobody, caller, replacement };
 
   void ring() noexcept override { engine_.interrupt(); }
   const core::bell* as_bell() const noexcept { return this; }
-  bool enter(guest&) noexcept;
-  bool leave(guest&) noexcept;
-  void unlink(guest&) noexcept;
+  bool enter(core::follower&) noexcept;
+  bool leave(core::follower&) noexcept;
+  void make_leader(core::follower&) noexcept;
+  void unlink(core::follower&) noexcept;
   void drive(core::parker&) noexcept;
   void turn(core::duration most) noexcept;
   void put_down() noexcept;
-  core::berth berth_of(const guest&) const noexcept;
+  core::berth berth_of(const core::follower&) const noexcept;
   bool nobody_will_write() const noexcept;
 
   engine& engine_;
   core::loop_user& user_;
   reserve* reserve_ = nullptr;
   const bool one_cpu_;
-  const unsigned first_room_;
-  core::short_lock mutex_;  // guards the list, and the changes of holder_
-  guest* first_ = nullptr;  // callers who sleep, in order
-  guest* last_ = nullptr;
-  std::uint64_t beds_ = 0;  // taken
-  std::atomic<unsigned> guests_{0};
+  const unsigned first_word_;
+  core::short_lock mutex_;           // guards the list, and the changes of holder_
+  core::follower* first_ = nullptr;  // threads that await the store and do not lead, in order
+  core::follower* last_ = nullptr;
+  std::uint64_t free_bits_ = ~std::uint64_t{0};  // of the futex words
+  std::atomic<unsigned> followers_{0};
   std::atomic<int> holder_{nobody};
   std::atomic<bool> relieved_{false};    // the stand-in is to leave
   std::atomic<bool> sleeps_{false};      // the holder writes nothing more before it has slept

@@ -66,7 +66,7 @@ bool stand_in::look() noexcept {
   seen_ = taken;
   next_nap_ = busy ? std::min<core::duration>(next_nap_ * 2, longest_nap) : nap;
   callers_drive_.store(busy, std::memory_order_relaxed);
-  if (!busy && !baton_.appoint()) baton_.stand_in(ending_, nap);
+  if (!busy && !baton_.promote()) baton_.stand_in(ending_, nap);
   return attended || wrote;
 }
 

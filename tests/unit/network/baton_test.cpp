@@ -160,6 +160,60 @@ TEST(baton, a_driver_who_leaves_names_an_heir) {
   EXPECT_FALSE(baton.is_held());
 }
 
+// A caller that waits for another thread of its client.
+struct local_caller {
+  core::parker parker;
+  core::follower follower{parker};
+  std::thread thread;
+  explicit local_caller(io::baton& b) : thread([&] { b.sleep_until_signalled(follower); }) {}
+};
+
+TEST(baton, a_thread_that_waits_for_another_thread_never_leads) {
+  answering server;
+  server.holds_back = true;
+  io::baton baton(server, server, false);
+  local_caller local(baton);
+  core::parker pushed;
+  server.ask(&pushed);  // it is expected, whoever waits
+  EXPECT_FALSE(baton.promote());
+  EXPECT_FALSE(baton.is_held());
+  local.parker.signal();
+  local.thread.join();
+  EXPECT_EQ(baton.taken_by_callers(), 0u);
+}
+
+TEST(baton, a_thread_that_slept_leads_once_it_awaits_the_store) {
+  answering server;
+  io::baton baton(server, server, false);
+  local_caller local(baton);
+  server.ask(&local.parker);
+  baton.enlist(local.follower);
+  EXPECT_TRUE(baton.promote());
+  local.thread.join();
+  EXPECT_EQ(baton.taken_by_callers(), 1u);
+  EXPECT_FALSE(baton.is_held());
+}
+
+// The thread is stopped between its request and its sleep, promoted, and answered by another.
+TEST(baton, a_leader_answered_before_it_came_gives_the_leadership_back) {
+  answering server;
+  server.holds_back = true;
+  io::baton baton(server, server, false);
+  core::parker p, other;
+  core::follower f(p);
+  baton.enlist(f);
+  server.ask(&p);
+  EXPECT_TRUE(baton.promote());
+  p.signal();
+  local_caller next(baton);
+  baton.enlist(next.follower);
+  baton.sleep_until_signalled(f);
+  EXPECT_EQ(baton.taken_by_callers(), 2u) << "nobody was made the leader after it";
+  next.parker.signal();
+  next.thread.join();
+  EXPECT_FALSE(baton.is_held());
+}
+
 TEST(baton, a_sleeper_drives_when_something_comes_to_be_expected) {
   answering server;
   io::baton baton(server, server, false);
@@ -167,7 +221,7 @@ TEST(baton, a_sleeper_drives_when_something_comes_to_be_expected) {
   std::thread sleeper([&] { baton.run_until_signalled(p); });
   server.ask(&p);  // by another: a hand-over
   baton.write_now();
-  while (!p.signalled()) baton.appoint();
+  while (!p.signalled()) baton.promote();
   sleeper.join();
 }
 
@@ -181,7 +235,7 @@ TEST(baton, many_callers_are_all_answered_on_one_cpu_and_on_many) {
   }
 }
 
-TEST(baton, more_callers_than_beds_are_all_answered) {
+TEST(baton, more_callers_than_bits_are_all_answered) {
   answering server;
   io::baton baton(server, server, false);
   in_threads(100, 20, [&](int) { ask_and_wait(server, baton); });
@@ -247,6 +301,21 @@ TEST(stand_in, drives_on_when_the_last_caller_leaves_and_something_is_expected) 
   caller.join();
   server.release();
   server.wait_until_all_is_answered();
+}
+
+// A push grant or the end of the connection comes while only local waiters are there.
+TEST(stand_in, reads_what_comes_unasked_while_callers_wait_for_each_other) {
+  answering server;
+  io::baton baton(server, server, false);
+  io::stand_in stand_in(baton, server, "test");
+  for (int i = 0; i < 20; ++i) {
+    local_caller local(baton);
+    server.ask(&local.parker);  // a push that wakes it
+    baton.write_now();
+    stand_in.attend();
+    local.thread.join();
+  }
+  EXPECT_EQ(baton.taken_by_callers(), 0u);
 }
 
 TEST(stand_in, callers_and_what_nobody_waits_for_go_together) {

@@ -1,0 +1,54 @@
+// Threads that await a reply, and which of them leads the loop of events.
+#include "scenario.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include "io/network/baton.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using core::mutant;
+
+// A reply is awaited, and none arrives.
+class silent_server final : public io::engine, public core::loop_user {
+ public:
+  void run_once(core::duration) noexcept override {}
+  void interrupt() noexcept override {}
+  void flush() noexcept override {}
+  bool expects() const noexcept override { return true; }
+};
+
+// Two threads await replies. The first one is made the leader, and another thread answers it, both
+// before it has come to sleep.
+std::string the_second_leads_when_the_first_has_its_answer() {
+  silent_server server;
+  io::baton baton(server, server, false);
+  core::parker first, second;
+  core::follower one(first), two(second);
+  baton.enlist(one);
+  baton.enlist(two);
+  if (!baton.promote()) return "nobody leads";
+  first.signal();
+  baton.sleep_until_signalled(one);
+  const bool second_leads = baton.is_held() && baton.taken_by_callers() == 2;
+  second.signal();
+  baton.sleep_until_signalled(two);
+  return second_leads ? "" : "the second awaits a reply, and nobody reads it";
+}
+
+}  // namespace
+
+std::span<const scenario> thread_scenarios() {
+  static constexpr scenario all[] = {
+      {mutant::leadership_not_passed, "network", the_second_leads_when_the_first_has_its_answer},
+      {mutant::early_answer_keeps_leadership, "network",
+       the_second_leads_when_the_first_has_its_answer},
+  };
+  return all;
+}
+
+}  // namespace holdfast::mutants
+#else
+namespace holdfast::mutants {
+std::span<const scenario> thread_scenarios() { return {}; }
+}  // namespace holdfast::mutants
+#endif
