@@ -78,11 +78,17 @@ const CLI::Option* add_to(CLI::App& app, const declared_option& option) {
   return out->take_all()->allow_extra_args(false)->expected(option.takes_value ? 1 : 0);
 }
 
+// The name that the caller has used.
+std::string_view name_in(const std::vector<std::string>& words, const declared_option& option) {
+  const auto name = long_of(option.names);
+  return std::ranges::find(words, name) != words.end() ? name : first_of(option.names);
+}
+
 template <class T, class Read>
 declared_option valued(std::string_view names, std::optional<T>& to, Read read) {
-  const auto what = first_of(names);
-  return {names, true,
-          [=, &to](const std::string& value) { set_once(to, read(what, value), what); }};
+  return {names, true, [=, &to](std::string_view what, const std::string& value) {
+            set_once(to, read(what, value), what);
+          }};
 }
 
 }  // namespace
@@ -105,7 +111,7 @@ separated_words take_words(int argc, char** argv) {
 }
 
 void command_line::flag(std::string_view names, bool& to) {
-  options_.push_back({names, false, [&to](const std::string&) { to = true; }});
+  options_.push_back({names, false, [&to](auto, auto&) { to = true; }});
 }
 
 void command_line::text(std::string_view names, std::optional<std::string>& to) {
@@ -150,7 +156,7 @@ void command_line::parse(const std::vector<std::string>& words) {
   if (asks_for_help_) return;
   if (!fault.empty()) throw usage_error(fault);
   for (const auto& [option, found] : declared)
-    for (const std::string& value : found->results()) option->set(value);
+    for (const std::string& value : found->results()) option->set(name_in(full, *option), value);
 }
 
 }  // namespace holdfast::cli

@@ -25,13 +25,14 @@ separated_words take_words(int argc, char** argv);
 struct declared_option {
   std::string_view names;
   bool takes_value;
-  std::function<void(const std::string&)> set;  // for each time that it is given
+  // For each time that it is given; `what` is the name that stands there, for messages.
+  std::function<void(std::string_view what, const std::string& value)> set;
 };
 
 class command_line {
  public:
-  // Declare an option by a letter and a long name, or by a long name alone. Messages use the first.
-  // It may be repeated with the same value.
+  // Declare an option by a letter and a long name, or by a long name alone. It may be repeated with
+  // the same value.
   void flag(std::string_view names, bool& to);
   void text(std::string_view names, std::optional<std::string>& to);
   void duration(std::string_view names, std::optional<std::chrono::nanoseconds>& to);

@@ -3,8 +3,10 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
+#include <system_error>
 #include <thread>
 
 #include "cli/exit_code.hpp"
@@ -39,6 +41,8 @@ int listen_until(int done, signal_inbox& signals, std::stop_source& stop) {
 
 int run_interruptibly(signal_inbox& signals, const std::function<void(std::stop_token)>& work) {
   const file_descriptor done(::eventfd(0, EFD_CLOEXEC));
+  // Without it nothing would tell that the work is done.
+  if (!done) throw std::system_error(errno, std::generic_category(), "eventfd");
   std::stop_source stop;
   std::exception_ptr failed;
   std::thread worker([&] {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "cli/duration_text.hpp"
 #include "cli/message.hpp"
@@ -42,24 +43,10 @@ lease_terms terms_of(const run_arguments& arguments, const std::optional<url>& w
   terms.grace = agreed(arguments.grace, option_of(where, "grace"), "grace").value_or(usual);
   terms.grace = std::chrono::floor<milliseconds>(terms.grace);
   if (terms.grace > terms.ttl / 3)
-    throw usage_error("--grace is above a third of the ttl (" + seconds(terms.ttl) +
-                      " s); lower it or raise --ttl");
+    throw usage_error(std::string(arguments.grace ? "--grace" : "the URL's grace=") +
+                      " is above a third of the ttl (" + seconds(terms.ttl) +
+                      " s); lower it or raise the ttl");
   return terms;
-}
-
-std::string with_terms(std::string_view text, const lease_terms& terms) {
-  const auto question = text.find('?');
-  std::string out(text.substr(0, question));
-  char mark = '?';
-  auto rest = question == text.npos ? std::string_view{} : text.substr(question + 1);
-  while (!rest.empty()) {
-    const auto item = rest.substr(0, rest.find('&'));
-    if (!item.starts_with("ttl=") && !item.starts_with("grace="))
-      out.append(1, std::exchange(mark, '&')).append(item);
-    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
-  }
-  out.append(1, mark) += "ttl=" + seconds(terms.ttl) + "s&grace=" + seconds(terms.grace) + 's';
-  return out;
 }
 
 }  // namespace holdfast::cli

@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
-#include <string_view>
 
 #include "cli/run_arguments.hpp"
 
@@ -18,8 +16,5 @@ struct lease_terms {
 // From the arguments, else from the URL, else the defaults: 30 s, min(5 s, ttl / 5). Throws
 // usage_error.
 lease_terms terms_of(const run_arguments&, const std::optional<url>&);
-
-// The URL with these terms in its query, so that the library warns early enough.
-std::string with_terms(std::string_view url_text, const lease_terms&);
 
 }  // namespace holdfast::cli

@@ -8,8 +8,8 @@
 
 namespace holdfast::cli {
 int lock_wait::obtain() {
-  const std::string url_text = url_with_terms();
-  if (const int signal = open(url_text)) return signal;
+  terms_ = terms_of(arguments_, at_.parsed);
+  if (const int signal = open()) return signal;
   refuse_useless_options();
   if (const int signal = try_once()) return give_up(signal);
   const bool waits = !arguments_.nonblock && (!arguments_.wait || arguments_.wait->count() > 0);
@@ -18,18 +18,18 @@ int lock_wait::obtain() {
   return 0;
 }
 
-std::string lock_wait::url_with_terms() {
-  terms_ = terms_of(arguments_, at_.parsed);
-  return at_.local() ? at_.text : with_terms(at_.text, terms_);
-}
-
-int lock_wait::open(const std::string& url_text) {
-  if (!at_.local())
-    return run_interruptibly(signals_, [&](std::stop_token stop) {
-      client_.emplace(client::open(url_text, {}, std::move(stop)));
-    });
-  client_.emplace(client::open(url_text));
-  return 0;
+int lock_wait::open() {
+  if (at_.local()) {
+    client_.emplace(client::open(at_.text));
+    return 0;
+  }
+  // The library warns as early as the grace of the job needs it.
+  open_options how;
+  how.ttl = std::chrono::ceil<std::chrono::milliseconds>(terms_.ttl);
+  how.grace = std::chrono::floor<std::chrono::milliseconds>(terms_.grace);
+  return run_interruptibly(signals_, [&](std::stop_token stop) {
+    client_.emplace(client::open(at_.text, how, std::move(stop)));
+  });
 }
 
 // --ttl and --grace bound what a lock that ends with its holder bounds better.

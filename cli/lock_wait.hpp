@@ -30,8 +30,7 @@ class lock_wait {
   const place& at() const noexcept { return at_; }
 
  private:
-  std::string url_with_terms();
-  int open(const std::string& url_text);
+  int open();
   void refuse_useless_options() const;
   int try_once();
   int wait_for_turn();

@@ -111,6 +111,7 @@ class supervision {
   void keep_guardian() {
     auto& guardian = watch_->process;
     if (ending_ || page_->ending || !guardian->has_ended()) return;
+    reap_orphans(job_.group(), 0);  // those behind it among the children that have ended
     if (++replaced_ > replacements_max) return begin_to_end(" loses its guardian again and again");
     say(name_ + ": the guardian of the command was killed and is replaced");
     try {

@@ -32,12 +32,12 @@ std::span<const scheme> schemes() noexcept {
       {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
 #endif
-      {"redis+sentinel", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redis+cluster", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redis+shards", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"redlock", nullptr, "HOLDFAST_WITH_REDIS"},
-      {"zookeeper", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
-      {"mysql", nullptr, "HOLDFAST_WITH_MYSQL"},
+      {"redis+sentinel", nullptr, ""},
+      {"redis+cluster", nullptr, ""},
+      {"redis+shards", nullptr, ""},
+      {"redlock", nullptr, ""},
+      {"zookeeper", nullptr, ""},
+      {"mysql", nullptr, ""},
   };
   return table;
 }

@@ -49,8 +49,9 @@ HOLDFAST_API const std::error_category& outcome_category() noexcept;
 HOLDFAST_API std::error_code make_error_code(errc) noexcept;
 HOLDFAST_API std::error_condition make_error_condition(outcome) noexcept;
 
-// Thrown by every verb that takes no std::error_code. what() names the operation, the lock, the
-// backend (its URL without secrets), what went wrong and what to do. Copying never throws.
+// Thrown by every verb that takes no std::error_code. what() is one sentence that names the
+// operation, the lock, the backend (its URL without secrets), what went wrong and what to do; where
+// no more is known, the message of code(). Copying never throws.
 class lock_error : public std::system_error {
  public:
   struct node {  // one server or directory that was asked
@@ -64,13 +65,17 @@ class lock_error : public std::system_error {
   };
   lock_error(std::error_code, details);
 
-  std::string_view operation() const noexcept { return details_->operation; }
-  std::string_view lock() const noexcept { return details_->lock; }
-  std::string_view backend() const noexcept { return details_->backend; }
-  std::span<const node> nodes() const noexcept { return details_->nodes; }
+  const char* what() const noexcept override { return report_->text.c_str(); }
+  std::string_view operation() const noexcept { return report_->operation; }
+  std::string_view lock() const noexcept { return report_->lock; }
+  std::string_view backend() const noexcept { return report_->backend; }
+  std::span<const node> nodes() const noexcept { return report_->nodes; }
 
  private:
-  std::shared_ptr<const details> details_;
+  struct report : details {
+    std::string text;
+  };
+  std::shared_ptr<const report> report_;
 };
 
 }  // namespace v0

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -42,9 +43,10 @@ struct acquire_options {
 static_assert(std::is_aggregate_v<acquire_options>);
 static_assert(std::is_trivially_destructible_v<acquire_options>);
 
-// Options of client::open() that have no place in a URL.
+// Options of client::open(). They are used instead of what the URL says, and no message shows them.
 struct open_options {
-  std::string_view password{};  // used instead of any password of the URL; copied, never printed
+  std::string_view password{};                              // copied
+  std::optional<std::chrono::milliseconds> ttl{}, grace{};  // as ?ttl= and ?grace=
 };
 static_assert(std::is_trivially_destructible_v<open_options>);
 

@@ -18,17 +18,22 @@ std::unique_ptr<core::backend> open_store(const url& where, const open_options& 
                                   [&](const core::scheme& s) { return s.name == where.scheme(); });
   if (found == schemes.end()) {
     std::string known;
-    for (const core::scheme& s : schemes) known += ' ' + std::string(s.name) + ':';
-    core::fail(errc::bad_url, "open", "there is no backend for it; known are" + known, {},
+    for (const core::scheme& s : schemes)
+      if (s.open) known.append(known.empty() ? "" : ", ").append("\"").append(s.name).append(":\"");
+    core::fail(errc::bad_url, "open",
+               "there is no backend for \"" + where.scheme() + ":\"; known are " + known, {},
                where.text());
   }
+  if (!found->open && found->build_option.empty())
+    core::fail(errc::unsupported, "open", '"' + where.scheme() + ":\" is not in this version", {},
+               where.text());
   if (!found->open)
     core::fail(errc::unsupported, "open",
                "this build has no such backend; configure it with -D" +
                    std::string(found->build_option) + "=ON",
                {}, where.text());
   std::vector<url::option> own;
-  shared = core::read_client_options(where, own);
+  shared = core::read_client_options(where, own, how);
   return found->open({where, shared, own, how.password, env});
 }
 
@@ -131,9 +136,8 @@ bool client_impl::close() noexcept {
 
 void client_impl::report(const std::string& lock, const core::failure& why) noexcept {
   if (why.code == errc::outcome_unknown) left_behind_ = true;
-  std::string line = "release of \"" + lock + "\" at " + text_ + ": " + why.code.message();
-  if (!why.text.empty()) line += ": " + why.text;
-  core::log(log_level::warning, line);
+  const lock_error report(why.code, {"release", lock, text_, why.text, {}});
+  core::log(log_level::warning, report.what());
 }
 
 // Without a thread the process goes on: held() is exact, and the next notice takes these along.

@@ -92,7 +92,8 @@ constexpr std::array rows = {
 
 }  // namespace
 
-client_options read_client_options(const url& where, std::vector<url::option>& rest) {
+client_options read_client_options(const url& where, std::vector<url::option>& rest,
+                                   const open_options& how) {
   client_options out;
   for (const url::option& given : where.options()) {
     const auto row = std::find_if(rows.begin(), rows.end(),
@@ -103,6 +104,8 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
       row->read(out, given.second, given.first);
     }
   }
+  if (how.ttl) out.ttl = *how.ttl;
+  if (how.grace) out.grace = *how.grace;
   if (out.grace > out.ttl / 3)
     fail(errc::bad_option, "open", "grace is above a third of the ttl; lower it or raise the ttl");
   if (const auto fault = ttl_fault(out.ttl, out); !fault.empty())

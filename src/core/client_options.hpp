@@ -42,7 +42,8 @@ std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options&)
 
 // Takes its own options out of url.options() and returns the rest, for the backend. Throws
 // lock_error (bad_option) for a value that is wrong.
-client_options read_client_options(const url&, std::vector<url::option>& rest);
+client_options read_client_options(const url&, std::vector<url::option>& rest,
+                                   const open_options& = {});
 
 // "1500ms", "1.5s", "2m", "1h"; a bare number is seconds. Throws lock_error (bad_option) naming
 // `what`.

@@ -59,13 +59,13 @@ class condition_category final : public std::error_category {
   }
 };
 
-// "acquire \"nightly\" at file:///run/lock/x: the remedy"; what() adds the code's own message.
-std::string sentence(const lock_error::details& d) {
+// "acquire \"nightly\" at file:///run/lock/x: the remedy".
+std::string sentence(std::error_code code, const lock_error::details& d) {
   std::string text = d.operation;
   if (!d.lock.empty()) text += " \"" + d.lock + '"';
   if (!d.backend.empty()) text += " at " + d.backend;
-  if (!d.remedy.empty()) text += ": " + d.remedy;
-  return text;
+  text += text.ends_with(':') ? " " : ": ";  // "memory:" has its colon
+  return text + (d.remedy.empty() ? code.message() : d.remedy);
 }
 
 }  // namespace
@@ -88,8 +88,9 @@ std::error_condition make_error_condition(outcome means) noexcept {
   return {static_cast<int>(means), outcome_category()};
 }
 
-lock_error::lock_error(std::error_code code, details d)
-    : std::system_error(code, sentence(d)),
-      details_(std::make_shared<const details>(std::move(d))) {}
+lock_error::lock_error(std::error_code code, details d) : std::system_error(code) {
+  std::string text = sentence(code, d);
+  report_ = std::make_shared<const report>(report{std::move(d), std::move(text)});
+}
 
 }  // namespace holdfast::inline v0

@@ -10,6 +10,7 @@
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
 #include "core/lockable_state.hpp"
+#include "core/log.hpp"
 #include "core/patience.hpp"
 #include "core/request.hpp"
 
@@ -60,6 +61,15 @@ auto share_here_of(const lockable_state& s) noexcept {
                       [&s](const share& h) { return h.is_of(s); });
 }
 
+bool is_locked(const lockable_state& s) noexcept { return s.current || s.is_shared(); }
+
+// As std::thread does: who relies on the lock cannot be told that it is gone.
+[[noreturn]] void end_program(const lockable_state& s) noexcept {
+  core::log(log_level::error, "the locked lock \"" + std::string(s.home.name()) +
+                                  "\" is destroyed: unlock it first; the program is terminated");
+  std::terminate();
+}
+
 }  // namespace
 
 lockable_state::~lockable_state() {
@@ -72,14 +82,14 @@ lockable_base::lockable_base(const holdfast::client& c, std::string_view name, l
 lockable_base::lockable_base(lockable_base&&) noexcept = default;
 
 lockable_base& lockable_base::operator=(lockable_base&& other) noexcept {
-  if (state_ && (state_->current || state_->is_shared())) std::terminate();
+  if (state_ && is_locked(*state_)) end_program(*state_);
   state_ = std::move(other.state_);
   return *this;
 }
 
 lockable_base::~lockable_base() {
   const bool of_this_process = state_ && state_->home.client().is_of_this_process();
-  if (of_this_process && (state_->current || state_->is_shared())) std::terminate();
+  if (of_this_process && is_locked(*state_)) end_program(*state_);
 }
 
 std::string_view lockable_base::name() const noexcept { return state_->home.name(); }

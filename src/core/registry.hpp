@@ -24,7 +24,7 @@ struct opening {  // what a backend is opened with
 struct scheme {
   std::string_view name;
   std::unique_ptr<backend> (*open)(const opening&);  // throws lock_error; null: not in this build
-  std::string_view build_option;                     // the CMake option that brings it
+  std::string_view build_option;  // the CMake option that brings it; empty: no option does
 };
 
 std::span<const scheme> schemes() noexcept;

@@ -110,8 +110,13 @@ void timer_alarm::set(core::time_point t) noexcept {
   const core::time_point next = std::max(t, s.quiet_until);
   if (next >= s.armed) return;
   if (s.start(state_)) return s.arm(next);
-  core::log(log_level::error, "no thread can be started for timers: leases are not renewed and "
-                              "losses not told; raise the limit of processes (ulimit -u)");
+  const bool short_of_files = s.fd < 0;
+  core::log(log_level::error,
+            short_of_files
+                ? "no descriptor is left for timers: leases are not renewed and losses not "
+                  "reported; raise the limit of open files (ulimit -n)"
+                : "no thread can be started for timers: leases are not renewed and losses not "
+                  "reported; raise the limit of processes (ulimit -u)");
 }
 
 timer_alarm::~timer_alarm() {

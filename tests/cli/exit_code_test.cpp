@@ -62,6 +62,21 @@ TEST_F(exit_code, a_directory_that_was_not_there_is_reported) {
   }
 }
 
+TEST_F(exit_code, comes_and_names_the_limit_when_there_are_few_descriptors) {
+  process holder(on_file({}, sleeper()));
+  holder.line();
+  for (int limit = 4; limit < 14; ++limit) {
+    for (const std::string& url : {file_url(), std::string("memory:")}) {
+      const std::string script = "ulimit -n " + std::to_string(limit) +
+                                 "; exec \"$HOLDFAST_BIN\" run -w 10ms --url '" + url +
+                                 "' lock -- true";
+      process run({"/bin/sh", "-c", script});
+      EXPECT_NE(run.wait(), (ending{-1, 0})) << limit << " " << url;
+      EXPECT_EQ(run.err().find("ulimit -u"), std::string::npos) << limit << run.err();
+    }
+  }
+}
+
 TEST_F(exit_code, the_lock_is_free_after_a_command_that_cannot_run) {
   process missing(on_file({}, {"no-such-command-anywhere"}));
   EXPECT_EQ(missing.wait(), (ending{127, 0}));

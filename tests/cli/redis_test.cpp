@@ -104,6 +104,14 @@ TEST_F(redis, of_a_wait_neither_its_lines_nor_its_arguments_show_the_password) {
   EXPECT_EQ(second.err().find(line + " (--url)" + held), 0u) << second.err();
 }
 
+TEST_F(redis, of_a_failure_one_sentence_shows_the_url_as_it_was_given) {
+  process none(holdfast({"run", "--url", "redis+unix:///nope.sock?db=3", "x", "--", "true"}));
+  EXPECT_EQ(none.wait(), (ending{69, 0}));
+  EXPECT_EQ(none.err(),
+            "holdfast: open at redis+unix:///nope.sock?db=3: /nope.sock: there is no such socket; "
+            "start the server or correct the path\n");
+}
+
 }  // namespace
 }  // namespace holdfast::cli_test
 #endif

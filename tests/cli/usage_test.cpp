@@ -39,6 +39,7 @@ TEST_F(usage, of_bad_durations_quotes_them) {
   for (const std::string bad : {"-1", "nan", "inf", "1e3", "", ".", "5 s", "5x", "0x10", "1.2.3",
                                 "99999999999999999999", "s"})
     refused({"run", "-w", bad, "x", "--", "true"}, "'" + bad + "'");
+  refused({"run", "--wait", "soon", "x", "--", "true"}, "holdfast: --wait 'soon'");
   refused({"run", "--url", "memory:", "--ttl", "-5", "x", "--", "true"}, "'-5'");
   refused({"run", "--url", "memory:", "--ttl", "99ms", "x", "--", "true"}, "--ttl");
   refused({"run", "--url", "memory:", "--ttl", "9999h", "x", "--", "true"}, "--ttl");
@@ -96,6 +97,14 @@ TEST_F(usage, of_bad_names_and_urls_says_what_is_wrong) {
   refused({"run", "--url", file_url(), "a\xff", "--", "true"}, "UTF-8");
   refused({"run", "--url", "gopher://x", "x", "--", "true"}, "gopher");
   refused({"run", "--url", file_url() + "?frob=1", "x", "--", "true"}, "frob");
+}
+
+TEST_F(usage, of_a_place_shows_the_url_as_it_was_given_and_one_sentence) {
+  refused({"run", "--url", "memory:?frob=1", "x", "--", "true"},
+          "open at memory:?frob=1: there is");
+  refused({"run", "--url", "memory:", "a\nb", "--", "true"}, "at memory: ");
+  refused({"show", "--url", "zookeeper://h", "x"},
+          "open at zookeeper://h: \"zookeeper:\" is not in this version; see");
 }
 
 TEST_F(usage, of_the_commands_that_look_names_the_command) {

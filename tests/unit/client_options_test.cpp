@@ -79,16 +79,33 @@ TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
     ADD_FAILURE();
   } catch (const lock_error& e) {
     EXPECT_EQ(e.code(), errc::bad_url);
-    EXPECT_NE(std::string(e.what()).find("redis:"), std::string::npos);
-    EXPECT_NE(std::string(e.what()).find("file:"), std::string::npos);
+    const std::string text = e.what();
+    EXPECT_EQ(text.find("open at redsi://h: there is no backend for \"redsi:\"; known are "), 0u)
+        << text;
+    EXPECT_NE(text.find("\"file:\""), std::string::npos) << text;
+    EXPECT_EQ(text.find("zookeeper"), std::string::npos) << text;
   }
 }
 
-TEST(client, says_how_to_get_a_backend_that_was_not_built) {
-  std::error_code ec;
-  const auto none = holdfast::client::open("zookeeper://h", {}, {}, ec);
-  EXPECT_EQ(ec, errc::unsupported);
-  EXPECT_FALSE(none);
+TEST(client, says_of_a_scheme_to_come_that_this_version_lacks_it) {
+  for (const std::string scheme : {"zookeeper", "mysql", "redlock", "redis+sentinel"}) {
+    try {
+      (void)holdfast::client::open(scheme + "://h");
+      ADD_FAILURE() << scheme;
+    } catch (const lock_error& e) {
+      EXPECT_EQ(e.code(), errc::unsupported);
+      EXPECT_EQ(std::string(e.what()),
+                "open at " + scheme + "://h: \"" + scheme + ":\" is not in this version");
+    }
+  }
+}
+
+TEST(open_options, are_used_instead_of_the_url_and_not_shown) {
+  std::vector<url::option> rest;
+  const auto o = read_client_options(url::parse("memory:?ttl=9s"), rest, {.ttl = 6s, .grace = 1s});
+  EXPECT_EQ(o.ttl, 6s);
+  EXPECT_EQ(o.grace, 1s);
+  EXPECT_EQ(holdfast::client::open("memory:?ttl=9s", {.ttl = 6s}).url_text(), "memory:?ttl=9s");
 }
 
 }  // namespace

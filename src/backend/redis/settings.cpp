@@ -1,7 +1,9 @@
 #include "backend/redis/settings.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "core/fail.hpp"
@@ -45,6 +47,16 @@ void read_place(const core::opening& o, settings& out) {
   std::string_view path = o.where.path();
   if (path.starts_with('/')) path.remove_prefix(1);
   if (!path.empty()) out.database = database_of(o, path);
+}
+
+// A missing file is an error of this machine, not of the server: found before anything is sent.
+void require_file(const core::opening& o, std::string_view option, const std::string& path) {
+  if (path.empty() || ::access(path.c_str(), R_OK) == 0) return;
+  const int error = errno;
+  refuse(o,
+         std::string(option) + " names " + path + ": " + std::generic_category().message(error) +
+             "; check the path and the rights",
+         errc::bad_option);
 }
 
 // True when it was one of these.
@@ -99,6 +111,11 @@ settings read_settings(const core::opening& o) {
     } else if (!out.tls || !read_tls_option(out, option)) {
       rest.push_back(option);
     }
+  }
+  if (out.tls) {
+    require_file(o, "tls-ca", out.tls->ca_file);
+    require_file(o, "tls-cert", out.tls->certificate_file);
+    require_file(o, "tls-key", out.tls->key_file);
   }
   core::refuse_unknown_options(
       o.where, rest,

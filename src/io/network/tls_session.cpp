@@ -5,14 +5,17 @@
 #include <openssl/x509v3.h>
 
 #include <limits>
+#include <system_error>
 #include <utility>
 
 namespace holdfast::io {
 namespace {
 
 std::string openssl_text(unsigned long error) {
+  if (error == 0) return "the connection ended";
+  if (ERR_SYSTEM_ERROR(error)) return std::generic_category().message(ERR_GET_REASON(error));
   const char* const reason = ::ERR_reason_error_string(error);
-  return reason ? reason : "error " + std::to_string(error);
+  return reason ? reason : "OpenSSL gives no reason";
 }
 
 int size_of(std::size_t n) noexcept {

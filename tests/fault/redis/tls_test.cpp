@@ -89,7 +89,16 @@ TEST_F(redis_tls, is_named_where_plain_text_meets_it) {
 
 TEST_F(redis_tls, files_that_cannot_be_read_are_named) {
   const redis_server server({.tls = "server"});
-  expect_refused(with(server, "127.0.0.1", "&tls-ca=/nowhere/ca.crt"), "/nowhere/ca.crt");
+  const auto missing = told_of(with(server, "127.0.0.1", "&tls-ca=/nowhere/ca.crt"));
+  EXPECT_EQ(missing.code, errc::bad_option) << missing.text;
+  EXPECT_NE(missing.text.find("tls-ca names /nowhere/ca.crt: No such file"), std::string::npos)
+      << missing.text;
+  for (const std::string options : {"&tls-ca=/", "&tls-cert=/"}) {
+    const auto folder = told_of(with(server, "127.0.0.1", options));
+    EXPECT_EQ(folder.code, errc::refused) << folder.text;
+    EXPECT_NE(folder.text.find("/ cannot be read as "), std::string::npos) << folder.text;
+    EXPECT_EQ(folder.text.find("(error "), std::string::npos) << "a number: " << folder.text;
+  }
 }
 
 }  // namespace
