@@ -12,6 +12,7 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
   show      who holds a lock
   wait      wait until nobody holds a lock
   break     take a lock away from its holder
+  gc        remove what unused locks have left
   version   print the version
   help      this text, or as `holdfast help run` that of a command
 
@@ -78,12 +79,25 @@ Exit status: 0: taken away; 1: free, or another holds it; 64: cannot be done her
 69: the locks cannot be reached.
 )";
 
+constexpr std::string_view of_gc = R"(Usage: holdfast gc [OPTION...]
+
+Removes the files of locks that nobody uses. In the default directory, and where the URL says
+?unlink=1, they go by themselves; killed processes leave some, which go a few with each new lock.
+
+      --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
+      --json      {"removed":N}: the files of so many locks
+
+Exit status: 0: done; 64: locks leave nothing there, or ?unlink=1 is missing, or wrong usage;
+69: the locks cannot be reached.
+)";
+
 struct page {
   std::string_view command, text;
 };
 constexpr page pages[] = {
-    {"", overview},  {"help", overview}, {"version", overview}, {"run", help_of_run},
-    {"ls", of_list}, {"show", of_show},  {"wait", of_wait},     {"break", of_break},
+    {"", overview},       {"help", overview},  {"version", overview},
+    {"run", help_of_run}, {"ls", of_list},     {"show", of_show},
+    {"wait", of_wait},    {"break", of_break}, {"gc", of_gc},
 };
 
 }  // namespace

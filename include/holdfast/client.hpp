@@ -87,6 +87,10 @@ class client {
   // Takes the lock away from a holder that one of the two showed: true when it held it until now,
   // false when it is free or another holds it. Errors: unsupported, where the backend cannot.
   bool break_lock(std::string_view name, std::string_view holder_seen) const;
+  // Removes what locks that nobody uses have left at the store, and says how many locks that were.
+  // On `file:` these are files, which killed processes leave; for operators. Errors: unsupported,
+  // where nothing is left, or ?unlink=1 is missing; unavailable, refused, forked, closed.
+  std::size_t remove_unused() const;
 
   holdfast::features features() const noexcept;
   std::string url_text() const;  // without secrets

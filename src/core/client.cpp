@@ -97,6 +97,15 @@ bool client::break_lock(std::string_view name, std::string_view holder_seen) con
   return answer.yes;
 }
 
+std::size_t client::remove_unused() const {
+  require_open(*impl_, "remove_unused");
+  core::failure why;
+  const std::size_t removed = impl_->store().remove_unused(why);
+  if (why.code)
+    core::fail(errc{why.code.value()}, "remove_unused", std::move(why.text), {}, impl_->text());
+  return removed;
+}
+
 features client::features() const noexcept {
   const core::capabilities& can = impl_->rules().can;
   return {.ttl = can.life == core::bound_to::ttl,

@@ -192,6 +192,11 @@ class backend {
   virtual driver* lend() noexcept { return nullptr; }  // null: callers just block
   virtual void inspect(std::string_view prefix, inspection&) = 0;
   virtual void holders(std::string_view name, inspection&) = 0;  // of one lock, all others unasked
+  // Removes what locks that nobody uses have left at the store. How many locks that were.
+  virtual std::size_t remove_unused(failure& why) {
+    why = {errc::unsupported, "locks that nobody uses leave nothing behind here"};
+    return 0;
+  }
   virtual void break_lock(std::string_view name, std::string_view holder_seen, verdict&) = 0;
   // Writes a value at the store if the guard beside it admits the token or the owner.
   virtual void write_guarded(const guarded_write&, verdict& to) {

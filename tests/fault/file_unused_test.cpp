@@ -155,6 +155,22 @@ TEST_F(a_directory_of_locks, loses_what_crashes_have_left_a_few_files_with_each_
   EXPECT_EQ(files(), names{});
 }
 
+TEST_F(a_directory_of_locks, loses_all_that_is_unused_at_a_word) {
+  const auto plain = open_backend(folder.url());
+  for (int i = 0; i < 20; ++i) use_once(*plain, "left-" + std::to_string(i));
+  party holding(*store, "held");
+  holding.hold();
+  core::failure why;
+  EXPECT_EQ(plain->remove_unused(why), 0u);
+  EXPECT_EQ(why.code, errc::unsupported);
+  EXPECT_NE(why.text.find("?unlink=1"), std::string::npos) << why.text;
+  why = {};
+  EXPECT_EQ(store->remove_unused(why), 20u);
+  EXPECT_FALSE(why.code) << why.text;
+  EXPECT_EQ(files(), names{"held.lock"});
+  holding.let_go();
+}
+
 TEST_F(a_directory_of_locks, takes_over_what_a_removal_left_when_it_was_killed) {
   const auto first = use_once(*store, "x");
   put("x.waiters", "");  // killed between the two

@@ -1,9 +1,12 @@
 #include "backend/file/backend.hpp"
 
+#include <errno.h>
+
 #include <utility>
 
 #include "backend/file/census.hpp"
 #include "backend/file/claim.hpp"
+#include "backend/file/complaint.hpp"
 #include "core/fail.hpp"
 #include "core/mutant.hpp"
 
@@ -48,11 +51,14 @@ directory_options read_options(const core::opening& o) {
       out.network = core::parse_bool(option.second, option.first);
     } else if (option.first == "unlink") {
       out.unlink = core::parse_bool(option.second, option.first);
+    } else if (option.first == "group") {
+      out.group = option.second;
+      if (out.group.empty()) core::fail(errc::bad_option, "open", "group= names no group");
     } else {
       rest.push_back(option);
     }
   }
-  core::refuse_unknown_options(o.where, rest, "network unlink");
+  core::refuse_unknown_options(o.where, rest, "network unlink group");
   if (out.network && out.unlink.value_or(false))
     core::fail(errc::bad_option, "open",
                "unlink=1 is for local directories: another host may not see that a file is in "
@@ -86,6 +92,17 @@ class file_backend final : public core::backend {
     auto all = find_holders(folder_, name, env_.wall(), why);
     if (why.code) return answer.failed(std::move(why));
     answer.found(std::move(all));
+  }
+
+  std::size_t remove_unused(core::failure& why) override {
+    if (!folder_.unused.on()) {
+      why = {errc::unsupported, "files are not removed from " + folder_.place.path() +
+                                    ": say ?unlink=1, here and in all programs that use it"};
+      return 0;
+    }
+    const auto removed = folder_.unused.remove_all(env_.wall());
+    if (!removed) why = complaint("list the lock directory", folder_.place.path(), errno);
+    return removed.value_or(0);
   }
 
   void break_lock(std::string_view name, std::string_view, core::verdict& answer) override {

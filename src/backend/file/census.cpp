@@ -32,16 +32,15 @@ std::string hex(std::uint64_t value) {
 class prober {
  public:
   prober(folder& f, std::chrono::microseconds wall)
-      : folder_(f), wall_(wall), gate_(f.gate.open_for_probing()) {}
+      : folder_(f),
+        wall_(wall),
+        gate_(f.place.untrusted() ? f.place.open_to_look(probe_file) : f.gate.open_for_probing()) {}
 
   // Those that hold it; `name` as the file's name tells it, if it does. 0, or the errno of a file
   // that cannot be a lock's.
   int look_at(const std::string& file, const std::optional<std::string>& name,
               std::vector<holder>& to) {
-    const descriptor fd = folder_.files.open([&] {
-      return ::openat(folder_.place.get(), file.c_str(),
-                      O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    });
+    const descriptor fd = folder_.place.open_to_look(file.c_str());
     if (!fd) return errno;
     struct stat st;
     if (::fstat(fd.get(), &st) != 0) return errno;

@@ -30,6 +30,8 @@ constexpr file_system remote_ones[] = {
     {overlay_type, "overlay"},
 };
 
+constexpr int openings_in_turn = 100;  // of a file that others make and remove all the time
+
 std::string oct(mode_t mode) {
   char text[8];
   ::snprintf(text, sizeof text, "%04o", static_cast<unsigned>(mode & 07777));
@@ -48,6 +50,22 @@ std::string absolute(const std::string& path) {
   return ec ? path : whole.string();
 }
 
+// What is wrong with a directory that the members of a group share.
+std::string distrust_shared(const struct stat& st, gid_t group) {
+  const std::string set = "chgrp " + std::to_string(group) + " and chmod 2770 it";
+  if (st.st_gid != group)
+    return "belongs to group " + std::to_string(st.st_gid) + ", not to group " +
+           std::to_string(group) + ": " + set;
+  if (st.st_mode & S_IWOTH)
+    return "may be written by everybody (mode " + oct(st.st_mode) + "): " + set;
+  if (st.st_mode & S_ISVTX)
+    return "is sticky (mode " + oct(st.st_mode) +
+           "), so the members cannot open each other's files: " + set;
+  if (!(st.st_mode & S_ISGID) || (st.st_mode & S_IRWXG) != S_IRWXG)
+    return "is not shared by its group (mode " + oct(st.st_mode) + "): " + set;
+  return {};
+}
+
 }  // namespace
 
 std::string_view remote_file_system(long fs_type) noexcept {
@@ -63,14 +81,18 @@ std::optional<core::failure> distrust(const std::string& path, const struct stat
   };
   if (core::planted(core::mutant::file_directory_not_checked)) return {};
   if (!S_ISDIR(st.st_mode)) return refuse("is not a directory: name another");
-  if (st.st_uid != rules.user)
+  if (rules.group) {
+    if (auto wrong = distrust_shared(st, *rules.group); !wrong.empty()) return refuse(wrong);
+  } else if (st.st_uid != rules.user)
     return refuse("belongs to user " + std::to_string(st.st_uid) + ", not to user " +
                   std::to_string(rules.user) +
                   ", who could take locks away: remove it, or name another by the URL, "
-                  "file:///path");
-  if (st.st_mode & (S_IWGRP | S_IWOTH))
-    return refuse("may be written by others (mode " + oct(st.st_mode) +
-                  "), who could take locks away: name another directory, or chmod go-w this one");
+                  "file:///path, or add ?group= when the members of a group are to share it");
+  if (!rules.group && (st.st_mode & (S_IWGRP | S_IWOTH)))
+    return refuse(
+        "may be written by others (mode " + oct(st.st_mode) +
+        "), who could take locks away: name another directory, or chmod go-w this one, or add "
+        "?group= when the members of a group are to share it");
   const std::string_view remote = remote_file_system(fs_type);
   if (remote.empty() || rules.network) return {};
   if (static_cast<unsigned>(fs_type) == overlay_type && rules.overlay) return {};
@@ -83,9 +105,19 @@ directory::directory(descriptor_table& table, const url& where, std::string path
                      const directory_options& o)
     : table_(table), path_(std::move(path)) {
   const bool wanted = o.unlink.value_or(path_.empty());
-  choose(where, o.network);
+  choose(where, o);
   learn();
-  removes_unused_ = wanted && !o.network && !remote_;
+  removes_unused_ = wanted && !o.network && !remote_ && !untrusted_;
+}
+
+std::string_view directory::distrust_file(const struct stat& st) const noexcept {
+  if (!S_ISREG(st.st_mode)) return "is not a regular file: remove it";
+  if (st.st_nlink > 1) return "has a second name, a hard link: remove one of them";
+  if (!rules_.group && st.st_uid != rules_.user) return "belongs to another user: remove it";
+  if (!rules_.group) return {};
+  if (st.st_gid != *rules_.group) return "belongs to another group: remove it";
+  if (st.st_mode & S_IWOTH) return "may be written by everybody: remove it";
+  return {};
 }
 
 descriptor directory::open_existing(const char* file) const {
@@ -94,7 +126,31 @@ descriptor directory::open_existing(const char* file) const {
   });
 }
 
+descriptor directory::open_to_look(const char* file) const {
+  return table_.open([&] {
+    return ::openat(fd_.get(), file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  });
+}
+
+// Other members must be able to open it from the first moment on, whatever the umask says: it gets
+// its name with its mode set.
+descriptor directory::create_shared(const char* file) const {
+  descriptor made = table_.open(
+      [&] { return ::openat(fd_.get(), ".", O_RDWR | O_TMPFILE | O_CLOEXEC | O_NOCTTY, 0600); });
+  if (!made || ::fchmod(made.get(), 0660) != 0) return {};
+  const std::string self = "/proc/self/fd/" + std::to_string(made.get());
+  if (::linkat(AT_FDCWD, self.c_str(), fd_.get(), file, AT_SYMLINK_FOLLOW) != 0) return {};
+  return made;
+}
+
 descriptor directory::open_or_create(const char* file) const {
+  for (int i = 0; rules_.group && i < openings_in_turn; ++i) {
+    descriptor d = open_existing(file);
+    if (d || errno != ENOENT) return d;
+    d = create_shared(file);
+    if (d || errno != EEXIST) return d;
+  }
+  if (rules_.group) return {};
   return table_.open([&] {
     return ::openat(fd_.get(), file,
                     O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
@@ -103,8 +159,17 @@ descriptor directory::open_or_create(const char* file) const {
 
 // Where the name is not the user's, a directory that may not be trusted is an error, never a reason
 // to look elsewhere: processes that chose differently would not exclude each other.
-void directory::choose(const url& where, bool network) {
-  rules_ = {network, path_.empty(), ::geteuid()};
+void directory::choose(const url& where, const directory_options& given) {
+  rules_ = {given.network, path_.empty(), ::geteuid(), {}};
+  if (!given.group.empty()) {
+    if (path_.empty())
+      core::fail(errc::bad_option, "open",
+                 "the default directory is of one user: name a directory for the group, "
+                 "file:///directory?group=" +
+                     given.group,
+                 {}, where.text());
+    rules_.group = group_of(given.group, where);
+  }
   std::string candidates[2] = {tidy(path_), {}};
   if (path_.empty()) {
     const std::string name = "holdfast-" + std::to_string(rules_.user);
@@ -117,6 +182,7 @@ void directory::choose(const url& where, bool network) {
     path_ = absolute(candidate);
     opened o = try_open(path_, rules_);
     fd_ = std::move(o.fd);
+    untrusted_ = std::move(o.untrusted);
     if (fd_ && o.created && !rules_.overlay)
       core::log(log_level::warning, "the lock directory " + path_ +
                                         " was not there and has been created: if that is news, "
@@ -152,9 +218,20 @@ directory::opened directory::try_open(const std::string& path, const directory_r
     return o;
   }
   struct statfs fs;
-  if (::fstat(o.fd.get(), &st) != 0 || ::fstatfs(o.fd.get(), &fs) != 0) {
+  if (o.created && rules.group &&
+      (::fchown(o.fd.get(), static_cast<uid_t>(-1), *rules.group) != 0 ||
+       ::fchmod(o.fd.get(), 02770) != 0)) {
+    o.why = complaint("give to its group the lock directory", path, errno);
+  } else if (::fstat(o.fd.get(), &st) != 0 || ::fstatfs(o.fd.get(), &fs) != 0) {
     o.why = complaint("look at the lock directory", path, errno);
   } else if (auto wrong = distrust(path, st, static_cast<long>(fs.f_type), rules)) {
+    // Root may look at the locks of others, and takes none among them.
+    const bool of_others = st.st_uid != 0 || ((st.st_mode & S_ISGID) && !(st.st_mode & S_IWOTH));
+    const bool looks = rules.user == 0 && !rules.group && S_ISDIR(st.st_mode) && of_others;
+    if (looks) {
+      o.untrusted = std::move(*wrong);
+      return o;
+    }
     o.why = std::move(*wrong);
   } else if (::faccessat(o.fd.get(), ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
     o.why = complaint("write to the lock directory", path, errno);

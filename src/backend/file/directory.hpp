@@ -20,6 +20,7 @@ namespace holdfast::file {
 struct directory_options {     // of the URL
   bool network = false;        // ?network=1
   std::optional<bool> unlink;  // ?unlink=; else in the default directory
+  std::string group;           // ?group=: its members share the directory
 };
 
 struct directory_rules {
@@ -27,7 +28,12 @@ struct directory_rules {
   bool overlay = false;  // the default directory: in a container its files are made in the upper
                          // layer, where flock holds, and another container is another host
   uid_t user = 0;
+  std::optional<gid_t> group;  // whose members share it; else it is the user's alone
 };
+
+// The id of the group `name`, which may be a number. Throws lock_error: bad_option, refused (this
+// user is not in it).
+gid_t group_of(const std::string& name, const url& where);
 
 // What is wrong with a directory that was opened without following a link; nullopt: nothing.
 std::optional<core::failure> distrust(const std::string& path, const struct stat&, long fs_type,
@@ -51,9 +57,17 @@ class directory {
   // Whether the files of locks that nobody uses are removed (unused_files.hpp).
   bool removes_unused() const noexcept { return removes_unused_; }
 
+  // Whether other users may write to the files too.
+  bool shared() const noexcept { return rules_.group.has_value(); }
+  // Set in a directory of another user that root only looks at: no lock can be taken in it.
+  const std::optional<core::failure>& untrusted() const noexcept { return untrusted_; }
+  // What is wrong with a file of it; empty: nothing.
+  std::string_view distrust_file(const struct stat&) const noexcept;
+
   // A file of the directory, to read and write; empty with errno when it cannot be opened.
   descriptor open_existing(const char* file) const;
   descriptor open_or_create(const char* file) const;
+  descriptor open_to_look(const char* file) const;  // to read only
 
   // Opens or creates it anew, after somebody deleted or moved it: no file can be made in a deleted
   // directory. A failure when it cannot be.
@@ -65,16 +79,19 @@ class directory {
     descriptor fd;
     core::failure why;
     bool created = false;
+    std::optional<core::failure> untrusted;
     bool may_be_elsewhere = false;  // the default directory may be made in another place
   };
   opened try_open(const std::string& path, const directory_rules&);
-  void choose(const url& where, bool network);
+  void choose(const url& where, const directory_options&);
   void learn() noexcept;
+  descriptor create_shared(const char* file) const;
 
   descriptor_table& table_;
   std::string path_;
   directory_rules rules_;
   descriptor fd_;
+  std::optional<core::failure> untrusted_;
   std::mutex renewing_;
   std::size_t name_max_ = 0;
   bool remote_ = false;

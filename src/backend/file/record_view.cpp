@@ -24,7 +24,7 @@ std::optional<std::span<const char>> record_view::read(int fd, descriptor_table&
 // fork's child that has closed the descriptor.
 void record_view::map(int fd, descriptor_table& files, const directory& place,
                       const std::string& file) {
-  if (place.remote()) return;
+  if (place.remote() || place.shared()) return;
   const descriptor other = files.open([&] {
     return ::openat(place.get(), file.c_str(),
                     O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

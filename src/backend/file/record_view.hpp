@@ -16,7 +16,8 @@ namespace holdfast::file {
 // By pread(2) the first time, from then on through a mapping, which spares a system call in every
 // cycle. (Not on a network file system: other hosts' writes may not come through.) The file must
 // have its full size when it is read: whoever cuts it between that look and the reading kills this
-// process with SIGBUS, as with any mapped file; only the user's own processes can.
+// process with SIGBUS, as with any mapped file. In a directory of one user only that user's
+// processes can; in one that a group shares nothing is mapped.
 class record_view {
  public:
   record_view() noexcept = default;

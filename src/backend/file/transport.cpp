@@ -63,6 +63,10 @@ bool lock_file::open(std::chrono::microseconds wall) {
 bool lock_file::try_open_once(bool& again, std::chrono::microseconds wall) {
   again = false;
   waiters_.close();  // it may be of a directory that is not in use any more
+  if (folder_.place.untrusted()) {
+    trouble_ = *folder_.place.untrusted();
+    return false;
+  }
   if (!folder_.place.is_at_its_path()) {
     if (auto why = folder_.place.renew()) {
       trouble_ = std::move(*why);
@@ -81,11 +85,7 @@ bool lock_file::try_open_once(bool& again, std::chrono::microseconds wall) {
     return fail("open the lock file", error);
   }
   if (::fstat(fd_.get(), &st) != 0) return fail("look at the lock file", errno);
-  std::string_view wrong;
-  if (!S_ISREG(st.st_mode)) wrong = "is not a regular file: remove it";
-  if (st.st_uid != ::geteuid()) wrong = "belongs to another user: remove it";
-  if (st.st_nlink > 1) wrong = "has a second name, a hard link: remove one of them";
-  if (!wrong.empty()) {
+  if (const auto wrong = folder_.place.distrust_file(st); !wrong.empty()) {
     trouble_ = {errc::refused, "the lock file " + path() + ' ' + std::string(wrong)};
     fd_.reset();
     return false;
