@@ -24,7 +24,7 @@ set(static_needs_redis OFF)
 set(pc_libs "")
 if(HOLDFAST_WITH_REDIS AND NOT BUILD_SHARED_LIBS)
   set(static_needs_redis ON)
-  set(pc_libs " -lssl -lcrypto -lhiredis")
+  set(pc_libs " -lhiredis")
 endif()
 configure_package_config_file(cmake/holdfastConfig.cmake.in holdfastConfig.cmake
   INSTALL_DESTINATION ${package_folder})

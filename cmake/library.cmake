@@ -60,8 +60,10 @@ function(holdfast_flavour target)
   target_compile_definitions(${target} PRIVATE ${holdfast_definitions} PUBLIC ${arg_DEFINES})
   target_link_libraries(${target} PUBLIC Threads::Threads)
   if(HOLDFAST_WITH_REDIS)
+    # Of OpenSSL the headers alone: it is loaded when a TLS connection is made.
+    target_include_directories(${target} SYSTEM PRIVATE ${OPENSSL_INCLUDE_DIR})
     target_link_libraries(${target}
-      PRIVATE $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL PkgConfig::hiredis)
+      PRIVATE $<BUILD_INTERFACE:Boost::headers> ${CMAKE_DL_LIBS} PkgConfig::hiredis)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON POSITION_INDEPENDENT_CODE ON)
   if(arg_FOR_TESTS)

@@ -1,4 +1,5 @@
-# What the redis backend needs beside Boost.Asio: hiredis' parser, OpenSSL, and its scripts as C++.
+# What the redis backend needs beside Boost.Asio: hiredis' parser, the headers of OpenSSL, and its
+# scripts as C++.
 find_package(OpenSSL REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)

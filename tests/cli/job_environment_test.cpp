@@ -26,6 +26,12 @@ TEST_F(job_environment, has_name_and_growing_token) {
   EXPECT_GT(std::stoll(second.line()), token);
 }
 
+// Its start must cost little more than a start of flock(1), with every backend built in.
+TEST_F(job_environment, has_a_parent_without_libraries_that_a_file_lock_does_not_need) {
+  process run(on_file({}, shell("grep -c -e libcrypto -e libssl /proc/$PPID/maps")));
+  EXPECT_EQ(run.line(), "0");
+}
+
 TEST_F(job_environment, has_no_expiry_without_a_ttl) {
   process run(on_file({}, shell("echo ${HOLDFAST_EXPIRES-none} ${HOLDFAST_TTL-none}")),
               {.environment = {{"HOLDFAST_EXPIRES", "of an outer run"}, {"HOLDFAST_TTL", "5"}}});

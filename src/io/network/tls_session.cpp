@@ -1,9 +1,5 @@
 #include "io/network/tls_session.hpp"
 
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/x509v3.h>
-
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -11,10 +7,18 @@
 namespace holdfast::io {
 namespace {
 
+// Of a session that has no trouble: then it is there.
+const openssl_functions& tls() noexcept { return *openssl(); }
+
+// The host's name as the server is to hear it (SNI).
+long set_server_name(SSL* of, std::string name) {
+  return tls().SSL_ctrl(of, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
+}
+
 std::string openssl_text(unsigned long error) {
   if (error == 0) return "the connection ended";
   if (ERR_SYSTEM_ERROR(error)) return std::generic_category().message(ERR_GET_REASON(error));
-  const char* const reason = ::ERR_reason_error_string(error);
+  const char* const reason = tls().ERR_reason_error_string(error);
   return reason ? reason : "OpenSSL gives no reason";
 }
 
@@ -43,7 +47,7 @@ std::string verdict_on(long result, const std::string& host) {
              "authority as tls-ca";
     default:
       return std::string("the server's certificate is not accepted (") +
-             ::X509_verify_cert_error_string(result) + ")";
+             tls().X509_verify_cert_error_string(result) + ")";
   }
 }
 
@@ -74,26 +78,34 @@ std::string verdict_on_talk(unsigned long error) {
 
 }  // namespace
 
+void tls_session::freed::operator()(SSL* s) const noexcept { tls().SSL_free(s); }
+void tls_session::freed::operator()(SSL_CTX* c) const noexcept { tls().SSL_CTX_free(c); }
+
 tls_session::tls_session(const core::tls_terms& t, std::string where)
     : where_(std::move(where)), host_(t.host) {
-  ::ERR_clear_error();
-  context_.reset(::SSL_CTX_new(::TLS_client_method()));
+  const char* why_not = nullptr;
+  if (!openssl(&why_not)) {
+    refuse(why_not);
+    return;
+  }
+  tls().ERR_clear_error();
+  context_.reset(tls().SSL_CTX_new(tls().TLS_client_method()));
   if (!context_) {
     refuse("OpenSSL does not start");
     return;
   }
   if (!load(t)) return;
-  ssl_.reset(::SSL_new(context_.get()));
-  BIO* const in = ::BIO_new(::BIO_s_mem());
-  BIO* const out = ::BIO_new(::BIO_s_mem());
+  ssl_.reset(tls().SSL_new(context_.get()));
+  BIO* const in = tls().BIO_new(tls().BIO_s_mem());
+  BIO* const out = tls().BIO_new(tls().BIO_s_mem());
   if (!ssl_ || !in || !out) {
-    ::BIO_free(in);
-    ::BIO_free(out);
+    tls().BIO_free(in);
+    tls().BIO_free(out);
     refuse("there is no memory for TLS");
     return;
   }
-  ::SSL_set_bio(ssl_.get(), in, out);
-  ::SSL_set_connect_state(ssl_.get());
+  tls().SSL_set_bio(ssl_.get(), in, out);
+  tls().SSL_set_connect_state(ssl_.get());
   name_the_host(host_);
 }
 
@@ -105,67 +117,66 @@ bool tls_session::refuse(const std::string& what) {
 bool tls_session::load(const core::tls_terms& t) {
   SSL_CTX* const c = context_.get();
   const auto unreadable = [&](const std::string& file, const char* what) {
-    return refuse(file + " cannot be read as " + what + " (" + openssl_text(::ERR_get_error()) +
+    return refuse(file + " cannot be read as " + what + " (" + openssl_text(tls().ERR_get_error()) +
                   "); check the path, the rights and that it is PEM");
   };
-  ::SSL_CTX_set_verify(c, SSL_VERIFY_PEER, nullptr);
-  ::SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  if (::SSL_CTX_set_min_proto_version(c, TLS1_2_VERSION) != 1)
+  tls().SSL_CTX_set_verify(c, SSL_VERIFY_PEER, nullptr);
+  tls().SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  if (tls().SSL_CTX_ctrl(c, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, nullptr) != 1)
     return refuse("this OpenSSL has no TLS 1.2");
   if (t.ca_file.empty()) {
-    ::SSL_CTX_set_default_verify_paths(c);
-  } else if (::SSL_CTX_load_verify_locations(c, t.ca_file.c_str(), nullptr) != 1) {
+    tls().SSL_CTX_set_default_verify_paths(c);
+  } else if (tls().SSL_CTX_load_verify_locations(c, t.ca_file.c_str(), nullptr) != 1) {
     return unreadable(t.ca_file, "certificates (tls-ca)");
   }
   if (t.certificate_file.empty()) return true;
-  if (::SSL_CTX_use_certificate_chain_file(c, t.certificate_file.c_str()) != 1)
+  if (tls().SSL_CTX_use_certificate_chain_file(c, t.certificate_file.c_str()) != 1)
     return unreadable(t.certificate_file, "a certificate (tls-cert)");
   const std::string& key = t.key_file.empty() ? t.certificate_file : t.key_file;
-  if (::SSL_CTX_use_PrivateKey_file(c, key.c_str(), SSL_FILETYPE_PEM) != 1)
+  if (tls().SSL_CTX_use_PrivateKey_file(c, key.c_str(), SSL_FILETYPE_PEM) != 1)
     return unreadable(key, "the certificate's private key (tls-key)");
   return true;
 }
 
 bool tls_session::name_the_host(const std::string& host) {
   if (host.empty()) return refuse("there is no host name to verify; give it as tls-host");
-  X509_VERIFY_PARAM* const terms = ::SSL_get0_param(ssl_.get());
-  if (::X509_VERIFY_PARAM_set1_ip_asc(terms, host.c_str()) == 1) return true;
-  ::X509_VERIFY_PARAM_set_hostflags(terms, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  if (::SSL_set1_host(ssl_.get(), host.c_str()) == 1 &&
-      ::SSL_set_tlsext_host_name(ssl_.get(), host.c_str()) == 1)
+  X509_VERIFY_PARAM* const terms = tls().SSL_get0_param(ssl_.get());
+  if (tls().X509_VERIFY_PARAM_set1_ip_asc(terms, host.c_str()) == 1) return true;
+  tls().X509_VERIFY_PARAM_set_hostflags(terms, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (tls().SSL_set1_host(ssl_.get(), host.c_str()) == 1 && set_server_name(ssl_.get(), host) == 1)
     return true;
   return refuse(host + " is no name of a host; give another as tls-host");
 }
 
 void tls_session::complain() {
   if (trouble_.code) return;
-  const unsigned long error = ::ERR_peek_error();
-  const long verified = ::SSL_get_verify_result(ssl_.get());
+  const unsigned long error = tls().ERR_peek_error();
+  const long verified = tls().SSL_get_verify_result(ssl_.get());
   const bool of_certificate =
       verified != X509_V_OK && ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED;
   refuse(of_certificate ? verdict_on(verified, host_) : verdict_on_talk(error));
 }
 
 tls_session::state tls_session::shake_hands() noexcept {
-  ::ERR_clear_error();
-  const int r = ::SSL_do_handshake(ssl_.get());
+  tls().ERR_clear_error();
+  const int r = tls().SSL_do_handshake(ssl_.get());
   if (r == 1) return state::done;
-  const int why = ::SSL_get_error(ssl_.get(), r);
+  const int why = tls().SSL_get_error(ssl_.get(), r);
   if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return state::under_way;
   complain();
   return state::failed;
 }
 
 void tls_session::feed(std::span<const std::byte> bytes) noexcept {
-  ::BIO_write(::SSL_get_rbio(ssl_.get()), bytes.data(), size_of(bytes.size()));
+  tls().BIO_write(tls().SSL_get_rbio(ssl_.get()), bytes.data(), size_of(bytes.size()));
 }
 
 std::size_t tls_session::read(std::span<std::byte> into, state& after) noexcept {
-  ::ERR_clear_error();
+  tls().ERR_clear_error();
   after = state::under_way;
-  const int n = ::SSL_read(ssl_.get(), into.data(), size_of(into.size()));
+  const int n = tls().SSL_read(ssl_.get(), into.data(), size_of(into.size()));
   if (n > 0) return static_cast<std::size_t>(n);
-  const int why = ::SSL_get_error(ssl_.get(), n);
+  const int why = tls().SSL_get_error(ssl_.get(), n);
   if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return 0;
   after = why == SSL_ERROR_ZERO_RETURN ? state::done : state::failed;
   if (after == state::failed) complain();
@@ -173,21 +184,21 @@ std::size_t tls_session::read(std::span<std::byte> into, state& after) noexcept 
 }
 
 void tls_session::write(std::span<const std::byte> bytes) noexcept {
-  ::ERR_clear_error();
+  tls().ERR_clear_error();
   while (!bytes.empty()) {
-    const int n = ::SSL_write(ssl_.get(), bytes.data(), size_of(bytes.size()));
+    const int n = tls().SSL_write(ssl_.get(), bytes.data(), size_of(bytes.size()));
     if (n <= 0) return;  // the next read() tells what is wrong
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
 }
 
 void tls_session::say_goodbye() noexcept {
-  ::ERR_clear_error();
-  ::SSL_shutdown(ssl_.get());
+  tls().ERR_clear_error();
+  tls().SSL_shutdown(ssl_.get());
 }
 
 std::span<const std::byte> tls_session::take(std::span<std::byte> into) noexcept {
-  const int n = ::BIO_read(::SSL_get_wbio(ssl_.get()), into.data(), size_of(into.size()));
+  const int n = tls().BIO_read(tls().SSL_get_wbio(ssl_.get()), into.data(), size_of(into.size()));
   return into.first(n > 0 ? static_cast<std::size_t>(n) : 0);
 }
 

@@ -1,12 +1,11 @@
 // One TLS connection as a client, without its socket.
 #pragma once
-#include <openssl/ssl.h>
-
 #include <memory>
 #include <span>
 #include <string>
 
 #include "core/network.hpp"
+#include "io/network/openssl.hpp"
 
 namespace holdfast::io {
 
@@ -37,8 +36,8 @@ class tls_session {
   void complain();
 
   struct freed {
-    void operator()(SSL* s) const noexcept { ::SSL_free(s); }
-    void operator()(SSL_CTX* c) const noexcept { ::SSL_CTX_free(c); }
+    void operator()(SSL* s) const noexcept;
+    void operator()(SSL_CTX* c) const noexcept;
   };
   const std::string where_, host_;
   core::failure trouble_;
