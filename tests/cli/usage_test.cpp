@@ -87,7 +87,7 @@ TEST_F(usage, of_gc_needs_a_directory_whose_files_go) {
   EXPECT_EQ(used.wait(), (ending{0, 0}));
   process removed(holdfast({"gc", "--json", "--url", file_url() + "?unlink=1"}));
   EXPECT_EQ(removed.wait(), (ending{0, 0}));
-  EXPECT_EQ(removed.out(), "{\"removed\": 1}\n");
+  EXPECT_EQ(removed.out(), "{\"removed\":1}\n");
 }
 
 TEST_F(usage, of_no_renew_without_a_ttl_is_refused) {
