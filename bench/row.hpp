@@ -82,5 +82,6 @@ std::vector<contest> redis_readers();
 std::vector<contest> redis_readers_and_writers();
 std::vector<contest> redis_lingering();
 std::vector<contest> redis_several();
+std::vector<contest> redis_holders();
 
 }  // namespace bench

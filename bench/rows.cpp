@@ -38,6 +38,7 @@ constexpr row table[] = {
     {"redis/rw-read", measure::ratio, cycles, redis_readers},
     {"redis/rw-mixed", measure::ratio, acquisitions, redis_readers_and_writers},
     {"redis/linger", measure::ratio, cycles, redis_lingering},
+    {"redis/holders", measure::ratio, "us of the server per grant", redis_holders},
     {"redis/multi", measure::ratio, "rounds of four locks per second", redis_several},
 #endif
 };

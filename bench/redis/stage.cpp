@@ -63,4 +63,15 @@ std::uint64_t redis_stage::commands() {
   return n;
 }
 
+double redis_stage::cpu_seconds() {
+  const std::string all = server_.command({"INFO", "cpu"}).text;
+  double sum = 0;
+  for (const std::string_view field : {"used_cpu_user:", "used_cpu_sys:"}) {
+    const auto at = all.find(field);
+    if (at == std::string::npos) throw std::runtime_error("the server does not tell its CPU time");
+    sum += std::stod(all.substr(at + field.size()));
+  }
+  return sum;
+}
+
 }  // namespace bench

@@ -22,6 +22,7 @@ class redis_stage {
   std::uint64_t requests();
   // The same with every command that a script called.
   std::uint64_t commands();
+  double cpu_seconds();  // of the server, so far
 
  private:
   holdfast::testkit::redis_server server_;

@@ -77,14 +77,14 @@ if not first or first == id then
   if has_room(id, permits) then return enter(true) end
 end
 if ARGV[6] == '1' then return {busy, 0, now, 0, 0, 1, 0, 0} end
-local place = line_up(id, ARGV[3], ARGV[4], now)
+local place, is_new = line_up(id, ARGV[3], ARGV[4], now)
 if not is_reader then
   if permits > 1 then redis.call('HSET', P, id, permits) end
   redis.call('HSET', P, '#', total)
   redis.call('PEXPIRE', P, 31626000000)
 end
 -- Its place may be an earlier one, before those that have no room, or those before it are gone.
-local answer = in_line(id, place, now, ARGV[5] == '1',
+local answer = in_line(id, place, is_new, now, ARGV[5] == '1',
   not is_reader and redis.call('ZRANGE', R, 0, 0, 'WITHSCORES')[2], enter)
 if was_free and answer[1] == queued then answer[4] = 0 end
 return answer

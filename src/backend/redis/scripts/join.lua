@@ -17,7 +17,7 @@ if not owner then
   local first = next_in_line()
   if not first or first == id then return grant_to(id, ttl, now) end
 end
-local place = line_up(id, ARGV[3], ARGV[4], now)
+local place, is_new = line_up(id, ARGV[3], ARGV[4], now)
 if not owner then
   local whom, n = handover(now)
   if whom == nil then return {again, place, now, 0, 0, 1, 0} end
@@ -27,8 +27,8 @@ if not owner then
   end
   owner = whom
   -- Nobody before it looked when the lock became free: it looks again itself, as the next in line.
-  local answer = in_line(id, place, now, ARGV[5] == '1')
+  local answer = in_line(id, place, is_new, now, ARGV[5] == '1')
   answer[4] = 0
   return answer
 end
-return in_line(id, place, now, ARGV[5] == '1')
+return in_line(id, place, is_new, now, ARGV[5] == '1')

@@ -287,22 +287,24 @@ local function grant_to(id, ttl, now)
   return {granted, n, now, 0, tonumber(ttl), others, 0}
 end
 
--- At the end of the line, or where it was before.
+-- At the end of the line, or where it was before; and whether it was not in line.
 local function line_up(id, window, arrival, now)
   redis.call('HDEL', M, id)  -- the first write; what follows says it again
   local place = tonumber(redis.call('ZSCORE', Q, id) or arrival) or now
-  redis.call('ZADD', Q, whole(place), id)
+  local is_new = redis.call('ZADD', Q, whole(place), id) == 1
   if window ~= '250' then redis.call('HSET', M, id, window) end
   -- A little longer than the longest ttl: kept while somebody waits, gone when nobody does.
   redis.call('PEXPIRE', Q, 31626000000)
   redis.call('PEXPIRE', M, 31626000000)
-  return place
+  return place, is_new
 end
 
 -- How things are for a waiter in line. `looks`: it asks because its timer has ended; the next waiter
 -- gets a timer again, and those before it whose clients do not listen leave the line. `at`: when
 -- what it waits for ends, unless that is K. `come_in`: what to do when it has room by now.
-local function in_line(id, place, now, looks, at, come_in)
+-- Members are told that others wait when the line begins; who comes in later is told by its grant.
+-- To tell thousands at each question would cost more than all else.
+local function in_line(id, place, is_new, now, looks, at, come_in)
   local rank, left = redis.call('ZRANK', Q, id) or 0, redis.call('PTTL', K)
   if at and left > 0 then left = math.max(0, math.floor((at - now) / 1000) + 1) end
   local foreign = owner and is_ours() and 0 or 1
@@ -312,6 +314,6 @@ local function in_line(id, place, now, looks, at, come_in)
     rank = redis.call('ZRANK', Q, id) or 0
   end
   if rank == 0 and come_in and has_room(id) then return come_in(true) end
-  if rank == 0 and foreign == 0 then want() end
+  if rank == 0 and foreign == 0 and (is_new or not is_open()) then want() end
   return {queued, place, now, rank, left, 1, foreign}
 end
