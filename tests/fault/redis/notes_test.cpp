@@ -1,0 +1,75 @@
+// What the server knows of holders that were killed, or lost the lock, does not pile up.
+#include <string>
+
+#include "claims.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_notes : public on_redis {
+ protected:
+  static constexpr const char* notes = "holdfast:{x}:x:m";
+  static std::string lost_id(int n) {
+    const std::string digits = std::to_string(n);
+    return "hf1:00000000000000aa:" + std::string(32 - digits.size(), '0') + digits;
+  }
+  static long long kept(redis_server& server) { return server.command({"HLEN", notes}).number; }
+};
+
+// As 25 holders leave them that noted who they are, and were killed.
+TEST_F(redis_notes, on_lost_holders_go_when_later_ones_note_who_they_are) {
+  redis_server server;
+  for (int i = 0; i < 25; ++i) server.command({"HSET", notes, lost_id(i), "host|1|1|"});
+  peer p(server.url());
+  for (long long before = 25; before > 0;) {
+    wish w(p, "x");
+    ASSERT_TRUE(w.get(alone()));
+    ASSERT_TRUE(w.renew(usual_ttl));
+    const long long left = kept(server) - 1;  // its own is there
+    EXPECT_GE(left, before - 4) << "one grant is not to do it all";
+    ASSERT_LT(left, before);
+    before = left;
+    server.command({"DEL", "x"});
+  }
+  wish last(p, "x");  // a release with nobody in line leaves nothing
+  ASSERT_TRUE(last.get(alone()));
+  ASSERT_TRUE(last.renew(usual_ttl));
+  ASSERT_TRUE(last.release());
+  EXPECT_EQ(kept(server), 0);
+}
+
+TEST_F(redis_notes, on_waiters_and_holders_stay) {
+  redis_server server;
+  peer p(server.url());
+  wish first(p, "x"), next(p, "x");
+  ASSERT_TRUE(first.get(alone()));
+  next.ask(alone());
+  ASSERT_TRUE(eventually_in_line(server, 1));
+  const std::string waits = server.command({"ZRANGE", "holdfast:{x}:x:q", "0", "0"}).items[0].text;
+  server.command({"HSET", notes, waits, "1000"});
+  server.command({"HSET", notes, lost_id(1), "host|1|1|"});
+  ASSERT_TRUE(first.renew(usual_ttl));
+  EXPECT_EQ(server.command({"HEXISTS", notes, waits}).number, 1);
+  EXPECT_EQ(server.command({"HEXISTS", notes, first.owner()}).number, 1);
+  EXPECT_EQ(server.command({"HEXISTS", notes, lost_id(1)}).number, 0);
+  ASSERT_TRUE(first.release());
+  ASSERT_TRUE(next.heard.hears('g'));
+  ASSERT_TRUE(next.is_granted());
+}
+
+// A look at a free lock, whose holder was killed, grants it and tidies.
+TEST_F(redis_notes, on_lost_holders_go_with_the_grant_to_a_waiter) {
+  redis_server server;
+  peer p(server.url());
+  wish first(p, "x"), next(p, "x");
+  ASSERT_TRUE(first.get(alone(500ms)));
+  next.ask(alone());
+  ASSERT_TRUE(eventually_in_line(server, 1));
+  for (int i = 0; i < 3; ++i) server.command({"HSET", notes, lost_id(i), "host|1|1|"});
+  ASSERT_TRUE(next.heard.hears('g')) << "the first lease has ended";
+  ASSERT_TRUE(next.is_granted());
+  EXPECT_EQ(kept(server), 0);
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test
