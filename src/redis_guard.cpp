@@ -18,6 +18,7 @@ constexpr std::size_t token_digits = 19;
 
 redis_guard::redis_guard(client where, std::string_view key, fencing how)
     : where_(std::move(where)), key_(key), how_(how) {
+  if (!where_) core::fail(errc::closed, "redis_guard", "the client is empty: open() it first", key);
   const auto& impl = detail::client_access::impl(where_);
   if (auto fault = impl.rules().store->name_fault(key); !fault.empty() || key.empty())
     core::fail(errc::bad_name, "redis_guard", key.empty() ? "the key is empty" : std::move(fault),
@@ -31,7 +32,16 @@ bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_
   return ask(how_ == fencing::exact ? "exact" : "ordered", token, owner, value);
 }
 
+bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_view value,
+                        std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return write(token, owner, value); });
+}
+
 void redis_guard::set(std::string_view owner) { ask("set", 0, owner, {}); }
+
+void redis_guard::set(std::string_view owner, std::error_code& ec) {
+  core::in_either_form(&ec, [&] { set(owner); });
+}
 
 bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_view owner,
                       std::string_view value) {

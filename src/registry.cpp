@@ -6,6 +6,7 @@
 #include "io/real_environment.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
 #include "backend/memory/backend.hpp"
+#include "backend/memory/shifted_environment.hpp"
 #endif
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/backend.hpp"
@@ -40,6 +41,14 @@ std::span<const scheme> schemes() noexcept {
       {"mysql", nullptr, ""},
   };
   return table;
+}
+
+environment& environment_of([[maybe_unused]] const url& where, environment& real) {
+#ifdef HOLDFAST_WITH_MEMORY
+  if (where.scheme() == "memory" && !where.path().empty())
+    return memory::environment_of(where.path());
+#endif
+  return real;
 }
 
 }  // namespace core

@@ -1,12 +1,16 @@
-// The part of holdfast/asio.hpp that is about several locks. Include that one.
+// The part of holdfast/asio.hpp for several locks. Include that one.
 #pragma once
-#include <holdfast/asio.hpp>
+#include <holdfast/asio_entry.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/multi_mutex.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/compose.hpp>
 #include <memory>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,60 +18,68 @@ namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
 
-struct async_step_beginning {
-  template <class Handler>
-  void operator()(Handler&& h, const std::shared_ptr<async_taking>& all) const {
-    const auto entry = entry_of(std::forward<Handler>(h));
-    entry->start(clients_of(*all), [&](bool) { return step_of(all, entry); });
-  }
-};
-
+// `Make` gives what takes the locks, or throws lock_error.
+template <class Make>
 class async_taking_all {
  public:
-  async_taking_all(std::vector<slot*> homes, wait_bound bound, const acquire_options& o)
-      : homes_(std::move(homes)), bound_(bound), note_(o.note), options_(o) {}
+  async_taking_all(Make m, wait_bound b, const acquire_options* o)
+      : make_(std::move(m)), bound_(b), options_(o) {}
 
   template <class Self>
   void operator()(Self& self) {
     self.reset_cancellation_state(boost::asio::enable_total_cancellation());
-    options_.note = note_;
-    all_ = taking_of(homes_, options_, sizeof options_, bound_);
+    try {
+      all_ = options_.with_call(bound_, [&](const acquire_call& c) { return make_(c); });
+    } catch (const lock_error& e) {
+      return begin_step(self, {}, [code = e.code()](const auto& entry) {
+        answer_at_once(*entry, code);
+        return async_op();
+      });
+    }
     next_step(self);
   }
   template <class Self>
-  void operator()(Self& self, boost::system::error_code) {
+  void operator()(Self& self, boost::system::error_code failed) {
+    if (!all_) return self.complete(failed, lease_set());
     if (!is_over(*all_)) return next_step(self);
     std::error_code code;
     lease_set got = result_of(*all_, code);
-    self.complete(code, std::move(got));
+    self.complete(boost_code(code), std::move(got));
   }
 
  private:
   template <class Self>
   void next_step(Self& self) {
     if (self.cancelled() != boost::asio::cancellation_type::none) withdraw(*all_);
-    const auto all = all_;
-    boost::asio::async_initiate<Self, void(boost::system::error_code)>(async_step_beginning(), self,
-                                                                       all);
+    begin_step(self, clients_of(*all_),
+               [all = all_](const auto& entry) { return step_of(all, entry); });
   }
 
-  std::vector<slot*> homes_;
+  Make make_;
   wait_bound bound_;
-  std::string note_;
-  acquire_options options_;
+  kept_options options_;
   std::shared_ptr<async_taking> all_;  // once it has begun
 };
 
-template <class Token>
-auto async_take_all(const std::vector<exclusive_lockable*>& locks, wait_bound bound,
-                    const acquire_options& o, Token&& token) {
-  return boost::asio::async_compose<Token, void(boost::system::error_code, lease_set)>(
-      async_taking_all(together::homes_of(locks), bound, o), token);
+template <class Make, class... Token>
+auto start_taking(Make make, wait_bound b, const acquire_options* o, Token&&... given) {
+  auto&& token = token_of(given...);
+  return boost::asio::async_compose<decltype(token), void(boost::system::error_code, lease_set)>(
+      async_taking_all<Make>(std::move(make), b, o), token);
 }
 
-class async_releasing_all {
+template <class... Token>
+auto start_acquire(const multi_mutex& all, wait_bound b, const acquire_options* o,
+                   Token&&... token) {
+  return start_taking([from = &all](const acquire_call& c) { return taking_of(*from, c); }, b, o,
+                      std::forward<Token>(token)...);
+}
+
+// One operation on each of several leases; the first fault of all is the fault.
+template <class Leases, class Begin>
+class async_for_each {
  public:
-  explicit async_releasing_all(std::vector<lease> all) : all_(std::move(all)) {}
+  async_for_each(Leases all, Begin b) : all_(std::move(all)), begin_(std::move(b)) {}
 
   template <class Self>
   void operator()(Self& self) {
@@ -77,54 +89,51 @@ class async_releasing_all {
       std::atomic<std::size_t> left;
       std::atomic<int> first{0};
     };
-    std::vector<lease> all = std::move(all_);
-    if (all.empty()) all.emplace_back();  // completes with not_held
+    Leases all = std::move(all_);
+    const Begin begin_one = begin_;
     const auto executor = self.get_executor();
     const auto shared = std::make_shared<parting>(std::move(self));
-    shared->left = all.size();
-    for (lease& l : all)
-      l.async_release(
-          boost::asio::bind_executor(executor, [shared](boost::system::error_code code) {
-            int none = 0;
-            if (code) shared->first.compare_exchange_strong(none, std::error_code(code).value());
-            if (--shared->left > 0) return;
-            const int why = shared->first;
-            shared->whose.complete(why ? make_error_code(errc{why}) : std::error_code());
-          }));
+    const auto on_end = [shared](boost::system::error_code code) {
+      int none = 0;
+      if (code) shared->first.compare_exchange_strong(none, std::error_code(code).value());
+      if (--shared->left > 0) return;
+      const int why = shared->first;
+      shared->whose.complete(boost_code(why ? make_error_code(errc{why}) : std::error_code()));
+    };
+    lease none;
+    shared->left = std::max<std::size_t>(all.size(), 1);
+    if (all.empty()) begin_one(none, boost::asio::bind_executor(executor, on_end));  // not_held
+    for (auto& l : all) begin_one(l, boost::asio::bind_executor(executor, on_end));
   }
 
  private:
-  std::vector<lease> all_;
+  Leases all_;
+  Begin begin_;
 };
+
+template <class Leases, class Begin, class... Token>
+auto start_for_each(Leases all, Begin begin, Token&&... given) {
+  auto&& token = token_of(given...);
+  return boost::asio::async_compose<decltype(token), void(boost::system::error_code)>(
+      async_for_each<Leases, Begin>(std::move(all), std::move(begin)), token);
+}
 
 }  // namespace detail
 
-template <class Token>
-auto multi_mutex::async_acquire(const acquire_options& o, Token&& token) const {
-  return detail::async_take_all(members_, detail::wait_bound::forever(), o, token);
+template <class... Token>
+auto lease_set::async_release(Token&&... token) {
+  return detail::start_for_each(
+      detail::together::members_of(std::move(*this)),
+      [](lease& l, auto handler) { l.async_release(std::move(handler)); },
+      std::forward<Token>(token)...);
 }
 
-template <class Token>
-auto multi_mutex::async_acquire(Token&& token) const {
-  return detail::async_take_all(members_, detail::wait_bound::forever(), {}, token);
-}
-
-template <class Token>
-auto multi_mutex::async_try_acquire(const acquire_options& o, Token&& token) const {
-  return detail::async_take_all(members_, detail::wait_bound::one_attempt(), o, token);
-}
-
-template <class R, class P, class Token>
-auto multi_mutex::async_try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o,
-                                        Token&& token) const {
-  const auto bound = detail::wait_bound::within(detail::to_nanoseconds(d));
-  return detail::async_take_all(members_, bound, o, token);
-}
-
-template <class Token>
-auto lease_set::async_release(Token&& token) {
-  return boost::asio::async_compose<Token, void(boost::system::error_code)>(
-      detail::async_releasing_all(detail::together::members_of(std::move(*this))), token);
+template <class... Token>
+auto lease_set::async_extend(std::chrono::milliseconds ttl, Token&&... token) {
+  return detail::start_for_each(
+      std::span<lease>(members_),
+      [ttl](lease& l, auto handler) { l.async_extend(ttl, std::move(handler)); },
+      std::forward<Token>(token)...);
 }
 
 }  // namespace v0

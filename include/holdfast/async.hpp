@@ -1,10 +1,12 @@
 // What holdfast/asio.hpp has below Boost. Not for users to name.
 #pragma once
+#include <holdfast/client.hpp>
 #include <holdfast/lockable.hpp>
 
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -31,26 +33,48 @@ class async_answers {
   ~async_answers() = default;
 };
 
-// `size` is sizeof(acquire_options) as the caller knows it.
-// Null when it is answered at once, with what is wrong. Else begin() follows.
-HOLDFAST_API std::shared_ptr<async_operation> acquire_of(const lockable_base&, lock_mode,
-                                                         const acquire_options&, std::size_t size,
-                                                         wait_bound, bool may_be_withdrawn,
-                                                         std::shared_ptr<async_answer>);
-HOLDFAST_API void begin(const std::shared_ptr<async_operation>&);
+inline void answer_at_once(async_answer& to, std::error_code code) noexcept {
+  lease nothing;
+  std::shared_ptr<void> no_end;
+  (void)to.answered(code, nothing, no_end);
+}
+
+// What is begun and can be withdrawn. Null: it was answered at once, with what is wrong; else
+// begin() follows.
+using async_op = std::shared_ptr<async_operation>;
+using answer_to = std::shared_ptr<async_answer>;
+HOLDFAST_API async_op acquire_of(const lockable_base&, lock_mode, const acquire_call&,
+                                 bool may_be_withdrawn, answer_to);
+HOLDFAST_API async_op loss_wait_of(const lease&, answer_to);
+HOLDFAST_API async_op opening_of(std::string_view url, const open_options&,
+                                 std::shared_ptr<client> into, answer_to);
+HOLDFAST_API void begin(const async_op&);
 HOLDFAST_API void withdraw(async_operation&) noexcept;
-// Several locks, which must live as long as it does: taken in steps, each from step_of() and
-// begin() to its answer, until is_over(); then result_of() tells what is had.
-HOLDFAST_API std::shared_ptr<async_taking> taking_of(std::span<slot* const>, const acquire_options&,
-                                                     std::size_t size, wait_bound);
-HOLDFAST_API std::shared_ptr<async_operation> step_of(const std::shared_ptr<async_taking>&,
-                                                      std::shared_ptr<async_answer>);
+
+// Several locks, taken in steps. A step goes from step_of() and begin() to its answer. Once
+// is_over(), result_of() gives the leases. The locks must live until the first step has begun.
+// Throw lock_error.
+HOLDFAST_API std::shared_ptr<async_taking> taking_of(const multi_mutex&, const acquire_call&);
+HOLDFAST_API std::shared_ptr<async_taking> taking_of(const client&, const lock_names&,
+                                                     const acquire_call&);
+HOLDFAST_API async_op step_of(const std::shared_ptr<async_taking>&, answer_to);
 HOLDFAST_API void withdraw(async_taking&) noexcept;
 HOLDFAST_API bool is_over(const async_taking&) noexcept;
 HOLDFAST_API lease_set result_of(async_taking&, std::error_code&);
 HOLDFAST_API std::vector<std::shared_ptr<client_impl>> clients_of(const async_taking&);
-HOLDFAST_API void begin_release(lease&, std::shared_ptr<async_answer>);
 
+// What is begun and goes its way.
+HOLDFAST_API void begin_extension(const lease&, std::chrono::milliseconds ttl, answer_to);
+HOLDFAST_API void begin_release(lease&, answer_to);
+HOLDFAST_API void begin_closing(const client&, std::shared_ptr<bool> into, answer_to);
+HOLDFAST_API void begin_inspection(const client&, std::string_view prefix,
+                                   std::shared_ptr<std::vector<holder>> into, answer_to);
+HOLDFAST_API void begin_holders(const client&, std::string_view name,
+                                std::shared_ptr<std::vector<holder>> into, answer_to);
+HOLDFAST_API void begin_breaking(const client&, std::string_view name, std::string_view seen,
+                                 std::shared_ptr<bool> into, answer_to);
+
+HOLDFAST_API std::shared_ptr<client_impl> client_of(const client&);  // null when it is empty
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const lockable_base&);
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const lease&);  // null when it is empty
 // What was begun is sent, and its answer awaited by a thread of the library when nobody blocks.

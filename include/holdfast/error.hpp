@@ -17,6 +17,21 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
+// A std::error_code with one of them equals a condition of std::errc too:
+//
+//   std::errc                     | holdfast::errc
+//   ------------------------------+--------------------------------------
+//   timed_out                     | timed_out
+//   operation_canceled            | canceled
+//   owner_dead                    | lost
+//   operation_not_permitted       | not_held, forked
+//   resource_deadlock_would_occur | would_self_deadlock
+//   host_unreachable              | unavailable, no_quorum
+//   state_not_recoverable         | outcome_unknown
+//   permission_denied             | refused
+//   not_supported                 | unsupported
+//   invalid_argument              | bad_url, bad_name, bad_option, mismatch
+//   bad_file_descriptor           | closed
 enum class errc {
   timed_out = 1,        // the time given for the wait has passed
   canceled,             // the wait was ended by its stop_token

@@ -28,6 +28,7 @@ class fencing_guard;
 class redis_guard;
 
 namespace detail {
+struct acquire_call;
 class async_answer;
 class async_operation;
 class async_taking;

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
@@ -33,8 +34,8 @@ class fencing_guard {
   explicit fencing_guard(fencing how = fencing::ordered) noexcept : how_(how) {}
 
   // May the holder of this token write? `owner` is lease::owner().
-  bool admit(std::int64_t token, std::string_view owner);
-  bool admit(const lease& by) { return admit(by.token(), by.owner()); }
+  [[nodiscard]] bool admit(std::int64_t token, std::string_view owner);
+  [[nodiscard]] bool admit(const lease& by) { return admit(by.token(), by.owner()); }
   // For exact: from here on this owner writes, and no other.
   void set(std::string_view owner);
   std::int64_t last() const;  // the highest token that was admitted
@@ -51,18 +52,24 @@ class fencing_guard {
 // client of a redis: URL, which may be another server than the lock's. Safe from any thread.
 class redis_guard {
  public:
-  // Throws lock_error: bad_name, unsupported.
+  // Throws lock_error: bad_name, unsupported, closed (the client is empty).
   redis_guard(client where, std::string_view key, fencing how = fencing::ordered);
 
   // True when it was written, false when the guard refused it. Waits for the answer, at most the
   // client's op-timeout. Errors: unavailable, refused, mismatch (the key holds something else),
   // closed. After `unavailable` nothing is known of the write; it may be repeated.
-  bool write(std::int64_t token, std::string_view owner, std::string_view value);
-  bool write(const lease& by, std::string_view value) {
+  [[nodiscard]] bool write(std::int64_t token, std::string_view owner, std::string_view value);
+  [[nodiscard]] bool write(std::int64_t token, std::string_view owner, std::string_view value,
+                           std::error_code&);
+  [[nodiscard]] bool write(const lease& by, std::string_view value) {
     return write(by.token(), by.owner(), value);
   }
-  // For exact: from here on this owner writes, and no other.
+  [[nodiscard]] bool write(const lease& by, std::string_view value, std::error_code& ec) {
+    return write(by.token(), by.owner(), value, ec);
+  }
+  // For exact: from here on this owner writes, and no other. Waits and fails as write().
   void set(std::string_view owner);
+  void set(std::string_view owner, std::error_code&);
 
   // The same check for scripts of your own: Lua text that defines
   //   holdfast_admits(guard_key, token, owner)   ordered; true when the write may be done

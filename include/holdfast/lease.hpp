@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace holdfast {
@@ -48,6 +49,13 @@ class [[nodiscard]] lease {
   // {} while held, else why not: errc::lost, not_held, forked, closed.
   std::error_code status() const noexcept;
 
+  // The lock that it holds, and as what: the mode turns from exclusive to shared with a downgrade;
+  // permits are those of a semaphore, 1 for every other lock. Empty, or made before a fork():
+  // exclusive and 0. The name is "" when empty, and valid until the lease is released.
+  std::string_view name() const noexcept;
+  lock_mode mode() const noexcept;
+  std::uint32_t permits() const noexcept;
+
   // The fencing token, 1 .. 2^63-1: grows with each grant of this lock. 0 when empty.
   std::int64_t token() const noexcept;
   // Who holds the lock at the store, as client::inspect() shows it: for a guard that compares
@@ -80,11 +88,17 @@ class [[nodiscard]] lease {
   // in the background). The lease is empty afterwards in every case.
   void release();
   void release(std::error_code&) noexcept;
-  template <class Token>
-  auto async_release(Token&& token);  // the same without blocking: holdfast/asio.hpp
 
   // Queues the release and waits for nothing; does nothing when empty.
   void unlock() noexcept;
+
+  // The same without blocking, for Boost.Asio: see holdfast/asio.hpp, which these need.
+  template <class... Token>
+  auto async_extend(std::chrono::milliseconds ttl, Token&&... token);
+  template <class... Token>
+  auto async_wait_lost(Token&&... token) const;
+  template <class... Token>
+  auto async_release(Token&&... token);
 
  private:
   friend struct detail::lockable_state;

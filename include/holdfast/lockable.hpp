@@ -2,6 +2,7 @@
 #pragma once
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/verbs.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -14,34 +15,6 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
-
-struct wait_bound {  // how long a verb waits
-  enum class kind : unsigned char { forever, one_attempt, within } what = kind::forever;
-  std::chrono::nanoseconds most{};
-
-  static wait_bound forever() noexcept { return {}; }
-  static wait_bound one_attempt() noexcept { return {kind::one_attempt, {}}; }
-  static wait_bound within(std::chrono::nanoseconds d) noexcept {
-    return d <= d.zero() ? one_attempt() : wait_bound{kind::within, d};
-  }
-  bool is_try() const noexcept { return what != kind::forever; }
-};
-
-template <class Rep, class Period>
-std::chrono::nanoseconds to_nanoseconds(std::chrono::duration<Rep, Period> d) noexcept {
-  using seconds = std::chrono::duration<double>;
-  constexpr auto most = std::chrono::nanoseconds::max();
-  if (std::chrono::duration_cast<seconds>(d) >= std::chrono::duration_cast<seconds>(most))
-    return most;
-  if (d <= d.zero()) return {};
-  return std::chrono::ceil<std::chrono::nanoseconds>(d);
-}
-
-template <class Clock, class Duration>
-std::chrono::nanoseconds left_until(const std::chrono::time_point<Clock, Duration>& t) noexcept {
-  const auto now = Clock::now();
-  return t <= now ? std::chrono::nanoseconds{} : to_nanoseconds(t - now);
-}
 
 struct lock_kind {
   bool recursive = false;
@@ -57,16 +30,16 @@ class lockable_base {
  protected:
   friend class async_operation;
   friend class together;
-  lockable_base(const client&, std::string_view name, lock_kind);
+  // `size` is sizeof(acquire_options) as the caller knows it, so that members can be added.
+  lockable_base(const client&, std::string_view name, lock_kind, const acquire_options& defaults,
+                std::size_t size);
   lockable_base(lockable_base&&) noexcept;
   lockable_base& operator=(lockable_base&&) noexcept;
   ~lockable_base();  // terminates when locked: with std::mutex that is undefined
 
-  // `size` is sizeof(acquire_options) as the caller knows it, so that members can be added.
-  lease take(lock_mode, const acquire_options&, std::size_t size, wait_bound, std::stop_token,
-             std::error_code*) const;
-  lease take_again(const lease& mine) const;
-  lease take_down(lease&& exclusive) const;
+  lease take(lock_mode, acquire_call) const;
+  lease take_again(const lease& mine, std::error_code*) const;
+  lease take_down(lease&& exclusive, std::error_code*) const;
   bool lock_within(wait_bound);
   void unlock_current() noexcept;
   bool lock_shared_within(wait_bound);
@@ -75,74 +48,46 @@ class lockable_base {
   std::uint32_t permits_in_all() const noexcept;
 
  private:
-  turn& turn_of(const lease& mine, std::string_view operation) const;
+  turn* turn_of(const lease& mine, std::string_view operation, std::error_code*) const;
   std::unique_ptr<lockable_state> state_;
 };
 
 }  // namespace detail
 
-// The verbs of a lock: `acquire` waits, `try_acquire` makes one attempt, `_for` and `_until` wait
-// at most so long. A stop_token ends a wait, never a held lease; who is stopped before he asks
-// makes one attempt, as with std::condition_variable_any, and gets the lock if it is free.
-//   throwing form    : acquire throws lock_error when not granted; try_ verbs come back empty when
-//                      busy, timed out or stopped, and throw when broken
+// The verbs of a lock. Each takes, in this order and all optional, acquire_options, a
+// std::stop_token and a std::error_code:
+//
+//   m.acquire()   m.acquire({.ttl = 10s})   m.acquire(stop)   m.try_acquire_for(1s, {}, stop, ec)
+//
+//   acquire               waits until it is granted
+//   try_acquire           makes one attempt
+//   try_acquire_for       waits at most that duration; 0 or less: one attempt
+//   try_acquire_until     waits at most until that time of any clock
+//   async_...             the same without blocking, for Boost.Asio: holdfast/asio.hpp
+//
+//   throwing form    : acquire throws lock_error when not granted; try_ verbs return an empty lease
+//                      when busy, timed out or stopped, and throw when broken
 //   error_code& form : ec is set exactly when the throwing form throws, else cleared
-// A bound shorter than ?op-timeout= may pass before a silent backend counts as broken: then it is
-// busy. Safe from any thread.
+//
+// Without options the lock's defaults hold. Of options that are given, what is left unset (ttl,
+// renew, note, max_hold) comes from the lock's defaults; permits does not.
+// A stop_token ends a wait, never a held lease. If stop was requested before the call, exactly one
+// attempt is made, as with std::condition_variable_any, and a free lock is granted.
+// Errors: bad_option, unsupported, mismatch, unavailable, refused, lost, closed, forked; of acquire
+// canceled besides. A bound shorter than ?op-timeout= may pass before a silent backend counts as
+// broken: then it is busy. Safe from any thread.
 template <lock_mode mode>
-class acquirable : public detail::lockable_base {
- public:
-  lease acquire(const acquire_options& o = {}, std::stop_token s = {}) const {
-    return take(mode, o, sizeof o, detail::wait_bound::forever(), std::move(s), nullptr);
-  }
-  lease acquire(const acquire_options& o, std::stop_token s, std::error_code& ec) const {
-    return take(mode, o, sizeof o, detail::wait_bound::forever(), std::move(s), &ec);
-  }
-  lease try_acquire(const acquire_options& o = {}) const {
-    return take(mode, o, sizeof o, detail::wait_bound::one_attempt(), {}, nullptr);
-  }
-  lease try_acquire(const acquire_options& o, std::error_code& ec) const {
-    return take(mode, o, sizeof o, detail::wait_bound::one_attempt(), {}, &ec);
-  }
-  template <class R, class P>
-  lease try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o = {},
-                        std::stop_token s = {}) const {
-    const auto bound = detail::wait_bound::within(detail::to_nanoseconds(d));
-    return take(mode, o, sizeof o, bound, std::move(s), nullptr);
-  }
-  template <class R, class P>
-  lease try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o, std::stop_token s,
-                        std::error_code& ec) const {
-    const auto bound = detail::wait_bound::within(detail::to_nanoseconds(d));
-    return take(mode, o, sizeof o, bound, std::move(s), &ec);
-  }
-  template <class C, class D>
-  lease try_acquire_until(std::chrono::time_point<C, D> t, const acquire_options& o = {},
-                          std::stop_token s = {}) const {
-    return try_acquire_for(detail::left_until(t), o, std::move(s));
-  }
-  template <class C, class D>
-  lease try_acquire_until(std::chrono::time_point<C, D> t, const acquire_options& o,
-                          std::stop_token s, std::error_code& ec) const {
-    return try_acquire_for(detail::left_until(t), o, std::move(s), ec);
-  }
-
-  // The same without blocking, for Boost.Asio: holdfast/asio.hpp, which defines them.
-  template <class Token>
-  auto async_acquire(Token&& token) const;
-  template <class Token>
-  auto async_acquire(const acquire_options& o, Token&& token) const;
-  template <class Token>
-  auto async_try_acquire(const acquire_options& o, Token&& token) const;
-  template <class R, class P, class Token>
-  auto async_try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o,
-                             Token&& token) const;
-
+class acquirable : public detail::lockable_base,
+                   public detail::acquire_verbs<acquirable<mode>, lease> {
  protected:
   using lockable_base::lockable_base;
   acquirable(acquirable&&) noexcept = default;
   acquirable& operator=(acquirable&&) noexcept = default;
   ~acquirable() = default;
+
+ private:
+  friend class detail::acquire_verbs<acquirable<mode>, lease>;
+  lease take(detail::acquire_call c) const { return lockable_base::take(mode, std::move(c)); }
 };
 
 // A lock that one may hold alone.
@@ -151,16 +96,17 @@ class exclusive_lockable : public acquirable<lock_mode::exclusive> {
   // Lockable and TimedLockable, for std::lock_guard, unique_lock, scoped_lock and
   // condition_variable_any. The object stays occupied from lock() to its own unlock(), whether the
   // lease is lost or not, so that a stale holder can never unlock its successor. lock() throws
-  // lock_error; try_lock and its timed forms are false when busy and throw when broken.
+  // lock_error; try_lock and its timed forms are false when busy and throw when broken. The lease
+  // has the options that were given as the lock's defaults.
   void lock() { lock_within(detail::wait_bound::forever()); }
-  bool try_lock() { return lock_within(detail::wait_bound::one_attempt()); }
+  [[nodiscard]] bool try_lock() { return lock_within(detail::wait_bound::one_attempt()); }
   void unlock() noexcept { unlock_current(); }
   template <class R, class P>
-  bool try_lock_for(std::chrono::duration<R, P> d) {
-    return lock_within(detail::wait_bound::within(detail::to_nanoseconds(d)));
+  [[nodiscard]] bool try_lock_for(std::chrono::duration<R, P> d) {
+    return lock_within(detail::within(d));
   }
   template <class C, class D>
-  bool try_lock_until(std::chrono::time_point<C, D> t) {
+  [[nodiscard]] bool try_lock_until(std::chrono::time_point<C, D> t) {
     return try_lock_for(detail::left_until(t));
   }
 

@@ -24,8 +24,9 @@ inline namespace HOLDFAST_API v0 {
 //   store.stop_requests_of(client);     // as if its process had been stopped: its leases run out
 //
 // What a single client shall meet can stand in its URL, where the program under test opens it:
-// ?latency=DURATION, lose-requests=P, lose-replies=P (chances from 0 to 1), seed=N,
-// stop-after=DURATION (nothing of this client arrives any more so long after the open).
+// ?lifetime=process (leases do not run out, as those of file:), latency=DURATION, lose-requests=P,
+// lose-replies=P (chances from 0 to 1), seed=N, stop-after=DURATION (nothing of this client arrives
+// any more so long after the open).
 class memory_store {
  public:
   explicit memory_store(std::string_view name);  // throws lock_error (bad_name), as client::mutex
@@ -44,9 +45,17 @@ class memory_store {
   // From now on each request and each reply is lost with these chances (0 to 1), drawn from `seed`:
   // the same seed and the same calls lose the same messages.
   void lose_at_random(std::uint64_t seed, double requests, double replies);
+  // Moves the clock of the store and of its clients forward: leases, time-outs and bounds of waits
+  // run out as if that time had passed while the process stood still. held(), status() and
+  // expires() tell so at once; waiters, callbacks and releases follow, on threads of the library.
+  // A lease whose ttl is over is lost, renewed or not: to see renewals, advance in steps of less
+  // than a third of the ttl. The clock of a name goes on from there as long as the process lives. A
+  // negative time is none.
+  void advance(std::chrono::nanoseconds);
   // Nothing of this client arrives any more, and nothing reaches it, as if its process was killed
   // or stopped; until resume_requests_of(): then those that wait ask again at once. What is under
   // way is dropped. Throw lock_error (bad_option) when the client's locks are not in this store.
+  // A client that is stopped, or in an outage, closes at once and leaves behind what it holds.
   void stop_requests_of(const client&);
   void resume_requests_of(const client&);
   // No request is answered by anybody until end_outage(), and none has an effect. Then those that

@@ -31,16 +31,21 @@ class [[nodiscard]] lease_set {
   lease_clock::time_point expires() const noexcept;                     // the earliest
   std::span<const lease> members() const noexcept { return members_; }  // in the caller's order
 
-  // Extends one after the other, as lease::extend(), whatever became of those before it, and
-  // reports the first fault. A store that does not answer takes an op-timeout for each.
+  // Extends all of them, as lease::extend(), whatever becomes of the others, and reports the first
+  // fault. All are requested before the first answer is awaited, in one write where the store is
+  // one: a store that does not answer takes one op-timeout in all.
   void extend(std::chrono::milliseconds ttl);
   void extend(std::chrono::milliseconds ttl, std::error_code&);
   // Gives all back and reports the first fault, as lease::release().
   void release();
   void release(std::error_code&) noexcept;
-  template <class Token>
-  auto async_release(Token&& token);  // the same without blocking: holdfast/asio.hpp
   void unlock() noexcept;
+
+  // The same without blocking, for Boost.Asio: see holdfast/asio.hpp, which these need.
+  template <class... Token>
+  auto async_extend(std::chrono::milliseconds ttl, Token&&... token);
+  template <class... Token>
+  auto async_release(Token&&... token);
 
  private:
   friend class detail::together;
@@ -56,13 +61,15 @@ namespace detail {
 // The library's side of multi_mutex. Not for users to name.
 class together {
  public:
-  static lease_set take(std::span<exclusive_lockable* const>, const acquire_options&,
-                        std::size_t size, wait_bound, std::stop_token, std::error_code*);
+  static lease_set take(std::span<exclusive_lockable* const>, acquire_call);
   static std::error_code release(std::vector<lease>&) noexcept;
+  static void extend(std::span<const lease>, std::chrono::milliseconds ttl, std::error_code*);
   static void refuse_none_or_twins(std::span<exclusive_lockable* const>);
-  static std::vector<slot*> homes_of(std::span<exclusive_lockable* const>);
+  static std::vector<std::pair<slot*, acquire_options>> asked_of(
+      std::span<exclusive_lockable* const>, const acquire_call&);
   static lease_set set_of(several&);
   static std::vector<lease> members_of(lease_set&&) noexcept;
+  static const std::vector<exclusive_lockable*>& locks_of(const multi_mutex&) noexcept;
 };
 
 }  // namespace detail
@@ -72,7 +79,11 @@ class together {
 // free; else one after the other in the order of (name, backend), whatever the order given, so that
 // two of them never wait for each other; all programs must spell a backend's URL alike, but for its
 // options. Throws errc::bad_option when there is none or the same one twice.
-class multi_mutex final {
+//
+// The verbs of every lock (lockable.hpp), for all at once: acquire, try_acquire, their timed and
+// async forms; each gives a lease_set. The options hold for each of the locks; what they leave
+// unset comes from each lock's own defaults.
+class multi_mutex final : public detail::acquire_verbs<multi_mutex, lease_set> {
  public:
   template <class... Locks>
   explicit multi_mutex(Locks&... locks) : members_{&locks...} {
@@ -82,52 +93,27 @@ class multi_mutex final {
     check();
   }
 
-  // The verbs of every lock (lockable.hpp), for all at once; the options hold for each.
-  lease_set acquire(const acquire_options& o = {}, std::stop_token s = {}) const {
-    return take(o, detail::wait_bound::forever(), std::move(s), nullptr);
-  }
-  lease_set acquire(const acquire_options& o, std::stop_token s, std::error_code& ec) const {
-    return take(o, detail::wait_bound::forever(), std::move(s), &ec);
-  }
-  lease_set try_acquire(const acquire_options& o = {}) const {
-    return take(o, detail::wait_bound::one_attempt(), {}, nullptr);
-  }
-  lease_set try_acquire(const acquire_options& o, std::error_code& ec) const {
-    return take(o, detail::wait_bound::one_attempt(), {}, &ec);
-  }
+  // Lockable and TimedLockable. For one thread at a time: what is locked is in this object.
+  // lock() of one that is locked throws errc::would_self_deadlock, the try_ forms are false.
+  void lock() { (void)lock_within(detail::wait_bound::forever()); }
+  [[nodiscard]] bool try_lock() { return lock_within(detail::wait_bound::one_attempt()); }
   template <class R, class P>
-  lease_set try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o = {},
-                            std::stop_token s = {}) const {
-    return take(o, detail::wait_bound::within(detail::to_nanoseconds(d)), std::move(s), nullptr);
+  [[nodiscard]] bool try_lock_for(std::chrono::duration<R, P> d) {
+    return lock_within(detail::within(d));
   }
-  template <class R, class P>
-  lease_set try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o,
-                            std::stop_token s, std::error_code& ec) const {
-    return take(o, detail::wait_bound::within(detail::to_nanoseconds(d)), std::move(s), &ec);
+  template <class C, class D>
+  [[nodiscard]] bool try_lock_until(std::chrono::time_point<C, D> t) {
+    return try_lock_for(detail::left_until(t));
   }
-
-  // The same without blocking, for Boost.Asio: holdfast/asio.hpp, which defines them.
-  template <class Token>
-  auto async_acquire(const acquire_options& o, Token&& token) const;
-  template <class Token>
-  auto async_acquire(Token&& token) const;
-  template <class Token>
-  auto async_try_acquire(const acquire_options& o, Token&& token) const;
-  template <class R, class P, class Token>
-  auto async_try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o,
-                             Token&& token) const;
-
-  // Lockable. For one thread at a time: what is locked is in this object.
-  // lock() of one that is locked throws errc::would_self_deadlock, try_lock() is false.
-  void lock();
-  bool try_lock();
   void unlock() noexcept { current_.unlock(); }
   const lease_set& current() const noexcept { return current_; }
 
  private:
+  friend class detail::acquire_verbs<multi_mutex, lease_set>;
+  friend class detail::together;
   void check() const;
-  lease_set take(const acquire_options&, detail::wait_bound, std::stop_token,
-                 std::error_code*) const;
+  bool lock_within(detail::wait_bound);
+  lease_set take(detail::acquire_call) const;
   std::vector<exclusive_lockable*> members_;
   lease_set current_;
 };

@@ -10,7 +10,9 @@ inline namespace HOLDFAST_API v0 {
 // errc::would_self_deadlock. Move it only while it is unlocked and nobody waits.
 class mutex final : public exclusive_lockable {
  public:
-  mutex(const client& c, std::string_view name) : exclusive_lockable(c, name, {}) {}
+  // Throws bad_name and, for defaults that no acquire of it can have, bad_option or unsupported.
+  mutex(const client& c, std::string_view name, const acquire_options& defaults = {})
+      : exclusive_lockable(c, name, {}, defaults, sizeof defaults) {}
   mutex(mutex&&) noexcept = default;
   mutex& operator=(mutex&&) noexcept = default;
 };

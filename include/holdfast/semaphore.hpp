@@ -18,8 +18,10 @@ inline namespace HOLDFAST_API v0 {
 class semaphore final : public acquirable<lock_mode::permit> {
  public:
   // Throws errc::bad_option unless permits is 1 to permits_max, and what client::mutex throws.
-  semaphore(const client& c, std::string_view name, std::uint32_t permits)
-      : acquirable(c, name, {false, checked(permits)}) {}
+  // defaults.permits counts for verbs that are called without options.
+  semaphore(const client& c, std::string_view name, std::uint32_t permits,
+            const acquire_options& defaults = {})
+      : acquirable(c, name, {false, checked(permits)}, defaults, sizeof defaults) {}
   semaphore(semaphore&&) noexcept = default;
   semaphore& operator=(semaphore&&) noexcept = default;
 

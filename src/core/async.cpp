@@ -85,6 +85,44 @@ struct async_release final : core::inquiry {
   std::shared_ptr<async_release> self;  // until it is answered
 };
 
+struct async_extension final : core::inquiry {
+  async_extension(slot& s, answer_to a)
+      : home(s), client(s.client().shared_from_this()), answer(std::move(a)) {}
+  void complete() noexcept override {
+    home.drop_user();
+    async_operation::tell(answer, why.code, nullptr, *client, std::move(self));
+  }
+  slot& home;  // of which it is a user
+  const std::shared_ptr<client_impl> client;
+  const answer_to answer;
+  std::shared_ptr<async_extension> self;  // until it is answered
+};
+
+class async_loss_wait final : public async_operation, private core::loss_watch {
+ public:
+  async_loss_wait(turn& t, answer_to a)
+      : home_(t.home), client_(home_.client().shared_from_this()), answer_(std::move(a)), on_(t) {
+    home_.add_user();
+  }
+  ~async_loss_wait() override { home_.drop_user(); }
+
+  void begin(async_op self) override {
+    self_ = std::move(self);
+    home_.watch(on_, *this);
+  }
+  void complete() noexcept override {
+    tell(answer_, why.code, nullptr, *client_, std::move(self_));
+  }
+  void withdraw() noexcept override { home_.end_watch(*this); }
+
+ private:
+  slot& home_;  // of which it is a user
+  const std::shared_ptr<client_impl> client_;
+  const answer_to answer_;
+  async_op self_;  // until it is answered
+  turn& on_;
+};
+
 class turn_watch final : public core::afterwards {
  public:
   explicit turn_watch(std::shared_ptr<async_answers> to) : to_(std::move(to)) {}
@@ -99,35 +137,44 @@ class turn_watch final : public core::afterwards {
 
 }  // namespace
 
-std::shared_ptr<async_operation> acquire_of(const lockable_base& from, lock_mode how,
-                                            const acquire_options& o, std::size_t size,
-                                            wait_bound bound, bool may_be_withdrawn,
-                                            std::shared_ptr<async_answer> a) {
+async_op acquire_of(const lockable_base& from, lock_mode how, const acquire_call& c,
+                    bool may_be_withdrawn, answer_to a) {
   slot& home = async_operation::home_of(from);
   request asked;
-  if (const failure why = asked.read(how, o, size, bound, home); why.code) {
-    lease nothing;
-    std::shared_ptr<void> no_end;
-    (void)a->answered(why.code, nothing, no_end);
+  const acquire_options o = options_of(c, async_operation::defaults_of(from));
+  if (const failure why = asked.read(how, o, c.bound, home); why.code) {
+    answer_at_once(*a, why.code);
     return nullptr;
   }
-  return std::make_shared<async_acquire>(home, asked, bound, may_be_withdrawn, std::move(a));
+  return std::make_shared<async_acquire>(home, asked, c.bound, may_be_withdrawn, std::move(a));
 }
 
-void begin(const std::shared_ptr<async_operation>& op) { op->begin(op); }
+async_op loss_wait_of(const lease& l, answer_to a) {
+  turn* const t = async_operation::turn_of(l);
+  if (t && t->is_of_this_process()) return std::make_shared<async_loss_wait>(*t, std::move(a));
+  answer_at_once(*a, l.status());
+  return nullptr;
+}
+
+void begin(const async_op& op) { op->begin(op); }
 
 void withdraw(async_operation& op) noexcept { op.withdraw(); }
 
-void begin_release(lease& l, std::shared_ptr<async_answer> a) {
+void begin_extension(const lease& l, std::chrono::milliseconds ttl, answer_to a) {
+  turn* const t = async_operation::turn_of(l);
+  if (const failure why = extension_fault(t, ttl); why.code) return answer_at_once(*a, why.code);
+  const auto op = std::make_shared<async_extension>(t->home, std::move(a));
+  op->self = op;
+  t->home.add_user();
+  t->home.begin_extend(*t, ttl, *op);
+}
+
+void begin_release(lease& l, answer_to a) {
   const std::error_code status = l.status();
   turn* const leaving = async_operation::empty(l);
   const bool ours = leaving && leaving->is_of_this_process();
-  if (!ours || leaving->leases.fetch_sub(1, std::memory_order_acq_rel) > 1) {
-    lease nothing;
-    std::shared_ptr<void> no_end;
-    (void)a->answered(status, nothing, no_end);
-    return;
-  }
+  if (!ours || leaving->leases.fetch_sub(1, std::memory_order_acq_rel) > 1)
+    return answer_at_once(*a, status);
   slot& home = leaving->home;
   const std::error_code lost = status == outcome::lost ? status : std::error_code();
   const auto op = std::make_shared<async_release>(home, lost, std::move(a));

@@ -9,7 +9,7 @@
 
 namespace holdfast::inline v0::detail {
 
-// An acquire. Lives until it is answered, and as long as somebody may withdraw it.
+// What can be withdrawn. Lives until it is answered, and as long as somebody may withdraw it.
 class async_operation {
  public:
   virtual ~async_operation() = default;
@@ -22,6 +22,9 @@ class async_operation {
                    client_impl&, std::shared_ptr<void> to_end) noexcept;
 
   static slot& home_of(const lockable_base& l) noexcept { return l.state_->home; }
+  static const lock_defaults* defaults_of(const lockable_base& l) noexcept {
+    return l.state_->defaults.get();
+  }
   static turn* turn_of(const lease& l) noexcept { return l.turn_; }
   static turn* empty(lease& l) noexcept { return std::exchange(l.turn_, nullptr); }
 };

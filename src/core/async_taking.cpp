@@ -12,8 +12,8 @@ namespace holdfast::inline v0::detail {
 // The user's locks may go while an operation on them ends: their slots and clients stay.
 class kept_slots {
  public:
-  explicit kept_slots(std::span<slot* const> all) {
-    for (slot* const s : all) {
+  explicit kept_slots(std::span<const several::asked> all) {
+    for (const auto& [s, options] : all) {
       client_impl& c = s->client();
       const auto is_this = [&](const auto& known) { return known.get() == &c; };
       if (std::none_of(clients_.begin(), clients_.end(), is_this))
@@ -36,10 +36,9 @@ class kept_slots {
 // Its steps end on the user's threads: each answer is told as if it were an operation of its own.
 class async_taking final : public async_operation, public kept_slots, private several {
  public:
-  async_taking(std::span<slot* const> homes, const acquire_options& o, std::size_t size,
-               wait_bound b)
-      : kept_slots(homes), several(homes, o, size, b), is_try_(b.is_try()) {
-    own_note();
+  async_taking(std::span<const several::asked> all, wait_bound b)
+      : kept_slots(all), several(all, b), is_try_(b.is_try()) {
+    own_notes();
   }
 
   void tells(std::shared_ptr<async_answer> a) noexcept { answer_ = std::move(a); }
@@ -79,13 +78,17 @@ class async_taking final : public async_operation, public kept_slots, private se
   std::shared_ptr<async_operation> self_;  // until it is answered
 };
 
-std::shared_ptr<async_taking> taking_of(std::span<slot* const> homes, const acquire_options& o,
-                                        std::size_t size, wait_bound bound) {
-  return std::make_shared<async_taking>(homes, o, size, bound);
+std::shared_ptr<async_taking> taking_of(const multi_mutex& m, const acquire_call& c) {
+  return std::make_shared<async_taking>(together::asked_of(together::locks_of(m), c), c.bound);
 }
 
-std::shared_ptr<async_operation> step_of(const std::shared_ptr<async_taking>& t,
-                                         std::shared_ptr<async_answer> a) {
+std::shared_ptr<async_taking> taking_of(const client& from, const lock_names& names,
+                                        const acquire_call& c) {
+  const named_locks locks(from, names);
+  return std::make_shared<async_taking>(together::asked_of(locks.all(), c), c.bound);
+}
+
+async_op step_of(const std::shared_ptr<async_taking>& t, answer_to a) {
   t->tells(std::move(a));
   return t;
 }

@@ -7,6 +7,7 @@
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
 #include "core/name.hpp"
+#include "core/registry.hpp"
 
 namespace holdfast::inline v0 {
 namespace {
@@ -38,67 +39,71 @@ std::vector<holder> answered(detail::client_impl& c, std::string_view operation,
   return std::move(answer.list);
 }
 
-void require_name(detail::client_impl& c, std::string_view operation, std::string_view name) {
-  std::string fault(core::name_fault(name));
-  if (fault.empty()) fault = c.store().name_fault(name);
-  if (!fault.empty()) core::fail(errc::bad_name, operation, std::move(fault), {}, c.text());
+std::vector<holder> all_holders(detail::client_impl* const impl, std::string_view prefix) {
+  auto& c = detail::require_open(impl, "inspect");
+  auto all = answered(c, "inspect", {}, [&](core::backend& store, core::inspection& to) {
+    store.inspect(prefix, to);
+  });
+  detail::sort_by_name(all);
+  return all;
 }
 
-void require_open(const detail::client_impl& c, std::string_view operation) {
-  if (!c.is_of_this_process())
-    core::fail(errc::forked, operation, "open a client of its own after fork()", {}, c.text());
-  if (c.is_closed()) core::fail(errc::closed, operation, "the client was closed", {}, c.text());
+std::vector<holder> holders_of(detail::client_impl* const impl, std::string_view name) {
+  auto& c = detail::require_named(impl, "holders", name);
+  return answered(c, "holders", name,
+                  [&](core::backend& store, core::inspection& to) { store.holders(name, to); });
+}
+
+bool broken(detail::client_impl* const impl, std::string_view name, std::string_view seen) {
+  auto& c = detail::require_named(impl, "break_lock", name);
+  core::blocked_verdict answer;
+  c.store().break_lock(name, seen, answer);
+  answer.wait_for(c.store());
+  if (answer.why.code)
+    core::fail(errc{answer.why.code.value()}, "break_lock", answer.why.text, name, c.text());
+  return answer.yes;
 }
 
 }  // namespace
 
 client client::open(std::string_view where, const open_options& how, std::stop_token stop) {
   if (stop.stop_requested()) core::fail(errc::canceled, "open", "it was stopped");
-  return detail::client_access::open(holdfast::url::parse(where), how,
-                                     detail::client_access::system_environment());
+  const auto at = holdfast::url::parse(where);
+  core::environment& real = detail::client_access::system_environment();
+  return detail::client_access::open(at, how, core::environment_of(at, real), std::move(stop));
 }
 
 client client::open(std::string_view where, const open_options& how, std::stop_token stop,
                     std::error_code& ec) {
-  ec.clear();
-  try {
-    return open(where, how, std::move(stop));
-  } catch (const lock_error& e) {
-    ec = e.code();
-    return client(nullptr);
-  }
+  return core::in_either_form(&ec, [&] { return open(where, how, std::move(stop)); });
 }
 
 std::vector<holder> client::inspect(std::string_view prefix) const {
-  require_open(*impl_, "inspect");
-  auto all = answered(*impl_, "inspect", {}, [&](core::backend& store, core::inspection& to) {
-    store.inspect(prefix, to);
-  });
-  std::sort(all.begin(), all.end(),
-            [](const holder& a, const holder& b) { return a.name < b.name; });
-  return all;
+  return all_holders(impl_.get(), prefix);
+}
+
+std::vector<holder> client::inspect(std::string_view prefix, std::error_code& ec) const {
+  return core::in_either_form(&ec, [&] { return inspect(prefix); });
 }
 
 std::vector<holder> client::holders(std::string_view name) const {
-  require_open(*impl_, "holders");
-  require_name(*impl_, "holders", name);
-  return answered(*impl_, "holders", name,
-                  [&](core::backend& store, core::inspection& to) { store.holders(name, to); });
+  return holders_of(impl_.get(), name);
 }
 
-bool client::break_lock(std::string_view name, std::string_view holder_seen) const {
-  require_open(*impl_, "break_lock");
-  require_name(*impl_, "break_lock", name);
-  core::blocked_verdict answer;
-  impl_->store().break_lock(name, holder_seen, answer);
-  answer.wait_for(impl_->store());
-  if (answer.why.code)
-    core::fail(errc{answer.why.code.value()}, "break_lock", answer.why.text, name, impl_->text());
-  return answer.yes;
+std::vector<holder> client::holders(std::string_view name, std::error_code& ec) const {
+  return core::in_either_form(&ec, [&] { return holders(name); });
+}
+
+bool client::break_lock(std::string_view name, std::string_view seen) const {
+  return broken(impl_.get(), name, seen);
+}
+
+bool client::break_lock(std::string_view name, std::string_view seen, std::error_code& ec) const {
+  return core::in_either_form(&ec, [&] { return break_lock(name, seen); });
 }
 
 std::size_t client::remove_unused() const {
-  require_open(*impl_, "remove_unused");
+  detail::require_open(impl_.get(), "remove_unused");
   core::failure why;
   const std::size_t removed = impl_->store().remove_unused(why);
   if (why.code)
@@ -107,6 +112,7 @@ std::size_t client::remove_unused() const {
 }
 
 features client::features() const noexcept {
+  if (!impl_) return {};
   const core::capabilities& can = impl_->rules().can;
   return {.ttl = can.life == core::bound_to::ttl,
           .fifo = can.queue == core::order::fifo,
@@ -117,21 +123,46 @@ features client::features() const noexcept {
           .permits = (can.modes & core::bit_of(lock_mode::permit)) != 0};
 }
 
-std::string client::url_text() const { return impl_->text(); }
+std::string client::url_text() const { return impl_ ? impl_->text() : std::string(); }
 
 metrics client::metrics() const {
+  if (!impl_) return {};
   const core::tally* const counts = impl_->rules().counts;
   holdfast::metrics m = counts ? counts->read() : holdfast::metrics{};
   m.backend = impl_->text();
   return m;
 }
 
-bool client::close() noexcept { return !impl_->is_of_this_process() || impl_->close(); }
+bool client::close() noexcept { return !impl_ || !impl_->is_of_this_process() || impl_->close(); }
 
 namespace detail {
 
-client client_access::open(const url& where, const open_options& how, core::environment& env) {
-  return client(client_impl::open(where, how, env));
+client client_access::open(const url& where, const open_options& how, core::environment& env,
+                           std::stop_token stop) {
+  return client(client_impl::open(where, how, env, std::move(stop)));
+}
+
+client_impl& require_open(client_impl* const impl, std::string_view operation) {
+  if (!impl) core::fail(errc::closed, operation, "the client is empty: open() it first");
+  client_impl& c = *impl;
+  if (!c.is_of_this_process())
+    core::fail(errc::forked, operation, "open a client of its own after fork()", {}, c.text());
+  if (c.is_closed()) core::fail(errc::closed, operation, "the client was closed", {}, c.text());
+  return c;
+}
+
+client_impl& require_named(client_impl* const impl, std::string_view operation,
+                           std::string_view name) {
+  client_impl& c = require_open(impl, operation);
+  std::string fault(core::name_fault(name));
+  if (fault.empty()) fault = c.store().name_fault(name);
+  if (!fault.empty()) core::fail(errc::bad_name, operation, std::move(fault), {}, c.text());
+  return c;
+}
+
+void sort_by_name(std::vector<holder>& all) {
+  std::sort(all.begin(), all.end(),
+            [](const holder& a, const holder& b) { return a.name < b.name; });
 }
 
 client_impl& client_access::impl(const client& c) { return *c.impl_; }

@@ -3,6 +3,9 @@
 #include <holdfast/client.hpp>
 
 #include <memory>
+#include <stop_token>
+#include <string_view>
+#include <vector>
 
 #include "core/environment.hpp"
 
@@ -10,9 +13,15 @@ namespace holdfast::inline v0::detail {
 
 struct client_access {
   // As client::open(), in `env`, which must outlive the client and every lease of it.
-  static client open(const url&, const open_options&, core::environment& env);
+  static client open(const url&, const open_options&, core::environment& env, std::stop_token = {});
   static core::environment& system_environment();  // src/io/: the real one
   static client_impl& impl(const client&);
+  static std::shared_ptr<client_impl> shared(const client& c) { return c.impl_; }
 };
+
+// Throw lock_error unless the client is open, and the name can be one of its locks.
+client_impl& require_open(client_impl*, std::string_view operation);
+client_impl& require_named(client_impl*, std::string_view operation, std::string_view name);
+void sort_by_name(std::vector<holder>&);
 
 }  // namespace holdfast::inline v0::detail

@@ -12,7 +12,8 @@ namespace holdfast::inline v0::detail {
 namespace {
 
 std::unique_ptr<core::backend> open_store(const url& where, const open_options& how,
-                                          core::client_options& shared, core::environment& env) {
+                                          core::client_options& shared, core::environment& env,
+                                          std::stop_token stop) {
   const auto schemes = core::schemes();
   const auto found = std::find_if(schemes.begin(), schemes.end(),
                                   [&](const core::scheme& s) { return s.name == where.scheme(); });
@@ -34,7 +35,7 @@ std::unique_ptr<core::backend> open_store(const url& where, const open_options& 
                {}, where.text());
   std::vector<url::option> own;
   shared = core::read_client_options(where, own, how);
-  return found->open({where, shared, own, how.password, env});
+  return found->open({where, shared, own, how.password, env, std::move(stop)});
 }
 
 }  // namespace
@@ -48,14 +49,15 @@ struct client_impl::ending {
 };
 
 std::shared_ptr<client_impl> client_impl::open(const url& where, const open_options& how,
-                                               core::environment& env) {
-  return {new client_impl(where, how, env), ending{}};
+                                               core::environment& env, std::stop_token stop) {
+  return {new client_impl(where, how, env, std::move(stop)), ending{}};
 }
 
-client_impl::client_impl(const url& where, const open_options& how, core::environment& env)
+client_impl::client_impl(const url& where, const open_options& how, core::environment& env,
+                         std::stop_token stop)
     : env_(env),
       text_(where.text()),
-      store_(open_store(where, how, rules_.options, env)),
+      store_(open_store(where, how, rules_.options, env, std::move(stop))),
       timers_(*this, env) {
   rules_.can = store_->can();
   rules_.store = store_.get();
@@ -113,8 +115,19 @@ void client_impl::unkeep() noexcept {
   if (--keepers_ == 0) let_go = std::move(self_);
 }
 
+// A second closer waits for the first, so that both report what was left behind. Only what the
+// first one calls while it closes (a log function) comes back at once.
 bool client_impl::close() noexcept {
+  if (closer_ == std::this_thread::get_id()) return !left_behind_;
+  const std::lock_guard guard(closing_);
   if (closed_.exchange(true)) return !left_behind_;
+  closer_ = std::this_thread::get_id();
+  close_all();
+  closer_ = std::thread::id();
+  return !left_behind_;
+}
+
+void client_impl::close_all() noexcept {
   std::vector<slot*> all;
   {
     const std::lock_guard guard(slots_mutex_);
@@ -131,7 +144,6 @@ bool client_impl::close() noexcept {
     slot::lock l(s->mutex_);
     s->settle(l, 0);
   }
-  return !left_behind_;
 }
 
 void client_impl::report(const std::string& lock, const core::failure& why) noexcept {

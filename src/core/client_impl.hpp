@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -22,7 +23,8 @@ namespace holdfast::inline v0::detail {
 class client_impl final : public std::enable_shared_from_this<client_impl> {
  public:
   // Throws lock_error. The last reference closes it.
-  static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&);
+  static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&,
+                                           std::stop_token);
 
   // The slot of that name, made when there is none, with a user more: of the lock, or of the
   // semaphore of so many permits; which of them are meant is the store's to compare. Throws
@@ -52,6 +54,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
 
  private:
   struct ending;  // the deleter of the shared pointer
+  void close_all() noexcept;
 
   struct by_name {
     using is_transparent = void;
@@ -85,7 +88,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
     core::backend& store;
   };
 
-  client_impl(const url&, const open_options&, core::environment&);
+  client_impl(const url&, const open_options&, core::environment&, std::stop_token);
   ~client_impl();
 
   core::environment& env_;
@@ -105,6 +108,8 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   std::size_t keepers_ = 0;
   std::shared_ptr<client_impl> self_;  // while there are keepers
   std::atomic<bool> closed_{false};
+  std::atomic<std::thread::id> closer_{};  // while it closes
+  std::mutex closing_;                     // held by the closer
   std::atomic<bool> left_behind_{false};
 };
 

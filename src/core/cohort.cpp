@@ -75,6 +75,7 @@ void cohort::leave(turn& t, inquiry* report, time_point now) {
   conversation* const of = t.of;
   if (of) let_out(*of, t);
   if (rules_.counts) count_hold(t, now);
+  answer_watches(t, errc::not_held);
   spare_turn_.reset(&t);
   if (!of) {  // the client was closed: its claim has been given back
     if (report) answer(*report, {errc::closed, "the client was closed"});

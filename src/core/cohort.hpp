@@ -72,7 +72,9 @@ class cohort {
   void leave(detail::turn&, inquiry* report, time_point now);  // ends the turn
   void extend(detail::turn&, duration ttl, inquiry&, time_point now);
   failure downgrade(detail::turn&, time_point now);
-  void close();  // every wait ends, every lease is lost; claims are given back
+  void watch(detail::turn&, loss_watch&);
+  void end_watch(loss_watch&);  // does nothing when it has been answered
+  void close();                 // every wait ends, every lease is lost; claims are given back
 
   // Whether leave() reads the clock; whether the store is to be asked first if others wait.
   bool needs_clock(const detail::turn& t) const noexcept {
@@ -114,6 +116,7 @@ class cohort {
   void answer_renewals(const conversation&, std::uint32_t up_to_ticket, const failure&);
   bool answer_releases(const conversation&, const failure&);  // false: nobody asked
   void answer_overdue(time_point now);
+  void answer_watches(detail::turn&, std::error_code);
   template <class Which>
   bool answer_inquiries(const failure&, Which);
   void answer_line(const failure&, bool only_one_attempt);

@@ -92,6 +92,32 @@ bool cohort::answer_releases(const conversation& c, const failure& why) {
   return answer_inquiries(why, [&](const inquiry& i) { return i.about == &c && i.ticket == 0; });
 }
 
+void cohort::watch(detail::turn& t, loss_watch& w) {
+  const std::error_code status = t.status();
+  if (status) return answer(w, {status == outcome::lost ? std::error_code() : status, {}});
+  w.on = &t;
+  w.after = std::exchange(t.more().watches, &w);
+}
+
+void cohort::end_watch(loss_watch& w) {
+  if (!w.on) return;
+  loss_watch** at = &w.on->more().watches;
+  while (*at != &w) at = &(*at)->after;
+  *at = w.after;
+  w.on = nullptr;
+  answer(w, {errc::canceled, {}});
+}
+
+void cohort::answer_watches(detail::turn& t, std::error_code code) {
+  if (t.is_plain()) return;
+  for (loss_watch* w = std::exchange(t.more().watches, nullptr); w;) {
+    loss_watch* const after = w->after;
+    w->on = nullptr;
+    answer(*w, {code, {}});
+    w = after;
+  }
+}
+
 void cohort::hold(conversation& c) noexcept { c.next = std::exchange(held_, &c); }
 
 void cohort::let_go(conversation& c) noexcept {

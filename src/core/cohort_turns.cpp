@@ -100,6 +100,7 @@ bool cohort::start_turn(conversation& c, time_point now) {
   t.ttl = w.how.ttl;
   t.renews = w.renews;
   t.of = &c;
+  if (c.permits != 1) t.more().permits = c.permits;
   if (w.max_hold != duration::max()) t.more().hold_end = saturating_add(now, w.max_hold);
   if (t.is_share && !t.renews && c.is_leased()) t.more().own_end = now + worth(t.ttl);
   if (c.inside_first && c.turns_end == never)
@@ -159,7 +160,9 @@ void cohort::lose(turn& t, turn::fate why) {
   t.is_open.store(false, std::memory_order_release);
   if (why == turn::fate::lost) count(tally::losses);
   if (!t.doubted) doubt(t);
-  if (!planted(mutant::loss_not_told)) tell(t.loss);
+  if (planted(mutant::loss_not_told)) return;
+  tell(t.loss);
+  answer_watches(t, {});
 }
 
 void cohort::tell(std::stop_source& source) {
@@ -194,6 +197,7 @@ conversation* cohort::ask_next() {
 
 void cohort::release(conversation& c) {
   let_go(c);
+  answer_renewals(c, c.ticket, {errc::not_held, "the lease was released"});
   c.now = conversation::state::releasing;
   c.waits_for_renewal = false;
   c.deadline = never;

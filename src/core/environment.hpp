@@ -60,6 +60,7 @@ class environment {
  public:
   virtual ~environment() = default;
   virtual time_point now() noexcept = 0;                   // CLOCK_BOOTTIME
+  virtual duration ahead() noexcept { return {}; }         // of lease_clock, by so much
   virtual std::chrono::microseconds wall() noexcept = 0;   // since 1970, CLOCK_REALTIME
   virtual void random(std::span<std::byte>) noexcept = 0;  // unpredictable, never repeats
   virtual std::unique_ptr<alarm> make_alarm(alarm_target&, const char* thread_name) = 0;

@@ -6,26 +6,33 @@ namespace {
 struct errc_row {
   errc code;
   outcome means;
+  std::errc portable;
   const char* text;
 };
 
 constexpr errc_row rows[] = {
-    {errc::timed_out, outcome::busy, "the time given for the wait has passed"},
-    {errc::canceled, outcome::busy, "the wait was stopped"},
-    {errc::lost, outcome::lost, "the lease was lost"},
-    {errc::not_held, outcome::lost, "the lock is not held"},
-    {errc::would_self_deadlock, outcome::usage, "this thread holds the lock already"},
-    {errc::unavailable, outcome::unavailable, "the backend cannot be reached"},
-    {errc::outcome_unknown, outcome::unavailable, "no answer says whether it took effect"},
-    {errc::no_quorum, outcome::unavailable, "fewer servers than a majority answered"},
-    {errc::refused, outcome::unavailable, "the backend refused"},
-    {errc::unsupported, outcome::usage, "not supported by this backend"},
-    {errc::bad_url, outcome::usage, "not a valid URL"},
-    {errc::bad_name, outcome::usage, "not a valid name"},
-    {errc::bad_option, outcome::usage, "not a valid option"},
-    {errc::mismatch, outcome::usage, "the lock is of another kind"},
-    {errc::forked, outcome::lost, "made before fork(), of no use in the child"},
-    {errc::closed, outcome::lost, "the client was closed"},
+    {errc::timed_out, outcome::busy, std::errc::timed_out,
+     "the time given for the wait has passed"},
+    {errc::canceled, outcome::busy, std::errc::operation_canceled, "the wait was stopped"},
+    {errc::lost, outcome::lost, std::errc::owner_dead, "the lease was lost"},
+    {errc::not_held, outcome::lost, std::errc::operation_not_permitted, "the lock is not held"},
+    {errc::would_self_deadlock, outcome::usage, std::errc::resource_deadlock_would_occur,
+     "this thread holds the lock already"},
+    {errc::unavailable, outcome::unavailable, std::errc::host_unreachable,
+     "the backend cannot be reached"},
+    {errc::outcome_unknown, outcome::unavailable, std::errc::state_not_recoverable,
+     "no answer says whether it took effect"},
+    {errc::no_quorum, outcome::unavailable, std::errc::host_unreachable,
+     "fewer servers than a majority answered"},
+    {errc::refused, outcome::unavailable, std::errc::permission_denied, "the backend refused"},
+    {errc::unsupported, outcome::usage, std::errc::not_supported, "not supported by this backend"},
+    {errc::bad_url, outcome::usage, std::errc::invalid_argument, "not a valid URL"},
+    {errc::bad_name, outcome::usage, std::errc::invalid_argument, "not a valid name"},
+    {errc::bad_option, outcome::usage, std::errc::invalid_argument, "not a valid option"},
+    {errc::mismatch, outcome::usage, std::errc::invalid_argument, "the lock is of another kind"},
+    {errc::forked, outcome::lost, std::errc::operation_not_permitted,
+     "made before fork(), of no use in the child"},
+    {errc::closed, outcome::lost, std::errc::bad_file_descriptor, "the client was closed"},
 };
 
 const errc_row* find(int code) noexcept {
@@ -43,6 +50,11 @@ class errc_category final : public std::error_category {
   std::error_condition default_error_condition(int code) const noexcept override {
     const errc_row* row = find(code);
     return row ? make_error_condition(row->means) : std::error_condition(code, *this);
+  }
+  bool equivalent(int code, const std::error_condition& asked) const noexcept override {
+    const errc_row* row = find(code);
+    return (row && asked == make_error_condition(row->portable)) ||
+           asked == default_error_condition(code);
   }
 };
 

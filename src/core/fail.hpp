@@ -16,4 +16,19 @@ namespace holdfast::core {
                           {}});
 }
 
+// What f() returns. Where there is an `ec`, a lock_error that it throws is put there instead, and
+// the result is empty.
+template <class F>
+auto in_either_form(std::error_code* ec, F f) -> decltype(f()) {
+  using result = decltype(f());
+  if (!ec) return f();
+  ec->clear();
+  try {
+    return f();
+  } catch (const lock_error& e) {
+    *ec = e.code();
+    return result();
+  }
+}
+
 }  // namespace holdfast::core

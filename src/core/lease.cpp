@@ -18,13 +18,8 @@ namespace {
 bool is_of_this_process(const detail::turn& t) noexcept { return t.is_of_this_process(); }
 
 core::failure extended(detail::turn* t, std::chrono::milliseconds ttl) {
-  const auto fault =
-      core::ttl_fault(ttl, t && t->is_of_this_process() ? t->home.client().rules().options
-                                                        : core::client_options());
-  if (!fault.empty()) return {errc::bad_option, std::string(fault)};
-  if (!t) return {errc::not_held, {}};
-  if (const auto lost = t->status()) return {lost, {}};
-  return t->home.extend(*t, ttl);
+  core::failure why = detail::extension_fault(t, ttl);
+  return why.code ? why : t->home.extend(*t, ttl);
 }
 
 std::stop_token token_of_nothing() {
@@ -34,6 +29,15 @@ std::stop_token token_of_nothing() {
 }
 
 }  // namespace
+
+core::failure detail::extension_fault(const turn* t, std::chrono::milliseconds ttl) {
+  const auto fault =
+      core::ttl_fault(ttl, t && t->is_of_this_process() ? t->home.client().rules().options
+                                                        : core::client_options());
+  if (!fault.empty()) return {errc::bad_option, std::string(fault)};
+  if (!t) return {errc::not_held, {}};
+  return {t->status(), {}};
+}
 
 lease& lease::operator=(lease&& other) noexcept {
   if (this == &other) return *this;
@@ -52,10 +56,24 @@ void lease::check() const {
   if (const std::error_code code = status()) raise(turn_, "check", {code, {}});
 }
 
+std::string_view lease::name() const noexcept {
+  return turn_ ? std::string_view(turn_->home.name()) : std::string_view();
+}
+
+lock_mode lease::mode() const noexcept {
+  return turn_ && is_of_this_process(*turn_) ? turn_->home.mode_of(*turn_) : lock_mode::exclusive;
+}
+
+std::uint32_t lease::permits() const noexcept {
+  return turn_ && is_of_this_process(*turn_) ? turn_->home.permits_of(*turn_) : 0;
+}
+
 std::int64_t lease::token() const noexcept { return turn_ ? turn_->token : 0; }
 
 lease_clock::time_point lease::expires() const noexcept {
-  return turn_ ? turn_->deadline.load(std::memory_order_acquire) : lease_clock::time_point::min();
+  if (!turn_) return lease_clock::time_point::min();
+  const auto end = turn_->deadline.load(std::memory_order_acquire);
+  return end == core::never ? end : end - turn_->home.client().env().ahead();
 }
 
 std::stop_token lease::doubtful() const {

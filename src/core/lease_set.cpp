@@ -1,5 +1,4 @@
 #include <deque>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -70,25 +69,12 @@ std::stop_token lease_set::lost() const { return first_of(signal::loss); }
 
 void lease_set::extend(std::chrono::milliseconds ttl) {
   if (members_.empty()) lease().extend(ttl);
-  std::exception_ptr first;
-  for (lease& l : members_) {
-    try {
-      l.extend(ttl);
-    } catch (const lock_error&) {
-      if (!first) first = std::current_exception();
-    }
-  }
-  if (first) std::rethrow_exception(first);
+  detail::together::extend(members_, ttl, nullptr);
 }
 
 void lease_set::extend(std::chrono::milliseconds ttl, std::error_code& ec) {
-  ec.clear();
-  if (members_.empty()) lease().extend(ttl, ec);
-  for (lease& l : members_) {
-    std::error_code code;
-    l.extend(ttl, code);
-    if (!ec) ec = code;
-  }
+  if (members_.empty()) return lease().extend(ttl, ec);
+  detail::together::extend(members_, ttl, &ec);
 }
 
 void lease_set::release(std::error_code& ec) noexcept {
@@ -123,31 +109,31 @@ std::vector<lease> detail::together::members_of(lease_set&& all) noexcept {
   return std::move(all.members_);
 }
 
-void multi_mutex::check() const { detail::together::refuse_none_or_twins(members_); }
-
-void multi_mutex::lock() {
-  if (current_)
-    core::fail(errc::would_self_deadlock, "lock", "it is locked already: unlock() it first");
-  current_ = acquire();
+const std::vector<exclusive_lockable*>& detail::together::locks_of(const multi_mutex& m) noexcept {
+  return m.members_;
 }
 
-bool multi_mutex::try_lock() {
-  if (current_) return false;
-  current_ = try_acquire();
+void multi_mutex::check() const { detail::together::refuse_none_or_twins(members_); }
+
+bool multi_mutex::lock_within(detail::wait_bound bound) {
+  if (current_) {
+    if (bound.is_try()) return false;
+    core::fail(errc::would_self_deadlock, "lock", "it is locked already: unlock() it first");
+  }
+  current_ = take(detail::acquire_call(bound, nullptr));
   return static_cast<bool>(current_);
 }
 
-lease_set multi_mutex::take(const acquire_options& o, detail::wait_bound bound,
-                            std::stop_token stop, std::error_code* ec) const {
-  return detail::together::take(members_, o, sizeof o, bound, std::move(stop), ec);
+lease_set multi_mutex::take(detail::acquire_call c) const {
+  return detail::together::take(members_, std::move(c));
 }
 
-lease_set client::acquire_all(std::span<const std::string_view> names, const acquire_options& o,
-                              std::stop_token stop) const {
-  std::deque<holdfast::mutex> locks;
-  std::vector<exclusive_lockable*> all;
-  for (const std::string_view name : names) all.push_back(&locks.emplace_back(*this, name));
-  return multi_mutex(std::move(all)).acquire(o, std::move(stop));
+lease_set client::take_all(const lock_names& names, detail::acquire_call c) const {
+  std::error_code* const ec = c.ec;
+  return core::in_either_form(ec, [&] {
+    const detail::named_locks locks(*this, names);
+    return detail::together::take(locks.all(), std::move(c));
+  });
 }
 
 }  // namespace holdfast::inline v0

@@ -20,8 +20,13 @@ namespace {
 using core::failure;
 
 slot& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
-  if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() failed", name);
+  if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() it first", name);
   return c->slot_for(name, permits);
+}
+
+bool says_nothing(const acquire_options& o) noexcept {
+  return o.ttl.count() == 0 && o.renew == renewal::client_default && o.note.empty() &&
+         o.permits == 1 && o.max_hold.count() == 0;
 }
 
 // What this thread holds through lock_shared(). Given back when the thread ends.
@@ -76,8 +81,18 @@ lockable_state::~lockable_state() {
   if (home.client().is_of_this_process()) home.drop_user();
 }
 
-lockable_base::lockable_base(const holdfast::client& c, std::string_view name, lock_kind kind)
-    : state_(std::make_unique<lockable_state>(home_of(c.impl_.get(), name, kind.permits), kind)) {}
+void lockable_state::set_defaults(const acquire_options& o) {
+  if (says_nothing(o)) return;
+  if (failure why = options_fault(o, kind.permits, home.client().rules()); why.code)
+    home.fail(kind.permits > 0 ? "semaphore" : "mutex", std::move(why));
+  defaults = std::make_unique<const lock_defaults>(o);
+}
+
+lockable_base::lockable_base(const holdfast::client& c, std::string_view name, lock_kind kind,
+                             const acquire_options& defaults, std::size_t size)
+    : state_(std::make_unique<lockable_state>(home_of(c.impl_.get(), name, kind.permits), kind)) {
+  state_->set_defaults(as_we_know_them(defaults, size));
+}
 
 lockable_base::lockable_base(lockable_base&&) noexcept = default;
 
@@ -94,39 +109,44 @@ lockable_base::~lockable_base() {
 
 std::string_view lockable_base::name() const noexcept { return state_->home.name(); }
 
-lease lockable_base::take(lock_mode how, const acquire_options& given, std::size_t size,
-                          wait_bound bound, std::stop_token stop, std::error_code* ec) const {
+lease lockable_base::take(lock_mode how, acquire_call c) const {
   slot& home = state_->home;
-  const patience how_long(bound, std::move(stop));
-  if (ec) ec->clear();
+  const patience how_long(c.bound, std::move(c.stop));
+  if (c.ec) c.ec->clear();
   request asked;
-  failure why = asked.read(how, given, size, how_long.bound(), home);
+  failure why = asked.read(how, options_of(c, state_->defaults.get()), how_long.bound(), home);
   if (!why.code) {
     turn* const t = home.acquire(asked, how_long.bound(), how_long.stop(), why);
     if (t) return lease(t);
   }
-  how_long.refuse(home, std::move(why), ec);
+  how_long.refuse(home, std::move(why), c.ec);
   return {};
 }
 
-turn& lockable_base::turn_of(const lease& mine, std::string_view operation) const {
-  if (const std::error_code lost = mine.status()) state_->home.fail(operation, {lost, {}});
-  if (&mine.turn_->home != &state_->home)
-    state_->home.fail(operation,
-                      {errc::mismatch, "the lease is of \"" + mine.turn_->home.name() + '"'});
-  return *mine.turn_;
+turn* lockable_base::turn_of(const lease& mine, std::string_view operation,
+                             std::error_code* ec) const {
+  if (ec) ec->clear();
+  failure why{mine.status(), {}};
+  if (!why.code && &mine.turn_->home != &state_->home)
+    why = {errc::mismatch, "the lease is of \"" + mine.turn_->home.name() + '"'};
+  if (!why.code) return mine.turn_;
+  state_->home.fail_or_set(operation, std::move(why), ec);
+  return nullptr;
 }
 
-lease lockable_base::take_again(const lease& mine) const {
-  turn& again = turn_of(mine, "reacquire");
-  again.leases.fetch_add(1, std::memory_order_relaxed);
-  return lease(&again);
+lease lockable_base::take_again(const lease& mine, std::error_code* ec) const {
+  turn* const again = turn_of(mine, "reacquire", ec);
+  if (again) again->leases.fetch_add(1, std::memory_order_relaxed);
+  return lease(again);
 }
 
-lease lockable_base::take_down(lease&& mine) const {
-  failure why = state_->home.downgrade(turn_of(mine, "downgrade"));
-  if (why.code) state_->home.fail("downgrade", std::move(why));
-  return std::move(mine);
+lease lockable_base::take_down(lease&& mine, std::error_code* ec) const {
+  turn* const t = turn_of(mine, "downgrade", ec);
+  if (!t) return {};
+  failure why = state_->home.downgrade(*t);
+  if (!why.code) return std::move(mine);
+  state_->home.fail_or_set("downgrade", std::move(why), ec);
+  return {};
 }
 
 bool lockable_base::lock_shared_within(wait_bound bound) {
@@ -142,7 +162,7 @@ bool lockable_base::lock_shared_within(wait_bound bound) {
     shares_here.push_back(std::move(mine));
     return true;
   }
-  lease taken = take(lock_mode::shared, {}, sizeof(acquire_options), bound, {}, nullptr);
+  lease taken = take(lock_mode::shared, acquire_call(bound, nullptr));
   if (!taken) return false;
   if (state_->common.lend(*taken.turn_)) taken.turn_ = nullptr;
   share mine(*state_, std::move(taken));
@@ -173,7 +193,7 @@ bool lockable_base::lock_within(wait_bound bound) {
     if (bound.is_try()) return false;
     s.home.fail("lock", {errc::would_self_deadlock, "unlock_shared() it first"});
   }
-  lease taken = take(lock_mode::exclusive, {}, sizeof(acquire_options), bound, {}, nullptr);
+  lease taken = take(lock_mode::exclusive, acquire_call(bound, nullptr));
   if (!taken) return false;
   s.current = std::move(taken);
   s.depth = 1;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/common_share.hpp"
+#include "core/lock_defaults.hpp"
 #include "core/slot.hpp"
 
 namespace holdfast::inline v0::detail {
@@ -14,10 +15,12 @@ namespace holdfast::inline v0::detail {
 // them on.
 struct lockable_state {
   lockable_state(slot& s, lock_kind k) noexcept : home(s), kind(k) {}
+  void set_defaults(const acquire_options&);  // throws lock_error
   ~lockable_state();
 
   slot& home;  // of which it is a user
   const lock_kind kind;
+  std::unique_ptr<const lock_defaults> defaults;  // null: none
   unsigned depth = 0;
   // Those through lock_shared(): some have one of their own, the others one in common. Which thread
   // has which it knows itself.

@@ -25,8 +25,7 @@ class patience {
     const bool is_busy = why.code == outcome::busy;
     if (is_busy && is_try_) return;
     if (is_busy && is_stopped_) why = {errc::canceled, {}};
-    if (!ec) at.fail(is_try_ ? "try_acquire" : "acquire", std::move(why));
-    *ec = why.code;
+    at.fail_or_set(is_try_ ? "try_acquire" : "acquire", std::move(why), ec);
   }
 
  private:

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct opening {  // what a backend is opened with
   const std::vector<url::option>& own;  // the query without the options of client_options
   std::string_view password;            // from open_options; empty: use the URL's
   environment& env;
+  std::stop_token stop;  // ends it with canceled
 };
 
 struct scheme {
@@ -28,5 +30,8 @@ struct scheme {
 };
 
 std::span<const scheme> schemes() noexcept;
+// What client::open() opens that URL in: the real environment, or that of a store whose clock is
+// moved by hand. Outlives every client.
+environment& environment_of(const url&, environment& real);
 
 }  // namespace holdfast::core

@@ -4,15 +4,16 @@
 #include <cstring>
 #include <string>
 
+#include "core/lock_defaults.hpp"
 #include "core/name.hpp"
 
 namespace holdfast::inline v0::detail {
 namespace {
 
-acquire_options as_we_know_them(const acquire_options& given, std::size_t size) {
-  acquire_options known;
-  std::memcpy(static_cast<void*>(&known), &given, std::min(size, sizeof known));
-  return known;
+core::failure fault_of(lock_mode how, const core::capabilities& can) {
+  if (can.modes & core::bit_of(how)) return {};
+  return {errc::unsupported, how == lock_mode::shared ? "this backend has no shared locks"
+                                                      : "this backend has no semaphores"};
 }
 
 bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcept {
@@ -33,15 +34,13 @@ core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules)
   return fault.empty() ? core::failure{} : core::failure{errc::bad_option, std::string(fault)};
 }
 
-core::failure fault_of(lock_mode how, const acquire_options& o, std::uint32_t permits_in_all,
-                       const core::lock_rules& rules) {
-  const core::capabilities& can = rules.can;
-  if (!(can.modes & core::bit_of(how)))
-    return {errc::unsupported, how == lock_mode::shared ? "this backend has no shared locks"
-                                                        : "this backend has no semaphores"};
+}  // namespace
+
+core::failure options_fault(const acquire_options& o, std::uint32_t permits_in_all,
+                            const core::lock_rules& rules) {
   if (core::failure why = ttl_fault(o, rules); why.code) return why;
   if (o.max_hold.count() < 0) return {errc::bad_option, "give a max_hold above 0, or none"};
-  const std::uint32_t most = how == lock_mode::permit ? permits_in_all : 1;
+  const std::uint32_t most = std::max(permits_in_all, 1u);
   if (o.permits == 0 || o.permits > most)
     return {errc::bad_option, "it asks for " + std::to_string(o.permits) + " permits; give 1" +
                                   (most == 1 ? "" : " to " + std::to_string(most))};
@@ -50,14 +49,27 @@ core::failure fault_of(lock_mode how, const acquire_options& o, std::uint32_t pe
   return {};
 }
 
-}  // namespace
+acquire_options as_we_know_them(const acquire_options& given, std::size_t size) noexcept {
+  if (size == sizeof given) return given;
+  acquire_options known;
+  std::memcpy(static_cast<void*>(&known), &given, std::min(size, sizeof known));
+  return known;
+}
 
-core::failure request::read(lock_mode mode, const acquire_options& o, std::size_t size,
-                            wait_bound bound, slot& home) {
-  if (size != sizeof o) return read(mode, as_we_know_them(o, size), sizeof o, bound, home);
+acquire_options options_of(const acquire_call& c, const lock_defaults* defaults) noexcept {
+  if (!c.options) return defaults ? defaults->all() : acquire_options();
+  acquire_options o = as_we_know_them(*c.options, c.options_size);
+  if (defaults) defaults->fill_in(o);
+  return o;
+}
+
+core::failure request::read(lock_mode mode, const acquire_options& o, wait_bound bound,
+                            slot& home) {
   if (!home.client().is_of_this_process()) return {errc::forked, {}};
   const core::lock_rules& rules = home.client().rules();
-  if (core::failure why = fault_of(mode, o, home.permits(), rules); why.code) {
+  core::failure why = fault_of(mode, rules.can);
+  if (!why.code) why = options_fault(o, home.permits(), rules);
+  if (why.code) {
     if (rules.counts) rules.counts->failed(why.code);
     return why;
   }

@@ -11,24 +11,21 @@ namespace holdfast::inline v0::detail {
 
 using core::failure;
 
-several::several(std::span<slot* const> homes, const acquire_options& o, std::size_t size,
-                 wait_bound bound)
-    : bound_(bound) {
-  for (const std::size_t i : order_of(homes)) {
-    asking& a = in_order_.emplace_back(*this, *homes[i], i);
-    failure why = a.asked.read(lock_mode::exclusive, o, size, bound, a.home);
+several::several(std::span<const asked> all, wait_bound bound) : bound_(bound) {
+  for (const std::size_t i : order_of(all)) {
+    const auto& [home, options] = all[i];
+    asking& a = in_order_.emplace_back(*this, *home, i);
+    failure why = a.wants.read(lock_mode::exclusive, options, bound, a.home);
     if (why.code && !why_.code) refuse(std::move(why), a.home);
   }
-  if (bound.what == wait_bound::kind::within && !why_.code)
-    until_ = core::saturating_add(homes.front()->client().env().now(), bound.most);
 }
 
-std::vector<std::size_t> several::order_of(std::span<slot* const> homes) {
-  std::vector<std::size_t> order(homes.size());
+std::vector<std::size_t> several::order_of(std::span<const asked> all) {
+  std::vector<std::size_t> order(all.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   if (core::planted(core::mutant::multi_deadlocks)) return order;
   const auto place = [&](std::size_t i) {
-    slot& home = *homes[i];
+    slot& home = *all[i].first;
     return std::tuple(std::string_view(home.name()), home.client().place(), home.client().text());
   };
   std::sort(order.begin(), order.end(),
@@ -36,9 +33,11 @@ std::vector<std::size_t> several::order_of(std::span<slot* const> homes) {
   return order;
 }
 
-void several::own_note() {
-  note_ = in_order_.front().asked.how.note;
-  for (asking& a : in_order_) a.asked.how.note = note_;
+void several::own_notes() {
+  for (asking& a : in_order_) {
+    a.own_note = a.wants.how.note;
+    a.wants.how.note = a.own_note;
+  }
 }
 
 several::~several() {
@@ -53,6 +52,8 @@ bool several::advance() {
     return true;
   }
   if (now_ != step::none) end_step();
+  if (until_ == core::never && bound_.what == wait_bound::kind::within)
+    until_ = core::saturating_add(in_order_.front().home.client().env().now(), bound_.most);
   if (next_ == in_order_.size() && !all_held()) ask_again();
   if (why_.code || next_ == in_order_.size()) return true;
   now_ = now_ == step::none && can_gather() ? step::together : step::in_turn;
@@ -101,7 +102,7 @@ void several::begin_step() {
 void several::begin(asking& a, core::gathering with) {
   a.until = core::never;
   a.why = {};
-  a.asked.put_into(a);
+  a.wants.put_into(a);
   a.how.with = with;
   if (with) a.how.one_attempt = true;
   a.thread = thread();

@@ -5,12 +5,25 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/request.hpp"
 #include "core/waiter.hpp"
 
 namespace holdfast::inline v0::detail {
+
+// The mutexes of client::acquire_all(). Throws lock_error: bad_name; bad_option unless each is
+// named once.
+class named_locks {
+ public:
+  named_locks(const client&, const lock_names&);
+  std::span<exclusive_lockable* const> all() const noexcept { return all_; }
+
+ private:
+  std::deque<mutex> locks_;
+  std::vector<exclusive_lockable*> all_;
+};
 
 // Blocks nowhere: who uses it calls advance() until that says that all is over, each time after
 // step_answered(). It lives until then, or until the step that is begun is answered; what it has
@@ -28,10 +41,9 @@ namespace holdfast::inline v0::detail {
 // others were waited for, all are given back and asked for again, but not for ever.
 class several {
  public:
-  // Each is asked for exclusively, as the options say of which the caller knows `size` bytes; their
-  // note is the caller's.
-  several(std::span<slot* const> in_any_order, const acquire_options&, std::size_t size,
-          wait_bound);
+  // Each is asked for exclusively, as its options say; their notes are the caller's.
+  using asked = std::pair<slot*, acquire_options>;
+  several(std::span<const asked> in_any_order, wait_bound);
   several(const several&) = delete;
 
   // Begins the next step: step_answered() follows, perhaps from inside. True: it is over instead.
@@ -47,7 +59,7 @@ class several {
 
  protected:
   ~several();
-  void own_note();  // the caller's may go
+  void own_notes();  // the caller's may go
   // Between steps: what it has already of the one at that place of the order given, or null.
   turn* had(std::size_t place) const noexcept;
   // The thread that blocks for the next step; null: none does.
@@ -64,12 +76,13 @@ class several {
 
     several& of;
     slot& home;
-    request asked;
+    request wants;
+    std::string own_note;
     const std::size_t place;  // in the order given
     bool is_begun = false;    // in this step
   };
 
-  static std::vector<std::size_t> order_of(std::span<slot* const>);
+  static std::vector<std::size_t> order_of(std::span<const asked>);
   bool is_of_this_process() const noexcept;
   void forget_all() noexcept;
   bool can_gather() const;
@@ -93,7 +106,6 @@ class several {
   std::atomic<std::uint32_t> unanswered_{0};  // and one for who begins the step
   std::atomic<bool> is_in_vain_{false};       // the step: somebody was refused
   std::atomic<bool> is_withdrawn_{false};
-  std::string note_;
   core::failure why_;
   slot* at_ = nullptr;
 };

@@ -34,6 +34,8 @@ class slot final : private core::timer {
 
   // Throws a lock_error that names the lock and its backend.
   [[noreturn]] void fail(std::string_view operation, core::failure) const;
+  // The same, or sets `ec` where there is one.
+  void fail_or_set(std::string_view operation, core::failure, std::error_code* ec) const;
 
   void add_user();  // the caller keeps the client alive meanwhile
   void drop_user() noexcept;
@@ -51,9 +53,14 @@ class slot final : private core::timer {
   // After begin_release(): waits for the answer. `lost`: what its status was before.
   core::failure finish_release(core::blocked_inquiry&, std::error_code lost) noexcept;
   core::failure extend(turn&, core::duration ttl);
-  core::failure downgrade(turn&) noexcept;  // a writer's turn becomes a reader's
+  void begin_extend(turn&, core::duration ttl, core::inquiry&);  // i.complete() follows
+  void watch(turn&, core::loss_watch&) noexcept;                 // w.complete() follows
+  void end_watch(core::loss_watch&) noexcept;  // it may have been answered already
+  core::failure downgrade(turn&) noexcept;     // a writer's turn becomes a reader's
   std::stop_token token_of(turn&, std::stop_source turn::*);
   int native_handle(turn&) noexcept;
+  lock_mode mode_of(const turn&) noexcept;
+  std::uint32_t permits_of(turn&) noexcept;
   std::string owner(turn&);
   void close() noexcept;
 

@@ -15,6 +15,11 @@ void slot::fail(std::string_view operation, failure why) const {
                    {std::string(operation), name_, client_.text(), std::move(why.text), {}});
 }
 
+void slot::fail_or_set(std::string_view operation, failure why, std::error_code* ec) const {
+  if (!ec) fail(operation, std::move(why));
+  *ec = why.code;
+}
+
 void slot::add_user() {
   const lock l(mutex_);
   if (users_++ > 0) return;
@@ -93,13 +98,25 @@ failure slot::finish_release(core::blocked_inquiry& i, std::error_code lost) noe
   return std::move(i.why);
 }
 
-failure slot::extend(turn& t, core::duration ttl) {
-  core::blocked_inquiry i;
+void slot::begin_extend(turn& t, core::duration ttl, core::inquiry& i) {
   const core::time_point now = client_.env().now();
   i.until = core::saturating_add(now, client_.rules().options.op_timeout);
   step([&] { cohort_.extend(t, ttl, i, now); });
+}
+
+failure slot::extend(turn& t, core::duration ttl) {
+  core::blocked_inquiry i;
+  begin_extend(t, ttl, i);
   core::wait(i.parker, client_.store());
   return std::move(i.why);
+}
+
+void slot::watch(turn& t, core::loss_watch& w) noexcept {
+  step([&] { cohort_.watch(t, w); });
+}
+
+void slot::end_watch(core::loss_watch& w) noexcept {
+  step([&] { cohort_.end_watch(w); });
 }
 
 failure slot::downgrade(turn& t) noexcept {
@@ -123,6 +140,17 @@ std::stop_token slot::token_of(turn& t, std::stop_source turn::*which) {
 int slot::native_handle(turn& t) noexcept {
   const lock l(mutex_);
   return t.of && t.of->claim ? t.of->claim->native_handle() : -1;
+}
+
+lock_mode slot::mode_of(const turn& t) noexcept {
+  if (permits_ > 0) return lock_mode::permit;
+  const lock l(mutex_);
+  return t.is_share ? lock_mode::shared : lock_mode::exclusive;
+}
+
+std::uint32_t slot::permits_of(turn& t) noexcept {
+  const lock l(mutex_);
+  return t.is_plain() ? 1 : t.more().permits;
 }
 
 std::string slot::owner(turn& t) {

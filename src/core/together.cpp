@@ -56,25 +56,63 @@ void together::refuse_none_or_twins(std::span<exclusive_lockable* const> locks) 
     }
 }
 
-std::vector<slot*> together::homes_of(std::span<exclusive_lockable* const> locks) {
+std::vector<std::pair<slot*, acquire_options>> together::asked_of(
+    std::span<exclusive_lockable* const> locks, const acquire_call& c) {
   if (locks.empty())
     core::fail(errc::bad_option, "acquire", "the multi_mutex was moved from: it has no locks");
-  std::vector<slot*> out;
-  for (exclusive_lockable* const l : locks) out.push_back(&l->state_->home);
+  std::vector<std::pair<slot*, acquire_options>> out;
+  for (const exclusive_lockable* const l : locks)
+    out.emplace_back(&l->state_->home, options_of(c, l->state_->defaults.get()));
   return out;
 }
 
-lease_set together::take(std::span<exclusive_lockable* const> locks, const acquire_options& given,
-                         std::size_t size, wait_bound bound, std::stop_token stop,
-                         std::error_code* ec) {
-  const std::vector<slot*> homes = homes_of(locks);
-  const patience how_long(bound, std::move(stop));
-  if (ec) ec->clear();
-  blocked_several taking(homes, given, size, how_long.bound());
+named_locks::named_locks(const client& c, const lock_names& names) {
+  for (const std::string& name : names) all_.push_back(&locks_.emplace_back(c, name));
+  together::refuse_none_or_twins(all_);
+}
+
+lease_set together::take(std::span<exclusive_lockable* const> locks, acquire_call c) {
+  const auto asked = asked_of(locks, c);
+  const patience how_long(c.bound, std::move(c.stop));
+  if (c.ec) c.ec->clear();
+  blocked_several taking(asked, how_long.bound());
   taking.run(how_long.stop());
   if (!taking.why().code) return set_of(taking);
-  how_long.refuse(taking.at(), taking.why(), ec);
+  how_long.refuse(taking.at(), taking.why(), c.ec);
   return {};
+}
+
+void together::extend(std::span<const lease> all, std::chrono::milliseconds ttl,
+                      std::error_code* ec) {
+  if (ec) ec->clear();
+  core::failure first;
+  slot* at = nullptr;
+  const auto note = [&](slot& home, core::failure why) {
+    if (!why.code || at) return;
+    first = std::move(why);
+    at = &home;
+  };
+  struct renewal {
+    slot* home;
+    core::blocked_inquiry answer;
+  };
+  std::deque<renewal> begun;
+  for (const lease& l : all) {
+    turn& t = *l.turn_;
+    core::failure why = extension_fault(&t, ttl);
+    if (why.code) {
+      note(t.home, std::move(why));
+      continue;
+    }
+    renewal& r = begun.emplace_back();
+    r.home = &t.home;
+    t.home.begin_extend(t, ttl, r.answer);
+  }
+  for (renewal& r : begun) {
+    core::wait(r.answer.parker, r.home->client().store());
+    note(*r.home, std::move(r.answer.why));
+  }
+  if (at) at->fail_or_set("extend", std::move(first), ec);
 }
 
 // All at once, then their answers.

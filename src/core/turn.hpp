@@ -14,6 +14,8 @@
 
 namespace holdfast::core {
 struct conversation;
+struct failure;
+struct loss_watch;
 }
 
 namespace holdfast::inline v0::detail {
@@ -41,6 +43,8 @@ class turn {
     core::time_point own_end = core::never;   // a share that the others' renewals do not extend
     core::time_point began{};                 // where holds are counted, and as what it began
     lock_mode how{};
+    std::uint32_t permits = 1;
+    core::loss_watch* watches = nullptr;
     turn* before = nullptr;  // those who hold the same grant
     turn* after = nullptr;
   };
@@ -71,5 +75,9 @@ class turn {
  private:
   std::unique_ptr<rarely> more_;
 };
+
+// Why a lease with this turn, or with none, cannot be extended so; code {} when nothing speaks
+// against it.
+core::failure extension_fault(const turn*, std::chrono::milliseconds ttl);
 
 }  // namespace holdfast::inline v0::detail

@@ -54,4 +54,13 @@ struct inquiry : call {  // wants to know how a renewal or a release went
   ~inquiry() = default;
 };
 
+struct loss_watch
+    : call {  // wants to know when a turn is lost; answered with not_held when it ends
+  detail::turn* on = nullptr;  // while it is in the turn's list
+  loss_watch* after = nullptr;
+
+ protected:
+  ~loss_watch() = default;
+};
+
 }  // namespace holdfast::core

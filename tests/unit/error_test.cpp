@@ -21,6 +21,21 @@ TEST(errc, every_code_has_a_text_and_one_outcome) {
   }
 }
 
+TEST(errc, every_code_equals_a_condition_of_the_standard_library) {
+  EXPECT_EQ(std::error_code(errc::timed_out), std::errc::timed_out);
+  EXPECT_EQ(std::error_code(errc::canceled), std::errc::operation_canceled);
+  EXPECT_EQ(std::error_code(errc::would_self_deadlock), std::errc::resource_deadlock_would_occur);
+  EXPECT_EQ(std::error_code(errc::unsupported), std::errc::not_supported);
+  EXPECT_EQ(std::error_code(errc::bad_name), std::errc::invalid_argument);
+  EXPECT_NE(std::error_code(errc::lost), std::errc::timed_out);
+  for (int code = 1; code <= static_cast<int>(errc::closed); ++code) {
+    int known = 0;
+    for (int condition = 1; condition < 140; ++condition)
+      known += std::error_code(errc{code}) == std::errc{condition};
+    EXPECT_EQ(known, 1) << std::error_code(errc{code}).message();
+  }
+}
+
 TEST(lock_error, names_the_operation_the_lock_the_backend_and_the_remedy) {
   const lock_error e(errc::refused, {"acquire", "nightly", "file:///x", "the disk is full", {}});
   const std::string text = e.what();

@@ -10,7 +10,7 @@ namespace holdfast::memory {
 
 namespace {
 
-constexpr core::capabilities abilities{
+constexpr core::capabilities abilities_with_ttl{
     .life = core::bound_to::ttl,
     .queue = core::order::fifo,
     .wanted = core::wanted_by::push,
@@ -23,8 +23,21 @@ constexpr core::capabilities abilities{
     .downgrade = true,
 };
 
+constexpr core::capabilities abilities_without_ttl = [] {
+  core::capabilities c = abilities_with_ttl;
+  c.life = core::bound_to::process;
+  return c;
+}();
+
+bool read_lifetime(std::string_view value) {
+  if (value == "ttl" || value == "process") return value == "ttl";
+  core::fail(errc::bad_option, "open",
+             "lifetime is \"" + std::string(value) + "\"; give ttl or process");
+}
+
 struct own_options {
   weather sky;
+  bool runs_out = true;
   duration stop_after = duration::max();
 };
 
@@ -34,7 +47,9 @@ own_options read_own(const core::opening& o) {
   std::vector<url::option> rest;
   for (const auto& option : o.own) {
     const auto& [name, value] = option;
-    if (name == "latency") {
+    if (name == "lifetime") {
+      out.runs_out = read_lifetime(value);
+    } else if (name == "latency") {
       out.sky.latency = core::parse_duration(value, name);
     } else if (name == "lose-requests") {
       out.sky.lose_requests = core::parse_number(value, name, 0, 1);
@@ -49,7 +64,7 @@ own_options read_own(const core::opening& o) {
     }
   }
   core::refuse_unknown_options(o.where, rest,
-                               "latency, lose-requests, lose-replies, seed, stop-after");
+                               "lifetime, latency, lose-requests, lose-replies, seed, stop-after");
   return out;
 }
 
@@ -63,7 +78,9 @@ std::unique_ptr<core::backend> open(const core::opening& o) {
   const own_options own = read_own(o);
   const std::string& name = o.where.path();
   auto store = name.empty() ? std::make_shared<server>() : shared_server(name);
-  const terms rules{.op_timeout = o.shared.op_timeout, .clock_skew = o.shared.clock_skew};
+  const terms rules{.op_timeout = o.shared.op_timeout,
+                    .clock_skew = o.shared.clock_skew,
+                    .runs_out = own.runs_out};
   auto made = std::make_unique<backend>(std::move(store), o.env, rules);
   made->wire().set_sky(own.sky);
   if (own.stop_after != duration::max())
@@ -76,7 +93,9 @@ backend::backend(std::shared_ptr<server> s, core::environment& env, const terms&
 
 backend::~backend() = default;
 
-const core::capabilities& backend::can() const noexcept { return abilities; }
+const core::capabilities& backend::can() const noexcept {
+  return side_.wire.rules().runs_out ? abilities_with_ttl : abilities_without_ttl;
+}
 
 std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_sink& sink) {
   return std::make_unique<claim>(side_, name, sink);
@@ -100,7 +119,7 @@ void backend::close(time_point until) {
   crier cry;
   {
     std::unique_lock lock(wire.at().mutex);
-    while (!settled() && !crier::telling_here() && wire.wait(lock, until)) {}
+    while (!settled() && !crier::telling_here() && !wire.is_mute() && wire.wait(lock, until)) {}
     side_.closed = true;
     give_up_all(cry);
   }

@@ -9,6 +9,7 @@
 namespace holdfast::memory {
 
 // "memory:NAME" (shared in the process) or "memory:" (a store of its own). Its own options:
+//   lifetime=process     leases do not run out, as those of file:; default: ttl
 //   latency=DURATION     each request takes so long to arrive, and each reply
 //   lose-requests=P      each request is lost with this chance, 0 to 1
 //   lose-replies=P       each reply too

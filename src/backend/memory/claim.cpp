@@ -64,7 +64,7 @@ void claim::acquire(const core::ask& how) {
       out.why = fault;
       return out;
     }
-    return steps_.acquire(how.one_attempt, how.ttl, now, t);
+    return steps_.acquire(how.one_attempt, t.runs_out ? duration(how.ttl) : forever, now, t);
   });
 }
 
@@ -206,7 +206,9 @@ void claim::send(operation what, time_point now, crier& cry) {
 void claim::say(tell what) {
   switch (what) {
     case tell::granted:
-      return sink_.granted({steps_.number(), steps_.deadline(), seen_, others_waited_});
+      return sink_.granted({steps_.number(),
+                            side_.wire.rules().runs_out ? steps_.deadline() : core::never, seen_,
+                            others_waited_});
     case tell::refused: return sink_.refused(reason());
     case tell::wanted: return sink_.wanted();
     case tell::lost: return sink_.lost(make_error_code(errc::lost));

@@ -5,6 +5,7 @@
 
 #include "backend/memory/backend.hpp"
 #include "backend/memory/shared_servers.hpp"
+#include "backend/memory/shifted_environment.hpp"
 #include "core/client_access.hpp"
 #include "core/client_impl.hpp"
 #include "core/fail.hpp"
@@ -47,6 +48,10 @@ std::string memory_store::url() const { return "memory:" + core::percent_encode(
 
 void memory_store::set_latency(std::chrono::milliseconds one_way) {
   change_sky(*state_, [&](auto& sky) { sky.latency = std::max(one_way, one_way.zero()); });
+}
+
+void memory_store::advance(std::chrono::nanoseconds d) {
+  holdfast::memory::environment_of(name_).advance(d);
 }
 
 void memory_store::lose_requests(std::uint32_t count) {
@@ -126,7 +131,7 @@ bool memory_store::remove(std::string_view lock) {
   bool taken;
   {
     const std::lock_guard guard(state_->mutex);
-    taken = state_->take_away(lock, detail::client_access::system_environment(), cry);
+    taken = state_->take_away(lock, holdfast::memory::environment_of(name_), cry);
   }
   cry.tell_all();
   return taken;

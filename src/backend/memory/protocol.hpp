@@ -32,6 +32,9 @@ struct holder_seen {
 std::string group_text_of(std::int64_t number);
 holder_seen holder_seen_of(std::string_view text);
 
+// The ttl of a lease that does not run out.
+inline constexpr duration forever = std::chrono::hours{24 * 365 * 100};
+
 enum class operation : unsigned char {
   ask,    // take the lock, or queue for it; asked again it changes nothing that was got
   renew,  // let the lease run for ttl from now

@@ -21,7 +21,8 @@ holder describe(const entry& e, const member& m, time_point now, const core::pro
   h.pid = me.pid;
   h.token = m.number * turns_per_number;
   h.held = std::chrono::floor<milliseconds>(now - m.since);
-  h.left = std::chrono::floor<milliseconds>(m.lapses - now);
+  const bool runs_out = m.lapses - now < forever / 2;
+  h.left = runs_out ? std::chrono::floor<milliseconds>(m.lapses - now) : milliseconds::max();
   h.waiting = e.more ? static_cast<int>(e.more->queue.size()) : 0;
   return h;
 }

@@ -50,6 +50,7 @@ namespace holdfast::memory {
 struct terms {  // the client's, the same for all its claims
   duration op_timeout{};
   duration clock_skew{};
+  bool runs_out = true;  // its leases
 };
 
 using core::crier;

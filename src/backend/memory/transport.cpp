@@ -47,7 +47,7 @@ link::~link() {
 }
 
 void link::send(correspondent& from, entry& lock, request& r, time_point now, crier& cry) {
-  r.window = std::min(r.ttl, std::max(8 * round_trip_, window_min));
+  r.window = terms_.runs_out ? std::min(r.ttl, std::max(8 * round_trip_, window_min)) : r.ttl;
   if (!calm()) return send_in_weather(from, &lock, r, now, cry);
   outbox out;
   const reply answered = server_->data.apply(lock, r, now, env_, out);
@@ -213,6 +213,10 @@ void link::deliver_due(time_point now, crier& cry) {
       return;
     }
   }
+}
+
+bool link::is_mute() const noexcept {
+  return cut(env_.now()) || sky_.outage || server_->sky.outage;
 }
 
 bool link::wait(std::unique_lock<std::mutex>& lock, time_point until) {

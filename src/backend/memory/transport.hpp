@@ -103,6 +103,7 @@ class link final : private core::alarm_target {
   // the alarm rings on.
   bool wait(std::unique_lock<std::mutex>&, time_point until);
 
+  bool is_mute() const noexcept;  // nothing is answered until somebody says so
   bool calm() const noexcept { return calm_ && server_->calm && quiet(); }  // send() is answered
   bool is_forked() const noexcept { return forked_; }
   void forked() noexcept { forked_ = true; }

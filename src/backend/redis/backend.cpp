@@ -28,7 +28,7 @@ constexpr core::capabilities abilities{
 
 std::unique_ptr<core::backend> open(const core::opening& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
-  made->connect();
+  made->connect(o.stop);
   return made;
 }
 

@@ -27,7 +27,7 @@ class backend final : public core::backend {
   void close(time_point until) override;
   void forked() noexcept override { link_.forked(); }
 
-  void connect() { link_.open_first(); }
+  void connect(std::stop_token s) { link_.open_first(std::move(s)); }
 
  private:
   bool is_telling();

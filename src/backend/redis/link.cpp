@@ -40,7 +40,7 @@ link::~link() {
   cables_.clear();
 }
 
-void link::open_first() {
+void link::open_first(std::stop_token stop) {
   patience p;
   p.until = core::saturating_add(env_.now(), settings_.connect_timeout);
   {
@@ -53,8 +53,19 @@ void link::open_first() {
     patience_ = nullptr;
     return;
   }
-  wait(p);
+  {
+    const std::stop_callback on_stop(std::move(stop), [&] { stop_waiting(p); });
+    wait(p);
+  }
   if (p.why.code) throw lock_error(p.why.code, {"open", {}, settings_.text, p.why.text, {}});
+}
+
+void link::stop_waiting(patience& p) {
+  const std::lock_guard guard(mutex_);
+  if (patience_ != &p) return;  // answered already
+  p.why = {errc::canceled, "it was stopped"};
+  patience_ = nullptr;
+  p.parker.signal();
 }
 
 void link::settle(time_point until) {

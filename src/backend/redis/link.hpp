@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,8 @@ class link final : private line_owner, private core::loop_user, private core::al
   void flush() noexcept override;
   void collected(bool at_once) noexcept;
   core::driver* lend() noexcept { return loop_->lend(); }
-  void open_first();  // waits until the server has been greeted; throws lock_error
+  // Waits until the server has been greeted. Throws lock_error; canceled when it is stopped.
+  void open_first(std::stop_token);
   // Waits until nothing is left unanswered, or until then; afterwards nothing is sent any more.
   void settle(time_point until);
   void forked() noexcept;
@@ -96,6 +98,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   void happen(const cable&, Event);
   void write(line&, std::unique_lock<std::mutex>&) noexcept;
   void wait(patience&);
+  void stop_waiting(patience&);
   void answer_patience(time_point now);
   void see_to_driving();
   bool is_settled() const noexcept { return waiting_ == 0 && ledger_.empty(); }

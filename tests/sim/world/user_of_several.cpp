@@ -26,18 +26,18 @@ void user_of_several::draw_wanted() {
 void user_of_several::ask() {
   draw_wanted();
   const detail::wait_bound how = how_long();
-  std::vector<detail::slot*> homes;
+  std::vector<detail::several::asked> asked;
   std::string names;
+  acquire_options options;
+  options.ttl = ttl_;
   for (const int lock : wanted_) {
-    homes.push_back(all_[static_cast<std::size_t>(lock)]);
+    asked.emplace_back(all_[static_cast<std::size_t>(lock)], options);
     names += ' ' + world_.lock_name(lock);
   }
   record(event::user_asks_for_all, "asks for all of" + names, names);
-  acquire_options options;
-  options.ttl = ttl_;
   turns_.assign(wanted_.size(), nullptr);
   tokens_.assign(wanted_.size(), 0);
-  taking_.emplace(*this, homes, options, how);
+  taking_.emplace(*this, asked, how);
   if (how.what == detail::wait_bound::kind::one_attempt) attempts();
   if (withdraws()) {
     after(world_.chance.between(0ns, world_.schedule.ttl * 3 / 2), [this] {

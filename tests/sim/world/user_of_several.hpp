@@ -18,9 +18,8 @@ class user_of_several final : public user {
 
  private:
   struct taking final : detail::several {
-    taking(user_of_several& u, std::span<detail::slot* const> all, const acquire_options& o,
-           detail::wait_bound b)
-        : several(all, o, sizeof o, b), home(u) {}
+    taking(user_of_several& u, std::span<const asked> all, detail::wait_bound b)
+        : several(all, b), home(u) {}
     void step_answered() noexcept override { home.step_answered(); }
     using several::had;
     user_of_several& home;

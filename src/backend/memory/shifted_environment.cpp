@@ -1,0 +1,77 @@
+#include "backend/memory/shifted_environment.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "core/client_access.hpp"
+
+namespace holdfast::memory {
+
+// Rings by the real clock, and is set anew when the shifted one is moved.
+class shifted_environment::shifted_alarm final : public core::alarm, private core::alarm_target {
+ public:
+  shifted_alarm(shifted_environment& e, core::alarm_target& to, const char* thread_name)
+      : env_(e), target_(to), real_(e.real_.make_alarm(*this, thread_name)) {
+    const std::lock_guard guard(env_.mutex_);
+    env_.alarms_.push_back(this);
+  }
+  ~shifted_alarm() override {
+    {
+      const std::lock_guard guard(env_.mutex_);
+      std::erase(env_.alarms_, this);
+    }
+    real_.reset();  // waits for a call that is under way
+  }
+
+  void set(core::time_point t) noexcept override {
+    const std::lock_guard guard(mutex_);
+    due_ = t;
+    set_real();
+  }
+  void clock_moved() noexcept {
+    const std::lock_guard guard(mutex_);
+    set_real();
+  }
+
+ private:
+  void on_alarm(core::time_point) override {
+    {
+      const std::lock_guard guard(mutex_);
+      if (due_ == core::never) return;  // cancelled meanwhile
+      if (env_.now() < due_) return set_real();
+      due_ = core::never;
+    }
+    target_.on_alarm(env_.now());
+  }
+  void set_real() noexcept { real_->set(due_ == core::never ? due_ : due_ - env_.ahead()); }
+
+  shifted_environment& env_;
+  core::alarm_target& target_;
+  std::mutex mutex_;  // guards due_ and the setting of real_
+  core::time_point due_ = core::never;
+  std::unique_ptr<core::alarm> real_;
+};
+
+void shifted_environment::advance(core::duration d) noexcept {
+  const std::lock_guard guard(mutex_);
+  ahead_ += std::max(d, core::duration::zero()).count();
+  for (shifted_alarm* const a : alarms_) a->clock_moved();
+}
+
+std::unique_ptr<core::alarm> shifted_environment::make_alarm(core::alarm_target& to,
+                                                             const char* thread_name) {
+  return std::make_unique<shifted_alarm>(*this, to, thread_name);
+}
+
+shifted_environment& environment_of(std::string_view store_name) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& by_name = *new std::map<std::string, shifted_environment, std::less<>>;
+  const std::lock_guard guard(mutex);
+  const auto found = by_name.find(store_name);
+  if (found != by_name.end()) return found->second;
+  core::environment& real = detail::client_access::system_environment();
+  return by_name.try_emplace(std::string(store_name), real).first->second;
+}
+
+}  // namespace holdfast::memory

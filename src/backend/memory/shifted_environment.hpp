@@ -1,0 +1,41 @@
+// The environment of the clients of one named store: the real one, its clock moved forward by hand.
+#pragma once
+#include <atomic>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "core/environment.hpp"
+
+namespace holdfast::memory {
+
+class shifted_environment final : public core::environment {
+ public:
+  explicit shifted_environment(core::environment& real) noexcept : real_(real) {}
+
+  void advance(core::duration) noexcept;
+
+  core::time_point now() noexcept override { return real_.now() + ahead(); }
+  core::duration ahead() noexcept override { return core::duration(ahead_.load()); }
+  std::chrono::microseconds wall() noexcept override {
+    return real_.wall() + std::chrono::floor<std::chrono::microseconds>(ahead());
+  }
+  void random(std::span<std::byte> to) noexcept override { real_.random(to); }
+  std::unique_ptr<core::alarm> make_alarm(core::alarm_target&, const char* thread_name) override;
+  std::unique_ptr<core::worker> make_worker(const char* thread_name) override {
+    return real_.make_worker(thread_name);
+  }
+
+ private:
+  class shifted_alarm;
+
+  core::environment& real_;
+  std::atomic<core::duration::rep> ahead_{0};
+  std::mutex mutex_;  // guards:
+  std::vector<shifted_alarm*> alarms_;
+};
+
+// That of the store of this name, over the real one. Never freed: leases may outlive main().
+shifted_environment& environment_of(std::string_view store_name);
+
+}  // namespace holdfast::memory

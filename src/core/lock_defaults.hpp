@@ -1,0 +1,35 @@
+// The acquire_options that a lockable was made with.
+#pragma once
+#include <holdfast/verbs.hpp>
+
+#include <memory>
+#include <string>
+
+namespace holdfast::inline v0::detail {
+
+class lock_defaults {
+ public:
+  explicit lock_defaults(const acquire_options& o) : note_(o.note), options_(o) {
+    options_.note = note_;
+  }
+  lock_defaults(const lock_defaults&) = delete;
+
+  const acquire_options& all() const noexcept { return options_; }
+  void fill_in(acquire_options& given) const noexcept {  // what is unset; never the permits
+    if (given.ttl.count() == 0) given.ttl = options_.ttl;
+    if (given.renew == renewal::client_default) given.renew = options_.renew;
+    if (given.note.empty()) given.note = options_.note;
+    if (given.max_hold.count() == 0) given.max_hold = options_.max_hold;
+  }
+
+ private:
+  const std::string note_;
+  acquire_options options_;
+};
+
+// Options of which the caller knows `size` bytes.
+acquire_options as_we_know_them(const acquire_options& given, std::size_t size) noexcept;
+// What a call asks for. `defaults` null: the lock has none.
+acquire_options options_of(const acquire_call&, const lock_defaults*) noexcept;
+
+}  // namespace holdfast::inline v0::detail
