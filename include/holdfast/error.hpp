@@ -38,11 +38,12 @@ enum class errc {
   lost,                 // the lease ran out or was taken away before it was released
   not_held,             // released or asked of a lease that holds nothing
   would_self_deadlock,  // the calling thread holds this very mutex already
-  unavailable,          // the server or the directory cannot be reached or does not answer in time
-  outcome_unknown,      // a request was sent and nothing says whether it took effect
-  no_quorum,            // fewer servers than a majority answered
-  refused,              // the server or the file system said no: rights, authentication, disk full
-  unsupported,          // this backend has no such thing
+  unavailable,      // the server or the directory cannot be reached, does not answer in time, or
+                    // cannot do it for now: passes by itself
+  outcome_unknown,  // a request was sent and nothing says whether it took effect
+  no_quorum,        // fewer servers than a majority answered
+  refused,          // the server or the file system said no: rights, authentication, disk full
+  unsupported,      // this backend has no such thing
   bad_url,
   bad_name,
   bad_option,

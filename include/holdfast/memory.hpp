@@ -37,9 +37,10 @@ class memory_store {
   void set_latency(std::chrono::milliseconds one_way);
   // The next `count` requests, or replies, are lost, whoever sends them. A request without a reply
   // is sent again under the same owner id, after an eighth of the client's op-timeout for the first
-  // time, so one that was heard and one that was not come to the same; an acquire that has heard
-  // nothing by the op-timeout fails with errc::unavailable. What the store says unasked, that a
-  // lock is handed over, is no reply: only stop_requests_of() and an outage lose it.
+  // time, so one that was heard and one that was not come to the same; one attempt that has heard
+  // nothing by the op-timeout fails with errc::unavailable, a waiter waits on. What the store says
+  // unasked, that a lock is handed over, is no reply: only stop_requests_of() and an outage lose
+  // it.
   void lose_requests(std::uint32_t count);
   void lose_replies(std::uint32_t count);
   // From now on each request and each reply is lost with these chances (0 to 1), drawn from `seed`:

@@ -68,6 +68,10 @@ constexpr std::array rows = {
                [](client_options& o, std::string_view v, std::string_view n) {
                  o.close_timeout = within(v, n, {}, day);
                }},
+    option_row{"outage-timeout",
+               [](client_options& o, std::string_view v, std::string_view n) {
+                 if (v != "none") o.outage_timeout = within(v, n, {}, ttl_max);
+               }},
     option_row{"turns",
                [](client_options& o, std::string_view v, std::string_view n) {
                  const double turns = parse_number(v, n, 1, 1024);
@@ -79,9 +83,8 @@ constexpr std::array rows = {
     option_row{"linger", [](client_options& o, std::string_view v,
                             std::string_view n) { o.linger = within(v, n, {}, day); }},
     option_row{"admit-after-loss",
-               [](client_options& o, std::string_view v, std::string_view n) {
-                 o.admit_after_loss = parse_bool(v, n);
-               }},
+               [](client_options& o, std::string_view v,
+                  std::string_view n) { o.admit_after_loss = parse_bool(v, n); }},
     option_row{"metrics", [](client_options& o, std::string_view v,
                              std::string_view n) { o.metrics = parse_bool(v, n); }},
     option_row{"strict", [](client_options& o, std::string_view v,

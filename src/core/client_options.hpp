@@ -26,7 +26,8 @@ struct client_options {
   duration connect_timeout = std::chrono::seconds{5};
   duration op_timeout = std::chrono::seconds{5};
   duration close_timeout = std::chrono::seconds{2};
-  std::uint32_t turns = 128;  // in a row while somebody else waits
+  duration outage_timeout = duration::max();  // how long a waiter waits through an outage
+  std::uint32_t turns = 128;                  // in a row while somebody else waits
   duration turn_time = std::chrono::milliseconds{5};
   duration linger{};              // a grant is kept so long after the last unlock
   bool admit_after_loss = false;  // a new turn may start while a lost lease is not left

@@ -21,12 +21,13 @@ void cohort::enter(waiter& w, time_point now) {
   const bool joins = !first_ && held_ && !w.how.with && has_room_for(*held_, w) &&
                      (!held_->inside_first || !is_shut(*held_, now)) &&
                      (!held_->is_leased() || held_->deadline > now);
-  if (w.how.one_attempt && !joins && !is_free_for(w)) return answer(w, {errc::timed_out, {}});
+  if (w.how.one_attempt && !joins && !is_free_for(w)) return answer(w, in_vain(errc::timed_out));
   if (!joins && !first_ && held_ && held_->inside_first)
     held_->turns_end = saturating_add(now, rules_.options.turn_time);
   push(w);
   if (!joins && held_) shut(*held_);
   earliest_until_ = std::min(earliest_until_, w.until);
+  if (w.until != never) plan_hurry(w, now);
   if (joins || (held_ && held_->lingers())) {
     if (held_->lingers()) held_->turns_end = never;
     if (joins && !held_->inside_first) count(tally::linger_reuses);
@@ -47,7 +48,7 @@ void cohort::withdraw(waiter& w, errc why, time_point now) {
   if (!w.in_line) return;
   const bool was_first = &w == first_;
   unlink(w);
-  answer(w, {why, {}});
+  answer(w, in_vain(why));
   if (asking_) {
     const bool in_vain = !first_ || first_->how.how != asking_->how ||
                          first_->how.permits != asking_->permits ||
@@ -58,6 +59,15 @@ void cohort::withdraw(waiter& w, errc why, time_point now) {
   if (!held_ || !was_first) return;
   if (!first_) held_->waits_for_renewal = false;
   if (!held_->waits_for_renewal) serve(*held_, now);
+}
+
+// What somebody is told whose time is over: that the lock is busy only where that is known.
+failure cohort::in_vain(errc why) const {
+  const bool may_be_busy = is_held_here() || !rules_.store || !rules_.store->is_out();
+  if (why != errc::timed_out || may_be_busy || planted(mutant::outage_told_as_busy))
+    return {why, {}};
+  failure out = rules_.store->read_reach().trouble;
+  return out.code ? out : failure{why, {}};
 }
 
 void cohort::stop_asking() {

@@ -12,7 +12,8 @@
 //   yes    | no        | -       | granted                  | those first in line who may hold it
 //          |           |         |                          | together get a turn: one, or readers
 //   yes    | no        | -       | refused                  | all that wait are told; one-attempt
-//          |           |         |                          | callers alone when it was only busy
+//          |           |         |                          | callers alone when it was only busy,
+//          |           |         |                          | or when one attempt met an outage
 //   yes    | no        | -       | the last waiter leaves   | cancel
 //   no     | yes       | readers | a reader enters, nobody  | gets a turn, unless somebody else
 //          |           |         | in line                  | waits: then the door is shut
@@ -111,6 +112,10 @@ class cohort {
   void answer(call&) noexcept;  // that it went well
   void answer(call&, failure);
   void answer(waiter&, failure);
+  failure in_vain(errc) const;
+  bool is_held_here() const noexcept { return held_ && !held_->is_lost && held_->inside_first; }
+  void plan_hurry(const waiter&, time_point now) noexcept;
+  void hurry(time_point now);
   void answer(inquiry&, failure);
   void await(inquiry&, const conversation& about, std::uint32_t ticket) noexcept;
   void answer_renewals(const conversation&, std::uint32_t up_to_ticket, const failure&);
@@ -186,6 +191,7 @@ class cohort {
   conversation* held_ = nullptr;    // the grants; of a lock one at most
   std::unique_ptr<detail::turn> spare_turn_;
   time_point earliest_until_ = never;  // of the callers: never too late, perhaps too early
+  time_point hurry_at_ = never;        // shortly before the first of these
   std::uint16_t busy_ = 0;
   bool closed_ = false;
 };

@@ -43,7 +43,9 @@ void cohort::on_refused(conversation& c, const failure& why) {
   if (&c != asking_) return;
   asking_ = nullptr;
   idle(c);
-  answer_line(why, why.code == errc::timed_out);
+  const bool is_of_attempts =
+      why.code == errc::timed_out || (why.code == errc::unavailable && c.one_attempt);
+  answer_line(why, is_of_attempts);
   ask_if_wanted();
 }
 

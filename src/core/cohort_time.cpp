@@ -15,6 +15,7 @@ void cohort::tick(time_point now) {
     tick_grant(*c, now);
     c = after;
   }
+  if (hurry_at_ <= now) hurry(now);
   if (earliest_until_ > now) return;
   earliest_until_ = never;
   for (waiter* w = first_; w;) {
@@ -27,6 +28,20 @@ void cohort::tick(time_point now) {
     w = after;
   }
   answer_overdue(now);
+}
+
+// Early enough for a store to connect and to answer. Who waits for less than that is in a hurry
+// from the start.
+void cohort::plan_hurry(const waiter& w, time_point now) noexcept {
+  const time_point at = w.until - rules_.options.op_timeout / 8;
+  if (rules_.store && at > now) hurry_at_ = std::min(hurry_at_, at);
+}
+
+void cohort::hurry(time_point now) {
+  hurry_at_ = never;
+  for (const waiter* w = first_; w; w = w->after)
+    if (w->until != never) plan_hurry(*w, now);
+  if (asking_) rules_.store->hurry();
 }
 
 void cohort::tick_grant(conversation& c, time_point now) {
@@ -57,7 +72,7 @@ void cohort::tick_turn(conversation& c, turn& t, time_point now) {
 }
 
 time_point cohort::next_tick() const noexcept {
-  time_point next = earliest_until_;
+  time_point next = std::min(earliest_until_, hurry_at_);
   for (const conversation* c = held_; c; c = c->next) next = std::min(next, next_tick_of(*c));
   return next;
 }

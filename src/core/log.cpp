@@ -48,5 +48,14 @@ void log(log_level level, std::string_view line) noexcept {
   if (to.hook) to.hook(level, line, to.context);
 }
 
+std::string text_of(duration d) {
+  const auto ms = std::chrono::round<std::chrono::milliseconds>(d).count();
+  if (ms < 1000) return std::to_string(ms) + " ms";
+  const auto tenths = (ms + 50) / 100;
+  std::string out = std::to_string(tenths / 10);
+  if (tenths < 600 && tenths % 10 != 0) out += '.' + std::to_string(tenths % 10);
+  return out + " s";
+}
+
 }  // namespace core
 }  // namespace holdfast

@@ -25,6 +25,7 @@
 #include <holdfast/error.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -99,6 +100,13 @@ struct grant {
 struct failure {
   std::error_code code;  // an errc
   std::string text;      // the thing that is wrong and what to do about it, without secrets
+};
+
+struct reach {               // of a store, as far as is known
+  failure trouble;           // why it gives no answers now; code {}: nothing is known against it
+  std::string last_failure;  // of a connection, and how long ago; empty: there was none
+  bool connected = true;
+  std::uint64_t reconnects = 0;  // how often all connections were there again after one was lost
 };
 
 class claim_sink {
@@ -188,6 +196,12 @@ class backend {
   virtual std::unique_ptr<claim> open(std::string_view name, claim_sink&) = 0;
   // Whether asks for these locks can be granted all or none in one step.
   virtual bool can_gather(std::span<const std::string_view>) const { return false; }
+  // Whether read_reach() would tell of trouble. Takes no lock: called with the core's held.
+  virtual bool is_out() const noexcept { return false; }
+  // Called with the core's locks held: takes none under which the core is called.
+  virtual reach read_reach() { return {}; }
+  // A caller's time is nearly over: what is to be tried again later is tried now.
+  virtual void hurry() noexcept {}
   virtual void flush() {}                              // lets a transport send what was collected
   virtual driver* lend() noexcept { return nullptr; }  // null: callers just block
   virtual void inspect(std::string_view prefix, inspection&) = 0;

@@ -149,7 +149,10 @@ void several::end(asking& a) noexcept {
     return;
   }
   a.home.drop_user();
-  const bool is_free_later = now_ == step::together && a.why.code == outcome::busy;
+  // One by one they are waited for, through an outage too.
+  const bool waits = bound_.what != wait_bound::kind::one_attempt;
+  const bool is_free_later = now_ == step::together && (a.why.code == outcome::busy ||
+                                                        (waits && a.why.code == errc::unavailable));
   if (!is_free_later && !why_.code) refuse(std::move(a.why), a.home);
 }
 

@@ -19,6 +19,42 @@ void an_outage_is_told_and_hangs_nobody(stage& on) {
   on.store().end_outage();
 }
 
+// That an attempt fails shows that an op-timeout has passed since it was made.
+void a_waiter_waits_through_an_outage(stage& on) {
+  const auto client = on.short_lived_client();
+  const auto waiting = on.short_lived_client();
+  const auto lock = on.lock(client);
+  on.store().begin_outage();
+  caller<bool> wait([&] { return static_cast<bool>(on.lock(waiting).acquire()); });
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(thrown_by([&] { (void)lock.try_acquire(); }), outcome::unavailable);
+  EXPECT_FALSE(wait.done());
+  on.store().end_outage();
+  ASSERT_TRUE(wait.comes_back());
+  EXPECT_TRUE(wait.result());
+}
+
+void a_bound_that_ends_in_an_outage_is_no_busy_lock(stage& on) {
+  const auto client = on.short_lived_client();
+  const auto lock = on.lock(client);
+  (void)lock.acquire();
+  on.store().begin_outage();
+  const auto code = thrown_by([&] { (void)lock.try_acquire_for(std::chrono::milliseconds(900)); });
+  EXPECT_EQ(code, holdfast::errc::unavailable) << code.message();
+  on.store().end_outage();
+}
+
+void an_outage_timeout_ends_the_wait_for_a_store(stage& on) {
+  const auto client = on.client_with("op-timeout=300ms&outage-timeout=600ms");
+  const auto lock = on.lock(client);
+  (void)lock.acquire();
+  on.store().begin_outage();
+  caller<bool> wait([&] { return static_cast<bool>(lock.acquire()); });
+  ASSERT_TRUE(wait.comes_back());
+  EXPECT_EQ(thrown_by([&] { (void)wait.result(); }), holdfast::errc::unavailable);
+  on.store().end_outage();
+}
+
 void locks_work_again_after_an_outage(stage& on) {
   const auto client = on.short_lived_client();
   const auto other = on.short_lived_client();
@@ -53,6 +89,11 @@ behaviours outages() {
   return {
       CONTRACT_BEHAVIOUR(52, an_outage_is_told_and_hangs_nobody, in_threads, exclusively, outages),
       CONTRACT_BEHAVIOUR(53, locks_work_again_after_an_outage, in_threads, at_the_store, outages),
+      CONTRACT_BEHAVIOUR(129, a_waiter_waits_through_an_outage, in_threads, exclusively, outages),
+      CONTRACT_BEHAVIOUR(130, a_bound_that_ends_in_an_outage_is_no_busy_lock, in_threads,
+                         exclusively, outages),
+      CONTRACT_BEHAVIOUR(131, an_outage_timeout_ends_the_wait_for_a_store, in_threads, exclusively,
+                         outages),
       CONTRACT_BEHAVIOUR(54, an_acquire_without_an_answer_holds_nothing_for_good, in_threads,
                          at_the_store, outages),
   };

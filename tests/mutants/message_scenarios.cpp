@@ -23,7 +23,7 @@ bool comes_free(scene& s, const client& c) {
 // to the second, while another client is next at the store.
 std::string a_late_grant_is_no_grant() {
   scene s;
-  auto& hasty = s.open("ttl=60s&op-timeout=800ms");
+  auto& hasty = s.open("ttl=60s&op-timeout=800ms&outage-timeout=800ms");
   auto& patient = s.open("ttl=60s&op-timeout=60s");
   const auto one_lock = hasty.mutex(lock_name);  // so that both are asked by the same claim
   s.store.set_latency(500ms);
@@ -69,17 +69,31 @@ std::string an_outage_hangs_nobody() {
   s.store.begin_outage();
   const auto asked = s.start<std::error_code>([&c](std::stop_token stop) {
     std::error_code ec;
-    (void)c.mutex(lock_name).acquire({}, std::move(stop), ec);
+    (void)c.mutex(lock_name).try_acquire({}, ec);
     return ec;
   });
   if (!s.passes_until(*asked, 10s)) return "nothing is said of the outage";
   return asked->result() == outcome::unavailable ? "" : "it is called something else";
 }
 
+std::string a_bound_that_ends_in_an_outage_is_no_busy_lock() {
+  scene s;
+  auto& c = s.open("op-timeout=60s");
+  s.store.begin_outage();
+  const auto asked = s.start<std::error_code>([&c](std::stop_token stop) {
+    std::error_code ec;
+    (void)c.mutex(lock_name).try_acquire_for(2s, {}, std::move(stop), ec);
+    return ec;
+  });
+  if (!s.passes_until(*asked, 10s)) return "the wait has no bound";
+  return asked->result() == outcome::unavailable ? "" : "it is told that the lock is busy";
+}
+
 constexpr scenario all[] = {
     {mutant::late_reply_accepted, "memory", a_late_grant_is_no_grant},
     {mutant::unknown_acquire_dropped, "memory", an_unknown_acquire_leaves_no_orphan},
     {mutant::operation_without_bound, "memory", an_outage_hangs_nobody},
+    {mutant::outage_told_as_busy, "memory", a_bound_that_ends_in_an_outage_is_no_busy_lock},
     {mutant::release_not_repeated, "memory", a_release_is_heard_in_the_end},
 };
 

@@ -39,7 +39,7 @@ TEST(memory_recipe, each_acquire_has_a_new_owner_id) {
 
 TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time) {
   recipe r;
-  actions a = r.acquire(false, 10s, start, usual);
+  actions a = r.acquire(true, 10s, start, usual);
   duration last{};
   time_point now = start;
   int sent = 0;
@@ -60,6 +60,22 @@ TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time
   EXPECT_EQ(a.why, errc::unavailable);
   EXPECT_TRUE(a.clear);
   EXPECT_EQ(r.now_in(), state::fresh);
+}
+
+TEST(memory_recipe, a_waiter_asks_for_as_long_as_its_outage_timeout_lets_it) {
+  recipe r;
+  time_point now = start;
+  actions a = r.acquire(false, 10s, now, usual);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(a.send && !a.clear);
+    EXPECT_LE(a.wake, now + usual.op_timeout);
+    a = r.on_wake(now = a.wake, usual);
+  }
+  terms bounded = usual;
+  bounded.outage_timeout = now - start;
+  a = r.on_wake(now, bounded);
+  EXPECT_EQ(a.why, errc::unavailable);
+  EXPECT_TRUE(a.clear);
 }
 
 TEST(memory_recipe, a_reply_of_an_earlier_epoch_changes_nothing) {

@@ -112,6 +112,7 @@ TEST_F(a_counting_client, counts_errors_by_their_outcome) {
 
   store.begin_outage();
   asker waits;
+  waits.how.one_attempt = true;
   ask(waits);
   env.advance(6s);
   EXPECT_TRUE(waits.answered);

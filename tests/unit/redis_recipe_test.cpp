@@ -95,7 +95,7 @@ TEST_F(redis_recipe, a_member_that_does_not_wait_is_told_that_it_is_busy) {
 TEST_F(redis_recipe, who_listens_anew_passes_on_what_it_was_to_see_to) {
   queue();
   EXPECT_FALSE(steps.looks());
-  EXPECT_EQ(steps.on_subscribed().send, operation::join);
+  EXPECT_EQ(steps.on_subscribed(now).send, operation::join);
   EXPECT_TRUE(steps.looks()) << "unless it is first, its timer goes with the answer";
 }
 
@@ -227,6 +227,44 @@ TEST_F(redis_recipe, a_hand_over_with_a_deadline_is_held_and_one_without_is_aske
   EXPECT_EQ(steps.deadline(), now + 240ms);
 }
 
+TEST_F(redis_recipe, a_waiter_is_never_overdue_and_one_attempt_is_after_the_op_timeout) {
+  for (const bool once : {false, true}) {
+    steps.acquire(once, 10s, now);
+    EXPECT_EQ(steps.is_waiter(), !once);
+    EXPECT_EQ(steps.is_attempt(), once);
+    now += 4s;
+    EXPECT_TRUE(hear(operation::take, verdict::not_now).sleeps);
+    now += 2s;
+    const actions out = steps.on_wake(now, rules);
+    EXPECT_EQ(out.send, once ? operation::none : operation::take);
+    EXPECT_EQ(out.what, once ? tell::refused : tell::nothing);
+    if (!once) steps.give_up(errc::closed);
+  }
+}
+
+TEST_F(redis_recipe, one_attempt_asks_once_more_just_before_its_time_is_over) {
+  steps.acquire(true, 10s, now);
+  const time_point end = steps.due(rules), last = steps.last_try(rules);
+  EXPECT_LT(last, end);
+  now = last - 10ms;
+  EXPECT_EQ(hear(operation::take, verdict::not_now).wake, last);
+  now = last;
+  EXPECT_EQ(steps.on_wake(now, rules).send, operation::take);
+  now = end - 1ms;
+  EXPECT_EQ(hear(operation::take, verdict::not_now).wake, end);
+}
+
+TEST_F(redis_recipe, a_release_and_a_withdrawal_keep_the_op_timeout) {
+  hold();
+  steps.release(now);
+  EXPECT_EQ(steps.due(rules), now + 5s);
+  hear(operation::let_go, verdict::done);
+  queue();
+  EXPECT_EQ(steps.due(rules), core::never);
+  steps.cancel(now);
+  EXPECT_EQ(steps.due(rules), now + 5s);
+}
+
 TEST_F(redis_recipe, a_bad_number_is_given_up_under_another_id_and_not_for_ever) {
   steps.acquire(false, 10s, now);
   const actions first = hear(operation::take, verdict::bad_number);
@@ -258,7 +296,8 @@ TEST_F(redis_recipe, who_lost_the_lock_releases_nothing) {
 }
 
 TEST_F(redis_recipe, what_is_overdue_goes_to_the_ledger) {
-  steps.acquire(false, 10s, now);
+  steps.acquire(true, 10s, now);
+  EXPECT_EQ(steps.due(rules), now + 5s);
   const actions out = steps.on_overdue();
   EXPECT_EQ(out.what, tell::refused);
   EXPECT_TRUE(out.clear);

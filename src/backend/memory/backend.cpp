@@ -80,6 +80,7 @@ std::unique_ptr<core::backend> open(const core::opening& o) {
   auto store = name.empty() ? std::make_shared<server>() : shared_server(name);
   const terms rules{.op_timeout = o.shared.op_timeout,
                     .clock_skew = o.shared.clock_skew,
+                    .outage_timeout = o.shared.outage_timeout,
                     .runs_out = own.runs_out};
   auto made = std::make_unique<backend>(std::move(store), o.env, rules);
   made->wire().set_sky(own.sky);
@@ -99,6 +100,15 @@ const core::capabilities& backend::can() const noexcept {
 
 std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_sink& sink) {
   return std::make_unique<claim>(side_, name, sink);
+}
+
+core::reach backend::read_reach() {
+  core::reach out;
+  out.connected = !is_out();
+  if (!out.connected)
+    out.trouble = {errc::unavailable,
+                   "the memory store is in an outage, or the client's requests are stopped"};
+  return out;
 }
 
 void backend::inspect(std::string_view prefix, core::inspection& to) {

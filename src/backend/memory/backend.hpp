@@ -30,6 +30,8 @@ class backend final : public core::backend {
   void inspect(std::string_view prefix, core::inspection&) override;
   void holders(std::string_view name, core::inspection&) override;
   void break_lock(std::string_view name, std::string_view holder_id, core::verdict&) override;
+  bool is_out() const noexcept override { return side_.wire.is_out(); }
+  core::reach read_reach() override;
   void close(time_point until) override;
   void forked() noexcept override { side_.wire.forked(); }
 

@@ -231,9 +231,10 @@ core::failure claim::reason() const {
   if (why_ == errc{}) return {};
   switch (why_) {
     case errc::unavailable:
-      return {make_error_code(why_),
-              "the memory store did not answer within the op-timeout; is it in an outage, or is "
-              "its latency above ?op-timeout="};
+      return {
+          make_error_code(why_),
+          "the memory store did not answer in time; is it in an outage, or is its latency above "
+          "?op-timeout="};
     case errc::closed: return {make_error_code(why_), "the client was closed"};
     case errc::outcome_unknown:
       return {make_error_code(why_),

@@ -76,13 +76,18 @@ actions recipe::ask(time_point now, const terms& t) noexcept {
   asked_since_ = now;
   attempts_ = 0;
   run_out_no_earlier(ttl_, now, t);
-  return question(operation::ask, now, now + t.op_timeout, t);
+  return question(operation::ask, now, due(t), t);
+}
+
+// When what was asked is given up unless it is answered: a waiter waits through an outage.
+time_point recipe::due(const terms& t) const noexcept {
+  return saturating_add(asked_since_, one_attempt_ ? t.op_timeout : t.outage_timeout);
 }
 
 actions recipe::ask_again(time_point now, const terms& t) noexcept {
   state_ = state::unsure;
   run_out_no_earlier(ttl_, now, t);
-  return question(operation::ask, now, asked_since_ + t.op_timeout, t);
+  return question(operation::ask, now, due(t), t);
 }
 
 actions recipe::leave(state next, time_point now, const terms& t) noexcept {
@@ -98,8 +103,10 @@ actions recipe::leave(state next, time_point now, const terms& t) noexcept {
 actions recipe::question(operation what, time_point now, time_point until,
                          const terms& t) noexcept {
   if (planted(mutant::operation_without_bound)) until = core::never;
+  const bool waits = what == operation::ask && !one_attempt_;
   const duration pause = std::min(t.op_timeout / 8 * (1 << std::min<int>(attempts_, 20)),
-                                  std::max(back_off_max, t.op_timeout));
+                                  waits ? std::max<duration>(t.op_timeout, 1ms)
+                                        : std::max(back_off_max, t.op_timeout));
   if (attempts_ < 255) ++attempts_;
   actions out;
   out.send = true;

@@ -12,7 +12,9 @@
 //             | handed, restarted          | asked     | send ask: it counts once confirmed
 //             | cancel                     | leaving   | send leave
 //   asked,    | wake                       | unsure    | send ask again: the owner id resolves it
-//   unsure    | wake, after op-timeout     | fresh     | tell refused; the ledger clears up
+//   unsure    | wake, one attempt after    | fresh     | tell refused; the ledger clears up
+//             | op-timeout, a waiter after |           |
+//             | outage-timeout             |           |
 //   queued    | look                       | queued    | wake when the window has run out
 //             | wake                       | asked     | send ask
 //   held      | renew                      | held      | send renew
@@ -50,7 +52,8 @@ namespace holdfast::memory {
 struct terms {  // the client's, the same for all its claims
   duration op_timeout{};
   duration clock_skew{};
-  bool runs_out = true;  // its leases
+  duration outage_timeout = duration::max();  // of a waiter; max(): none
+  bool runs_out = true;                       // its leases
 };
 
 using core::crier;
@@ -114,6 +117,7 @@ class recipe {
   actions ask(time_point now, const terms&) noexcept;
   actions ask_again(time_point now, const terms&) noexcept;
   actions leave(state, time_point now, const terms&) noexcept;
+  time_point due(const terms&) const noexcept;
   actions question(operation, time_point now, time_point until, const terms&) noexcept;
   actions on_ask_reply(const reply&, time_point now, const terms&) noexcept;
   actions on_renew_reply(const reply&, time_point now, const terms&) noexcept;

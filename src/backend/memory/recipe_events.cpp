@@ -121,8 +121,9 @@ actions recipe::on(const push& p, time_point now, const terms& t) noexcept {
 }
 
 actions recipe::on_wake(time_point now, const terms& t) noexcept {
-  const bool timed_out =
-      now >= asked_since_ + t.op_timeout && !planted(mutant::operation_without_bound);
+  const bool asks = state_ == state::asked || state_ == state::unsure;
+  const time_point end = asks ? due(t) : saturating_add(asked_since_, t.op_timeout);
+  const bool timed_out = now >= end && !planted(mutant::operation_without_bound);
   switch (state_) {
     case state::asked:
     case state::unsure:

@@ -11,7 +11,10 @@ constexpr duration window_min = std::chrono::milliseconds{250};
 
 }  // namespace
 
-void server::sky_changed() { calm = sky.calm(); }
+void server::sky_changed() {
+  calm = sky.calm();
+  for (link* const l : links) l->see_sky();
+}
 
 void server::tell_restart(crier& cry, const link* only) {
   data.for_each_endpoint([&](endpoint& p) {
@@ -34,6 +37,7 @@ link::link(std::shared_ptr<server> s, core::environment& env, const terms& t)
     : server_(std::move(s)), env_(env), terms_(t) {
   const std::lock_guard lock(server_->mutex);
   server_->links.push_back(this);
+  see_sky();
 }
 
 link::~link() {
@@ -157,7 +161,10 @@ void link::stop_after(time_point t) noexcept {
   see_sky();
 }
 
-void link::see_sky() noexcept { calm_ = sky_.calm() && !severed_ && stops_at_ == core::never; }
+void link::see_sky() noexcept {
+  calm_ = sky_.calm() && !severed_ && stops_at_ == core::never;
+  is_out_.store(severed_ || sky_.outage || server_->sky.outage, std::memory_order_relaxed);
+}
 
 void link::set_alarm() noexcept {
   time_point next = waits_until_;

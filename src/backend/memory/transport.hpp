@@ -6,6 +6,7 @@
 // All of a server is under one mutex, which the callers hold; claims collect what they have to tell
 // in a crier, which tells it without.
 #pragma once
+#include <atomic>
 #include <compare>
 #include <condition_variable>
 #include <cstdint>
@@ -105,6 +106,12 @@ class link final : private core::alarm_target {
 
   bool is_mute() const noexcept;  // nothing is answered until somebody says so
   bool calm() const noexcept { return calm_ && server_->calm && quiet(); }  // send() is answered
+  // Any thread, with or without the mutex: nothing of this client is answered.
+  bool is_out() const noexcept {
+    return is_out_.load(std::memory_order_relaxed) ||
+           (stops_at_ != core::never && env_.now() >= stops_at_);
+  }
+  void see_sky() noexcept;  // it has changed
   bool is_forked() const noexcept { return forked_; }
   void forked() noexcept { forked_ = true; }
 
@@ -132,7 +139,6 @@ class link final : private core::alarm_target {
   bool cut(time_point now) const noexcept { return severed_ || now >= stops_at_; }
   bool quiet() const noexcept { return up_.empty() && down_.empty(); }
   time_point arrival(time_point now) const noexcept;
-  void see_sky() noexcept;
   void move_wake(correspondent&, time_point);
 
   const std::shared_ptr<server> server_;
@@ -142,8 +148,9 @@ class link final : private core::alarm_target {
   bool calm_ = true;
   bool severed_ = false;
   bool forked_ = false;
-  bool overdue_ = false;  // somebody waits for a moment that has come
-  time_point stops_at_ = core::never;
+  bool overdue_ = false;               // somebody waits for a moment that has come
+  time_point stops_at_ = core::never;  // set before the link is used
+  std::atomic<bool> is_out_{false};
   duration round_trip_{};  // smoothed
   std::deque<upward> up_;
   std::deque<downward> down_;

@@ -18,6 +18,9 @@ class backend final : public core::backend {
   std::string name_fault(std::string_view) const override;
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
   bool can_gather(std::span<const std::string_view>) const override { return true; }
+  bool is_out() const noexcept override { return link_.is_out(); }
+  core::reach read_reach() override { return link_.read_reach(); }
+  void hurry() noexcept override { link_.hurry(); }
   void flush() override { link_.flush(); }
   core::driver* lend() noexcept override { return link_.lend(); }
   void inspect(std::string_view prefix, core::inspection&) override;

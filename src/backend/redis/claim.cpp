@@ -196,7 +196,7 @@ void claim::hear_cut(std::uint32_t epoch, time_point now, crier& cry) {
 }
 
 void claim::hear_subscribed(time_point now, crier& cry) {
-  carry_out(steps_.on_subscribed(), now, cry);
+  carry_out(steps_.on_subscribed(now), now, cry);
 }
 
 void claim::wake(time_point now, crier& cry) {

@@ -55,6 +55,7 @@ class claim final : public core::claim, private core::news {
   bool renewing = false;               // in the link's list
   bool told_of_holder = false;         // a renewal has carried the note
   bool noted = false;                  // one may have
+  bool hurried = false;  // parked: a connection was tried for it, since its time is nearly over
 
  private:
   bool was_waiting_ = false, was_pushable_ = false,

@@ -28,6 +28,8 @@ class claim_table {
   void erase(claim&) noexcept;
   claim* find(const claim_id&) const noexcept;
 
+  bool has_ids() const noexcept { return with_id_ > 0; }  // somebody holds or wants a lock
+
   template <class Each>
   void for_each(Each each) {
     for (const seat& s : seats_)

@@ -29,6 +29,7 @@ line::line(line_owner& home, const settings& s, role what, std::uint64_t client)
 void line::open(time_point now) {
   if (state_ != state::down || retry_at_ != core::never) return;
   state_ = state::connecting;
+  passes_ = false;
   began_ = now;
   reader_ = std::make_unique<reply_reader>();
   out_.clear();
@@ -39,7 +40,7 @@ void line::open(time_point now) {
 }
 
 void line::expect(const sent_request& r, time_point now) {
-  if (in_flight_.empty()) home_.wake_by(now + silence_max());
+  if (in_flight_.empty()) home_.wake_by(now + silence_noticed());
   in_flight_.push_back(r);
   specials_ += r.special && !r.for_claims ? 1 : 0;
 }
@@ -87,13 +88,14 @@ void line::greet(step s) {
 
 void line::received(std::span<const std::byte> bytes, time_point now, crier& cry) {
   if (state_ < state::greeting) return;
+  if (std::exchange(is_silent_, false)) home_.on_heard(*this, now);
   bool works = reader_->feed(bytes);
   if (works) works = reader_->for_each([&](const value& v) { return handle(v, now, cry); });
   if (works || state_ == state::down) return;
   fail({errc::unavailable, "what answers there is no Redis server, or something on the way spoils "
                            "its replies (" +
                                reader_->fault() + "); check host, port and TLS"},
-       false, now, cry);
+       loss::in_use, now, cry);
 }
 
 // False when the line is down after it.
@@ -106,7 +108,7 @@ bool line::handle(const value& v, time_point now, crier& cry) {
   if (in_flight_.empty()) {
     fail({errc::unavailable, "the server answered what was never asked; it may be a proxy that "
                              "mixes up its clients"},
-         false, now, cry);
+         loss::in_use, now, cry);
     return false;
   }
   sent_request& front = in_flight_.front();
@@ -146,7 +148,9 @@ bool line::greet_failed(step s, const value& v, time_point now, crier& cry) {
   if (may_lack && (v.is_error("NOPERM") || v.is_error("ERR"))) return true;
   const reply r = read_error(v, {});
   const bool passes = is_full || r.what == reply::verdict::not_now;
-  fail({passes ? errc::unavailable : r.why, explain(v.text())}, !passes, now, cry);
+  passes_ = passes;
+  fail({passes ? errc::unavailable : r.why, explain(v.text())},
+       passes ? loss::in_use : loss::refused, now, cry);
   return false;
 }
 
@@ -190,30 +194,35 @@ void line::closed(failure why, time_point now, crier& cry) {
   if (state_ == state::down) return;
   if (state_ == state::greeting && !why.text.empty() && !settings_.tls)
     why.text += "; a server that wants TLS is opened as rediss:";
-  const bool for_good = why.code == errc::refused;
-  fail(std::move(why), for_good, now, cry);
+  const loss how = why.code == errc::refused     ? loss::refused
+                   : state_ == state::connecting ? loss::not_reached
+                                                 : loss::in_use;
+  fail(std::move(why), how, now, cry);
 }
 
-void line::fail(failure why, bool for_good, time_point now, crier& cry) {
+void line::fail(failure why, loss how, time_point now, crier& cry) {
   const bool has_spoken = state_ == state::ready || role_ == role::messages;
   if (has_spoken && own_id_ != 0 && predecessors_.size() < predecessors_max)
     predecessors_.push_back(own_id_);
   if (has_spoken && own_id_ == 0) is_sole_ = false;
   state_ = state::down;
+  is_silent_ = false;
   if (wire_) wire_->stream->abort();
   wire_.reset();
   out_.clear();
   greeting_.clear();
   last_failure_ = why;
   const duration pause =
-      std::min(retry_max, settings_.retry_base * (1 << std::min(attempts_, 10u)));
-  retry_at_ = attempts_++ == 0 && !for_good ? now : now + core::jittered(home_.env(), pause, 0.25);
+      std::min(retry_max, settings_.retry_base * (1u << (std::clamp(attempts_, 1u, 11u) - 1)));
+  retry_at_ = attempts_++ == 0 && how != loss::refused
+                  ? now
+                  : now + core::jittered(home_.env(), pause, 0.25);
   home_.wake_by(retry_at_);
   std::deque<sent_request> cut;
   cut.swap(in_flight_);
   specials_ = 0;
   for (const sent_request& r : cut) home_.on_cut(*this, r, now, cry);
-  home_.on_down(*this, why, for_good, now, cry);
+  home_.on_down(*this, why, how, now, cry);
 }
 
 void line::on_alarm(time_point now, crier& cry) {
@@ -226,12 +235,20 @@ void line::on_alarm(time_point now, crier& cry) {
   if (state_ != state::ready) {
     const time_point end = began_ + settings_.connect_timeout;
     if (now < end) return home_.wake_by(end);
-    return fail(too_late(), false, now, cry);
+    return fail(too_late(), loss::in_use, now, cry);
   }
   if (in_flight_.empty()) return;
-  const time_point end = in_flight_.front().sent + silence_max();
-  if (now < end) return home_.wake_by(end);
-  fail({errc::unavailable, "the server does not answer"}, false, now, cry);
+  const time_point sent = in_flight_.front().sent;
+  if (now < sent + silence_noticed()) return home_.wake_by(sent + silence_noticed());
+  if (!std::exchange(is_silent_, true)) home_.on_silent(*this, now);
+  if (now < sent + silence_max()) return home_.wake_by(sent + silence_max());
+  fail({errc::unavailable, "the server does not answer"}, loss::in_use, now, cry);
+}
+
+void line::hurry(time_point by) {
+  if (state_ != state::down || retry_at_ == core::never || retry_at_ <= by) return;
+  retry_at_ = by;
+  home_.wake_by(by);
 }
 
 // A server that wants plain text may wait for more where TLS begins, and say nothing.

@@ -10,7 +10,7 @@
 //   greeting   | all is answered              | ready; the link is told
 //   greeting   | an error                     | down, for good if the server will not have us
 //   any        | closed, silent for too long, | down: what was not answered is cut; open() again
-//              | not RESP                     | after a pause that doubles
+//              | not RESP                     | after a pause that doubles, or earlier by hurry()
 #pragma once
 #include <deque>
 #include <memory>
@@ -61,17 +61,24 @@ struct wire : core::stream_events {
   virtual ~wire() = default;
 };
 
+enum class loss : unsigned char {  // of a connection
+  in_use,                          // it was open, or has been opening for too long
+  not_reached,                     // there is nothing to connect to
+  refused,                         // the server will not have us: another attempt fails as well
+};
+
 class line_owner {  // called with the link's lock held
  public:
   virtual void on_ready(line&, time_point now, core::crier&) = 0;
   virtual void on_reply(line&, const sent_request&, const value&, time_point now, core::crier&) = 0;
   virtual void on_message(line&, const value&, time_point now, core::crier&) = 0;
   virtual void on_cut(line&, const sent_request&, time_point now, core::crier&) = 0;
-  // After the cuts. `for_good`: the server will not have us.
-  virtual void on_down(line&, const core::failure&, bool for_good, time_point now,
-                       core::crier&) = 0;
-  virtual std::shared_ptr<wire> connect(line&) = 0;  // lives until it is closed
-  virtual void wake_by(time_point) = 0;              // on_alarm() is due then
+  // After the cuts.
+  virtual void on_down(line&, const core::failure&, loss, time_point now, core::crier&) = 0;
+  virtual void on_silent(line&, time_point now) = 0;  // nothing comes, though much is awaited
+  virtual void on_heard(line&, time_point now) = 0;   // it is not silent any more
+  virtual std::shared_ptr<wire> connect(line&) = 0;   // lives until it is closed
+  virtual void wake_by(time_point) = 0;               // on_alarm() is due then
   virtual core::environment& env() = 0;
 
  protected:
@@ -92,10 +99,12 @@ class line {
   std::string& out() noexcept { return out_; }
   void expect(const sent_request&, time_point now);  // in the order of what goes out
   void on_alarm(time_point now, core::crier&);
+  void hurry(time_point by);  // the pause before the next connection ends then at the latest
   const std::shared_ptr<wire>& current() const noexcept { return wire_; }
   bool may_write() const noexcept { return state_ >= state::greeting; }
   bool is_sole() const noexcept { return is_sole_; }  // nothing sent earlier can run any more
   const core::failure& last_failure() const noexcept { return last_failure_; }
+  bool will_pass() const noexcept { return passes_; }  // the last failure: the server said so
   const std::string& aborted() const noexcept { return aborted_; }  // by on_reply()
   // An answer that no claim waits for: to the greeting, or to what was asked for its own sake.
   bool awaits() const noexcept {
@@ -119,9 +128,10 @@ class line {
   bool greet_failed(step, const value&, time_point now, core::crier&);
   void learn_server(std::string_view info);
   void become_ready(time_point now, core::crier&);
-  void fail(core::failure, bool for_good, time_point now, core::crier&);
+  void fail(core::failure, loss, time_point now, core::crier&);
   bool handle(const value&, time_point now, core::crier&);
   duration silence_max() const noexcept { return settings_.rules.op_timeout / 2; }
+  duration silence_noticed() const noexcept { return silence_max() / 2; }
 
   line_owner& home_;
   const settings& settings_;
@@ -140,7 +150,9 @@ class line {
   std::int64_t own_id_ = 0;                 // of this connection at the server; 0: not known
   std::vector<std::int64_t> predecessors_;  // that may live on at the server
   std::string run_id_;                      // of the server that gave them their ids
-  bool is_sole_ = true;                     // no predecessor is left, as far as can be known
+  bool is_silent_ = false;
+  bool passes_ = false;
+  bool is_sole_ = true;  // no predecessor is left, as far as can be known
   std::string aborted_;  // why the server will not do the transaction it is being told
   core::failure last_failure_;
 };

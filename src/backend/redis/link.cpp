@@ -20,6 +20,7 @@ link::link(core::environment& e, settings s)
       raise_answer_(std::make_unique<raise_answer>(*this)),
       time_answer_(std::make_unique<time_answer>(*this)),
       probe_answer_(std::make_unique<time_answer>(*this)),
+      reach_(settings_.text),
       alarm_(e.make_alarm(*this, "holdfast-redis")) {
   renewal_user_.home = this;
   loop_ = e.make_loop(*this, core::driven_by::callers, "holdfast-io");
@@ -101,7 +102,7 @@ void link::answer_patience(time_point now) {
     if (!(mine && ledger_.empty()) && now < p.until) return;
   } else if (!commands_.ready() || raising_) {
     const bool failed = commands_.is_down() && last.code;
-    if (!failed && now < p.until) return;
+    if (!(failed && !commands_.will_pass()) && now < p.until) return;
     p.why = failed ? last : commands_.too_late();
   }
   patience_ = nullptr;
@@ -148,6 +149,7 @@ void link::cable::on_closed(failure why) {
   link& l = home;
   std::shared_ptr<cable> last;  // ends after the lock is let go
   crier cry;
+  reachability::lines lines;
   {
     const time_point now = l.env_.now();
     const std::lock_guard guard(l.mutex_);
@@ -157,13 +159,16 @@ void link::cable::on_closed(failure why) {
     if (of.current().get() == this) of.closed(std::move(why), now, cry);
     l.answer_patience(now);
     l.see_to_driving();
+    lines = l.reach_.take_lines();
   }
+  write_log(lines);
   cry.tell_all();
 }
 
 template <class Event>
 void link::happen(const cable& c, Event event) {
   crier cry;
+  reachability::lines lines;
   const time_point now = env_.now();
   {
     const std::lock_guard guard(mutex_);
@@ -171,7 +176,9 @@ void link::happen(const cable& c, Event event) {
     if (c.of.current().get() == &c) event(now, cry);
     answer_patience(now);
     see_to_driving();
+    if (reach_.has_lines()) lines = reach_.take_lines();
   }
+  write_log(lines);
   cry.tell_all();
 }
 

@@ -13,6 +13,7 @@
 #include "backend/redis/claim_table.hpp"
 #include "backend/redis/ledger.hpp"
 #include "backend/redis/line.hpp"
+#include "backend/redis/reachability.hpp"
 #include "backend/redis/server_clock.hpp"
 #include "backend/redis/speech.hpp"
 #include "core/parker.hpp"
@@ -47,9 +48,13 @@ class link final : private line_owner, private core::loop_user, private core::al
   // A command of somebody else; false when there is no connection.
   bool ask_special(answerer&, std::string&& bytes, time_point now);
   std::string why_not() const;  // what is known of a connection that is not there
+  bool is_ready() const noexcept { return commands_.ready(); }
   duration window(duration ttl) const noexcept { return clock_.window(ttl); }
 
   // Without the lock.
+  bool is_out() const noexcept { return reach_.is_out(); }  // any thread, with any lock
+  core::reach read_reach();
+  void hurry() noexcept;  // a caller's time is nearly over: connects now instead of later
   void flush() noexcept override;
   void collected(bool at_once) noexcept;
   core::driver* lend() noexcept { return loop_->lend(); }
@@ -84,7 +89,9 @@ class link final : private line_owner, private core::loop_user, private core::al
   void on_reply(line&, const sent_request&, const value&, time_point now, core::crier&) override;
   void on_message(line&, const value&, time_point now, core::crier&) override;
   void on_cut(line&, const sent_request&, time_point now, core::crier&) override;
-  void on_down(line&, const core::failure&, bool for_good, time_point now, core::crier&) override;
+  void on_down(line&, const core::failure&, loss, time_point now, core::crier&) override;
+  void on_silent(line&, time_point now) override;
+  void on_heard(line& x, time_point now) override { reach_.on_heard(x.what(), now); }
   std::shared_ptr<wire> connect(line&) override;
   void wake_by(time_point) override;
   bool expects() const noexcept override {
@@ -110,6 +117,15 @@ class link final : private line_owner, private core::loop_user, private core::al
   void review_parked(Each goes_on);
   void send_parked(time_point now);
   void fail_unproven(const core::failure&, time_point now, core::crier&);
+  void fail_attempts(const line&, const core::failure&, time_point now, core::crier&);
+  void fail_waiting(const line&, const core::failure&, time_point now, core::crier&);
+  void end_waits(time_point now, core::crier&);
+  void put_off(std::string why, time_point now);
+  void raise_later(time_point now);
+  void raise_if_due(time_point now);
+  void hurry(time_point by);
+  void watch_outage(time_point now);
+  static void write_log(const reachability::lines&) noexcept;
   template <class Which>
   void fail_parked(Which, const core::failure&, time_point now, core::crier&);
   void park_collected();
@@ -176,8 +192,11 @@ class link final : private line_owner, private core::loop_user, private core::al
   std::atomic<bool> forked_{false};
   bool ending_ = false;
   int pushable_ = 0;
-  std::string not_now_;  // why the server put somebody off last
+  reachability reach_;
   bool raising_ = false;
+  time_point hurried_at_{};            // for waiters whose outage-timeout was nearly over
+  time_point raise_at_ = core::never;  // again, since the server put it off
+  unsigned raises_ = 0;                // that were put off in a row
   bool sampling_ = false;
   bool renew_by_text_ = false, renew_members_by_text_ = false;
   time_point alarm_at_ = core::never;

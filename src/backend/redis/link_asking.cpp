@@ -36,13 +36,20 @@ void link::ask(claim& c, operation what, time_point now) {
 }
 
 void link::park(claim& c, operation what) {
-  if (c.parked == operation::none) parked_.push_back(c.place());
+  if (c.parked == operation::none) {
+    parked_.push_back(c.place());
+    c.hurried = false;
+  }
   c.parked = what;
   const time_point now = env_.now();
-  wake_by(core::saturating_add(now, settings_.rules.op_timeout));
+  wake_by(c.steps().last_try(settings_.rules));
+  reach_.on_affected(now);
+  watch_outage(now);
+  if (c.steps().is_attempt()) hurry(now + settings_.retry_base);
   commands_.open(now);
   if (what == operation::join) messages_.open(now);
-  if (needs_floor(c, what) && commands_.ready() && !numbers_.has_floor()) raise(now);
+  const bool raises = needs_floor(c, what) && commands_.ready() && !numbers_.has_floor();
+  if (raises && raise_at_ == core::never) raise(now);
 }
 
 void link::send_parked(time_point now) {
@@ -267,79 +274,6 @@ void link::raise(time_point now) {
   std::string bytes;
   append_raise(bytes, numbers_.last());
   raising_ = ask_special(*raise_answer_, std::move(bytes), now);
-}
-
-void link::renew(claim& c) {
-  if (std::exchange(c.renewing, true)) return;
-  to_renew_.push_back(c.place());
-  if (to_renew_.size() == 1) renewals_.open(env_.now());
-  if (renewal_loop_ && to_renew_.size() == 1) renewal_loop_->collected(true);
-}
-
-void link::flush_renewals() noexcept {
-  if (is_forked()) return;
-  std::unique_lock lock(mutex_);
-  if (renewals_.ready()) encode_renewals(env_.now());
-  write(renewals_, lock);
-}
-
-// host|pid|since|note
-std::string link::about_holder(const claim& c) const {
-  const auto since = std::chrono::floor<std::chrono::milliseconds>(env_.wall()).count();
-  std::string out = settings_.host;
-  std::replace(out.begin(), out.end(), '|', '?');
-  out += '|' + std::to_string(settings_.process) + '|' + std::to_string(since) + '|';
-  return out.append(c.note());
-}
-
-struct link::round {  // renewals that go out in one write
-  std::unique_ptr<batch> made;
-  std::vector<owner_text> owners;
-  std::vector<std::string> notes;
-  std::vector<renewal> all;
-};
-
-void link::add_renewal(round& to, claim& c) {
-  to.owners.push_back(c.text());
-  c.noted = true;
-  to.notes.push_back(c.told_of_holder ? std::string() : about_holder(c));
-  to.all.push_back({c.lock(), view(to.owners.back()), c.steps().ttl(), to.notes.back()});
-  to.made->entries.push_back({c.place(), c.steps().epoch(), c.ticket, c.steps().ttl()});
-}
-
-void link::send_renewals(round& those, bool of_members, time_point now) {
-  if (those.all.empty()) return;
-  bool& by_text = of_members ? renew_members_by_text_ : renew_by_text_;
-  const by how = std::exchange(by_text, false) ? by::text : by::hash;
-  append_renewals(renewals_.out(), those.all, of_members, how);
-  sent_request r;
-  r.special = those.made.get();
-  r.sent = now;
-  batches_.push_back(std::move(those.made));
-  renewals_.expect(r, now);
-}
-
-// As many as the server may have before it: a hundred thousand at once would need room for all of
-// them, and answers bring the next round. Who has left the lock meanwhile needs none any more.
-void link::encode_renewals(time_point now) {
-  constexpr std::size_t batch_max = 256, batches_max = 16;
-  while (!to_renew_.empty() && batches_.size() < batches_max) {
-    round those[2];  // of who holds a lock alone, of members
-    for (const bool of_members : {false, true}) {
-      round& r = those[of_members];
-      r.made = std::make_unique<batch>(*this, of_members);
-      r.owners.reserve(batch_max);  // others keep views into these
-      r.notes.reserve(batch_max);
-    }
-    for (std::size_t n = 0; !to_renew_.empty() && n < batch_max; to_renew_.pop_front()) {
-      claim* const c = claims_.at(to_renew_.front());
-      if (!c || !std::exchange(c->renewing, false)) continue;
-      if (c->steps().now_in() != recipe::state::held) continue;
-      add_renewal(those[c->steps().how() != lock_mode::exclusive], *c);
-      ++n;
-    }
-    for (const bool of_members : {false, true}) send_renewals(those[of_members], of_members, now);
-  }
 }
 
 }  // namespace holdfast::redis

@@ -11,7 +11,7 @@
 namespace holdfast::redis {
 
 using core::crier;
-using core::failure;
+using core::planted;
 using verdict = reply::verdict;
 using namespace std::chrono_literals;
 
@@ -25,9 +25,13 @@ reply again(reply r) noexcept {
 }  // namespace
 
 void link::on_ready(line& x, time_point now, crier&) {
+  reach_.on_ready(x.what(), now);
+  for (line* other : {&commands_, &messages_, &renewals_}) other->hurry(now);  // it is there again
   if (&x == &commands_) {
     numbers_.forget();
     raising_ = false;
+    raise_at_ = core::never;
+    raises_ = 0;
     messages_.open(now);  // who holds a lock is to hear that others want it
     teach(now);
     ledger_.resend(now);
@@ -44,26 +48,6 @@ void link::on_ready(line& x, time_point now, crier&) {
   loop_->collected(true);
 }
 
-void link::on_down(line& x, const failure& why, bool for_good, time_point now, crier& cry) {
-  if (&x == &commands_) {
-    raising_ = false;
-    sampling_ = false;
-    park_collected();
-  }
-  if (!for_good || &x == &renewals_) return;
-  fail_parked([](const claim&) { return true; }, why, now, cry);
-}
-
-template <class Which>
-void link::fail_parked(Which which, const failure& why, time_point now, crier& cry) {
-  review_parked([&](claim& c) {
-    if (!which(c)) return true;
-    c.parked = operation::none;
-    c.fail(static_cast<errc>(why.code.value()), why.text, now, cry);
-    return false;
-  });
-}
-
 void link::on_cut(line&, const sent_request& r, time_point now, crier& cry) {
   if (r.special) return r.special->cut(now, cry);
   if (claim* const c = claims_.at(r.whose)) c->hear_cut(r.epoch, now, cry);
@@ -71,8 +55,9 @@ void link::on_cut(line&, const sent_request& r, time_point now, crier& cry) {
   if (claim* const c = claims_.at(r.next)) c->hear_cut(r.next_epoch, now, cry);
 }
 
-void link::on_reply(line&, const sent_request& r, const value& v, time_point now, crier& cry) {
-  if (v.is_error("READONLY")) numbers_.forget();
+// What it says of the data counts before anything that was granted with it.
+void link::on_reply(line& x, const sent_request& r, const value& v, time_point now, crier& cry) {
+  if (puts_data_in_doubt(v) || puts_data_in_doubt(x.aborted())) numbers_.forget();
   if (r.special) return r.special->answered(v, now, r.sent, cry);
   if (v.is_error("NOSCRIPT")) return ask_by_text(r, now);
   answer_claim(r, v, now, cry);
@@ -113,7 +98,8 @@ void link::answer(const sent_request& r, reply q, std::string_view error, time_p
   claim* const c = claims_.at(r.whose);
   if (!c) return;
   q = check(q, now);
-  if (q.what == verdict::not_now) not_now_ = explain(error);
+  if (q.what == verdict::not_now) put_off(explain(error), now);
+  if (q.what == verdict::granted || q.what == verdict::queued) reach_.on_accepted(now);
   std::string text = is_error_of(q) ? explain(error) : std::string();
   if (q.what == verdict::bad_number)
     text =
@@ -279,8 +265,11 @@ void link::raise_answer::answered(const value& v, time_point now, time_point sen
   home.raising_ = false;
   if (v.is(value::kind::error) || v.size() != 2) {
     const reply r = read_error(v, {});
-    return home.fail_unproven({r.why, explain(v.text())}, now, cry);
+    if (r.what != verdict::not_now) return home.fail_unproven({r.why, explain(v.text())}, now, cry);
+    home.put_off(explain(v.text()), now);
+    return home.raise_later(now);
   }
+  home.raises_ = 0;
   const std::int64_t floor = v[0].integer();
   home.clock_.note(sent, server_time_of(v[1].integer()), now);
   if (home.clock_.is_behind(floor))
@@ -291,10 +280,6 @@ void link::raise_answer::answered(const value& v, time_point now, time_point sen
 }
 
 void link::raise_answer::cut(time_point, crier&) { home.raising_ = false; }
-
-void link::fail_unproven(const failure& why, time_point now, crier& cry) {
-  fail_parked([](const claim& c) { return needs_floor(c, c.parked); }, why, now, cry);
-}
 
 void link::time_answer::answered(const value& v, time_point now, time_point sent, crier&) {
   home.sampling_ = false;

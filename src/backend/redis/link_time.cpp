@@ -36,6 +36,7 @@ duration link::sample_age_max() const noexcept { return clock_.window(duration::
 void link::on_alarm(time_point now) {
   if (is_forked()) return;
   crier cry;
+  reachability::lines lines;
   {
     const std::lock_guard guard(mutex_);
     if (ending_) return;
@@ -44,38 +45,21 @@ void link::on_alarm(time_point now) {
     messages_.on_alarm(now, cry);
     renewals_.on_alarm(now, cry);
     end_overdue(now, cry);
+    end_waits(now, cry);
+    raise_if_due(now);
+    reach_.tick(claims_.has_ids(), now);
+    wake_by(reach_.next_tick());
     wake_sleepers(now, cry);
     keep_sample(now);
     if (const time_point next = ledger_.tend(now); next != core::never) wake_by(next);
     if (patience_) wake_by(patience_->until);
     answer_patience(now);
     see_to_driving();
+    lines = reach_.take_lines();
   }
+  write_log(lines);
   loop_->collected(true);
   cry.tell_all();  // the last thing: the client may be gone then
-}
-
-void link::end_overdue(time_point now, crier& cry) {
-  review_parked([&](claim& c) {
-    const time_point since = c.steps().asked_since();
-    const time_point end = since == core::never
-                               ? core::never
-                               : core::saturating_add(since, settings_.rules.op_timeout);
-    if (end > now) {
-      wake_by(end);
-      return true;
-    }
-    c.parked = operation::none;
-    c.overdue(why_not(), now, cry);
-    return false;
-  });
-}
-
-std::string link::why_not() const {
-  std::string out = "no answer within the op-timeout";
-  for (const line* x : {&commands_, &messages_})
-    if (!x->ready() && !x->last_failure().text.empty()) return out + ": " + x->last_failure().text;
-  return not_now_.empty() ? out : out + ": " + not_now_;
 }
 
 void link::wake_sleepers(time_point now, crier& cry) {
@@ -108,44 +92,6 @@ void link::probe_messages(time_point now) {
   r.special = probe_answer_.get();
   r.sent = now;
   messages_.expect(r, now);
-}
-
-void link::batch::answered(const value& v, time_point now, time_point sent, crier& cry) {
-  if (v.is_error("NOSCRIPT")) {
-    (of_members ? home.renew_members_by_text_ : home.renew_by_text_) = true;
-    for (const entry& e : entries)
-      if (claim* const c = home.claims_.at(e.whose)) home.renew(*c);
-    return end();
-  }
-  const server_time at = server_time_of(v[0].integer());
-  const bool is_told = v.size() == entries.size() + 1;
-  const duration leap = is_told ? home.clock_.leap(sent, at, now) : duration::zero();
-  for (std::size_t i = 0; is_told && i < entries.size(); ++i) {
-    const entry& e = entries[i];
-    claim* const c = home.claims_.at(e.whose);
-    if (!c) continue;
-    reply r;
-    r.to = operation::renew;
-    r.epoch = e.epoch;
-    r.ttl = e.ttl;
-    r.sent = sent;
-    const std::int64_t state = v[i + 1].integer();
-    r.what = state == 1   ? reply::verdict::done
-             : state == 0 ? reply::verdict::not_owner
-                          : reply::verdict::not_now;
-    // The server has seen more time pass than this machine: it was stopped whole, and what it
-    // believes to hold may have been another's meanwhile.
-    if (leap > e.ttl / 10) r.what = reply::verdict::not_owner;
-    if (r.what == reply::verdict::done && r.epoch == c->steps().epoch()) c->told_of_holder = true;
-    c->hear(r, {}, e.ticket, now, cry);
-  }
-  end();
-}
-
-void link::batch::cut(time_point, crier&) { end(); }
-
-void link::batch::end() noexcept {
-  taken_from(home.batches_, this);  // this ends here
 }
 
 }  // namespace holdfast::redis

@@ -8,6 +8,7 @@ namespace holdfast::redis {
 
 using core::mutant;
 using core::planted;
+using core::saturating_add;
 
 actions recipe::acquire(bool one_attempt, duration ttl, time_point now, lock_mode how,
                         bool gathered) noexcept {
@@ -16,6 +17,8 @@ actions recipe::acquire(bool one_attempt, duration ttl, time_point now, lock_mod
   how_ = how;
   gathered_ = gathered;
   downgrading_ = false;
+  saw_bad_number_ = false;
+  waits_since_ = now;
   actions out = start_over(now, false);
   if (contended_ && !one_attempt &&
       how == lock_mode::exclusive) {  // it was not free the last time: a take would be in vain
@@ -82,8 +85,16 @@ actions recipe::release(time_point now) noexcept {
   return leave(state::releasing, quick ? operation::let_go : operation::release, now);
 }
 
-time_point recipe::asked_since() const noexcept {
-  return waits() && state_ != state::queued ? asked_since_ : core::never;
+time_point recipe::due(const terms& t) const noexcept {
+  const bool is_bounded = waits() && (!is_waiter() || planted(mutant::waiter_given_up));
+  return is_bounded && state_ != state::queued ? saturating_add(asked_since_, t.op_timeout)
+                                               : core::never;
+}
+
+// Early enough for a connection to be opened and for an answer.
+time_point recipe::last_try(const terms& t) const noexcept {
+  const time_point end = due(t);
+  return end == core::never ? end : end - t.op_timeout / 8;
 }
 
 actions recipe::send(operation what) noexcept {

@@ -47,8 +47,13 @@
 //   leaving   | done, not owner               | fresh     | tell ended
 //   releasing,| again, cut                    | same      | send it again
 //   leaving   | failed                        | same      | send it again, later each time
-//   any of    | overdue                       | fresh     | tell refused, or ended (outcome
-//   these     |                               |           | unknown); the id goes to the ledger
+//   any of    | not now                       | same      | send it again, later each time
+//   these     |                               |           |
+//   any but a | overdue                       | fresh     | tell refused, or ended (outcome
+//   waiter    |                               |           | unknown); the id goes to the ledger
+//
+// A waiter, who asked for more than one attempt and has not been granted the lock, is never
+// overdue: it waits through an outage as it would for a holder (server_errors.hpp has the table).
 //
 // Every change of what the claim is about starts a new epoch; replies to questions of an earlier
 // one are discarded.
@@ -67,6 +72,7 @@ using core::worth;
 struct terms {  // the client's, the same for all its claims
   duration op_timeout{};
   duration clock_skew{};
+  duration outage_timeout = duration::max();  // of a waiter; max(): none
 };
 
 struct actions {
@@ -107,7 +113,7 @@ class recipe {
   actions on(const reply&, time_point now, const terms&) noexcept;
   actions on(const push&, time_point now) noexcept;  // to the claim's id
   actions on_cut(std::uint32_t epoch) noexcept;      // what was asked then is not answered any more
-  actions on_subscribed() noexcept;
+  actions on_subscribed(time_point now) noexcept;
   actions on_wake(time_point now, const terms&) noexcept;
   actions on_overdue() noexcept;
   // Ends at once whatever waits for an answer: refused or ended, for the reason given.
@@ -128,8 +134,20 @@ class recipe {
   duration ttl() const noexcept { return ttl_; }
   std::int64_t arrival() const noexcept { return number_; }  // 0: never stood in line
   bool looks() const noexcept { return looks_; }             // it asks because its time has come
-  // Overdue when what was asked then is not answered an op-timeout later; never: nothing is.
-  time_point asked_since() const noexcept;
+  // Makes one attempt, which is not answered yet.
+  bool is_attempt() const noexcept {
+    return one_attempt_ && waits() && state_ != state::releasing && state_ != state::leaving;
+  }
+  // Waits for the lock for as long as it takes.
+  bool is_waiter() const noexcept {
+    return !one_attempt_ && (state_ == state::asked || state_ == state::unsure ||
+                             state_ == state::joining || state_ == state::queued);
+  }
+  // When it gives up what it asked, unless it is answered by then; never: it does not give up.
+  time_point due(const terms&) const noexcept;
+  // When to ask for the last time before that, rather than a pause after it.
+  time_point last_try(const terms&) const noexcept;
+  time_point waits_since() const noexcept { return waits_since_; }  // a waiter: its acquire
   // Of the last grant or renewal.
   std::int64_t number() const noexcept { return number_; }
   time_point deadline() const noexcept { return deadline_; }
@@ -146,14 +164,14 @@ class recipe {
   actions on_ask_reply(const reply&, time_point now, const terms&) noexcept;
   actions on_busy(const reply&, time_point now) noexcept;
   actions on_glance(const reply&) noexcept;
-  actions on_downgrade_reply(const reply&, time_point now) noexcept;
-  actions on_line_reply(const reply&, time_point now) noexcept;
+  actions on_downgrade_reply(const reply&, time_point now, const terms&) noexcept;
+  actions on_line_reply(const reply&, time_point now, const terms&) noexcept;
   actions become_wanted() noexcept;
-  actions on_bad_number(time_point now, const terms&) noexcept;
+  actions on_bad_number(const reply&, time_point now, const terms&) noexcept;
   actions on_queued(const reply&, time_point now) noexcept;
   actions on_renew_reply(const reply&, time_point now, const terms&) noexcept;
-  actions on_leave_reply(const reply&, time_point now) noexcept;
-  actions pause(time_point now) noexcept;
+  actions on_leave_reply(const reply&, time_point now, const terms&) noexcept;
+  actions pause(time_point now, const terms&) noexcept;
   operation question() const noexcept;
   actions become_held(std::int64_t number, time_point deadline, bool others, bool handed,
                       time_point now) noexcept;
@@ -164,6 +182,7 @@ class recipe {
   std::int64_t number_ = 0;
   time_point deadline_ = core::never;
   time_point asked_since_{};
+  time_point waits_since_{};
   time_point look_at_ = core::never;  // a look that overtook the answer to its join
   std::uint32_t epoch_ = 0;
   std::uint8_t attempts_ = 0;  // at what is not answered yet
@@ -178,7 +197,8 @@ class recipe {
   bool handed_ = false;
   bool known_ = false;  // the server may keep notes on it
   bool looks_ = false;
-  bool contended_ = false;  // somebody waited when it was released last
+  bool contended_ = false;       // somebody waited when it was released last
+  bool saw_bad_number_ = false;  // since its acquire
 };
 
 }  // namespace holdfast::redis

@@ -1,5 +1,6 @@
 // What a claim makes of the server's answers, of pushes, and of time.
 #include <algorithm>
+#include <utility>
 
 #include "backend/redis/recipe.hpp"
 #include "core/mutant.hpp"
@@ -34,12 +35,12 @@ actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
     case operation::join:
     case operation::resolve: return on_ask_reply(r, now, t);
     case operation::glance: return on_glance(r);
-    case operation::downgrade: return on_downgrade_reply(r, now);
-    case operation::peek_line: return on_line_reply(r, now);
+    case operation::downgrade: return on_downgrade_reply(r, now, t);
+    case operation::peek_line: return on_line_reply(r, now, t);
     case operation::renew: return on_renew_reply(r, now, t);
     case operation::let_go:
     case operation::release:
-    case operation::leave: return on_leave_reply(r, now);
+    case operation::leave: return on_leave_reply(r, now, t);
     case operation::none: break;
   }
   return {};
@@ -56,11 +57,11 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
       return become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)), r.others, false,
                          now);
     }
-    case verdict::bad_number: return on_bad_number(now, t);
+    case verdict::bad_number: return on_bad_number(r, now, t);
     case verdict::queued: return on_queued(r, now);
     case verdict::again: return send(r.to);
     case verdict::busy: return on_busy(r, now);
-    case verdict::not_now: return pause(now);
+    case verdict::not_now: return pause(now, t);
     default: {
       actions out = become_fresh(tell::refused, r.why == errc{} ? errc::refused : r.why);
       // An earlier request may have queued or granted this id: it was answered so, or never.
@@ -91,8 +92,8 @@ actions recipe::on_glance(const reply& r) noexcept {
 
 // Given up and asked anew under another id, once the counter has been lifted. When that does not
 // help, with pauses, and not for ever: the counter was lost and the clock set back.
-actions recipe::on_bad_number(time_point now, const terms& t) noexcept {
-  const time_point since = asked_since_;
+actions recipe::on_bad_number(const reply& r, time_point now, const terms& t) noexcept {
+  const time_point since = std::exchange(saw_bad_number_, true) ? asked_since_ : r.sent;
   const std::uint8_t before = attempts_;
   if (gathered_ || now - since >= t.op_timeout) {
     actions out = become_fresh(tell::refused, errc::refused);
@@ -103,7 +104,7 @@ actions recipe::on_bad_number(time_point now, const terms& t) noexcept {
   asked_since_ = since;
   attempts_ = before;
   if (before > 0) {
-    const actions later = pause(now);
+    const actions later = pause(now, t);
     out.send = operation::none;
     out.sleeps = true;
     out.wake = later.wake;
@@ -165,9 +166,9 @@ actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) n
 }
 
 // Where the server will not do it, the lock stays an exclusive one there: that harms nobody.
-actions recipe::on_downgrade_reply(const reply& r, time_point now) noexcept {
+actions recipe::on_downgrade_reply(const reply& r, time_point now, const terms& t) noexcept {
   if (state_ != state::held) return {};
-  if (r.what == verdict::not_now) return pause(now);
+  if (r.what == verdict::not_now) return pause(now, t);
   downgrading_ = false;
   if (r.what != verdict::not_owner) return send(question());
   state_ = state::lost;
@@ -176,9 +177,9 @@ actions recipe::on_downgrade_reply(const reply& r, time_point now) noexcept {
   return out;
 }
 
-actions recipe::on_line_reply(const reply& r, time_point now) noexcept {
+actions recipe::on_line_reply(const reply& r, time_point now, const terms& t) noexcept {
   if (state_ != state::held || !peeking_) return {};
-  if (r.what == verdict::not_now) return pause(now);
+  if (r.what == verdict::not_now) return pause(now, t);
   peeking_ = false;
   return r.others ? become_wanted() : actions{};
 }
@@ -191,7 +192,7 @@ actions recipe::become_wanted() noexcept {
   return out;
 }
 
-actions recipe::on_leave_reply(const reply& r, time_point now) noexcept {
+actions recipe::on_leave_reply(const reply& r, time_point now, const terms& t) noexcept {
   if (state_ != state::releasing && state_ != state::leaving) return {};
   if (r.what == verdict::again) {
     if (attempts_ < 255) ++attempts_;
@@ -203,17 +204,21 @@ actions recipe::on_leave_reply(const reply& r, time_point now) noexcept {
     const bool known = state_ == state::leaving || attempts_ > 0;
     return become_fresh(tell::ended, known ? errc{} : errc::not_held);
   }
-  return pause(now);
+  return pause(now, t);
 }
 
-// What was asked is asked again, after longer each time.
-actions recipe::pause(time_point now) noexcept {
+// What was asked is asked again, after longer each time, and once more just before it is given up.
+actions recipe::pause(time_point now, const terms& t) noexcept {
   const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
   if (attempts_ < 255) ++attempts_;
   actions out;
   out.sleeps = true;
   out.wake = now + d;
   out.spread = d / 4;
+  const time_point last = last_try(t);
+  if (out.wake + out.spread < last) return out;
+  out.wake = now < last ? last : std::min(out.wake, due(t));
+  out.spread = {};
   return out;
 }
 
@@ -263,7 +268,7 @@ operation recipe::question() const noexcept {
   }
 }
 
-actions recipe::on_subscribed() noexcept {
+actions recipe::on_subscribed(time_point now) noexcept {
   if (state_ == state::held && !others_wait_) {
     // A waiter that came before this client listened could not tell it that somebody waits.
     peeking_ = !planted(mutant::line_not_peeked);
@@ -271,6 +276,7 @@ actions recipe::on_subscribed() noexcept {
   }
   if (state_ != state::queued) return {};
   actions out = send(operation::join);
+  asked_since_ = now;  // not since the wait began: the question is a new one
   ++epoch_;
   state_ = state::joining;
   looks_ = true;  // it may have been left to see to the lock, and its timer goes
@@ -287,7 +293,7 @@ actions recipe::on_wake(time_point now, const terms& t) noexcept {
     return out;
   }
   if (state_ == state::held) return send(question());
-  return now - asked_since_ >= t.op_timeout ? on_overdue() : send(question());
+  return now >= due(t) ? on_overdue() : send(question());
 }
 
 }  // namespace holdfast::redis

@@ -37,52 +37,6 @@ command lock_script(std::string& out, script_name name, by how, std::string_view
   return c;
 }
 
-constexpr std::string_view other_kind = "OTHERKIND";  // an error of ours
-
-struct meaning {
-  std::string_view code;  // the first word of an error
-  errc why;
-  bool passes;  // by itself: worth asking again
-  std::string_view what_to_do;
-};
-
-constexpr meaning meanings[] = {
-    {"LOADING", errc::unavailable, true, "the server is loading its data; wait for it"},
-    {"BUSY", errc::unavailable, true, "a long script runs on the server; SCRIPT KILL ends it"},
-    {"MASTERDOWN", errc::unavailable, true, "a replica has lost its master"},
-    {"READONLY", errc::refused, false, "this is a replica; name its master in the URL"},
-    {"OOM", errc::refused, false, "the server is out of memory; raise its maxmemory"},
-    {"MISCONF", errc::refused, false, "the server cannot write to its disk; free some space"},
-    {"NOAUTH", errc::refused, false,
-     "the server wants a password; give it in the URL, by "
-     "?password-file= or ?password-env="},
-    {"WRONGPASS", errc::refused, false, "the user or the password is wrong"},
-    {"NOPERM", errc::refused, false,
-     "this user may not do that; docs/options.md has the rights "
-     "that holdfast needs"},
-    {"BADTYPE", errc::mismatch, false,
-     "the lock's key holds something that is no lock; choose "
-     "another name, or ?prefix="},
-    {other_kind, errc::mismatch, false,
-     "a name is one kind of lock everywhere, a mutex (which may be shared) or a semaphore of so "
-     "many "
-     "permits; choose another name for this one, or make it the same"},
-    {"AHEAD", errc::refused, false,
-     "the counter holdfast:n runs ahead of the server's clock, "
-     "which was set back: numbers could repeat. Wait until "
-     "the clock has caught up, or set it right"},
-    {"NOREPLICAS", errc::unavailable, true, "too few replicas are in sync"},
-    {"CROSSSLOT", errc::refused, false, "this is a cluster; its URL begins with redis+cluster:"},
-    {"MOVED", errc::refused, false, "this is a cluster; its URL begins with redis+cluster:"},
-};
-
-const meaning* meaning_of(std::string_view text) noexcept {
-  const std::string_view code = text.substr(0, text.find(' '));
-  for (const meaning& m : meanings)
-    if (m.code == code) return &m;
-  return nullptr;
-}
-
 server_time time_in(const value& v) noexcept { return server_time_of(v.integer()); }
 
 }  // namespace
@@ -199,28 +153,6 @@ void append_renewals(std::string& out, std::span<const renewal> all, bool of_mem
     c << side_key{tag, r.lock, 'm'};
   }
   for (const renewal& r : all) c << r.owner << in_ms(r.ttl) << r.about;
-}
-
-reply read_error(const value& v, reply r) { return read_error_text(v.text(), r); }
-
-reply read_error_text(std::string_view text, reply r) {
-  const meaning* const m = meaning_of(text);
-  r.what = m && m->passes ? verdict::not_now : verdict::failed;
-  r.why = m ? m->why : errc::refused;
-  return r;
-}
-
-std::string explain(std::string_view text) {
-  const bool ours = text.starts_with(other_kind);
-  if (ours) text.remove_prefix(std::min(other_kind.size() + 1, text.size()));
-  std::string out = ours ? "" : "the server said \"";
-  constexpr std::size_t most = 200;
-  for (const char c : text.substr(0, most)) out += c < ' ' || c > '~' ? '?' : c;
-  if (ours) return out + ": " + std::string(meaning_of(other_kind)->what_to_do);
-  out += '"';
-  if (const meaning* const m = meaning_of(text))
-    out += std::string(": ") + std::string(m->what_to_do);
-  return out;
 }
 
 reply read_take(const value& set, const value& number, reply r) {

@@ -7,6 +7,7 @@
 #include "backend/redis/protocol.hpp"
 #include "backend/redis/resp.hpp"
 #include "backend/redis/scripts.hpp"
+#include "backend/redis/server_errors.hpp"
 #include "core/seam.hpp"
 
 namespace holdfast::redis {
@@ -68,12 +69,8 @@ answer read_join(const value&, reply r);
 answer read_resolve(const value&, reply r);
 answer read_released(const value&, reply r);  // of release, leave and downgrade
 answer read_next(const value&, reply r);      // of who got in line with a release
-// For an error of the server.
-reply read_error(const value&, reply r);
-reply read_error_text(std::string_view, reply r);
-std::string explain(std::string_view error_text);  // what it means and what to do
-std::string text_of_glance(const value&);          // as an error of the server, or empty
-server_time read_time(const value&);               // of TIME; zero: it is none
+std::string text_of_glance(const value&);     // as an error of the server, or empty
+server_time read_time(const value&);          // of TIME; zero: it is none
 
 std::int64_t in_ms(duration) noexcept;  // rounded up
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/seam.hpp"
 #include "core/turn.hpp"
 #include "tests/sim/world/timeline.hpp"
 
@@ -48,6 +49,8 @@ struct stay {
 //            | gone or do not listen.
 //   notes    | of a mutex the server keeps notes on at most one that neither holds nor waits.
 //   attempt  | one attempt waits for nobody.
+//   given up | nobody who waits for as long as it takes is told that the server does not answer,
+//            | unless an outage was as long as the outage-timeout; nobody at all without trouble.
 //   old      | nothing that was asked over an old connection is done after its successor has asked.
 //   dead     | the lock is handed to nobody who does not listen.
 // Where some want several locks at once:
@@ -71,6 +74,7 @@ class judge {
   void ends(const detail::turn*) noexcept;
   std::optional<stay> withhold(const detail::turn*) noexcept;  // it may be about to end
   void goes_on(const stay&);                                   // it was not
+  void gave_up(bool waits_on, const core::failure& why);
   void after_event();
   bool is_content() const noexcept { return complaint_.empty(); }
   const std::string& complaint() const noexcept { return complaint_; }

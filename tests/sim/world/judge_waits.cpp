@@ -8,6 +8,8 @@
 
 namespace holdfast::sim {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 std::string channel_of(std::string_view owner) { return "hf:" + std::string(owner.substr(4, 16)); }
@@ -31,6 +33,20 @@ bool asks_for_several(std::string_view recent, std::string_view id) {
 
 bool judge::is_excused() const {
   return world_.time.now() < excused_until_ || world_.schedule.parts_wait;
+}
+
+void judge::gave_up(bool waits_on, const core::failure& why) {
+  if (why.code != errc::unavailable) return;
+  const plan& p = world_.schedule;
+  const bool is_quiet = p.faults.empty() && !p.parts_wait && !p.kill_forbidden;
+  if (is_quiet) return complain("given up: " + why.text + ", though there was no trouble");
+  if (!waits_on) return;
+  if (p.outage_timeout == 0ms) return complain("given up: one who waits is told: " + why.text);
+  // A client that needs longer to connect than it has before the end is not judged.
+  const bool is_slow = p.slow_share > 0 || p.parts_wait || p.has(trouble::pause) ||
+                       p.delay_max > p.op_timeout / 150 || p.has(trouble::black_hole);
+  if (!is_slow && !p.had_outage_of(p.outage_timeout, world_.time.now()))
+    complain("given up: one who waits is told in a shorter outage: " + why.text);
 }
 
 bool judge::somebody_waits(const lock_state& l) const { return lost_before_the_first(l) >= 0; }

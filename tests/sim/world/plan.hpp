@@ -30,8 +30,9 @@ enum class trouble : unsigned char {
   foreign_forever,  // without a ttl
   broken,           // somebody takes the lock away from its holder
   set_revoked,      // the clients' right to SET is taken from them for a while
+  down,             // the server is killed, and started again later with all data
 };
-inline constexpr int troubles = static_cast<int>(trouble::set_revoked) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::down) + 1;
 inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
 
@@ -61,10 +62,13 @@ struct plan {
   moment troubled{};  // faults come until then
   int turns = 128;
   std::chrono::milliseconds linger{};
+  std::chrono::milliseconds outage_timeout{};  // zero: none
   bool kill_forbidden = false;
   std::vector<fault> faults;
 
   bool has(trouble) const noexcept;
+  // Whether there is a time without an end of trouble in it that is so long, and over by then.
+  bool had_outage_of(moment least, moment by) const;
   // Data may be lost or time may leap: leases from before mean nothing.
   static bool unsafe(trouble) noexcept;
   std::string text() const;

@@ -62,6 +62,18 @@ void draw_linger(plan& p) {
   p.linger = lengths[d.below(std::size(lengths))];
 }
 
+// Likewise. Outages that are longer than an op-timeout, and those who do not wait through them.
+void draw_outage(plan& p) {
+  dice d(p.seed ^ 0x6f7574616765);
+  if (d.chance(0.25)) p.outage_timeout = p.op_timeout * d.between(1, 3);
+  if (!d.chance(0.15)) return;
+  fault f;
+  f.what = trouble::down;
+  f.at = d.between(moment{}, p.troubled);
+  f.lasts = d.between(p.op_timeout / 4, p.op_timeout * 8);
+  p.faults.push_back(f);
+}
+
 bool contradicts(const plan& p, trouble t) {
   // A counter that was lost while the clock is behind it has nothing left to grow from.
   constexpr trouble losses[] = {trouble::restart_saved, trouble::restart_empty, trouble::flush_all};
@@ -174,6 +186,7 @@ plan draw(std::uint64_t seed, flavour how) {
                how == flavour::crashes ? std::vector{trouble::crash} : std::vector<trouble>{});
   }
   if (how == flavour::any) draw_rights(p);
+  if (how == flavour::any) draw_outage(p);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
   std::stable_sort(p.faults.begin(), p.faults.end(),
                    [](const fault& x, const fault& y) { return x.at < y.at; });

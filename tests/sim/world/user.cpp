@@ -70,6 +70,7 @@ wait_bound user::how_long() {
   if (!calm && d.chance(p.timed_share)) how = wait_bound::within(d.between(1ms, p.ttl * 3 / 2));
   if (!calm && d.chance(p.attempt_share)) how = wait_bound::one_attempt();
   asked_ = world_.time.now();
+  waits_on_ = how.what == wait_bound::kind::forever;
   return how;
 }
 
@@ -101,6 +102,7 @@ void user::refused(const core::failure& why) {
          "was refused, " + std::to_string(why.code.value()) + ": " + why.code.message() + ' ' +
              why.text,
          why.code.value());
+  world_.watch.gave_up(waits_on_, why);
 }
 
 moment user::waits(moment now, moment since) const noexcept {

@@ -39,8 +39,8 @@ class user {
   void attempts();  // once: it waits for nobody
   bool withdraws();
   void holds(detail::turn&, int lock, lock_mode, int permits);
-  void goes_on();  // with the next round
-  void refused(const core::failure&);
+  void goes_on();                      // with the next round
+  void refused(const core::failure&);  // it waited in vain
   // `text` has the facts in it.
   void record(event, std::string_view text, fact first = 0, fact second = 0);
 
@@ -53,6 +53,8 @@ class user {
   moment asked_{};
 
  private:
+  bool waits_on_ = false;  // for as long as it takes
+
   int attempt_ = 0;
   bool planned_ = false;
 };

@@ -87,6 +87,7 @@ class world {
   template <class Change>
   void change_server(Change);
   void restart(kept);
+  void go_down(moment lasts);
   void leap(moment by);
   void foreign(const fault&);
   void foreign_leaves(const std::string& lock, const std::string& mine);

@@ -10,11 +10,14 @@ namespace holdfast::sim {
 using namespace std::chrono_literals;
 
 void world::open_clients() {
-  const std::string text = "redis://sim:1?ttl=" + std::to_string(schedule.ttl.count()) +
-                           "ms&op-timeout=" + std::to_string(schedule.op_timeout.count()) +
-                           "ms&connect-timeout=" + std::to_string(schedule.op_timeout.count()) +
-                           "ms&turns=" + std::to_string(schedule.turns) +
-                           "&linger=" + std::to_string(schedule.linger.count()) + "ms";
+  const std::string text =
+      "redis://sim:1?ttl=" + std::to_string(schedule.ttl.count()) +
+      "ms&op-timeout=" + std::to_string(schedule.op_timeout.count()) +
+      "ms&connect-timeout=" + std::to_string(schedule.op_timeout.count()) +
+      "ms&turns=" + std::to_string(schedule.turns) +
+      "&linger=" + std::to_string(schedule.linger.count()) + "ms&outage-timeout=" +
+      (schedule.outage_timeout > 0ms ? std::to_string(schedule.outage_timeout.count()) + "ms"
+                                     : "none");
   int number = 0;
   for (int i = 0; i < schedule.clients; ++i) {
     process p;

@@ -37,7 +37,8 @@ void world::change_server(Change change) {
 void world::happen(const fault& f) {
   record(event::fault, {static_cast<int>(f.what)},
          [&] { return std::string("trouble: ") + name_of(f.what); });
-  const moment settles = time.now() + f.lasts + schedule.op_timeout * 3 + 2s;
+  // Who was put off asks again after up to two and a half seconds, and connects after as long.
+  const moment settles = time.now() + f.lasts + schedule.op_timeout * 3 + 6s;
   const bool refuses = f.what == trouble::readonly || f.what == trouble::set_revoked ||
                        f.what == trouble::loading || f.what == trouble::memory_full;
   watch.excuse_ghosts(refuses ? time.now() + f.lasts : settles);
@@ -79,6 +80,7 @@ void world::happen_to_server(const fault& f) {
       stands_until_ = std::max(stands_until_, time.now() + f.lasts);
       return;
     case trouble::restart: return restart(kept::everything);
+    case trouble::down: return go_down(f.lasts);
     case trouble::restart_saved:
       server.save();
       return later(f.lasts, [this] { restart(kept::what_was_saved); });
@@ -120,6 +122,12 @@ void world::restart(kept what) {
     watch.excuse(time.now() + lease_max() + schedule.op_timeout * 3 + 3s);
   change_server([&] { server.restart(what); });
   if (schedule.kill_forbidden) server.forbid("client|kill");
+}
+
+void world::go_down(moment lasts) {
+  ++refusals_;
+  restart(kept::everything);
+  later(lasts, [this] { refusals_ -= refusals_ > 0; });
 }
 
 void world::leap(moment by) {

@@ -1,0 +1,181 @@
+// A link while its server is out of reach: who waits through it, who is told, and when it is tried
+// again. server_errors.hpp has the rules.
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/claim.hpp"
+#include "backend/redis/link.hpp"
+#include "backend/redis/link_answers.hpp"
+#include "core/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::crier;
+using core::failure;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration raise_pause_min = 20ms, raise_pause_max = 2s;
+
+}  // namespace
+
+void link::on_down(line& x, const failure& why, loss how, time_point now, crier& cry) {
+  reach_.on_lost(x.what(), why, claims_.has_ids(), now);
+  watch_outage(now);
+  if (&x == &commands_) {
+    raising_ = false;
+    raise_at_ = core::never;
+    sampling_ = false;
+    park_collected();
+  }
+  if (&x == &renewals_) return;
+  if (how == loss::refused) fail_waiting(x, why, now, cry);
+  if (how == loss::not_reached) fail_attempts(x, why, now, cry);
+}
+
+void link::on_silent(line& x, time_point now) {
+  reach_.on_silent(x.what(), now);
+  watch_outage(now);
+}
+
+void link::put_off(std::string why, time_point now) {
+  reach_.on_put_off(std::move(why), claims_.has_ids(), now);
+  watch_outage(now);
+}
+
+// When the next line is due, and when those who wait have waited through it for long enough.
+void link::watch_outage(time_point now) {
+  if (!reach_.is_out()) return;
+  wake_by(reach_.next_tick());
+  const duration most = settings_.rules.outage_timeout;
+  if (most == duration::max()) return;
+  wake_by(core::saturating_add(now, most - std::min(most, settings_.rules.op_timeout) / 8));
+}
+
+// The server will not have us: nobody is kept waiting for what only a mended URL can bring.
+void link::fail_waiting(const line& x, const failure& why, time_point now, crier& cry) {
+  const auto code = static_cast<errc>(why.code.value());
+  claims_.for_each([&](claim& c) {
+    const bool needs_it = &x == &commands_ ? c.steps().waits() : c.steps().may_be_pushed();
+    if (!needs_it) return;
+    c.parked = operation::none;
+    c.fail(code, why.text, now, cry);
+  });
+}
+
+// There is nothing to connect to: one attempt has been made.
+void link::fail_attempts(const line& x, const failure& why, time_point now, crier& cry) {
+  const auto is_one = [&](const claim& c) {
+    return c.steps().is_attempt() && (&x == &commands_ || c.parked == operation::join);
+  };
+  fail_parked(is_one, why, now, cry);
+}
+
+void link::fail_unproven(const failure& why, time_point now, crier& cry) {
+  fail_parked([](const claim& c) { return needs_floor(c, c.parked); }, why, now, cry);
+}
+
+template <class Which>
+void link::fail_parked(Which which, const failure& why, time_point now, crier& cry) {
+  review_parked([&](claim& c) {
+    if (!which(c)) return true;
+    c.parked = operation::none;
+    c.fail(static_cast<errc>(why.code.value()), why.text, now, cry);
+    return false;
+  });
+}
+
+void link::end_overdue(time_point now, crier& cry) {
+  review_parked([&](claim& c) {
+    const time_point end = c.steps().due(settings_.rules);
+    const time_point last_try = c.steps().last_try(settings_.rules);
+    if (end <= now) {
+      c.parked = operation::none;
+      c.overdue(why_not(), now, cry);
+      return false;
+    }
+    if (last_try <= now && !std::exchange(c.hurried, true)) hurry(now);
+    wake_by(last_try > now ? last_try : end);
+    return true;
+  });
+}
+
+// Waiters who have waited through the outage for an ?outage-timeout=.
+void link::end_waits(time_point now, crier& cry) {
+  const duration most = settings_.rules.outage_timeout;
+  if (most == duration::max() || reach_.since() == core::never) return;
+  time_point next = core::never;
+  bool hurries = false;
+  claims_.for_each([&](claim& c) {
+    if (!c.steps().is_waiter()) return;
+    const time_point since = core::planted(core::mutant::outage_dated_back)
+                                 ? c.steps().waits_since()
+                                 : std::max(reach_.since(), c.steps().waits_since());
+    const time_point end = core::saturating_add(since, most);
+    const time_point last_try = end - std::min(most, settings_.rules.op_timeout) / 8;
+    if (end > now) {
+      hurries = hurries || (last_try <= now && hurried_at_ < last_try);
+      next = std::min(next, last_try > now ? last_try : end);
+      return;
+    }
+    c.parked = operation::none;
+    const failure why = reach_.read(now).trouble;
+    c.fail(errc::unavailable, "the outage lasts for longer than the outage-timeout: " + why.text,
+           now, cry);
+  });
+  wake_by(next);
+  if (!hurries) return;
+  hurried_at_ = now;
+  hurry(now);
+}
+
+std::string link::why_not() const {
+  const core::reach known = reach_.read(env_.now());
+  std::string out = "no answer within the op-timeout";
+  if (known.trouble.code) return out + ": " + known.trouble.text;
+  return out;
+}
+
+core::reach link::read_reach() {
+  const std::lock_guard guard(mutex_);
+  return reach_.read(env_.now());
+}
+
+void link::hurry(time_point by) {
+  commands_.hurry(by);
+  messages_.hurry(by);
+  if (raise_at_ == core::never || raise_at_ <= by) return;
+  raise_at_ = by;
+  wake_by(by);
+}
+
+void link::hurry() noexcept {
+  if (is_forked()) return;
+  const std::lock_guard guard(mutex_);
+  if (!ending_) hurry(env_.now());
+}
+
+// The server put it off.
+void link::raise_later(time_point now) {
+  const duration pause = std::min(raise_pause_max, raise_pause_min * (1 << std::min(raises_, 10u)));
+  ++raises_;
+  raise_at_ = now + core::jittered(env_, pause, 0.25);
+  wake_by(raise_at_);
+}
+
+void link::raise_if_due(time_point now) {
+  if (raise_at_ > now) return wake_by(raise_at_);
+  raise_at_ = core::never;
+  const bool is_wanted = std::ranges::any_of(parked_, [&](claim_table::place p) {
+    const claim* const c = claims_.at(p);
+    return c && needs_floor(*c, c->parked);
+  });
+  if (is_wanted && commands_.ready() && !numbers_.has_floor()) raise(now);
+}
+
+void link::write_log(const reachability::lines& all) noexcept {
+  for (const auto& [level, text] : all) core::log(level, text);
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,185 @@
+// Outages of a real server, shorter and longer than every time-out: waiters wait through them, one
+// attempt does not. Most of these tests wait; ctest runs them beside each other.
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+// Longer than the op-timeout, which ends whatever is bounded by it.
+constexpr const char* patient = "?op-timeout=500ms&ttl=2s";
+
+class redis_outage : public on_redis {};
+class redis_outage_of : public on_redis,
+                        public testing::WithParamInterface<std::chrono::milliseconds> {};
+
+// Time passes while the server is away: that is what the test is about.
+void stay_away(std::chrono::milliseconds d) { std::this_thread::sleep_for(d); }
+
+struct waiters {  // a holder's lock, and those who wait for it at two clients
+  waiters(const std::string& url, std::size_t each) {
+    for (int i = 0; i < 2; ++i) clients.push_back(client::open(url));
+    for (const client& c : clients)
+      for (std::size_t i = 0; i < each; ++i)
+        threads.emplace_back([this, m = c.mutex("x")] {
+          std::error_code ec;
+          lease held = m.acquire({}, {}, ec);
+          held.unlock();
+          (held || !ec ? granted : refused)++;
+          if (ec) ADD_FAILURE() << ec.message();
+        });
+  }
+  std::vector<client> clients;
+  std::atomic<std::size_t> granted{0}, refused{0};
+  std::vector<std::jthread> threads;
+};
+
+TEST_P(redis_outage_of, a_server_that_is_killed_and_comes_back_serves_all_who_waited) {
+  redis_server server({.durable = true});
+  const auto c = client::open(server.url() + patient);
+  auto held = c.mutex("x").acquire();
+  waiters all(server.url() + patient, 4);
+  EXPECT_TRUE(eventually_in_line(server, 2));
+  server.kill_hard();
+  stay_away(GetParam());
+  server.start();
+  EXPECT_EQ(all.granted + all.refused, 0u);
+  held.unlock();
+  all.threads.clear();
+  EXPECT_EQ(all.granted, 8u);
+}
+
+INSTANTIATE_TEST_SUITE_P(kill, redis_outage_of, testing::Values(1s, 4s, 8s, 20s, 60s),
+                         [](const auto& one) { return std::to_string(one.param / 1s) + "s"; });
+
+// The time from its return to the last grant is not judged but by the suite's patience: what is
+// shown is that none of many short restarts makes anybody fail after the server is back.
+TEST_F(redis_outage, a_short_restart_makes_no_waiter_fail_after_it) {
+  redis_server server({.durable = true});
+  const auto url = server.url() + "?op-timeout=1500ms&ttl=2s";
+  for (int i = 0; i < 4; ++i) {
+    auto held = client::open(url).mutex("x").acquire();
+    waiters all(url, 4);
+    EXPECT_TRUE(eventually_in_line(server, 2));
+    stay_away(1600ms);  // the wait is older than an op-timeout by now
+    server.kill_hard();
+    stay_away(300ms);
+    server.start();
+    held.unlock();
+    all.threads.clear();
+    EXPECT_EQ(all.granted, 8u);
+  }
+}
+
+struct put_off {  // how a server that is there comes to put requests off, and how that ends
+  const char* name;
+  std::vector<std::string> begin, end;
+};
+class redis_puts_off : public on_redis, public testing::WithParamInterface<put_off> {};
+
+TEST_P(redis_puts_off, a_waiter_waits_and_one_attempt_is_told) {
+  redis_server server;
+  const auto c = client::open(server.url() + patient);
+  server.command(GetParam().begin);
+  waiting_thread waiter(c);
+  const auto other = client::open(server.url() + patient);
+  for (int i = 0; i < 3; ++i) {
+    const auto t = told_by([&] { (void)other.mutex("y").try_acquire(); });
+    EXPECT_EQ(t.code, errc::unavailable) << t.text;
+    EXPECT_NE(t.text.find(GetParam().name), std::string::npos) << t.text;
+  }
+  EXPECT_FALSE(waiter.is_served());
+  server.command(GetParam().end);
+  waiter.served();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    by, redis_puts_off,
+    testing::Values(
+        put_off{"READONLY", {"REPLICAOF", "127.0.0.1", "1"}, {"REPLICAOF", "NO", "ONE"}},
+        put_off{"OOM", {"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
+        put_off{"NOREPLICAS",
+                {"CONFIG", "SET", "min-replicas-to-write", "1"},
+                {"CONFIG", "SET", "min-replicas-to-write", "0"}}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST_F(redis_outage, a_password_that_is_wrong_after_a_restart_ends_every_wait_at_once) {
+  redis_server server({.durable = true});
+  const auto c = client::open(server.url() + "?op-timeout=60s&ttl=2s");
+  const auto other = client::open(server.url() + "?op-timeout=60s&ttl=2s");
+  auto held = c.mutex("x").acquire();
+  std::error_code queued;
+  std::jthread waits([&] { (void)other.mutex("x").acquire({}, {}, queued); });
+  EXPECT_TRUE(eventually_in_line(server, 1));
+  server.command({"CONFIG", "SET", "requirepass", "secret"});
+  server.command({"CLIENT", "KILL", "TYPE", "normal"});
+  server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  waits.join();
+  EXPECT_EQ(queued, errc::refused) << queued.message();
+  server.command({"CONFIG", "SET", "requirepass", ""});
+}
+
+TEST_F(redis_outage, one_attempt_fails_at_once_when_nothing_listens) {
+  redis_server server({.durable = true});
+  const auto c = client::open(server.url() + "?op-timeout=60s");
+  auto mine = c.mutex("x"), another = c.mutex("y");
+  server.kill_hard();
+  for (int i = 0; i < 5; ++i) {
+    const auto t = told_by([&] { (void)mine.try_acquire(); });
+    EXPECT_EQ(t.code, errc::unavailable) << t.text;
+    EXPECT_LT(t.took, 30s);
+    const auto both = told_by([&] { (void)multi_mutex(mine, another).try_acquire(); });
+    EXPECT_EQ(both.code, errc::unavailable) << both.text;
+    EXPECT_LT(both.took, 30s);
+  }
+  const auto opened = told_by([&] { (void)client::open(server.url() + "?connect-timeout=60s"); });
+  EXPECT_EQ(opened.code, errc::unavailable) << opened.text;
+  EXPECT_LT(opened.took, 30s);
+}
+
+TEST_F(redis_outage, a_bound_that_ends_in_it_is_no_busy_lock_and_one_that_outlives_it_is_granted) {
+  redis_server server({.durable = true});
+  const auto c = client::open(server.url());
+  const auto m = c.mutex("x");
+  server.kill_hard();
+  EXPECT_EQ(told_by([&] { (void)m.try_acquire_for(700ms); }).code, errc::unavailable);
+  told late;
+  bool is_granted = false;
+  std::jthread waits([&] { late = told_by([&] { is_granted = bool(m.try_acquire_for(60s)); }); });
+  stay_away(1200ms);
+  server.start();
+  waits.join();
+  EXPECT_TRUE(is_granted) << late.text;
+}
+
+TEST_F(redis_outage, several_locks_are_waited_for_through_it) {
+  redis_server server({.durable = true});
+  const auto c = client::open(server.url() + patient);
+  auto one = c.mutex("one"), two = c.mutex("two");
+  server.kill_hard();
+  told how;
+  bool is_granted = false;
+  std::jthread waits(
+      [&] { how = told_by([&] { is_granted = bool(multi_mutex(one, two).acquire()); }); });
+  stay_away(1500ms);
+  server.start();
+  waits.join();
+  EXPECT_TRUE(is_granted) << how.text;
+}
+
+TEST_F(redis_outage, an_outage_timeout_ends_the_wait_and_not_before) {
+  redis_server server({.durable = true});
+  const auto c = client::open(server.url() + "?op-timeout=200ms&ttl=2s&outage-timeout=2s");
+  auto held = c.mutex("x").acquire();
+  const auto other = client::open(server.url() + "?op-timeout=200ms&ttl=2s&outage-timeout=2s");
+  std::error_code ec;
+  std::jthread waits([&] { (void)other.mutex("x").acquire({}, {}, ec); });
+  EXPECT_TRUE(eventually_in_line(server, 1));
+  const auto begun = lease_clock::now();
+  server.kill_hard();
+  waits.join();
+  EXPECT_EQ(ec, errc::unavailable) << ec.message();
+  EXPECT_GE(lease_clock::now() - begun, 2s);
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test
