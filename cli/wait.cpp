@@ -1,4 +1,6 @@
 // holdfast wait
+#include <holdfast/error.hpp>
+
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -33,12 +35,18 @@ class lookout {
                    ? steady_clock::now() + *arguments.wait
                    : steady_clock::time_point::max()) {}
 
-  // True when nobody holds the lock; false when the time is over or it was stopped.
+  // True when nobody holds the lock; false when the time is over or it was stopped. Waits through
+  // an outage of the store; throws lock_error when the last look before the end met one.
   bool run(const std::stop_token& stop) {
     std::optional<waiting_line> line;
     for (;;) {
       const auto begun = steady_clock::now();
-      if (where_.holders(arguments_.name).empty()) return true;
+      try {
+        if (where_.holders(arguments_.name).empty()) return true;
+      } catch (const lock_error& e) {
+        const bool is_over = steady_clock::now() >= until_ && !stop.stop_requested();
+        if (e.code() != errc::unavailable || is_over) throw;
+      }
       const auto now = steady_clock::now();
       if (now >= until_ || stop.stop_requested()) return false;
       if (!line && !arguments_.quiet) line.emplace(where_, at_, std::span(&arguments_.name, 1));

@@ -41,6 +41,19 @@ class redis : public cli {
   std::optional<testkit::redis_server> server_;
 };
 
+TEST_F(redis, a_wait_that_ends_while_the_server_is_away_is_no_busy_lock) {
+  process holder(hold());
+  holder.line();
+  process run(here({"run", "-w", "2s", "job", "--", "true"}));
+  process wait(here({"wait", "-w", "2s", "job"}));
+  for (process* p : {&run, &wait}) ASSERT_TRUE(eventually([&] { return !p->err().empty(); }));
+  server_->kill_hard();
+  for (process* p : {&run, &wait}) {
+    EXPECT_EQ(p->wait(), (ending{69, 0})) << p->err();
+    EXPECT_EQ(p->err().find("gave up"), std::string::npos) << p->err();
+  }
+}
+
 TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
   process holder(hold({"--ttl", "3s"}));
   const pid_t job = number_in(holder.line());

@@ -67,7 +67,7 @@ std::string an_outage_hangs_nobody() {
   scene s;
   auto& c = s.open("op-timeout=1s");
   s.store.begin_outage();
-  const auto asked = s.start<std::error_code>([&c](std::stop_token stop) {
+  const auto asked = s.start<std::error_code>([&c](const std::stop_token&) {
     std::error_code ec;
     (void)c.mutex(lock_name).try_acquire({}, ec);
     return ec;
