@@ -9,14 +9,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr const char* names[troubles] = {"pause",           "crash",      "cut",
-                                         "stall",           "black_hole", "refuse",
-                                         "server_pause",    "restart",    "restart_saved",
-                                         "restart_empty",   "flush_all",  "script_flush",
-                                         "clock_forward",   "clock_back", "memory_full",
-                                         "readonly",        "loading",    "foreign",
-                                         "foreign_forever", "broken",     "set_revoked",
-                                         "down"};
+constexpr const char* names[troubles] =
+    {"pause",       "crash",        "cut",           "stall",           "black_hole",
+     "refuse",      "server_pause", "restart",       "restart_saved",   "restart_empty",
+     "flush_all",   "script_flush", "clock_forward", "clock_back",      "memory_full",
+     "readonly",    "loading",      "foreign",       "foreign_forever", "broken",
+     "set_revoked", "down"};
 
 }  // namespace
 
