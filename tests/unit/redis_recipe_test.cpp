@@ -151,17 +151,17 @@ TEST_F(redis_recipe, a_waiter_that_is_not_next_looks_though_the_holder_has_a_lon
 
 TEST_F(redis_recipe, a_holder_that_listens_from_now_on_asks_whether_somebody_waits) {
   hold();
-  EXPECT_EQ(steps.on_subscribed().send, operation::peek_line);
+  EXPECT_EQ(steps.on_subscribed(now).send, operation::peek_line);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::peek_line);
   EXPECT_EQ(hear(operation::peek_line, verdict::done).what, tell::nothing);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::none) << "it knows";
   EXPECT_EQ(steps.downgrade().send, operation::downgrade);
-  EXPECT_EQ(steps.on_subscribed().send, operation::none) << "one after the other";
+  EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "one after the other";
   EXPECT_EQ(hear(operation::downgrade, verdict::done).send, operation::peek_line);
   reply r = answer(operation::peek_line, verdict::done);
   r.others = true;
   EXPECT_EQ(steps.on(r, now, rules).what, tell::wanted);
-  EXPECT_EQ(steps.on_subscribed().send, operation::none) << "it has been told";
+  EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "it has been told";
 }
 
 TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
