@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/client_access.hpp"
+#include "core/follower.hpp"
 #include "core/network.hpp"
-#include "core/parker.hpp"
 #include "testkit/manual_environment.hpp"
 
 namespace fuzzed {
