@@ -33,7 +33,6 @@ void hear(recipe claim, reply said) {
     said.epoch = claim.epoch();
     (void)claim.on(said, begun + 1ms, usual);
     (void)claim.on_wake(begun + 2ms, usual);
-    (void)claim.asked_since();
   }
   (void)claim.give_up(holdfast::errc::closed);
 }
