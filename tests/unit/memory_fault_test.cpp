@@ -47,7 +47,7 @@ TEST_F(memory_fault, an_attempt_without_any_answer_is_unavailable_at_the_op_time
 TEST_F(memory_fault, what_an_unanswered_acquire_left_behind_is_cleared_long_before_its_ttl) {
   party a(s, env), b(s, env);
   sky([](weather& w) { w.lose_replies = 1; });
-  a.acquire(1h);
+  a.attempt(1h);
   env.advance(4s);
   EXPECT_EQ(a.heard.news(), "r");
   ASSERT_FALSE(s->data.size() == 0);
@@ -61,7 +61,7 @@ TEST_F(memory_fault, what_an_unanswered_acquire_left_behind_is_cleared_long_befo
 TEST_F(memory_fault, a_new_acquire_is_not_hurt_by_the_clearing_of_an_old_one) {
   party a(s, env), b(s, env);
   outage(true);
-  a.acquire(1h);
+  a.attempt(1h);
   env.advance(4s);
   EXPECT_EQ(a.heard.news(), "r");
   outage(false);
@@ -78,10 +78,10 @@ TEST_F(memory_fault, a_new_acquire_is_not_hurt_by_the_clearing_of_an_old_one) {
 TEST_F(memory_fault, a_late_reply_to_a_given_up_acquire_grants_nothing) {
   party a(s, env);
   latency(5s);  // a round trip is longer than the op-timeout
-  a.acquire(1h);
+  a.attempt(1h);
   env.advance(4s);
   EXPECT_EQ(a.heard.news(), "r");
-  a.acquire(1h);
+  a.attempt(1h);
   env.advance(3s);
   latency(0s);
   env.advance(900ms);

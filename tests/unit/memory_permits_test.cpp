@@ -174,10 +174,10 @@ TEST_F(memory_permits, a_mismatch_is_told_though_its_answer_was_lost) {
 TEST_F(memory_permits, an_old_question_is_for_what_was_asked_then) {
   caller holder(s, env), a(s, env);
   latency(5s);  // more than the op-timeout
-  EXPECT_EQ(a.ask(permits(3, 3, 60s)), "");
+  EXPECT_EQ(a.ask(once(permits(3, 3, 60s))), "");
   env.advance(4s);
   EXPECT_EQ(a.heard.news(), "r");
-  EXPECT_EQ(a.ask(permits(1, 3, 60s)), "");
+  EXPECT_EQ(a.ask(once(permits(1, 3, 60s))), "");
   env.advance(2s);  // the first has arrived, and takes all of them until it is withdrawn
   EXPECT_EQ(s->data.size(), 1u);
   latency(0s);
