@@ -141,7 +141,7 @@ void a_lease_that_does_not_run_out_is_not_promised_to(stage& on) {
   EXPECT_EQ(asked(renewing, {.renew = holdfast::renewal::manual}), expected);
   EXPECT_EQ(asked(without, {}), expected);
   EXPECT_EQ(asked(without, {.renew = holdfast::renewal::automatic}), std::error_code{});
-  EXPECT_TRUE(renewing.inspect().empty());
+  EXPECT_TRUE(becomes([&] { return renewing.inspect().empty(); })) << "nothing was kept";
 }
 
 void a_strict_client_refuses_what_has_no_effect(stage& on) {
