@@ -32,8 +32,9 @@ struct duration_histogram {
   bool operator==(const duration_histogram&) const = default;
 };
 
-// A snapshot of client::metrics(). Everything is counted from the client's open() on and only ever
-// grows. Figures of one snapshot may be apart by what happened while it was taken.
+// A snapshot of client::metrics(). But for `connected` everything is counted from the client's
+// open() on and only ever grows. Figures of one snapshot may be apart by what happened while it was
+// taken.
 struct metrics {
   struct by_mode {  // as what the lock was asked for
     duration_histogram exclusive, shared, permit;
@@ -41,7 +42,12 @@ struct metrics {
   };
 
   bool counted = false;  // false: the client counts nothing, its URL has no ?metrics=1
-  std::string backend;   // client::url_text(), without secrets
+  std::string backend;   // where the store is: client::url_text() without its options
+
+  // The store is in reach; true where nothing can be lost, as for file:. Known although nothing is
+  // counted. False also before the first connection, which is made when it is needed.
+  bool connected = false;
+  std::uint64_t reconnects = 0;  // how often the store came in reach again after it was lost
 
   // From the ask to the grant, of acquires that were granted: count() is how many there were. At a
   // store that answers from inside a request, as memory: does, an ask that waits for nobody is 0.
@@ -67,7 +73,7 @@ struct metrics {
   std::uint64_t doubts = 0;  // doubtful() was requested, or would have been had somebody asked
   std::uint64_t losses = 0;  // leases lost while they were held; not those of a closed client
 
-  // Adds what another client counted.
+  // Adds what another client counted. Both are connected if each is.
   metrics& operator+=(const metrics&) noexcept;
   bool operator==(const metrics&) const = default;
 };

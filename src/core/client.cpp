@@ -129,7 +129,11 @@ metrics client::metrics() const {
   if (!impl_) return {};
   const core::tally* const counts = impl_->rules().counts;
   holdfast::metrics m = counts ? counts->read() : holdfast::metrics{};
-  m.backend = impl_->text();
+  m.backend = impl_->place();
+  if (!impl_->is_of_this_process()) return m;
+  const core::reach known = impl_->store().read_reach();
+  m.connected = known.connected && !impl_->is_closed();
+  m.reconnects = known.reconnects;
   return m;
 }
 

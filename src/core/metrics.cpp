@@ -108,6 +108,7 @@ constexpr counter_row counters[] = {
      &metrics::renewals_confirmed},
     {"doubts_total", "Leases that came into doubt.", &metrics::doubts},
     {"losses_total", "Leases that were lost while held.", &metrics::losses},
+    {"reconnects_total", "Times the store came in reach again.", &metrics::reconnects},
 };
 
 struct histogram_row {
@@ -149,6 +150,8 @@ std::string expose(std::span<const metrics> all, labels given) {
     for (const metrics& m : all)
       for (const mode_row& how : modes) out.add(m, how.label, m.*row.value.*how.value);
   }
+  out.begin("connected", "gauge", "Whether the store is in reach: 1, else 0.");
+  for (const metrics& m : all) out.add(m, "", m.connected ? 1 : 0);
   out.begin("renewal_lag_seconds", "histogram", "How late renewals were confirmed.");
   for (const metrics& m : all) out.add(m, "", m.renewal_lag);
   return out.take();
@@ -166,6 +169,7 @@ std::uint64_t duration_histogram::count() const noexcept {
 }
 
 metrics& metrics::operator+=(const metrics& other) noexcept {
+  connected = other.connected && (connected || !counted);
   counted = counted || other.counted;
   for (const histogram_row& row : histograms)
     for (const mode_row& how : modes) add(this->*row.value.*how.value, other.*row.value.*how.value);

@@ -1,7 +1,9 @@
 // What a client counts: the library over a store in memory, with the clock in the test's hand.
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <holdfast/holdfast.hpp>
 
+#include <filesystem>
 #include <shared_mutex>
 #include <string>
 #include <thread>
@@ -240,6 +242,29 @@ TEST_F(a_counting_client, counts_from_many_threads_and_misses_nothing) {
   EXPECT_EQ(now().waits.exclusive.count(), std::uint64_t{threads} * each);
   EXPECT_EQ(now().holds.exclusive.count(), std::uint64_t{threads} * each);
   EXPECT_EQ(now().grants, std::uint64_t{threads} * each);
+}
+
+TEST_F(a_counting_client, tells_whether_its_store_is_in_reach) {
+  EXPECT_EQ(now().backend, store.url()) << "without the options";
+  EXPECT_TRUE(now().connected);
+  store.begin_outage();
+  EXPECT_FALSE(now().connected);
+  store.end_outage();
+  EXPECT_TRUE(now().connected);
+  door.close();
+  EXPECT_FALSE(now().connected);
+}
+
+TEST(a_client_of_files, is_always_connected) {
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("holdfast-metrics-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  {
+    const client door = client::open("file://" + folder);
+    EXPECT_TRUE(door.metrics().connected) << "counted or not";
+    EXPECT_EQ(door.metrics().reconnects, 0u);
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(a_client_without_metrics, counts_nothing) {

@@ -71,6 +71,23 @@ TEST(prometheus_text, sums_the_clients_of_one_backend) {
   EXPECT_TRUE(has_line(to_prometheus(all), R"(holdfast_busy_total{backend="redis://u@h:6379"} 6)"));
 }
 
+TEST(prometheus_text, tells_a_backend_that_one_of_its_clients_has_lost) {
+  metrics near = some(), far = some();
+  near.connected = true;
+  near.reconnects = 2;
+  far.reconnects = 1;
+  EXPECT_TRUE(has_line(to_prometheus(near), "# TYPE holdfast_connected gauge"));
+  EXPECT_TRUE(has_line(to_prometheus(near), R"(holdfast_connected{backend="redis://u@h:6379"} 1)"));
+  EXPECT_TRUE(has_line(to_prometheus(far), R"(holdfast_connected{backend="redis://u@h:6379"} 0)"));
+  const std::vector<metrics> both = {near, far};
+  EXPECT_TRUE(has_line(to_prometheus(both), R"(holdfast_connected{backend="redis://u@h:6379"} 0)"));
+  EXPECT_TRUE(
+      has_line(to_prometheus(both), R"(holdfast_reconnects_total{backend="redis://u@h:6379"} 3)"));
+  metrics total;
+  total += near;
+  EXPECT_TRUE(total.connected) << "an empty sum has lost nothing";
+}
+
 TEST(prometheus_text, escapes_the_values_of_labels) {
   const metric_label label{"job", "a\"b\\c\nd"};
   EXPECT_TRUE(has_line(to_prometheus(some(), {&label, 1}),
@@ -95,7 +112,7 @@ TEST(prometheus_text, shows_no_password) {
   const auto door = holdfast::client::open("memory:?metrics=1&password=secret");
   (void)door.mutex("x").acquire();
   const std::string text = to_prometheus(door.metrics());
-  EXPECT_NE(text.find("holdfast_grants_total{backend=\"memory:"), std::string::npos) << text;
+  EXPECT_NE(text.find("holdfast_grants_total{backend=\"memory:\"}"), std::string::npos) << text;
   EXPECT_EQ(text.find("secret"), std::string::npos) << text;
 }
 
