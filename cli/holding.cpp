@@ -76,9 +76,14 @@ bool holding::held() const noexcept {
   return *this && std::ranges::all_of(leases(), [](const lease& l) { return l.held(); });
 }
 
-std::error_code holding::status() const noexcept {
-  for (const lease& l : leases())
-    if (const auto code = l.status()) return code;
+std::string holding::why_lost() const {
+  for (const lease& l : leases()) {
+    try {
+      l.check();
+    } catch (const lock_error& e) {
+      return e.remedy().empty() ? e.code().message() : std::string(e.remedy());
+    }
+  }
   return {};
 }
 

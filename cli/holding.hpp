@@ -22,8 +22,8 @@ class holding {
   explicit operator bool() const noexcept { return !leases().empty(); }
   std::span<const lease> leases() const noexcept;  // in the order of the names
 
-  bool held() const noexcept;                        // all are
-  std::error_code status() const noexcept;           // of the first that is not
+  bool held() const noexcept;    // all are
+  std::string why_lost() const;  // the library's words, of the first that is not
   lease_clock::time_point expires() const noexcept;  // the earliest
   std::string tokens() const;                        // with commas between them
   std::vector<int> descriptors() const;              // of files that are locked

@@ -15,7 +15,9 @@ namespace holdfast::cli {
 namespace {
 
 void on_log(log_level level, std::string_view line, void*) {
-  if (level >= log_level::warning) say(line);
+  const bool is_of_lease =
+      line.starts_with("lease \"");  // the supervisor says it, and what it does
+  if (level >= log_level::warning && !is_of_lease) say(line);
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ class supervision {
 
   std::string why_it_ends() const {
     return held_.held() ? " may soon be lost: its lease was not renewed in time"
-                        : " was lost: " + held_.status().message();
+                        : ": " + held_.why_lost();
   }
 
   // Without a guardian the job would outlive its lock when this process is killed.

@@ -85,6 +85,8 @@ class lock_error : public std::system_error {
   std::string_view operation() const noexcept { return report_->operation; }
   std::string_view lock() const noexcept { return report_->lock; }
   std::string_view backend() const noexcept { return report_->backend; }
+  // The last part of what(): what went wrong and what to do. Empty: the message of code().
+  std::string_view remedy() const noexcept { return report_->remedy; }
   std::span<const node> nodes() const noexcept { return report_->nodes; }
 
  private:

@@ -45,6 +45,8 @@ class [[nodiscard]] lease {
   // Reads the clock: exact at each call, also right after a SIGSTOP or a suspend.
   bool held() const noexcept;
   // Throws lock_error with errc::lost (or not_held when empty, forked in a child) unless held().
+  // The text of lost says why: it ran out, max_hold has ended, somebody else has it, or the store
+  // has no holder any more; and tells of the last connection that failed.
   void check() const;
   // {} while held, else why not: errc::lost, not_held, forked, closed.
   std::error_code status() const noexcept;

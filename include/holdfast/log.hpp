@@ -14,6 +14,9 @@ enum class log_level : unsigned char { debug, info, warning, error };
 // use the library.
 using log_hook = void (*)(log_level, std::string_view line, void* context);
 
+// Warnings are, among others: a connection that is lost, each minute of an outage, the end of one,
+// and for each lease that comes into doubt or is lost one line, `lease "NAME" at URL: ...`.
+
 // Sets the hook of the process. Default: warnings and errors go to standard error, each prefixed
 // with "holdfast: "; nullptr silences everything. Safe from any thread; a call that is under way
 // with the old hook may still finish after this returns. Each call keeps a few bytes for good.

@@ -91,7 +91,7 @@ class cohort {
   void on_granted(conversation&, const grant&);
   void on_refused(conversation&, const failure&);
   void on_moved(conversation&, time_point deadline, std::uint32_t ticket, time_point now);
-  void on_lost(conversation&);
+  void on_lost(conversation&, std::error_code why);
   void on_wanted(conversation&);
   void on_ended(conversation&, const failure&);
 
@@ -101,7 +101,10 @@ class cohort {
 
   conversation* take_todo() noexcept;  // unlinked one by one; its `todo` says what
   call* take_answered() noexcept;      // the whole list
-  using notices = std::vector<std::stop_source>;
+  struct notices {
+    std::vector<std::stop_source> sources;
+    std::vector<detail::turn::fate> fates;  // for the log: `held` is a doubt
+  };
   bool has_notices() const noexcept { return notices_ != nullptr; }
   std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
   bool busy() const noexcept { return busy_ > 0; }  // has claims that are not idle
@@ -165,6 +168,7 @@ class cohort {
   }
   void renew(conversation&, duration ttl, time_point now);
   void shorten(conversation&, time_point end) noexcept;
+  notices& notices_of_now();
   void tell(std::stop_source&);
   void count(tally::counter) const noexcept;
   void count_turn(const conversation&, const waiter&, detail::turn&, time_point now) const;

@@ -74,10 +74,14 @@ void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket
   ask_if_wanted();
 }
 
-void cohort::on_lost(conversation& c) {
+void cohort::on_lost(conversation& c, std::error_code why) {
   if (!is_held(c)) return;
   if (!c.inside_first) return release_and_ask(c);
-  if (!c.is_lost) lose(c, turn::fate::lost);
+  if (c.is_lost) return;
+  using fate = turn::fate;
+  lose(c, why == errc::not_held    ? fate::forgotten
+          : why == errc::timed_out ? fate::ran_out
+                                   : fate::taken);
 }
 
 void cohort::on_wanted(conversation& c) {

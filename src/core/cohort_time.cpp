@@ -51,7 +51,7 @@ void cohort::tick_grant(conversation& c, time_point now) {
     return;
   }
   if (c.is_leased() && c.deadline <= now)
-    return c.inside_first ? lose(c, turn::fate::lost) : release_and_ask(c);
+    return c.inside_first ? lose(c, turn::fate::ran_out) : release_and_ask(c);
   for (turn* t = c.inside_first; t && !c.is_lost; t = t->next_inside())
     if (t->is_held_by_word()) tick_turn(c, *t, now);
   if (c.is_lost || c.renew_at > now) return;
@@ -63,12 +63,13 @@ void cohort::tick_turn(conversation& c, turn& t, time_point now) {
   const time_point end = t.deadline.load(std::memory_order_relaxed);
   if (end == never) return;
   if (end <= now) {
-    if (!t.is_share) return lose(c, turn::fate::lost);
-    lose(t, turn::fate::lost);
+    if (!t.is_share) return lose(c, turn::fate::ran_out);
+    lose(t, t.fate_at_deadline());
     return plan_renewal(c);
   }
   if (t.doubted || end - notice(c, t) > now) return;
   doubt(t);
+  notices_of_now().fates.push_back(turn::fate::held);
 }
 
 time_point cohort::next_tick() const noexcept {

@@ -141,7 +141,7 @@ void cohort::lose(conversation& c, turn::fate why) {
   c.is_lost = true;
   c.renew_at = never;
   for (turn* t = c.inside_first; t; t = t->next_inside())
-    if (t->is_held_by_word()) lose(*t, why);
+    if (t->is_held_by_word()) lose(*t, why == turn::fate::ran_out ? t->fate_at_deadline() : why);
   answer_renewals(c, c.ticket, {errc::lost, {}});
   answer_line({errc::timed_out, {}}, true);  // one attempt waits for nobody to leave
   if (planted(mutant::loss_releases_early)) {
@@ -150,7 +150,7 @@ void cohort::lose(conversation& c, turn::fate why) {
     return release(c);
   }
   const bool admit = rules_.options.admit_after_loss || planted(mutant::turn_before_release);
-  if (why != turn::fate::lost || !admit) return;
+  if (!turn::is_loss(why) || !admit) return;
   let_go(c);
   ask_if_wanted();
 }
@@ -158,17 +158,24 @@ void cohort::lose(conversation& c, turn::fate why) {
 void cohort::lose(turn& t, turn::fate why) {
   t.now.store(why, std::memory_order_release);
   t.is_open.store(false, std::memory_order_release);
-  if (why == turn::fate::lost) count(tally::losses);
+  if (turn::is_loss(why)) {
+    count(tally::losses);
+    notices_of_now().fates.push_back(why);
+  }
   if (!t.doubted) doubt(t);
   if (planted(mutant::loss_not_told)) return;
   tell(t.loss);
   answer_watches(t, {});
 }
 
+cohort::notices& cohort::notices_of_now() {
+  if (!notices_) notices_ = std::make_unique<notices>();
+  return *notices_;
+}
+
 void cohort::tell(std::stop_source& source) {
   if (!source.stop_possible()) return;
-  if (!notices_) notices_ = std::make_unique<notices>();
-  notices_->push_back(source);
+  notices_of_now().sources.push_back(source);
 }
 
 // What asks for the first in line, when nothing that is held stands in the way.

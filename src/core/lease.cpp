@@ -11,6 +11,7 @@ namespace holdfast::inline v0 {
 namespace {
 
 [[noreturn]] void raise(const detail::turn* t, std::string_view operation, core::failure why) {
+  if (t && why.code == errc::lost && why.text.empty()) why.text = t->home.why_lost(*t);
   if (t) t->home.fail(operation, std::move(why));
   core::fail(errc{why.code.value()}, operation, std::move(why.text));
 }
@@ -107,9 +108,11 @@ void lease::release() {
   if (!turn_) raise(nullptr, "release", {errc::not_held, "the lease is empty"});
   const std::string lock = turn_->home.name();
   const std::string backend = turn_->home.client().text();
+  std::string why = turn_->home.why_lost(*turn_);
   std::error_code ec;
   release(ec);
-  if (ec) throw lock_error(ec, {"release", lock, backend, {}, {}});
+  if (ec != errc::lost) why.clear();
+  if (ec) throw lock_error(ec, {"release", lock, backend, std::move(why), {}});
 }
 
 void lease::release(std::error_code& ec) noexcept {

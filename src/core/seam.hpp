@@ -114,7 +114,8 @@ class claim_sink {
   virtual void granted(const grant&) = 0;
   virtual void refused(failure) = 0;  // timed_out: one attempt, and another holds the lock
   virtual void moved(time_point deadline, std::uint32_t ticket) = 0;
-  virtual void lost(std::error_code) = 0;  // the store's own word: another owner, or none
+  // The store's own word. lost: another owner has it; not_held: nobody; timed_out: it ran out.
+  virtual void lost(std::error_code) = 0;
   virtual void wanted() = 0;
   virtual void ended(failure) = 0;  // code {}: released or withdrawn; not_held: the store had
                                     // another owner; outcome_unknown: left to run out

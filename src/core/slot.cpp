@@ -50,7 +50,7 @@ void slot::tell(lock& l, core::call* answered, core::time_point arm) noexcept {
   complete_all(answered);
   if (to_attend) to_attend->attend();
   if (arm != core::never) client_.timers().arm_no_later(*this, arm);
-  if (notices) client_.notify(std::move(*notices));
+  if (notices) notify(*notices);
   l.lock();
 }
 
@@ -215,8 +215,8 @@ void slot::refused(conversation& c, const failure& why) {
 void slot::moved(conversation& c, core::time_point deadline, std::uint32_t ticket) {
   step([&] { cohort_.on_moved(c, deadline, ticket, client_.env().now()); });
 }
-void slot::lost(conversation& c) {
-  step([&] { cohort_.on_lost(c); });
+void slot::lost(conversation& c, std::error_code why) {
+  step([&] { cohort_.on_lost(c, why); });
 }
 void slot::wanted(conversation& c) {
   step([&] { cohort_.on_wanted(c); });
@@ -233,7 +233,7 @@ namespace holdfast::core {
 void conversation::granted(const grant& g) { home.granted(*this, g); }
 void conversation::refused(failure why) { home.refused(*this, why); }
 void conversation::moved(time_point d, std::uint32_t t) { home.moved(*this, d, t); }
-void conversation::lost(std::error_code) { home.lost(*this); }
+void conversation::lost(std::error_code why) { home.lost(*this, why); }
 void conversation::wanted() { home.wanted(*this); }
 void conversation::ended(failure why) { home.ended(*this, why); }
 

@@ -62,13 +62,15 @@ class slot final : private core::timer {
   lock_mode mode_of(const turn&) noexcept;
   std::uint32_t permits_of(turn&) noexcept;
   std::string owner(turn&);
+  // Of a turn that was lost: why, and what is known against the store. Empty for any other.
+  std::string why_lost(const turn&);
   void close() noexcept;
 
   // Said by the conversations.
   void granted(core::conversation&, const core::grant&);
   void refused(core::conversation&, const core::failure&);
   void moved(core::conversation&, core::time_point deadline, std::uint32_t ticket);
-  void lost(core::conversation&);
+  void lost(core::conversation&, std::error_code why);
   void wanted(core::conversation&);
   void ended(core::conversation&, const core::failure&);
 
@@ -89,6 +91,7 @@ class slot final : private core::timer {
   void settle(lock&, unsigned users_to_drop) noexcept;
   void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
   void tell(lock&, core::call* answered, core::time_point arm) noexcept;
+  void notify(core::cohort::notices&) noexcept;
   void enlist(const core::waiter* own) noexcept;
   struct speech;
   bool speak(lock&, core::conversation&, unsigned users_to_drop) noexcept;

@@ -26,13 +26,18 @@ std::error_code turn::status() const noexcept {
   using core::mutant;
   if (!is_of_this_process() && !core::planted(mutant::child_keeps_lease)) return errc::forked;
   switch (now.load(std::memory_order_acquire)) {
-    case fate::lost: return errc::lost;
-    case fate::closed: return errc::closed;
     case fate::held: break;
+    case fate::closed: return errc::closed;
+    default: return errc::lost;
   }
   const core::time_point until = deadline.load(std::memory_order_acquire);
   if (until == core::never || core::planted(mutant::held_without_clock)) return {};
   return home.client().env().now() < until ? std::error_code{} : errc::lost;
+}
+
+turn::fate turn::fate_at_deadline() const noexcept {
+  const bool is_limited = more_ && more_->hold_end <= deadline.load(std::memory_order_relaxed);
+  return is_limited ? fate::hold_ended : fate::ran_out;
 }
 
 bool turn::admits_readers() const noexcept {

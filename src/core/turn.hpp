@@ -25,7 +25,15 @@ class slot;
 // The atomics are read by any thread; everything else is guarded by the slot's lock.
 class turn {
  public:
-  enum class fate : unsigned char { held, lost, closed };
+  enum class fate : unsigned char {
+    held,
+    ran_out,     // no renewal was confirmed before the deadline
+    hold_ended,  // max_hold
+    taken,       // the store: somebody else has the lock
+    forgotten,   // the store: nobody has it
+    closed,      // with the client
+  };
+  static bool is_loss(fate f) noexcept { return f != fate::held && f != fate::closed; }
 
   explicit turn(slot& s) noexcept : home(s) {}
   void start_anew() noexcept;  // as freshly made
@@ -33,6 +41,8 @@ class turn {
   bool is_of_this_process() const noexcept;
   bool held() const noexcept;
   std::error_code status() const noexcept;
+  // What has ended, or ends, a turn at its deadline.
+  fate fate_at_deadline() const noexcept;
   // Whether a reader may join its holder: it is open and held, with half of its ttl left.
   bool admits_readers() const noexcept;
   bool is_held_by_word() const noexcept { return now.load() == fate::held; }  // clock not asked

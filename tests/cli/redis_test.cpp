@@ -67,8 +67,21 @@ TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
   EXPECT_NE(next.line(), "");
   EXPECT_EQ(holder.wait(), (ending{75, 0}));
   EXPECT_TRUE(has_ended(job));
+  EXPECT_EQ(holder.err(),
+            "holdfast: job: the lease was lost: the store says that somebody else has it; ending "
+            "the command\n");
   EXPECT_EQ(output_of({"break", "--json", "job", "--holder", seen}, 1),
             "{\"name\":\"job\",\"holder\":\"" + seen + "\",\"broken\":false}\n");
+}
+
+TEST_F(redis, a_lock_that_the_server_has_forgotten_is_told_as_that) {
+  process holder(hold({"--ttl", "3s"}));
+  holder.line();
+  output_of({"break", "job", "--holder", holder_shown()}, 0);
+  EXPECT_EQ(holder.wait(), (ending{75, 0}));
+  EXPECT_NE(holder.err().find("job: the lease was lost: the store has no holder any more"),
+            std::string::npos)
+      << holder.err();
 }
 
 TEST_F(redis, show_and_wait_ask_about_their_lock_and_scan_nothing) {

@@ -78,6 +78,39 @@ TEST_F(a_cohort, repeats_a_renewal_that_is_not_answered_and_says_doubt_then_loss
   EXPECT_EQ(said(conversation::release), claim) << "only once the holder has left";
 }
 
+TEST_F(a_cohort, keeps_why_a_lease_was_lost) {
+  const std::pair<std::error_code, turn::fate> said_by_store[] = {
+      {errc::lost, turn::fate::taken},
+      {errc::not_held, turn::fate::forgotten},
+      {errc::timed_out, turn::fate::ran_out},
+  };
+  for (const auto& [word, fate] : said_by_store) {
+    caller a;
+    enter(a);
+    conversation* const claim = granted_claim();
+    machine.on_lost(*claim, word);
+    EXPECT_EQ(a.granted->now.load(), fate);
+    EXPECT_EQ(a.granted->status(), errc::lost);
+    leave(a);
+    said(conversation::release);
+    machine.on_ended(*claim, {});
+  }
+  caller limited;
+  limited.max_hold = 5s;
+  caller unlimited;
+  for (caller* const w : {&limited, &unlimited}) {
+    enter(*w);
+    conversation* const claim = granted_claim();
+    env.advance(30s);
+    tick();
+    EXPECT_EQ(w->granted->now.load(), w == &limited ? turn::fate::hold_ended : turn::fate::ran_out);
+    leave(*w);
+    while (machine.take_todo()) {}
+    claim->todo = 0;
+    machine.on_ended(*claim, {});
+  }
+}
+
 TEST_F(a_cohort, does_not_let_a_late_renewal_revive_what_is_lost) {
   caller a(30s);
   enter(a);
@@ -93,7 +126,7 @@ TEST_F(a_cohort, starts_no_turn_before_a_lost_lease_is_left) {
   enter(a);
   enter(b);
   conversation* const claim = granted_claim();
-  machine.on_lost(*claim);
+  machine.on_lost(*claim, errc::lost);
   EXPECT_TRUE(silent());
   EXPECT_FALSE(b.answered);
   leave(a);
@@ -108,7 +141,7 @@ TEST_F(a_cohort, admits_others_after_a_loss_when_asked_to) {
   enter(a);
   enter(b);
   conversation* const claim = granted_claim();
-  machine.on_lost(*claim);
+  machine.on_lost(*claim, errc::lost);
   conversation* const second = said(conversation::acquire);
   EXPECT_NE(second, claim);
   grant_to(*second, 8, 30s);
@@ -156,7 +189,7 @@ TEST_F(a_cohort, does_not_ask_again_alone_for_what_was_granted_with_others_and_i
   conversation* const claim = said(conversation::acquire);
   grant_to(*claim, 7, 10s);
   EXPECT_EQ(said(conversation::renew), claim) << "too short to begin";
-  machine.on_lost(*claim);
+  machine.on_lost(*claim, errc::lost);
   complete_answered();
   EXPECT_TRUE(a.answered);
   EXPECT_EQ(a.why.code, errc::timed_out);

@@ -211,7 +211,14 @@ void claim::say(tell what) {
                             others_waited_});
     case tell::refused: return sink_.refused(reason());
     case tell::wanted: return sink_.wanted();
-    case tell::lost: return sink_.lost(make_error_code(errc::lost));
+    case tell::lost: {
+      errc why;
+      {
+        const std::lock_guard guard(side_.wire.at().mutex);  // a release may write it
+        why = why_;
+      }
+      return sink_.lost(make_error_code(why));
+    }
     case tell::ended: return sink_.ended(reason());
     case tell::moved: {
       time_point deadline;

@@ -77,6 +77,7 @@ struct reply {
   verdict what{};
   bool first = false;  // in the queue
   bool others_wait = false;
+  bool others_hold = false;  // not_owner
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;
   std::uint32_t of = 0;  // mismatch: what it is; as in particulars

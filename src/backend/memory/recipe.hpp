@@ -66,7 +66,7 @@ struct actions {
   bool new_id = false;  // from here on the claim has another owner id
   bool clear = false;   // the owner id may be at the store: for the ledger
   tell what = tell::nothing;
-  errc why{};  // of refused and ended; 0: released or withdrawn
+  errc why{};  // of refused, lost and ended; 0: released or withdrawn
   operation ask_for{};
   time_point wake = core::never;
   duration spread{};

@@ -75,6 +75,7 @@ actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) n
     downgrade_unheard_ = false;
     ++epoch_;
     out.what = tell::lost;
+    out.why = r.others_hold ? errc::lost : errc::not_held;
   } else if (r.what == verdict::moved) {
     deadline_ = deadline_of(r, now, t);
     out.what = tell::moved;

@@ -128,6 +128,7 @@ void store::renew(entry& e, const request& r, time_point now, core::environment&
   member* const among = e.more ? e.more->find(r.who) : nullptr;
   if (!alone && !among) {
     answer.what = reply::verdict::not_owner;
+    answer.others_hold = e.held(now) || (e.more && !e.more->members.empty());
     return;
   }
   answer.what = shares ? reply::verdict::shared : reply::verdict::moved;

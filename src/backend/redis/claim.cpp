@@ -173,7 +173,7 @@ void claim::carry_out(actions a, time_point now, crier& cry) {
   if (a.what == tell::nothing) return;
   if (a.what == tell::granted) {
     others_waited_ = steps_.others_wait();
-  } else if (a.what == tell::refused || a.what == tell::ended) {
+  } else if (a.what == tell::refused || a.what == tell::lost || a.what == tell::ended) {
     why_ = a.why;
   }
   cry.post(*this, a.what);
@@ -247,7 +247,14 @@ void claim::say(tell what) {
       }
       return sink_.moved(deadline, t);
     }
-    case tell::lost: return sink_.lost(errc::lost);
+    case tell::lost: {
+      errc why;
+      {
+        const std::lock_guard guard(link_.mutex());  // a release may write it
+        why = why_;
+      }
+      return sink_.lost(why);
+    }
     case tell::ended: return sink_.ended(reason());
     case tell::nothing: return;
   }

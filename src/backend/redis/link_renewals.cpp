@@ -103,12 +103,17 @@ void link::batch::answered(const value& v, time_point now, time_point sent, crie
     r.ttl = e.ttl;
     r.sent = sent;
     const std::int64_t state = v[i + 1].integer();
-    r.what = state == 1   ? reply::verdict::done
-             : state == 0 ? reply::verdict::not_owner
-                          : reply::verdict::not_now;
+    const bool is_gone = state == 0 || state == 2;
+    r.what = state == 1 ? reply::verdict::done
+             : is_gone  ? reply::verdict::not_owner
+                        : reply::verdict::not_now;
+    if (is_gone) r.why = state == 2 ? errc::not_held : errc::lost;
     // The server has seen more time pass than this machine: it was stopped whole, and what it
     // believes to hold may have been another's meanwhile.
-    if (leap > e.ttl / 10) r.what = reply::verdict::not_owner;
+    if (leap > e.ttl / 10) {
+      r.what = reply::verdict::not_owner;
+      r.why = errc::timed_out;
+    }
     if (r.what == reply::verdict::done && r.epoch == c->steps().epoch()) c->told_of_holder = true;
     c->hear(r, {}, e.ticket, now, cry);
   }

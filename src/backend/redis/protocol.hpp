@@ -59,7 +59,7 @@ struct reply {  // to one claim's question
   bool final = true;     // busy of resolve: no earlier request of this claim can arrive any more
   bool left = false;     // failed: something of this claim may be at the server
   bool stands = false;   // granted: the number is that of a group that stood already
-  errc why{};            // failed
+  errc why{};            // failed; not_owner: as claim_sink::lost() says it
   std::uint32_t epoch = 0;
   std::int64_t number = 0;          // granted: its number. queued: its arrival
   std::int64_t ahead = 0;           // queued: how many waiters stand before it in line

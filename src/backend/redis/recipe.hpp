@@ -81,7 +81,7 @@ struct actions {
   bool new_id = false;  // from here on the claim has another id
   bool clear = false;   // the id may be at the server: for the ledger, before the new one
   tell what = tell::nothing;
-  errc why{};  // of refused and ended; 0: released or withdrawn
+  errc why{};  // of refused, lost and ended; 0: released or withdrawn
   time_point wake = core::never;
   duration spread{};
 };

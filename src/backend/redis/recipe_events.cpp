@@ -162,6 +162,7 @@ actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) n
   state_ = state::lost;
   actions out;
   out.what = tell::lost;
+  out.why = r.why == errc{} ? errc::lost : r.why;
   return out;
 }
 
@@ -174,6 +175,7 @@ actions recipe::on_downgrade_reply(const reply& r, time_point now, const terms& 
   state_ = state::lost;
   actions out;
   out.what = tell::lost;
+  out.why = errc::lost;
   return out;
 }
 

@@ -73,7 +73,7 @@ void judge::ends(const detail::turn* t) noexcept {
 // Who believes that it holds it has it, and who has it was not told otherwise.
 void judge::judge_belief(const lock_state& l, const stay& s, bool has_it, bool judges_losses) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };
-  if (judges_losses && s.turn->now == detail::turn::fate::lost && has_it &&
+  if (judges_losses && detail::turn::is_loss(s.turn->now) && has_it &&
       s.where->now() < s.turn->deadline.load())
     return complain("lost: " + client() + " was told that it has lost " + l.key + ", and has it");
   if (s.turn->held() && !has_it)

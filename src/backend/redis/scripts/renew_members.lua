@@ -5,7 +5,7 @@ local now = t[1] * 1000000 + t[2]
 local out = {now}
 local function renew(K, R, M, id, ttl, about)
   local owner = redis.pcall('GET', K)
-  if type(owner) ~= 'string' then return 0 end
+  if type(owner) ~= 'string' then return owner and 0 or 2 end
   local kind, what = string.sub(id, 1, 4), string.sub(owner, 1, 4)
   local alone = kind == 'hfs:' and owner == 'hf1:' .. string.sub(id, 5)
   if not alone then
