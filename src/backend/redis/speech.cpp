@@ -230,7 +230,11 @@ server_time read_time(const value& v) {
 
 answer read_join(const value& v, reply r) {
   constexpr std::int64_t busy = 0, granted = 1, queued = 2;
-  if (v.is(value::kind::error)) return {read_error(v, r)};
+  if (v.is(value::kind::error)) {
+    // It stopped where it was: the claim may be in line, or what is known of it in the hash.
+    r.left = v.text().find("@user_script") != std::string_view::npos;
+    return {read_error(v, r)};
+  }
   if (v.size() < 7) {
     r.left = true;
     r.why = errc::refused;

@@ -30,6 +30,16 @@ TEST(sim, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
   expect_all_well(1, 4000, flavour::any);
 }
 
+// Schedules that once broke a promise, or the judge.
+TEST(sim, all_promises_are_kept_where_they_once_were_not) {
+  plant(nullptr);
+  for (const std::uint64_t seed : {
+           18890,  // a user stays with a lost lease while another of its process waits
+           35530,  // a script was refused half-way, and its claim was not withdrawn
+       })
+    EXPECT_EQ(play(draw(seed)).complaint, "") << "seed " << seed;
+}
+
 TEST(sim, a_schedule_is_told_by_its_seed) {
   plant(nullptr);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -75,6 +75,8 @@ class judge {
   std::optional<stay> withhold(const detail::turn*) noexcept;  // it may be about to end
   void goes_on(const stay&);                                   // it was not
   void gave_up(bool waits_on, const core::failure& why);
+  // Somebody there has not left a lease that was lost: until then the process asks for no turn.
+  bool is_kept_by_a_loser(int lock, const machine&) const noexcept;
   void after_event();
   bool is_content() const noexcept { return complaint_.empty(); }
   const std::string& complaint() const noexcept { return complaint_; }

@@ -70,6 +70,12 @@ void judge::ends(const detail::turn* t) noexcept {
   std::erase_if(stays_, [&](const stay& s) { return s.turn == t; });
 }
 
+bool judge::is_kept_by_a_loser(int lock, const machine& where) const noexcept {
+  return std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
+    return s.lock == lock && s.where == &where && s.how != lock_mode::permit && !s.turn->held();
+  });
+}
+
 // Who believes that it holds it has it, and who has it was not told otherwise.
 void judge::judge_belief(const lock_state& l, const stay& s, bool has_it, bool judges_losses) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };

@@ -147,11 +147,15 @@ void judge::judge_notes(const lock_state& l) {
   };
   if (world_.schedule.locks_are != kind::mutex) return;
   int lost = 0;
-  for (const std::string_view id : world_.server.fields_at(l.notes))
-    lost += id != l.owner && !is_in(line, id);
+  std::string whom;
+  for (const std::string_view id : world_.server.fields_at(l.notes)) {
+    if (id == l.owner || is_in(line, id)) continue;
+    ++lost;
+    whom += ' ' + std::string(id);
+  }
   if (lost > 1)
     complain("notes: the server keeps " + std::to_string(lost) + " on those who neither hold " +
-             l.key + " nor wait");
+             l.key + " nor wait:" + whom);
 }
 
 void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {

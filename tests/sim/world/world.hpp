@@ -56,7 +56,8 @@ class world {
   std::chrono::microseconds server_now() const { return wall(); }
   bool lives(std::string_view channel) const;  // a client that listens there, or is to
   bool acts(std::string_view channel) const;   // it lives, and does not stand still
-  // Users of those that act who wait for the lock; of the client that listens there.
+  // Users of those that act who wait for the lock, and not for a lost lease in their own process to
+  // be left; of the client that listens there.
   int users_waiting(int lock, std::string_view channel = {}) const;
   bool is_healed() const noexcept { return healed_; }
   bool has_warned() const noexcept { return warned_; }

@@ -63,6 +63,7 @@ int world::users_waiting(int lock, std::string_view channel) const {
   for (const process& p : processes_) {
     if (p.where->is_dead() || p.where->is_paused()) continue;
     if (!channel.empty() && p.where->channel != channel) continue;
+    if (channel.empty() && watch.is_kept_by_a_loser(lock, *p.where)) continue;
     for (const auto& u : p.users) n += u->may_wait_for(lock, channel.empty());
   }
   return n;
