@@ -146,7 +146,7 @@ const std::vector<protocol_mutant>& all() {
        mutant::only_next_waiter_looks},
       {"line_not_peeked", 1008, "lingering ends when somebody waits (SAFETY 6)",
        mutant::line_not_peeked},
-      {"refused_claim_stays_queued", 9406, "a refused claim is withdrawn (rule 6)",
+      {"refused_claim_stays_queued", 35530, "a refused claim is withdrawn (rule 6)",
        mutant::refused_claim_stays_queued},
       {"floor_kept", 67, "a number counts only above a known floor (SAFETY 2)", mutant::floor_kept},
       {"predecessor_not_killed", 5, "nothing of an old connection runs later (SAFETY 3)",
