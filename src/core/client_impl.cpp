@@ -139,11 +139,14 @@ void client_impl::close_all() noexcept {
   }
   for (slot* const s : all) s->close();
   store_->flush();
-  store_->close(core::saturating_add(env_.now(), rules_.options.close_timeout));
+  const bool is_clean =
+      store_->close(core::saturating_add(env_.now(), rules_.options.close_timeout));
   for (slot* const s : all) {
     slot::lock l(s->mutex_);
     s->settle(l, 0);
   }
+  // A release whose outcome was unknown when it was reported may have been settled since.
+  if (is_clean) left_behind_ = false;
 }
 
 void client_impl::report(const std::string& lock, const core::failure& why) noexcept {

@@ -217,8 +217,10 @@ class backend {
   virtual void write_guarded(const guarded_write&, verdict& to) {
     to.failed({errc::unsupported, "this backend keeps no values; use a client of a redis: URL"});
   }
-  virtual void close(time_point until) = 0;  // answers what is asked by then, then nothing more
-  virtual void forked() noexcept = 0;        // in a fork's child: drop descriptors, send nothing
+  // Answers what is asked by then, then nothing more. True: the store has confirmed that nothing of
+  // this client is left, also where a claim ended with outcome_unknown. False: it is not known.
+  virtual bool close(time_point until) = 0;
+  virtual void forked() noexcept = 0;  // in a fork's child: drop descriptors, send nothing
 };
 
 }  // namespace holdfast::core

@@ -120,7 +120,10 @@ class file_backend final : public core::backend {
     answer.failed({errc::unsupported, std::move(text)});
   }
 
-  void close(core::time_point until) override { threads_.close(until - env_.now()); }
+  bool close(core::time_point until) override {
+    threads_.close(until - env_.now());
+    return false;
+  }
 
   void forked() noexcept override {
     threads_.forked();

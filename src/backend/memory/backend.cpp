@@ -123,9 +123,9 @@ void backend::break_lock(std::string_view name, std::string_view holder_id, core
   queries_.break_lock(name, seen, to);
 }
 
-void backend::close(time_point until) {
+bool backend::close(time_point until) {
   link& wire = side_.wire;
-  if (wire.is_forked()) return;
+  if (wire.is_forked()) return false;
   crier cry;
   {
     std::unique_lock lock(wire.at().mutex);
@@ -136,6 +136,7 @@ void backend::close(time_point until) {
   cry.tell_all();
   // What another thread has begun to tell is told before the core takes its sinks away.
   while (!crier::telling_here() && !told()) std::this_thread::yield();
+  return false;
 }
 
 bool backend::settled() const {

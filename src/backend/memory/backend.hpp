@@ -32,7 +32,7 @@ class backend final : public core::backend {
   void break_lock(std::string_view name, std::string_view holder_id, core::verdict&) override;
   bool is_out() const noexcept override { return side_.wire.is_out(); }
   core::reach read_reach() override;
-  void close(time_point until) override;
+  bool close(time_point until) override;
   void forked() noexcept override { side_.wire.forked(); }
 
   link& wire() noexcept { return side_.wire; }

@@ -60,20 +60,23 @@ void backend::write_guarded(const core::guarded_write& what, core::verdict& to) 
   start_guarded_write(link_, what, to);
 }
 
-void backend::close(time_point until) {
-  if (link_.is_forked()) return;
+bool backend::close(time_point until) {
+  if (link_.is_forked()) return false;
   link_.settle(until);
   core::crier cry;
+  bool is_clean = false;
   {
     const std::lock_guard guard(link_.mutex());
     const time_point now = link_.env().now();
     link_.claims().for_each(
         [&](claim& c) { c.fail(errc::closed, "the client was closed", now, cry); });
+    is_clean = link_.unclear().empty();  // a claim that just failed may have been added
   }
   cry.tell_all();
   link_.flush();
   // What another thread has begun to tell is told before the core takes its sinks away.
   while (!core::crier::telling_here() && is_telling()) std::this_thread::yield();
+  return is_clean;
 }
 
 bool backend::is_telling() {

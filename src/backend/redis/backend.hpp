@@ -27,7 +27,7 @@ class backend final : public core::backend {
   void holders(std::string_view name, core::inspection&) override;
   void break_lock(std::string_view name, std::string_view seen, core::verdict&) override;
   void write_guarded(const core::guarded_write&, core::verdict&) override;
-  void close(time_point until) override;
+  bool close(time_point until) override;
   void forked() noexcept override { link_.forked(); }
 
   void connect(std::stop_token s) { link_.open_first(std::move(s)); }

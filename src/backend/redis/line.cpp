@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/redis/server_info.hpp"
 #include "backend/redis/speech.hpp"
 #include "core/mutant.hpp"
 
@@ -158,12 +159,7 @@ bool line::greet_failed(step s, const value& v, time_point now, crier& cry) {
 // anew counts its clients anew: an old id may be somebody else's, and what was under way to the old
 // server is gone with it.
 void line::learn_server(std::string_view info) {
-  std::string run_id;
-  constexpr std::string_view field = "run_id:";
-  if (const auto at = info.find(field); at != info.npos) {
-    const auto end = info.find_first_of("\r\n", at);
-    run_id = info.substr(at + field.size(), end - at - field.size());
-  }
+  std::string run_id(info_field(info, "run_id"));
   const bool known = !run_id.empty() && !run_id_.empty();
   if (known && run_id != run_id_) {
     predecessors_.clear();

@@ -20,6 +20,7 @@ link::link(core::environment& e, settings s)
       raise_answer_(std::make_unique<raise_answer>(*this)),
       time_answer_(std::make_unique<time_answer>(*this)),
       probe_answer_(std::make_unique<time_answer>(*this)),
+      memory_answer_(std::make_unique<memory_answer>(*this)),
       reach_(settings_.text),
       alarm_(e.make_alarm(*this, "holdfast-redis")) {
   renewal_user_.home = this;
@@ -77,6 +78,10 @@ void link::settle(time_point until) {
     const std::lock_guard guard(mutex_);
     if (is_settled() || !loop_->lend()) return;
     patience_ = &p;
+    // The time to close is short: neither a back-off nor a pause after a refusal is waited for.
+    const time_point now = env_.now();
+    commands_.hurry(now);
+    if (commands_.ready()) ledger_.resend(now);
   }
   flush();
   wait(p);

@@ -83,6 +83,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   struct crowd;
   struct raise_answer;
   struct time_answer;
+  struct memory_answer;
 
   // line_owner
   void on_ready(line&, time_point now, core::crier&) override;
@@ -130,6 +131,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   void fail_parked(Which, const core::failure&, time_point now, core::crier&);
   void park_collected();
   void teach(time_point now);
+  void ask_for_eviction(time_point now);
   void send(claim&, operation, by, time_point now);
   static sent_request request_of(const claim&, operation, by, time_point now);
   void encode();
@@ -184,6 +186,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   std::vector<std::unique_ptr<batch>> batches_;
   std::unique_ptr<raise_answer> raise_answer_;
   std::unique_ptr<time_answer> time_answer_, probe_answer_;
+  std::unique_ptr<memory_answer> memory_answer_;
   time_point probed_{};
   std::vector<std::shared_ptr<cable>> cables_;
   patience* patience_ = nullptr;

@@ -45,6 +45,13 @@ struct link::time_answer final : answerer {  // TIME; and whatever is of no inte
   link& home;
 };
 
+struct link::memory_answer final : answerer {  // INFO memory; a user may lack the right to it
+  explicit memory_answer(link& l) noexcept : home(l) {}
+  void answered(const value&, time_point now, time_point sent, core::crier&) override;
+  void cut(time_point, core::crier&) override {}
+  link& home;
+};
+
 // Questions of claims that went out as one: takes in a transaction, what let_go.lua frees, what
 // gather.lua asks for.
 struct link::crowd final : answerer {

@@ -34,6 +34,7 @@ void link::on_ready(line& x, time_point now, crier&) {
     raises_ = 0;
     messages_.open(now);  // who holds a lock is to hear that others want it
     teach(now);
+    ask_for_eviction(now);
     ledger_.resend(now);
     raise(now);
   }
@@ -164,6 +165,18 @@ void link::teach(time_point now) {
                       << "LOAD" << script_of(name).text;
     ask_special(*probe_answer_, std::move(bytes), now);
   }
+}
+
+// Before the counter is lifted, which open() waits for: a warning is in the log by then.
+void link::ask_for_eviction(time_point now) {
+  std::string bytes;
+  command(bytes, 2) << "INFO"
+                    << "memory";
+  ask_special(*memory_answer_, std::move(bytes), now);
+}
+
+void link::memory_answer::answered(const value& v, time_point, time_point, crier&) {
+  if (v.is(value::kind::text)) home.reach_.on_memory_info(v.text());
 }
 
 // It is used again: nothing is allocated for the next.

@@ -1,5 +1,7 @@
 #include "backend/redis/reachability.hpp"
 
+#include "backend/redis/server_info.hpp"
+
 namespace holdfast::redis {
 
 using namespace std::chrono_literals;
@@ -73,6 +75,13 @@ void reachability::on_accepted(time_point now) {
     next_line_ = core::never;
   }
   weigh(now);
+}
+
+// Once, not with each reconnect; again when the server, or another in its place, is set otherwise.
+void reachability::on_memory_info(std::string_view info) {
+  std::string warning = eviction_warning(info);
+  if (!warning.empty() && warning != eviction_) write(log_level::warning, warning);
+  eviction_ = std::move(warning);
 }
 
 void reachability::on_affected(time_point now) noexcept {

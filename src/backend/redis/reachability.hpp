@@ -29,6 +29,7 @@ class reachability {
   void on_heard(role, time_point now);
   void on_put_off(std::string why, bool matters, time_point now);
   void on_accepted(time_point now);           // the server does what it put off
+  void on_memory_info(std::string_view);      // the text of INFO memory
   void on_affected(time_point now) noexcept;  // somebody comes to want a lock
   void tick(bool matters, time_point now);
   time_point next_tick() const noexcept { return next_line_; }
@@ -60,6 +61,7 @@ class reachability {
   time_point put_off_told_{};  // when that was in the log last
   std::uint64_t reconnects_ = 0;
   bool is_told_ = false;  // the outage, as a warning
+  std::string eviction_;  // the warning about it that is in the log; empty: none
   std::atomic<bool> is_out_{false};
   lines lines_;
 };

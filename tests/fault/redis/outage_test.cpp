@@ -118,6 +118,41 @@ TEST_F(redis_outage, a_password_that_is_wrong_after_a_restart_ends_every_wait_at
   server.command({"CONFIG", "SET", "requirepass", ""});
 }
 
+// A release whose outcome is unknown, since the server wants a password from now on.
+void release_unheard(redis_server& server, const client& c) {
+  auto held = c.mutex("x").acquire();
+  server.command({"CONFIG", "SET", "requirepass", "secret"});
+  server.command({"CLIENT", "KILL", "TYPE", "normal"});
+  server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
+  std::error_code ec;
+  held.release(ec);
+  EXPECT_EQ(ec, errc::outcome_unknown) << ec.message();
+  EXPECT_EQ(server.command({"EXISTS", "x"}).number, 1);
+}
+
+// The release is repeated when the server is back: nothing is left then.
+TEST_F(redis_outage, close_is_clean_after_a_password_that_was_wanted_for_a_while) {
+  for (const bool closes_at_once : {false, true}) {
+    redis_server server({.durable = true});
+    auto c = client::open(server.url() + "?op-timeout=300ms&ttl=10m&close-timeout=30s");
+    release_unheard(server, c);
+    server.command({"CONFIG", "SET", "requirepass", ""});
+    const auto is_gone = [&] { return server.command({"EXISTS", "x"}).number == 0; };
+    EXPECT_TRUE(closes_at_once || eventually(is_gone));
+    EXPECT_TRUE(c.close());
+    EXPECT_TRUE(is_gone());
+  }
+}
+
+// The lock is left until its lease runs out, and close() says so.
+TEST_F(redis_outage, close_is_not_clean_while_a_password_is_wanted) {
+  redis_server server({.durable = true});
+  auto c = client::open(server.url() + "?op-timeout=300ms&ttl=10m&close-timeout=1s");
+  release_unheard(server, c);
+  EXPECT_FALSE(c.close());
+  EXPECT_EQ(server.command({"EXISTS", "x"}).number, 1);
+}
+
 TEST_F(redis_outage, one_attempt_fails_at_once_when_nothing_listens) {
   redis_server server({.durable = true});
   const auto c = client::open(server.url() + "?op-timeout=60s");

@@ -41,6 +41,11 @@ void run_info(call& c) {
         "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:" + c.on.run_id +
         "\r\nuptime_in_seconds:" + std::to_string((c.on.now() - c.on.started).count() / 1'000'000) +
         "\r\n";
+  if (wants("memory")) {
+    if (!text.empty()) text += "\r\n";
+    text += "# Memory\r\nmaxmemory:" + std::string(c.on.memory_full ? "1" : "0") +
+            "\r\nmaxmemory_policy:noeviction\r\n";
+  }
   if (wants("replication")) {
     if (!text.empty()) text += "\r\n";
     text += c.on.readonly ? "# Replication\r\nrole:slave\r\nmaster_link_status:down\r\n"

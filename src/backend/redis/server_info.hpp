@@ -1,0 +1,15 @@
+// What the server says of itself by INFO.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace holdfast::redis {
+
+// The value of one field; empty when it is not there.
+std::string_view info_field(std::string_view info, std::string_view name) noexcept;
+
+// What to log when the server, by its INFO memory, may evict the keys of locks; empty when it does
+// not, or does not say. Without a maxmemory nothing is evicted, whatever the policy.
+std::string eviction_warning(std::string_view info);
+
+}  // namespace holdfast::redis
