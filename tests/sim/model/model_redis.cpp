@@ -80,6 +80,7 @@ void model_redis::restart(kept what) {
   server_->begin_life();
 }
 
+void model_redis::resync() { server_->databases = server_->saved; }
 void model_redis::save() { server_->saved = server_->databases; }
 void model_redis::script_flush() { server_->scripts.clear(); }
 

@@ -59,7 +59,8 @@ class model_redis {
 
   // Kicks all; a new run id, client ids from the start, no scripts. Times of expiry stay.
   void restart(kept);
-  void save();  // what a restart with kept::what_was_saved finds
+  void resync();  // has what was saved, as from a master; connections stay
+  void save();    // what a restart with kept::what_was_saved finds
   void script_flush();
   void flushall();
   void expire_due();                 // as the server does now and then without being asked

@@ -149,6 +149,8 @@ const std::vector<protocol_mutant>& all() {
       {"refused_claim_stays_queued", 35530, "a refused claim is withdrawn (rule 6)",
        mutant::refused_claim_stays_queued},
       {"floor_kept", 67, "a number counts only above a known floor (SAFETY 2)", mutant::floor_kept},
+      {"doubt_in_transaction_missed", 1, "an error inside a transaction voids the floor (SAFETY 2)",
+       mutant::doubt_in_transaction_missed},
       {"predecessor_not_killed", 5, "nothing of an old connection runs later (SAFETY 3)",
        mutant::predecessor_not_killed},
       {"old_sample_accepted", 2907, "a pushed grant needs a fresh sample (SAFETY 4)",

@@ -14,7 +14,7 @@ constexpr const char* names[troubles] =
      "refuse",      "server_pause", "restart",       "restart_saved",   "restart_empty",
      "flush_all",   "script_flush", "clock_forward", "clock_back",      "memory_full",
      "readonly",    "loading",      "foreign",       "foreign_forever", "broken",
-     "set_revoked", "down"};
+     "set_revoked", "down",         "resynced"};
 
 }  // namespace
 
@@ -38,7 +38,7 @@ bool plan::had_outage_of(moment least, moment by) const {
 
 bool plan::unsafe(trouble t) noexcept {
   return t == trouble::restart_saved || t == trouble::restart_empty || t == trouble::flush_all ||
-         t == trouble::clock_forward || t == trouble::broken;
+         t == trouble::clock_forward || t == trouble::broken || t == trouble::resynced;
 }
 
 std::string plan::text() const {

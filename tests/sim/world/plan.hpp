@@ -31,8 +31,9 @@ enum class trouble : unsigned char {
   broken,           // somebody takes the lock away from its holder
   set_revoked,      // the clients' right to SET is taken from them for a while
   down,             // the server is killed, and started again later with all data
+  resynced,         // a replica for a while, with older data; every connection stays
 };
-inline constexpr int troubles = static_cast<int>(trouble::down) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::resynced) + 1;
 inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
 

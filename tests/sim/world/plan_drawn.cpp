@@ -166,6 +166,28 @@ void draw_leaps(plan& p, dice& d) {
   }
 }
 
+// Afterwards the data are older, and every connection stays: only errors inside transactions tell.
+// Every acquire is one attempt: a waiter that sends nothing meanwhile would not notice.
+void draw_resync(plan& p) {
+  dice d(p.seed ^ 0x726573796e63);
+  if (p.locks_are != kind::mutex || p.several || !d.chance(0.03)) return;
+  p.clients = 3;
+  p.users = p.locks = p.turns = 1;
+  p.rounds = 12;
+  p.ttl = 1s;
+  p.op_timeout = 3s;
+  p.hold_max = 300ms;
+  p.think_max = 60ms;
+  p.delay_max = 5ms;
+  p.delay_min = 500us;
+  p.slow_share = p.split_share = p.cancel_share = p.timed_share = 0;
+  p.attempt_share = 1;
+  p.parts_wait = p.kill_forbidden = false;
+  p.linger = p.outage_timeout = 0ms;
+  p.troubled = 2s;
+  p.faults = {{trouble::resynced, d.between(100ms, 500ms), 1s}};
+}
+
 }  // namespace
 
 plan draw(std::uint64_t seed, flavour how) {
@@ -187,6 +209,7 @@ plan draw(std::uint64_t seed, flavour how) {
   }
   if (how == flavour::any) draw_rights(p);
   if (how == flavour::any) draw_outage(p);
+  if (how == flavour::any) draw_resync(p);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
   std::stable_sort(p.faults.begin(), p.faults.end(),
                    [](const fault& x, const fault& y) { return x.at < y.at; });

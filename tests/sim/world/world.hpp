@@ -88,6 +88,7 @@ class world {
   template <class Change>
   void change_server(Change);
   void restart(kept);
+  void resync(moment lasts);
   void go_down(moment lasts);
   void leap(moment by);
   void foreign(const fault&);

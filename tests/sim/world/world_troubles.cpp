@@ -81,6 +81,7 @@ void world::happen_to_server(const fault& f) {
       return;
     case trouble::restart: return restart(kept::everything);
     case trouble::down: return go_down(f.lasts);
+    case trouble::resynced: return resync(f.lasts);
     case trouble::restart_saved:
       server.save();
       return later(f.lasts, [this] { restart(kept::what_was_saved); });
@@ -128,6 +129,18 @@ void world::go_down(moment lasts) {
   ++refusals_;
   restart(kept::everything);
   later(lasts, [this] { refusals_ -= refusals_ > 0; });
+}
+
+// Grants go on for a while after what its new master knows.
+void world::resync(moment lasts) {
+  server.save();
+  later(lasts / 2, [this] { server.set_readonly(true); });
+  later(lasts, [this] {
+    watch.unsafe(0ns);
+    watch.excuse(time.now() + lease_max() + schedule.op_timeout * 3 + 3s);
+    change_server([&] { server.resync(); });
+    server.set_readonly(false);
+  });
 }
 
 void world::leap(moment by) {
