@@ -36,6 +36,7 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
   for (const std::uint64_t seed : {
            18890,  // a user stays with a lost lease while another of its process waits
            35530,  // a script was refused half-way, and its claim was not withdrawn
+           57817,  // who wanted several at once took a waiter that did not listen from the line
        })
     EXPECT_EQ(play(draw(seed)).complaint, "") << "seed " << seed;
 }

@@ -47,7 +47,8 @@ struct stay {
 //   kept     | nobody has a lock with no user inside, but who keeps it for its next one, and that
 //            | only while nobody else waits. Not judged where `free` is not, and of those who are
 //            | gone or do not listen.
-//   notes    | of a mutex the server keeps notes on at most one that neither holds nor waits.
+//   notes    | of a mutex the server keeps notes on at most one that neither holds nor waits. Where
+//            | some want several at once the windows of dead waiters may stay, and are not counted.
 //   attempt  | one attempt waits for nobody.
 //   given up | nobody who waits for as long as it takes is told that the server does not answer,
 //            | unless an outage was as long as the outage-timeout; nobody at all without trouble.

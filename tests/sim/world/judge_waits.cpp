@@ -150,6 +150,9 @@ void judge::judge_notes(const lock_state& l) {
   std::string whom;
   for (const std::string_view id : world_.server.fields_at(l.notes)) {
     if (id == l.owner || is_in(line, id)) continue;
+    // Who asks for several at once takes the dead from a line, and their windows stay.
+    const bool is_window = world_.server.field_at(l.notes, id).find('|') == std::string_view::npos;
+    if (is_window && world_.schedule.several) continue;
     ++lost;
     whom += ' ' + std::string(id);
   }
