@@ -14,7 +14,7 @@ TEST(memory_clock, a_lease_is_lost_at_once_when_its_ttl_is_over) {
   holdfast::memory_store store("clock-lost");
   const auto client = holdfast::client::open(store.url() + "?ttl=10m");
   const auto other = holdfast::client::open(store.url());
-  const auto lease = client.mutex("job").acquire();
+  const auto lease = client.mutex("job").acquire({.renew = holdfast::renewal::manual});
   const auto lost = lease.lost();
   EXPECT_FALSE(other.mutex("job").try_acquire());
   store.advance(9min);
