@@ -70,6 +70,7 @@ client_impl::client_impl(const url& where, const open_options& how, core::enviro
 client_impl::~client_impl() {
   timers_.stop();
   notices_.reset();
+  const std::lock_guard guard(slots_mutex_);  // the last slot may just have been retired
   for (slot* const s : slots_) delete s;
 }
 
