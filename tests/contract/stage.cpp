@@ -53,13 +53,4 @@ std::int64_t token_of(const std::string& answer) {
   return answer.starts_with(granted) ? std::stoll(answer.substr(granted.size())) : 0;
 }
 
-std::error_code thrown_by(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const holdfast::lock_error& error) {
-    return error.code();
-  }
-  return {};
-}
-
 }  // namespace contract

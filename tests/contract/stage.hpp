@@ -16,6 +16,7 @@
 #include "party.hpp"
 #include "process/any_lock.hpp"
 #include "subject.hpp"
+#include "testkit/thrown_by.hpp"
 
 namespace contract {
 
@@ -138,7 +139,6 @@ bool becomes(const std::function<bool()>& condition);
 bool finds_busy(party&, const std::string& lock);
 // The token of "granted TOKEN", else 0.
 std::int64_t token_of(const std::string& answer);
-// The code that the call throws as lock_error; {} when it throws nothing.
-std::error_code thrown_by(const std::function<void()>& call);
+using holdfast::testkit::thrown_by;
 
 }  // namespace contract

@@ -17,10 +17,9 @@ namespace {
 using core::mutant;
 using detail::client_access;
 
-std::string a_number_never_goes_back() {
-  const folder locks;
+std::string number_over_a_clock_set_back(const std::string& at) {
   testkit::manual_environment env;
-  const auto where = url::parse(locks.url());
+  const auto where = url::parse(at);
   const auto token = [&] {
     const auto c = client_access::open(where, {}, env);
     return c.mutex("job").acquire().token();
@@ -28,6 +27,11 @@ std::string a_number_never_goes_back() {
   const auto before = token();
   env.set_wall(env.wall() - std::chrono::hours(1));
   return token() > before ? "" : "the clock was set back, and the tokens with it";
+}
+
+std::string a_number_never_goes_back() {
+  const folder locks;
+  return number_over_a_clock_set_back(locks.url());
 }
 
 // The file is deleted while somebody waits for the lock on it.
@@ -140,15 +144,7 @@ std::string a_job_that_has_it_locked_keeps_the_file() {
 
 std::string a_number_grows_though_the_file_was_removed() {
   const folder locks;
-  testkit::manual_environment env;
-  const auto where = url::parse(with_unlink(locks));
-  const auto token = [&] {
-    const auto c = client_access::open(where, {}, env);
-    return c.mutex("job").acquire().token();
-  };
-  const auto before = token();
-  env.set_wall(env.wall() - std::chrono::hours(1));
-  return token() > before ? "" : "the clock was set back, and the tokens with it";
+  return number_over_a_clock_set_back(with_unlink(locks));
 }
 
 // The clock stands still, so only the file that is locked is looked at, not the name.

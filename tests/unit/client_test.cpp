@@ -5,24 +5,18 @@
 #include <future>
 #include <thread>
 
+#include "testkit/thrown_by.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
 using holdfast::errc;
-
-std::error_code thrown(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const holdfast::lock_error& e) {
-    return e.code();
-  }
-  return {};
-}
+using holdfast::testkit::thrown_by;
 
 // Both forms of a call end with this code.
 template <class Call>
 void both_end_with(std::error_code code, Call call) {
-  EXPECT_EQ(thrown([&] { (void)call(); }), code);
+  EXPECT_EQ(thrown_by([&] { (void)call(); }), code);
   std::error_code ec = make_error_code(errc::outcome_unknown);
   (void)call(ec);
   EXPECT_EQ(ec, code);
@@ -35,9 +29,9 @@ TEST(an_empty_client, has_nothing_and_says_so) {
   EXPECT_FALSE(none.features().ttl);
   EXPECT_EQ(none.metrics().backend, "");
   EXPECT_TRUE(none.close());
-  EXPECT_EQ(thrown([&] { none.mutex("job"); }), errc::closed);
-  EXPECT_EQ(thrown([&] { none.semaphore("job", 2); }), errc::closed);
-  EXPECT_EQ(thrown([&] { holdfast::redis_guard(none, "key"); }), errc::closed);
+  EXPECT_EQ(thrown_by([&] { none.mutex("job"); }), errc::closed);
+  EXPECT_EQ(thrown_by([&] { none.semaphore("job", 2); }), errc::closed);
+  EXPECT_EQ(thrown_by([&] { holdfast::redis_guard(none, "key"); }), errc::closed);
   both_end_with(errc::closed, [&](auto&... ec) { return none.holders("job", ec...); });
   both_end_with(errc::closed, [&](auto&... ec) { return none.inspect("", ec...); });
   both_end_with(errc::closed, [&](auto&... ec) { return none.break_lock("job", "x", ec...); });

@@ -5,19 +5,13 @@
 #include <stop_token>
 #include <string>
 
+#include "testkit/thrown_by.hpp"
+
 namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::error_code code_of(auto what) {
-  try {
-    what();
-  } catch (const lock_error& e) {
-    return e.code();
-  }
-  return {};
-}
+using testkit::thrown_by;
 
 TEST(memory_store, handles_and_clients_of_one_name_are_one_store) {
   memory_store store("one"), same("one"), other("another");
@@ -40,16 +34,16 @@ TEST(memory_store, a_name_with_every_kind_of_character_is_one_url) {
 }
 
 TEST(memory_store, a_bad_name_is_refused) {
-  EXPECT_EQ(code_of([] { memory_store(""); }), errc::bad_name);
-  EXPECT_EQ(code_of([] { memory_store("a\nb"); }), errc::bad_name);
-  EXPECT_EQ(code_of([] { memory_store(std::string(513, 'x')); }), errc::bad_name);
+  EXPECT_EQ(thrown_by([] { memory_store(""); }), errc::bad_name);
+  EXPECT_EQ(thrown_by([] { memory_store("a\nb"); }), errc::bad_name);
+  EXPECT_EQ(thrown_by([] { memory_store(std::string(513, 'x')); }), errc::bad_name);
 }
 
 TEST(memory_store, a_client_of_another_store_is_refused) {
   memory_store store("mine");
   auto stranger = client::open("memory:");
-  EXPECT_EQ(code_of([&] { store.stop_requests_of(stranger); }), errc::bad_option);
-  EXPECT_EQ(code_of([&] { store.resume_requests_of(stranger); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { store.stop_requests_of(stranger); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { store.resume_requests_of(stranger); }), errc::bad_option);
 }
 
 TEST(memory_store, a_stopped_clients_lease_runs_out_and_the_next_gets_a_larger_token) {
@@ -71,8 +65,8 @@ TEST(memory_store, an_outage_is_told_as_unavailable_and_ends) {
   auto c = client::open(store.url() + "?op-timeout=200ms");
   auto m = c.mutex("x");
   store.begin_outage();
-  EXPECT_EQ(code_of([&] { (void)m.try_acquire(); }), errc::unavailable);
-  EXPECT_EQ(code_of([&] { (void)m.try_acquire_for(300ms); }), errc::unavailable);
+  EXPECT_EQ(thrown_by([&] { (void)m.try_acquire(); }), errc::unavailable);
+  EXPECT_EQ(thrown_by([&] { (void)m.try_acquire_for(300ms); }), errc::unavailable);
   store.end_outage();
   EXPECT_TRUE(m.acquire());
 }

@@ -5,25 +5,19 @@
 #include <future>
 #include <thread>
 
+#include "testkit/thrown_by.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
 using holdfast::errc;
+using holdfast::testkit::thrown_by;
 
 struct several_locks : ::testing::Test {
   holdfast::client client = holdfast::client::open("memory:");
   holdfast::client elsewhere = holdfast::client::open("memory:");
   holdfast::mutex a = client.mutex("a"), b = client.mutex("b"), c = elsewhere.mutex("a");
 };
-
-std::error_code thrown(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const holdfast::lock_error& e) {
-    return e.code();
-  }
-  return {};
-}
 
 TEST_F(several_locks, are_held_together_each_with_its_token_in_the_order_given) {
   const holdfast::multi_mutex all(b, c, a);
@@ -55,9 +49,9 @@ TEST_F(several_locks, are_all_given_back_when_one_is_busy) {
 
 TEST_F(several_locks, a_lock_given_twice_is_refused) {
   auto again = client.mutex("a");
-  EXPECT_EQ(thrown([&] { const holdfast::multi_mutex twice(a, b, again); }), errc::bad_option);
-  EXPECT_EQ(thrown([&] { (void)client.acquire_all({"x", "y", "x"}); }), errc::bad_option);
-  EXPECT_EQ(thrown([&] { (void)client.acquire_all({}); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { const holdfast::multi_mutex twice(a, b, again); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { (void)client.acquire_all({"x", "y", "x"}); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { (void)client.acquire_all({}); }), errc::bad_option);
   EXPECT_TRUE(a.try_acquire());
 }
 
@@ -89,8 +83,8 @@ TEST_F(several_locks, are_taken_in_one_order_whatever_the_options_of_their_clien
 TEST_F(several_locks, that_were_moved_elsewhere_are_none_to_lock) {
   holdfast::multi_mutex here(a, b);
   const holdfast::multi_mutex there(std::move(here));
-  EXPECT_EQ(thrown([&] { here.lock(); }), errc::bad_option);
-  EXPECT_EQ(thrown([&] { (void)here.try_acquire_for(1s); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { here.lock(); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { (void)here.try_acquire_for(1s); }), errc::bad_option);
   EXPECT_TRUE(there.try_acquire());
 }
 
@@ -106,7 +100,7 @@ TEST_F(several_locks, are_lost_with_the_first_of_them) {
   const std::stop_callback tell(lost, [&] { told.set_value(); });
   EXPECT_EQ(told.get_future().wait_for(40s), std::future_status::ready);
   EXPECT_FALSE(held.held());
-  EXPECT_EQ(thrown([&] { held.check(); }), errc::closed);
+  EXPECT_EQ(thrown_by([&] { held.check(); }), errc::closed);
   EXPECT_TRUE(held.members()[0].held());
 }
 
@@ -120,7 +114,7 @@ TEST_F(several_locks, are_extended_together) {
   held.extend(20min, ec);
   EXPECT_FALSE(ec);
   EXPECT_GT(held.expires(), before + 15min);
-  EXPECT_EQ(thrown([&] { held.extend(0ms); }), errc::bad_option);
+  EXPECT_EQ(thrown_by([&] { held.extend(0ms); }), errc::bad_option);
   EXPECT_TRUE(held.held());
 }
 
@@ -131,7 +125,7 @@ TEST_F(several_locks, that_are_lost_in_part_are_extended_in_part_and_the_loss_is
       holdfast::multi_mutex(x, a).acquire({.ttl = 1min, .renew = holdfast::renewal::manual});
   const auto before = held.members()[1].expires();
   short_lived.close();
-  EXPECT_EQ(thrown([&] { held.extend(10min); }), errc::closed);
+  EXPECT_EQ(thrown_by([&] { held.extend(10min); }), errc::closed);
   EXPECT_GT(held.members()[1].expires(), before + 5min);
   std::error_code ec;
   held.extend(20min, ec);
@@ -144,7 +138,7 @@ TEST_F(several_locks, that_nobody_holds_cannot_be_extended) {
   std::error_code ec;
   none.extend(1min, ec);
   EXPECT_EQ(ec, errc::not_held);
-  EXPECT_EQ(thrown([&] { none.extend(1min); }), errc::not_held);
+  EXPECT_EQ(thrown_by([&] { none.extend(1min); }), errc::not_held);
 }
 
 TEST_F(several_locks, who_is_stopped_before_he_asks_gets_them_if_all_are_free) {

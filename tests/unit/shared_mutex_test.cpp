@@ -6,10 +6,13 @@
 #include <shared_mutex>
 #include <thread>
 
+#include "testkit/thrown_by.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
 using holdfast::errc;
+using holdfast::testkit::thrown_by;
 
 struct a_shared_mutex : ::testing::Test {
   holdfast::client client = holdfast::client::open("memory:");
@@ -18,15 +21,6 @@ struct a_shared_mutex : ::testing::Test {
   template <class Call>
   auto elsewhere(Call call) {
     return std::async(std::launch::async, call).get();
-  }
-  template <class Call>
-  static std::error_code thrown(Call call) {
-    try {
-      call();
-    } catch (const holdfast::lock_error& e) {
-      return e.code();
-    }
-    return {};
   }
 };
 
@@ -44,11 +38,11 @@ TEST_F(a_shared_mutex, serves_the_locks_of_the_standard_library) {
 
 TEST_F(a_shared_mutex, is_not_upgraded_by_its_own_thread_which_is_told) {
   m.lock_shared();
-  EXPECT_EQ(thrown([&] { m.lock(); }), errc::would_self_deadlock);
+  EXPECT_EQ(thrown_by([&] { m.lock(); }), errc::would_self_deadlock);
   EXPECT_FALSE(m.try_lock());
   m.unlock_shared();
   m.lock();
-  EXPECT_EQ(thrown([&] { m.lock_shared(); }), errc::would_self_deadlock);
+  EXPECT_EQ(thrown_by([&] { m.lock_shared(); }), errc::would_self_deadlock);
   EXPECT_FALSE(m.try_lock_shared());
   m.unlock();
 }
@@ -78,12 +72,12 @@ TEST_F(a_shared_mutex, of_a_thread_that_ends_is_given_back) {
 
 TEST_F(a_shared_mutex, a_lease_of_another_lock_is_not_downgraded_and_stays) {
   auto other = client.mutex("other").acquire();
-  EXPECT_EQ(thrown([&] { (void)m.downgrade(std::move(other)); }), errc::mismatch);
+  EXPECT_EQ(thrown_by([&] { (void)m.downgrade(std::move(other)); }), errc::mismatch);
   EXPECT_TRUE(other.held());
   auto share = m.acquire_shared();
-  EXPECT_EQ(thrown([&] { (void)m.downgrade(std::move(share)); }), errc::mismatch);
+  EXPECT_EQ(thrown_by([&] { (void)m.downgrade(std::move(share)); }), errc::mismatch);
   EXPECT_TRUE(share.held());
-  EXPECT_EQ(thrown([&] { (void)m.downgrade({}); }), errc::not_held);
+  EXPECT_EQ(thrown_by([&] { (void)m.downgrade({}); }), errc::not_held);
 }
 
 TEST(a_semaphore, of_no_permits_or_too_many_is_refused) {

@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/asio/coroutine_test.hpp"
+
 namespace holdfast {
 namespace {
 
@@ -27,20 +29,9 @@ namespace asio = boost::asio;
 using asio::use_awaitable;
 using namespace std::chrono_literals;
 
-class asio_kinds : public testing::Test {
+class asio_kinds : public coroutine_test {
  protected:
-  template <class Coroutine>
-  void run(Coroutine body) {
-    std::exception_ptr thrown;
-    asio::co_spawn(context_, std::move(body), [&](std::exception_ptr e) { thrown = e; });
-    context_.restart();
-    context_.run_for(30s);
-    ASSERT_TRUE(context_.stopped());
-    if (thrown) std::rethrow_exception(thrown);
-  }
-
   const client client_ = client::open("memory:");
-  asio::io_context context_{1};
 };
 
 asio::awaitable<void> shares(const shared_mutex& m) {

@@ -21,6 +21,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/unit/asio/coroutine_test.hpp"
+
 namespace holdfast {
 namespace {
 
@@ -29,25 +31,10 @@ using asio::use_awaitable;
 using namespace std::chrono_literals;
 constexpr auto generous = 30s;
 
-class asio_mutex : public testing::Test {
+class asio_mutex : public coroutine_test {
  protected:
-  // Runs what has been spawned until all of it has ended.
-  void run() {
-    context_.restart();
-    context_.run_for(generous);
-    ASSERT_TRUE(context_.stopped());
-  }
-  template <class Coroutine>
-  void run(Coroutine body) {
-    std::exception_ptr thrown;
-    asio::co_spawn(context_, std::move(body), [&](std::exception_ptr e) { thrown = e; });
-    run();
-    if (thrown) std::rethrow_exception(thrown);
-  }
-
   const client client_ = client::open("memory:");
   const mutex m_ = client_.mutex("asio");
-  asio::io_context context_{1};
 };
 
 asio::awaitable<void> naturally(const mutex& m) {

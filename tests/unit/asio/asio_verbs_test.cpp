@@ -15,6 +15,8 @@
 #include <set>
 #include <string>
 
+#include "tests/unit/asio/coroutine_test.hpp"
+
 namespace {
 
 namespace asio = boost::asio;
@@ -27,21 +29,10 @@ using asio::use_awaitable;
 using error_code = boost::system::error_code;
 using hf::errc;
 
-class asio_verbs : public ::testing::Test {
+class asio_verbs : public hf::coroutine_test {
  protected:
-  template <class Coroutine>
-  void run(Coroutine body) {
-    std::exception_ptr thrown;
-    asio::co_spawn(context_, std::move(body), [&](std::exception_ptr e) { thrown = e; });
-    context_.restart();
-    context_.run_for(30s);
-    ASSERT_TRUE(context_.stopped());
-    if (thrown) std::rethrow_exception(thrown);
-  }
-
   hf::memory_store store_{"asio-verbs"};
   hf::client client_ = hf::client::open(store_.url());
-  asio::io_context context_{1};
 };
 
 const auto in_an_hour = [] { return std::chrono::steady_clock::now() + 1h; };
