@@ -1,5 +1,5 @@
-// What a wait reports: where the locks are and who holds them, once and then each minute. On a
-// terminal one line that is refreshed each second replaces the later reports.
+// Reports a wait: the place of the locks and their holders, at once and then each minute. On a
+// terminal, one line that is refreshed each second replaces the later reports.
 #pragma once
 #include <holdfast/client.hpp>
 
