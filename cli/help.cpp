@@ -85,7 +85,7 @@ Removes the files of locks that nobody uses. In the default directory, and where
 ?unlink=1, they go by themselves; killed processes leave some, which go a few with each new lock.
 
       --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
-      --json      {"removed":N}: N: how many locks had files removed
+      --json      {"removed":N}, the number of locks whose files were removed
 
 Exit status: 0: done; 64: locks leave nothing there, or ?unlink=1 is missing, or wrong usage;
 69: the locks cannot be reached.
