@@ -17,6 +17,12 @@ namespace holdfast::inline v0::detail {
 
 namespace {
 
+// Outside its user: Clang finds a nested one with initialisers incomplete in std::optional.
+struct blocked_step {
+  core::parker parker;
+  core::follower follower{parker};
+};
+
 // The caller's thread takes them. It does the work of the store that it waits for, where it can.
 class blocked_several final : public several {
  public:
@@ -30,13 +36,9 @@ class blocked_several final : public several {
   }
 
  private:
-  struct step {
-    core::parker parker;
-    core::follower follower{parker};
-  };
   core::follower* thread() noexcept override { return &step_->follower; }
   void step_answered() noexcept override { step_->parker.signal(); }
-  std::optional<step> step_;
+  std::optional<blocked_step> step_;
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ class a_directory_of_locks : public ::testing::Test {
     return number;
   }
 
-  const lock_folder folder;
+  const lock_folder folder{};
   const std::unique_ptr<core::backend> store = open_backend(url());
 };
 

@@ -199,7 +199,7 @@ TEST(baton, a_leader_answered_before_it_came_gives_the_leadership_back) {
   answering server;
   server.holds_back = true;
   io::baton baton(server, server, false);
-  core::parker p, other;
+  core::parker p;
   core::follower f(p);
   baton.enlist(f);
   server.ask(&p);
