@@ -79,6 +79,10 @@ class link final : private line_owner, private core::loop_user, private core::al
     void flush() noexcept override { home->flush_renewals(); }
     bool expects() const noexcept override { return true; }
   };
+  struct gathered {                     // questions of claims that are granted all or none
+    std::vector<sent_request> members;  // the lease of each counts from its own `sent`
+    time_point sent{};                  // the last time: from here on silence counts
+  };
   struct batch;
   struct crowd;
   struct raise_answer;
@@ -142,7 +146,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   void encode_other(const sent_request&);
   template <class Each>
   crowd* gather(std::vector<sent_request>&, Each);
-  void expect_crowd(crowd&, std::uint32_t replies);
+  void expect_crowd(crowd&, std::uint32_t replies, time_point sent);
   bool has_collected() const noexcept;
   asking about(claim&, owner_text& room) const;
   void ask_by_text(const sent_request&, time_point now);
@@ -178,8 +182,8 @@ class link final : private line_owner, private core::loop_user, private core::al
   // By place, not by address: claims that wake at the same time do so in one order in every run.
   std::set<std::pair<time_point, claim_table::place>> sleepers_;
   std::vector<sent_request> takes_, let_gos_, others_;  // collected for the next write
-  std::vector<std::vector<sent_request>> gathered_;     // each asks as one
-  std::vector<asking> askings_;                         // room of encode_let_gos()
+  std::vector<gathered> gathered_;
+  std::vector<asking> askings_;  // room of encode_let_gos()
   std::vector<owner_text> owners_;
   std::vector<std::unique_ptr<crowd>> crowds_, idle_crowds_;
   std::deque<claim_table::place> to_renew_;

@@ -66,12 +66,12 @@ void link::gather_if_whole(const core::gathering& g, time_point now) {
     return c && c->parked == operation::gather && c->with() == g;
   };
   if (std::ranges::count_if(parked_, is_one) < g.members) return;
-  std::vector<sent_request> those;
-  those.reserve(g.members);
+  gathered those{.members = {}, .sent = now};
+  those.members.reserve(g.members);
   review_parked([&](claim& c) {
     if (c.parked != operation::gather || c.with() != g) return true;
     c.parked = operation::none;
-    those.push_back(request_of(c, operation::gather, by::hash, now));
+    those.members.push_back(request_of(c, operation::gather, by::hash, now));
     return false;
   });
   gathered_.push_back(std::move(those));
@@ -132,8 +132,8 @@ void link::park_collected() {
     unsent.insert(unsent.end(), all->begin(), all->end());
     all->clear();
   }
-  for (const auto& those : std::exchange(gathered_, {}))
-    unsent.insert(unsent.end(), those.begin(), those.end());
+  for (const gathered& those : std::exchange(gathered_, {}))
+    unsent.insert(unsent.end(), those.members.begin(), those.members.end());
   for (const sent_request& r : unsent) {
     claim* const c = claims_.at(r.whose);
     if (c && c->steps().epoch() == r.epoch) park(*c, r.to);
@@ -172,12 +172,12 @@ link::crowd* link::gather(std::vector<sent_request>& from, Each each) {
   return &made;
 }
 
-void link::expect_crowd(crowd& those, std::uint32_t replies) {
+void link::expect_crowd(crowd& those, std::uint32_t replies, time_point sent) {
   sent_request r;
   r.special = &those;
   r.for_claims = true;
   r.replies = replies;
-  r.sent = those.members.front().sent;
+  r.sent = sent;
   commands_.expect(r, r.sent);
 }
 
@@ -189,7 +189,8 @@ void link::encode_takes() {
   crowd* const those = gather(takes_, [&](claim& c) { append_take(out, about(c, room)); });
   if (!those) return out.resize(before);
   end_takes(out);
-  expect_crowd(*those, static_cast<std::uint32_t>(2 + 2 * those->members.size()));
+  expect_crowd(*those, static_cast<std::uint32_t>(2 + 2 * those->members.size()),
+               those->members.front().sent);
 }
 
 void link::encode_let_gos() {
@@ -202,31 +203,33 @@ void link::encode_let_gos() {
   });
   if (!those) return;
   append_let_go(commands_.out(), askings_);
-  expect_crowd(*those, 1);
+  expect_crowd(*those, 1, those->members.front().sent);
 }
 
 // All or none: whoever is left of a set that somebody has left waits for it.
 void link::encode_gathered() {
-  for (std::vector<sent_request>& asked : std::exchange(gathered_, {})) {
+  for (gathered& asked : std::exchange(gathered_, {})) {
+    std::vector<sent_request>& members = asked.members;
     const auto has_left = [&](const sent_request& r) {
       const claim* const c = claims_.at(r.whose);
       return !c || c->steps().epoch() != r.epoch;
     };
-    const bool by_text = asked.front().by_text;
-    if (std::ranges::any_of(asked, has_left)) {
-      for (const sent_request& r : asked)
+    const bool by_text = members.front().by_text;
+    if (core::planted(core::mutant::silence_dated_back)) asked.sent = members.front().sent;
+    if (std::ranges::any_of(members, has_left)) {
+      for (const sent_request& r : members)
         if (!has_left(r)) park(*claims_.at(r.whose), operation::gather);
       continue;
     }
     owners_.clear();
-    owners_.reserve(asked.size());
+    owners_.reserve(members.size());
     askings_.clear();
-    crowd* const those = gather(asked, [&](claim& c) {
+    crowd* const those = gather(members, [&](claim& c) {
       owners_.emplace_back();
       askings_.push_back(about(c, owners_.back()));
     });
     append_gather(commands_.out(), askings_, by_text ? by::text : by::hash);
-    expect_crowd(*those, 1);
+    expect_crowd(*those, 1, asked.sent);
   }
 }
 

@@ -141,7 +141,7 @@ void link::crowd::answered(const value& v, time_point now, time_point, crier& cr
 void link::crowd::answered_gather(const value& v, time_point now, crier& cry) {
   if (v.is_error("NOSCRIPT")) {
     for (sent_request& r : members) r.by_text = true;
-    home.gathered_.push_back(std::move(members));
+    home.gathered_.push_back({std::move(members), now});
     return end();
   }
   for (std::size_t i = 0; i < members.size(); ++i) {

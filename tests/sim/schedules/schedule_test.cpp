@@ -34,9 +34,10 @@ TEST(sim, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
 TEST(sim, all_promises_are_kept_where_they_once_were_not) {
   plant(nullptr);
   for (const std::uint64_t seed : {
-           18890,  // a user stays with a lost lease while another of its process waits
-           35530,  // a script was refused half-way, and its claim was not withdrawn
-           57817,  // who wanted several at once took a waiter that did not listen from the line
+           18890,   // a user stays with a lost lease while another of its process waits
+           35530,   // a script was refused half-way, and its claim was not withdrawn
+           57817,   // who wanted several at once took a waiter that did not listen from the line
+           125799,  // several at once, asked for again by text: silence counted from the first send
        })
     EXPECT_EQ(play(draw(seed)).complaint, "") << "seed " << seed;
 }

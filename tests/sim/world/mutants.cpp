@@ -159,6 +159,8 @@ const std::vector<protocol_mutant>& all() {
       {"waiter_given_up", 27, "a waiter waits through an outage (rule 6)", mutant::waiter_given_up},
       {"outage_dated_back", 272, "an outage's length is counted from its beginning (rule 6)",
        mutant::outage_dated_back},
+      {"silence_dated_back", 125799, "silence is counted from the last send (rule 6)",
+       mutant::silence_dated_back},
       {"turn_before_release", 15, "no new turn before the old lease is left (SAFETY 6)",
        mutant::turn_before_release},
       {"multi_deadlocks", 204, "several locks are taken in one order (SAFETY 6)",
