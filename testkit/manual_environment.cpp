@@ -24,6 +24,7 @@ struct manual_environment::state {
   std::map<key, manual_alarm*> alarms;
   std::uint64_t sets = 0;
   manual_alarm* ringing = nullptr;
+  bool has_threads = true;
   std::thread::id ringer;
   std::deque<std::pair<const manual_worker*, std::function<void()>>> jobs;
 
@@ -46,10 +47,14 @@ class manual_environment::manual_alarm final : public core::alarm {
     state_->rung.wait(lock, [&] { return state_->ringing != this; });
   }
 
-  void set(core::time_point t) noexcept override {
+  bool set(core::time_point t) noexcept override {
     const std::lock_guard lock(state_->mutex);
     forget();
-    if (t != core::never) state_->alarms.emplace(at_ = {t, ++state_->sets}, this);
+    if (t == core::never) return true;
+    if (!state_->has_threads && !is_started_) return false;
+    is_started_ = true;
+    state_->alarms.emplace(at_ = {t, ++state_->sets}, this);
+    return true;
   }
 
   void ring(core::time_point now) { target_.on_alarm(now); }
@@ -63,6 +68,7 @@ class manual_environment::manual_alarm final : public core::alarm {
   std::shared_ptr<state> state_;
   core::alarm_target& target_;
   state::key at_{core::never, 0};
+  bool is_started_ = false;
 };
 
 class manual_environment::manual_worker final : public core::worker {
@@ -184,6 +190,11 @@ std::size_t manual_environment::run_jobs() {
 void manual_environment::set_wall(std::chrono::microseconds since_1970) {
   const std::lock_guard lock(state_->mutex);
   state_->wall = since_1970;
+}
+
+void manual_environment::have_threads(bool yes) {
+  const std::lock_guard lock(state_->mutex);
+  state_->has_threads = yes;
 }
 
 core::time_point manual_environment::next_alarm() const {

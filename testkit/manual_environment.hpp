@@ -36,6 +36,9 @@ class manual_environment final : public core::environment {
   std::size_t run_jobs();
   void set_wall(std::chrono::microseconds since_1970);  // as an operator or NTP steps it
 
+  // While there are none, an alarm that was never set cannot be set.
+  void have_threads(bool);
+
   core::time_point next_alarm() const;  // never: none is set
   std::size_t alarms_set() const;
 

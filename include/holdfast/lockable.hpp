@@ -75,7 +75,8 @@ class lockable_base {
 // attempt is made, as with std::condition_variable_any, and a free lock is granted.
 // Errors: bad_option, unsupported, mismatch, unavailable, refused, lost, closed, forked; of acquire
 // canceled besides. A bound shorter than ?op-timeout= may pass before a silent backend counts as
-// broken: then it is busy. Safe from any thread.
+// broken: then it is busy. A wait with a bound fails at once, unavailable, when no
+// thread can be started for the timer that would end it. Safe from any thread.
 template <lock_mode mode>
 class acquirable : public detail::lockable_base,
                    public detail::acquire_verbs<acquirable<mode>, lease> {

@@ -45,10 +45,21 @@ bool cohort::is_free_for(const waiter& w) const noexcept {
 }
 
 void cohort::withdraw(waiter& w, errc why, time_point now) {
-  if (!w.in_line) return;
+  if (w.in_line) end_wait(w, in_vain(why), now);
+}
+
+void cohort::refuse_timed_waits(const failure& why, time_point now) {
+  for (waiter* w = first_; w;) {
+    waiter* const after = w->after;
+    if (w->until != never) end_wait(*w, why, now);
+    w = after;
+  }
+}
+
+void cohort::end_wait(waiter& w, failure why, time_point now) {
   const bool was_first = &w == first_;
   unlink(w);
-  answer(w, in_vain(why));
+  answer(w, std::move(why));
   if (asking_) {
     const bool in_vain = !first_ || first_->how.how != asking_->how ||
                          first_->how.permits != asking_->permits ||

@@ -70,6 +70,8 @@ class cohort {
   waiter* awaits_store() const noexcept { return asking_ ? first_ : nullptr; }
   bool is_idle() const noexcept { return !asking_ && !held_ && !first_; }
   void withdraw(waiter&, errc why, time_point now);  // does nothing when it has been answered
+  // Answers whoever has a bound; the others go on waiting.
+  void refuse_timed_waits(const failure&, time_point now);
   void leave(detail::turn&, inquiry* report, time_point now);  // ends the turn
   void extend(detail::turn&, duration ttl, inquiry&, time_point now);
   failure downgrade(detail::turn&, time_point now);
@@ -115,6 +117,7 @@ class cohort {
   void answer(call&) noexcept;  // that it went well
   void answer(call&, failure);
   void answer(waiter&, failure);
+  void end_wait(waiter&, failure, time_point now);
   failure in_vain(errc) const;
   bool is_held_here() const noexcept { return held_ && !held_->is_lost && held_->inside_first; }
   void plan_hurry(const waiter&, time_point now) noexcept;

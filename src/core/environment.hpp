@@ -36,7 +36,9 @@ class alarm_target {
 class alarm {
  public:
   virtual ~alarm() = default;
-  virtual void set(time_point) noexcept = 0;  // replaces what was set; `never` cancels
+  // Replaces what was set; `never` cancels. False: there is no room for the thread that would ring,
+  // and nothing is set. An alarm that was set to a time once has its thread, and is always set.
+  virtual bool set(time_point) noexcept = 0;
 };
 
 // A queue of jobs with one thread of its own, in order. Destroying runs what is queued and ends the

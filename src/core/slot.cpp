@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/client_impl.hpp"
+#include "core/mutant.hpp"
 
 namespace holdfast::inline v0::detail {
 
@@ -28,30 +29,45 @@ slot::slot(client_impl& c, std::string_view name, std::uint32_t permits)
 // Does what the cohort has asked for until nothing is left, then leaves. A thread that finds
 // another one speaking leaves its verbs to it.
 void slot::settle(lock& l, unsigned users_to_drop) noexcept {
+  bool has_timers = true;
   for (;;) {
     enlist(nullptr);
     core::call* const answered = cohort_.take_answered();
     conversation* const c = speaking_ ? nullptr : cohort_.take_todo();
-    const core::time_point arm = take_arm();
+    const core::time_point arm = has_timers ? take_arm() : core::never;
     const bool is_news = arm != core::never || cohort_.has_notices() || (attends_ && !c);
     if (!c && !is_news) return finish(l, users_to_drop, answered);
     if (c) speaking_ = true;
-    if (answered || is_news) tell(l, answered, arm);  // first: after speaking it may be gone
+    // First: after speaking it may be gone.
+    if ((answered || is_news) && !tell(l, answered, arm)) has_timers = false;
     if (!c) continue;
     if (!speak(l, *c, users_to_drop)) return;
     speaking_ = false;
   }
 }
 
-void slot::tell(lock& l, core::call* answered, core::time_point arm) noexcept {
+// False when a timer was to be armed and cannot be.
+bool slot::tell(lock& l, core::call* answered, core::time_point arm) noexcept {
   const auto notices = cohort_.take_notices();
   core::driver* const to_attend = std::exchange(attends_, false) ? client_.store().lend() : nullptr;
   l.unlock();
   complete_all(answered);
   if (to_attend) to_attend->attend();
-  if (arm != core::never) client_.timers().arm_no_later(*this, arm);
+  const bool is_armed = arm == core::never || client_.timers().arm_no_later(*this, arm);
   if (notices) notify(*notices);
   l.lock();
+  if (!is_armed) refuse_timed_waits();
+  return is_armed;
+}
+
+// Of all callers: one that came since relied on the timer that was about to be armed.
+void slot::refuse_timed_waits() noexcept {
+  armed_at_ = core::never;  // whoever comes next tries again
+  if (core::planted(core::mutant::wait_without_timer)) return;
+  cohort_.refuse_timed_waits({errc::unavailable,
+                              "no thread can be started to end the wait in time: raise the limit "
+                              "of processes (ulimit -u)"},
+                             client_.env().now());
 }
 
 // Notifies the driver which caller awaits the store now. A blocked one may lead from here on: if it

@@ -90,7 +90,8 @@ class slot final : private core::timer {
   }
   void settle(lock&, unsigned users_to_drop) noexcept;
   void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
-  void tell(lock&, core::call* answered, core::time_point arm) noexcept;
+  bool tell(lock&, core::call* answered, core::time_point arm) noexcept;
+  void refuse_timed_waits() noexcept;
   void notify(core::cohort::notices&) noexcept;
   void enlist(const core::waiter* own) noexcept;
   struct speech;

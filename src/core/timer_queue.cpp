@@ -16,11 +16,11 @@ void timer_queue::stop() noexcept {
   }
 }
 
-void timer_queue::arm_no_later(timer& t, time_point at) {
+bool timer_queue::arm_no_later(timer& t, time_point at) {
   const std::lock_guard guard(mutex_);
-  if (stopped_) return;
+  if (stopped_) return true;
   if (t.index_ != timer::unarmed) {
-    if (t.at_ <= at) return;
+    if (t.at_ <= at) return true;
     t.at_ = at;
     sift_up(t.index_);
   } else {
@@ -29,9 +29,11 @@ void timer_queue::arm_no_later(timer& t, time_point at) {
     t.index_ = static_cast<std::uint32_t>(heap_.size() - 1);
     sift_up(t.index_);
   }
-  if (heap_.front() != &t) return;
+  if (heap_.front() != &t) return true;
   if (!alarm_) alarm_ = env_.make_alarm(*this, thread_name_);
-  alarm_->set(at);
+  if (alarm_->set(at)) return true;
+  erase(t);
+  return false;
 }
 
 void timer_queue::disarm(timer& t) noexcept {

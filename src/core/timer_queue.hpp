@@ -36,8 +36,10 @@ class timer_queue : private alarm_target {
   virtual ~timer_queue() = default;  // the owner has called stop()
   void stop() noexcept;  // waits for a batch that is under way; nothing fires afterwards
 
-  void arm_no_later(timer&, time_point at);  // an earlier time that is set already stays
-  void disarm(timer&) noexcept;              // afterwards pin() is not called any more
+  // An earlier time that is set already stays. False: nothing would fire, because there is no room
+  // for the alarm's thread, and the timer is not armed.
+  bool arm_no_later(timer&, time_point at);
+  void disarm(timer&) noexcept;  // afterwards pin() is not called any more
 
  protected:
   virtual void after_batch() {}  // all timers that were due have fired

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "core/log.hpp"
 #include "io/fork_mark.hpp"
@@ -20,6 +22,9 @@ namespace {
 // wake-ups and not thousands.
 constexpr core::duration spacing = std::chrono::microseconds{500};
 
+// The longest sleep without a timerfd; then one is asked for again.
+constexpr core::duration longest_nap = std::chrono::milliseconds{100};
+
 }  // namespace
 
 struct timer_alarm::state {
@@ -29,8 +34,9 @@ struct timer_alarm::state {
   core::time_point wanted = core::never;
   core::time_point armed = core::never;  // what the kernel knows; rings_anyway: the thread is awake
   core::time_point quiet_until{};        // the last ring and the spacing
-  bool started = false, stopping = false;
-  int fd = -1;
+  bool started = false, stopping = false, complained = false;
+  int fd = -1;                      // none while no descriptor is left
+  std::condition_variable changed;  // wakes the thread while there is none
   pthread_t thread{};
   core::alarm_target* target = nullptr;
   std::string name;
@@ -39,13 +45,20 @@ struct timer_alarm::state {
   ~state() {
     if (fd >= 0) ::close(fd);
   }
+  void open() noexcept;
   void arm(core::time_point) noexcept;
+  void sleep(std::unique_lock<std::mutex>&, core::time_point now, core::time_point next) noexcept;
   bool start(const std::shared_ptr<state>&) noexcept;
   void run() noexcept;
 };
 
+void timer_alarm::state::open() noexcept {
+  if (fd < 0) fd = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+}
+
 void timer_alarm::state::arm(core::time_point t) noexcept {
   armed = t;
+  if (fd < 0) return changed.notify_one();
   itimerspec spec{};
   if (t != core::never) {
     const auto since = std::max(t.time_since_epoch(), core::duration{1});  // zero would disarm
@@ -57,8 +70,7 @@ void timer_alarm::state::arm(core::time_point t) noexcept {
 
 bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
   if (started) return true;
-  if (fd < 0) fd = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
-  if (fd < 0) return false;
+  open();
   auto* handed = new (std::nothrow) std::shared_ptr<state>(self);
   if (handed == nullptr) return false;
   const auto body = [](void* p) -> void* {
@@ -71,6 +83,26 @@ bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
   started = start_quiet_thread(thread, name.c_str(), body, handed);
   if (!started) delete handed;
   return started;
+}
+
+// Until `next` or an earlier time that it is armed for; perhaps shorter.
+void timer_alarm::state::sleep(std::unique_lock<std::mutex>& lock, core::time_point now,
+                               core::time_point next) noexcept {
+  if (fd < 0) {
+    open();
+    armed = rings_anyway;  // a new timerfd knows no time
+  }
+  if (fd < 0) {
+    armed = next;
+    changed.wait_for(lock, std::min(next - now, longest_nap));
+  } else {
+    if (armed != next) arm(next);
+    lock.unlock();
+    std::uint64_t times;
+    [[maybe_unused]] const auto n = ::read(fd, &times, sizeof times);
+    lock.lock();
+  }
+  armed = rings_anyway;
 }
 
 void timer_alarm::state::run() noexcept {
@@ -87,12 +119,7 @@ void timer_alarm::state::run() noexcept {
       lock.lock();
       continue;
     }
-    if (armed != next) arm(next);
-    lock.unlock();
-    std::uint64_t times;
-    [[maybe_unused]] const auto n = ::read(fd, &times, sizeof times);
-    lock.lock();
-    armed = rings_anyway;
+    sleep(lock, now, next);
   }
 }
 
@@ -102,21 +129,25 @@ timer_alarm::timer_alarm(core::alarm_target& target, const char* thread_name)
   state_->name = thread_name;
 }
 
-void timer_alarm::set(core::time_point t) noexcept {
+bool timer_alarm::set(core::time_point t) noexcept {
   state& s = *state_;
-  if (s.mark != fork_mark()) return;
-  const std::lock_guard lock(s.mutex);
+  if (s.mark != fork_mark()) return true;
+  std::unique_lock lock(s.mutex);
   s.wanted = t;
   const core::time_point next = std::max(t, s.quiet_until);
-  if (next >= s.armed) return;
-  if (s.start(state_)) return s.arm(next);
-  const bool short_of_files = s.fd < 0;
-  core::log(log_level::error,
-            short_of_files
-                ? "no descriptor is left for timers: leases are not renewed and losses not "
-                  "reported; raise the limit of open files (ulimit -n)"
-                : "no thread can be started for timers: leases are not renewed and losses not "
-                  "reported; raise the limit of processes (ulimit -u)");
+  if (next >= s.armed) return true;
+  if (s.start(state_)) {
+    s.arm(next);
+    return true;
+  }
+  s.wanted = core::never;
+  const bool is_known = std::exchange(s.complained, true);
+  lock.unlock();
+  if (!is_known)
+    core::log(log_level::error,
+              "no thread can be started for timers: leases are not renewed, losses not reported "
+              "and timed waits refused; raise the limit of processes (ulimit -u)");
+  return false;
 }
 
 timer_alarm::~timer_alarm() {

@@ -164,6 +164,21 @@ std::string two_of_two_locks_do_not_wait_for_each_other() {
   return forth->result() && back->result() ? "" : "not granted";
 }
 
+std::string a_wait_that_no_timer_ends_is_refused() {
+  scene s;
+  auto& holder = s.open("ttl=60s");
+  auto& other = s.open("ttl=60s");
+  const auto held = s.acquire(holder)->result();
+  s.env.have_threads(false);
+  const auto timed = s.start<std::error_code>([&other](std::stop_token t) {
+    std::error_code ec;
+    (void)other.mutex(lock_name).try_acquire_for(1s, {}, std::move(t), ec);
+    return ec;
+  });
+  if (!s.passes_until(*timed, 50s)) return "it waits on, far beyond its bound";
+  return timed->result() == errc::unavailable ? "" : "it is not told why";
+}
+
 constexpr scenario all[] = {
     {mutant::turn_before_release, "memory", nobody_enters_before_a_lost_lease_is_left},
     {mutant::wanted_ignored, "memory", turns_are_cut_short_when_somebody_waits},
@@ -174,6 +189,7 @@ constexpr scenario all[] = {
     {mutant::door_left_open, "memory", a_share_in_common_lets_nobody_past_a_writer},
     {mutant::run_out_share_joined, "memory", nobody_joins_a_share_that_has_run_out},
     {mutant::turn_on_short_lease, "memory", a_turn_starts_with_time_left},
+    {mutant::wait_without_timer, "memory", a_wait_that_no_timer_ends_is_refused},
 };
 
 }  // namespace

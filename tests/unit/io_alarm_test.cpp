@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "io/real_environment.hpp"
+#include "testkit/no_descriptors.hpp"
 
 namespace holdfast {
 namespace {
@@ -169,6 +171,43 @@ TEST(io_alarm, its_thread_has_the_name_and_takes_no_signals) {
   for (int s : {SIGTERM, SIGINT, SIGALRM, SIGCHLD, SIGUSR1, SIGHUP})
     EXPECT_TRUE(sigismember(&blocked, s)) << s;
   EXPECT_FALSE(sigismember(&blocked, SIGSEGV));
+}
+
+TEST(io_alarm, rings_while_no_descriptor_is_left) {
+  ringer r;
+  const testkit::no_descriptors none;
+  auto alarm = env().make_alarm(r, "test");
+  const auto at = env().now() + 20ms;
+  ASSERT_TRUE(alarm->set(at));
+  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  EXPECT_GE(r.times.at(0), at);
+  ASSERT_TRUE(alarm->set(env().now() + 10h));
+  ASSERT_TRUE(alarm->set(env().now() + 10ms));
+  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  alarm->set(env().now() + 10h);
+}
+
+std::size_t timers_open() {
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the directory's own, and those of other threads
+    found += std::filesystem::read_symlink(entry, gone) == "anon_inode:[timerfd]" ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(io_alarm, takes_the_descriptor_that_comes_free) {
+  ringer r;
+  auto alarm = env().make_alarm(r, "test");
+  {
+    const testkit::no_descriptors none;
+    ASSERT_TRUE(alarm->set(env().now() + 10h));
+  }
+  const auto end = env().now() + generous;
+  while (timers_open() == 0 && env().now() < end) std::this_thread::yield();
+  EXPECT_EQ(timers_open(), 1u);
+  ASSERT_TRUE(alarm->set(env().now() + 10ms));
+  ASSERT_TRUE(r.rung.try_acquire_for(generous));
 }
 
 TEST(io_alarm, in_a_forks_child_it_is_dead_and_destroying_it_does_not_hang) {

@@ -24,14 +24,16 @@ class shifted_environment::shifted_alarm final : public core::alarm, private cor
     real_.reset();  // waits for a call that is under way
   }
 
-  void set(core::time_point t) noexcept override {
+  bool set(core::time_point t) noexcept override {
     const std::lock_guard guard(mutex_);
     due_ = t;
-    set_real();
+    if (set_real()) return true;
+    due_ = core::never;
+    return false;
   }
   void clock_moved() noexcept {
     const std::lock_guard guard(mutex_);
-    set_real();
+    (void)set_real();  // a time is due only where the real one could be set
   }
 
  private:
@@ -39,12 +41,15 @@ class shifted_environment::shifted_alarm final : public core::alarm, private cor
     {
       const std::lock_guard guard(mutex_);
       if (due_ == core::never) return;  // cancelled meanwhile
-      if (env_.now() < due_) return set_real();
+      if (env_.now() < due_) {
+        (void)set_real();
+        return;
+      }
       due_ = core::never;
     }
     target_.on_alarm(env_.now());
   }
-  void set_real() noexcept { real_->set(due_ == core::never ? due_ : due_ - env_.ahead()); }
+  bool set_real() noexcept { return real_->set(due_ == core::never ? due_ : due_ - env_.ahead()); }
 
   shifted_environment& env_;
   core::alarm_target& target_;

@@ -166,15 +166,16 @@ void link::see_sky() noexcept {
   is_out_.store(severed_ || sky_.outage || server_->sky.outage, std::memory_order_relaxed);
 }
 
-void link::set_alarm() noexcept {
+bool link::set_alarm() noexcept {
   time_point next = waits_until_;
   if (!up_.empty()) next = std::min(next, up_.front().due);
   if (!down_.empty()) next = std::min(next, down_.front().due);
   if (!sleepers_.empty()) next = std::min(next, sleepers_.begin()->at);
-  if (next == armed_) return;
-  armed_ = next;
+  if (next == armed_) return true;
   if (!alarm_) alarm_ = env_.make_alarm(*this, "holdfast-memory");
-  alarm_->set(next);
+  const bool rings = alarm_->set(next);
+  armed_ = rings ? next : core::never;
+  return rings;
 }
 
 void link::on_alarm(time_point now) {
@@ -230,8 +231,10 @@ bool link::wait(std::unique_lock<std::mutex>& lock, time_point until) {
   if (env_.now() >= until || ringer_ == std::this_thread::get_id()) return false;
   waits_until_ = until;
   overdue_ = false;
-  set_alarm();
-  delivered_.wait(lock);
+  if (set_alarm())
+    delivered_.wait(lock);
+  else
+    overdue_ = true;
   waits_until_ = core::never;
   return !overdue_;
 }

@@ -98,7 +98,7 @@ class link final : private core::alarm_target {
   void sever(bool) noexcept;
   void set_sky(const weather&) noexcept;
   void stop_after(time_point) noexcept;
-  void set_alarm() noexcept;
+  bool set_alarm() noexcept;  // false: it cannot ring
 
   // Waits until a batch has been delivered or `until`; false then, and at once on the thread that
   // the alarm rings on.

@@ -91,7 +91,12 @@ void link::wait(patience& p) {
   {
     const std::lock_guard guard(mutex_);
     ++waiting_;
-    wake_by(p.until);
+    if (!wakes_by(p.until) && patience_ == &p) {
+      p.why = {errc::unavailable, "no thread can be started to end the wait in time: raise the "
+                                  "limit of processes (ulimit -u)"};
+      patience_ = nullptr;
+      p.parker.signal();
+    }
   }
   loop_->lend()->run_until_signalled(p.parker);
   const std::lock_guard guard(mutex_);

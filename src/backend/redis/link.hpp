@@ -98,7 +98,8 @@ class link final : private line_owner, private core::loop_user, private core::al
   void on_silent(line&, time_point now) override;
   void on_heard(line& x, time_point now) override { reach_.on_heard(x.what(), now); }
   std::shared_ptr<wire> connect(line&) override;
-  void wake_by(time_point) override;
+  void wake_by(time_point t) override { (void)wakes_by(t); }
+  bool wakes_by(time_point);  // false: no alarm can ring, and the next call tries again
   bool expects() const noexcept override {
     return waiting_.load(std::memory_order_relaxed) > 0 ||
            listening_.load(std::memory_order_relaxed) > 0 ||

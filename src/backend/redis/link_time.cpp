@@ -10,10 +10,11 @@ namespace holdfast::redis {
 
 using core::crier;
 
-void link::wake_by(time_point t) {
-  if (t >= alarm_at_) return;
+bool link::wakes_by(time_point t) {
+  if (t >= alarm_at_) return true;
+  if (!alarm_->set(t)) return false;
   alarm_at_ = t;
-  alarm_->set(t);
+  return true;
 }
 
 void link::sleep(claim& c, time_point wake) {

@@ -19,9 +19,10 @@ class sim_alarm final : public core::alarm {
       : machine_(m), armed_(std::make_shared<state>(state{&t})) {}
   ~sim_alarm() override { armed_->target = nullptr; }
 
-  void set(core::time_point t) noexcept override {
+  bool set(core::time_point t) noexcept override {
     armed_->due = t;
     if (t < armed_->noted) note(machine_, armed_);
+    return true;
   }
 
  private:
