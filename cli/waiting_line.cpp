@@ -72,10 +72,13 @@ waiting_line::waiting_line(const client& c, const place& at, std::span<const std
         state->changed.wait_for(lock, std::chrono::milliseconds{100}, [&] { return state->ended; });
         continue;
       }
-      if (first)
-        report("waiting at " + where + ": " + held);
-      else if (!terminal)
-        report("still waiting at " + where + " after " + spoken(waited) + ": " + held);
+      if (first || !terminal) {
+        std::string line = first ? "waiting at " : "still waiting at ";
+        line += where;
+        if (!first) line.append(" after ").append(spoken(waited));
+        line.append(": ").append(held);
+        report(line);
+      }
       first = false;
       if (terminal) repaint("waiting: " + held);
       state->changed.wait_for(lock, terminal ? repaint_interval : report_interval,

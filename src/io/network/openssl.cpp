@@ -24,6 +24,7 @@ struct loaded {
   loaded() {
     void* const handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
       trouble = std::string("OpenSSL cannot be loaded (") + ::dlerror() +
                 "); install the package that has " + library;
       return;
