@@ -45,7 +45,7 @@ struct metrics {
   std::string backend;   // where the store is: client::url_text() without its options
 
   // The store is in reach; true where nothing can be lost, as for file:. Known although nothing is
-  // counted. False also before the first connection, which is made when it is needed.
+  // counted. False also before the first connection.
   bool connected = false;
   std::uint64_t reconnects = 0;  // how often the store came in reach again after it was lost
 

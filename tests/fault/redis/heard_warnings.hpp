@@ -1,0 +1,37 @@
+// The warnings that the library logs.
+#pragma once
+#include <holdfast/log.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::redis_test {
+
+class heard_warnings {  // of this process, from here to the end of the object
+ public:
+  heard_warnings() { set_log_hook(hear, this); }
+  ~heard_warnings() { set_log_hook(nullptr); }
+
+  std::size_t that_mention(std::string_view word) {
+    const std::lock_guard guard(mutex_);
+    return static_cast<std::size_t>(std::ranges::count_if(lines_, [&](const std::string& l) {
+      return l.find(word) != l.npos;
+    }));
+  }
+
+ private:
+  static void hear(log_level level, std::string_view line, void* me) {
+    if (level != log_level::warning) return;
+    auto& self = *static_cast<heard_warnings*>(me);
+    const std::lock_guard guard(self.mutex_);
+    self.lines_.emplace_back(line);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace holdfast::redis_test

@@ -1,0 +1,37 @@
+// What a client tells of a restart of its server: in its metrics and in the log.
+#include "heard_warnings.hpp"
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+class redis_reach : public on_redis {};
+
+TEST_F(redis_reach, follows_restarts_in_the_metrics_and_in_one_line_each) {
+  redis_server server({.durable = true});
+  heard_warnings heard;
+  const auto c = client::open(server.url() + "?metrics=1&ttl=10m");
+  const auto series = [&](const std::string& name, unsigned value) {
+    const std::string line = name + "{backend=\"" + server.url() + "\"} " + std::to_string(value);
+    return to_prometheus(c.metrics()).find('\n' + line + '\n') != std::string::npos;
+  };
+  const std::string lost =
+      ": the connection is lost: 127.0.0.1:" + std::to_string(server.port()) + ": the server has ";
+  const auto held = c.mutex("x").acquire();  // whoever holds a lock is warned
+  for (unsigned restarts = 0; restarts < 3; ++restarts) {
+    EXPECT_TRUE(eventually([&] { return series("holdfast_connected", 1); }));
+    EXPECT_TRUE(series("holdfast_reconnects_total", restarts));
+    EXPECT_TRUE(eventually([&] {
+      return heard.that_mention(lost) == restarts &&
+             heard.that_mention(": connected again after ") == restarts;
+    }));
+    server.kill_hard();
+    EXPECT_TRUE(eventually([&] { return series("holdfast_connected", 0); }));
+    EXPECT_TRUE(series("holdfast_reconnects_total", restarts));
+    server.start();
+  }
+  EXPECT_TRUE(held.held());
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test
