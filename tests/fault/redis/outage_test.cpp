@@ -70,38 +70,6 @@ TEST_F(redis_outage, a_short_restart_makes_no_waiter_fail_after_it) {
   }
 }
 
-struct put_off {  // how a server that is there comes to put requests off, and how that ends
-  const char* name;
-  std::vector<std::string> begin, end;
-};
-class redis_puts_off : public on_redis, public testing::WithParamInterface<put_off> {};
-
-TEST_P(redis_puts_off, a_waiter_waits_and_one_attempt_is_told) {
-  redis_server server;
-  const auto c = client::open(server.url() + patient);
-  server.command(GetParam().begin);
-  waiting_thread waiter(c);
-  const auto other = client::open(server.url() + patient);
-  for (int i = 0; i < 3; ++i) {
-    const auto t = told_by([&] { (void)other.mutex("y").try_acquire(); });
-    EXPECT_EQ(t.code, errc::unavailable) << t.text;
-    EXPECT_NE(t.text.find(GetParam().name), std::string::npos) << t.text;
-  }
-  EXPECT_FALSE(waiter.is_served());
-  server.command(GetParam().end);
-  waiter.served();
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    by, redis_puts_off,
-    testing::Values(
-        put_off{"READONLY", {"REPLICAOF", "127.0.0.1", "1"}, {"REPLICAOF", "NO", "ONE"}},
-        put_off{"OOM", {"CONFIG", "SET", "maxmemory", "1"}, {"CONFIG", "SET", "maxmemory", "0"}},
-        put_off{"NOREPLICAS",
-                {"CONFIG", "SET", "min-replicas-to-write", "1"},
-                {"CONFIG", "SET", "min-replicas-to-write", "0"}}),
-    [](const auto& one) { return std::string(one.param.name); });
-
 TEST_F(redis_outage, a_password_that_is_wrong_after_a_restart_ends_every_wait_at_once) {
   redis_server server({.durable = true});
   const auto c = client::open(server.url() + "?op-timeout=60s&ttl=2s");
