@@ -123,5 +123,31 @@ TEST_F(sim_model, a_connection_starts_anew_and_empty_commands_are_none) {
   EXPECT_EQ(other.differs({{"CLIENT", "GETNAME"}, {"EXEC"}, {"GET", "k"}, {}}), "");
 }
 
+// The reply of EXEC says READONLY when the commands were queued before; else the queued command's
+// own reply does, and that of EXEC is an abort for previous errors.
+TEST_F(sim_model, a_replica_refuses_a_transaction_as_the_real_one_does) {
+  two_servers::client one(*servers), two(*servers);
+  const std::string writes = "return redis.call('SET', KEYS[1], '1')";
+  const std::string tries = "return redis.pcall('SET', KEYS[1], '1')";
+  EXPECT_EQ(one.begins({{"SET", "k", "v"}, {"MULTI"}, {"SET", "k", "x"}, {"INCR", "n"}}), "");
+  EXPECT_EQ(two.begins({{"MULTI"}, {"EVAL", writes, "1", "k"}, {"INCR", "n"}}), "");
+  servers->make_replicas(true);
+  EXPECT_EQ(one.differs({{"EXEC"}, {"EXEC"}, {"GET", "k"}}), "");
+  EXPECT_EQ(two.differs({{"EXEC"}, {"GET", "n"}}), "");
+  EXPECT_EQ(one.differs({{"MULTI"}, {"SET", "k", "x", "NX", "PX", "9"}, {"INCR", "n"}, {"EXEC"}}),
+            "");
+  EXPECT_EQ(one.differs({{"MULTI"}, {"GET", "k"}, {"INCR", "n"}, {"GET", "k"}, {"EXEC"}}), "");
+  EXPECT_EQ(one.differs({{"MULTI"}, {"GET", "k"}, {"PUBLISH", "c", "x"}, {"EXEC"}, {"EXEC"}}), "");
+  EXPECT_EQ(one.differs({{"MULTI"}, {"EVAL", writes, "1", "k"}, {"GET", "k"}, {"EXEC"}}), "");
+  EXPECT_EQ(one.differs({{"MULTI"}, {"EVAL", tries, "1", "k"}, {"EXEC"}, {"GET", "k"}}), "");
+  EXPECT_EQ(two.differs({{"MULTI"}, {"INCR", "n"}, {"DISCARD"}, {"SET", "k", "x"}, {"EXEC"}}), "");
+  EXPECT_EQ(one.differs({{"EVAL", writes, "1", "k"}, {"EVAL", tries, "1", "k"}, {"DEL", "k"}}), "");
+  EXPECT_EQ(one.begins({{"MULTI"}, {"GET", "k"}}), "");
+  EXPECT_EQ(two.begins({{"MULTI"}, {"INCR", "n"}}), "");
+  servers->make_replicas(false);
+  EXPECT_EQ(one.differs({{"EXEC"}, {"MULTI"}, {"INCR", "n"}, {"EXEC"}}), "");
+  EXPECT_EQ(two.differs({{"EXEC"}, {"MULTI"}, {"INCR", "n"}, {"EXEC"}}), "");
+}
+
 }  // namespace
 }  // namespace holdfast::sim

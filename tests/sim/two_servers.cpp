@@ -134,6 +134,12 @@ std::size_t answer_length(std::string_view resp) {
 
 two_servers::two_servers() : model_(clock_of_this_machine) {}
 
+void two_servers::make_replicas(bool replicas) {
+  real_.command(replicas ? command_words{"REPLICAOF", "127.0.0.1", "1"}
+                         : command_words{"REPLICAOF", "NO", "ONE"});
+  model_.set_readonly(replicas);
+}
+
 two_servers::client::client(two_servers& servers)
     : servers_(servers),
       socket_(servers.real_.socket_path()),
@@ -143,11 +149,21 @@ two_servers::client::~client() { servers_.model_.disconnect(handle_); }
 
 std::string two_servers::client::differs(const std::vector<command_words>& commands, likeness how) {
   const std::string last = "step " + std::to_string(++servers_.steps_);
+  return compared(commands, {"PING", last}, last + "\r\n", how);
+}
+
+std::string two_servers::client::begins(const std::vector<command_words>& commands) {
+  return compared(commands, {"MULTI"}, "can not be nested\r\n", likeness::same);
+}
+
+// Of the commands and a last one, whose answer ends as no other one's.
+std::string two_servers::client::compared(const std::vector<command_words>& commands,
+                                          const command_words& last, std::string_view end,
+                                          likeness how) {
   std::string bytes;
   for (const auto& command : commands) bytes += encoded(command);
-  bytes += encoded({"PING", last});
+  bytes += encoded(last);
   socket_.write(bytes);
-  const std::string end = last + "\r\n";
   for (std::string_view rest = bytes; !rest.empty();) {
     const std::size_t size = 1 + servers_.numbers_() % 400;
     servers_.model_.receive(handle_, rest.substr(0, size));

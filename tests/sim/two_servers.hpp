@@ -28,6 +28,9 @@ class two_servers {
  public:
   two_servers();
 
+  // Both are replicas of a server that is not there, or masters.
+  void make_replicas(bool);
+
   // A connection to each.
   class client final : public peer {
    public:
@@ -38,6 +41,7 @@ class two_servers {
     // Sends the commands to both, and what the answers differ in; "" when they do not. The model
     // gets them cut anywhere. Both ends are in step afterwards.
     std::string differs(const std::vector<command_words>&, likeness = likeness::same);
+    std::string begins(const std::vector<command_words>&);  // the same, in a MULTI at the end
     bool closed_by_both();
     // Sends bytes after which the server closes, and what the last answers differ in.
     std::string last_words(std::string_view bytes);
@@ -45,6 +49,8 @@ class two_servers {
    private:
     void deliver(std::string_view bytes) override { got_ += bytes; }
     void kicked() override { kicked_ = true; }
+    std::string compared(const std::vector<command_words>&, const command_words& last,
+                         std::string_view end, likeness);
 
     two_servers& servers_;
     raw_socket socket_;
