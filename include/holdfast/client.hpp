@@ -164,8 +164,8 @@ class client {
 
   // Every wait ends with errc::closed, every lease is lost from here on and is given back to the
   // store. Returns when the store has answered or ?close-timeout (default 2 s) has passed; true
-  // when nothing is left behind; on redis: a release that ended with errc::outcome_unknown before
-  // counts no more once the server has confirmed it. A second call, by any thread, waits for the
+  // when nothing is left behind. On redis: and memory: what ended with errc::outcome_unknown before
+  // counts no more once the store has confirmed it. A second call, by any thread, waits for the
   // first and returns the same; of an empty client it is true.
   bool close() noexcept;
 

@@ -204,7 +204,8 @@ conversation* cohort::ask_next() {
 
 void cohort::release(conversation& c) {
   let_go(c);
-  answer_renewals(c, c.ticket, {errc::not_held, "the lease was released"});
+  if (!planted(mutant::released_renewal_unanswered))
+    answer_renewals(c, c.ticket, {errc::not_held, "the lease was released"});
   c.now = conversation::state::releasing;
   c.waits_for_renewal = false;
   c.deadline = never;

@@ -1,6 +1,10 @@
 // Deadlines, and how their passing is told.
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
+#include "core/async_operation.hpp"
+#include "core/blocked.hpp"
+#include "core/slot.hpp"
+#include "core/turn.hpp"
 #include "scene.hpp"
 
 namespace holdfast::mutants {
@@ -99,6 +103,21 @@ std::string after_a_loss_the_ttl_runs_out() {
   return s.now() >= granted + 10s ? "" : "the store let go too early";
 }
 
+// The store would renew nothing for whoever waits for that answer any more.
+std::string a_release_answers_the_renewal_before_it() {
+  scene s;
+  auto held = s.acquire(s.open("ttl=60s&op-timeout=1h"))->result();
+  s.store.set_latency(10s);
+  core::blocked_inquiry renewal;
+  detail::turn& mine = *detail::async_operation::turn_of(held);
+  mine.home.begin_extend(mine, 60s, renewal);
+  held.unlock();
+  const bool is_answered = renewal.parker.signalled();
+  if (!is_answered) s.pass(2h);  // so that it is not waited for when it is gone
+  if (!is_answered) return "a released lease leaves a renewal that is waited for";
+  return renewal.why.code == errc::not_held ? "" : "it is called something else";
+}
+
 constexpr scenario all[] = {
     {mutant::deadline_from_reply, "memory", the_deadline_counts_from_the_send},
     {mutant::deadline_without_margin, "memory", the_deadline_leaves_room_for_drift},
@@ -108,6 +127,7 @@ constexpr scenario all[] = {
     {mutant::renewal_starts_late, "memory", a_renewal_leaves_in_time},
     {mutant::renewal_not_repeated, "memory", a_lost_renewal_is_repeated_in_time},
     {mutant::loss_releases_early, "memory", after_a_loss_the_ttl_runs_out},
+    {mutant::released_renewal_unanswered, "memory", a_release_answers_the_renewal_before_it},
     {mutant::renewal_revives_lost, "memory", what_is_lost_stays_lost},
 };
 

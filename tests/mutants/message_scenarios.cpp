@@ -93,11 +93,27 @@ std::string a_bound_that_ends_in_an_outage_is_no_busy_lock() {
   return asked->result() == outcome::unavailable ? "" : "it is told that the lock is busy";
 }
 
+// A waiter leaves in an outage, and the store says long afterwards that it is in line no more.
+std::string close_is_clean_once_all_is_settled() {
+  scene s;
+  const auto held = s.acquire(s.open("ttl=1h"))->result();
+  auto& c = s.open("ttl=1h&op-timeout=1s");
+  const auto waiting = s.acquire(c);
+  s.store.begin_outage();
+  waiting->stop();
+  if (!s.passes_until(*waiting, 10s)) return "the stop ended nothing";
+  s.pass(10s);
+  s.store.end_outage();
+  s.pass(2min);
+  return c.close() ? "" : "an outage that is long over is told as something left behind";
+}
+
 constexpr scenario all[] = {
     {mutant::late_reply_accepted, "memory", a_late_grant_is_no_grant},
     {mutant::unknown_acquire_dropped, "memory", an_unknown_acquire_leaves_no_orphan},
     {mutant::operation_without_bound, "memory", an_outage_hangs_nobody},
     {mutant::outage_told_as_busy, "memory", a_bound_that_ends_in_an_outage_is_no_busy_lock},
+    {mutant::settled_outcome_kept, "memory", close_is_clean_once_all_is_settled},
     {mutant::release_not_repeated, "memory", a_release_is_heard_in_the_end},
 };
 

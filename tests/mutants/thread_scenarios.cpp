@@ -1,12 +1,14 @@
 // Threads that await a reply, and which of them leads the loop of events.
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_REDIS
+#include "call.hpp"
 #include "io/network/baton.hpp"
 
 namespace holdfast::mutants {
 namespace {
 
 using core::mutant;
+using namespace std::chrono_literals;
 
 // A reply is awaited, and none arrives.
 class silent_server final : public io::engine, public core::loop_user {
@@ -35,6 +37,25 @@ std::string the_second_leads_when_the_first_has_its_answer() {
   return second_leads ? "" : "the second awaits a reply, and nobody reads it";
 }
 
+// A thread waits for another of its client. What the server says meanwhile is for others to read.
+std::string a_local_waiter_sleeps() {
+  silent_server server;
+  io::baton baton(server, server, false);
+  core::parker parker;
+  core::follower waiter(parker);
+  bool leads = false;
+  {
+    const call<bool> sleeper([&](const std::stop_token&) {
+      baton.sleep_until_signalled(waiter);
+      return true;
+    });
+    while (!leads && !testkit::falls_asleep(::getpid(), sleeper.thread(), 25ms))
+      leads = baton.is_held();
+    parker.signal();
+  }
+  return leads ? "whoever waits for a local hand-off is kept busy by the loop" : "";
+}
+
 }  // namespace
 
 std::span<const scenario> thread_scenarios() {
@@ -42,6 +63,7 @@ std::span<const scenario> thread_scenarios() {
       {mutant::leadership_not_passed, "network", the_second_leads_when_the_first_has_its_answer},
       {mutant::early_answer_keeps_leadership, "network",
        the_second_leads_when_the_first_has_its_answer},
+      {mutant::local_waiter_leads, "network", a_local_waiter_sleeps},
   };
   return all;
 }

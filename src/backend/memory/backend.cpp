@@ -127,16 +127,18 @@ bool backend::close(time_point until) {
   link& wire = side_.wire;
   if (wire.is_forked()) return false;
   crier cry;
+  bool is_clean = false;
   {
     std::unique_lock lock(wire.at().mutex);
     while (!settled() && !crier::telling_here() && !wire.is_mute() && wire.wait(lock, until)) {}
+    is_clean = settled();
     side_.closed = true;
     give_up_all(cry);
   }
   cry.tell_all();
   // What another thread has begun to tell is told before the core takes its sinks away.
   while (!crier::telling_here() && !told()) std::this_thread::yield();
-  return false;
+  return is_clean;
 }
 
 bool backend::settled() const {

@@ -48,6 +48,7 @@ void baton::run_until_signalled(core::parker& p) {
 
 void baton::sleep_until_signalled(core::follower& f) {
   if (!f.parker.signalled()) {
+    if (core::planted(core::mutant::local_waiter_leads)) enlist(f);
     if (!f.is_enlisted.load(std::memory_order_relaxed)) {
       if (has_collected()) write_collected();
       f.parker.park();
