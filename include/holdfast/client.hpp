@@ -152,9 +152,13 @@ class client {
   // where the backend cannot.
   bool break_lock(std::string_view name, std::string_view holder_seen) const;
   bool break_lock(std::string_view name, std::string_view holder_seen, std::error_code&) const;
-  // Removes what locks that nobody uses have left at the store, and says how many locks that were.
-  // On `file:` these are files, which killed processes leave; for operators. Errors: unsupported,
-  // where nothing is left, or ?unlink=1 is missing; unavailable, refused, forked, closed.
+  // Removes what locks that nobody uses have left at the store; for operators. On `file:` these are
+  // files, which killed processes leave.
+  //
+  // Returns how many locks they were of; with an error 0, although some may be gone.
+  // Errors: errc::unsupported, where a store keeps nothing, or ?unlink=1 is missing; unavailable
+  // and refused, when the directory cannot be read or written; forked, closed.
+  // Blocks while it goes through the whole directory. Safe from any thread.
   std::size_t remove_unused() const;
 
   holdfast::features features() const noexcept;  // of an empty client: none
@@ -162,6 +166,7 @@ class client {
   // What was counted so far, where the URL says ?metrics=1; also after close().
   holdfast::metrics metrics() const;
 
+  std::size_t remove_unused(std::error_code&) const;
   // Every wait ends with errc::closed, every lease is lost from here on and is given back to the
   // store. Returns when the store has answered or ?close-timeout (default 2 s) has passed; true
   // when nothing is left behind. On redis: and memory: what ended with errc::outcome_unknown before

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast {
 namespace memory {
@@ -29,8 +30,14 @@ inline namespace HOLDFAST_API v0 {
 // any more so long after the open).
 class memory_store {
  public:
-  explicit memory_store(std::string_view name);  // throws lock_error (bad_name), as client::mutex
-  std::string url() const;                       // "memory:NAME"
+  // A handle of the store with this name, which is made if nobody has it.
+  //
+  // name  1 to 512 bytes of UTF-8 without control characters
+  // Errors: errc::bad_name, for any other name; the second form is then a handle of a store that no
+  // client is in.
+  explicit memory_store(std::string_view name);
+  memory_store(std::string_view name, std::error_code&);
+  std::string url() const;  // "memory:NAME"
 
   // Every request takes so long to arrive, and every reply to come back; messages do not overtake
   // each other. Default: none. A negative time is none.
@@ -55,10 +62,13 @@ class memory_store {
   void advance(std::chrono::nanoseconds);
   // Nothing of this client arrives any more, and nothing reaches it, as if its process was killed
   // or stopped; until resume_requests_of(): then those that wait ask again at once. What is under
-  // way is dropped. Throw lock_error (bad_option) when the client's locks are not in this store.
-  // A client that is stopped, or in an outage, closes at once and leaves behind what it holds.
+  // way is dropped. A client that is stopped, or in an outage, closes at once and leaves behind
+  // what it holds. Errors, of both: errc::bad_option, when the client's locks are not in this
+  // store, or it is empty.
   void stop_requests_of(const client&);
+  void stop_requests_of(const client&, std::error_code&);
   void resume_requests_of(const client&);
+  void resume_requests_of(const client&, std::error_code&);
   // No request is answered by anybody until end_outage(), and none has an effect. Then those that
   // wait ask again at once.
   void begin_outage();

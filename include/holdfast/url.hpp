@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,9 +23,15 @@ class url {
   };
   using option = std::pair<std::string, std::string>;
 
-  // Throws lock_error with errc::bad_url, naming the part that is wrong, without its secrets.
-  // "" is "file:": the directory of this machine and user. At most 8,192 bytes.
+  // Reads a URL.
+  //
+  // text  the URL, at most 8,192 bytes; "" is "file:", the directory of this machine and user
+  // Returns the URL in its parts; the second form, with an error, one whose parts are all empty.
+  // Errors: errc::bad_url, when a part is malformed or a password cannot be read; the text of the
+  // lock_error names the part, without its secrets.
+  // Blocks while it reads the file of ?password-file=, for nothing else. Safe from any thread.
   static url parse(std::string_view text);
+  static url parse(std::string_view text, std::error_code&);
 
   const std::string& scheme() const noexcept;
   const std::string& user() const noexcept;

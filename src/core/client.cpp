@@ -111,6 +111,10 @@ std::size_t client::remove_unused() const {
   return removed;
 }
 
+std::size_t client::remove_unused(std::error_code& ec) const {
+  return core::in_either_form(&ec, [&] { return remove_unused(); });
+}
+
 features client::features() const noexcept {
   if (!impl_) return {};
   const core::capabilities& can = impl_->rules().can;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <optional>
 
 #include "core/fail.hpp"
 #include "core/percent.hpp"
@@ -156,6 +157,11 @@ url url::parse(std::string_view text) {
   return url(std::move(p));
 }
 
+url url::parse(std::string_view text, std::error_code& ec) {
+  const auto parsed = core::in_either_form(&ec, [&] { return std::optional<url>(parse(text)); });
+  return parsed ? *parsed : url(std::make_shared<const parts>());
+}
+
 const std::string& url::scheme() const noexcept { return parts_->scheme; }
 const std::string& url::user() const noexcept { return parts_->user; }
 const std::vector<url::endpoint>& url::endpoints() const noexcept { return parts_->endpoints; }
@@ -166,6 +172,7 @@ const std::vector<std::string>& url::secret_variables() const noexcept {
 }
 
 std::string url::text() const {
+  if (parts_->scheme.empty()) return {};  // parsed with an error
   std::string out = parts_->scheme + ':';
   if (parts_->authority) out += "//";
   out += core::percent_encode(parts_->user);

@@ -35,6 +35,7 @@ TEST(an_empty_client, has_nothing_and_says_so) {
   both_end_with(errc::closed, [&](auto&... ec) { return none.holders("job", ec...); });
   both_end_with(errc::closed, [&](auto&... ec) { return none.inspect("", ec...); });
   both_end_with(errc::closed, [&](auto&... ec) { return none.break_lock("job", "x", ec...); });
+  both_end_with(errc::closed, [&](auto&... ec) { return none.remove_unused(ec...); });
   both_end_with(errc::closed, [&](auto&... ec) { return none.acquire_all({"a", "b"}, ec...); });
   none = holdfast::client::open("memory:");
   EXPECT_TRUE(none.mutex("job").try_acquire());
@@ -49,6 +50,7 @@ TEST(a_client, tells_the_same_in_both_forms) {
   EXPECT_EQ(client.inspect("", ec).size(), 1u);
   EXPECT_FALSE(client.break_lock("job", "somebody else", ec));
   EXPECT_FALSE(ec);
+  both_end_with(errc::unsupported, [&](auto&... c) { return client.remove_unused(c...); });
   both_end_with(errc::bad_name, [&](auto&... c) { return client.holders("\n", c...); });
   both_end_with(errc::bad_name, [&](auto&... c) { return client.break_lock("\n", "x", c...); });
   EXPECT_TRUE(client.break_lock("job", lease.owner(), ec));

@@ -39,6 +39,30 @@ TEST(memory_store, a_bad_name_is_refused) {
   EXPECT_EQ(thrown_by([] { memory_store(std::string(513, 'x')); }), errc::bad_name);
 }
 
+TEST(memory_store, an_error_code_says_what_the_other_form_throws) {
+  std::error_code ec;
+  memory_store none("", ec);
+  EXPECT_EQ(ec, errc::bad_name);
+  none.advance(1h);
+  EXPECT_FALSE(none.remove("x")) << "nobody is in it";
+  memory_store store("by code", ec);
+  EXPECT_EQ(ec, std::error_code{});
+  const auto inside = client::open(store.url()), outside = client::open("memory:");
+  const client empty;
+  const auto held = inside.mutex("x").acquire();
+  EXPECT_TRUE(memory_store("by code").remove("x"));
+  for (const auto* const stranger : {&outside, &empty}) {
+    store.stop_requests_of(*stranger, ec);
+    EXPECT_EQ(ec, errc::bad_option);
+    store.resume_requests_of(*stranger, ec);
+    EXPECT_EQ(ec, errc::bad_option);
+  }
+  store.stop_requests_of(inside, ec);
+  EXPECT_EQ(ec, std::error_code{});
+  store.resume_requests_of(inside, ec);
+  EXPECT_EQ(ec, std::error_code{});
+}
+
 TEST(memory_store, a_client_of_another_store_is_refused) {
   memory_store store("mine");
   auto stranger = client::open("memory:");

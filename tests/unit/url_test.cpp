@@ -142,4 +142,16 @@ TEST(url, takes_one_password_only) {
   EXPECT_NE(refusal("redis://u:canary@h?password=canary").find("twice"), std::string::npos);
 }
 
+TEST(url, is_empty_with_an_error_code) {
+  std::error_code ec;
+  for (const auto* const wrong : {"redis://h:x", "no scheme", "redis://h?password-file=/nowhere"}) {
+    const url u = url::parse(wrong, ec);
+    EXPECT_EQ(ec, errc::bad_url) << wrong;
+    EXPECT_EQ(u.scheme() + u.user() + u.path() + u.text(), "");
+    EXPECT_TRUE(u.endpoints().empty() && u.options().empty() && u.secret_variables().empty());
+  }
+  EXPECT_EQ(url::parse("memory:x", ec).text(), "memory:x");
+  EXPECT_EQ(ec, std::error_code{});
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 #include <holdfast/memory.hpp>
 
 #include <algorithm>
+#include <optional>
 
 #include "backend/memory/backend.hpp"
 #include "backend/memory/shared_servers.hpp"
@@ -28,8 +29,9 @@ void change_sky(server& s, Change change) {
 }
 
 holdfast::memory::link& link_of(const client& c, server& s) {
-  core::backend& store = detail::client_access::impl(c).store();
-  auto* const ours = dynamic_cast<holdfast::memory::backend*>(&store);
+  auto* const ours =
+      c ? dynamic_cast<holdfast::memory::backend*>(&detail::client_access::impl(c).store())
+        : nullptr;
   if (!ours || &ours->wire().at() != &s)
     core::fail(errc::bad_option, "memory_store", "the client was opened with another URL", {},
                c.url_text());
@@ -44,6 +46,15 @@ memory_store::memory_store(std::string_view name) : name_(name) {
   state_ = holdfast::memory::shared_server(name);
 }
 
+memory_store::memory_store(std::string_view name, std::error_code& ec) {
+  const auto found = core::in_either_form(&ec, [&] { return std::optional<memory_store>(name); });
+  if (found) {
+    *this = *found;
+  } else {
+    state_ = std::make_shared<server>();
+  }
+}
+
 std::string memory_store::url() const { return "memory:" + core::percent_encode(name_); }
 
 void memory_store::set_latency(std::chrono::milliseconds one_way) {
@@ -51,6 +62,7 @@ void memory_store::set_latency(std::chrono::milliseconds one_way) {
 }
 
 void memory_store::advance(std::chrono::nanoseconds d) {
+  if (name_.empty()) return;
   holdfast::memory::environment_of(name_).advance(d);
 }
 
@@ -90,6 +102,10 @@ void memory_store::stop_requests_of(const client& c) {
   wire.sever(true);
 }
 
+void memory_store::stop_requests_of(const client& c, std::error_code& ec) {
+  core::in_either_form(&ec, [&] { stop_requests_of(c); });
+}
+
 void memory_store::resume_requests_of(const client& c) {
   auto& wire = link_of(c, *state_);
   crier cry;
@@ -99,6 +115,10 @@ void memory_store::resume_requests_of(const client& c) {
     state_->tell_restart(cry, &wire);
   }
   cry.tell_all();
+}
+
+void memory_store::resume_requests_of(const client& c, std::error_code& ec) {
+  core::in_either_form(&ec, [&] { resume_requests_of(c); });
 }
 
 void memory_store::snapshot() {
