@@ -65,6 +65,7 @@ behaviours tokens();
 behaviours ownership();
 behaviours reentry();
 behaviours standard_library();
+behaviours losses();
 behaviours time_passing();
 behaviours outages();
 behaviours closing();

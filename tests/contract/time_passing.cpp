@@ -1,8 +1,4 @@
-// Leases that run out, and how their holder is told.
-#include <mutex>
-#include <string>
-#include <vector>
-
+// Leases and their time.
 #include "behaviour.hpp"
 
 namespace contract {
@@ -11,38 +7,6 @@ namespace {
 using holdfast::errc;
 using holdfast::lease_clock;
 constexpr holdfast::acquire_options by_hand{.ttl = short_ttl, .renew = holdfast::renewal::manual};
-
-void a_loss_is_told_to_the_holder(stage& on) {
-  const auto client = on.short_lived_client();
-  const auto lease = on.lock(client).acquire();
-  EXPECT_FALSE(lease.lost().stop_requested());
-  on.store().lose_leases_of(client);
-  EXPECT_TRUE(comes(lease.lost()));
-  EXPECT_TRUE(lease) << "lost is not released";
-  EXPECT_FALSE(lease.held());
-  EXPECT_EQ(lease.status(), holdfast::outcome::lost);
-  EXPECT_EQ(thrown_by([&] { lease.check(); }), lease.status());
-}
-
-void doubt_is_told_before_loss(stage& on) {
-  const auto client = on.short_lived_client();
-  const auto lease = on.lock(client).acquire();
-  std::mutex mutex;
-  std::vector<std::string> told;
-  const auto note = [&](const char* what) {
-    const std::lock_guard guard(mutex);
-    told.emplace_back(what);
-  };
-  const std::stop_callback on_loss(lease.lost(), [&] { note("lost"); });
-  const std::stop_callback on_doubt(lease.doubtful(), [&] { note("doubtful"); });
-  on.store().lose_leases_of(client);
-  EXPECT_TRUE(becomes([&] {
-    const std::lock_guard guard(mutex);
-    return told.size() == 2;
-  }));
-  const std::lock_guard guard(mutex);
-  EXPECT_EQ(told, (std::vector<std::string>{"doubtful", "lost"}));
-}
 
 void a_lease_is_not_held_from_its_deadline_on(stage& on) {
   const auto client = on.client();
@@ -158,8 +122,6 @@ void a_strict_client_refuses_what_has_no_effect(stage& on) {
 
 behaviours time_passing() {
   return {
-      CONTRACT_BEHAVIOUR(45, a_loss_is_told_to_the_holder, in_threads, in_every_mode, nothing),
-      CONTRACT_BEHAVIOUR(46, doubt_is_told_before_loss, in_threads, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(47, a_lease_is_not_held_from_its_deadline_on, in_threads, at_the_store,
                          ttl),
       CONTRACT_BEHAVIOUR(48, nobody_enters_before_the_deadline, in_threads, on_both_sides, ttl),
