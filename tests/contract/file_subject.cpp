@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "subject.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
@@ -14,8 +16,25 @@ class file_subject final : public subject {
   const holdfast::testkit::scratch_folder folder_;
 };
 
+// Of several users, who remove the files that nobody uses.
+class shared_file_subject final : public subject {
+ public:
+  std::string url() const override {
+    return "file://" + folder_.file("locks") + "?unlink=1&group=" + std::to_string(::getegid());
+  }
+  std::string short_lived_url() const override { return url(); }
+  void lose_leases_of(const holdfast::client& c) override { holdfast::client(c).close(); }
+
+ private:
+  const holdfast::testkit::scratch_folder folder_;
+};
+
 }  // namespace
 
 std::unique_ptr<subject> make_file_subject() { return std::make_unique<file_subject>(); }
+
+std::unique_ptr<subject> make_shared_file_subject() {
+  return std::make_unique<shared_file_subject>();
+}
 
 }  // namespace contract

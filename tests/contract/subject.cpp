@@ -25,6 +25,11 @@ const std::vector<backend_under_test>& backends_under_test() {
        .can = {.ttl = false, .fifo = false, .durable = true, .processes = true, .breakable = false},
        .has_outages = false,
        .most_not_applicable = 20},
+      {.name = "shared_file",
+       .make = make_shared_file_subject,
+       .can = {.ttl = false, .fifo = false, .durable = true, .processes = true, .breakable = false},
+       .has_outages = false,
+       .most_not_applicable = 20},
   };
   return all;
 }

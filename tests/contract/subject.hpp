@@ -42,6 +42,7 @@ struct backend_under_test {
 const std::vector<backend_under_test>& backends_under_test();  // those of this build
 
 std::unique_ptr<subject> make_file_subject();
+std::unique_ptr<subject> make_shared_file_subject();
 std::unique_ptr<subject> make_memory_subject();
 std::unique_ptr<subject> make_redis_subject();
 
