@@ -26,100 +26,96 @@ void async_operation::tell(const std::shared_ptr<async_answer>& to, std::error_c
 
 namespace {
 
-class async_acquire final : public async_operation, private core::waiter {
+// What is begun at a lock, of which it is a user, and answered once. It lives until then.
+class begun_call {
  public:
-  async_acquire(slot& s, const request& r, wait_bound bound, bool may_be_withdrawn,
-                std::shared_ptr<async_answer> a)
-      : home_(s),
-        client_(s.client().shared_from_this()),
-        answer_(std::move(a)),
-        note_(r.how.note),
-        bound_(bound) {
+  void keep(std::shared_ptr<void> self) noexcept { self_ = std::move(self); }
+
+ protected:
+  begun_call(slot& s, answer_to a)
+      : home(s), client_(s.client().shared_from_this()), answer_(std::move(a)) {}
+  ~begun_call() = default;
+  void answer(std::error_code code, turn* granted = nullptr) noexcept {
+    async_operation::tell(answer_, code, granted, *client_, std::move(self_));
+  }
+  client_impl& client() const noexcept { return *client_; }
+
+  slot& home;
+
+ private:
+  const std::shared_ptr<client_impl> client_;
+  const answer_to answer_;
+  std::shared_ptr<void> self_;
+};
+
+class async_acquire final : public async_operation, private core::waiter, private begun_call {
+ public:
+  async_acquire(slot& s, const request& r, wait_bound bound, bool may_be_withdrawn, answer_to a)
+      : begun_call(s, std::move(a)), note_(r.how.note), bound_(bound) {
     r.put_into(*this);
     how.note = note_;
     if (!may_be_withdrawn) return;
     is_user_ = true;
-    home_.add_user();
+    home.add_user();
   }
   ~async_acquire() override {
-    if (is_user_) home_.drop_user();
+    if (is_user_) home.drop_user();
   }
 
-  void begin(std::shared_ptr<async_operation> self) override {
-    self_ = std::move(self);
-    home_.begin(*this, bound_);
+  void begin(async_op self) override {
+    keep(std::move(self));
+    home.begin(*this, bound_);
   }
   void complete() noexcept override {
-    if (!granted) home_.drop_user();
+    if (!granted) home.drop_user();
     const bool well = granted || (bound_.is_try() && why.code == outcome::busy);
-    tell(answer_, well ? std::error_code() : why.code, granted, *client_, std::move(self_));
+    answer(well ? std::error_code() : why.code, granted);
   }
   void withdraw() noexcept override {
-    home_.withdraw(*this);
-    see_to(*client_);
+    home.withdraw(*this);
+    see_to(client());
   }
 
  private:
-  slot& home_;
-  std::shared_ptr<client_impl> client_;
-  std::shared_ptr<async_answer> answer_;
-  std::shared_ptr<async_operation> self_;  // until it is answered
   const std::string note_;
   const wait_bound bound_;
   bool is_user_ = false;
 };
 
-struct async_release final : core::inquiry {
-  async_release(slot& s, std::error_code code, std::shared_ptr<async_answer> a)
-      : home(s), client(s.client().shared_from_this()), lost(code), answer(std::move(a)) {}
+struct async_release final : core::inquiry, begun_call {
+  async_release(slot& s, std::error_code code, answer_to a)
+      : begun_call(s, std::move(a)), lost(code) {}
   void complete() noexcept override {
     home.drop_user();
-    std::error_code code = why.code == errc::not_held ? make_error_code(errc::lost) : why.code;
-    if (lost) code = lost;
-    async_operation::tell(answer, code, nullptr, *client, std::move(self));
+    const bool is_taken = why.code == errc::not_held;
+    answer(lost ? lost : is_taken ? make_error_code(errc::lost) : why.code);
   }
-  slot& home;
-  const std::shared_ptr<client_impl> client;
   const std::error_code lost;
-  const std::shared_ptr<async_answer> answer;
-  std::shared_ptr<async_release> self;  // until it is answered
 };
 
-struct async_extension final : core::inquiry {
-  async_extension(slot& s, answer_to a)
-      : home(s), client(s.client().shared_from_this()), answer(std::move(a)) {}
+struct async_extension final : core::inquiry, begun_call {
+  async_extension(slot& s, answer_to a) : begun_call(s, std::move(a)) {}
   void complete() noexcept override {
     home.drop_user();
-    async_operation::tell(answer, why.code, nullptr, *client, std::move(self));
+    answer(why.code);
   }
-  slot& home;  // of which it is a user
-  const std::shared_ptr<client_impl> client;
-  const answer_to answer;
-  std::shared_ptr<async_extension> self;  // until it is answered
 };
 
-class async_loss_wait final : public async_operation, private core::loss_watch {
+class async_loss_wait final : public async_operation, private core::loss_watch, private begun_call {
  public:
-  async_loss_wait(turn& t, answer_to a)
-      : home_(t.home), client_(home_.client().shared_from_this()), answer_(std::move(a)), on_(t) {
-    home_.add_user();
+  async_loss_wait(turn& t, answer_to a) : begun_call(t.home, std::move(a)), on_(t) {
+    home.add_user();
   }
-  ~async_loss_wait() override { home_.drop_user(); }
+  ~async_loss_wait() override { home.drop_user(); }
 
   void begin(async_op self) override {
-    self_ = std::move(self);
-    home_.watch(on_, *this);
+    keep(std::move(self));
+    home.watch(on_, *this);
   }
-  void complete() noexcept override {
-    tell(answer_, why.code, nullptr, *client_, std::move(self_));
-  }
-  void withdraw() noexcept override { home_.end_watch(*this); }
+  void complete() noexcept override { answer(why.code); }
+  void withdraw() noexcept override { home.end_watch(*this); }
 
  private:
-  slot& home_;  // of which it is a user
-  const std::shared_ptr<client_impl> client_;
-  const answer_to answer_;
-  async_op self_;  // until it is answered
   turn& on_;
 };
 
@@ -164,7 +160,7 @@ void begin_extension(const lease& l, std::chrono::milliseconds ttl, answer_to a)
   turn* const t = async_operation::turn_of(l);
   if (const failure why = extension_fault(t, ttl); why.code) return answer_at_once(*a, why.code);
   const auto op = std::make_shared<async_extension>(t->home, std::move(a));
-  op->self = op;
+  op->keep(op);
   t->home.add_user();
   t->home.begin_extend(*t, ttl, *op);
 }
@@ -178,7 +174,7 @@ void begin_release(lease& l, answer_to a) {
   slot& home = leaving->home;
   const std::error_code lost = status == outcome::lost ? status : std::error_code();
   const auto op = std::make_shared<async_release>(home, lost, std::move(a));
-  op->self = op;
+  op->keep(op);
   home.begin_release(*leaving, *op);
 }
 
