@@ -89,6 +89,24 @@ TEST_F(redis_acl, a_key_out_of_reach_is_refused_by_name) {
   c.mutex("x").acquire().release();
 }
 
+// The script puts the claim in line and is stopped where it would tell the holder.
+TEST_F(redis_acl, a_wait_that_is_stopped_half_way_leaves_no_place_in_line) {
+  redis_server server({.acl = "lock on >secret ~* &* +@all -publish"});
+  const auto other = client::open(server.url());
+  auto held = other.mutex("x").acquire();
+  const auto c = client::open(url_of(server));
+  const auto t = told_by([&] { (void)c.mutex("x").acquire(); });
+  EXPECT_EQ(t.code, errc::refused) << t.text;
+  EXPECT_NE(t.text.find("@user_script"), std::string::npos) << t.text;
+  EXPECT_TRUE(eventually_in_line(server, 0));
+  const auto next = client::open(server.url());
+  waiting_thread waiter(next);
+  EXPECT_TRUE(eventually_in_line(server, 1));
+  held.release();
+  waiter.served().release();
+  expect_no_key_left(server);
+}
+
 TEST_F(redis_acl, nothing_stays_behind_when_all_clients_have_gone) {
   redis_server server;
   {
