@@ -61,8 +61,10 @@ class client {
   client() noexcept = default;
 
   // Opens the backend of `url` ("" = "file:", the directory of this machine and user) and checks
-  // it; where there is a server to connect to, bounded by ?connect-timeout (default 5 s). A
-  // stop_token ends it at once, also while a name is looked up or TLS is agreed on.
+  // it. Where there is a server to connect to, this takes at most ?op-timeout (default 5 s), and
+  // fails at once when nothing listens there; one connection takes at most ?connect-timeout
+  // (default 5 s), then another is tried. A stop_token ends it at once, also while a name is looked
+  // up or TLS is agreed on.
   // Errors: bad_url, bad_option, unsupported, unavailable, refused, canceled.
   [[nodiscard]] static client open(std::string_view url = {}, const open_options& = {},
                                    std::stop_token = {});
@@ -160,13 +162,13 @@ class client {
   // and refused, when the directory cannot be read or written; forked, closed.
   // Blocks while it goes through the whole directory. Safe from any thread.
   std::size_t remove_unused() const;
+  std::size_t remove_unused(std::error_code&) const;
 
   holdfast::features features() const noexcept;  // of an empty client: none
   std::string url_text() const;                  // without secrets; "" when empty
   // What was counted so far, where the URL says ?metrics=1; also after close().
   holdfast::metrics metrics() const;
 
-  std::size_t remove_unused(std::error_code&) const;
   // Every wait ends with errc::closed, every lease is lost from here on and is given back to the
   // store. Returns when the store has answered or ?close-timeout (default 2 s) has passed; true
   // when nothing is left behind. On redis: and memory: what ended with errc::outcome_unknown before

@@ -143,7 +143,7 @@ void play(std::span<const std::uint8_t> input, Use use) {
   (void)silent;
   world w(input);
   try {
-    const auto where = holdfast::url::parse("redis://127.0.0.1:6379?connect-timeout=2s");
+    const auto where = holdfast::url::parse("redis://127.0.0.1:6379?op-timeout=2s");
     auto c = holdfast::detail::client_access::open(where, {}, w);
     try {
       use(c);

@@ -231,7 +231,8 @@ void line::on_alarm(time_point now, crier& cry) {
   if (state_ != state::ready) {
     const time_point end = began_ + settings_.connect_timeout;
     if (now < end) return home_.wake_by(end);
-    return fail(too_late(), loss::in_use, now, cry);
+    passes_ = true;
+    return fail(too_late("connect-timeout"), loss::in_use, now, cry);
   }
   if (in_flight_.empty()) return;
   const time_point sent = in_flight_.front().sent;
@@ -248,8 +249,8 @@ void line::hurry(time_point by) {
 }
 
 // A server that wants plain text may wait for more where TLS begins, and say nothing.
-core::failure line::too_late() const {
-  std::string text = "no connection within the connect-timeout";
+core::failure line::too_late(std::string_view bound) const {
+  std::string text = "no connection within the " + std::string(bound);
   if (settings_.tls && state_ <= state::connecting)
     text += "; if the server does not speak TLS there, open it as redis:";
   return {errc::unavailable, std::move(text)};

@@ -104,13 +104,13 @@ class line {
   bool may_write() const noexcept { return state_ >= state::greeting; }
   bool is_sole() const noexcept { return is_sole_; }  // nothing sent earlier can run any more
   const core::failure& last_failure() const noexcept { return last_failure_; }
-  bool will_pass() const noexcept { return passes_; }  // the last failure: the server said so
+  bool will_pass() const noexcept { return passes_; }  // the last failure: open() tries again
   const std::string& aborted() const noexcept { return aborted_; }  // by on_reply()
   // An answer that no claim waits for: to the greeting, or to what was asked for its own sake.
   bool awaits() const noexcept {
     return state_ == state::connecting || state_ == state::greeting || specials_ > 0;
   }
-  core::failure too_late() const;  // it has not come about within the connect-timeout
+  core::failure too_late(std::string_view bound) const;  // it has not come about within it
 
   bool writing = false;  // somebody is: it takes along what others add
   std::string spare;     // of who writes; keeps its room

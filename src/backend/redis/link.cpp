@@ -44,7 +44,7 @@ link::~link() {
 
 void link::open_first(std::stop_token stop) {
   patience p;
-  p.until = core::saturating_add(env_.now(), settings_.connect_timeout);
+  p.until = core::saturating_add(env_.now(), settings_.rules.op_timeout);
   {
     const std::lock_guard guard(mutex_);
     patience_ = &p;
@@ -113,7 +113,7 @@ void link::answer_patience(time_point now) {
   } else if (!commands_.ready() || raising_) {
     const bool failed = commands_.is_down() && last.code;
     if (!(failed && !commands_.will_pass()) && now < p.until) return;
-    p.why = failed ? last : commands_.too_late();
+    p.why = failed ? last : commands_.too_late("op-timeout");
   }
   patience_ = nullptr;
   p.parker.signal();

@@ -48,8 +48,7 @@ class talker {
     ::close(listener_);
   }
   std::string url() const {
-    return "redis://127.0.0.1:" + std::to_string(testkit::port_of(listener_)) +
-           "?connect-timeout=500ms";
+    return "redis://127.0.0.1:" + std::to_string(testkit::port_of(listener_)) + "?op-timeout=500ms";
   }
 
  private:
@@ -66,7 +65,7 @@ TEST_F(redis_bad_input, a_port_where_nobody_listens) {
 }
 
 TEST_F(redis_bad_input, a_host_that_does_not_exist_or_does_not_answer) {
-  told_of_opening("redis://nowhere.invalid:6379?connect-timeout=2s");
+  told_of_opening("redis://nowhere.invalid:6379?op-timeout=2s");
 }
 
 TEST_F(redis_bad_input, who_answers_but_is_no_redis_server) {

@@ -19,7 +19,7 @@ TEST_F(redis_server_limits,
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
   EXPECT_LT(t.took, 5s);
   // It still takes connections, which prove nothing.
-  const auto opened = told_by([&] { (void)client::open(server.url() + "?connect-timeout=300ms"); });
+  const auto opened = told_by([&] { (void)client::open(server.url() + "?op-timeout=300ms"); });
   EXPECT_EQ(opened.code, outcome::unavailable) << opened.text;
   EXPECT_LT(opened.took, 5s);
   server.go_on();

@@ -134,9 +134,29 @@ TEST_F(redis_outage, one_attempt_fails_at_once_when_nothing_listens) {
     EXPECT_EQ(both.code, errc::unavailable) << both.text;
     EXPECT_LT(both.took, 30s);
   }
-  const auto opened = told_by([&] { (void)client::open(server.url() + "?connect-timeout=60s"); });
+  const auto opened = told_by([&] { (void)client::open(server.url() + "?op-timeout=60s"); });
   EXPECT_EQ(opened.code, errc::unavailable) << opened.text;
   EXPECT_LT(opened.took, 30s);
+}
+
+TEST_F(redis_outage, open_ends_after_the_op_timeout_and_one_connection_after_the_connect_timeout) {
+  redis_server server;
+  tcp_proxy proxy(server.port());
+  proxy.set_both({.swallow = true});
+  const auto t =
+      told_by([&] { (void)client::open(proxy.url() + "?op-timeout=300ms&connect-timeout=1h"); });
+  EXPECT_EQ(t.code, errc::unavailable) << t.text;
+  EXPECT_NE(t.text.find("op-timeout"), std::string::npos) << t.text;
+  const auto before = proxy.counts().accepted;
+  told opened;
+  std::jthread opens([&] {
+    const auto url = proxy.url() + "?op-timeout=1h&connect-timeout=100ms";
+    opened = told_by([&] { (void)client::open(url); });
+  });
+  EXPECT_TRUE(eventually([&] { return proxy.counts().accepted >= before + 2; }));
+  proxy.set_both({});
+  opens.join();
+  EXPECT_EQ(opened.code, std::error_code{}) << opened.text;
 }
 
 TEST_F(redis_outage, a_bound_that_ends_in_it_is_no_busy_lock_and_one_that_outlives_it_is_granted) {

@@ -7,7 +7,7 @@ namespace {
 class redis_tls : public on_redis {};
 
 std::string with(const redis_server& server, const std::string& host, const std::string& options) {
-  return "rediss://" + host + ':' + std::to_string(server.port()) + "?connect-timeout=3s" + options;
+  return "rediss://" + host + ':' + std::to_string(server.port()) + "?op-timeout=3s" + options;
 }
 
 std::string trusting(const redis_server& server, const std::string& ca = "ca") {

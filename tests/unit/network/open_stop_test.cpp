@@ -44,7 +44,7 @@ struct opening {
   explicit opening(const std::string& url)
       : code(std::async(std::launch::async, [url, s = stop.get_token()] {
           std::error_code ec;
-          (void)holdfast::client::open(url + "?connect-timeout=1h", {}, s, ec);
+          (void)holdfast::client::open(url + "?op-timeout=1h&connect-timeout=1h", {}, s, ec);
           return ec;
         })) {}
   void ends_canceled() {
