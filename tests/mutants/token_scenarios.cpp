@@ -44,8 +44,7 @@ std::string the_turns_of_a_grant_are_limited() {
   }
   if (!testkit::all_fall_asleep(threads)) return "not all wait";
   held.unlock();
-  for (auto& one : all)
-    if (!s.passes_until(*one, 1min)) return "one of the crowd was never served";
+  for (auto& one : all) one->result();  // no time has to pass for that
   const auto next = s.attempt(other);
   if (!next) return "not granted";
   return next.token() > highest ? "" : "the next grant has a token that was given before";
