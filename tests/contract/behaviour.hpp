@@ -17,7 +17,7 @@ enum class played : unsigned char {
   in_processes  // with processes where the backend has them, else with threads in their place
 };
 
-enum class needs : unsigned char { nothing, ttl, breaking, outages, durability };
+enum class needs : unsigned char { nothing, ttl, breaking, outages, durability, time };
 
 // In which modes a behaviour is played. The store knows three; a writer is to it what a mutex is,
 // and a recursive lock too: what depends on the store alone is not repeated with those.

@@ -29,7 +29,8 @@ const std::vector<backend_under_test>& backends_under_test() {
        .make = make_shared_file_subject,
        .can = {.ttl = false, .fifo = false, .durable = true, .processes = true, .breakable = false},
        .has_outages = false,
-       .most_not_applicable = 20},
+       .has_time = false,
+       .most_not_applicable = 22},
   };
   return all;
 }

@@ -36,6 +36,7 @@ struct backend_under_test {
   holdfast::features can;
   bool has_outages = false;
   bool downgrades = false;  // readers of other processes see a downgrade at once
+  bool has_time = true;     // for crowds that wait for each other
   std::size_t most_not_applicable = 0;
 };
 

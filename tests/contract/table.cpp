@@ -28,6 +28,7 @@ std::string not_applicable(const behaviour& b, const backend_under_test& backend
       return backend.can.breakable ? "" : "a lock cannot be taken from a living process";
     case needs::outages:
       return backend.has_outages ? "" : "there is no server between the process and its locks";
+    case needs::time: return backend.has_time ? "" : "it takes long, and is shown by file:";
     case needs::durability:
       return backend.can.durable ? "" : "nothing is kept once its last client is gone";
   }

@@ -105,9 +105,8 @@ behaviours waiting() {
       CONTRACT_BEHAVIOUR(12, a_timed_waiter_gets_the_lock_in_time, in_both, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(13, waiters_of_one_client_are_served_in_order, in_threads, one_at_a_time,
                          nothing),
-      CONTRACT_BEHAVIOUR(14, a_thousand_waiters_are_all_served, in_threads, one_at_a_time, nothing),
-      CONTRACT_BEHAVIOUR(15, sixteen_workers_count_without_a_fault, in_both, one_at_a_time,
-                         nothing),
+      CONTRACT_BEHAVIOUR(14, a_thousand_waiters_are_all_served, in_threads, one_at_a_time, time),
+      CONTRACT_BEHAVIOUR(15, sixteen_workers_count_without_a_fault, in_both, one_at_a_time, time),
   };
 }
 
