@@ -1,6 +1,4 @@
 // A server at one of its limits, or at the hands of its administrator.
-#include <filesystem>
-
 #include "stage.hpp"
 
 namespace holdfast::redis_test {
@@ -26,46 +24,6 @@ TEST_F(redis_server_limits,
   EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", "x"}).number == 0; }));
   EXPECT_TRUE(held.held());
   held.release();
-  c.mutex("x").acquire().release();
-}
-
-TEST_F(redis_server_limits, a_server_that_loads_its_data_is_waited_for) {
-  redis_server server(
-      {.config = {"key-load-delay 4000", "loading-process-events-interval-bytes 1024"}});
-  const auto c = client::open(server.url() + "?op-timeout=20s&retry-base=2ms");
-  for (int i = 0; i < 200; ++i)
-    server.command({"SET", "k" + std::to_string(i), std::string(200, 'v')});
-  std::atomic<bool> loading{false};
-  std::error_code ec;
-  std::jthread asks([&] {
-    loading.wait(false);
-    for (int i = 0; i < 3 && !ec; ++i) {
-      auto held = c.mutex("x").acquire({}, {}, ec);
-      if (!ec) held.release(ec);
-    }
-  });
-  server.command({"SAVE"});
-  server.kill_hard();
-  loading = true;
-  loading.notify_all();
-  server.start();
-  asks.join();
-  EXPECT_FALSE(ec) << ec.message();
-}
-
-TEST_F(redis_server_limits, a_server_that_cannot_save_refuses_and_says_so) {
-  redis_server server({.config = {"save 3600 1"}});
-  const auto c = client::open(server.url() + quick);
-  const auto folder = server.command({"CONFIG", "GET", "dir"}).items.at(1).text;
-  std::filesystem::create_directory(folder + "/dump.rdb");
-  server.command({"SET", "k", "v"});
-  server.command({"BGSAVE"});
-  EXPECT_TRUE(eventually([&] { return server.command({"SET", "k", "v"}).is_error(); }));
-  const auto t = told_by([&] { (void)c.mutex("x").try_acquire(); });
-  EXPECT_EQ(t.code, errc::unavailable) << t.text;
-  EXPECT_LT(t.took, 5s);
-  EXPECT_NE(t.text.find("MISCONF"), std::string::npos) << t.text;
-  server.command({"CONFIG", "SET", "stop-writes-on-bgsave-error", "no"});
   c.mutex("x").acquire().release();
 }
 
