@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+
+#include "tests/cli/hang_report.hpp"
 
 namespace holdfast::cli_test {
 namespace {
@@ -143,6 +146,7 @@ ending process::wait() {
     if (terminal_ >= 0) out();  // a full terminal would stop it
     return ::waitpid(pid_, &status, WNOHANG) == pid_;
   });
+  if (!waited_) std::cerr << "it does not end: " << hang_report(pid_) << "it wrote: " << err();
   if (waited_ && WIFEXITED(status)) how_.code = WEXITSTATUS(status);
   if (waited_ && WIFSIGNALED(status)) how_.signal = WTERMSIG(status);
   return how_;

@@ -44,7 +44,7 @@ class process {
   void type(const std::string&);  // into its standard input
   void end_input();
   void signal(int number) const;
-  ending wait();  // {-1, 0} when patience has run out
+  ending wait();  // {-1, 0} when patience has run out, with what it is at on standard error
 
   pid_t foreground_group() const;  // of its terminal
 

@@ -19,7 +19,10 @@ using holdfast::errc;
 // Whether the test was true in a child, which did not crash.
 bool is_true_in_a_child(const std::function<bool()>& test) {
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(test() ? 0 : 1);
+  if (child == 0) {
+    ::alarm(20);  // ends the child if it hangs
+    ::_exit(test() ? 0 : 1);
+  }
   int status = 0;
   return ::waitpid(child, &status, 0) == child && status == 0;
 }

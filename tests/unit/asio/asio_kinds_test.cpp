@@ -174,6 +174,7 @@ TEST_F(asio_kinds, several_locks_of_a_parent_are_not_taken_on_by_its_child) {
   context_.notify_fork(asio::execution_context::fork_prepare);
   const pid_t child = fork();
   if (child == 0) {
+    ::alarm(60);  // ends the child if it hangs
     context_.notify_fork(asio::execution_context::fork_child);
     context_.run_for(30s);
     _exit(code == errc::forked ? 0 : 1);
