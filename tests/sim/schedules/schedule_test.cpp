@@ -37,6 +37,7 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
            18890,   // a user stays with a lost lease while another of its process waits
            35530,   // a script was refused half-way, and its claim was not withdrawn
            57817,   // who wanted several at once took a waiter that did not listen from the line
+           471525,  // who was handed the lock and who watched over that were both lost
            125799,  // several at once, asked for again by text: silence counted from the first send
        })
     EXPECT_EQ(play(draw(seed)).complaint, "") << "seed " << seed;

@@ -39,8 +39,9 @@ struct stay {
 //   owner    | a lock leaves its owner by a request of that owner, or because its time is over.
 //   turns    | in one process, the next turn starts when the earlier one was left.
 //   free     | a lock that is free while somebody waits does not stay so: not for longer than a ttl
-//            | for each lost waiter before it, and a second. Not judged while and shortly after
-//            | messages may have been lost.
+//            | for each lost waiter before it, and a second; anywhere in line, where the lock was
+//            | handed to a lost one. Not judged while and shortly after messages may have been
+//            | lost.
 //   stalled  | nor is it free or a lost holder's for longer than that holder's lease, a ttl for
 //            | each lost waiter, and a second. Lost: gone, or standing still.
 //   ghost    | no client has more claims in line than users who wait. Not judged as above.

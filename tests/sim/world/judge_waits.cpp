@@ -68,7 +68,14 @@ int judge::lost_before_the_first(const lock_state& l) const {
 void judge::judge_freedom(int lock) {
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const bool taken = !now_owner(l).empty() && !head_has_room(l);
-  const int lost = lost_before_the_first(l);
+  int lost = lost_before_the_first(l);
+  // Who handed it to a lost waiter watches over that from its place in line. When that one is lost
+  // too, the timer of the next waiter is still one on the lease before.
+  if (lost >= 0 && l.stalled_since && !l.lost_owner.empty()) {
+    const auto line = world_.server.members_at(l.queue);
+    lost = static_cast<int>(
+        std::count_if(line.begin(), line.end(), [&](std::string_view id) { return is_lost(id); }));
+  }
   // After a FLUSHALL those who wait stand in no line.
   if (taken || (lost < 0 && world_.users_waiting(lock) == 0)) {
     l.free_since.reset();
