@@ -114,17 +114,26 @@ void cohort::leave(turn& t, inquiry* report, time_point now) {
   }
   const bool goes_on = first_ && has_room_for(*of, *first_) && !is_spent(*of, now);
   if (goes_on) {
+    if (of->line_unseen && budget_is_spent(*of, now)) peek_line(*of);
     count(tally::local_handoffs);
     if (report) answer(*report);
     return serve(*of, now);
   }
   if (rules_.options.linger > duration::zero() && !report && may_linger(*of, now)) {
+    if (of->line_unseen) peek_line(*of);
     of->turns_end = saturating_add(now, rules_.options.linger);
     of->renew_at = rules_.can.wanted == wanted_by::poll ? now + polled_every : never;
     return;
   }
   if (report) await(*report, *of, 0);
   release_and_ask(*of);
+}
+
+// Before the grant is kept for others of this client: until somebody waits at the store, they may
+// keep it for long.
+void cohort::peek_line(conversation& c) noexcept {
+  c.line_unseen = planted(mutant::taken_line_not_peeked);
+  if (!c.line_unseen && !c.is_wanted) say(c, conversation::peek_line);
 }
 
 bool cohort::may_linger(const conversation& c, time_point now) const noexcept {
@@ -172,6 +181,8 @@ failure cohort::downgrade(turn& t, time_point now) {
   if (rules_.can.downgrade && c.places == 1) {
     c.how = mode::shared;
     say(c, conversation::downgrade);
+  } else if (c.line_unseen) {
+    peek_line(c);
   }
   serve(c, now);
   return {};

@@ -152,6 +152,7 @@ class cohort {
   void stop_asking();
   void release(conversation&);
   void release_and_ask(conversation&);
+  void peek_line(conversation&) noexcept;
   bool may_linger(const conversation&, time_point now) const noexcept;
   static time_point linger_end(const conversation&) noexcept;
   void serve(conversation&, time_point now);

@@ -20,6 +20,7 @@ void cohort::on_granted(conversation& c, const grant& g) {
   c.number = g.number;
   c.deadline = g.deadline;
   c.is_wanted = g.others_wait || rules_.can.wanted == wanted_by::silent;
+  c.line_unseen = g.line_unseen;
   c.turns = c.places = 0;
   c.shown = c.is_lost = c.is_fresh = c.waits_for_renewal = false;
   c.handed_rest = {};

@@ -106,6 +106,7 @@ bool cohort::start_turn(conversation& c, time_point now) {
   if (c.inside_first && c.turns_end == never)
     c.turns_end = saturating_add(now, rules_.options.turn_time);
   let_in(c, t);
+  if (t.is_share && c.line_unseen) peek_line(c);
   t.deadline.store(std::min(c.deadline, t.own_limit()), std::memory_order_relaxed);
   t.is_open.store(t.is_share && is_open(c), std::memory_order_release);
   if (c.turns < std::numeric_limits<std::uint16_t>::max()) ++c.turns;

@@ -19,11 +19,12 @@ namespace holdfast::core {
 //   asking      | acquire   | held (granted), idle (refused), withdrawing (cancel)
 //   withdrawing | cancel    | idle (ended), held (granted: too late to withdraw)
 //   held        | renew,    | releasing (release)
-//               | downgrade |
+//               | downgrade,|
+//               | peek_line |
 //   releasing   | release   | idle (ended)
 //
 // Verbs are noted in `todo` under the slot's lock and said by the slot without it, each once, in
-// the order acquire, cancel, downgrade, renew, release.
+// the order acquire, cancel, downgrade, peek_line, renew, release.
 struct conversation final : claim_sink {
   using short_time = std::chrono::duration<std::uint32_t, std::micro>;
   struct rarely {  // of an acquire
@@ -31,7 +32,14 @@ struct conversation final : claim_sink {
     gathering with;
   };
   enum class state : unsigned char { idle, asking, withdrawing, held, releasing };
-  enum verb : unsigned char { acquire = 1, cancel = 2, renew = 4, release = 8, downgrade = 16 };
+  enum verb : unsigned char {
+    acquire = 1,
+    cancel = 2,
+    renew = 4,
+    release = 8,
+    downgrade = 16,
+    peek_line = 32,
+  };
 
   explicit conversation(detail::slot& s) noexcept : home(s) {}
 
@@ -56,6 +64,7 @@ struct conversation final : claim_sink {
 
   // While it holds a grant.
   bool is_wanted = false;          // somebody else waits for it
+  bool line_unseen = false;        // or may wait: asked before it is kept for long
   bool shown = false;              // it was renewed
   bool is_lost = false;            // nothing may start under it any more
   bool is_fresh = false;           // renewed for who starts now: what is left has to do

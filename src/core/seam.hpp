@@ -9,6 +9,7 @@
 //   cancel           | ended, or granted when it was too late to withdraw (then release follows)
 //   renew(ticket)    | moved(ticket), or lost, or nothing: an unknown outcome, asked again later
 //   downgrade        | nothing: what was exclusive is shared once the store has heard of it
+//   peek_line        | wanted when somebody waits, else nothing
 //   release          | ended
 //   (unasked)        | lost, wanted
 //
@@ -95,6 +96,7 @@ struct grant {
   bool others_wait = false;     // somebody waits at the store already
   bool handed = false;  // handed over for a short window: the first turn starts at once, and is
                         // renewed before the window ends
+  bool line_unseen = false;  // somebody may wait of whom the grant could not tell: see peek_line()
 };
 
 struct failure {
@@ -139,6 +141,9 @@ class claim {
   // While held exclusively, once: from here on it is a share, under the same number. Where a store
   // cannot do that (capabilities::downgrade) it stays exclusive there, which harms nobody.
   virtual void downgrade() {}
+  // While held, of a grant with line_unseen. Waiters that came before the grant count on the first
+  // of them to ask for the lock, and that one may be lost.
+  virtual void peek_line() {}
   virtual void release(
       const succession* next) = 0;  // next: as release(), then next->who->acquire(next->how)
   virtual bool others_wait() { return true; }  // wanted_by::poll; by the holder, while held

@@ -155,6 +155,7 @@ void slot::say_all(lock& l, conversation& c, unsigned todo) noexcept {
   if (todo & conversation::acquire) claim.acquire(how);
   if (todo & conversation::cancel) claim.cancel();
   if (todo & conversation::downgrade) claim.downgrade();
+  if ((todo & conversation::peek_line) && !(todo & conversation::release)) claim.peek_line();
   if (next) {
     const core::succession heir{&claim_of(*next), heirs};
     claim.release(&heir);

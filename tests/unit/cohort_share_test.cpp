@@ -27,6 +27,15 @@ class a_cohort_of_readers : public a_cohort {
     if (c) grant_to(*c, number, ttl);
     return c;
   }
+  conversation* grant_past_a_line(std::int64_t number) {
+    conversation* const c = said(conversation::acquire);
+    if (!c) return c;
+    grant g{.number = number, .deadline = env.now() + 30s, .seen = env.now()};
+    g.line_unseen = true;
+    machine.on_granted(*c, g);
+    complete_answered();
+    return c;
+  }
 };
 
 TEST_F(a_cohort_of_readers, are_let_in_together_with_one_token) {
@@ -235,6 +244,57 @@ TEST_F(a_cohort_of_readers, an_idle_grant_is_given_back_when_somebody_waits_or_i
   env.advance(29s);
   tick();
   EXPECT_EQ(said(conversation::release), claim) << "before its ttl has run out";
+}
+
+// A lock taken past a line: the first waiter is to ask for it, but that one may be lost.
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_once_before_it_is_kept) {
+  rules.options.linger = 60s;
+  caller a, b;
+  enter(a);
+  conversation* const claim = grant_past_a_line(7);
+  EXPECT_TRUE(silent()) << "nobody is kept waiting by it yet";
+  leave(a);
+  EXPECT_EQ(said(conversation::peek_line), claim);
+  enter(b);
+  leave(b);
+  EXPECT_TRUE(silent());
+  machine.on_wanted(*claim);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_its_turns_are_spent) {
+  rules.options.turns = 2;
+  caller a, b, c, d;
+  for (caller* w : {&a, &b, &c, &d}) enter(*w);
+  conversation* const claim = grant_past_a_line(7);
+  leave(a);
+  EXPECT_TRUE(silent()) << "it has a turn left, whoever waits";
+  leave(b);
+  EXPECT_EQ(said(conversation::peek_line), claim);
+  machine.on_wanted(*claim);
+  leave(c);
+  EXPECT_FALSE(d.answered);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_readers_come_in) {
+  rules.can.downgrade = false;
+  caller a;
+  enter(a);
+  conversation* const claim = grant_past_a_line(7);
+  EXPECT_EQ(machine.downgrade(*a.granted, env.now()).code, std::error_code());
+  EXPECT_EQ(said(conversation::peek_line), claim);
+  leave(a);
+}
+
+TEST_F(a_cohort_of_readers, a_grant_that_is_wanted_asks_for_no_line) {
+  rules.options.linger = 60s;
+  caller a;
+  enter(a);
+  conversation* const claim = grant_past_a_line(7);
+  machine.on_wanted(*claim);
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim);
 }
 
 TEST_F(a_cohort_of_readers, a_release_that_reports_does_not_linger) {

@@ -164,6 +164,25 @@ TEST_F(redis_recipe, a_holder_that_listens_from_now_on_asks_whether_somebody_wai
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "it has been told";
 }
 
+TEST_F(redis_recipe, only_a_take_does_not_tell_whether_somebody_waits) {
+  hold();
+  EXPECT_TRUE(steps.line_unseen());
+  EXPECT_EQ(steps.peek_line().send, operation::peek_line);
+  EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "one after the other";
+  EXPECT_EQ(hear(operation::peek_line, verdict::done).send, operation::peek_line)
+      << "it was asked before this client listened";
+  reply r = answer(operation::peek_line, verdict::done);
+  r.others = true;
+  EXPECT_EQ(steps.on(r, now, rules).what, tell::wanted);
+  EXPECT_EQ(steps.peek_line().send, operation::none) << "it has been told";
+  steps.release(now);
+  EXPECT_EQ(steps.peek_line().send, operation::none) << "it is not held";
+  hear(operation::release, verdict::done);
+  steps.acquire(false, 10s, now);
+  hear(operation::join, verdict::granted);
+  EXPECT_FALSE(steps.line_unseen());
+}
+
 TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
   hold();
   steps.renew(10s);

@@ -91,6 +91,13 @@ void claim::downgrade() {
   });
 }
 
+void claim::peek_line() {
+  verb([&](time_point now, crier& cry) {
+    carry_out(steps_.peek_line(), now, cry);
+    return sends::soon;
+  });
+}
+
 // The next claim gets in line in the same step, so that the lock goes on to whoever was first and
 // one command does for both.
 void claim::release(const core::succession* next) {
@@ -233,8 +240,8 @@ core::failure claim::reason() {
 void claim::say(tell what) {
   switch (what) {
     case tell::granted:  // nothing of it changes before the core has heard of it
-      return sink_.granted(
-          {steps_.number(), steps_.deadline(), steps_.since(), others_waited_, steps_.handed()});
+      return sink_.granted({steps_.number(), steps_.deadline(), steps_.since(), others_waited_,
+                            steps_.handed(), steps_.line_unseen()});
     case tell::refused: return sink_.refused(reason());
     case tell::wanted: return sink_.wanted();
     case tell::moved: {

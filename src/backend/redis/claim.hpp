@@ -26,6 +26,7 @@ class claim final : public core::claim, private core::news {
   void cancel() override;
   void renew(duration ttl, std::uint32_t ticket) override;
   void downgrade() override;
+  void peek_line() override;
   void release(const core::succession* next) override;
   std::string owner() const override;
 

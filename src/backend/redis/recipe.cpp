@@ -1,6 +1,7 @@
 #include "backend/redis/recipe.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/mutant.hpp"
 
@@ -76,6 +77,13 @@ actions recipe::downgrade() noexcept {
   return send(operation::downgrade);
 }
 
+actions recipe::peek_line() noexcept {
+  if (state_ != state::held || others_wait_) return {};
+  peeks_again_ = peeking_;  // what is answered first may have been asked too early
+  if (std::exchange(peeking_, true) || downgrading_) return {};
+  return send(question());
+}
+
 actions recipe::release(time_point now) noexcept {
   if (state_ == state::lost) return become_fresh(tell::ended, errc::not_held);
   if (state_ != state::held) return {};
@@ -123,12 +131,13 @@ actions recipe::become_held(std::int64_t number, time_point deadline, bool other
                             time_point now) noexcept {
   if (!planted(mutant::late_reply_accepted)) ++epoch_;  // what else was asked is of no interest
   state_ = state::held;
-  peeking_ = false;
+  peeking_ = peeks_again_ = false;
   asked_since_ = now;
   number_ = number;
   deadline_ = deadline;
   others_wait_ = others || wanted_early_;
   handed_ = handed;
+  line_unseen_ = false;
   actions out;
   out.sleeps = true;
   out.what = tell::granted;

@@ -37,6 +37,7 @@
 //   queued    | grant                         |           |
 //             | subscribed                    | held      | send peek_line: nobody could tell it
 //             | done, and somebody waits      | held      | tell wanted, once
+//             | peek line                     | held      | send peek_line: a take saw no line
 //             | downgrade, cut                | held      | it is a reader; send downgrade
 //             | release                       | releasing | send let go, or release when somebody
 //             |                               |           | waits or the server has notes
@@ -107,6 +108,7 @@ class recipe {
   actions cancel(time_point now) noexcept;
   actions renew(duration ttl) noexcept;
   actions downgrade() noexcept;
+  actions peek_line() noexcept;
   actions release(time_point now) noexcept;
   // The lock is asked for in the same step as another claim's release.
   actions succeed(duration ttl, time_point now) noexcept;
@@ -154,6 +156,7 @@ class recipe {
   time_point since() const noexcept { return asked_since_; }  // held: the grant arrived
   bool others_wait() const noexcept { return others_wait_; }
   bool handed() const noexcept { return handed_; }
+  bool line_unseen() const noexcept { return line_unseen_; }
 
  private:
   using verdict = reply::verdict;
@@ -191,11 +194,13 @@ class recipe {
   bool gathered_ = false;
   bool downgrading_ = false;  // not answered yet
   bool peeking_ = false;      // likewise
+  bool peeks_again_ = false;  // once that is answered
   bool one_attempt_ = false;
   bool others_wait_ = false;
   bool wanted_early_ = false;  // before it heard of the grant
   bool handed_ = false;
-  bool known_ = false;  // the server may keep notes on it
+  bool line_unseen_ = false;  // the grant did not tell whether somebody waits
+  bool known_ = false;        // the server may keep notes on it
   bool looks_ = false;
   bool contended_ = false;       // somebody waited when it was released last
   bool saw_bad_number_ = false;  // since its acquire

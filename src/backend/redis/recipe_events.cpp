@@ -54,8 +54,10 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
   switch (r.what) {
     case verdict::granted: {
       const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
-      return become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)), r.others, false,
-                         now);
+      const actions out = become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)),
+                                      r.others, false, now);
+      line_unseen_ = r.to == operation::take;
+      return out;
     }
     case verdict::bad_number: return on_bad_number(r, now, t);
     case verdict::queued: return on_queued(r, now);
@@ -182,8 +184,8 @@ actions recipe::on_downgrade_reply(const reply& r, time_point now, const terms& 
 actions recipe::on_line_reply(const reply& r, time_point now, const terms& t) noexcept {
   if (state_ != state::held || !peeking_) return {};
   if (r.what == verdict::not_now) return pause(now, t);
-  peeking_ = false;
-  return r.others ? become_wanted() : actions{};
+  peeking_ = std::exchange(peeks_again_, false) && !r.others;
+  return r.others ? become_wanted() : send(question());
 }
 
 actions recipe::become_wanted() noexcept {
@@ -273,8 +275,7 @@ operation recipe::question() const noexcept {
 actions recipe::on_subscribed(time_point now) noexcept {
   if (state_ == state::held && !others_wait_) {
     // A waiter that came before this client listened could not tell it that somebody waits.
-    peeking_ = !planted(mutant::line_not_peeked);
-    return downgrading_ ? actions{} : send(question());
+    return planted(mutant::line_not_peeked) ? actions{} : peek_line();
   }
   if (state_ != state::queued) return {};
   actions out = send(operation::join);

@@ -34,10 +34,11 @@ TEST(sim, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
 TEST(sim, all_promises_are_kept_where_they_once_were_not) {
   plant(nullptr);
   for (const std::uint64_t seed : {
-           18890,   // a user stays with a lost lease while another of its process waits
-           35530,   // a script was refused half-way, and its claim was not withdrawn
-           57817,   // who wanted several at once took a waiter that did not listen from the line
-           471525,  // who was handed the lock and who watched over that were both lost
+           18890,    // a user stays with a lost lease while another of its process waits
+           772105,   // a script was refused half-way, and its claim was not withdrawn
+           57817,    // who wanted several at once took a waiter that did not listen from the line
+           471525,   // who was handed the lock and who watched over that were both lost
+           1072013,  // who took a lock past a lost waiter kept it, though others waited behind that
            125799,  // several at once, asked for again by text: silence counted from the first send
        })
     EXPECT_EQ(play(draw(seed)).complaint, "") << "seed " << seed;

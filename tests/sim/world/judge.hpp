@@ -109,7 +109,6 @@ class judge {
     std::optional<moment> free_since;
     std::string idle;  // who has it with nobody inside
     moment idle_since{};
-    bool had_lost_head = false;  // while it was idle a lost waiter was first in line
     std::unordered_map<std::string, moment> queued_at;  // first, of shares and permits
     int lost_ahead = 0;  // most waiters that were lost, before one that is not, since it was free
     std::optional<moment> stalled_since;        // free or a lost holder's, while somebody waits

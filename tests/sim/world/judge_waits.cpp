@@ -206,13 +206,9 @@ void judge::judge_idleness(int lock) {
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();
     l.idle_since = now;
-    l.had_lost_head = false;
     return;
   }
-  // The first in line tells the holder. Those behind a lost one find that out after their own ttl.
-  l.had_lost_head = l.had_lost_head || (!l.line.empty() && is_lost(l.line.front()));
-  const moment most = idle_max_ + (l.had_lost_head ? lease_max_ : 0ns);
-  if (is_excused() || now - std::max(l.idle_since, excused_until_) <= most) return;
+  if (is_excused() || now - std::max(l.idle_since, excused_until_) <= idle_max_) return;
   complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
            " with nobody inside");
 }
