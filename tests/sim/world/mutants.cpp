@@ -165,6 +165,8 @@ const std::vector<protocol_mutant>& all() {
        mutant::silence_dated_back},
       {"turn_before_release", 15, "no new turn before the old lease is left (SAFETY 6)",
        mutant::turn_before_release},
+      {"settled_outcome_kept", 57, "close() tells what is left, not what once was (rule 6)",
+       mutant::settled_outcome_kept},
       {"multi_deadlocks", 204, "several locks are taken in one order (SAFETY 6)",
        mutant::multi_deadlocks},
       {"linger_kept", 21, "lingering ends when somebody waits (SAFETY 6)", mutant::linger_kept},

@@ -91,7 +91,7 @@ void world::close_all() {
   for (process& p : processes_) {
     if (p.where->is_dead()) continue;
     for (const auto& u : p.users) u->end();
-    if (!p.runs->close() && schedule.faults.empty() && schedule.slow_share == 0 &&
+    if (!p.runs->close() && !schedule.kill_forbidden && schedule.slow_share == 0 &&
         !schedule.parts_wait)
       watch.complain("left: a client leaves something behind though all is well");
     p.runs.reset();
