@@ -20,8 +20,20 @@ holdfast_optional_backend(redis HOLDFAST_WITH_REDIS)
 holdfast_optional_backend(zookeeper HOLDFAST_WITH_ZOOKEEPER)
 holdfast_optional_backend(mysql HOLDFAST_WITH_MYSQL)
 
-# Asio: inside the redis backend, and for programs that include holdfast/asio.hpp.
+set(holdfast_backend_folders ${holdfast_backends})
+list(TRANSFORM holdfast_backend_folders PREPEND backend/)
+
+# Sockets, TLS and the loop of events: for the backends that talk to a server.
+if(HOLDFAST_WITH_REDIS)
+  set(HOLDFAST_WITH_NETWORK ON)
+endif()
+if(HOLDFAST_WITH_NETWORK)
+  list(APPEND holdfast_definitions HOLDFAST_WITH_NETWORK)
+  find_package(OpenSSL REQUIRED)
+endif()
+
+# Asio: inside src/io/network, and for programs that include holdfast/asio.hpp.
 set(holdfast_boost 1.81)
-if(HOLDFAST_WITH_REDIS OR HOLDFAST_WITH_ASIO)
+if(HOLDFAST_WITH_NETWORK OR HOLDFAST_WITH_ASIO)
   find_package(Boost ${holdfast_boost} REQUIRED)
 endif()

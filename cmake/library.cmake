@@ -1,13 +1,13 @@
 # The library, in as many flavours as something needs: plain, with planted faults, sanitized.
-set(holdfast_globs ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/src/core/*.cpp
-  ${PROJECT_SOURCE_DIR}/src/io/*.cpp)
-foreach(folder IN LISTS holdfast_backends)
-  list(APPEND holdfast_globs ${PROJECT_SOURCE_DIR}/src/backend/${folder}/*.cpp)
-endforeach()
-if(HOLDFAST_WITH_REDIS)
+set(holdfast_globs ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/src/io/*.cpp)
+if(HOLDFAST_WITH_NETWORK)
   list(APPEND holdfast_globs ${PROJECT_SOURCE_DIR}/src/io/network/*.cpp)
 endif()
 file(GLOB holdfast_sources CONFIGURE_DEPENDS ${holdfast_globs})
+foreach(folder IN ITEMS base seam claim cohort api multi LISTS holdfast_backend_folders)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  list(APPEND holdfast_sources ${found})
+endforeach()
 list(APPEND holdfast_sources ${holdfast_redis_scripts_file})
 
 # What everything of this project is compiled with; never handed to users of the library. GCC 12
@@ -59,11 +59,13 @@ function(holdfast_flavour target)
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE ${holdfast_definitions} PUBLIC ${arg_DEFINES})
   target_link_libraries(${target} PUBLIC Threads::Threads)
-  if(HOLDFAST_WITH_REDIS)
+  if(HOLDFAST_WITH_NETWORK)
     # Of OpenSSL the headers alone: it is loaded when a TLS connection is made.
     target_include_directories(${target} SYSTEM PRIVATE ${OPENSSL_INCLUDE_DIR})
-    target_link_libraries(${target}
-      PRIVATE $<BUILD_INTERFACE:Boost::headers> ${CMAKE_DL_LIBS} PkgConfig::hiredis)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:Boost::headers> ${CMAKE_DL_LIBS})
+  endif()
+  if(HOLDFAST_WITH_REDIS)
+    target_link_libraries(${target} PRIVATE PkgConfig::hiredis)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON POSITION_INDEPENDENT_CODE ON)
   if(arg_FOR_TESTS)

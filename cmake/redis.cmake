@@ -1,13 +1,11 @@
-# What the redis backend needs beside Boost.Asio: hiredis' parser, the headers of OpenSSL, and its
-# scripts as C++.
-find_package(OpenSSL REQUIRED)
+# What the redis backend needs beside the network: hiredis' parser, and its scripts as C++.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 
 # Each script stands behind shared.lua, some behind members.lua too, but those that are not about
 # one lock.
 function(holdfast_redis_scripts output)
-  set(folder ${PROJECT_SOURCE_DIR}/src/backend/redis/scripts)
+  set(folder ${PROJECT_SOURCE_DIR}/src/backend/redis/layouts/string/scripts)
   file(READ ${folder}/shared.lua shared)
   file(READ ${folder}/members.lua members)
   set(entries "")
@@ -30,7 +28,7 @@ function(holdfast_redis_scripts output)
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
     ${folder}/shared.lua ${folder}/members.lua)
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT "\
-#include \"backend/redis/scripts.hpp\"
+#include \"backend/redis/layouts/string/scripts.hpp\"
 
 namespace holdfast::redis {
 

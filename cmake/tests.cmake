@@ -27,7 +27,7 @@ function(holdfast_test_program target testkit)
     add_executable(${target} ${sources})
     target_link_libraries(${target} PRIVATE ${testkit} holdfast_inside GTest::gmock
       GTest::gtest_main)
-    if(HOLDFAST_WITH_REDIS)  # they have TLS servers; the library loads OpenSSL by itself
+    if(HOLDFAST_WITH_NETWORK)  # they have TLS servers; the library loads OpenSSL by itself
       target_link_libraries(${target} PRIVATE OpenSSL::SSL)
     endif()
     holdfast_quick_to_compile(${target} ${testkit})

@@ -1,11 +1,11 @@
 #include <holdfast/guard.hpp>
 
-#include "core/blocked.hpp"
-#include "core/client_access.hpp"
-#include "core/client_impl.hpp"
-#include "core/fail.hpp"
+#include "api/client_access.hpp"
+#include "base/fail.hpp"
+#include "cohort/blocked.hpp"
+#include "cohort/client_impl.hpp"
 #ifdef HOLDFAST_WITH_REDIS
-#include "backend/redis/scripts.hpp"
+#include "backend/redis/layouts/string/scripts.hpp"
 #endif
 
 namespace holdfast::inline v0 {

@@ -1,8 +1,7 @@
 // The backends of this build: the one place that knows them all.
-#include "core/registry.hpp"
+#include "seam/registry.hpp"
 
 #include "backend/file/backend.hpp"
-#include "core/client_access.hpp"
 #include "io/real_environment.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
 #include "backend/memory/backend.hpp"
@@ -51,11 +50,7 @@ environment& environment_of([[maybe_unused]] const url& where, environment& real
   return real;
 }
 
+environment& system_environment() { return io::real_environment(); }
+
 }  // namespace core
-
-namespace detail {
-
-core::environment& client_access::system_environment() { return io::real_environment(); }
-
-}  // namespace detail
 }  // namespace holdfast

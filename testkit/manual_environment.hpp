@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 
 namespace holdfast::testkit {
 

@@ -47,7 +47,7 @@ class url {
   struct parts;  // opaque
 
  private:
-  friend struct secret_access;  // src/core/secret.hpp: for the transport that authenticates
+  friend struct secret_access;  // src/base/secret.hpp: for the transport that authenticates
   explicit url(std::shared_ptr<const parts> p) noexcept : parts_(std::move(p)) {}
   std::shared_ptr<const parts> parts_;
 };

@@ -5,9 +5,9 @@
 #include "io/random.hpp"
 #include "io/thread_worker.hpp"
 #include "io/timer_alarm.hpp"
-#ifdef HOLDFAST_WITH_REDIS
-#include "core/network.hpp"
-#include "io/network/asio_loop.hpp"
+#ifdef HOLDFAST_WITH_NETWORK
+#include "base/network.hpp"
+#include "io/network/event_loop.hpp"
 #endif
 
 namespace holdfast::io {
@@ -28,7 +28,7 @@ class environment_of_linux final : public core::environment {
   std::unique_ptr<core::worker> make_worker(const char* name) override {
     return std::make_unique<thread_worker>(name);
   }
-#ifdef HOLDFAST_WITH_REDIS
+#ifdef HOLDFAST_WITH_NETWORK
   std::unique_ptr<core::event_loop> make_loop(core::loop_user& user, core::driven_by how,
                                               const char* name) override {
     return make_asio_loop(user, how, name);

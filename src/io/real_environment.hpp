@@ -1,6 +1,6 @@
 // The real environment: CLOCK_BOOTTIME, getrandom, timerfd.
 #pragma once
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 
 namespace holdfast::io {
 

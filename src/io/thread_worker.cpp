@@ -6,8 +6,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/quiet_thread.hpp"
 #include "io/fork_mark.hpp"
-#include "io/quiet_thread.hpp"
 
 namespace holdfast::io {
 
@@ -34,7 +34,7 @@ void thread_worker::state::start(const std::shared_ptr<state>& self) {
     kept->run();
     return nullptr;
   };
-  started = start_quiet_thread(thread, name.c_str(), body, handed.get());
+  started = core::start_quiet_thread(thread, name.c_str(), body, handed.get());
   if (!started)
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             "holdfast cannot start a thread");
@@ -82,7 +82,7 @@ thread_worker::~thread_worker() {
     if (!s.started) return;
     s.changed.notify_one();
   }
-  end_quiet_thread(s.thread);
+  core::end_quiet_thread(s.thread);
 }
 
 }  // namespace holdfast::io

@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 
 namespace holdfast::io {
 

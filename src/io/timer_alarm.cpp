@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "core/log.hpp"
+#include "base/log.hpp"
+#include "base/quiet_thread.hpp"
 #include "io/fork_mark.hpp"
-#include "io/quiet_thread.hpp"
 
 namespace holdfast::io {
 
@@ -80,7 +80,7 @@ bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
     kept->run();
     return nullptr;
   };
-  started = start_quiet_thread(thread, name.c_str(), body, handed);
+  started = core::start_quiet_thread(thread, name.c_str(), body, handed);
   if (!started) delete handed;
   return started;
 }
@@ -165,7 +165,7 @@ timer_alarm::~timer_alarm() {
     if (!s.started) return;
     if (s.armed != state::rings_anyway) s.arm(core::time_point{});
   }
-  end_quiet_thread(s.thread);
+  core::end_quiet_thread(s.thread);
 }
 
 }  // namespace holdfast::io

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/client_access.hpp"
-#include "core/follower.hpp"
-#include "core/network.hpp"
+#include "api/client_access.hpp"
+#include "base/follower.hpp"
+#include "base/network.hpp"
 #include "testkit/manual_environment.hpp"
 
 namespace fuzzed {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "backend/file/naming.hpp"
-#include "core/name.hpp"
-#include "core/percent.hpp"
+#include "base/percent.hpp"
+#include "seam/name.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
-#include "backend/redis/recipe.hpp"
-#include "backend/redis/resp.hpp"
-#include "backend/redis/speech.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
+#include "backend/redis/recipes/queueing.hpp"
+#include "backend/redis/transport/resp.hpp"
 
 namespace {
 

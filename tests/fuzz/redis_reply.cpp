@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "backend/redis/resp.hpp"
+#include "backend/redis/transport/resp.hpp"
 
 namespace {
 

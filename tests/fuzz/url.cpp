@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/secret.hpp"
+#include "base/secret.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "../fault/file_stage.hpp"
 #include "testkit/servers/redis_server.hpp"
+#include "tests/fault/file/stage.hpp"
 
 namespace holdfast::interop_test {
 namespace {

@@ -1,7 +1,7 @@
 // Those that hold a lock together, or some permits of a semaphore, and those that wait for them.
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
-#include "tests/unit/memory_party.hpp"
+#include "tests/unit/backend/memory/party.hpp"
 
 namespace holdfast::mutants {
 namespace {

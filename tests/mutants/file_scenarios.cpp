@@ -5,8 +5,8 @@
 
 #include <chrono>
 
+#include "api/client_access.hpp"
 #include "call.hpp"
-#include "core/client_access.hpp"
 #include "folder.hpp"
 #include "scenario.hpp"
 #include "testkit/manual_environment.hpp"

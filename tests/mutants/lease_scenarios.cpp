@@ -1,10 +1,10 @@
 // Deadlines, and how their passing is told.
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
-#include "core/async_operation.hpp"
-#include "core/blocked.hpp"
-#include "core/slot.hpp"
-#include "core/turn.hpp"
+#include "api/async_operation.hpp"
+#include "cohort/blocked.hpp"
+#include "cohort/local_lock.hpp"
+#include "cohort/turn.hpp"
 #include "scene.hpp"
 
 namespace holdfast::mutants {

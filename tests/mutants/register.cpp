@@ -18,7 +18,7 @@ struct line {
 constexpr line lines[] = {
 #define HOLDFAST_MUTANT(name, rule) {core::mutant::name, #name, rule},
 #define HOLDFAST_SIM_MUTANT(name, rule)
-#include "core/mutants.def"
+#include "base/mutants.def"
 #undef HOLDFAST_MUTANT
 };
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::mutants {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/client_access.hpp"
+#include "api/client_access.hpp"
 
 namespace holdfast::mutants {
 namespace {

@@ -2,7 +2,7 @@
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_REDIS
 #include "call.hpp"
-#include "io/network/baton.hpp"
+#include "io/network/leader_followers.hpp"
 
 namespace holdfast::mutants {
 namespace {

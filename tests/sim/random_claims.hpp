@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/redis/scripts.hpp"
+#include "backend/redis/layouts/string/scripts.hpp"
 #include "tests/sim/random_commands.hpp"
 
 namespace holdfast::sim {

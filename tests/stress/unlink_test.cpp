@@ -8,8 +8,8 @@
 #include <random>
 #include <thread>
 
-#include "core/client_access.hpp"
-#include "core/environment.hpp"
+#include "api/client_access.hpp"
+#include "base/environment.hpp"
 #include "crowd.hpp"
 #include "io/real_environment.hpp"
 #include "mixed_player.hpp"

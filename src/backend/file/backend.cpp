@@ -4,11 +4,11 @@
 
 #include <utility>
 
-#include "backend/file/census.hpp"
 #include "backend/file/claim.hpp"
-#include "backend/file/complaint.hpp"
-#include "core/fail.hpp"
-#include "core/mutant.hpp"
+#include "backend/file/error_text.hpp"
+#include "backend/file/holder_scan.hpp"
+#include "base/fail.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::file {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <memory>
 
-#include "core/registry.hpp"
-#include "core/seam.hpp"
+#include "seam/backend.hpp"
+#include "seam/registry.hpp"
 
 namespace holdfast::file {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "backend/file/complaint.hpp"
+#include "backend/file/error_text.hpp"
 
 namespace holdfast::file {
 namespace {

@@ -4,13 +4,13 @@
 #include <mutex>
 #include <string>
 
-#include "backend/file/bell.hpp"
 #include "backend/file/recipe.hpp"
 #include "backend/file/record.hpp"
+#include "backend/file/release_notice.hpp"
 #include "backend/file/transport.hpp"
 #include "backend/file/waiter_threads.hpp"
-#include "core/fork.hpp"
-#include "core/seam.hpp"
+#include "base/fork.hpp"
+#include "seam/claim.hpp"
 
 namespace holdfast::file {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backend/file/claim.hpp"
-#include "backend/file/complaint.hpp"
+#include "backend/file/error_text.hpp"
 
 namespace holdfast::file {
 namespace {

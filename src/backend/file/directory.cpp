@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "backend/file/complaint.hpp"
+#include "backend/file/error_text.hpp"
 #include "backend/file/naming.hpp"
-#include "core/fail.hpp"
-#include "core/log.hpp"
-#include "core/mutant.hpp"
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::file {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "backend/file/descriptors.hpp"
-#include "core/seam.hpp"
+#include "seam/claim.hpp"
 
 namespace holdfast::file {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/file/directory.hpp"
-#include "core/fail.hpp"
+#include "base/fail.hpp"
 
 namespace holdfast::file {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "core/mutant.hpp"
-#include "core/percent.hpp"
+#include "base/mutant.hpp"
+#include "base/percent.hpp"
 
 namespace holdfast::file {
 namespace {

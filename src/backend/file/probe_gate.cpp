@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backend/file/naming.hpp"
-#include "backend/file/soon.hpp"
+#include "backend/file/retry_briefly.hpp"
 
 namespace holdfast::file {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::file {
 

@@ -7,9 +7,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "backend/file/complaint.hpp"
+#include "backend/file/error_text.hpp"
 #include "backend/file/naming.hpp"
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::file {
 namespace {

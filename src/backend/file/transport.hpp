@@ -9,11 +9,11 @@
 
 #include "backend/file/descriptors.hpp"
 #include "backend/file/directory.hpp"
+#include "backend/file/holder_bytes.hpp"
 #include "backend/file/probe_gate.hpp"
 #include "backend/file/recipe.hpp"
 #include "backend/file/record.hpp"
 #include "backend/file/record_view.hpp"
-#include "backend/file/seats.hpp"
 #include "backend/file/unused_files.hpp"
 #include "backend/file/waiters_file.hpp"
 

@@ -7,10 +7,10 @@
 #include <array>
 
 #include "backend/file/flocked_file.hpp"
+#include "backend/file/holder_bytes.hpp"
 #include "backend/file/naming.hpp"
 #include "backend/file/record.hpp"
-#include "backend/file/seats.hpp"
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::file {
 namespace {

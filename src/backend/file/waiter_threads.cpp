@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-#include "io/quiet_thread.hpp"
+#include "base/quiet_thread.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -52,7 +52,7 @@ bool waiter_threads::post(blocking_job& job) noexcept try {
   }
   auto hold = std::make_unique<std::shared_ptr<shared>>(shared_);
   pthread_t thread;
-  if (!io::start_quiet_thread(thread, "holdfast-flock", run, hold.get())) {
+  if (!core::start_quiet_thread(thread, "holdfast-flock", run, hold.get())) {
     shared_->queue.pop_back();
     return false;
   }

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "backend/memory/shared_servers.hpp"
-#include "core/fail.hpp"
+#include "base/fail.hpp"
 
 namespace holdfast::memory {
 

@@ -4,7 +4,7 @@
 
 #include "backend/memory/claim.hpp"
 #include "backend/memory/query.hpp"
-#include "core/registry.hpp"
+#include "seam/registry.hpp"
 
 namespace holdfast::memory {
 

@@ -4,11 +4,11 @@
 #include <new>
 #include <string>
 
-#include "backend/memory/gatherings.hpp"
-#include "backend/memory/ledger.hpp"
+#include "backend/memory/group_barrier.hpp"
+#include "backend/memory/orphan_withdrawals.hpp"
 #include "backend/memory/transport.hpp"
-#include "core/crier.hpp"
-#include "core/seam.hpp"
+#include "base/event_queue.hpp"
+#include "seam/claim.hpp"
 
 namespace holdfast::memory {
 

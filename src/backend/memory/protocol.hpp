@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 
 namespace holdfast::memory {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/memory/transport.hpp"
-#include "core/seam.hpp"
+#include "seam/backend.hpp"
 
 namespace holdfast::memory {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/client_options.hpp"
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
+#include "seam/client_options.hpp"
 
 namespace holdfast::memory {
 

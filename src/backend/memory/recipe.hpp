@@ -45,7 +45,7 @@
 #include <holdfast/error.hpp>
 
 #include "backend/memory/protocol.hpp"
-#include "core/crier.hpp"
+#include "base/event_queue.hpp"
 
 namespace holdfast::memory {
 

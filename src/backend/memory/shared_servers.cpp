@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/fork.hpp"
+#include "base/fork.hpp"
 
 namespace holdfast::memory {
 

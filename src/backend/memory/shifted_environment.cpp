@@ -4,8 +4,6 @@
 #include <map>
 #include <string>
 
-#include "core/client_access.hpp"
-
 namespace holdfast::memory {
 
 // Rings by the real clock, and is set anew when the shifted one is moved.
@@ -75,7 +73,7 @@ shifted_environment& environment_of(std::string_view store_name) {
   const std::lock_guard guard(mutex);
   const auto found = by_name.find(store_name);
   if (found != by_name.end()) return found->second;
-  core::environment& real = detail::client_access::system_environment();
+  core::environment& real = core::system_environment();
   return by_name.try_emplace(std::string(store_name), real).first->second;
 }
 

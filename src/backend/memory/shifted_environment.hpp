@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/environment.hpp"
+#include "base/environment.hpp"
 
 namespace holdfast::memory {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::memory {
 

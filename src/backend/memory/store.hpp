@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backend/memory/crowd.hpp"
+#include "backend/memory/contenders.hpp"
 #include "backend/memory/protocol.hpp"
 
 namespace holdfast::memory {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "backend/memory/store.hpp"
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::memory {
 

@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "backend/memory/fault_plan.hpp"
 #include "backend/memory/recipe.hpp"
 #include "backend/memory/store.hpp"
-#include "backend/memory/weather.hpp"
 
 namespace holdfast::memory {
 

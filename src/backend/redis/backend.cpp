@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "backend/redis/claim.hpp"
-#include "backend/redis/query.hpp"
-#include "core/fail.hpp"
+#include "backend/redis/layouts/string/queries.hpp"
+#include "base/fail.hpp"
 
 namespace holdfast::redis {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "backend/redis/link.hpp"
-#include "core/registry.hpp"
+#include "seam/registry.hpp"
 
 namespace holdfast::redis {
 

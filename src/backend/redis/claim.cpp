@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "backend/redis/link.hpp"
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 

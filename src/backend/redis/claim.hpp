@@ -5,9 +5,9 @@
 #include <string>
 
 #include "backend/redis/claim_table.hpp"
-#include "backend/redis/recipe.hpp"
-#include "core/crier.hpp"
-#include "core/seam.hpp"
+#include "backend/redis/recipes/queueing.hpp"
+#include "base/event_queue.hpp"
+#include "seam/claim.hpp"
 
 namespace holdfast::redis {
 

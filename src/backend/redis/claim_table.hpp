@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/redis/naming.hpp"
+#include "backend/redis/layouts/string/names.hpp"
 
 namespace holdfast::redis {
 

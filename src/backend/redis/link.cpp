@@ -1,9 +1,9 @@
 #include "backend/redis/link.hpp"
 
-#include "backend/redis/cable.hpp"
 #include "backend/redis/claim.hpp"
 #include "backend/redis/link_answers.hpp"
-#include "core/fail.hpp"
+#include "backend/redis/transport/pipeline.hpp"
+#include "base/fail.hpp"
 
 namespace holdfast::redis {
 

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "backend/redis/claim_table.hpp"
-#include "backend/redis/ledger.hpp"
-#include "backend/redis/line.hpp"
-#include "backend/redis/reachability.hpp"
-#include "backend/redis/server_clock.hpp"
-#include "backend/redis/speech.hpp"
-#include "core/parker.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
+#include "backend/redis/orphan_withdrawals.hpp"
+#include "backend/redis/transport/connection.hpp"
+#include "backend/redis/transport/reachability.hpp"
+#include "backend/redis/transport/server_clock.hpp"
+#include "base/parker.hpp"
 
 namespace holdfast::redis {
 

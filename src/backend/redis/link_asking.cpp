@@ -4,7 +4,7 @@
 #include "backend/redis/claim.hpp"
 #include "backend/redis/link.hpp"
 #include "backend/redis/link_answers.hpp"
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 

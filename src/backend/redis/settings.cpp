@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "core/fail.hpp"
-#include "core/secret.hpp"
+#include "base/fail.hpp"
+#include "base/secret.hpp"
 
 namespace holdfast::redis {
 

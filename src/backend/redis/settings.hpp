@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
-#include "backend/redis/recipe.hpp"
-#include "core/network.hpp"
-#include "core/registry.hpp"
+#include "backend/redis/recipes/queueing.hpp"
+#include "base/network.hpp"
+#include "seam/registry.hpp"
 
 namespace holdfast::redis {
 

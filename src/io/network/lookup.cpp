@@ -7,7 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
-#include "io/quiet_thread.hpp"
+#include "base/quiet_thread.hpp"
 
 namespace holdfast::io {
 namespace {
@@ -52,7 +52,7 @@ void look_up(const core::address& a, std::function<void(found)> then) {
     return nullptr;
   };
   pthread_t thread;
-  if (start_quiet_thread(thread, "holdfast-name", body, given.get())) {
+  if (core::start_quiet_thread(thread, "holdfast-name", body, given.get())) {
     ::pthread_detach(thread);
     (void)given.release();  // the thread has it now
   } else {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/network.hpp"
+#include "base/network.hpp"
 
 namespace holdfast::io {
 

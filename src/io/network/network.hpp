@@ -6,7 +6,7 @@
 #include <mutex>
 #include <unordered_set>
 
-#include "core/network.hpp"
+#include "base/network.hpp"
 #include "io/fork_mark.hpp"
 #include "io/network/descriptor_list.hpp"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/network.hpp"
+#include "base/network.hpp"
 #include "io/network/openssl.hpp"
 
 namespace holdfast::io {

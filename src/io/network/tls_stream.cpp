@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "io/network/connection.hpp"
+#include "io/network/socket_stream.hpp"
 #include "io/network/tls_session.hpp"
 
 namespace holdfast::io {

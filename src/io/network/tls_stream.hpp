@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "core/network.hpp"
+#include "base/network.hpp"
 #include "io/network/network.hpp"
 
 namespace holdfast::io {

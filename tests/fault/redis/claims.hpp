@@ -9,8 +9,8 @@
 #include <string>
 
 #include "backend/redis/backend.hpp"
-#include "core/registry.hpp"
 #include "io/real_environment.hpp"
+#include "seam/registry.hpp"
 #include "stage.hpp"
 
 namespace holdfast::redis_test {

@@ -13,10 +13,10 @@
 
 #include "../../stress/run.hpp"
 #include "../../stress/troupe.hpp"
-#include "../file_stage.hpp"
 #include "testkit/checker.hpp"
 #include "testkit/servers/redis_server.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
+#include "tests/fault/file/stage.hpp"
 
 namespace holdfast::redis_test {
 

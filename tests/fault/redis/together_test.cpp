@@ -1,7 +1,7 @@
 // Several locks at once, all or none.
 #include <algorithm>
 
-#include "backend/redis/scripts.hpp"
+#include "backend/redis/layouts/string/scripts.hpp"
 #include "claims.hpp"
 
 namespace holdfast::redis_test {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "core/seam.hpp"
+#include "seam/backend.hpp"
 
 namespace holdfast::sim {
 

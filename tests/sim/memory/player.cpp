@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/registry.hpp"
+#include "seam/registry.hpp"
 #include "testkit/manual_environment.hpp"
 #include "tests/sim/memory/actor.hpp"
 #include "tests/sim/world/dice.hpp"

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/seam.hpp"
-#include "core/turn.hpp"
+#include "cohort/turn.hpp"
+#include "seam/backend.hpp"
 #include "tests/sim/world/timeline.hpp"
 
 namespace holdfast::sim {

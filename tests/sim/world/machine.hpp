@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/network.hpp"
+#include "base/network.hpp"
 #include "tests/sim/world/timeline.hpp"
 
 namespace holdfast::sim {

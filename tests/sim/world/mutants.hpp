@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/mutant.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::sim {
 

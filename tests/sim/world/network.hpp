@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/network.hpp"
+#include "base/network.hpp"
 #include "tests/sim/model/model_redis.hpp"
 #include "tests/sim/world/timeline.hpp"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "backend/redis/claim.hpp"
-#include "backend/redis/naming.hpp"
-#include "core/conversation.hpp"
+#include "backend/redis/layouts/string/names.hpp"
+#include "cohort/claim_record.hpp"
 #include "tests/sim/world/machine.hpp"
 #include "tests/sim/world/world.hpp"
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <string_view>
 
-#include "core/blocked.hpp"
-#include "core/turn.hpp"
+#include "cohort/blocked.hpp"
+#include "cohort/turn.hpp"
 #include "tests/sim/world/event.hpp"
 #include "tests/sim/world/timeline.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "core/slot.hpp"
+#include "cohort/local_lock.hpp"
 #include "tests/sim/world/user.hpp"
 
 namespace holdfast::sim {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/several.hpp"
+#include "multi/multi_acquire.hpp"
 #include "tests/sim/world/user.hpp"
 
 namespace holdfast::sim {

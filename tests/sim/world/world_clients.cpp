@@ -1,6 +1,6 @@
 // The clients of a world and their users.
-#include "core/client_access.hpp"
-#include "core/client_impl.hpp"
+#include "api/client_access.hpp"
+#include "cohort/client_impl.hpp"
 #include "tests/sim/world/user_of_one.hpp"
 #include "tests/sim/world/user_of_several.hpp"
 #include "tests/sim/world/world.hpp"

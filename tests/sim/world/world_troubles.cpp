@@ -1,8 +1,8 @@
 // What troubles a world, and how it ends.
 #include <array>
 
-#include "core/client_access.hpp"
-#include "core/client_impl.hpp"
+#include "api/client_access.hpp"
+#include "cohort/client_impl.hpp"
 #include "tests/sim/world/network.hpp"
 #include "tests/sim/world/world.hpp"
 

@@ -1,0 +1,147 @@
+// The library's side of holdfast/asio.hpp for what a client is asked itself.
+#include <functional>
+#include <string>
+#include <utility>
+
+#include <holdfast/async.hpp>
+
+#include "api/async_operation.hpp"
+#include "api/client_access.hpp"
+#include "base/fail.hpp"
+
+namespace holdfast::inline v0::detail {
+
+using core::failure;
+
+namespace {
+
+// Runs a job that blocks on a thread of its own, and then answers with its code.
+void on_a_thread(const char* name, const answer_to& a, std::function<std::error_code()> job) {
+  try {
+    const std::shared_ptr<core::worker> thread = core::system_environment().make_worker(name);
+    thread->post([thread, job = std::move(job), a] { answer_at_once(*a, job()); });
+  } catch (const std::system_error&) {  // no thread can be started
+    answer_at_once(*a, errc::unavailable);
+  }
+}
+
+class async_opening final : public async_operation {
+ public:
+  async_opening(std::string_view url, const open_options& o, std::shared_ptr<client> into,
+                answer_to a)
+      : url_(url),
+        password_(o.password),
+        options_(o),
+        into_(std::move(into)),
+        answer_(std::move(a)) {
+    options_.password = password_;
+  }
+
+  void begin(async_op self) override {
+    on_a_thread("holdfast-open", answer_, [this, kept = std::move(self)] { return open(); });
+  }
+  void withdraw() noexcept override { stop_.request_stop(); }
+
+ private:
+  std::error_code open() {
+    std::error_code code;
+    *into_ = client::open(url_, options_, stop_.get_token(), code);
+    return code;
+  }
+
+  const std::string url_, password_;
+  open_options options_;
+  const std::shared_ptr<client> into_;
+  const answer_to answer_;
+  std::stop_source stop_;
+};
+
+// A question to the store, alive until it is answered.
+struct asked_of_store {
+  asked_of_store(std::shared_ptr<client_impl> c, answer_to a)
+      : client(std::move(c)), answer(std::move(a)) {}
+  void end(std::error_code code) noexcept {
+    async_operation::tell(answer, code, nullptr, *client, std::move(self));
+  }
+  const std::shared_ptr<client_impl> client;
+  const answer_to answer;
+  std::shared_ptr<void> self;
+};
+
+struct asked_holders final : core::inspection, asked_of_store {
+  asked_holders(std::shared_ptr<client_impl> c, std::shared_ptr<std::vector<holder>> to,
+                answer_to a)
+      : asked_of_store(std::move(c), std::move(a)), into(std::move(to)) {}
+  void found(std::vector<holder> all) override {
+    sort_by_name(all);
+    *into = std::move(all);
+    end({});
+  }
+  void failed(failure why) override { end(why.code); }
+  const std::shared_ptr<std::vector<holder>> into;
+};
+
+struct asked_verdict final : core::verdict, asked_of_store {
+  asked_verdict(std::shared_ptr<client_impl> c, std::shared_ptr<bool> to, answer_to a)
+      : asked_of_store(std::move(c), std::move(a)), into(std::move(to)) {}
+  void decided(bool yes) override {
+    *into = yes;
+    end({});
+  }
+  void failed(failure why) override { end(why.code); }
+  const std::shared_ptr<bool> into;
+};
+
+// Asks with a `Question` of its own, unless `check` throws.
+template <class Question, class Into, class Check, class Ask>
+void ask_store(const client& c, Into into, answer_to a, Check check, Ask ask) {
+  std::error_code code;
+  core::in_either_form(&code, [&] { check(client_access::shared(c).get()); });
+  if (code) return answer_at_once(*a, code);
+  const auto q =
+      std::make_shared<Question>(client_access::shared(c), std::move(into), std::move(a));
+  q->self = q;
+  ask(q->client->store(), *q);
+}
+
+}  // namespace
+
+async_op opening_of(std::string_view url, const open_options& o, std::shared_ptr<client> into,
+                    answer_to a) {
+  return std::make_shared<async_opening>(url, o, std::move(into), std::move(a));
+}
+
+void begin_closing(const client& c, std::shared_ptr<bool> into, answer_to a) {
+  on_a_thread("holdfast-close", a, [closing = c, into = std::move(into)]() mutable {
+    *into = closing.close();
+    return std::error_code();
+  });
+}
+
+void begin_inspection(const client& c, std::string_view prefix,
+                      std::shared_ptr<std::vector<holder>> into, answer_to a) {
+  ask_store<asked_holders>(
+      c, std::move(into), std::move(a),
+      [](client_impl* impl) { (void)require_open(impl, "inspect"); },
+      [&](core::backend& store, core::inspection& to) { store.inspect(prefix, to); });
+}
+
+void begin_holders(const client& c, std::string_view name,
+                   std::shared_ptr<std::vector<holder>> into, answer_to a) {
+  ask_store<asked_holders>(
+      c, std::move(into), std::move(a),
+      [&](client_impl* impl) { (void)require_named(impl, "holders", name); },
+      [&](core::backend& store, core::inspection& to) { store.holders(name, to); });
+}
+
+void begin_breaking(const client& c, std::string_view name, std::string_view seen,
+                    std::shared_ptr<bool> into, answer_to a) {
+  ask_store<asked_verdict>(
+      c, std::move(into), std::move(a),
+      [&](client_impl* impl) { (void)require_named(impl, "break_lock", name); },
+      [&](core::backend& store, core::verdict& to) { store.break_lock(name, seen, to); });
+}
+
+std::shared_ptr<client_impl> client_of(const client& c) { return client_access::shared(c); }
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,234 @@
+#include <holdfast/lockable.hpp>
+#include <holdfast/semaphore.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "api/lockable_state.hpp"
+#include "api/wait_terms.hpp"
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "cohort/checked_request.hpp"
+#include "cohort/client_impl.hpp"
+
+namespace holdfast::inline v0::detail {
+namespace {
+
+using core::failure;
+
+slot& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
+  if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() it first", name);
+  return c->slot_for(name, permits);
+}
+
+bool says_nothing(const acquire_options& o) noexcept {
+  return o.ttl.count() == 0 && o.renew == renewal::client_default && o.note.empty() &&
+         o.permits == 1 && o.max_hold.count() == 0;
+}
+
+// What this thread holds through lock_shared(). Given back when the thread ends.
+class share {
+ public:
+  // `held` empty: it is in the common one already.
+  share(lockable_state& of, lease held) noexcept : of_(&of), held_(std::move(held)) {
+    if (held_) of.shares.fetch_add(1, std::memory_order_relaxed);
+  }
+  share(share&& other) noexcept
+      : of_(std::exchange(other.of_, nullptr)), held_(std::move(other.held_)) {}
+  share& operator=(share&& other) noexcept {
+    std::swap(of_, other.of_);
+    std::swap(held_, other.held_);
+    std::swap(process_, other.process_);
+    return *this;
+  }
+  ~share() {
+    if (!of_ || process_ != core::fork_generation()) return;
+    if (held_) {
+      of_->shares.fetch_sub(1, std::memory_order_relaxed);
+    } else {
+      of_->common.leave();
+    }
+  }
+  bool is_of(const lockable_state& s) const noexcept { return of_ == &s; }
+
+ private:
+  lockable_state* of_;
+  lease held_;
+  unsigned process_ = core::fork_generation();  // in another one its object may be gone
+};
+thread_local std::vector<share> shares_here;
+
+auto share_here_of(const lockable_state& s) noexcept {
+  return std::find_if(shares_here.rbegin(), shares_here.rend(),
+                      [&s](const share& h) { return h.is_of(s); });
+}
+
+bool is_locked(const lockable_state& s) noexcept { return s.current || s.is_shared(); }
+
+// As std::thread does: who relies on the lock cannot be told that it is gone.
+[[noreturn]] void end_program(const lockable_state& s) noexcept {
+  core::log(log_level::error, "the locked lock \"" + std::string(s.home.name()) +
+                                  "\" is destroyed: unlock it first; the program is terminated");
+  std::terminate();
+}
+
+}  // namespace
+
+lockable_state::~lockable_state() {
+  if (home.client().is_of_this_process()) home.drop_user();
+}
+
+void lockable_state::set_defaults(const acquire_options& o) {
+  if (says_nothing(o)) return;
+  if (failure why = options_fault(o, kind.permits, home.client().rules()); why.code)
+    home.fail(kind.permits > 0 ? "semaphore" : "mutex", std::move(why));
+  defaults = std::make_unique<const lock_defaults>(o);
+}
+
+lockable_base::lockable_base(const holdfast::client& c, std::string_view name, lock_kind kind,
+                             const acquire_options& defaults, std::size_t size)
+    : state_(std::make_unique<lockable_state>(home_of(c.impl_.get(), name, kind.permits), kind)) {
+  state_->set_defaults(as_we_know_them(defaults, size));
+}
+
+lockable_base::lockable_base(lockable_base&&) noexcept = default;
+
+lockable_base& lockable_base::operator=(lockable_base&& other) noexcept {
+  if (state_ && is_locked(*state_)) end_program(*state_);
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+lockable_base::~lockable_base() {
+  const bool of_this_process = state_ && state_->home.client().is_of_this_process();
+  if (of_this_process && is_locked(*state_)) end_program(*state_);
+}
+
+std::string_view lockable_base::name() const noexcept { return state_->home.name(); }
+
+lease lockable_base::take(lock_mode how, acquire_call c) const {
+  slot& home = state_->home;
+  const patience how_long(c.bound, std::move(c.stop));
+  if (c.ec) c.ec->clear();
+  request asked;
+  failure why = asked.read(how, options_of(c, state_->defaults.get()), how_long.bound(), home);
+  if (!why.code) {
+    turn* const t = home.acquire(asked, how_long.bound(), how_long.stop(), why);
+    if (t) return lease(t);
+  }
+  how_long.refuse(home, std::move(why), c.ec);
+  return {};
+}
+
+turn* lockable_base::turn_of(const lease& mine, std::string_view operation,
+                             std::error_code* ec) const {
+  if (ec) ec->clear();
+  failure why{mine.status(), {}};
+  if (!why.code && &mine.turn_->home != &state_->home)
+    why = {errc::mismatch, "the lease is of \"" + mine.turn_->home.name() + '"'};
+  if (!why.code) return mine.turn_;
+  state_->home.fail_or_set(operation, std::move(why), ec);
+  return nullptr;
+}
+
+lease lockable_base::take_again(const lease& mine, std::error_code* ec) const {
+  turn* const again = turn_of(mine, "reacquire", ec);
+  if (again) again->leases.fetch_add(1, std::memory_order_relaxed);
+  return lease(again);
+}
+
+lease lockable_base::take_down(lease&& mine, std::error_code* ec) const {
+  turn* const t = turn_of(mine, "downgrade", ec);
+  if (!t) return {};
+  failure why = state_->home.downgrade(*t);
+  if (!why.code) return std::move(mine);
+  state_->home.fail_or_set("downgrade", std::move(why), ec);
+  return {};
+}
+
+bool lockable_base::lock_shared_within(wait_bound bound) {
+  if (!state_->home.client().is_of_this_process())
+    state_->home.fail("lock_shared", {errc::forked, {}});
+  if (state_->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+    if (bound.is_try()) return false;
+    state_->home.fail("lock_shared", {errc::would_self_deadlock,
+                                      "this thread holds it exclusively: unlock() it first"});
+  }
+  if (state_->common.join()) {
+    share mine(*state_, lease());
+    shares_here.push_back(std::move(mine));
+    return true;
+  }
+  lease taken = take(lock_mode::shared, acquire_call(bound, nullptr));
+  if (!taken) return false;
+  if (state_->common.lend(*taken.turn_)) taken.turn_ = nullptr;
+  share mine(*state_, std::move(taken));
+  shares_here.push_back(std::move(mine));
+  return true;
+}
+
+void lockable_base::unlock_shared_of_this_thread() noexcept {
+  const auto mine = share_here_of(*state_);
+  if (mine == shares_here.rend()) return;
+  std::swap(*mine, shares_here.back());
+  shares_here.pop_back();
+}
+
+bool lockable_base::lock_within(wait_bound bound) {
+  lockable_state& s = *state_;
+  if (!s.home.client().is_of_this_process()) s.home.fail("lock", {errc::forked, {}});
+  const std::thread::id me = std::this_thread::get_id();
+  if (s.owner.load(std::memory_order_relaxed) == me) {
+    if (s.kind.recursive) {
+      ++s.depth;
+      return true;
+    }
+    if (bound.is_try()) return false;
+    s.home.fail("lock", {errc::would_self_deadlock, "unlock() it first, or use recursive_mutex"});
+  }
+  if (s.is_shared() && share_here_of(s) != shares_here.rend()) {
+    if (bound.is_try()) return false;
+    s.home.fail("lock", {errc::would_self_deadlock, "unlock_shared() it first"});
+  }
+  lease taken = take(lock_mode::exclusive, acquire_call(bound, nullptr));
+  if (!taken) return false;
+  s.current = std::move(taken);
+  s.depth = 1;
+  s.owner.store(me, std::memory_order_relaxed);
+  return true;
+}
+
+void lockable_base::unlock_current() noexcept {
+  lockable_state& s = *state_;
+  if (s.depth > 1) {
+    --s.depth;
+    return;
+  }
+  s.depth = 0;
+  s.owner.store(std::thread::id{}, std::memory_order_relaxed);
+  lease leaving = std::move(s.current);  // first: the next holder writes it as soon as this is left
+  leaving.unlock();
+}
+
+const lease& lockable_base::current_lease() const noexcept { return state_->current; }
+
+std::uint32_t lockable_base::permits_in_all() const noexcept { return state_->kind.permits; }
+
+}  // namespace holdfast::inline v0::detail
+
+namespace holdfast::inline v0 {
+
+std::uint32_t semaphore::permits() const noexcept { return permits_in_all(); }
+
+std::uint32_t semaphore::checked(std::uint32_t permits) {
+  if (permits == 0 || permits > permits_max)
+    core::fail(errc::bad_option, "semaphore",
+               "it has " + std::to_string(permits) + " permits; give 1 to " +
+                   std::to_string(permits_max));
+  return permits;
+}
+
+}  // namespace holdfast::inline v0

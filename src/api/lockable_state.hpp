@@ -1,0 +1,34 @@
+// What is behind a mutex object.
+#pragma once
+#include <holdfast/lease.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "api/common_share.hpp"
+#include "cohort/local_lock.hpp"
+#include "cohort/lock_defaults.hpp"
+
+namespace holdfast::inline v0::detail {
+
+// `current` and `depth` belong to whoever holds the lock through lock(); passing the lock on passes
+// them on.
+struct lockable_state {
+  lockable_state(slot& s, lock_kind k) noexcept : home(s), kind(k) {}
+  void set_defaults(const acquire_options&);  // throws lock_error
+  ~lockable_state();
+
+  slot& home;  // of which it is a user
+  const lock_kind kind;
+  std::unique_ptr<const lock_defaults> defaults;  // null: none
+  unsigned depth = 0;
+  // Those through lock_shared(): some have one of their own, the others one in common. Which thread
+  // has which it knows itself.
+  std::atomic<unsigned> shares{0};
+  common_share common;
+  bool is_shared() const noexcept { return shares > 0 || common.in_use(); }
+  lease current;
+  std::atomic<std::thread::id> owner{};
+};
+
+}  // namespace holdfast::inline v0::detail

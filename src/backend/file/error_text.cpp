@@ -1,0 +1,77 @@
+#include "backend/file/error_text.hpp"
+
+#include <errno.h>
+
+#include <system_error>
+
+namespace holdfast::file {
+namespace {
+
+struct advice {
+  int error;
+  errc code;
+  const char* remedy;
+};
+
+constexpr advice advices[] = {
+    {EACCES, errc::refused, "give this user the right to read and write there"},
+    {EPERM, errc::refused, "give this user the right to read and write there"},
+    {EROFS, errc::refused, "name a directory on a file system that can be written"},
+    {ENOSPC, errc::refused, "free some space there"},
+    {EDQUOT, errc::refused, "free some space there, or raise this user's quota"},
+    {EMFILE, errc::refused, "raise the limit of open files (ulimit -n)"},
+    {ENFILE, errc::refused, "raise the system's limit of open files (sysctl fs.file-max)"},
+    {ELOOP, errc::refused, "it is a symbolic link: remove it, or name what it points to"},
+    {EISDIR, errc::refused, "it is a directory: remove it"},
+    {ENXIO, errc::refused, "it is not a regular file: remove it"},
+    {ENOTDIR, errc::refused, "a part of the path is not a directory: name another"},
+    {ENAMETOOLONG, errc::refused, "name a directory on a file system that takes longer names"},
+    {ENOENT, errc::unavailable, "create the directory that it is to be in"},
+    {ENOLCK, errc::unavailable, "the system has no more room for locks: end some holders"},
+    {EOPNOTSUPP, errc::unsupported, "this file system has no flock: name another directory"},
+    {EIO, errc::unavailable, "check the disk"},
+};
+
+}  // namespace
+
+core::failure complaint(std::string_view doing, const std::string& path, int error) {
+  std::string text = "cannot ";
+  text.append(doing).append(" ").append(path).append(": ");
+  text += std::generic_category().message(error);
+  for (const advice& a : advices)
+    if (a.error == error) return {a.code, text + "; " + a.remedy};
+  return {errc::unavailable, text + "; check the directory and its file system"};
+}
+
+core::failure another_kind(const kind& held, const kind& asked) {
+  const auto name_of = [](const kind& k) {
+    return k.of == 0 ? std::string("a lock")
+                     : "a semaphore of " + std::to_string(k.of) + " permits";
+  };
+  return {errc::mismatch, "it is " + name_of(held) +
+                              " to those that hold it now, and was asked for as " + name_of(asked) +
+                              ": give one of them another name"};
+}
+
+core::failure refusal(reason why, const std::string& lock_file, const core::failure& trouble) {
+  const std::string file = "the lock file " + lock_file;
+  switch (why) {
+    case reason::none:
+    case reason::busy: return {errc::timed_out, {}};
+    case reason::failed:
+    case reason::another_kind: break;
+    case reason::unsteady:
+      return {errc::unavailable, file + " is deleted again and again: stop whoever does so"};
+    case reason::garbage:
+      return {errc::refused, file + " holds no record of holdfast: nothing is done to it; end all "
+                                    "that use the lock, look at it and remove it"};
+    case reason::another:
+      return {errc::mismatch, file + " is of a lock of another name: rename one of the locks"};
+    case reason::exhausted:
+      return {errc::refused,
+              "the numbers in " + file + " are used up: end all that use the lock and remove it"};
+  }
+  return trouble;
+}
+
+}  // namespace holdfast::file

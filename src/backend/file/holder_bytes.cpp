@@ -1,0 +1,104 @@
+#include "backend/file/holder_bytes.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include <optional>
+
+#include "backend/file/record.hpp"
+#include "backend/file/retry_briefly.hpp"
+
+namespace holdfast::file {
+namespace {
+
+constexpr off_t first_seat = off_t{1} << 40;  // behind whatever the file may hold
+constexpr off_t seats_end = first_seat + permits_max;
+constexpr off_t guard_byte = seats_end;
+constexpr off_t line = guard_byte + 1;
+constexpr off_t announced = guard_byte + 2;
+
+struct flock bytes(short type, off_t from, off_t count) noexcept {
+  struct flock f = {};
+  f.l_type = type;
+  f.l_whence = SEEK_SET;
+  f.l_start = from;
+  f.l_len = count;
+  return f;
+}
+
+seats::outcome said(int result) noexcept {
+  if (result == 0) return seats::outcome::done;
+  if (errno == EAGAIN || errno == EACCES) return seats::outcome::busy;
+  return errno == EINTR ? seats::outcome::interrupted : seats::outcome::failed;
+}
+
+seats::outcome set(int fd, int how, short type, off_t from, off_t count) noexcept {
+  struct flock f = bytes(type, from, count);
+  return said(::fcntl(fd, how, &f));
+}
+
+// What another description has there that a write lock would have to wait for.
+std::optional<struct flock> in_the_way(int fd, off_t from, off_t count) noexcept {
+  struct flock f = bytes(F_WRLCK, from, count);
+  if (::fcntl(fd, F_OFD_GETLK, &f) != 0 || f.l_type == F_UNLCK) return {};
+  return f;
+}
+
+}  // namespace
+
+off_t record_of_seat(std::uint32_t seat) noexcept {
+  return (off_t{seat} + 1) * static_cast<off_t>(record_bytes);
+}
+
+seats::outcome seats::take_guard() noexcept {
+  outcome o = outcome::busy;
+  soon([&] {
+    o = set(fd_, F_OFD_SETLK, F_WRLCK, guard_byte, 1);
+    return o != outcome::busy && o != outcome::interrupted;
+  });
+  return o;
+}
+
+seats::outcome seats::await_guard() noexcept {
+  return set(fd_, F_OFD_SETLKW, F_WRLCK, guard_byte, 1);
+}
+void seats::leave_guard() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, guard_byte, 1); }
+
+seats::outcome seats::await_line() noexcept { return set(fd_, F_OFD_SETLKW, F_WRLCK, line, 1); }
+void seats::leave_line() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, line, 1); }
+bool seats::has_line() const noexcept { return in_the_way(fd_, line, 1).has_value(); }
+
+bool seats::announce() noexcept {
+  return set(fd_, F_OFD_SETLK, F_RDLCK, announced, 1) == outcome::done;
+}
+void seats::withdraw() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, announced, 1); }
+bool seats::has_announced() const noexcept { return in_the_way(fd_, announced, 1).has_value(); }
+
+bool seats::are_used() const noexcept {
+  return in_the_way(fd_, first_seat, announced + 1 - first_seat).has_value();
+}
+
+// The kernel tells any that is in the way: what is before it is asked about again.
+seats::range seats::next_taken(std::uint32_t from) const noexcept {
+  const off_t begin = first_seat + from;
+  range found;
+  for (off_t end = seats_end; end > begin;) {
+    const auto other = in_the_way(fd_, begin, end - begin);
+    if (!other) break;
+    const off_t first = other->l_start > begin ? other->l_start : begin;
+    found = range{static_cast<std::uint32_t>(first - first_seat),
+                  static_cast<std::uint32_t>(other->l_start + other->l_len - first)};
+    end = first;
+  }
+  return found;
+}
+
+bool seats::take(const range& r) noexcept {
+  return set(fd_, F_OFD_SETLK, F_WRLCK, first_seat + r.first, r.count) == outcome::done;
+}
+
+void seats::leave() noexcept {
+  set(fd_, F_OFD_SETLK, F_UNLCK, first_seat, guard_byte + 1 - first_seat);
+}
+
+}  // namespace holdfast::file

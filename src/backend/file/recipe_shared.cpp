@@ -1,0 +1,67 @@
+// The second table of recipe.hpp: readers, and holders of permits.
+#include "backend/file/recipe.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::file {
+
+using core::mutant;
+using core::planted;
+
+// Not now: later, or never for one attempt.
+action recipe::step_back(reason why) noexcept {
+  if (wish_.one_attempt) return refuse_locked(why);
+  return go(state::stepping_back, action::unlock);
+}
+
+action recipe::looked_together(const sight& seen) noexcept {
+  const bool shares = wish_.as.how == lock_mode::shared;
+  const bool others =
+      seen.taken && seen.what == content::record && seen.as.how != lock_mode::exclusive;
+  if (others && seen.as.of != wish_.as.of) return refuse_locked(reason::another_kind);
+  // An attempt that finds nobody there keeps nobody waiting for long.
+  const bool waits = seen.others_first && (seen.taken || !wish_.one_attempt);
+  if (waits && !planted(mutant::file_writer_starved)) return step_back(reason::busy);
+  joins_ = others && shares && !planted(mutant::file_group_renumbered);
+  const std::int64_t number =
+      joins_ ? seen.number : next_number(least_number(seen), number_, seen.wall);
+  if (number > number_max) return refuse_locked(reason::exhausted);
+  number_ = number;
+  return go(state::sitting, action::sit);
+}
+
+action recipe::on_together(event e) noexcept {
+  switch (state_) {
+    case state::opening: return start();
+    case state::trying:
+      if (e == event::locked) return go(state::guarding, action::guard);
+      // Whoever has it alone may only be removing the file, or looking at it.
+      if (wish_.one_attempt || wish_.as.how == lock_mode::permit)
+        return go(state::insisting, action::try_unprobed);
+      return go(state::waiting, action::wait);
+    case state::insisting:
+      if (e == event::locked) return go(state::guarding, action::guard);
+      if (wish_.one_attempt) return refuse_unlocked(reason::busy);
+      return go(state::waiting, action::wait);
+    case state::waiting:
+      if (e == event::locked) return go(state::guarding, action::guard);
+      return go(state::free, action::end);
+    case state::guarding:
+      if (e == event::guarded) return go(state::looking, action::look);
+      if (e == event::interrupted) return go(state::releasing, action::unlock);
+      return step_back(reason::failed);
+    case state::sitting:
+      if (e == event::full) return step_back(reason::busy);
+      return joins_ ? go(state::marking, action::mark) : go(state::writing, action::write);
+    case state::writing: return go(state::marking, action::mark);
+    case state::marking: return go(state::held, action::grant);
+    case state::held: return go(state::releasing, action::unlock);
+    case state::releasing: return go(state::free, action::end);
+    case state::refusing: return go(state::free, action::refuse);
+    case state::stepping_back: return go(state::waiting, action::wait);
+    case state::looking:
+    case state::free: break;
+  }
+  return refuse_unlocked(reason::failed);  // nobody says so
+}
+
+}  // namespace holdfast::file

@@ -1,0 +1,59 @@
+#include "backend/memory/orphan_withdrawals.hpp"
+
+#include <algorithm>
+
+namespace holdfast::memory {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration pauses[] = {100ms, 1s, 10s, 60s};
+constexpr duration margin = 2min;  // for what is under way for longer than anything ever was
+
+}  // namespace
+
+ledger::~ledger() {
+  if (wire_.is_forked()) return;
+  const std::lock_guard guard(wire_.at().mutex);
+  drop_all();
+}
+
+void ledger::add(entry& lock, owner_id who, time_point surely_over, time_point now, crier& cry) {
+  ++lock.references;
+  const time_point end = core::saturating_add(std::max(surely_over, now), margin);
+  items_.emplace_front(*this, lock, who, end);
+  items_.front().place = items_.begin();
+  withdraw(items_.front(), now, cry);
+}
+
+void ledger::withdraw(item& i, time_point now, crier& cry) {
+  const std::size_t last = std::size(pauses) - 1;
+  const duration pause = pauses[std::min<std::size_t>(i.attempts++, last)];
+  wire_.wake_at(i, core::saturating_add(now, core::jittered(wire_.env(), pause, 0.2)));
+  request r;
+  r.what = operation::leave;
+  r.who = i.who;
+  r.sent = now;
+  wire_.send(i, i.lock, r, now, cry);  // an answer on the spot ends the item
+}
+
+void ledger::item::hear(const reply&, time_point now, crier&) { home.drop(*this, now); }
+
+void ledger::item::wake(time_point now, crier& cry) {
+  if (now >= until) return home.drop(*this, now);
+  home.withdraw(*this, now, cry);
+}
+
+void ledger::drop(item& i, time_point now) {
+  wire_.forget(i);
+  wire_.at().data.detach(i.lock, now);
+  items_.erase(i.place);
+}
+
+void ledger::drop_all() {
+  const time_point now = wire_.env().now();
+  while (!items_.empty()) drop(items_.front(), now);
+}
+
+}  // namespace holdfast::memory

@@ -1,0 +1,84 @@
+// An operator's question of several commands.
+#pragma once
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "backend/redis/layouts/string/codec.hpp"
+#include "backend/redis/link.hpp"
+
+namespace holdfast::redis {
+
+// It ends itself when its answer is told, which is when nothing that it sent is awaited any more.
+class question : public answerer, protected core::news {
+ public:
+  explicit question(link& l) noexcept : over(l) {}
+  virtual ~question() = default;
+
+  void start() {
+    link& l = over;  // another thread may tell the answer and end this
+    core::crier cry;
+    {
+      const std::lock_guard guard(l.mutex());
+      const time_point now = l.env().now();
+      l.count({.waiting = 1}, now);
+      ask(now, cry);
+    }
+    l.collected(true);
+    cry.tell_all();
+  }
+
+ protected:
+  virtual void ask(time_point now, core::crier&) = 0;
+  virtual void heard(const value&) = 0;                      // no failure
+  virtual void all_heard(time_point now, core::crier&) = 0;  // finishes, or asks on
+  virtual void tell_answer() = 0;
+  virtual bool is_failure(const value& v) const { return v.is(value::kind::error); }
+
+  // False when there is no connection: nothing more is to be sent then.
+  bool send(std::string&& bytes, time_point now, core::crier& cry) {
+    if (over.ask_special(*this, std::move(bytes), now)) {
+      ++awaited_;
+      return true;
+    }
+    fail({errc::unavailable, over.why_not()});
+    if (awaited_ == 0) finish(now, cry);
+    return false;
+  }
+  void fail(core::failure f) {  // the first counts
+    if (!why.code) why = std::move(f);
+  }
+  void finish(time_point now, core::crier& cry) {
+    over.count({.waiting = -1}, now);
+    cry.post(*this, core::tell::ended);
+  }
+
+  link& over;
+  core::failure why;
+
+ private:
+  void answered(const value& v, time_point now, time_point, core::crier& cry) override {
+    --awaited_;
+    if (is_failure(v)) fail({read_error(v, {}).why, explain(v.text())});
+    if (!why.code) heard(v);
+    go_on(now, cry);
+  }
+  void cut(time_point now, core::crier& cry) override {
+    --awaited_;
+    fail({errc::unavailable, "the connection was lost"});
+    go_on(now, cry);
+  }
+  void go_on(time_point now, core::crier& cry) {
+    if (awaited_ > 0) return;
+    why.code ? finish(now, cry) : all_heard(now, cry);
+  }
+  void say(core::tell) override {
+    tell_answer();
+    retire();
+  }
+  void give_back() noexcept override { delete this; }
+
+  std::size_t awaited_ = 0;
+};
+
+}  // namespace holdfast::redis

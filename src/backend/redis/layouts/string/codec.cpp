@@ -1,0 +1,285 @@
+#include "backend/redis/layouts/string/codec.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+namespace holdfast::redis {
+
+namespace {
+
+using namespace std::chrono_literals;
+using verdict = reply::verdict;
+
+constexpr std::size_t lock_keys = 6;
+
+// EVALSHA hash keys..., or EVAL text keys...
+command script_call(std::string& out, script_name name, by how, std::size_t keys,
+                    std::size_t arguments) {
+  const script& s = script_of(name);
+  command c(out, 3 + keys + arguments);
+  if (how == by::hash) {
+    c << "EVALSHA" << s.sha1;
+  } else {
+    c << "EVAL" << s.text;
+  }
+  c << static_cast<std::int64_t>(keys);
+  return c;
+}
+
+command lock_script(std::string& out, script_name name, by how, std::string_view lock,
+                    std::size_t arguments) {
+  command c = script_call(out, name, how, lock_keys, arguments);
+  const std::string_view tag = tag_of(lock);
+  c << lock << side_key{tag, lock, 'q'} << side_key{tag, lock, 'm'} << counter_key;
+  c << side_key{tag, lock, 'r'} << side_key{tag, lock, 'p'};
+  return c;
+}
+
+server_time time_in(const value& v) noexcept { return server_time_of(v.integer()); }
+
+}  // namespace
+
+std::int64_t in_ms(duration d) noexcept {
+  return std::chrono::ceil<std::chrono::milliseconds>(d).count();
+}
+
+void begin_takes(std::string& out) { out += "*1\r\n$5\r\nMULTI\r\n"; }
+
+void append_take(std::string& out, const asking& a) {
+  command(out, 6) << "SET" << a.lock << a.owner << "NX"
+                  << "PX" << in_ms(a.ttl);
+  command(out, 2) << "INCR" << counter_key;
+}
+
+void end_takes(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
+
+void append_let_go(std::string& out, std::span<const asking> all) {
+  command c = script_call(out, script_name::let_go, by::hash, 2 * all.size(), all.size());
+  for (const asking& a : all) c << a.lock;
+  for (const asking& a : all) c << side_key{tag_of(a.lock), a.lock, 'q'};
+  for (const asking& a : all) c << a.owner;
+}
+
+void append_gather(std::string& out, std::span<const asking> all, by how) {
+  command c = script_call(out, script_name::gather, how, 1 + 2 * all.size(), 1 + all.size());
+  c << counter_key;
+  duration longest{};  // who asked for less relies on less: that does no harm
+  for (const asking& a : all) {
+    c << a.lock << side_key{tag_of(a.lock), a.lock, 'q'};
+    longest = std::max(longest, a.ttl);
+  }
+  c << in_ms(longest);
+  for (const asking& a : all) c << a.owner;
+}
+
+namespace {
+
+void append_join(std::string& out, const asking& a, by how) {
+  const bool alone = a.how == lock_mode::exclusive;
+  command c = alone ? lock_script(out, script_name::join, how, a.lock, 5)
+                    : lock_script(out, script_name::enter, how, a.lock, 9);
+  c << a.owner << in_ms(a.ttl) << in_ms(a.window);
+  if (a.arrival) {
+    c << a.arrival;
+  } else {
+    c << "";
+  }
+  c << (a.looks ? "1" : "");
+  if (!alone) c << (a.waits ? "" : "1") << std::int64_t{a.permits} << std::int64_t{a.of} << a.about;
+}
+
+}  // namespace
+
+void append_question(std::string& out, operation what, const asking& a, by how) {
+  switch (what) {
+    case operation::join: return append_join(out, a, how);
+    case operation::glance: command(out, 2) << "GET" << a.lock; return;
+    case operation::peek_line:
+      command(out, 2) << "EXISTS" << side_key{tag_of(a.lock), a.lock, 'q'};
+      return;
+    case operation::downgrade: {
+      const std::string writer = "hf1:" + std::string(a.owner.substr(4));
+      lock_script(out, script_name::downgrade, how, a.lock, 2) << writer << a.arrival;
+      return;
+    }
+    case operation::resolve:
+      lock_script(out, script_name::resolve, how, a.lock, 2) << a.owner << in_ms(a.ttl);
+      return;
+    case operation::release:
+      if (a.how != lock_mode::exclusive) {
+        lock_script(out, script_name::part, how, a.lock, 1) << a.owner;
+      } else if (a.next_owner.empty()) {
+        lock_script(out, script_name::release, how, a.lock, 1) << a.owner;
+      } else {
+        command c = lock_script(out, script_name::pass, how, a.lock, 4);
+        c << a.owner << a.next_owner << in_ms(a.next_window) << (a.known ? "1" : "0");
+      }
+      return;
+    case operation::leave: lock_script(out, script_name::leave, how, a.lock, 1) << a.owner; return;
+    case operation::take:
+    case operation::gather:
+    case operation::let_go:
+    case operation::renew:
+    case operation::none: return;  // many in one: the link has them apart
+  }
+}
+
+void append_leave(std::string& out, std::string_view lock, std::string_view owner) {
+  lock_script(out, script_name::leave, by::text, lock, 1) << owner;
+}
+
+void append_take_away(std::string& out, std::string_view lock, std::string_view owner) {
+  lock_script(out, script_name::take_away, by::text, lock, 1) << owner;
+}
+
+void append_raise(std::string& out, std::int64_t seen) {
+  script_call(out, script_name::raise, by::text, 1, 1) << counter_key << seen;
+}
+
+void append_guarded_write(std::string& out, const core::guarded_write& w) {
+  command c = script_call(out, script_name::guarded_write, by::text, 2, 4);
+  c << side_key{tag_of(w.key), w.key, 'g'} << w.key << w.how << w.token << w.owner << w.value;
+}
+
+void append_renewals(std::string& out, std::span<const renewal> all, bool of_members, by how) {
+  const script_name name = of_members ? script_name::renew_members : script_name::renew;
+  command c = script_call(out, name, how, (of_members ? 3 : 2) * all.size(), 3 * all.size());
+  for (const renewal& r : all) {
+    const std::string_view tag = tag_of(r.lock);
+    c << r.lock;
+    if (of_members) c << side_key{tag, r.lock, 'r'};
+    c << side_key{tag, r.lock, 'm'};
+  }
+  for (const renewal& r : all) c << r.owner << in_ms(r.ttl) << r.about;
+}
+
+reply read_take(const value& set, const value& number, reply r) {
+  if (!set.is(value::kind::status)) {
+    r.what = set.is(value::kind::nil) ? verdict::busy : verdict::failed;
+  } else if (number.is(value::kind::integer)) {
+    r.what = verdict::granted;
+    r.number = number.integer();
+  } else {
+    r.why = errc::refused;
+    r.left = true;
+  }
+  return r;
+}
+
+reply read_let_go(const value& v, reply r) {
+  constexpr std::int64_t gone = 0, done = 1;
+  r.what = v.integer() == done   ? verdict::done
+           : v.integer() == gone ? verdict::not_owner
+                                 : verdict::again;
+  return r;
+}
+
+// Of a script that answers the highest number, or {for each claim how its lock was found}.
+reply read_gathered(const value& all, std::size_t which, std::size_t members, reply r) {
+  const value found = all[which];
+  if (all.is(value::kind::integer)) {
+    r.what = verdict::granted;
+    r.number = std::clamp<std::int64_t>(all.integer(), 0, number_max) -
+               static_cast<std::int64_t>(members - 1 - which);
+  } else if (all.size() != members) {
+    r = read_error_text(all.text(), r);
+  } else if (found.is(value::kind::text)) {
+    r = read_error_text(found.text(), r);
+  } else {
+    r.what = verdict::busy;
+  }
+  return r;
+}
+
+std::string text_of_glance(const value& v) {
+  if (v.is_error("WRONGTYPE")) return "BADTYPE the key of the lock holds something else";
+  if (v.is(value::kind::error)) return std::string(v.text());
+  const auto total = v.is(value::kind::text) ? semaphore_total(v.text()) : std::nullopt;
+  if (!total) return {};
+  return std::string(other_kind) + " a semaphore of " + std::to_string(*total) +
+         " permits has this name";
+}
+
+reply read_glance(const value& v, reply r) {
+  const std::string text = text_of_glance(v);
+  if (!text.empty()) return read_error_text(text, r);
+  r.what = verdict::busy;
+  return r;
+}
+
+reply read_line(const value& v, reply r) {
+  if (v.is(value::kind::error)) return read_error(v, r);
+  r.what = verdict::done;
+  r.others = v.integer() == 1;
+  return r;
+}
+
+server_time read_time(const value& v) {
+  if (v.size() != 2 || !v[0].is(value::kind::text)) return server_time::zero();
+  std::int64_t seconds = 0, micros = 0;
+  const std::string_view s = v[0].text(), u = v[1].text();
+  std::from_chars(s.data(), s.data() + s.size(), seconds);
+  std::from_chars(u.data(), u.data() + u.size(), micros);
+  constexpr std::int64_t in_a_second = 1'000'000;
+  if (seconds < 0 || seconds > number_max / in_a_second || micros < 0 || micros >= in_a_second)
+    return server_time::zero();
+  return server_time_of(seconds * in_a_second + micros);
+}
+
+answer read_join(const value& v, reply r) {
+  constexpr std::int64_t busy = 0, granted = 1, queued = 2;
+  if (v.is(value::kind::error)) {
+    // It stopped where it was: the claim may be in line, or what is known of it in the hash.
+    r.left = v.text().find("@user_script") != std::string_view::npos;
+    return {read_error(v, r)};
+  }
+  if (v.size() < 7) {
+    r.left = true;
+    r.why = errc::refused;
+    return {r};
+  }
+  const std::int64_t state = v[0].integer(), rest = v[4].integer();
+  r.what = state == granted  ? verdict::granted
+           : state == queued ? verdict::queued
+           : state == busy   ? verdict::busy
+                             : verdict::again;
+  r.stands = v.size() > 7 && v[7].integer() != 0;
+  r.number = v[1].integer();
+  r.ahead = std::clamp<std::int64_t>(v[3].integer(), 0, number_max);
+  r.rest = span_of(rest);
+  r.others = v[5].integer() != 0;
+  r.foreign = v[6].integer() != 0 || rest == -1;
+  return {r, time_in(v[2])};
+}
+
+// What it waits for is not known: it looks when the window of the new owner is over.
+answer read_next(const value& v, reply r) {
+  constexpr std::size_t passed = 3;
+  if (v.is(value::kind::error)) return {read_error(v, r)};
+  r.what = v.size() == passed ? verdict::queued : verdict::again;
+  if (r.what == verdict::again) return {r};
+  r.number = v[1].integer();
+  r.others = true;
+  r.rest = span_of(v[2].integer());
+  return {r, time_in(v[1])};
+}
+
+answer read_resolve(const value& v, reply r) {
+  if (v.is(value::kind::error)) return {read_error(v, r)};
+  r.what = v[0].integer() == 1 ? verdict::granted : verdict::busy;
+  r.number = v[1].integer();
+  r.others = v[3].integer() != 0;
+  return {r, time_in(v[2])};
+}
+
+answer read_released(const value& v, reply r) {
+  constexpr std::int64_t gone = 0, done = 1;
+  if (v.is(value::kind::error)) return {read_error(v, r)};
+  const std::int64_t state = v[0].integer();
+  r.what = state == done ? verdict::done : state == gone ? verdict::not_owner : verdict::again;
+  return {r, time_in(v[1])};
+}
+
+}  // namespace holdfast::redis

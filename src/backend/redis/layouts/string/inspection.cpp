@@ -1,0 +1,219 @@
+// inspect() and holders(): who holds what.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/redis/layouts/admin_query.hpp"
+#include "backend/redis/layouts/string/queries.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+using core::crier;
+
+constexpr std::size_t parts_of_lock = 5;
+
+// SCAN for the side keys, where it is not about one lock; then the time, and of each lock its
+// owner, its ttl, its line, and who shares it with how many permits; then, of each holder, what is
+// known of it.
+class inspection final : public question {
+ public:
+  enum class scope { all_that_begin_so, one };
+
+  inspection(link& l, std::string_view name, scope what, core::inspection& to)
+      : question(l), prefix_(l.how().prefix + std::string(name)), to_(to) {
+    if (!name.empty()) names_.push_back(prefix_);
+    if (what == scope::one) stage_ = stage::locks;
+  }
+
+ private:
+  enum class stage { scan, locks, holders };
+
+  void ask(time_point now, crier& cry) override {
+    if (stage_ == stage::locks) return ask_locks(now, cry);
+    std::string bytes;
+    command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
+                      << "1000";
+    send(std::move(bytes), now, cry);
+  }
+
+  // A key that holds something else is no lock of ours.
+  bool is_failure(const value& v) const override {
+    return v.is(value::kind::error) && !v.is_error("WRONGTYPE");
+  }
+
+  void heard(const value& v) override {
+    switch (stage_) {
+      case stage::scan: return scanned(v);
+      case stage::locks: return part_of_lock(v);
+      case stage::holders: return describe(found_[described_++], v.text());
+    }
+  }
+
+  void all_heard(time_point now, crier& cry) override {
+    switch (stage_) {
+      case stage::scan: return cursor_ == "0" ? ask_locks(now, cry) : ask(now, cry);
+      case stage::locks: return ask_holders(now, cry);
+      case stage::holders: return finish(now, cry);
+    }
+  }
+
+  void scanned(const value& v) {
+    cursor_ = v[0].text();
+    for (std::size_t i = 0; i < v[1].size(); ++i) {
+      const auto lock = lock_of(v[1][i].text());
+      if (lock && lock->starts_with(prefix_)) names_.emplace_back(*lock);
+    }
+  }
+
+  void ask_locks(time_point now, crier& cry) {
+    stage_ = stage::locks;
+    std::sort(names_.begin(), names_.end());
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    if (names_.empty()) return finish(now, cry);
+    if (!send_one(now, cry, [](std::string& out) { command(out, 1) << "TIME"; })) return;
+    for (const std::string& k : names_) {
+      const std::string_view tag = tag_of(k);
+      send_one(now, cry, [&](std::string& out) { command(out, 2) << "GET" << k; });
+      send_one(now, cry, [&](std::string& out) { command(out, 2) << "PTTL" << k; });
+      send_one(now, cry, [&](std::string& o) {
+        command(o, 2) << "ZCARD" << side_key{tag, k, 'q'};
+      });
+      send_one(now, cry, [&](std::string& out) {
+        command(out, 5) << "ZRANGE" << side_key{tag, k, 'r'} << "0"
+                        << "-1"
+                        << "WITHSCORES";
+      });
+      send_one(now, cry, [&](std::string& o) {
+        command(o, 2) << "HGETALL" << side_key{tag, k, 'p'};
+      });
+    }
+  }
+
+  template <class Write>
+  bool send_one(time_point now, crier& cry, Write write) {
+    std::string bytes;
+    write(bytes);
+    return send(std::move(bytes), now, cry);
+  }
+
+  void part_of_lock(const value& v) {
+    if (asked_++ == 0) {
+      now_ = read_time(v);
+      return;
+    }
+    switch ((asked_ - 2) % parts_of_lock) {
+      case 0: owner_ = v.is(value::kind::text) ? v.text() : ""; return;
+      case 1: left_ = v.integer(); return;
+      case 2: waiting_ = static_cast<int>(v.integer()); return;
+      case 3: return take_members(v);
+      default: break;
+    }
+    const std::size_t n = (asked_ - 2) / parts_of_lock;
+    const auto total = semaphore_total(owner_);
+    if (total || owner_.starts_with("hfg:")) {
+      add_members(names_[n], v, total);
+    } else if (!owner_.empty()) {
+      holder h = holder_of(names_[n], owner_);
+      if (left_ >= 0) h.left = std::chrono::milliseconds{left_};
+      found_.push_back(std::move(h));
+    }
+  }
+
+  static std::int64_t whole(std::string_view digits) noexcept {
+    std::int64_t n = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return n;
+  }
+
+  holder holder_of(const std::string& key, std::string owner) const {
+    holder h;
+    h.name = key.substr(over.how().prefix.size());
+    h.owner = std::move(owner);
+    h.waiting = waiting_;
+    return h;
+  }
+
+  void take_members(const value& v) {
+    members_.clear();
+    for (std::size_t i = 0; i + 1 < v.size(); i += 2)
+      members_.emplace_back(v[i].text(), server_time_of(whole(v[i + 1].text())));
+  }
+
+  void add_members(const std::string& key, const value& permits,
+                   std::optional<std::uint32_t> total) {
+    for (const auto& [id, ends] : members_) {
+      if (ends <= now_) continue;
+      holder h = holder_of(key, id);
+      h.how = total ? lock_mode::permit : lock_mode::shared;
+      h.left = std::chrono::floor<std::chrono::milliseconds>(ends - now_);
+      h.permits = total ? 1 : 0;
+      h.of = total.value_or(0);
+      for (std::size_t i = 0; i + 1 < permits.size(); i += 2)
+        if (permits[i].text() == id)
+          h.permits = static_cast<std::uint32_t>(whole(permits[i + 1].text()));
+      found_.push_back(std::move(h));
+    }
+  }
+
+  void ask_holders(time_point now, crier& cry) {
+    stage_ = stage::holders;
+    if (found_.empty()) return finish(now, cry);
+    for (const holder& h : found_) {
+      const std::string k = over.how().prefix + h.name;
+      const side_key notes{tag_of(k), k, 'm'};
+      if (!send_one(now, cry, [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; }))
+        return;
+    }
+  }
+
+  // host|pid|since|note
+  void describe(holder& h, std::string_view about) const {
+    const auto part = [&about] {
+      const std::size_t end = std::min(about.find('|'), about.size());
+      const std::string_view out = about.substr(0, end);
+      about.remove_prefix(std::min(end + 1, about.size()));
+      return out;
+    };
+    if (std::count(about.begin(), about.end(), '|') < 3) return;
+    h.host = part();
+    h.pid = whole(part());
+    const std::chrono::milliseconds since{std::clamp(whole(part()), std::int64_t{0}, number_max)};
+    h.note = about;
+    const auto now = std::chrono::floor<std::chrono::milliseconds>(over.env().wall());
+    h.held = std::max(std::chrono::milliseconds{0}, now - since);
+  }
+
+  void tell_answer() override {
+    why.code ? to_.failed(std::move(why)) : to_.found(std::move(found_));
+  }
+
+  const std::string prefix_;
+  core::inspection& to_;
+  stage stage_ = stage::scan;
+  std::string cursor_ = "0";
+  std::vector<std::string> names_;
+  std::vector<holder> found_;
+  std::string owner_;
+  std::int64_t left_ = 0;
+  server_time now_{};
+  int waiting_ = 0;
+  std::vector<std::pair<std::string, server_time>> members_;
+  std::size_t asked_ = 0, described_ = 0;
+};
+
+}  // namespace
+
+void start_inspection(link& over, std::string_view prefix, core::inspection& to) {
+  (new inspection(over, prefix, inspection::scope::all_that_begin_so, to))->start();
+}
+
+void start_look_at_one(link& over, std::string_view lock, core::inspection& to) {
+  (new inspection(over, lock, inspection::scope::one, to))->start();
+}
+
+}  // namespace holdfast::redis

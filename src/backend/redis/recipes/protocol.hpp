@@ -1,0 +1,80 @@
+// What a claim and the server say to each other, in structs of ours.
+#pragma once
+#include <holdfast/error.hpp>
+
+#include <cstdint>
+
+#include "base/environment.hpp"
+
+namespace holdfast::redis {
+
+using core::duration;
+using core::time_point;
+using server_time = std::chrono::microseconds;  // the server's clock, since 1970
+
+inline constexpr std::int64_t number_max = (std::int64_t{1} << 53) - 1;  // of a grant
+
+// What a server says is bounded before anything is counted with it, whatever it says.
+// A time that cannot be one is zero: it was not told. The last is in the year 2255.
+constexpr server_time server_time_of(std::int64_t us) noexcept {
+  return us > 0 && us <= number_max ? server_time{us} : server_time::zero();
+}
+// A span without an end, or with one that cannot be, has none.
+constexpr duration span_of(std::int64_t ms) noexcept {
+  constexpr auto most = std::chrono::floor<std::chrono::milliseconds>(duration::max());
+  return ms < 0 || ms > most.count() ? duration::max() : duration(std::chrono::milliseconds{ms});
+}
+
+enum class operation : unsigned char {
+  none,
+  take,     // SET NX and INCR in one transaction: the lock when it is free
+  gather,   // several locks at once, when all of them are free
+  glance,   // is what was taken a lock of this kind?
+  join,     // the lock when it is free, else a place in line; asked again, it tells how things are
+  resolve,  // what became of a take that was never answered
+  downgrade,
+  peek_line,  // does anybody wait for what is held?
+  let_go,     // a release of what nobody is known to wait for: many go in one script
+  release,
+  leave,  // out of the line, or out of a lock that was handed over meanwhile
+  renew,
+};
+
+struct reply {  // to one claim's question
+  enum class verdict : unsigned char {
+    granted,     // it is ours: from take, join, resolve
+    busy,        // take, gather, glance: another's; join, by who does not wait. resolve: not ours
+    queued,      // join: it stands in line
+    done,        // release, leave, renew, downgrade: so it is. peek_line: `others` tells
+    not_owner,   // release, renew, downgrade: another's, or nobody's
+    again,       // the script has more to do than one call goes through
+    bad_number,  // ours, but with a number that proves nothing: the counter was lost
+    failed,      // refused by the server, for the reason that stands beside it
+    not_now,     // not done, and to be asked again: the server is loading, or runs a long script
+  };
+  operation to = operation::none;
+  verdict what = verdict::failed;
+  bool others = false;   // somebody waits for what was granted, or is held
+  bool foreign = false;  // queued: the holder is none of ours and tells nobody when it goes
+  bool final = true;     // busy of resolve: no earlier request of this claim can arrive any more
+  bool left = false;     // failed: something of this claim may be at the server
+  bool stands = false;   // granted: the number is that of a group that stood already
+  errc why{};            // failed; not_owner: as claim_sink::lost() says it
+  std::uint32_t epoch = 0;
+  std::int64_t number = 0;          // granted: its number. queued: its arrival
+  std::int64_t ahead = 0;           // queued: how many waiters stand before it in line
+  duration ttl{};                   // that was asked for
+  duration rest = duration::max();  // queued: of the holder's lease
+  time_point sent{};
+};
+
+struct push {  // from the server, unasked
+  enum class kind : unsigned char { grant, look, wanted };
+  kind what = kind::grant;
+  bool others = false;             // grant: somebody else waits
+  std::int64_t number = 0;         // grant
+  time_point until = core::never;  // grant: our deadline; never: it cannot be placed on our clock.
+                                   // look: when to look
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,173 @@
+#include "backend/redis/recipes/queueing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::mutant;
+using core::planted;
+using core::saturating_add;
+
+actions recipe::acquire(bool one_attempt, duration ttl, time_point now, lock_mode how,
+                        bool gathered) noexcept {
+  one_attempt_ = one_attempt;
+  ttl_ = ttl;
+  how_ = how;
+  gathered_ = gathered;
+  downgrading_ = false;
+  saw_bad_number_ = false;
+  waits_since_ = now;
+  actions out = start_over(now, false);
+  if (contended_ && !one_attempt &&
+      how == lock_mode::exclusive) {  // it was not free the last time: a take would be in vain
+    known_ = true;
+    out = ask(state::joining, operation::join, now);
+  }
+  out.new_id = !planted(mutant::owner_id_reused);
+  return out;
+}
+
+actions recipe::succeed(duration ttl, time_point now) noexcept {
+  actions out = acquire(false, ttl, now);
+  known_ = true;
+  out.send = operation::none;  // the release speaks for it
+  state_ = state::joining;
+  return out;
+}
+
+actions recipe::start_over(time_point now, bool clear) noexcept {
+  number_ = 0;
+  known_ = false;
+  wanted_early_ = false;
+  look_at_ = core::never;
+  actions out = first_question(now);
+  out.new_id = clear;
+  out.clear = clear;
+  return out;
+}
+
+actions recipe::first_question(time_point now) noexcept {
+  if (how_ != lock_mode::exclusive) return ask(state::joining, operation::join, now);
+  return ask(state::asked, gathered_ ? operation::gather : operation::take, now);
+}
+
+actions recipe::cancel(time_point now) noexcept {
+  if (!waits() || state_ == state::releasing || state_ == state::leaving) return {};
+  return leave(state::leaving, operation::leave, now);
+}
+
+actions recipe::renew(duration ttl) noexcept {
+  if (state_ != state::held) return {};
+  ttl_ = ttl;
+  known_ = true;
+  return send(operation::renew);
+}
+
+// What was asked as a writer is of no interest any more.
+actions recipe::downgrade() noexcept {
+  if (state_ != state::held || how_ != lock_mode::exclusive) return {};
+  ++epoch_;
+  attempts_ = 0;
+  how_ = lock_mode::shared;
+  downgrading_ = true;
+  others_wait_ = false;  // who is still to wait will say so
+  return send(operation::downgrade);
+}
+
+actions recipe::peek_line() noexcept {
+  if (state_ != state::held || others_wait_) return {};
+  peeks_again_ = peeking_;  // what is answered first may have been asked too early
+  if (std::exchange(peeking_, true) || downgrading_) return {};
+  return send(question());
+}
+
+actions recipe::release(time_point now) noexcept {
+  if (state_ == state::lost) return become_fresh(tell::ended, errc::not_held);
+  if (state_ != state::held) return {};
+  const bool quick = !known_ && !others_wait_ && how_ == lock_mode::exclusive;
+  contended_ = others_wait_;
+  downgrading_ = false;
+  return leave(state::releasing, quick ? operation::let_go : operation::release, now);
+}
+
+time_point recipe::due(const terms& t) const noexcept {
+  const bool is_bounded = waits() && (!is_waiter() || planted(mutant::waiter_given_up));
+  return is_bounded && state_ != state::queued ? saturating_add(asked_since_, t.op_timeout)
+                                               : core::never;
+}
+
+// Early enough for a connection to be opened and for an answer.
+time_point recipe::last_try(const terms& t) const noexcept {
+  const time_point end = due(t);
+  return end == core::never ? end : end - t.op_timeout / 8;
+}
+
+actions recipe::send(operation what) noexcept {
+  actions out;
+  out.send = what;
+  return out;
+}
+
+// A first question of its kind.
+actions recipe::ask(state next, operation what, time_point now) noexcept {
+  ++epoch_;
+  state_ = next;
+  asked_since_ = now;
+  attempts_ = 0;
+  looks_ = false;
+  return send(what);
+}
+
+actions recipe::leave(state next, operation what, time_point now) noexcept {
+  actions out = ask(next, what, now);
+  out.sleeps = true;  // wakes up for nothing any more
+  return out;
+}
+
+actions recipe::become_held(std::int64_t number, time_point deadline, bool others, bool handed,
+                            time_point now) noexcept {
+  if (!planted(mutant::late_reply_accepted)) ++epoch_;  // what else was asked is of no interest
+  state_ = state::held;
+  peeking_ = peeks_again_ = false;
+  asked_since_ = now;
+  number_ = number;
+  deadline_ = deadline;
+  others_wait_ = others || wanted_early_;
+  handed_ = handed;
+  line_unseen_ = false;
+  actions out;
+  out.sleeps = true;
+  out.what = tell::granted;
+  return out;
+}
+
+actions recipe::become_fresh(tell what, errc why) noexcept {
+  ++epoch_;
+  state_ = state::fresh;
+  actions out;
+  out.sleeps = true;
+  out.what = what;
+  out.why = why;
+  return out;
+}
+
+actions recipe::on_overdue() noexcept {
+  if (!waits() || state_ == state::queued) return {};
+  if (state_ == state::glancing) return become_fresh(tell::refused, errc::timed_out);
+  const bool ends = state_ == state::releasing || state_ == state::leaving;
+  actions out = ends ? become_fresh(tell::ended, errc::outcome_unknown)
+                     : become_fresh(tell::refused, errc::unavailable);
+  out.clear = true;
+  return out;
+}
+
+actions recipe::give_up(errc why) noexcept {
+  if (!waits()) return {};
+  const bool ends = state_ == state::releasing || state_ == state::leaving;
+  return become_fresh(ends ? tell::ended : tell::refused, ends ? errc::outcome_unknown : why);
+}
+
+}  // namespace holdfast::redis

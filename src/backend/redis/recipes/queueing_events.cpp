@@ -1,0 +1,302 @@
+// What a claim makes of the server's answers, of pushes, and of time.
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/recipes/queueing.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::mutant;
+using core::planted;
+using core::saturating_add;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration nap = 30s;          // the longest: a push may get lost
+constexpr duration look_after = 50ms;  // a waiter looks later than the one before it in line
+constexpr duration foreign_pause_min = 5ms;
+constexpr duration foreign_pause_max = 250ms;
+constexpr duration failed_pause_min = 20ms;
+constexpr duration failed_pause_max = 2s;
+
+duration doubled(duration first, unsigned times, duration most) noexcept {
+  return std::min(most, first * (1 << std::min(times, 20u)));
+}
+
+}  // namespace
+
+actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
+  if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
+  switch (r.to) {
+    case operation::take:
+    case operation::gather:
+    case operation::join:
+    case operation::resolve: return on_ask_reply(r, now, t);
+    case operation::glance: return on_glance(r);
+    case operation::downgrade: return on_downgrade_reply(r, now, t);
+    case operation::peek_line: return on_line_reply(r, now, t);
+    case operation::renew: return on_renew_reply(r, now, t);
+    case operation::let_go:
+    case operation::release:
+    case operation::leave: return on_leave_reply(r, now, t);
+    case operation::none: break;
+  }
+  return {};
+}
+
+actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noexcept {
+  // Asked twice, it may be in line by the first answer and have the lock by the second.
+  const bool has_it = state_ == state::queued && r.what == verdict::granted;
+  if (state_ != state::asked && state_ != state::unsure && state_ != state::joining && !has_it)
+    return {};
+  switch (r.what) {
+    case verdict::granted: {
+      const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
+      const actions out = become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)),
+                                      r.others, false, now);
+      line_unseen_ = r.to == operation::take;
+      return out;
+    }
+    case verdict::bad_number: return on_bad_number(r, now, t);
+    case verdict::queued: return on_queued(r, now);
+    case verdict::again: return send(r.to);
+    case verdict::busy: return on_busy(r, now);
+    case verdict::not_now: return pause(now, t);
+    default: {
+      actions out = become_fresh(tell::refused, r.why == errc{} ? errc::refused : r.why);
+      // An earlier request may have queued or granted this id: it was answered so, or never.
+      const bool may_be_at_server = r.left || number_ != 0 || attempts_ > 0;
+      out.clear = may_be_at_server && !planted(mutant::refused_claim_stays_queued);
+      return out;
+    }
+  }
+}
+
+actions recipe::on_busy(const reply& r, time_point now) noexcept {
+  if (r.to == operation::resolve) return start_over(now, !r.final);
+  if (r.to == operation::join) {
+    actions out = become_fresh(tell::refused, errc::timed_out);
+    out.clear = !r.final;
+    return out;
+  }
+  if (one_attempt_) return ask(state::glancing, operation::glance, now);
+  known_ = true;
+  return ask(state::joining, operation::join, now);
+}
+
+actions recipe::on_glance(const reply& r) noexcept {
+  if (state_ != state::glancing) return {};
+  const bool is_other_kind = r.what == verdict::failed && r.why == errc::mismatch;
+  return become_fresh(tell::refused, is_other_kind ? r.why : errc::timed_out);
+}
+
+// Given up and asked anew under another id, once the counter has been lifted. When that does not
+// help, with pauses, and not for ever: the counter was lost and the clock set back.
+actions recipe::on_bad_number(const reply& r, time_point now, const terms& t) noexcept {
+  const time_point since = std::exchange(saw_bad_number_, true) ? asked_since_ : r.sent;
+  const std::uint8_t before = attempts_;
+  if (gathered_ || now - since >= t.op_timeout) {
+    actions out = become_fresh(tell::refused, errc::refused);
+    out.clear = true;
+    return out;
+  }
+  actions out = start_over(now, true);
+  asked_since_ = since;
+  attempts_ = before;
+  if (before > 0) {
+    const actions later = pause(now, t);
+    out.send = operation::none;
+    out.sleeps = true;
+    out.wake = later.wake;
+    out.spread = later.spread;
+  } else {
+    ++attempts_;
+  }
+  return out;
+}
+
+// Every waiter keeps a timer on the lock, by its place in line. The next waiter looks when the
+// holder's lease has run out. The one behind it looks a little later: a holder and the next waiter
+// may be lost together, and then nobody else would look. A waiter that is not next also looks after
+// its own ttl, since it is not told when the lock gets an owner with a shorter lease.
+actions recipe::on_queued(const reply& r, time_point now) noexcept {
+  state_ = state::queued;
+  number_ = r.number;
+  actions out;
+  out.sleeps = true;
+  if (r.ahead > 0 && !planted(mutant::only_next_waiter_looks)) {
+    constexpr std::int64_t places_max = nap / look_after;
+    const duration later = look_after * std::min(r.ahead, places_max);
+    out.wake = now + std::min({r.rest, ttl_, nap}) + later;
+    out.spread = look_after;
+  } else if (r.ahead > 0) {
+    out.wake = now + nap;
+    out.spread = nap / 4;
+  } else if (r.foreign) {
+    const duration pause = doubled(foreign_pause_min, attempts_, foreign_pause_max);
+    if (attempts_ < 255) ++attempts_;
+    out.wake = now + pause;
+    out.spread = pause / 4;
+  } else {
+    out.wake = saturating_add(now, std::min(r.rest, nap) + 1ms);
+    out.spread = 4ms;
+  }
+  if (look_at_ < out.wake) {
+    out.wake = look_at_;
+    out.spread = 4ms;
+  }
+  look_at_ = core::never;
+  return out;
+}
+
+actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) noexcept {
+  if (state_ != state::held) return {};
+  if (r.what == verdict::done) {
+    const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
+    deadline_ = saturating_add(from, worth(r.ttl, t.clock_skew));
+    actions out;
+    out.what = tell::moved;
+    return out;
+  }
+  if (r.what != verdict::not_owner) return {};  // not known: asked again later
+  state_ = state::lost;
+  actions out;
+  out.what = tell::lost;
+  out.why = r.why == errc{} ? errc::lost : r.why;
+  return out;
+}
+
+// Where the server will not do it, the lock stays an exclusive one there: that harms nobody.
+actions recipe::on_downgrade_reply(const reply& r, time_point now, const terms& t) noexcept {
+  if (state_ != state::held) return {};
+  if (r.what == verdict::not_now) return pause(now, t);
+  downgrading_ = false;
+  if (r.what != verdict::not_owner) return send(question());
+  state_ = state::lost;
+  actions out;
+  out.what = tell::lost;
+  out.why = errc::lost;
+  return out;
+}
+
+actions recipe::on_line_reply(const reply& r, time_point now, const terms& t) noexcept {
+  if (state_ != state::held || !peeking_) return {};
+  if (r.what == verdict::not_now) return pause(now, t);
+  peeking_ = std::exchange(peeks_again_, false) && !r.others;
+  return r.others ? become_wanted() : send(question());
+}
+
+actions recipe::become_wanted() noexcept {
+  actions out;
+  if (others_wait_) return out;
+  others_wait_ = true;
+  out.what = tell::wanted;
+  return out;
+}
+
+actions recipe::on_leave_reply(const reply& r, time_point now, const terms& t) noexcept {
+  if (state_ != state::releasing && state_ != state::leaving) return {};
+  if (r.what == verdict::again) {
+    if (attempts_ < 255) ++attempts_;
+    return send(question());
+  }
+  if (r.what == verdict::done) return become_fresh(tell::ended, {});
+  if (r.what == verdict::not_owner || r.why == errc::mismatch) {
+    // Asked before, it may be gone because of that.
+    const bool known = state_ == state::leaving || attempts_ > 0;
+    return become_fresh(tell::ended, known ? errc{} : errc::not_held);
+  }
+  return pause(now, t);
+}
+
+// What was asked is asked again, after longer each time, and once more just before it is given up.
+actions recipe::pause(time_point now, const terms& t) noexcept {
+  const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
+  if (attempts_ < 255) ++attempts_;
+  actions out;
+  out.sleeps = true;
+  out.wake = now + d;
+  out.spread = d / 4;
+  const time_point last = last_try(t);
+  if (out.wake + out.spread < last) return out;
+  out.wake = now < last ? last : std::min(out.wake, due(t));
+  out.spread = {};
+  return out;
+}
+
+actions recipe::on(const push& p, time_point now) noexcept {
+  if (p.what == push::kind::wanted) {
+    wanted_early_ = wanted_early_ || waits();
+    return state_ == state::held ? become_wanted() : actions{};
+  }
+  if (!may_be_pushed()) return {};
+  if (p.what == push::kind::grant) {
+    if (p.until == core::never) return ask(state::joining, operation::join, now);
+    return become_held(p.number, p.until, p.others, true, now);
+  }
+  if (state_ == state::joining) {
+    look_at_ = std::min(look_at_, p.until);
+    return {};
+  }
+  actions out;
+  out.sleeps = true;
+  out.wake = p.until;
+  out.spread = 4ms;
+  return out;
+}
+
+actions recipe::on_cut(std::uint32_t epoch) noexcept {
+  if (epoch != epoch_) return {};
+  if (state_ == state::glancing) return become_fresh(tell::refused, errc::timed_out);
+  if (attempts_ < 255) ++attempts_;
+  if (state_ == state::asked) state_ = state::unsure;
+  return send(question());
+}
+
+// What is asked in this state, when it is asked again.
+operation recipe::question() const noexcept {
+  switch (state_) {
+    case state::asked: return gathered_ ? operation::gather : operation::take;
+    case state::glancing: return operation::glance;
+    case state::unsure: return operation::resolve;
+    case state::joining: return operation::join;
+    case state::releasing: return operation::release;
+    case state::leaving: return operation::leave;
+    case state::held:
+      return downgrading_ ? operation::downgrade
+             : peeking_   ? operation::peek_line
+                          : operation::none;
+    default: return operation::none;
+  }
+}
+
+actions recipe::on_subscribed(time_point now) noexcept {
+  if (state_ == state::held && !others_wait_) {
+    // A waiter that came before this client listened could not tell it that somebody waits.
+    return planted(mutant::line_not_peeked) ? actions{} : peek_line();
+  }
+  if (state_ != state::queued) return {};
+  actions out = send(operation::join);
+  asked_since_ = now;  // not since the wait began: the question is a new one
+  ++epoch_;
+  state_ = state::joining;
+  looks_ = true;  // it may have been left to see to the lock, and its timer goes
+  out.sleeps = true;
+  return out;
+}
+
+actions recipe::on_wake(time_point now, const terms& t) noexcept {
+  if (state_ == state::queued) {
+    const std::uint8_t attempts = attempts_;
+    actions out = ask(state::joining, operation::join, now);
+    attempts_ = attempts;
+    looks_ = true;
+    return out;
+  }
+  if (state_ == state::held) return send(question());
+  return now >= due(t) ? on_overdue() : send(question());
+}
+
+}  // namespace holdfast::redis

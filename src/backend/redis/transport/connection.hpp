@@ -1,0 +1,160 @@
+// One connection to the server: opened, greeted, kept open. A passive thing under its link's lock:
+// the link decides what goes over it, and is told what comes back.
+//
+//   state      | event                        | next
+//   -----------+------------------------------+------------------------------------------------
+//   down       | open()                       | connecting
+//   connecting | the stream is open           | greeting: AUTH, SELECT, CLIENT SETNAME, CLIENT ID,
+//              |                              | INFO server, and then CLIENT KILL of the
+//              |                              | predecessor, so that nothing of it runs later
+//   greeting   | all is answered              | ready; the link is told
+//   greeting   | an error                     | down, for good if the server will not have us
+//   any        | closed, silent for too long, | down: what was not answered is cut; open() again
+//              | not RESP                     | after a pause that doubles, or earlier by hurry()
+#pragma once
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/redis/claim_table.hpp"
+#include "backend/redis/recipes/protocol.hpp"
+#include "backend/redis/settings.hpp"
+#include "backend/redis/transport/resp.hpp"
+#include "base/event_queue.hpp"
+#include "base/network.hpp"
+
+namespace holdfast::redis {
+
+class answerer {  // asks for itself, not for a claim
+ public:
+  virtual void answered(const value&, time_point now, time_point sent, core::crier&) = 0;
+  virtual void cut(time_point now, core::crier&) = 0;  // nobody knows whether it was done
+
+ protected:
+  ~answerer() = default;
+};
+
+struct sent_request {
+  claim_table::place whose;
+  operation to = operation::none;
+  bool has_next = false;      // release: another claim got in line with it
+  bool by_text = false;       // a script that the server did not know by its hash
+  bool for_claims = false;    // special, but in the name of claims
+  std::uint32_t replies = 1;  // that are still to come
+  std::uint32_t epoch = 0;
+  std::uint32_t next_epoch = 0;
+  claim_table::place next;
+  duration ttl{};
+  duration next_ttl{};
+  time_point sent{};
+  answerer* special = nullptr;  // instead of a claim
+};
+
+enum class role : unsigned char { commands, messages, renewals };
+
+class line;
+
+// One connection, from connect() until its stream has told that it is closed.
+struct wire : core::stream_events {
+  std::unique_ptr<core::stream> stream;
+  virtual ~wire() = default;
+};
+
+enum class loss : unsigned char {  // of a connection
+  in_use,                          // it was open, or has been opening for too long
+  not_reached,                     // there is nothing to connect to
+  refused,                         // the server will not have us: another attempt fails as well
+};
+
+class line_owner {  // called with the link's lock held
+ public:
+  virtual void on_ready(line&, time_point now, core::crier&) = 0;
+  virtual void on_reply(line&, const sent_request&, const value&, time_point now, core::crier&) = 0;
+  virtual void on_message(line&, const value&, time_point now, core::crier&) = 0;
+  virtual void on_cut(line&, const sent_request&, time_point now, core::crier&) = 0;
+  // After the cuts.
+  virtual void on_down(line&, const core::failure&, loss, time_point now, core::crier&) = 0;
+  virtual void on_silent(line&, time_point now) = 0;  // nothing comes, though much is awaited
+  virtual void on_heard(line&, time_point now) = 0;   // it is not silent any more
+  virtual std::shared_ptr<wire> connect(line&) = 0;   // lives until it is closed
+  virtual void wake_by(time_point) = 0;               // on_alarm() is due then
+  virtual core::environment& env() = 0;
+
+ protected:
+  ~line_owner() = default;
+};
+
+class line {
+ public:
+  enum class state : unsigned char { down, connecting, greeting, ready };
+
+  line(line_owner& home, const settings& s, role what, std::uint64_t client);
+
+  // All with the link's lock held.
+  void open(time_point now);  // unless it is open, or pauses
+  bool ready() const noexcept { return state_ == state::ready; }
+  bool is_down() const noexcept { return state_ == state::down; }
+  role what() const noexcept { return role_; }
+  std::string& out() noexcept { return out_; }
+  void expect(const sent_request&, time_point now);  // in the order of what goes out
+  void on_alarm(time_point now, core::crier&);
+  void hurry(time_point by);  // the pause before the next connection ends then at the latest
+  const std::shared_ptr<wire>& current() const noexcept { return wire_; }
+  bool may_write() const noexcept { return state_ >= state::greeting; }
+  bool is_sole() const noexcept { return is_sole_; }  // nothing sent earlier can run any more
+  const core::failure& last_failure() const noexcept { return last_failure_; }
+  bool will_pass() const noexcept { return passes_; }  // the last failure: open() tries again
+  const std::string& aborted() const noexcept { return aborted_; }  // by on_reply()
+  // An answer that no claim waits for: to the greeting, or to what was asked for its own sake.
+  bool awaits() const noexcept {
+    return state_ == state::connecting || state_ == state::greeting || specials_ > 0;
+  }
+  core::failure too_late(std::string_view bound) const;  // it has not come about within it
+
+  bool writing = false;  // somebody is: it takes along what others add
+  std::string spare;     // of who writes; keeps its room
+
+  // The events of the current wire.
+  void opened();
+  void received(std::span<const std::byte>, time_point now, core::crier&);
+  void closed(core::failure, time_point now, core::crier&);
+
+ private:
+  enum class step : unsigned char { auth, select, name, id, info, kill, subscribe };
+  void greet(step);
+  void greet_kill(std::int64_t id);
+  bool greeted(const value&, time_point now, core::crier&);
+  bool greet_failed(step, const value&, time_point now, core::crier&);
+  void learn_server(std::string_view info);
+  void become_ready(time_point now, core::crier&);
+  void fail(core::failure, loss, time_point now, core::crier&);
+  bool handle(const value&, time_point now, core::crier&);
+  duration silence_max() const noexcept { return settings_.rules.op_timeout / 2; }
+  duration silence_noticed() const noexcept { return silence_max() / 2; }
+
+  line_owner& home_;
+  const settings& settings_;
+  const role role_;
+  const std::uint64_t client_;
+  state state_ = state::down;
+  std::shared_ptr<wire> wire_;
+  std::unique_ptr<reply_reader> reader_;
+  std::string out_;
+  std::deque<sent_request> in_flight_;
+  unsigned specials_ = 0;      // of these, without a claim
+  std::deque<step> greeting_;  // the steps that are not answered yet
+  time_point began_{};         // to connect
+  time_point retry_at_ = core::never;
+  unsigned attempts_ = 0;
+  std::int64_t own_id_ = 0;                 // of this connection at the server; 0: not known
+  std::vector<std::int64_t> predecessors_;  // that may live on at the server
+  std::string run_id_;                      // of the server that gave them their ids
+  bool is_silent_ = false;
+  bool passes_ = false;
+  bool is_sole_ = true;  // no predecessor is left, as far as can be known
+  std::string aborted_;  // why the server will not do the transaction it is being told
+  core::failure last_failure_;
+};
+
+}  // namespace holdfast::redis

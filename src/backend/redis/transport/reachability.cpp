@@ -1,0 +1,140 @@
+#include "backend/redis/transport/reachability.hpp"
+
+#include "backend/redis/transport/server_info.hpp"
+
+namespace holdfast::redis {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration between_lines = 1min;
+// A lost connection for renewals keeps nobody from a lock.
+constexpr unsigned needed_by_waiters =
+    1u << static_cast<unsigned>(role::commands) | 1u << static_cast<unsigned>(role::messages);
+
+}  // namespace
+
+reachability::reachability(std::string_view url)
+    : prefix_(std::string(url.substr(0, url.find('?'))) + ": ") {}
+
+void reachability::on_lost(role r, const core::failure& why, bool matters, time_point now) {
+  const bool is_first = lost_ == 0;
+  lost_ |= bit_of(r);
+  silent_ &= ~bit_of(r);
+  last_failure_ = why.text;
+  failed_at_ = now;
+  if (is_first) lost_since_ = now;
+  weigh(now);
+  if (is_first) write_trouble(matters, now);
+}
+
+void reachability::on_ready(role r, time_point now) {
+  const bool was_lost = lost_ != 0;
+  lost_ &= ~bit_of(r);
+  ever_ready_ |= bit_of(r);
+  weigh(now);
+  if (!was_lost || lost_ != 0) return;
+  ++reconnects_;
+  write(is_told_ ? log_level::warning : log_level::info,
+        "connected again after " + core::text_of(now - std::exchange(lost_since_, core::never)));
+  is_told_ = false;
+  next_line_ = core::never;
+}
+
+void reachability::on_silent(role r, time_point now) {
+  silent_ |= bit_of(r);
+  weigh(now);
+}
+
+void reachability::on_heard(role r, time_point now) {
+  silent_ &= ~bit_of(r);
+  weigh(now);
+}
+
+// A server that is now full, now not, is in the log once a minute.
+void reachability::on_put_off(std::string why, bool matters, time_point now) {
+  const bool is_first = put_off_.empty();
+  put_off_ = std::move(why);
+  weigh(now);
+  if (!is_first || lost_ != 0) return;
+  const bool is_due = put_off_told_ == time_point{} || now - put_off_told_ >= between_lines;
+  if (is_due) {
+    write_trouble(matters, now);
+  } else {
+    next_line_ = put_off_told_ + between_lines;
+  }
+}
+
+void reachability::on_accepted(time_point now) {
+  if (put_off_.empty()) return;
+  put_off_.clear();
+  if (lost_ == 0) {
+    if (is_told_) write(log_level::warning, "the server takes requests again");
+    is_told_ = false;
+    next_line_ = core::never;
+  }
+  weigh(now);
+}
+
+// Once, not with each reconnect; again when the server, or another in its place, is set otherwise.
+void reachability::on_memory_info(std::string_view info) {
+  std::string warning = eviction_warning(info);
+  if (!warning.empty() && warning != eviction_) write(log_level::warning, warning);
+  eviction_ = std::move(warning);
+}
+
+void reachability::on_affected(time_point now) noexcept {
+  const bool is_untold = !is_told_ && (lost_ != 0 || !put_off_.empty());
+  if (is_untold && next_line_ == core::never) next_line_ = now;
+}
+
+void reachability::tick(bool matters, time_point now) {
+  if (next_line_ > now) return;
+  if (matters) return write_trouble(true, now);
+  next_line_ = core::never;  // somebody who comes to be affected sets it
+  is_told_ = false;
+  if (lost_ == 0) on_accepted(now);  // nobody asks any more: it is not known
+}
+
+void reachability::write_trouble(bool matters, time_point now) {
+  const bool again = std::exchange(is_told_, matters) && matters;
+  const duration past = now - (lost_ != 0 ? lost_since_ : since_);
+  std::string text = lost_ != 0 ? "the connection is lost: " : "the server puts requests off: ";
+  if (again)
+    text =
+        (lost_ != 0 ? "no connection for " : "puts requests off for ") + core::text_of(past) + ": ";
+  write(matters ? log_level::warning : log_level::info,
+        text + (lost_ != 0 ? last_failure_ : put_off_) +
+            (again ? "; still trying" : "; it is tried again until it works"));
+  if (lost_ == 0) put_off_told_ = now;
+  next_line_ = matters ? now + between_lines : core::never;
+}
+
+void reachability::write(log_level level, std::string text) {
+  lines_.emplace_back(level, prefix_ + std::move(text));
+}
+
+void reachability::weigh(time_point now) {
+  const bool out = ((lost_ | silent_) & needed_by_waiters) != 0 || !put_off_.empty();
+  if (out == (since_ != core::never)) return;
+  since_ = out ? now : core::never;
+  is_out_.store(out, std::memory_order_relaxed);
+}
+
+std::string reachability::why() const {
+  if (lost_ != 0) return "no connection: " + last_failure_;
+  return put_off_.empty() ? "the server does not answer" : put_off_;
+}
+
+core::reach reachability::read(time_point now) const {
+  core::reach out;
+  if (since_ != core::never) out.trouble = {errc::unavailable, why()};
+  if (!last_failure_.empty())
+    out.last_failure = core::text_of(now - failed_at_) + " ago: " + last_failure_;
+  out.connected = lost_ == 0 && (ever_ready_ & bit_of(role::commands)) != 0;
+  out.reconnects = reconnects_;
+  return out;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,69 @@
+// What is known of a server's being in reach: why it is not, since when, and what the log says.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backend/redis/transport/connection.hpp"
+#include "base/log.hpp"
+
+namespace holdfast::redis {
+
+// An outage begins when a connection that claims need is lost or silent, or when the server answers
+// that it cannot do something now; it ends when none of this is so any more. One line in the log at
+// once, one each minute while somebody is affected, and one when it is over.
+class reachability {
+ public:
+  using lines = std::vector<std::pair<log_level, std::string>>;
+
+  explicit reachability(std::string_view url);  // without secrets
+
+  // With the link's lock held. `matters`: somebody holds or wants a lock.
+  void on_lost(role, const core::failure& why, bool matters, time_point now);
+  void on_ready(role, time_point now);
+  void on_silent(role, time_point now);  // requests stay unanswered, the connection is not given up
+  void on_heard(role, time_point now);
+  void on_put_off(std::string why, bool matters, time_point now);
+  void on_accepted(time_point now);           // the server does what it put off
+  void on_memory_info(std::string_view);      // the text of INFO memory
+  void on_affected(time_point now) noexcept;  // somebody comes to want a lock
+  void tick(bool matters, time_point now);
+  time_point next_tick() const noexcept { return next_line_; }
+  // `never`: there is no outage.
+  time_point since() const noexcept { return since_; }
+  core::reach read(time_point now) const;
+  std::string_view put_off() const noexcept { return put_off_; }
+  bool has_lines() const noexcept { return !lines_.empty(); }
+  lines take_lines() noexcept { return std::exchange(lines_, {}); }
+
+  bool is_out() const noexcept { return is_out_.load(std::memory_order_relaxed); }  // any thread
+
+ private:
+  using bits = unsigned;
+  static constexpr bits bit_of(role r) noexcept { return 1u << static_cast<unsigned>(r); }
+  void weigh(time_point now);
+  std::string why() const;
+  void write(log_level, std::string text);
+  void write_trouble(bool matters, time_point now);
+
+  const std::string prefix_;  // of a line
+  bits lost_ = 0, silent_ = 0, ever_ready_ = 0;
+  std::string put_off_;       // empty: it does what it is asked
+  std::string last_failure_;  // of a connection
+  time_point failed_at_{};
+  time_point since_ = core::never;
+  time_point lost_since_ = core::never;
+  time_point next_line_ = core::never;
+  time_point put_off_told_{};  // when that was in the log last
+  std::uint64_t reconnects_ = 0;
+  bool is_told_ = false;  // the outage, as a warning
+  std::string eviction_;  // the warning about it that is in the log; empty: none
+  std::atomic<bool> is_out_{false};
+  lines lines_;
+};
+
+}  // namespace holdfast::redis

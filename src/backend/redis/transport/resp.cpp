@@ -1,0 +1,201 @@
+#include "backend/redis/transport/resp.hpp"
+
+#include <hiredis/read.h>
+
+#include <charconv>
+#include <cstring>
+#include <new>
+
+namespace holdfast::redis {
+
+namespace {
+
+constexpr std::size_t head_max = 24;  // kind, digits, end of line
+
+// "$12" and its end of line. Where it ends.
+char* write_head(char* at, char kind, std::size_t n) noexcept {
+  *at++ = kind;
+  at = std::to_chars(at, at + 20, n).ptr;
+  *at++ = '\r';
+  *at++ = '\n';
+  return at;
+}
+
+}  // namespace
+
+command::command(std::string& out, std::size_t arguments) : out_(out) {
+  char head[head_max];
+  out_.append(head, static_cast<std::size_t>(write_head(head, '*', arguments) - head));
+}
+
+// Room for one argument, complete but for its bytes.
+char* command::argument(std::size_t bytes) {
+  char head[head_max];
+  const auto head_bytes = static_cast<std::size_t>(write_head(head, '$', bytes) - head);
+  const std::size_t before = out_.size();
+  out_.resize(before + head_bytes + bytes + 2, '\n');
+  char* const at = out_.data() + before;
+  std::memcpy(at, head, head_bytes);
+  at[head_bytes + bytes] = '\r';
+  return at + head_bytes;
+}
+
+command& command::operator<<(std::string_view text) {
+  text.copy(argument(text.size()), text.size());
+  return *this;
+}
+
+command& command::operator<<(const side_key& key) {
+  key.write_to(argument(key.size()));
+  return *this;
+}
+
+command& command::operator<<(std::int64_t n) {
+  char digits[24];
+  return *this << std::string_view(digits, std::to_chars(digits, digits + 24, n).ptr - digits);
+}
+
+// The nodes of one reply, in the order in which they are read: a parent before its children, and
+// siblings chained, since arrays may stand in arrays.
+struct value::tree {
+  struct node {
+    kind what = kind::nil;
+    std::uint32_t next = 0;      // sibling; 0: none
+    std::uint32_t children = 0;  // how many, of an array
+    std::uint32_t first = 0, last = 0;
+    std::int64_t number = 0;  // the integer, or where the text begins
+    std::uint32_t length = 0;
+  };
+  std::vector<node> nodes;
+  std::string texts;
+
+  const node& at(std::uint32_t i) const noexcept { return nodes[i]; }
+};
+
+// hiredis calls these for each object. What they return stands for a node: its place plus one.
+struct reply_builder {
+  using tree = value::tree;
+  using kind = value::kind;
+
+  static tree& of(const redisReadTask* t) { return *static_cast<tree*>(t->privdata); }
+
+  static void* add(const redisReadTask* task, tree::node made) noexcept try {
+    tree& t = of(task);
+    if (t.nodes.size() >= reply_reader::nodes_max) return nullptr;
+    const auto place = static_cast<std::uint32_t>(t.nodes.size());
+    t.nodes.push_back(made);
+    if (task->parent) {
+      tree::node& parent = t.nodes[reinterpret_cast<std::uintptr_t>(task->parent->obj) - 1];
+      (parent.first ? t.nodes[parent.last].next : parent.first) = place;
+      parent.last = place;
+    }
+    // hiredis hands it back as a parent: a place, never followed.
+    return reinterpret_cast<void*>(std::uintptr_t{place} + 1);  // NOLINT(performance-no-int-to-ptr)
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+
+  static void* text(const redisReadTask* task, char* bytes, std::size_t length) {
+    tree::node n;
+    n.what = task->type == REDIS_REPLY_ERROR    ? kind::error
+             : task->type == REDIS_REPLY_STATUS ? kind::status
+                                                : kind::text;
+    tree& t = of(task);
+    if (length > reply_reader::bytes_max - t.texts.size()) return nullptr;
+    n.number = static_cast<std::int64_t>(t.texts.size());
+    n.length = static_cast<std::uint32_t>(length);
+    try {
+      t.texts.append(bytes, length);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    return add(task, n);
+  }
+
+  static void* array(const redisReadTask* task, int elements) {
+    tree::node n;
+    n.what = kind::array;
+    n.children = static_cast<std::uint32_t>(elements);
+    return n.children > reply_reader::nodes_max ? nullptr : add(task, n);
+  }
+
+  static void* integer(const redisReadTask* task, long long number) {
+    tree::node n;
+    n.what = kind::integer;
+    n.number = number;
+    return add(task, n);
+  }
+
+  static void* nil(const redisReadTask* task) { return add(task, {}); }
+  static void drop(void*) {}
+};
+
+value::kind value::what() const noexcept { return tree_->at(node_).what; }
+
+std::int64_t value::integer() const noexcept {
+  return is(kind::integer) ? tree_->at(node_).number : 0;
+}
+
+std::string_view value::text() const noexcept {
+  const tree::node& n = tree_->at(node_);
+  if (n.what != kind::status && n.what != kind::text && n.what != kind::error) return {};
+  return std::string_view(tree_->texts).substr(static_cast<std::size_t>(n.number), n.length);
+}
+
+std::size_t value::size() const noexcept { return is(kind::array) ? tree_->at(node_).children : 0; }
+
+const value::tree value::nothing{{tree::node{}}, {}};
+
+value value::next() const noexcept {
+  const std::uint32_t at = tree_->at(node_).next;
+  return at ? value{*tree_, at} : value{nothing, 0};
+}
+
+value value::operator[](std::size_t i) const noexcept {
+  if (i >= size()) return {nothing, 0};
+  std::uint32_t at = tree_->at(node_).first;
+  while (i-- > 0) at = tree_->at(at).next;
+  return {*tree_, at};
+}
+
+bool value::is_error(std::string_view code) const noexcept {
+  return is(kind::error) && text().substr(0, text().find(' ')) == code;
+}
+
+reply_reader::reply_reader() : tree_(std::make_unique<value::tree>()) {
+  static redisReplyObjectFunctions functions{reply_builder::text, reply_builder::array,
+                                             reply_builder::integer, reply_builder::nil,
+                                             reply_builder::drop};
+  reader_ = redisReaderCreateWithFunctions(&functions);
+  if (!reader_) throw std::bad_alloc();
+  reader_->privdata = tree_.get();
+}
+
+reply_reader::~reply_reader() { redisReaderFree(reader_); }
+
+bool reply_reader::feed(std::span<const std::byte> bytes) {
+  if (!fault_.empty()) return false;
+  if (reader_->len - reader_->pos + bytes.size() > 2 * bytes_max) {
+    fault_ = "a reply is longer than it can be";
+  } else if (redisReaderFeed(reader_, reinterpret_cast<const char*>(bytes.data()), bytes.size()) !=
+             REDIS_OK) {
+    fault_ = reader_->errstr;
+  }
+  return fault_.empty();
+}
+
+bool reply_reader::read() {
+  if (!fault_.empty()) return false;
+  if (!reader_->reply && reader_->ridx == -1) {  // no reply is half read
+    tree_->nodes.clear();
+    tree_->texts.clear();
+  }
+  void* whole = nullptr;
+  if (redisReaderGetReply(reader_, &whole) != REDIS_OK) {
+    fault_ = reader_->err == REDIS_ERR_OOM ? "a reply is larger than it can be" : reader_->errstr;
+    return false;
+  }
+  return whole != nullptr;
+}
+
+}  // namespace holdfast::redis

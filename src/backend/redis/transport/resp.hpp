@@ -1,0 +1,86 @@
+// What goes over the wire: RESP2. Commands are always arrays of bulk strings with their lengths, so
+// that no name, id or note can be taken for anything else; replies are read by hiredis' parser.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/redis/layouts/string/names.hpp"
+
+struct redisReader;
+
+namespace holdfast::redis {
+
+// Appends one command to a buffer: as many arguments as it was announced with.
+class command {
+ public:
+  command(std::string& out, std::size_t arguments);
+  command& operator<<(std::string_view);
+  command& operator<<(const side_key&);
+  command& operator<<(std::int64_t);
+
+ private:
+  char* argument(std::size_t bytes);
+  std::string& out_;
+};
+
+// One reply, valid until the next is read. Nothing is allocated for one once the reader has read a
+// few of its size.
+class value {
+ public:
+  enum class kind : unsigned char { nil, integer, status, text, error, array };
+
+  kind what() const noexcept;
+  bool is(kind k) const noexcept { return what() == k; }
+  std::int64_t integer() const noexcept;                // 0 unless it is one
+  std::string_view text() const noexcept;               // of status, text and error; else empty
+  std::size_t size() const noexcept;                    // of an array; else 0
+  value operator[](std::size_t) const noexcept;         // nil when there are not so many
+  value next() const noexcept;                          // of the same array; nil after the last
+  bool is_error(std::string_view code) const noexcept;  // its first word
+
+ private:
+  friend class reply_reader;
+  friend struct reply_builder;
+  struct tree;
+  static const tree nothing;  // a nil
+  value(const tree& t, std::uint32_t node) noexcept : tree_(&t), node_(node) {}
+  const tree* tree_;
+  std::uint32_t node_;
+};
+
+class reply_reader {
+ public:
+  reply_reader();
+  ~reply_reader();
+  reply_reader(const reply_reader&) = delete;
+  reply_reader& operator=(const reply_reader&) = delete;
+
+  // False when it is not RESP, is nested deeper than 7, or has more than bytes_max or nodes_max;
+  // then nothing more can be read and fault() tells why.
+  bool feed(std::span<const std::byte>);
+  // The next reply, until there is none; then it tells whether the reader still works.
+  template <class Handle>
+  bool for_each(Handle handle) {
+    while (read())
+      if (!handle(value(*tree_, 0))) return true;
+    return fault_.empty();
+  }
+  const std::string& fault() const noexcept { return fault_; }
+
+  static constexpr std::size_t bytes_max = 1 << 20;  // in one reply
+  static constexpr std::size_t nodes_max = 65536;
+
+ private:
+  bool read();
+
+  redisReader* reader_;
+  std::unique_ptr<value::tree> tree_;
+  std::string fault_;
+};
+
+}  // namespace holdfast::redis

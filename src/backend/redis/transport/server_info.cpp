@@ -1,0 +1,28 @@
+#include "backend/redis/transport/server_info.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+std::string_view info_field(std::string_view info, std::string_view name) noexcept {
+  for (std::size_t at = 0; at < info.size();) {
+    const std::size_t end = std::min(info.find_first_of("\r\n", at), info.size());
+    const std::string_view line = info.substr(at, end - at);
+    if (line.size() > name.size() && line.starts_with(name) && line[name.size()] == ':')
+      return line.substr(name.size() + 1);
+    at = end + 1;
+  }
+  return {};
+}
+
+std::string eviction_warning(std::string_view info) {
+  const std::string_view policy = info_field(info, "maxmemory_policy");
+  const std::string_view most = info_field(info, "maxmemory");
+  if (policy.empty() || policy == "noeviction" || most.empty() || most == "0") return {};
+  std::string out = "the server may evict the keys of locks that are held (maxmemory-policy ";
+  for (const char c : policy.substr(0, 40)) out += c < ' ' || c > '~' ? '?' : c;
+  out += "): a second holder would get in; set maxmemory-policy to noeviction";
+  return out + ", or use another server for locks";
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,123 @@
+#include "base/parker.hpp"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace holdfast::core {
+namespace {
+
+static_assert(sizeof(std::atomic<int>) == sizeof(int) && std::atomic<int>::is_always_lock_free);
+
+thread_local waking_together* gathers_here = nullptr;
+
+}  // namespace
+
+// Of a word of its own only the address is used: waking a stranger there is harmless.
+void berth::wake() const noexcept {
+  if (bit == 0) {
+    ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    return;
+  }
+  word->fetch_add(1, std::memory_order_acq_rel);  // for those who are about to sleep
+  ::syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, nullptr, nullptr, bit);
+}
+
+waking_together::waking_together(unsigned at_most) noexcept
+    : at_most_(at_most), outer_(gathers_here) {
+  gathers_here = this;
+}
+
+waking_together::~waking_together() {
+  wake();
+  gathers_here = outer_;
+  while (first_) std::exchange(first_, first_->next_)->turn_ended();
+}
+
+void waking_together::then(afterwards& a) noexcept {
+  if (!gathers_here) return a.turn_ended();
+  a.next_ = std::exchange(gathers_here->first_, &a);
+}
+
+void waking_together::add(const berth& b) noexcept {
+  ++woken_;
+  if (b.bit == 0) return b.wake();
+  unsigned at = 0;
+  while (at < places_ && gathered_[at].word != b.word) ++at;
+  if (at == std::size(gathered_)) {
+    wake();
+    at = 0;
+  }
+  if (at == places_) gathered_[places_++] = {b.word, 0};
+  gathered_[at].bit |= b.bit;
+  if (++waiting_ == at_most_) wake();
+}
+
+void waking_together::wake() noexcept {
+  for (unsigned at = 0; at < places_; ++at) gathered_[at].wake();
+  places_ = 0;
+  waiting_ = 0;
+}
+
+const bell*& parker::driven_here() noexcept {
+  static thread_local const bell* here = nullptr;
+  return here;
+}
+
+// While it is ringing it must be found at its own word: there whoever rang looks for it, also when
+// it was appointed, and signalled, before it had come to park at the shared one.
+void parker::park(const berth& shared) noexcept {
+  const auto word = [this] {
+    return berth_.bit ? berth_.word->load(std::memory_order_acquire) : is_parked;
+  };
+  int seen = state_.load(std::memory_order_acquire);
+  int value = is_parked;
+  while (seen == is_new || seen == is_ringing) {
+    berth_ = shared.word && seen == is_new ? shared : berth{&state_, 0};
+    value = word();
+    if (state_.compare_exchange_weak(seen, is_parked, std::memory_order_acq_rel)) break;
+  }
+  while (state_.load(std::memory_order_acquire) == is_parked) {
+    const unsigned bit = berth_.bit ? berth_.bit : FUTEX_BITSET_MATCH_ANY;
+    ::syscall(SYS_futex, berth_.word, FUTEX_WAIT_BITSET_PRIVATE, value, nullptr, nullptr, bit);
+    value = word();
+  }
+}
+
+bool parker::appoint(bell& b, berth* found) noexcept {
+  bell_ = &b;
+  int seen = state_.load(std::memory_order_acquire);
+  while (seen == is_new || seen == is_parked) {
+    if (found && seen == is_parked) *found = berth_;
+    if (state_.compare_exchange_weak(seen, is_driving, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+void parker::signal() noexcept {
+  int seen = state_.load(std::memory_order_acquire);
+  berth sleeper;
+  for (;;) {
+    const bool to_ring = seen == is_driving && bell_ != driven_here();
+    if (seen == is_parked) sleeper = berth_;
+    const int next = to_ring ? is_ringing : is_signalled;
+    if (!state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
+      continue;
+    if (!to_ring) break;
+    bell_->ring();
+    sleeper = {&state_, 0};
+    seen = state_.exchange(is_signalled, std::memory_order_acq_rel);
+    break;
+  }
+  if (seen != is_parked) return;
+  if (gathers_here)
+    gathers_here->add(sleeper);
+  else
+    sleeper.wake();
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,200 @@
+#include <holdfast/url.hpp>
+
+#include <string.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+
+#include "base/fail.hpp"
+#include "base/percent.hpp"
+#include "base/secret.hpp"
+#include "base/url_parts.hpp"
+
+namespace holdfast::inline v0 {
+namespace {
+
+constexpr std::size_t url_bytes_max = 8192;
+
+// What is quoted in an error is never more than a scheme or the name of an option: an unencoded '/'
+// or '@' in a password puts pieces of it where hosts, ports and paths are expected.
+[[noreturn]] void refuse(std::string why) { core::fail(errc::bad_url, "open", std::move(why)); }
+
+std::string decoded(std::string_view text, const char* part) {
+  auto out = core::percent_decode(text);
+  if (!out) refuse(std::string("a '%' in the ") + part + " is not followed by two hex digits");
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (std::any_of(out->begin(), out->end(), control))
+    refuse(std::string("the ") + part + " has a control character in it");
+  return std::move(*out);
+}
+
+bool scheme_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+}
+
+std::string read_scheme(std::string_view& rest) {
+  const std::size_t colon = rest.find(':');
+  const std::string_view scheme = rest.substr(0, colon);
+  if (colon == rest.npos || scheme.empty() || !(scheme[0] >= 'a' && scheme[0] <= 'z') ||
+      !std::all_of(scheme.begin(), scheme.end(), scheme_char))
+    refuse(
+        "a URL starts with a scheme in small letters and a colon, as redis://host or file:///dir");
+  rest.remove_prefix(colon + 1);
+  return std::string(scheme);
+}
+
+url::endpoint read_endpoint(std::string_view text) {
+  url::endpoint out;
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == text.npos) refuse("an IPv6 address lacks its ']'");
+    out.host = decoded(text.substr(1, end - 1), "host");
+    text.remove_prefix(end + 1);
+    if (!text.empty() && text[0] != ':') refuse("after the ']' of an IPv6 address comes ':port'");
+    if (!text.empty()) port = text.substr(1);
+    if (text.size() == 1) refuse("a port is missing after its ':'");
+  } else {
+    const std::size_t colon = text.find(':');
+    out.host = decoded(text.substr(0, colon), "host");
+    if (colon != text.npos) {
+      port = text.substr(colon + 1);
+      if (port.empty()) refuse("a port is missing after its ':'");
+    }
+  }
+  if (out.host.empty()) refuse("a host is missing; several are separated by one ',' each");
+  if (!port.empty()) {
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
+    if (error != std::errc{} || end != port.data() + port.size() || out.port < 1 ||
+        out.port > 65535)
+      refuse("a port is not a number from 1 to 65535; in a password, write '/' as %2F, "
+             "'@' as %40, '?' as %3F, '#' as %23 and ':' as %3A");
+  }
+  return out;
+}
+
+void read_authority(std::string_view text, url::parts& to) {
+  if (const std::size_t at = text.rfind('@'); at != text.npos) {
+    const std::string_view user = text.substr(0, at);
+    const std::size_t colon = user.find(':');
+    to.user = decoded(user.substr(0, colon), "user");
+    if (colon != user.npos) {
+      to.password = decoded(user.substr(colon + 1), "password");
+      to.password_in_user = !to.password.empty();
+    }
+    text.remove_prefix(at + 1);
+    if (text.empty()) refuse("a host is missing after the '@'");
+  }
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    to.endpoints.push_back(read_endpoint(text.substr(0, comma)));
+    if (comma == text.npos) return;
+    text.remove_prefix(comma + 1);
+    if (text.empty()) refuse("a host is missing after the last ','");
+  }
+}
+
+void keep_option(std::string name, std::string value, url::parts& to) {
+  const bool secret = name == "password" || name == "password-file" || name == "password-env";
+  if (secret && !to.password.empty())
+    refuse("the password is given twice; keep one of user:password@, password=, password-file= "
+           "and password-env=");
+  if (name == "password") {
+    to.password = std::move(value);
+    to.password_in_query = true;
+    return;
+  }
+  if (name == "password-file") core::read_password_file(value, to.password);
+  if (name == "password-env") {
+    core::read_password_variable(value, to.password);
+    to.secret_variables.push_back(value);
+  }
+  const auto same = [&](const url::option& o) { return o.first == name; };
+  if (std::any_of(to.options.begin(), to.options.end(), same))
+    refuse("the option " + name + " is given twice");
+  to.options.emplace_back(std::move(name), std::move(value));
+}
+
+void read_query(std::string_view text, url::parts& to) {
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find('&'));
+    const std::size_t equals = item.find('=');
+    if (equals == item.npos || equals == 0)
+      refuse("an option is not of the form name=value, separated by '&'");
+    std::string name = decoded(item.substr(0, equals), "name of an option");
+    keep_option(std::move(name), decoded(item.substr(equals + 1), "value of an option"), to);
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+  }
+}
+
+}  // namespace
+
+url::parts::~parts() { explicit_bzero(password.data(), password.size()); }
+
+url url::parse(std::string_view text) {
+  if (text.empty()) text = "file:";
+  if (text.size() > url_bytes_max) refuse("the URL is longer than 8192 bytes");
+  if (text.find('#') != text.npos) refuse("a '#' has no meaning in it; write it as %23");
+  auto p = std::make_shared<parts>();
+  p->scheme = read_scheme(text);
+  const std::size_t question = text.find('?');
+  const std::string_view query = question == text.npos ? "" : text.substr(question + 1);
+  text = text.substr(0, question);
+  if (text.starts_with("//")) {
+    p->authority = true;
+    text.remove_prefix(2);
+    const std::size_t slash = std::min(text.find('/'), text.size());
+    read_authority(text.substr(0, slash), *p);
+    text.remove_prefix(slash);
+    if (!p->endpoints.empty() && (text.find('@') != text.npos || query.find('@') != query.npos))
+      refuse("there is an '@' behind the hosts; write '/' in a password as %2F, and '@' elsewhere "
+             "as %40");
+  }
+  p->path = decoded(text, "path");
+  read_query(query, *p);
+  return url(std::move(p));
+}
+
+url url::parse(std::string_view text, std::error_code& ec) {
+  const auto parsed = core::in_either_form(&ec, [&] { return std::optional<url>(parse(text)); });
+  return parsed ? *parsed : url(std::make_shared<const parts>());
+}
+
+const std::string& url::scheme() const noexcept { return parts_->scheme; }
+const std::string& url::user() const noexcept { return parts_->user; }
+const std::vector<url::endpoint>& url::endpoints() const noexcept { return parts_->endpoints; }
+const std::string& url::path() const noexcept { return parts_->path; }
+const std::vector<url::option>& url::options() const noexcept { return parts_->options; }
+const std::vector<std::string>& url::secret_variables() const noexcept {
+  return parts_->secret_variables;
+}
+
+std::string url::text() const {
+  if (parts_->scheme.empty()) return {};  // parsed with an error
+  std::string out = parts_->scheme + ':';
+  if (parts_->authority) out += "//";
+  out += core::percent_encode(parts_->user);
+  if (parts_->password_in_user) out += ":***";
+  if (!parts_->user.empty() || parts_->password_in_user) out += '@';
+  bool first = true;
+  for (const endpoint& e : parts_->endpoints) {
+    if (!std::exchange(first, false)) out += ',';
+    const bool v6 = e.host.find(':') != e.host.npos;
+    out += v6 ? '[' + core::percent_encode(e.host, ":") + ']' : core::percent_encode(e.host);
+    if (e.port) out += ':' + std::to_string(e.port);
+  }
+  out += core::percent_encode(parts_->path, "/:,+=");
+  char mark = '?';
+  for (const auto& [name, value] : parts_->options) {
+    out += std::exchange(mark, '&') + core::percent_encode(name);
+    out += '=' + core::percent_encode(value, "/:,");
+  }
+  if (parts_->password_in_query) out += std::string(1, mark) + "password=***";
+  return out;
+}
+
+std::string_view secret_access::password(const url& u) noexcept { return u.parts_->password; }
+
+}  // namespace holdfast::inline v0

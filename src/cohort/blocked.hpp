@@ -1,0 +1,64 @@
+// Callers who block until they are answered.
+#pragma once
+#include <utility>
+
+#include "base/follower.hpp"
+#include "cohort/waiter.hpp"
+#include "seam/backend.hpp"
+
+namespace holdfast::core {
+
+struct blocked_waiter final : waiter {
+  blocked_waiter() noexcept { thread = &follower; }
+  core::parker parker;
+  core::follower follower{parker};
+  void complete() noexcept override { parker.signal(); }
+};
+
+struct blocked_inquiry final : inquiry {
+  core::parker parker;
+  void complete() noexcept override { parker.signal(); }
+};
+
+// Until it is signalled. The caller's thread does the backend's work meanwhile, where it can: once
+// it awaits the store. A thread that was enlisted must come here even when it has its answer: it
+// may have been made the leader since.
+inline void wait(follower& f, backend& store) noexcept {
+  if (f.parker.signalled() && !f.is_enlisted.load(std::memory_order_relaxed)) return;
+  if (driver* const d = store.lend()) {
+    d->sleep_until_signalled(f);
+  } else {
+    f.parker.park();
+  }
+}
+
+// The same for a thread that awaits the store in any case.
+inline void wait(parker& p, backend& store) noexcept {
+  if (p.signalled()) return;
+  if (driver* const d = store.lend()) {
+    d->run_until_signalled(p);
+  } else {
+    p.park();
+  }
+}
+
+// Asks a backend, and waits for its answer.
+struct blocked_verdict final : verdict {
+  core::parker parker;
+  bool yes = false;
+  failure why;
+  void decided(bool y) override {
+    yes = y;
+    parker.signal();
+  }
+  void failed(failure f) override {
+    why = std::move(f);
+    parker.signal();
+  }
+  void wait_for(backend& store) {
+    if (!parker.signalled()) store.flush();
+    wait(parker, store);
+  }
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,88 @@
+#include "cohort/checked_request.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "cohort/lock_defaults.hpp"
+#include "seam/name.hpp"
+
+namespace holdfast::inline v0::detail {
+namespace {
+
+core::failure fault_of(lock_mode how, const core::capabilities& can) {
+  if (can.modes & core::bit_of(how)) return {};
+  return {errc::unsupported, how == lock_mode::shared ? "this backend has no shared locks"
+                                                      : "this backend has no semaphores"};
+}
+
+bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcept {
+  return o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
+}
+
+// A ttl bounds how long a dead holder blocks the others; where locks end with their holder it is
+// kept by itself. Without renewal it also promises that a living holder's lock ends.
+core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules) {
+  const bool runs_out = rules.can.life == core::bound_to::ttl;
+  if (!runs_out && !is_renewed(o, rules))
+    return {errc::unsupported,
+            "its locks do not run out, so none ends for want of a renewal; leave renewal on"};
+  if (o.ttl.count() == 0) return {};
+  if (!runs_out && rules.options.strict)
+    return {errc::unsupported, "its locks have no ttl; leave the option out, or ?strict=1"};
+  const auto fault = core::ttl_fault(o.ttl, rules.options);
+  return fault.empty() ? core::failure{} : core::failure{errc::bad_option, std::string(fault)};
+}
+
+}  // namespace
+
+core::failure options_fault(const acquire_options& o, std::uint32_t permits_in_all,
+                            const core::lock_rules& rules) {
+  if (core::failure why = ttl_fault(o, rules); why.code) return why;
+  if (o.max_hold.count() < 0) return {errc::bad_option, "give a max_hold above 0, or none"};
+  const std::uint32_t most = std::max(permits_in_all, 1u);
+  if (o.permits == 0 || o.permits > most)
+    return {errc::bad_option, "it asks for " + std::to_string(o.permits) + " permits; give 1" +
+                                  (most == 1 ? "" : " to " + std::to_string(most))};
+  const auto fault = o.note.empty() ? std::string_view() : core::note_fault(o.note);
+  if (!fault.empty()) return {errc::bad_option, std::string(fault)};
+  return {};
+}
+
+acquire_options as_we_know_them(const acquire_options& given, std::size_t size) noexcept {
+  if (size == sizeof given) return given;
+  acquire_options known;
+  std::memcpy(static_cast<void*>(&known), &given, std::min(size, sizeof known));
+  return known;
+}
+
+acquire_options options_of(const acquire_call& c, const lock_defaults* defaults) noexcept {
+  if (!c.options) return defaults ? defaults->all() : acquire_options();
+  acquire_options o = as_we_know_them(*c.options, c.options_size);
+  if (defaults) defaults->fill_in(o);
+  return o;
+}
+
+core::failure request::read(lock_mode mode, const acquire_options& o, wait_bound bound,
+                            slot& home) {
+  if (!home.client().is_of_this_process()) return {errc::forked, {}};
+  const core::lock_rules& rules = home.client().rules();
+  core::failure why = fault_of(mode, rules.can);
+  if (!why.code) why = options_fault(o, home.permits(), rules);
+  if (why.code) {
+    if (rules.counts) rules.counts->failed(why.code);
+    return why;
+  }
+  how.one_attempt = bound.what == wait_bound::kind::one_attempt;
+  how.ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
+  how.note = o.note;
+  how.how = mode;
+  how.permits = o.permits;
+  how.of = home.permits();
+  renews = is_renewed(o, rules);
+  if (o.max_hold.count() > 0 && o.max_hold < std::chrono::hours{24 * 365 * 100})
+    max_hold = o.max_hold;  // longer is no limit
+  return {};
+}
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,28 @@
+// What a caller asks of a lock, checked.
+#pragma once
+#include <holdfast/lockable.hpp>
+
+#include "cohort/client_impl.hpp"
+#include "cohort/waiter.hpp"
+
+namespace holdfast::inline v0::detail {
+
+// Why no acquire of a lock (permits_in_all 0), or of a semaphore, can have these options.
+core::failure options_fault(const acquire_options&, std::uint32_t permits_in_all,
+                            const core::lock_rules&);
+
+struct request {
+  core::ask how;  // its note is the caller's
+  bool renews = true;
+  core::duration max_hold = core::duration::max();
+
+  // What is wrong with the options for this lock; code {} when nothing is.
+  core::failure read(lock_mode, const acquire_options&, wait_bound, slot&);
+  void put_into(core::waiter& w) const noexcept {
+    w.how = how;
+    w.renews = renews;
+    w.max_hold = max_hold;
+  }
+};
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,173 @@
+#include "cohort/client_impl.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/fail.hpp"
+#include "base/log.hpp"
+#include "base/mutant.hpp"
+#include "seam/name.hpp"
+#include "seam/registry.hpp"
+
+namespace holdfast::inline v0::detail {
+namespace {
+
+std::unique_ptr<core::backend> open_store(const url& where, const open_options& how,
+                                          core::client_options& shared, core::environment& env,
+                                          std::stop_token stop) {
+  const auto schemes = core::schemes();
+  const auto found = std::find_if(schemes.begin(), schemes.end(),
+                                  [&](const core::scheme& s) { return s.name == where.scheme(); });
+  if (found == schemes.end()) {
+    std::string known;
+    for (const core::scheme& s : schemes)
+      if (s.open) known.append(known.empty() ? "" : ", ").append("\"").append(s.name).append(":\"");
+    core::fail(errc::bad_url, "open",
+               "there is no backend for \"" + where.scheme() + ":\"; known are " + known, {},
+               where.text());
+  }
+  if (!found->open && found->build_option.empty())
+    core::fail(errc::unsupported, "open", '"' + where.scheme() + ":\" is not in this version", {},
+               where.text());
+  if (!found->open)
+    core::fail(errc::unsupported, "open",
+               "this build has no such backend; configure it with -D" +
+                   std::string(found->build_option) + "=ON",
+               {}, where.text());
+  std::vector<url::option> own;
+  shared = core::read_client_options(where, own, how);
+  return found->open({where, shared, own, how.password, env, std::move(stop)});
+}
+
+}  // namespace
+
+struct client_impl::ending {
+  void operator()(client_impl* c) const noexcept {
+    if (!c->is_of_this_process()) return;  // its threads and locks are the parent's: left alone
+    c->close();
+    delete c;
+  }
+};
+
+std::shared_ptr<client_impl> client_impl::open(const url& where, const open_options& how,
+                                               core::environment& env, std::stop_token stop) {
+  return {new client_impl(where, how, env, std::move(stop)), ending{}};
+}
+
+client_impl::client_impl(const url& where, const open_options& how, core::environment& env,
+                         std::stop_token stop)
+    : env_(env),
+      text_(where.text()),
+      store_(open_store(where, how, rules_.options, env, std::move(stop))),
+      timers_(*this, env) {
+  rules_.can = store_->can();
+  rules_.store = store_.get();
+  rules_.env = &env;
+  if (rules_.options.metrics) counts_ = std::make_unique<core::tally>();
+  rules_.counts = counts_.get();
+  rules_.phase = static_cast<std::uint32_t>(core::random_u64(env));
+}
+
+client_impl::~client_impl() {
+  timers_.stop();
+  notices_.reset();
+  const std::lock_guard guard(slots_mutex_);  // the last slot may just have been retired
+  for (slot* const s : slots_) delete s;
+}
+
+slot& client_impl::slot_for(std::string_view name, std::uint32_t permits) {
+  if (const auto fault = core::name_fault(name); !fault.empty())
+    core::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
+  if (auto fault = store_->name_fault(name); !fault.empty())
+    core::fail(errc::bad_name, "mutex", std::move(fault), {}, text_);
+  if (!is_of_this_process())
+    core::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
+  const std::lock_guard guard(slots_mutex_);
+  auto found = slots_.find(by_name::key{name, permits});
+  if (found == slots_.end()) {
+    auto made = std::make_unique<slot>(*this, name, permits);
+    if (closed_) made->cohort_.close();
+    found = slots_.insert(made.get()).first;
+    (void)made.release();
+  }
+  (*found)->add_user();
+  return **found;
+}
+
+void client_impl::retire(slot& s) noexcept {
+  {
+    const std::lock_guard guard(slots_mutex_);
+    const std::lock_guard inner(s.mutex_);
+    s.retiring_ = s.unused();
+    if (!s.retiring_) return;
+    slots_.erase(&s);
+  }
+  timers_.disarm(s);
+  delete &s;
+}
+
+void client_impl::keep() {
+  const std::lock_guard guard(keep_mutex_);
+  if (keepers_++ == 0) self_ = shared_from_this();
+}
+
+void client_impl::unkeep() noexcept {
+  std::shared_ptr<client_impl> let_go;  // after the guard: it may be the last reference
+  const std::lock_guard guard(keep_mutex_);
+  if (--keepers_ == 0) let_go = std::move(self_);
+}
+
+// A second closer waits for the first, so that both report what was left behind. Only what the
+// first one calls while it closes (a log function) comes back at once.
+bool client_impl::close() noexcept {
+  if (closer_ == std::this_thread::get_id()) return !left_behind_;
+  const std::lock_guard guard(closing_);
+  if (closed_.exchange(true)) return !left_behind_;
+  closer_ = std::this_thread::get_id();
+  close_all();
+  closer_ = std::thread::id();
+  return !left_behind_;
+}
+
+void client_impl::close_all() noexcept {
+  std::vector<slot*> all;
+  {
+    const std::lock_guard guard(slots_mutex_);
+    for (slot* const s : slots_) {
+      const std::lock_guard inner(s->mutex_);
+      ++s->visits_;
+      all.push_back(s);
+    }
+  }
+  for (slot* const s : all) s->close();
+  store_->flush();
+  const bool is_clean =
+      store_->close(core::saturating_add(env_.now(), rules_.options.close_timeout));
+  for (slot* const s : all) {
+    slot::lock l(s->mutex_);
+    s->settle(l, 0);
+  }
+  // A release whose outcome was unknown when it was reported may have been settled since.
+  if (is_clean && !core::planted(core::mutant::settled_outcome_kept)) left_behind_ = false;
+}
+
+void client_impl::report(const std::string& lock, const core::failure& why) noexcept {
+  if (why.code == errc::outcome_unknown) left_behind_ = true;
+  const lock_error report(why.code, {"release", lock, text_, why.text, {}});
+  core::log(log_level::warning, report.what());
+}
+
+// Without a thread the process goes on: held() is exact, and the next notice takes these along.
+void client_impl::notify(std::vector<std::stop_source> sources) noexcept try {
+  const std::lock_guard guard(notices_mutex_);
+  untold_.insert(untold_.end(), sources.begin(), sources.end());
+  if (!notices_) notices_ = env_.make_worker("holdfast-notice");
+  notices_->post([due = untold_]() mutable {
+    for (std::stop_source& s : due) s.request_stop();
+  });
+  untold_.clear();
+} catch (const std::exception& e) {
+  core::log(log_level::error, std::string("nobody can be told of a doubt or a loss: ") + e.what());
+}
+
+}  // namespace holdfast::inline v0::detail

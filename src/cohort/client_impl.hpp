@@ -1,0 +1,116 @@
+// What the copies of a client share: the backend, the slots, the timers, the notices.
+#pragma once
+#include <holdfast/client.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/fork.hpp"
+#include "base/timer_queue.hpp"
+#include "cohort/cohort.hpp"
+#include "cohort/local_lock.hpp"
+
+namespace holdfast::inline v0::detail {
+
+class client_impl final : public std::enable_shared_from_this<client_impl> {
+ public:
+  // Throws lock_error. The last reference closes it.
+  static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&,
+                                           std::stop_token);
+
+  // The slot of that name, made when there is none, with a user more: of the lock, or of the
+  // semaphore of so many permits; which of them are meant is the store's to compare. Throws
+  // bad_name, forked.
+  slot& slot_for(std::string_view name, std::uint32_t permits = 0);
+  void retire(slot&) noexcept;  // takes it out and ends it, if it is still unused
+
+  // A slot with users keeps its client alive.
+  void keep();
+  void unkeep() noexcept;
+
+  bool close() noexcept;
+  void report(const std::string& lock, const core::failure&) noexcept;  // a claim's bad end
+  void notify(std::vector<std::stop_source>) noexcept;
+
+  core::timer_queue& timers() noexcept { return timers_; }
+  core::environment& env() noexcept { return env_; }
+  core::backend& store() noexcept { return *store_; }
+  const core::lock_rules& rules() const noexcept { return rules_; }
+  // Where its store is: its URL without the options.
+  std::string_view place() const noexcept {
+    return std::string_view(text_).substr(0, text_.find('?'));
+  }
+  const std::string& text() const noexcept { return text_; }
+  bool is_of_this_process() const noexcept { return generation_ == core::fork_generation(); }
+  bool is_closed() const noexcept { return closed_; }
+
+ private:
+  struct ending;  // the deleter of the shared pointer
+  void close_all() noexcept;
+
+  struct by_name {
+    using is_transparent = void;
+    using key = std::pair<std::string_view, std::uint32_t>;
+    static key of(const slot* s) noexcept { return {s->name(), s->permits()}; }
+    static key of(const key& k) noexcept { return k; }
+    template <class Key>
+    std::size_t operator()(const Key& k) const noexcept {
+      return std::hash<std::string_view>{}(of(k).first) + of(k).second;
+    }
+    template <class Left, class Right>
+    bool operator()(const Left& l, const Right& r) const noexcept {
+      return of(l) == of(r);
+    }
+  };
+
+  class flushing_timers final : public core::timer_queue {
+   public:
+    flushing_timers(client_impl& c, core::environment& e)
+        : timer_queue(e, "holdfast-renew"), client_(c) {}
+
+   private:
+    void after_batch() override { client_.store_->flush(); }
+    client_impl& client_;
+  };
+
+  struct fork_handler final : core::fork_listener {
+    explicit fork_handler(core::backend& s) : store(s) { listen(); }
+    ~fork_handler() { stop_listening(); }
+    void forked() noexcept override { store.forked(); }
+    core::backend& store;
+  };
+
+  client_impl(const url&, const open_options&, core::environment&, std::stop_token);
+  ~client_impl();
+
+  core::environment& env_;
+  const std::string text_;
+  const unsigned generation_ = core::fork_generation();
+  core::lock_rules rules_;
+  std::unique_ptr<core::tally> counts_;  // null: nothing is counted
+  std::unique_ptr<core::backend> store_;
+  fork_handler on_fork_{*store_};  // while there is a store
+  flushing_timers timers_;
+  std::mutex notices_mutex_;
+  std::unique_ptr<core::worker> notices_;              // made with the first notice
+  std::vector<std::stop_source> untold_;               // for want of a thread
+  std::mutex slots_mutex_;                             // taken before the lock of a slot
+  std::unordered_set<slot*, by_name, by_name> slots_;  // owned
+  std::mutex keep_mutex_;
+  std::size_t keepers_ = 0;
+  std::shared_ptr<client_impl> self_;  // while there are keepers
+  std::atomic<bool> closed_{false};
+  std::atomic<std::thread::id> closer_{};  // while it closes
+  std::mutex closing_;                     // held by the closer
+  std::atomic<bool> left_behind_{false};
+};
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,204 @@
+// What callers want of a cohort.
+#include "cohort/cohort.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.hpp"
+
+namespace holdfast::core {
+
+using detail::turn;
+
+void cohort::enter(waiter& w, time_point now) {
+  w.asked = now;
+  w.is_known_to_await = false;
+  if (closed_) return answer(w, {errc::closed, "the client was closed"});
+  if (w.until <= now) {  // as std::timed_mutex: however little time there is, one attempt is made
+    w.how.one_attempt = true;
+    w.until = never;
+  }
+  const bool joins = !first_ && held_ && !w.how.with && has_room_for(*held_, w) &&
+                     (!held_->inside_first || !is_shut(*held_, now)) &&
+                     (!held_->is_leased() || held_->deadline > now);
+  if (w.how.one_attempt && !joins && !is_free_for(w)) return answer(w, in_vain(errc::timed_out));
+  if (!joins && !first_ && held_ && held_->inside_first)
+    held_->turns_end = saturating_add(now, rules_.options.turn_time);
+  push(w);
+  if (!joins && held_) shut(*held_);
+  earliest_until_ = std::min(earliest_until_, w.until);
+  if (w.until != never) plan_hurry(w, now);
+  if (joins || (held_ && held_->lingers())) {
+    if (held_->lingers()) held_->turns_end = never;
+    if (joins && !held_->inside_first) count(tally::linger_reuses);
+    return serve(*held_, now);
+  }
+  if (conversation* const c = ask_if_wanted()) c->turns_end = now;
+}
+
+// Whether nobody of this client is before it. Who asks together with others must ask itself: a
+// grant that others leave behind would be taken without the store's hearing of it.
+bool cohort::is_free_for(const waiter& w) const noexcept {
+  if (w.how.with) return is_idle();
+  if (first_ || (asking_ && asking_->now == conversation::state::asking)) return false;
+  return !held_ || w.how.how == mode::permit || held_->lingers();
+}
+
+void cohort::withdraw(waiter& w, errc why, time_point now) {
+  if (w.in_line) end_wait(w, in_vain(why), now);
+}
+
+void cohort::refuse_timed_waits(const failure& why, time_point now) {
+  for (waiter* w = first_; w;) {
+    waiter* const after = w->after;
+    if (w->until != never) end_wait(*w, why, now);
+    w = after;
+  }
+}
+
+void cohort::end_wait(waiter& w, failure why, time_point now) {
+  const bool was_first = &w == first_;
+  unlink(w);
+  answer(w, std::move(why));
+  if (asking_) {
+    const bool in_vain = !first_ || first_->how.how != asking_->how ||
+                         first_->how.permits != asking_->permits ||
+                         (asking_->extra && asking_->extra->with);
+    if (was_first && (in_vain || planted(mutant::leaver_ends_the_wait))) stop_asking();
+    return;
+  }
+  if (!held_ || !was_first) return;
+  if (!first_) held_->waits_for_renewal = false;
+  if (!held_->waits_for_renewal) serve(*held_, now);
+}
+
+// What somebody is told whose time is over: that the lock is busy only where that is known.
+failure cohort::in_vain(errc why) const {
+  const bool may_be_busy = is_held_here() || !rules_.store || !rules_.store->is_out();
+  if (why != errc::timed_out || may_be_busy || planted(mutant::outage_told_as_busy))
+    return {why, {}};
+  failure out = rules_.store->read_reach().trouble;
+  return out.code ? out : failure{why, {}};
+}
+
+void cohort::stop_asking() {
+  if (asking_->now != conversation::state::asking) return;
+  asking_->now = conversation::state::withdrawing;
+  say(*asking_, conversation::cancel);
+}
+
+bool cohort::should_poll(const turn& t, time_point now) const noexcept {
+  if (rules_.can.wanted != wanted_by::poll || !t.of || !is_held(*t.of)) return false;
+  return (first_ || t.is_share) && budget_is_spent(*t.of, now);
+}
+
+void cohort::leave(turn& t, inquiry* report, time_point now) {
+  conversation* const of = t.of;
+  if (of) let_out(*of, t);
+  if (rules_.counts) count_hold(t, now);
+  answer_watches(t, errc::not_held);
+  spare_turn_.reset(&t);
+  if (!of) {  // the client was closed: its claim has been given back
+    if (report) answer(*report, {errc::closed, "the client was closed"});
+    return;
+  }
+  if (of->inside_first) {  // other readers
+    if (report) answer(*report);
+    return;
+  }
+  if (!is_held(*of)) {  // lost, and others were admitted since
+    of->now = conversation::state::releasing;
+    say(*of, conversation::release);
+    if (report) await(*report, *of, 0);
+    return;
+  }
+  const bool goes_on = first_ && has_room_for(*of, *first_) && !is_spent(*of, now);
+  if (goes_on) {
+    if (of->line_unseen && budget_is_spent(*of, now)) peek_line(*of);
+    count(tally::local_handoffs);
+    if (report) answer(*report);
+    return serve(*of, now);
+  }
+  if (rules_.options.linger > duration::zero() && !report && may_linger(*of, now)) {
+    if (of->line_unseen) peek_line(*of);
+    of->turns_end = saturating_add(now, rules_.options.linger);
+    of->renew_at = rules_.can.wanted == wanted_by::poll ? now + polled_every : never;
+    return;
+  }
+  if (report) await(*report, *of, 0);
+  release_and_ask(*of);
+}
+
+// Before the grant is kept for others of this client: until somebody waits at the store, they may
+// keep it for long.
+void cohort::peek_line(conversation& c) noexcept {
+  c.line_unseen = planted(mutant::taken_line_not_peeked);
+  if (!c.line_unseen && !c.is_wanted) say(c, conversation::peek_line);
+}
+
+bool cohort::may_linger(const conversation& c, time_point now) const noexcept {
+  if (first_ || closed_ || c.is_lost || c.how == mode::permit) return false;
+  if (c.is_wanted && !planted(mutant::linger_kept)) return false;
+  return !c.is_leased() || linger_end(c) > now;
+}
+
+// A grant that is about to run out is given back before it does.
+time_point cohort::linger_end(const conversation& c) noexcept {
+  return c.is_leased() ? c.deadline - c.ttl / 8 : never;
+}
+
+void cohort::extend(turn& t, duration ttl, inquiry& i, time_point now) {
+  if (const auto code = t.status()) return answer(i, {code, {}});
+  conversation& c = *t.of;
+  if (!c.is_leased()) {  // it does not run out: longer than any ttl
+    if (!rules_.options.strict) return answer(i, {});
+    return answer(i, {errc::unsupported, "its locks have no ttl to extend; leave out ?strict=1"});
+  }
+  t.ttl = ttl;
+  if (t.is_share) {
+    if (!t.renews) t.more().own_end = now + worth(ttl);
+    renew(c, ttl_needed(c, now), now);
+    publish(c);
+  } else {
+    renew(c, ttl, now);
+  }
+  await(i, c, c.ticket);
+}
+
+failure cohort::downgrade(turn& t, time_point now) {
+  if (const auto code = t.status()) return {code, {}};
+  conversation& c = *t.of;
+  if (t.is_share || c.how == mode::permit) return {errc::mismatch, "it is no exclusive lease"};
+  if (!(rules_.can.modes & bit_of(mode::shared)))
+    return {errc::unsupported, "this backend has no shared locks"};
+  t.is_share = true;
+  c.inside = mode::shared;
+  if (!t.renews && c.is_leased())
+    t.more().own_end =
+        c.handed_rest.count() > 0 ? now + worth(t.ttl) : t.deadline.load(std::memory_order_relaxed);
+  // Readers of other processes would carry the grant's first token, which is older than this one's
+  // when the grant was handed on: then it stays this client's until its readers have left.
+  if (rules_.can.downgrade && c.places == 1) {
+    c.how = mode::shared;
+    say(c, conversation::downgrade);
+  } else if (c.line_unseen) {
+    peek_line(c);
+  }
+  serve(c, now);
+  return {};
+}
+
+void cohort::close() {
+  if (std::exchange(closed_, true)) return;
+  answer_line({errc::closed, "the client was closed"}, false);
+  if (asking_) stop_asking();
+  while (held_) {
+    conversation& c = *held_;
+    if (!c.is_lost) lose(c, turn::fate::closed);
+    for (turn* t = c.inside_first; t; t = t->next_inside()) t->of = nullptr;
+    c.inside_first = nullptr;
+    if (is_held(c)) release(c);
+  }
+}
+
+}  // namespace holdfast::core

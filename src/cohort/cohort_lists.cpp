@@ -1,0 +1,162 @@
+// The cohort's lists: its line, its conversations, and what it leaves for the slot to do.
+#include <algorithm>
+#include <utility>
+
+#include "cohort/cohort.hpp"
+
+namespace holdfast::core {
+
+void cohort::push(waiter& w) noexcept {
+  w.in_line = true;
+  w.before = last_;
+  w.after = nullptr;
+  (last_ ? last_->after : first_) = &w;
+  last_ = &w;
+}
+
+// The first one's `before` means nothing: the one behind it is not written to when it leaves, for
+// where thousands are in line that one's stack is in no cache.
+void cohort::unlink(waiter& w) noexcept {
+  waiter* const before = &w == first_ ? nullptr : w.before;
+  (before ? before->after : first_) = w.after;
+  if (!w.after)
+    last_ = before;
+  else if (before)
+    w.after->before = before;
+  w.in_line = false;
+}
+
+void cohort::answer(call& c, failure why) {
+  c.why = std::move(why);
+  answer(c);
+}
+
+void cohort::answer(waiter& w, failure why) {
+  if (rules_.counts) rules_.counts->failed(why.code);
+  answer(static_cast<call&>(w), std::move(why));
+}
+
+void cohort::answer(inquiry& i, failure why) {
+  if (rules_.counts && why.code) rules_.counts->failed(why.code);
+  answer(static_cast<call&>(i), std::move(why));
+}
+
+void cohort::answer(call& c) noexcept { answered_.push(c); }
+
+void cohort::answer_line(const failure& why, bool only_one_attempt) {
+  while (first_ && (!only_one_attempt || first_->how.one_attempt)) {
+    waiter& w = *first_;
+    unlink(w);
+    answer(w, why);
+  }
+}
+
+void cohort::await(inquiry& i, const conversation& about, std::uint32_t ticket) noexcept {
+  i.about = &about;
+  i.ticket = ticket;
+  i.after = std::exchange(inquiries_, &i);
+  earliest_until_ = std::min(earliest_until_, i.until);
+}
+
+template <class Which>
+bool cohort::answer_inquiries(const failure& why, Which which) {
+  bool any = false;
+  for (inquiry** at = &inquiries_; *at;) {
+    inquiry& i = **at;
+    if (!which(std::as_const(i))) {
+      at = &i.after;
+      continue;
+    }
+    *at = i.after;
+    answer(i, why);
+    any = true;
+  }
+  return any;
+}
+
+void cohort::answer_overdue(time_point now) {
+  const failure unknown{errc::outcome_unknown,
+                        "no answer within the op-timeout; it goes on in the background"};
+  answer_inquiries(unknown, [&](const inquiry& i) { return i.until <= now; });
+  for (const inquiry* i = inquiries_; i; i = i->after)
+    earliest_until_ = std::min(earliest_until_, i->until);
+}
+
+void cohort::answer_renewals(const conversation& c, std::uint32_t up_to, const failure& why) {
+  answer_inquiries(why, [&](const inquiry& i) {
+    return i.about == &c && i.ticket != 0 && i.ticket <= up_to;
+  });
+}
+
+bool cohort::answer_releases(const conversation& c, const failure& why) {
+  return answer_inquiries(why, [&](const inquiry& i) { return i.about == &c && i.ticket == 0; });
+}
+
+void cohort::watch(detail::turn& t, loss_watch& w) {
+  const std::error_code status = t.status();
+  if (status) return answer(w, {status == outcome::lost ? std::error_code() : status, {}});
+  w.on = &t;
+  w.after = std::exchange(t.more().watches, &w);
+}
+
+void cohort::end_watch(loss_watch& w) {
+  if (!w.on) return;
+  loss_watch** at = &w.on->more().watches;
+  while (*at != &w) at = &(*at)->after;
+  *at = w.after;
+  w.on = nullptr;
+  answer(w, {errc::canceled, {}});
+}
+
+void cohort::answer_watches(detail::turn& t, std::error_code code) {
+  if (t.is_plain()) return;
+  for (loss_watch* w = std::exchange(t.more().watches, nullptr); w;) {
+    loss_watch* const after = w->after;
+    w->on = nullptr;
+    answer(*w, {code, {}});
+    w = after;
+  }
+}
+
+void cohort::hold(conversation& c) noexcept { c.next = std::exchange(held_, &c); }
+
+void cohort::let_go(conversation& c) noexcept {
+  conversation** at = &held_;
+  while (*at && *at != &c) at = &(*at)->next;
+  if (*at) *at = std::exchange(c.next, nullptr);
+}
+
+bool cohort::is_held(const conversation& c) const noexcept {
+  const conversation* at = held_;
+  while (at && at != &c) at = at->next;
+  return at != nullptr;
+}
+
+void cohort::say(conversation& c, conversation::verb v) noexcept {
+  c.todo = static_cast<unsigned char>(c.todo | v);
+  if (!std::exchange(c.in_todo, true)) todo_.push(c);
+}
+
+conversation* cohort::take_todo() noexcept {
+  conversation* const c = todo_.pop();
+  if (c) c->in_todo = false;
+  return c;
+}
+
+call* cohort::take_answered() noexcept { return answered_.take_all(); }
+
+conversation& cohort::idle_conversation() {
+  for (conversation* c = &conversation_; c; c = c->other.get())
+    if (c->now == conversation::state::idle) return *c;
+  auto made = std::make_unique<conversation>(conversation_.home);
+  made->other = std::exchange(conversation_.other, nullptr);
+  conversation_.other = std::move(made);
+  return *conversation_.other;
+}
+
+void cohort::idle(conversation& c) noexcept {
+  c.now = conversation::state::idle;
+  --busy_;
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,229 @@
+// Who may hold the lock next, and what ends it.
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.hpp"
+#include "cohort/cohort.hpp"
+
+namespace holdfast::core {
+
+using detail::turn;
+
+// Whether it may hold the grant beside those who are inside.
+bool cohort::has_room_for(const conversation& c, const waiter& w) const noexcept {
+  if (c.is_lost || c.waits_for_renewal || c.now != conversation::state::held) return false;
+  if (w.how.how == mode::permit)
+    return c.how == mode::permit && c.turns == 0 && c.permits == w.how.permits;
+  if (!c.inside_first) {
+    if (c.how == mode::permit || (c.how == mode::shared && w.how.how == mode::exclusive))
+      return false;
+    return c.how == mode::shared || c.places < turns_per_grant || planted(mutant::turn_past_1023);
+  }
+  return w.how.how == mode::shared && c.inside == mode::shared;
+}
+
+// Readers are let in beside readers until somebody else waits, at once where the store tells of it,
+// else when the budget is spent.
+bool cohort::is_shut(const conversation& c, time_point now) const noexcept {
+  if (!c.is_wanted) return false;
+  return rules_.can.wanted == wanted_by::push || budget_is_spent(c, now);
+}
+
+// Whether readers may let others in without asking here: nobody is in line, and nobody waits at a
+// store that would tell. Where turns are counted each one is asked for.
+bool cohort::is_open(const conversation& c) const noexcept {
+  return rules_.can.wanted == wanted_by::push && !c.is_wanted && !first_ && !rules_.counts;
+}
+
+void cohort::shut(conversation& c) noexcept {
+  if (planted(mutant::door_left_open)) return;
+  for (turn* t = c.inside_first; t; t = t->next_inside())
+    t->is_open.store(false, std::memory_order_release);
+}
+
+bool cohort::budget_is_spent(const conversation& c, time_point now) const noexcept {
+  return c.turns >= rules_.options.turns || now >= c.turns_end;
+}
+
+bool cohort::is_spent(const conversation& c, time_point now) const noexcept {
+  if (c.is_leased() && c.deadline <= now) return true;
+  if (c.how == mode::shared && is_shut(c, now)) return true;
+  return c.is_wanted && budget_is_spent(c, now) && !planted(mutant::wanted_ignored);
+}
+
+// Those first in line who may hold the grant get a turn: of readers all who came together, also
+// when nobody is let in after them. When there is nobody it is given back.
+void cohort::serve(conversation& c, time_point now) {
+  const bool opens = !c.inside_first;
+  const auto is_open = [&] { return opens || !is_shut(c, now); };
+  while (first_ && !closed_ && has_room_for(c, *first_) && is_open() && start_turn(c, now)) {}
+  if (c.waits_for_renewal) return;
+  if (!c.inside_first) return release_and_ask(c);
+  // The door was shut while a renewal was waited for: one attempt waits for nobody to leave.
+  if (first_ && c.how != mode::permit) answer_line({errc::timed_out, {}}, true);
+}
+
+namespace {
+
+// Where thousands are in line, the stack of the next one has long left the cache when its turn
+// comes: the waiter and the frames around it are fetched while the one before it has its turn.
+void fetch_ahead(const waiter* next) noexcept {
+  constexpr int line = 64, below = 8 * line, above = 10 * line;
+  if (!next) return;
+  const auto* const at = reinterpret_cast<const char*>(next);
+  for (int offset = -below; offset < above; offset += line) __builtin_prefetch(at + offset, 1);
+}
+
+}  // namespace
+
+// False: not before a renewal, or not at all.
+bool cohort::start_turn(conversation& c, time_point now) {
+  waiter& w = planted(mutant::newcomer_first) ? *last_ : *first_;
+  if (c.is_leased()) {
+    if (c.deadline <= now) return false;
+    const bool opens_handed = c.handed_rest.count() > 0 && (c.turns == 0 || c.inside_first);
+    const bool is_short = c.deadline - now < w.how.ttl / 2;
+    if (is_short && !opens_handed && !c.is_fresh && !planted(mutant::turn_on_short_lease)) {
+      c.waits_for_renewal = true;
+      renew(c, std::max(duration(w.how.ttl), ttl_needed(c, now)), now);
+      return false;
+    }
+  }
+  unlink(w);
+  fetch_ahead(first_);
+  turn& t = new_turn();
+  if (rules_.counts) count_turn(c, w, t, now);
+  t.is_share = w.how.how == mode::shared;
+  if (!c.inside_first && (c.how != mode::shared || c.places == 0)) ++c.places;
+  const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : c.places - 1;
+  t.token = c.number * turns_per_grant + place;
+  t.ttl = w.how.ttl;
+  t.renews = w.renews;
+  t.of = &c;
+  if (c.permits != 1) t.more().permits = c.permits;
+  if (w.max_hold != duration::max()) t.more().hold_end = saturating_add(now, w.max_hold);
+  if (t.is_share && !t.renews && c.is_leased()) t.more().own_end = now + worth(t.ttl);
+  if (c.inside_first && c.turns_end == never)
+    c.turns_end = saturating_add(now, rules_.options.turn_time);
+  let_in(c, t);
+  if (t.is_share && c.line_unseen) peek_line(c);
+  t.deadline.store(std::min(c.deadline, t.own_limit()), std::memory_order_relaxed);
+  t.is_open.store(t.is_share && is_open(c), std::memory_order_release);
+  if (c.turns < std::numeric_limits<std::uint16_t>::max()) ++c.turns;
+  plan_renewal(c);
+  w.granted = &t;
+  answer(w);
+  return true;
+}
+
+turn& cohort::new_turn() {
+  if (!spare_turn_) return *new turn(conversation_.home);
+  spare_turn_->start_anew();
+  return *spare_turn_.release();
+}
+
+void cohort::let_in(conversation& c, turn& t) {
+  if (turn* const other = std::exchange(c.inside_first, &t)) {
+    t.more().after = other;
+    other->more().before = &t;
+  }
+  c.inside = t.is_share ? mode::shared : c.how;
+}
+
+void cohort::let_out(conversation& c, turn& t) noexcept {
+  turn* const before = t.is_plain() ? nullptr : t.more().before;
+  turn* const after = t.next_inside();
+  (before ? before->more().after : c.inside_first) = after;
+  if (after) after->more().before = before;
+}
+
+// The grant is lost, with all who hold it.
+void cohort::lose(conversation& c, turn::fate why) {
+  c.is_lost = true;
+  c.renew_at = never;
+  for (turn* t = c.inside_first; t; t = t->next_inside())
+    if (t->is_held_by_word()) lose(*t, why == turn::fate::ran_out ? t->fate_at_deadline() : why);
+  answer_renewals(c, c.ticket, {errc::lost, {}});
+  answer_line({errc::timed_out, {}}, true);  // one attempt waits for nobody to leave
+  if (planted(mutant::loss_releases_early)) {
+    for (turn* t = c.inside_first; t; t = t->next_inside()) t->of = nullptr;
+    c.inside_first = nullptr;
+    return release(c);
+  }
+  const bool admit = rules_.options.admit_after_loss || planted(mutant::turn_before_release);
+  if (!turn::is_loss(why) || !admit) return;
+  let_go(c);
+  ask_if_wanted();
+}
+
+void cohort::lose(turn& t, turn::fate why) {
+  t.now.store(why, std::memory_order_release);
+  t.is_open.store(false, std::memory_order_release);
+  if (turn::is_loss(why)) {
+    count(tally::losses);
+    notices_of_now().fates.push_back(why);
+  }
+  if (!t.doubted) doubt(t);
+  if (planted(mutant::loss_not_told)) return;
+  tell(t.loss);
+  answer_watches(t, {});
+}
+
+cohort::notices& cohort::notices_of_now() {
+  if (!notices_) notices_ = std::make_unique<notices>();
+  return *notices_;
+}
+
+void cohort::tell(std::stop_source& source) {
+  if (!source.stop_possible()) return;
+  notices_of_now().sources.push_back(source);
+}
+
+// What asks for the first in line, when nothing that is held stands in the way.
+conversation* cohort::ask_next() {
+  if (held_ && first_->how.how != mode::permit) return nullptr;
+  for (const conversation* c = held_; c; c = c->next)
+    if (c->waits_for_renewal) return nullptr;  // it is about to serve the first in line
+  conversation& c = idle_conversation();
+  c.todo = 0;  // a cancel that an answer has overtaken would withdraw the new claim
+  c.now = conversation::state::asking;
+  c.turns_end = {};
+  c.one_attempt = first_->how.one_attempt;
+  c.how = first_->how.how;
+  c.permits = first_->how.permits;
+  c.ttl = first_->how.ttl;
+  const ask& how = first_->how;
+  const bool has_extra = !how.note.empty() || how.with;
+  c.extra = has_extra ? std::make_unique<const conversation::rarely>(
+                            conversation::rarely{std::string(how.note), how.with})
+                      : nullptr;
+  asking_ = &c;
+  ++busy_;
+  say(c, conversation::acquire);
+  return &c;
+}
+
+void cohort::release(conversation& c) {
+  let_go(c);
+  if (!planted(mutant::released_renewal_unanswered))
+    answer_renewals(c, c.ticket, {errc::not_held, "the lease was released"});
+  c.now = conversation::state::releasing;
+  c.waits_for_renewal = false;
+  c.deadline = never;
+  c.renew_at = never;
+  c.handed_rest = {};
+  say(c, conversation::release);
+}
+
+void cohort::release_and_ask(conversation& c) {
+  release(c);
+  // Who was granted it together with others, and could not begin, does not ask again alone.
+  while (first_ && first_->how.with) {
+    waiter& w = *first_;
+    unlink(w);
+    answer(w, {errc::timed_out, {}});
+  }
+  c.next = ask_if_wanted();
+}
+
+}  // namespace holdfast::core

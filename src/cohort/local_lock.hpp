@@ -1,0 +1,122 @@
+// One lock name in one client: the cohort with its lock, and whatever the cohort asks for done.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include <holdfast/lockable.hpp>
+
+#include "base/short_lock.hpp"
+#include "base/timer_queue.hpp"
+#include "cohort/blocked.hpp"
+#include "cohort/cohort.hpp"
+
+namespace holdfast::inline v0::detail {
+
+class client_impl;
+struct request;
+
+// Lives in its client's table as long as it has users (lockables and turns), claims that are not
+// over, or a thread inside. While it has users it keeps the client alive.
+//
+// Verbs are said and calls completed without the lock, by whichever thread made them due; one
+// thread at a time says verbs, so that each claim hears them in the order of the decisions.
+class slot final : private core::timer {
+ public:
+  // `permits`: of a semaphore how many there are; 0: a lock.
+  slot(client_impl&, std::string_view name, std::uint32_t permits);
+
+  const std::string& name() const noexcept { return name_; }
+  std::uint32_t permits() const noexcept { return permits_; }
+  client_impl& client() noexcept { return client_; }
+
+  // Throws a lock_error that names the lock and its backend.
+  [[noreturn]] void fail(std::string_view operation, core::failure) const;
+  // The same, or sets `ec` where there is one.
+  void fail_or_set(std::string_view operation, core::failure, std::error_code* ec) const;
+
+  void add_user();  // the caller keeps the client alive meanwhile
+  void drop_user() noexcept;
+
+  // A turn (which is a user), or nullptr with the reason. Blocks within the bound.
+  turn* acquire(const request&, wait_bound, std::stop_token, core::failure& why);
+  // The same without blocking: w.complete() follows, with the turn in `granted` or the reason in
+  // `why`; without a turn the user that was counted for it has to be dropped (drop_user()).
+  void begin(core::waiter& w, wait_bound) noexcept;
+  void withdraw(core::waiter& w) noexcept;  // before w is gone; it may have been answered already
+  void unlock(turn&) noexcept;              // ends the turn and waits for nothing
+  core::failure release(turn&) noexcept;    // ends it and waits for the answer
+  // The same without blocking: i.complete() follows; then the user it was has to be dropped.
+  void begin_release(turn&, core::inquiry& i) noexcept;
+  // After begin_release(): waits for the answer. `lost`: what its status was before.
+  core::failure finish_release(core::blocked_inquiry&, std::error_code lost) noexcept;
+  core::failure extend(turn&, core::duration ttl);
+  void begin_extend(turn&, core::duration ttl, core::inquiry&);  // i.complete() follows
+  void watch(turn&, core::loss_watch&) noexcept;                 // w.complete() follows
+  void end_watch(core::loss_watch&) noexcept;  // it may have been answered already
+  core::failure downgrade(turn&) noexcept;     // a writer's turn becomes a reader's
+  std::stop_token token_of(turn&, std::stop_source turn::*);
+  int native_handle(turn&) noexcept;
+  lock_mode mode_of(const turn&) noexcept;
+  std::uint32_t permits_of(turn&) noexcept;
+  std::string owner(turn&);
+  // Of a turn that was lost: why, and what is known against the store. Empty for any other.
+  std::string why_lost(const turn&);
+  void close() noexcept;
+
+  // Said by the conversations.
+  void granted(core::conversation&, const core::grant&);
+  void refused(core::conversation&, const core::failure&);
+  void moved(core::conversation&, core::time_point deadline, std::uint32_t ticket);
+  void lost(core::conversation&, std::error_code why);
+  void wanted(core::conversation&);
+  void ended(core::conversation&, const core::failure&);
+
+ private:
+  friend class client_impl;
+  using lock = std::unique_lock<core::short_lock>;
+
+  bool pin() noexcept override;
+  void fire(core::time_point now) override;
+
+  template <class Change>
+  void step(Change change, unsigned users_to_drop = 0) noexcept {
+    lock l(mutex_);
+    ++visits_;
+    change();
+    settle(l, users_to_drop);
+  }
+  void settle(lock&, unsigned users_to_drop) noexcept;
+  void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
+  bool tell(lock&, core::call* answered, core::time_point arm) noexcept;
+  void refuse_timed_waits() noexcept;
+  void notify(core::cohort::notices&) noexcept;
+  void enlist(const core::waiter* own) noexcept;
+  struct speech;
+  bool speak(lock&, core::conversation&, unsigned users_to_drop) noexcept;
+  void take_over_speech(unsigned& users_to_drop) noexcept;
+  void say_all(lock&, core::conversation&, unsigned todo) noexcept;
+  core::claim& claim_of(core::conversation&);
+  core::ask ask_of(const core::conversation&) const noexcept;
+  core::time_point take_arm() noexcept;
+  void leave(turn&, core::inquiry*) noexcept;
+  void poll(lock&, core::conversation&, core::time_point now);
+  bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
+
+  const std::uint32_t permits_;  // first: there is room for it behind the timer
+  client_impl& client_;
+  const std::string name_;
+  core::short_lock mutex_;  // guards everything below
+  unsigned users_ = 0;
+  unsigned visits_ = 0;    // threads inside, with or without the lock
+  bool speaking_ = false;  // a thread is saying verbs
+  bool retiring_ = false;  // a thread is about to take it out of the table
+  bool keeps_ = false;     // the client, while there are users
+  bool attends_ = false;   // a caller that does not block has come to await the store
+  core::cohort cohort_;
+  core::time_point armed_at_ = core::never;
+};
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,50 @@
+#include "cohort/turn.hpp"
+
+#include <holdfast/error.hpp>
+
+#include "base/mutant.hpp"
+#include "cohort/client_impl.hpp"
+
+namespace holdfast::inline v0::detail {
+
+bool turn::held() const noexcept { return !status(); }
+
+void turn::start_anew() noexcept {
+  now.store(fate::held, std::memory_order_relaxed);
+  leases.store(1, std::memory_order_relaxed);
+  is_open.store(false, std::memory_order_relaxed);
+  doubted = false;
+  is_share = false;
+  if (more_) *more_ = {};
+  if (doubt.stop_possible()) doubt = std::stop_source{std::nostopstate};
+  if (loss.stop_possible()) loss = std::stop_source{std::nostopstate};
+}
+
+bool turn::is_of_this_process() const noexcept { return home.client().is_of_this_process(); }
+
+std::error_code turn::status() const noexcept {
+  using core::mutant;
+  if (!is_of_this_process() && !core::planted(mutant::child_keeps_lease)) return errc::forked;
+  switch (now.load(std::memory_order_acquire)) {
+    case fate::held: break;
+    case fate::closed: return errc::closed;
+    default: return errc::lost;
+  }
+  const core::time_point until = deadline.load(std::memory_order_acquire);
+  if (until == core::never || core::planted(mutant::held_without_clock)) return {};
+  return home.client().env().now() < until ? std::error_code{} : errc::lost;
+}
+
+turn::fate turn::fate_at_deadline() const noexcept {
+  const bool is_limited = more_ && more_->hold_end <= deadline.load(std::memory_order_relaxed);
+  return is_limited ? fate::hold_ended : fate::ran_out;
+}
+
+bool turn::admits_readers() const noexcept {
+  if (!is_open.load(std::memory_order_acquire) || !is_of_this_process()) return false;
+  const core::time_point until = deadline.load(std::memory_order_acquire);
+  if (core::planted(core::mutant::run_out_share_joined)) return true;
+  return until == core::never || until - home.client().env().now() >= ttl / 2;
+}
+
+}  // namespace holdfast::inline v0::detail

@@ -1,0 +1,82 @@
+#include "io/network/background_driver.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/quiet_thread.hpp"
+
+namespace holdfast::io {
+
+stand_in::stand_in(baton& b, engine& e, const char* thread_name) : baton_(b), engine_(e) {
+  baton_.set_reserve(this);
+  const auto body = [](void* self) -> void* {
+    static_cast<stand_in*>(self)->run();
+    return nullptr;
+  };
+  if (!core::start_quiet_thread(thread_, thread_name, body, this))
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "holdfast cannot start a thread");
+}
+
+stand_in::~stand_in() {
+  ending_.store(true, std::memory_order_seq_cst);
+  engine_.interrupt();
+  wake_from(napping);
+  core::end_quiet_thread(thread_);
+  baton_.set_reserve(nullptr);
+}
+
+void stand_in::rouse() noexcept { wake_from(asleep); }
+
+void stand_in::attend() noexcept {
+  attended_.store(true, std::memory_order_seq_cst);
+  wake_from(callers_drive_.load(std::memory_order_relaxed) || baton_.is_held() ? asleep : napping);
+}
+
+void stand_in::wake_from(int least) noexcept {
+  if (state_.load(std::memory_order_seq_cst) < least) return;
+  if (state_.exchange(awake, std::memory_order_acq_rel) == awake) return;
+  ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void stand_in::rest(int how) noexcept {
+  state_.store(how, std::memory_order_seq_cst);
+  const bool due =
+      ending_ || attended_ || (how == asleep && (baton_.has_collected() || baton_.needs_driver()));
+  if (!due) {
+    const timespec least{0, next_nap_.count()};
+    ::syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, how, how == asleep ? nullptr : &least,
+              nullptr, 0);
+  }
+  state_.store(awake, std::memory_order_relaxed);
+}
+
+// False when there was nothing to do.
+bool stand_in::look() noexcept {
+  const bool attended = attended_.exchange(false, std::memory_order_seq_cst);
+  const bool wrote = baton_.has_collected();
+  baton_.write_collected();
+  const std::uint64_t taken = baton_.taken_by_callers();
+  const bool busy = taken != seen_;
+  seen_ = taken;
+  next_nap_ = busy ? std::min<core::duration>(next_nap_ * 2, longest_nap) : nap;
+  callers_drive_.store(busy, std::memory_order_relaxed);
+  if (!busy && !baton_.promote()) baton_.stand_in(ending_, nap);
+  return attended || wrote;
+}
+
+void stand_in::run() noexcept {
+  unsigned idle = 0;
+  while (!ending_) {
+    idle = look() ? 0 : idle + 1;
+    if (idle > patience) rest(asleep);
+    if (!attended_) rest(napping);  // what is collected is written with what follows it
+  }
+}
+
+}  // namespace holdfast::io

@@ -1,0 +1,193 @@
+#include "io/network/event_loop.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "base/quiet_thread.hpp"
+#include "io/network/background_driver.hpp"
+#include "io/network/leader_followers.hpp"
+#include "io/network/network.hpp"
+#include "io/network/socket_stream.hpp"
+#include "io/network/tls_stream.hpp"
+
+namespace holdfast::io {
+namespace {
+
+bool has_one_cpu() noexcept {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
+}
+
+class plain_stream final : public core::stream {
+ public:
+  explicit plain_stream(std::shared_ptr<connection> c) : connection_(std::move(c)) {}
+  ~plain_stream() override { connection::drop(std::move(connection_)); }
+  void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
+  void abort() noexcept override { connection_->abort(); }
+  void finish() noexcept override { connection_->finish(); }
+
+ private:
+  std::shared_ptr<connection> connection_;
+};
+
+// The io_context, run by one thread at a time.
+class asio_engine : public engine, public network {
+ public:
+  explicit asio_engine(core::event_loop& l) : network(l) {}
+
+  void run_once(core::duration most) noexcept override {
+    if (most == core::duration::max())
+      context.run_one();
+    else
+      context.run_one_for(most);
+  }
+  void interrupt() noexcept override {
+    if (interrupted_.exchange(true, std::memory_order_seq_cst)) return;
+    boost::asio::post(context, [this] {
+      interrupted_.store(false, std::memory_order_seq_cst);
+      awake();
+    });
+  }
+  // Nobody runs it any more.
+  void end() noexcept {
+    std::vector<std::shared_ptr<connection>> all;
+    {
+      const std::lock_guard l(mutex);
+      for (connection* c : connections) all.push_back(c->shared_from_this());
+    }
+    for (const auto& c : all) c->end();
+    context.poll();  // what was under way ends
+  }
+
+ private:
+  std::atomic<bool> interrupted_{false};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> works_{
+      context.get_executor()};
+};
+
+// Streams and the loop's own work beside the user's.
+class user_and_streams final : public core::loop_user {
+ public:
+  user_and_streams(core::loop_user& u, const network& n) : user_(u), network_(n) {}
+  void flush() noexcept override { user_.flush(); }
+  bool expects() const noexcept override { return network_.busy.load() > 0 || user_.expects(); }
+
+ private:
+  core::loop_user& user_;
+  const network& network_;
+};
+
+template <class Engine>
+class asio_loop : public core::event_loop {
+ public:
+  asio_loop(core::loop_user& u, const char* thread_name)
+      : engine_(new Engine(*this, u, thread_name)) {}
+  ~asio_loop() override {
+    // In a fork's child the mutexes in it may be held by threads that do not exist.
+    if (!engine_->is_of_this_process()) (void)engine_.release();
+  }
+  std::unique_ptr<core::stream> connect(const core::address& a, const core::tls_terms* tls,
+                                        core::stream_events& e) override {
+    if (tls) return make_tls_stream(*engine_, a, *tls, e);
+    const auto dialled = std::make_shared<connection>(*engine_, a, e);
+    dialled->dial();
+    return std::make_unique<plain_stream>(dialled);
+  }
+  void collected(bool at_once) noexcept override {
+    if (engine_->is_of_this_process()) engine_->collected(at_once);
+  }
+  void attend() noexcept override {
+    if (engine_->is_of_this_process()) engine_->attend();
+  }
+  core::driver* lend() noexcept override {
+    return engine_->is_of_this_process() ? engine_->lend() : nullptr;
+  }
+  void forked() noexcept override { engine_->descriptors.close_all(); }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+class driven_by_callers final : public asio_engine {
+ public:
+  driven_by_callers(core::event_loop& l, core::loop_user& u, const char* thread_name)
+      : asio_engine(l), user_(u, *this), baton_(*this, user_, has_one_cpu()) {
+    stand_in_.emplace(baton_, *this, thread_name);
+  }
+  ~driven_by_callers() {
+    stand_in_.reset();
+    end();
+  }
+  void awake() noexcept override { baton_.awake(); }
+  void collected(bool at_once) noexcept {
+    if (at_once) {
+      baton_.write_now();
+    } else if (baton_.note_collected()) {
+      stand_in_->rouse();
+    }
+    baton_.promote();  // something may be expected since
+  }
+  void attend() noexcept { stand_in_->attend(); }
+  core::driver* lend() noexcept { return &baton_; }
+
+ private:
+  user_and_streams user_;
+  baton baton_;
+  std::optional<stand_in> stand_in_;
+};
+
+class driven_by_thread final : public asio_engine {
+ public:
+  driven_by_thread(core::event_loop& l, core::loop_user& u, const char* thread_name)
+      : asio_engine(l), user_(u) {
+    const auto body = [](void* self) -> void* {
+      static_cast<driven_by_thread*>(self)->run();
+      return nullptr;
+    };
+    if (!core::start_quiet_thread(thread_, thread_name, body, this))
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                              "holdfast cannot start a thread");
+  }
+  ~driven_by_thread() {
+    ending_ = true;
+    interrupt();
+    core::end_quiet_thread(thread_);
+    end();
+  }
+  void awake() noexcept override { sleeps_.store(false, std::memory_order_relaxed); }
+  void collected(bool) noexcept {
+    if (sleeps_.load(std::memory_order_acquire)) interrupt();
+  }
+  void attend() noexcept {}
+  core::driver* lend() noexcept { return nullptr; }
+
+ private:
+  void run() noexcept {
+    while (!ending_) {
+      sleeps_.store(true, std::memory_order_seq_cst);
+      user_.flush();
+      run_once(core::duration::max());
+    }
+  }
+
+  core::loop_user& user_;
+  pthread_t thread_{};
+  std::atomic<bool> ending_{false};
+  std::atomic<bool> sleeps_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<core::event_loop> make_asio_loop(core::loop_user& u, core::driven_by how,
+                                                 const char* thread_name) {
+  if (how == core::driven_by::callers)
+    return std::make_unique<asio_loop<driven_by_callers>>(u, thread_name);
+  return std::make_unique<asio_loop<driven_by_thread>>(u, thread_name);
+}
+
+}  // namespace holdfast::io

@@ -1,0 +1,276 @@
+#include "io/network/socket_stream.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "io/network/error_text.hpp"
+
+namespace holdfast::io {
+namespace {
+
+// A peer that is gone is noticed after so long without an acknowledgement, also while connecting.
+constexpr unsigned user_timeout_ms = 10'000;
+constexpr int keepalive_after_s = 5, keepalive_every_s = 2, keepalive_times = 3;
+
+void set_option(int fd, int level, int name, int value) noexcept {
+  ::setsockopt(fd, level, name, &value, sizeof value);  // a Unix socket has none of them
+}
+
+void set_options(int fd) noexcept {
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_after_s);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_every_s);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, keepalive_times);
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, user_timeout_ms);
+}
+
+// What the kernel has not sent by now it never does.
+void reset(int fd) noexcept {
+  const linger at_once{1, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  sockaddr nowhere{};
+  nowhere.sa_family = AF_UNSPEC;
+  ::syscall(SYS_connect, fd, &nowhere, sizeof nowhere);  // connect(): to TSan, a new descriptor
+  ::shutdown(fd, SHUT_RDWR);                             // for a Unix socket
+}
+
+}  // namespace
+
+std::string text_of(const core::address& a) {
+  if (!a.path.empty()) return a.path;
+  const bool is_ipv6 = a.host.find(':') != std::string::npos;
+  return (is_ipv6 ? '[' + a.host + ']' : a.host) + ':' + std::to_string(a.port);
+}
+
+// Where a thread that looks up a name finds its connection, as long as there is one.
+struct connection::pending_look_up {
+  std::mutex mutex;
+  connection* wants = nullptr;
+};
+
+connection::connection(network& n, const core::address& a, core::stream_events& e)
+    : network_(n), mark_(n.mark), events_(&e), address_(a), where_(text_of(a)) {}
+
+void connection::dial() {
+  {
+    const std::lock_guard l(network_.mutex);
+    network_.connections.insert(this);
+  }
+  network_.post([self = shared_from_this()] { self->start(); });
+}
+
+void connection::start() {
+  if (closed_) return;
+  endpoints_ = endpoints_of(address_);
+  if (!endpoints_.empty()) return try_next();
+  if (!address_.path.empty())
+    return close({errc::bad_url, where_ + ": the path of a Unix socket has at most 107 bytes"});
+  look_up_ = std::make_shared<pending_look_up>();
+  look_up_->wants = this;
+  begin();
+  look_up(address_, [p = look_up_](found f) {
+    const std::lock_guard l(p->mutex);
+    if (!p->wants) return;
+    p->wants->network_.post([p, c = p->wants->shared_from_this(), f = std::move(f)]() mutable {
+      { const std::lock_guard left(p->mutex); }  // the thread is through with the loop
+      if (c->closed_) return;
+      c->look_up_ = nullptr;
+      c->done();
+      if (f.endpoints.empty()) return c->close(complaint_of_name(c->where_, f.trouble));
+      c->endpoints_ = std::move(f.endpoints);
+      c->try_next();
+    });
+  });
+}
+
+bool connection::open_socket(const endpoint& to) {
+  const int fd = ::socket(to.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) {
+    last_error_ = errno;
+    return false;
+  }
+  place_ = &network_.descriptors.get();
+  place_->put(fd);
+  set_options(fd);
+  socket_.emplace(network_.context);
+  error failed;
+  socket_->assign(to.protocol(), fd, failed);
+  if (!failed) socket_->native_non_blocking(true, failed);
+  if (!failed) return true;
+  last_error_ = failed.value();
+  if (!socket_->is_open()) ::close(fd);
+  close_socket();
+  return false;
+}
+
+void connection::try_next() {
+  if (next_ == endpoints_.size()) return close(complaint_of_dialling(where_, last_error_));
+  const endpoint& to = endpoints_[next_++];
+  if (!open_socket(to)) return try_next();
+  begin();
+  socket_->async_connect(to, [self = shared_from_this()](const error& failed) {
+    if (!self->done()) return;
+    if (!failed) return self->opened();
+    self->last_error_ = failed.value();
+    self->close_socket();
+    self->try_next();
+  });
+}
+
+void connection::opened() {
+  endpoints_ = {};
+  bool aborted;
+  {
+    const lock l(mutex_);
+    fd_ = socket_->native_handle();
+    aborted = aborted_;
+  }
+  if (aborted) return;  // closed by the job that abort() has posted
+  events_->on_open();
+  if (!closed_) read();
+}
+
+void connection::read() {
+  socket_->async_read_some(boost::asio::buffer(buffer_.data(), buffer_.size()),
+                           [self = shared_from_this()](const error& failed, std::size_t n) {
+                             self->on_read(failed, n);
+                           });
+}
+
+void connection::on_read(const error& failed, std::size_t n) {
+  if (closed_) return;
+  network_.awake();
+  if (failed) {
+    peer_has_closed_ = failed == boost::asio::error::eof;
+    return close(complaint_of_reading(where_, peer_has_closed_ ? 0 : failed.value()));
+  }
+  events_->on_bytes(std::span(buffer_).first(n));
+  if (!closed_) read();
+}
+
+// How many bytes the kernel takes. A failure is told by the reader.
+std::size_t connection::send_now(std::span<const std::byte> bytes) noexcept {
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const auto left = bytes.subspan(sent);
+    const ssize_t n = ::send(fd_, left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n >= 0) {
+      sent += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      return errno == EAGAIN || errno == EWOULDBLOCK ? sent : bytes.size();
+    }
+  }
+  return sent;
+}
+
+void connection::write(std::span<const std::byte> bytes) noexcept {
+  const lock l(mutex_);
+  if (fd_ < 0 || aborted_ || finishing_ || !is_of_this_process()) return;
+  const bool waits = !rest_.empty();
+  if (!waits) bytes = bytes.subspan(send_now(bytes));
+  if (bytes.empty()) return;
+  rest_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!waits) network_.post([self = shared_from_this()] { self->await_room(); });
+}
+
+void connection::await_room() {
+  if (closed_) return;
+  begin();
+  socket_->async_wait(socket::wait_write, [self = shared_from_this()](const error&) {
+    if (self->done()) self->send_rest();
+  });
+}
+
+void connection::send_rest() {
+  {
+    const lock l(mutex_);
+    if (fd_ < 0 || aborted_) return;
+    sent_ += send_now(std::as_bytes(std::span(rest_)).subspan(sent_));
+    if (sent_ == rest_.size()) {
+      rest_.clear();
+      sent_ = 0;
+      if (finishing_) ::shutdown(fd_, SHUT_WR);
+      return;
+    }
+  }
+  await_room();
+}
+
+void connection::abort() noexcept {
+  const lock l(mutex_);
+  if (aborted_ || closed_ || !is_of_this_process()) return;
+  aborted_ = true;
+  rest_.clear();
+  sent_ = 0;
+  if (fd_ >= 0) reset(fd_);
+  network_.post([self = shared_from_this()] {
+    if (!self->closed_)
+      self->close({errc::unavailable, self->where_ + ": the connection was given up"});
+  });
+}
+
+void connection::finish() noexcept {
+  const lock l(mutex_);
+  if (fd_ < 0 || aborted_ || finishing_ || !is_of_this_process()) return;
+  finishing_ = true;
+  if (rest_.empty()) ::shutdown(fd_, SHUT_WR);
+}
+
+void connection::close_socket() noexcept {
+  const lock l(mutex_);
+  fd_ = -1;
+  if (place_) std::exchange(place_, nullptr)->take();
+  socket_.reset();
+}
+
+bool connection::done() noexcept {
+  network_.busy.fetch_sub(1);
+  network_.awake();
+  return !closed_;
+}
+
+void connection::close(core::failure why) {
+  core::stream_events* const told = std::exchange(events_, nullptr);
+  const auto self = shared_from_this();
+  shut_down(!peer_has_closed_);
+  if (told) told->on_closed(std::move(why));
+}
+
+void connection::shut_down(bool resets) noexcept {
+  events_ = nullptr;
+  if (closed_) return;
+  if (look_up_) {
+    {
+      const std::lock_guard l(look_up_->mutex);
+      look_up_->wants = nullptr;
+    }
+    look_up_ = nullptr;
+    network_.busy.fetch_sub(1);
+  }
+  {
+    const lock l(mutex_);
+    if (resets && socket_ && socket_->is_open()) reset(socket_->native_handle());
+    closed_ = true;
+  }
+  close_socket();
+  const std::lock_guard l(network_.mutex);
+  network_.connections.erase(this);
+}
+
+void connection::drop(std::shared_ptr<connection> c) noexcept {
+  if (!c->closed_ && !c->is_of_this_process()) {
+    new std::shared_ptr<connection>(std::move(c));  // its locks may be held in the parent
+    return;
+  }
+  c->end();
+}
+
+}  // namespace holdfast::io

@@ -1,0 +1,83 @@
+// One socket: dialled, read, written, ended.
+#pragma once
+#include <array>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/network.hpp"
+#include "base/short_lock.hpp"
+#include "io/network/lookup.hpp"
+#include "io/network/network.hpp"
+
+namespace holdfast::io {
+
+std::string text_of(const core::address&);
+
+// Kept alive by its stream and by what is under way on it. Bytes are sent by the thread that writes
+// them; what the kernel does not take at once is sent by the driver.
+class connection final : public std::enable_shared_from_this<connection> {
+ public:
+  connection(network&, const core::address&, core::stream_events&);
+  void dial();  // first; the events come from now on
+
+  // As those of core::stream.
+  void write(std::span<const std::byte>) noexcept;
+  void abort() noexcept;
+  void finish() noexcept;
+  // The stream is gone: closes, tells nothing more.
+  static void drop(std::shared_ptr<connection>) noexcept;
+  void end() noexcept { shut_down(true); }  // the same when the loop goes
+
+ private:
+  using socket = boost::asio::generic::stream_protocol::socket;
+  using error = boost::system::error_code;
+  using lock = std::lock_guard<core::short_lock>;
+
+  struct pending_look_up;
+
+  void start();
+  void try_next();
+  bool open_socket(const endpoint&);
+  void opened();
+  void read();
+  void on_read(const error&, std::size_t);
+  void send_rest();
+  void await_room();
+  std::size_t send_now(std::span<const std::byte>) noexcept;
+  void close(core::failure);
+  void shut_down(bool resets) noexcept;
+  void close_socket() noexcept;
+
+  // Counts as busy from begin() to done(); done() is false when it was closed meanwhile.
+  void begin() noexcept { network_.busy.fetch_add(1); }
+  bool done() noexcept;
+  bool is_of_this_process() const noexcept { return mark_ == fork_mark(); }
+
+  network& network_;  // until it is closed, and in handlers
+  const std::uint32_t mark_;
+  core::stream_events* events_;
+  const core::address address_;
+  const std::string where_;
+  std::shared_ptr<pending_look_up> look_up_;
+  std::vector<endpoint> endpoints_;
+  std::size_t next_ = 0;
+  int last_error_ = 0;
+  std::optional<socket> socket_;
+  descriptor_list::place* place_ = nullptr;
+  std::array<std::byte, 65536> buffer_;
+
+  bool peer_has_closed_ = false;
+  bool closed_ = false;  // written by the driver, with the lock
+
+  core::short_lock mutex_;  // guards what follows, and the closing of the socket
+  int fd_ = -1;             // while open
+  std::string rest_;        // not yet taken by the kernel, from sent_
+  std::size_t sent_ = 0;
+  bool aborted_ = false;
+  bool finishing_ = false;
+};
+
+}  // namespace holdfast::io

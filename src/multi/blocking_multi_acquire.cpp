@@ -1,0 +1,149 @@
+// Several locks as one: all or none of them.
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include <holdfast/client.hpp>
+#include <holdfast/multi_mutex.hpp>
+
+#include "api/lockable_state.hpp"
+#include "api/wait_terms.hpp"
+#include "base/fail.hpp"
+#include "cohort/blocked.hpp"
+#include "cohort/client_impl.hpp"
+#include "multi/multi_acquire.hpp"
+
+namespace holdfast::inline v0::detail {
+
+namespace {
+
+// Outside its user: Clang finds a nested one with initialisers incomplete in std::optional.
+struct blocked_step {
+  core::parker parker;
+  core::follower follower{parker};
+};
+
+// The caller's thread takes them. It does the work of the store that it waits for, where it can.
+class blocked_several final : public several {
+ public:
+  using several::several;
+  void run(std::stop_token stop) {
+    const std::stop_callback on_stop(std::move(stop), [this] { withdraw(); });
+    for (step_.emplace(); !advance(); step_.emplace()) {
+      store().flush();
+      core::wait(step_->follower, store());
+    }
+  }
+
+ private:
+  core::follower* thread() noexcept override { return &step_->follower; }
+  void step_answered() noexcept override { step_->parker.signal(); }
+  std::optional<blocked_step> step_;
+};
+
+}  // namespace
+
+void together::refuse_none_or_twins(std::span<exclusive_lockable* const> locks) {
+  if (locks.empty())
+    core::fail(errc::bad_option, "multi_mutex", "no lock is named; name at least one");
+  const auto same = [](slot& a, slot& b) {
+    const std::string_view store = a.client().place();  // each client of "memory:" has its own
+    return &a == &b || (a.name() == b.name() && store == b.client().place() && store != "memory:");
+  };
+  for (std::size_t i = 0; i < locks.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      slot& home = locks[i]->state_->home;
+      if (!same(home, locks[j]->state_->home)) continue;
+      home.fail("multi_mutex", {errc::bad_option, "it is given twice; name each lock once"});
+    }
+}
+
+std::vector<std::pair<slot*, acquire_options>> together::asked_of(
+    std::span<exclusive_lockable* const> locks, const acquire_call& c) {
+  if (locks.empty())
+    core::fail(errc::bad_option, "acquire", "the multi_mutex was moved from: it has no locks");
+  std::vector<std::pair<slot*, acquire_options>> out;
+  for (const exclusive_lockable* const l : locks)
+    out.emplace_back(&l->state_->home, options_of(c, l->state_->defaults.get()));
+  return out;
+}
+
+named_locks::named_locks(const client& c, const lock_names& names) {
+  for (const std::string& name : names) all_.push_back(&locks_.emplace_back(c, name));
+  together::refuse_none_or_twins(all_);
+}
+
+lease_set together::take(std::span<exclusive_lockable* const> locks, acquire_call c) {
+  const auto asked = asked_of(locks, c);
+  const patience how_long(c.bound, std::move(c.stop));
+  if (c.ec) c.ec->clear();
+  blocked_several taking(asked, how_long.bound());
+  taking.run(how_long.stop());
+  if (!taking.why().code) return set_of(taking);
+  how_long.refuse(taking.at(), taking.why(), c.ec);
+  return {};
+}
+
+void together::extend(std::span<const lease> all, std::chrono::milliseconds ttl,
+                      std::error_code* ec) {
+  if (ec) ec->clear();
+  core::failure first;
+  slot* at = nullptr;
+  const auto note = [&](slot& home, core::failure why) {
+    if (!why.code || at) return;
+    first = std::move(why);
+    at = &home;
+  };
+  struct renewal {
+    slot* home;
+    core::blocked_inquiry answer;
+  };
+  std::deque<renewal> begun;
+  for (const lease& l : all) {
+    turn& t = *l.turn_;
+    core::failure why = extension_fault(&t, ttl);
+    if (why.code) {
+      note(t.home, std::move(why));
+      continue;
+    }
+    renewal& r = begun.emplace_back();
+    r.home = &t.home;
+    t.home.begin_extend(t, ttl, r.answer);
+  }
+  for (renewal& r : begun) {
+    core::wait(r.answer.parker, r.home->client().store());
+    note(*r.home, std::move(r.answer.why));
+  }
+  if (at) at->fail_or_set("extend", std::move(first), ec);
+}
+
+// All at once, then their answers.
+std::error_code together::release(std::vector<lease>& all) noexcept {
+  std::error_code first;
+  const auto note = [&](std::error_code code) { first = first ? first : code; };
+  struct parting {
+    slot* home;
+    std::error_code lost;
+    core::blocked_inquiry answer;
+  };
+  std::deque<parting> leaving;
+  for (lease& l : all) {
+    const std::error_code lost = l.status();
+    turn* const t = std::exchange(l.turn_, nullptr);
+    const bool is_last =
+        t && t->is_of_this_process() && t->leases.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    if (!is_last) {
+      note(lost);
+      continue;
+    }
+    parting& p = leaving.emplace_back();
+    p.home = &t->home;
+    p.lost = lost;
+    p.home->begin_release(*t, p.answer);
+  }
+  for (parting& p : leaving) note(p.home->finish_release(p.answer, p.lost).code);
+  all.clear();
+  return first;
+}
+
+}  // namespace holdfast::inline v0::detail

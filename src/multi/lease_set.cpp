@@ -1,0 +1,139 @@
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include <holdfast/client.hpp>
+#include <holdfast/multi_mutex.hpp>
+
+#include "base/fail.hpp"
+#include "multi/multi_acquire.hpp"
+
+namespace holdfast::inline v0 {
+
+// Passes on what any member is told. Made when somebody asks for a token.
+struct lease_set::watch {
+  struct ear {
+    std::stop_source any{std::nostopstate};
+    std::deque<std::stop_callback<std::function<void()>>> heard;
+  };
+  std::mutex mutex;
+  ear doubt, loss;
+};
+
+lease_set::lease_set() noexcept = default;
+lease_set::~lease_set() = default;
+lease_set::lease_set(lease_set&&) noexcept = default;
+
+lease_set& lease_set::operator=(lease_set&& other) noexcept {
+  if (this == &other) return *this;
+  watch_ = std::move(other.watch_);
+  members_ = std::move(other.members_);
+  return *this;
+}
+
+std::error_code lease_set::status() const noexcept {
+  if (members_.empty()) return errc::not_held;
+  for (const lease& l : members_)
+    if (const auto code = l.status()) return code;
+  return {};
+}
+
+bool lease_set::held() const noexcept { return !status(); }
+
+void lease_set::check() const {
+  if (members_.empty()) lease().check();
+  for (const lease& l : members_) l.check();
+}
+
+lease_clock::time_point lease_set::expires() const noexcept {
+  auto first = members_.empty() ? lease_clock::time_point::min() : lease_clock::time_point::max();
+  for (const lease& l : members_) first = std::min(first, l.expires());
+  return first;
+}
+
+std::stop_token lease_set::first_of(signal which) const {
+  if (members_.empty()) return which == signal::loss ? lease().lost() : lease().doubtful();
+  const std::lock_guard guard(watch_->mutex);
+  watch::ear& e = which == signal::loss ? watch_->loss : watch_->doubt;
+  if (e.any.stop_possible()) return e.any.get_token();
+  e.any = std::stop_source();
+  for (const lease& l : members_)
+    e.heard.emplace_back(which == signal::loss ? l.lost() : l.doubtful(),
+                         [any = e.any]() mutable { any.request_stop(); });
+  return e.any.get_token();
+}
+
+std::stop_token lease_set::doubtful() const { return first_of(signal::doubt); }
+std::stop_token lease_set::lost() const { return first_of(signal::loss); }
+
+void lease_set::extend(std::chrono::milliseconds ttl) {
+  if (members_.empty()) lease().extend(ttl);
+  detail::together::extend(members_, ttl, nullptr);
+}
+
+void lease_set::extend(std::chrono::milliseconds ttl, std::error_code& ec) {
+  if (members_.empty()) return lease().extend(ttl, ec);
+  detail::together::extend(members_, ttl, &ec);
+}
+
+void lease_set::release(std::error_code& ec) noexcept {
+  ec = members_.empty() ? make_error_code(errc::not_held) : std::error_code();
+  if (ec) return;
+  watch_.reset();
+  ec = detail::together::release(members_);
+}
+
+void lease_set::release() {
+  std::error_code ec;
+  release(ec);
+  if (ec) throw lock_error(ec, {"release", {}, {}, {}, {}});
+}
+
+void lease_set::unlock() noexcept {
+  watch_.reset();
+  members_.clear();
+}
+
+// Whatever needs memory comes first: a turn that is taken out must have an owner.
+lease_set detail::together::set_of(several& all) {
+  lease_set out;
+  out.watch_ = std::make_unique<lease_set::watch>();
+  out.members_.reserve(all.size());
+  for (turn* const t : all.take()) out.members_.push_back(lease(t));
+  return out;
+}
+
+std::vector<lease> detail::together::members_of(lease_set&& all) noexcept {
+  all.watch_.reset();
+  return std::move(all.members_);
+}
+
+const std::vector<exclusive_lockable*>& detail::together::locks_of(const multi_mutex& m) noexcept {
+  return m.members_;
+}
+
+void multi_mutex::check() const { detail::together::refuse_none_or_twins(members_); }
+
+bool multi_mutex::lock_within(detail::wait_bound bound) {
+  if (current_) {
+    if (bound.is_try()) return false;
+    core::fail(errc::would_self_deadlock, "lock", "it is locked already: unlock() it first");
+  }
+  current_ = take(detail::acquire_call(bound, nullptr));
+  return static_cast<bool>(current_);
+}
+
+lease_set multi_mutex::take(detail::acquire_call c) const {
+  return detail::together::take(members_, std::move(c));
+}
+
+lease_set client::take_all(const lock_names& names, detail::acquire_call c) const {
+  std::error_code* const ec = c.ec;
+  return core::in_either_form(ec, [&] {
+    const detail::named_locks locks(*this, names);
+    return detail::together::take(locks.all(), std::move(c));
+  });
+}
+
+}  // namespace holdfast::inline v0

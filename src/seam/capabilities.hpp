@@ -1,0 +1,31 @@
+// What an opened backend can do.
+#pragma once
+#include <holdfast/options.hpp>
+
+namespace holdfast::core {
+
+using mode = lock_mode;
+enum class bound_to : unsigned char { ttl, session, connection, process };  // who ends a grant
+enum class order : unsigned char { fifo, none };
+enum class wanted_by : unsigned char {
+  push,    // claim_sink::wanted() tells that somebody waits at the store
+  poll,    // claim::others_wait() answers when asked
+  silent,  // cannot tell: somebody is always taken to wait
+};
+
+constexpr unsigned bit_of(mode m) noexcept { return 1u << static_cast<unsigned>(m); }
+
+struct capabilities {
+  bound_to life = bound_to::ttl;
+  order queue = order::none;
+  wanted_by wanted = wanted_by::silent;
+  unsigned modes = bit_of(mode::exclusive);
+  bool tokens = true;      // every grant has a number
+  bool durable = false;    // grants and numbers outlive the process
+  bool processes = false;  // excludes other processes
+  bool breakable = false;
+  bool shown_by_renewal = false;  // inspect() finds a holder once it has renewed: done soon
+  bool downgrade = false;
+};
+
+}  // namespace holdfast::core

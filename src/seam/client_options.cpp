@@ -1,0 +1,179 @@
+#include "seam/client_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "base/fail.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::core {
+namespace {
+
+[[noreturn]] void refuse(std::string_view what, std::string_view text, std::string wants) {
+  fail(errc::bad_option, "open", std::string(what) + '=' + std::string(text) + ": " + wants);
+}
+
+struct unit {
+  std::string_view name;
+  double nanoseconds;
+};
+constexpr unit units[] = {{"us", 1e3}, {"ms", 1e6},   {"s", 1e9},
+                          {"m", 6e10}, {"h", 3.6e12}, {"", 1e9}};
+
+using reader = void (*)(client_options&, std::string_view value, std::string_view name);
+
+duration within(std::string_view value, std::string_view name, duration least, duration most) {
+  const duration d = parse_duration(value, name);
+  if (d < least || d > most) {
+    const auto in_ms = [](duration x) {
+      return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(x).count()) + "ms";
+    };
+    refuse(name, value, "give " + in_ms(least) + " to " + in_ms(most));
+  }
+  return d;
+}
+
+constexpr duration day = std::chrono::hours{24};
+constexpr duration a_moment = std::chrono::milliseconds{1};
+
+struct option_row {
+  std::string_view name;
+  reader read;
+};
+
+// Defaults stand in client_options, meanings in docs/options.md.
+constexpr std::array rows = {
+    option_row{"ttl",
+               [](client_options& o, std::string_view v, std::string_view n) {
+                 o.ttl =
+                     std::chrono::ceil<std::chrono::milliseconds>(within(v, n, ttl_min, ttl_max));
+               }},
+    option_row{"renew", [](client_options& o, std::string_view v,
+                           std::string_view n) { o.renew = parse_bool(v, n); }},
+    option_row{"grace", [](client_options& o, std::string_view v,
+                           std::string_view n) { o.grace = within(v, n, {}, ttl_max); }},
+    option_row{"clock-skew", [](client_options& o, std::string_view v,
+                                std::string_view n) { o.clock_skew = within(v, n, {}, day); }},
+    option_row{"connect-timeout",
+               [](client_options& o, std::string_view v, std::string_view n) {
+                 o.connect_timeout = within(v, n, a_moment, day);
+               }},
+    option_row{"op-timeout",
+               [](client_options& o, std::string_view v, std::string_view n) {
+                 o.op_timeout = within(v, n, a_moment, day);
+               }},
+    option_row{"close-timeout",
+               [](client_options& o, std::string_view v, std::string_view n) {
+                 o.close_timeout = within(v, n, {}, day);
+               }},
+    option_row{"outage-timeout",
+               [](client_options& o, std::string_view v, std::string_view n) {
+                 if (v != "none") o.outage_timeout = within(v, n, {}, ttl_max);
+               }},
+    option_row{"turns",
+               [](client_options& o, std::string_view v, std::string_view n) {
+                 const double turns = parse_number(v, n, 1, 1024);
+                 if (turns != std::floor(turns)) refuse(n, v, "give a whole number");
+                 o.turns = static_cast<std::uint32_t>(turns);
+               }},
+    option_row{"turn-time", [](client_options& o, std::string_view v,
+                               std::string_view n) { o.turn_time = within(v, n, {}, day); }},
+    option_row{"linger", [](client_options& o, std::string_view v,
+                            std::string_view n) { o.linger = within(v, n, {}, day); }},
+    option_row{"admit-after-loss",
+               [](client_options& o, std::string_view v,
+                  std::string_view n) { o.admit_after_loss = parse_bool(v, n); }},
+    option_row{"metrics", [](client_options& o, std::string_view v,
+                             std::string_view n) { o.metrics = parse_bool(v, n); }},
+    option_row{"strict", [](client_options& o, std::string_view v,
+                            std::string_view n) { o.strict = parse_bool(v, n); }},
+    option_row{"password-file", [](client_options&, std::string_view, std::string_view) {}},
+    option_row{"password-env", [](client_options&, std::string_view, std::string_view) {}},
+};
+
+}  // namespace
+
+client_options read_client_options(const url& where, std::vector<url::option>& rest,
+                                   const open_options& how) {
+  client_options out;
+  for (const url::option& given : where.options()) {
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const option_row& r) { return r.name == given.first; });
+    if (row == rows.end()) {
+      rest.push_back(given);
+    } else {
+      row->read(out, given.second, given.first);
+    }
+  }
+  if (how.ttl) out.ttl = *how.ttl;
+  if (how.grace) out.grace = *how.grace;
+  if (out.grace > out.ttl / 3)
+    fail(errc::bad_option, "open", "grace is above a third of the ttl; lower it or raise the ttl");
+  if (const auto fault = ttl_fault(out.ttl, out); !fault.empty())
+    fail(errc::bad_option, "open", std::string(fault));
+  return out;
+}
+
+duration worth(duration ttl, duration clock_skew) noexcept {
+  if (planted(mutant::deadline_without_margin)) return ttl;
+  return ttl - ttl / 100 - margin - clock_skew;
+}
+
+std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options& o) noexcept {
+  if (ttl < ttl_min || ttl > ttl_max) return "give a ttl from 100 ms to 366 days";
+  if (worth(ttl, o.clock_skew) < ttl / 2) return "clock-skew takes half of the ttl; raise the ttl";
+  return {};
+}
+
+duration parse_duration(std::string_view text, std::string_view what) {
+  static constexpr auto wants = "give a number with a unit, as 500ms, 1.5s, 2m or 1h";
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc{} || !std::isfinite(number)) refuse(what, text, wants);
+  const std::string_view name(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const auto u = std::find_if(std::begin(units), std::end(units),
+                              [&](const unit& x) { return x.name == name; });
+  if (u == std::end(units)) refuse(what, text, wants);
+  if (number < 0) refuse(what, text, "it is negative");
+  const double nanoseconds = number * u->nanoseconds;
+  if (nanoseconds >= 9.2e18) refuse(what, text, "it is longer than 292 years");
+  return duration(std::llround(nanoseconds));
+}
+
+bool parse_bool(std::string_view text, std::string_view what) {
+  for (const std::string_view yes : {"1", "true", "yes", "on"})
+    if (text == yes) return true;
+  for (const std::string_view no : {"0", "false", "no", "off"})
+    if (text == no) return false;
+  refuse(what, text, "give 1 or 0");
+}
+
+double parse_number(std::string_view text, std::string_view what, double least, double most) {
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc{} || end != text.data() + text.size() || !(number >= least) ||
+      !(number <= most)) {
+    const auto shown = [](double x) {
+      const std::string s = std::to_string(x);
+      return s.substr(0, x == std::floor(x) ? s.find('.') : s.npos);
+    };
+    refuse(what, text, "give a number from " + shown(least) + " to " + shown(most));
+  }
+  return number;
+}
+
+void refuse_unknown_options(const url& where, const std::vector<url::option>& rest,
+                            std::string_view known) {
+  if (rest.empty()) return;
+  std::string text = "there is no option " + rest.front().first + "; known are";
+  for (const option_row& row : rows) text += ' ' + std::string(row.name);
+  text += " password";
+  if (!known.empty()) text += ' ' + std::string(known);
+  fail(errc::bad_option, "open", std::move(text), {}, where.text());
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,85 @@
+// What is told to a fork's child about what its parent had.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <holdfast/holdfast.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "api/client_access.hpp"
+#include "testkit/manual_environment.hpp"
+
+namespace {
+
+using holdfast::client;
+using holdfast::errc;
+
+// Whether the test was true in a child, which did not crash.
+bool is_true_in_a_child(const std::function<bool()>& test) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // ends the child if it hangs
+    ::_exit(test() ? 0 : 1);
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+// Forks when the clock is read first, which memory:?stop-after= does inside open().
+struct forking_environment final : holdfast::core::environment {
+  bool has_forked = false, child_survived = false;
+
+  holdfast::core::time_point now() noexcept override {
+    if (!std::exchange(has_forked, true)) child_survived = is_true_in_a_child([] { return true; });
+    return real.now();
+  }
+  std::chrono::microseconds wall() noexcept override { return real.wall(); }
+  void random(std::span<std::byte> to) noexcept override { real.random(to); }
+  std::unique_ptr<holdfast::core::alarm> make_alarm(holdfast::core::alarm_target& target,
+                                                    const char* name) override {
+    return real.make_alarm(target, name);
+  }
+  std::unique_ptr<holdfast::core::worker> make_worker(const char* name) override {
+    return real.make_worker(name);
+  }
+
+  holdfast::testkit::manual_environment real;
+};
+
+template <class Mutex>
+std::error_code thrown_by_lock(Mutex& m) {
+  try {
+    m.lock();
+    return {};
+  } catch (const holdfast::lock_error& e) {
+    return e.code();
+  }
+}
+
+TEST(a_fork, lets_no_child_enter_a_recursive_mutex_that_its_parent_holds) {
+  const auto c = client::open("memory:");
+  auto m = c.recursive_mutex("job");
+  m.lock();
+  EXPECT_TRUE(is_true_in_a_child([&] { return thrown_by_lock(m) == errc::forked; }));
+  m.unlock();
+}
+
+TEST(a_fork, is_told_to_a_child_that_locks_a_mutex_of_its_parent) {
+  const auto c = client::open("memory:");
+  auto m = c.mutex("job");
+  EXPECT_TRUE(is_true_in_a_child([&] { return thrown_by_lock(m) == errc::forked; }));
+  const std::lock_guard guard(m);
+  EXPECT_TRUE(is_true_in_a_child([&] { return thrown_by_lock(m) == errc::forked; }));
+}
+
+TEST(a_fork, may_come_while_a_client_is_being_opened) {
+  forking_environment env;
+  const auto where = holdfast::url::parse("memory:?stop-after=1h");
+  const auto c = holdfast::detail::client_access::open(where, {}, env);
+  EXPECT_TRUE(env.has_forked);
+  EXPECT_TRUE(env.child_survived);
+}
+
+}  // namespace

@@ -1,0 +1,273 @@
+#include "tests/unit/backend/memory/party.hpp"
+
+namespace holdfast::memory {
+namespace {
+
+using memory_claim = memory_case;
+
+TEST_F(memory_claim, a_free_lock_is_granted_from_inside_the_verb) {
+  party a(s, env);
+  const auto sent = env.now();
+  a.acquire(10s);
+  EXPECT_EQ(a.heard.news(), "g");
+  EXPECT_EQ(a.heard.deadline, sent + 10s - 100ms - 2ms);
+  EXPECT_EQ(a.heard.grant.seen, sent);
+  EXPECT_FALSE(a.heard.grant.others_wait);
+  a.release();
+  EXPECT_EQ(a.heard.news(), "e");
+  EXPECT_FALSE(a.heard.failure.code);
+  EXPECT_EQ(env.alarms_set(), 0u);
+}
+
+TEST_F(memory_claim, the_clock_skew_is_taken_off_the_deadline) {
+  party a(s, env, "x", {.op_timeout = 4s, .clock_skew = 300ms});
+  const auto sent = env.now();
+  a.acquire(10s);
+  EXPECT_EQ(a.heard.deadline, sent + 10s - 100ms - 2ms - 300ms);
+  a.release();
+}
+
+TEST_F(memory_claim, a_deadline_counts_from_the_send_however_late_the_answer) {
+  latency(1s);
+  party a(s, env);
+  const auto sent = env.now();
+  a.acquire(10s);
+  EXPECT_EQ(a.heard.news(), "");
+  env.advance(2s);
+  ASSERT_EQ(a.heard.news(), "g");
+  EXPECT_LE(a.heard.deadline, sent + 10s - 100ms - 2ms);
+  EXPECT_EQ(a.heard.grant.seen, sent + 2s);
+  const auto asked = env.now();
+  a.claim->renew(10s, 7);
+  env.advance(2s);
+  ASSERT_EQ(a.heard.news(), "m");
+  EXPECT_EQ(a.heard.ticket, 7u);
+  EXPECT_EQ(a.heard.deadline, asked + 10s - 100ms - 2ms);
+}
+
+TEST_F(memory_claim, one_attempt_on_a_held_lock_is_refused_and_leaves_nothing) {
+  party a(s, env), b(s, env);
+  a.acquire();
+  b.attempt();
+  EXPECT_EQ(b.heard.news(), "r");
+  EXPECT_EQ(b.heard.failure.code, errc::timed_out);
+  EXPECT_EQ(a.heard.news(), "g");  // nobody waits: not wanted
+  EXPECT_EQ(inspect(a).at(0).waiting, 0);
+  b.attempt();
+  EXPECT_EQ(b.heard.news(), "r");
+  a.release();
+  b.attempt();
+  EXPECT_EQ(b.heard.news(), "g");
+}
+
+TEST_F(memory_claim, waiters_are_served_in_the_order_of_their_arrival) {
+  party a(s, env), b(s, env), c(s, env), d(s, env);
+  a.acquire();
+  b.acquire();
+  c.acquire();
+  d.acquire();
+  EXPECT_EQ(a.heard.news(), "gw");
+  a.release();
+  EXPECT_EQ(b.heard.news(), "g");
+  EXPECT_TRUE(b.heard.grant.others_wait);
+  EXPECT_EQ(c.heard.news() + d.heard.news(), "");
+  b.release();
+  EXPECT_EQ(c.heard.news(), "g");
+  c.release();
+  EXPECT_EQ(d.heard.news(), "g");
+  EXPECT_FALSE(d.heard.grant.others_wait);
+}
+
+TEST_F(memory_claim, numbers_grow_and_are_never_below_the_clock) {
+  party a(s, env), b(s, env, "y");
+  std::int64_t last = env.wall().count() - 1;
+  for (int i = 0; i < 100; ++i) {
+    party& p = i % 3 ? a : b;
+    p.acquire();
+    EXPECT_GT(p.heard.grant.number, last);
+    last = p.heard.grant.number;
+    p.release();
+  }
+  EXPECT_LT(last, std::int64_t{1} << 53);
+  env.set_wall(env.wall() - 1h);
+  env.advance(1s);
+  a.acquire();
+  EXPECT_GT(a.heard.grant.number, last);
+}
+
+TEST_F(memory_claim, a_cancelled_waiter_is_passed_over) {
+  party a(s, env), b(s, env), c(s, env);
+  a.acquire();
+  b.acquire();
+  c.acquire();
+  b.claim->cancel();
+  EXPECT_EQ(b.heard.news(), "e");
+  a.release();
+  EXPECT_EQ(b.heard.news(), "");
+  EXPECT_EQ(c.heard.news(), "g");
+}
+
+TEST_F(memory_claim, a_cancel_that_crosses_the_hand_over_passes_the_lock_on) {
+  party a(s, env), b(s, env), c(s, env);
+  a.acquire();
+  b.acquire();
+  c.acquire();
+  latency(10ms);
+  a.release();
+  b.claim->cancel();  // the store has not heard of either yet; the lock reaches b first
+  env.advance(200ms);
+  EXPECT_EQ(b.heard.news(), "e");
+  EXPECT_EQ(c.heard.news(), "g");
+}
+
+TEST_F(memory_claim, a_cancel_after_the_grant_leaves_the_grant) {
+  party a(s, env);
+  a.acquire();
+  a.claim->cancel();
+  EXPECT_EQ(a.heard.news(), "g");
+  a.release();
+  EXPECT_EQ(a.heard.news(), "e");
+}
+
+TEST_F(memory_claim, the_next_in_line_gets_the_lock_of_a_stopped_holder_when_it_has_run_out) {
+  party a(s, env), b(s, env);
+  a.acquire(10s);
+  b.acquire();
+  a.sever(true);
+  env.advance(9s);
+  EXPECT_EQ(b.heard.news(), "");
+  env.advance(1s + 500ms);
+  EXPECT_EQ(b.heard.news(), "g");
+  EXPECT_GT(b.heard.grant.number, a.heard.grant.number);
+  EXPECT_LT(a.heard.deadline, b.heard.grant.seen);
+}
+
+TEST_F(memory_claim, a_lock_handed_to_a_stopped_waiter_goes_on_to_the_next) {
+  party a(s, env), b(s, env), c(s, env);
+  a.acquire();
+  b.acquire();
+  c.acquire();
+  b.sever(true);
+  a.release();
+  EXPECT_EQ(c.heard.news(), "");
+  env.advance(1s);  // the window of b and some jitter
+  EXPECT_EQ(c.heard.news(), "g");
+  EXPECT_EQ(b.heard.news(), "");
+}
+
+TEST_F(memory_claim, waiters_that_heard_no_push_ask_by_themselves) {
+  party a(s, env), b(s, env), c(s, env);
+  a.acquire(1h);
+  b.acquire();
+  c.acquire();
+  b.sever(true);
+  c.sever(true);
+  a.release();
+  b.sever(false);
+  c.sever(false);
+  env.advance(34s);  // a nap is 30 s and a tenth
+  EXPECT_NE(b.heard.told.find('g') == std::string::npos,
+            c.heard.told.find('g') == std::string::npos);
+  (b.heard.news().empty() ? c : b).release();
+  env.advance(1s);
+  EXPECT_NE((b.heard.told + c.heard.told).find('g'), std::string::npos);
+}
+
+TEST_F(memory_claim, when_the_first_in_line_leaves_the_next_one_watches_the_holder) {
+  party a(s, env), b(s, env), c(s, env);
+  a.acquire(10s);
+  b.acquire();
+  c.acquire();
+  b.claim->cancel();
+  a.sever(true);
+  env.advance(10s + 500ms);
+  EXPECT_EQ(c.heard.news(), "g");
+}
+
+TEST_F(memory_claim, a_renewal_after_the_lease_has_run_out_is_told_as_lost) {
+  party a(s, env);
+  a.acquire(1s);
+  env.advance(1s);
+  a.claim->renew(1s, 1);
+  EXPECT_EQ(a.heard.news(), "gl");
+  a.release();
+  EXPECT_EQ(a.heard.news(), "e");
+  EXPECT_EQ(a.heard.failure.code, errc::not_held);
+}
+
+TEST_F(memory_claim, a_stale_holder_neither_renews_nor_releases_its_successors_lease) {
+  party a(s, env), b(s, env);
+  a.acquire(1s);
+  env.advance(1s);
+  b.acquire(10s);
+  a.claim->renew(10s, 1);
+  EXPECT_EQ(a.heard.news(), "gl");
+  a.release();
+  EXPECT_EQ(a.heard.news(), "e");
+  EXPECT_EQ(a.heard.failure.code, errc::not_held);
+  ASSERT_EQ(inspect(b).size(), 1u);
+  b.claim->renew(10s, 1);
+  EXPECT_EQ(b.heard.news(), "gm");
+  a.acquire(1s);  // a new conversation: the old one is over
+  EXPECT_EQ(a.heard.news(), "");
+}
+
+TEST_F(memory_claim, a_stale_release_that_was_never_renewed_frees_nobody_elses_lock) {
+  party a(s, env), b(s, env), c(s, env);
+  a.acquire(1s);
+  env.advance(1s);
+  b.acquire(10s);
+  a.release();
+  EXPECT_EQ(a.heard.news(), "ge");
+  EXPECT_EQ(a.heard.failure.code, errc::not_held);
+  c.attempt();
+  EXPECT_EQ(c.heard.news(), "r");
+}
+
+TEST_F(memory_claim, release_with_a_successor_asks_behind_those_that_wait_already) {
+  party a(s, env), b(s, env);
+  note_taker second;
+  auto next = a.store->open("x", second);
+  a.acquire();
+  b.acquire();
+  const core::succession after{next.get(), {.ttl = 10s}};
+  a.claim->release(&after);
+  EXPECT_EQ(a.heard.news(), "gwe");
+  EXPECT_EQ(b.heard.news(), "gw");
+  EXPECT_EQ(second.news(), "");
+  b.release();
+  EXPECT_EQ(second.news(), "g");
+  next->release(nullptr);
+  EXPECT_EQ(second.news(), "e");
+}
+
+TEST_F(memory_claim, verbs_said_from_inside_a_sink_do_not_nest_its_calls) {
+  party a(s, env);
+  int depth = 0, deepest = 0, cycles = 0;
+  a.heard.also = [&](char c) {
+    deepest = std::max(deepest, ++depth);
+    if (c == 'g') a.release();
+    if (c == 'e' && ++cycles < 10'000) a.acquire();
+    --depth;
+  };
+  a.acquire();
+  EXPECT_EQ(cycles, 10'000);
+  EXPECT_EQ(deepest, 1);
+}
+
+TEST_F(memory_claim, may_be_destroyed_from_inside_the_call_that_ends_it) {
+  backend store(s, env, usual);
+  note_taker heard;
+  auto claim = store.open("x", heard);
+  heard.also = [&](char c) {
+    if (c == 'e') claim.reset();
+  };
+  claim->acquire({.ttl = 10s});
+  claim->release(nullptr);
+  EXPECT_EQ(heard.news(), "ge");
+  EXPECT_EQ(claim, nullptr);
+  store.close(env.now());
+}
+
+}  // namespace
+}  // namespace holdfast::memory

@@ -1,0 +1,101 @@
+#ifdef HOLDFAST_WITH_REDIS
+#include "backend/redis/transport/error_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+
+#include "backend/redis/transport/resp.hpp"
+#include "backend/redis/transport/server_info.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+struct row {
+  std::string_view error;
+  bool doubts_data;
+  reply::verdict what;
+  errc why;
+};
+
+constexpr row rows[] = {
+    {"LOADING Redis is loading", true, reply::verdict::not_now, errc::unavailable},
+    {"READONLY You can't write", true, reply::verdict::not_now, errc::unavailable},
+    {"-READONLY from a script", true, reply::verdict::not_now, errc::unavailable},
+    {"MASTERDOWN Link with MASTER", true, reply::verdict::not_now, errc::unavailable},
+    {"CLUSTERDOWN", false, reply::verdict::not_now, errc::unavailable},
+    {"NOREPLICAS Not enough", false, reply::verdict::not_now, errc::unavailable},
+    {"MISCONF Redis is", false, reply::verdict::not_now, errc::unavailable},
+    {"OOM command not allowed", false, reply::verdict::not_now, errc::unavailable},
+    {"BUSY Redis is busy", false, reply::verdict::not_now, errc::unavailable},
+    {"NOAUTH Authentication required.", false, reply::verdict::failed, errc::refused},
+    {"WRONGPASS invalid", false, reply::verdict::failed, errc::refused},
+    {"NOPERM this user", false, reply::verdict::failed, errc::refused},
+    {"BADTYPE the key", false, reply::verdict::failed, errc::mismatch},
+    {"READONLYNOT", false, reply::verdict::failed, errc::refused},
+    {"ERR unknown command", false, reply::verdict::failed, errc::refused},
+    {"EXECABORT Transaction discarded because of previous errors.", false, reply::verdict::failed,
+     errc::refused},
+};
+
+TEST(redis_server_errors, have_one_meaning_each_by_themselves_and_behind_an_aborted_transaction) {
+  for (const row& r : rows) {
+    const std::string behind =
+        "EXECABORT Transaction discarded because of: " + std::string(r.error);
+    for (const std::string& text : {std::string(r.error), behind}) {
+      EXPECT_EQ(puts_data_in_doubt(text), r.doubts_data) << text;
+      const reply read = read_error_text(text, {});
+      EXPECT_EQ(read.what, r.what) << text;
+      EXPECT_EQ(read.why, r.why) << text;
+    }
+  }
+  EXPECT_FALSE(puts_data_in_doubt(std::string_view()));
+}
+
+bool is_doubted(std::string_view reply_text) {
+  reply_reader reader;
+  bool out = false;
+  reader.feed(std::as_bytes(std::span(reply_text)));
+  reader.for_each([&](const value& v) {
+    out = puts_data_in_doubt(v);
+    return true;
+  });
+  return out;
+}
+
+TEST(redis_server_errors, put_data_in_doubt_also_inside_an_answer_of_several) {
+  EXPECT_TRUE(is_doubted("-READONLY You can't write against a read only replica.\r\n"));
+  EXPECT_TRUE(is_doubted("*2\r\n:1\r\n-READONLY You can't\r\n"));
+  EXPECT_TRUE(is_doubted("*2\r\n-LOADING data\r\n:1\r\n"));
+  EXPECT_FALSE(is_doubted("*2\r\n-OOM command not allowed\r\n:1\r\n"));
+  EXPECT_FALSE(is_doubted("*2\r\n+READONLY\r\n$8\r\nREADONLY\r\n")) << "no errors";
+  EXPECT_FALSE(is_doubted(":1\r\n"));
+}
+
+TEST(redis_server_info, has_its_fields_whole) {
+  constexpr std::string_view info =
+      "# Memory\r\nused_maxmemory:7\r\nmaxmemory:100\r\nmaxmemory_policy:allkeys-lru\r\nlast:x";
+  EXPECT_EQ(info_field(info, "maxmemory"), "100");
+  EXPECT_EQ(info_field(info, "maxmemory_policy"), "allkeys-lru");
+  EXPECT_EQ(info_field(info, "last"), "x");
+  EXPECT_EQ(info_field(info, "memory"), "");
+  EXPECT_EQ(info_field("", "maxmemory"), "");
+}
+
+TEST(redis_server_info, warns_of_eviction_where_it_can_happen) {
+  const auto warns = [](const std::string& most, const std::string& policy) {
+    return !eviction_warning("maxmemory:" + most + "\r\nmaxmemory_policy:" + policy + "\r\n")
+                .empty();
+  };
+  EXPECT_TRUE(warns("100", "allkeys-lru"));
+  EXPECT_TRUE(warns("100", "volatile-ttl"));
+  EXPECT_FALSE(warns("0", "allkeys-lru"));
+  EXPECT_FALSE(warns("100", "noeviction"));
+  EXPECT_FALSE(warns("100", ""));
+  EXPECT_EQ(eviction_warning(""), "");
+}
+
+}  // namespace
+}  // namespace holdfast::redis
+#endif

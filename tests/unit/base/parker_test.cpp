@@ -1,0 +1,42 @@
+#include "base/parker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::atomic<int> shared_word{0};  // lives as long as the process, as such a word must
+
+// While it rings, who was appointed goes to sleep.
+class bell_that_waits final : public core::bell {
+ public:
+  explicit bell_that_waits(core::parker& p) : parker_(p) {}
+  void ring() noexcept override {
+    slept_ = std::async(std::launch::async, [this] { parker_.park({&shared_word, 2}); });
+    std::this_thread::sleep_for(50ms);  // it has slept by then, most of the time
+  }
+  bool is_awake() const { return slept_.wait_for(30s) == std::future_status::ready; }
+
+ private:
+  core::parker& parker_;
+  std::future<void> slept_;
+};
+
+TEST(parker, is_woken_when_it_was_appointed_and_signalled_before_it_slept) {
+  core::parker p;
+  bell_that_waits bell(p);
+  ASSERT_TRUE(p.appoint(bell));
+  p.signal();
+  const bool is_awake = bell.is_awake();
+  EXPECT_TRUE(is_awake);
+  if (!is_awake) core::berth{&shared_word, 2}.wake();  // else the test would not end
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,102 @@
+// A cohort in the hands of a test: no thread, no store, a clock moved by hand.
+#pragma once
+#include <gtest/gtest.h>
+#include <holdfast/holdfast.hpp>
+
+#include <memory>
+#include <vector>
+
+#include "api/client_access.hpp"
+#include "cohort/client_impl.hpp"
+#include "cohort/cohort.hpp"
+#include "testkit/manual_environment.hpp"
+
+namespace holdfast::cohort_tests {
+
+using namespace std::chrono_literals;
+using holdfast::errc;
+using holdfast::core::cohort;
+using holdfast::core::conversation;
+using holdfast::core::duration;
+using holdfast::core::grant;
+using holdfast::core::time_point;
+using holdfast::detail::client_access;
+using holdfast::detail::turn;
+
+struct caller : holdfast::core::waiter {
+  caller(const caller&) = delete;
+  caller& operator=(const caller&) = delete;
+  explicit caller(duration ttl = 30s) { how.ttl = ttl; }
+  virtual ~caller() = default;
+  bool answered = false;
+  void complete() noexcept override { answered = true; }
+  std::int64_t token() const { return granted ? granted->token : 0; }
+};
+
+struct asker final : holdfast::core::inquiry {
+  bool answered = false;
+  void complete() noexcept override { answered = true; }
+};
+
+class a_cohort : public ::testing::Test {
+ protected:
+  a_cohort() {
+    rules.can.wanted = holdfast::core::wanted_by::push;
+    rules.env = &env;
+  }
+
+  ~a_cohort() override { home.drop_user(); }
+
+  // What the cohort wants said, as "acquire", "release+acquire" ...; the claim that says it.
+  conversation* said(unsigned verbs) {
+    conversation* const c = machine.take_todo();
+    if (!c) {
+      ADD_FAILURE() << "nothing to say";
+      return nullptr;
+    }
+    EXPECT_EQ(c->todo, verbs);
+    c->todo = 0;
+    return c;
+  }
+  bool silent() { return machine.take_todo() == nullptr; }
+
+  void complete_answered() {
+    for (auto* c = machine.take_answered(); c;) {
+      auto* const next = c->next_answered;
+      c->complete();
+      c = next;
+    }
+  }
+  void enter(caller& w) {
+    machine.enter(w, env.now());
+    complete_answered();
+  }
+  void leave(caller& w, bool others_wait = false, asker* report = nullptr) {
+    if (others_wait) machine.on_wanted(*w.granted->of);
+    machine.leave(*w.granted, report, env.now());
+    w.granted = nullptr;
+    complete_answered();
+  }
+  void grant_to(conversation& c, std::int64_t number, duration ttl) {
+    machine.on_granted(c, grant{number, env.now() + ttl, env.now(), false});
+    complete_answered();
+  }
+  // The claim that asks is granted the lock: number 7, for half a minute.
+  conversation* granted_claim() {
+    conversation* const claim = said(conversation::acquire);
+    if (claim) grant_to(*claim, 7, 30s);
+    return claim;
+  }
+  void tick() {
+    machine.tick(env.now());
+    complete_answered();
+  }
+
+  holdfast::testkit::manual_environment env;
+  holdfast::client door = client_access::open(holdfast::url::parse("memory:"), {}, env);
+  holdfast::detail::slot& home = client_access::impl(door).slot_for("x");
+  holdfast::core::lock_rules rules;
+  cohort machine{home, rules};
+};
+
+}  // namespace holdfast::cohort_tests

@@ -1,0 +1,272 @@
+// The cohort as a pure state machine: renewals, doubts, losses, reports.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "tests/unit/cohort/cohort_fixture.hpp"
+
+namespace holdfast::cohort_tests {
+namespace {
+
+TEST_F(a_cohort, spends_its_budget_of_time) {
+  caller a, b;
+  enter(a);
+  enter(b);
+  granted_claim();
+  env.advance(6ms);
+  leave(a, true);
+  EXPECT_FALSE(b.answered);
+  machine.withdraw(b, errc::canceled, env.now());
+}
+
+TEST_F(a_cohort, gives_back_a_grant_that_came_too_late_to_withdraw) {
+  caller a;
+  enter(a);
+  conversation* const claim = said(conversation::acquire);
+  machine.withdraw(a, errc::canceled, env.now());
+  said(conversation::cancel);
+  grant_to(*claim, 7, 30s);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort, uses_a_grant_that_came_too_late_to_withdraw_for_a_newcomer) {
+  caller a, b;
+  enter(a);
+  conversation* const claim = said(conversation::acquire);
+  machine.withdraw(a, errc::canceled, env.now());
+  said(conversation::cancel);
+  enter(b);
+  grant_to(*claim, 7, 30s);
+  EXPECT_TRUE(b.granted);
+  leave(b);
+}
+
+TEST_F(a_cohort, renews_before_a_third_of_the_ttl_is_gone) {
+  caller a(30s);
+  enter(a);
+  conversation* const claim = granted_claim();
+  EXPECT_LE(machine.next_tick(), env.now() + 10s);
+  env.advance(10s);
+  tick();
+  EXPECT_EQ(said(conversation::renew), claim);
+  EXPECT_EQ(claim->ttl, 30s);
+  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  EXPECT_EQ(a.granted->deadline.load(), env.now() + 30s);
+  leave(a);
+}
+
+TEST_F(a_cohort, repeats_a_renewal_that_is_not_answered_and_says_doubt_then_loss) {
+  caller a(30s);
+  enter(a);
+  conversation* const claim = granted_claim();
+  int renewals = 0;
+  for (int second = 0; second < 31; ++second) {
+    tick();
+    while (conversation* const c = machine.take_todo()) {
+      EXPECT_EQ(c->todo, conversation::renew);
+      c->todo = 0;
+      ++renewals;
+    }
+    EXPECT_EQ(a.granted->doubted, second >= 27) << "3 s before the deadline: ttl/10";
+    EXPECT_EQ(a.granted->held(), second < 30);
+    env.advance(1s);
+  }
+  EXPECT_GE(renewals, 4);
+  EXPECT_EQ(a.granted->status(), errc::lost);
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim) << "only once the holder has left";
+}
+
+TEST_F(a_cohort, keeps_why_a_lease_was_lost) {
+  const std::pair<std::error_code, turn::fate> said_by_store[] = {
+      {errc::lost, turn::fate::taken},
+      {errc::not_held, turn::fate::forgotten},
+      {errc::timed_out, turn::fate::ran_out},
+  };
+  for (const auto& [word, fate] : said_by_store) {
+    caller a;
+    enter(a);
+    conversation* const claim = granted_claim();
+    machine.on_lost(*claim, word);
+    EXPECT_EQ(a.granted->now.load(), fate);
+    EXPECT_EQ(a.granted->status(), errc::lost);
+    leave(a);
+    said(conversation::release);
+    machine.on_ended(*claim, {});
+  }
+  caller limited;
+  limited.max_hold = 5s;
+  caller unlimited;
+  for (caller* const w : {&limited, &unlimited}) {
+    enter(*w);
+    conversation* const claim = granted_claim();
+    env.advance(30s);
+    tick();
+    EXPECT_EQ(w->granted->now.load(), w == &limited ? turn::fate::hold_ended : turn::fate::ran_out);
+    leave(*w);
+    while (machine.take_todo()) {}
+    claim->todo = 0;
+    machine.on_ended(*claim, {});
+  }
+}
+
+TEST_F(a_cohort, does_not_let_a_late_renewal_revive_what_is_lost) {
+  caller a(30s);
+  enter(a);
+  conversation* const claim = granted_claim();
+  env.advance(31s);
+  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  EXPECT_FALSE(a.granted->held());
+  leave(a);
+}
+
+TEST_F(a_cohort, starts_no_turn_before_a_lost_lease_is_left) {
+  caller a, b;
+  enter(a);
+  enter(b);
+  conversation* const claim = granted_claim();
+  machine.on_lost(*claim, errc::lost);
+  EXPECT_TRUE(silent());
+  EXPECT_FALSE(b.answered);
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_TRUE(said(conversation::acquire));
+  machine.withdraw(b, errc::canceled, env.now());
+}
+
+TEST_F(a_cohort, admits_others_after_a_loss_when_asked_to) {
+  rules.options.admit_after_loss = true;
+  caller a, b;
+  enter(a);
+  enter(b);
+  conversation* const claim = granted_claim();
+  machine.on_lost(*claim, errc::lost);
+  conversation* const second = said(conversation::acquire);
+  EXPECT_NE(second, claim);
+  grant_to(*second, 8, 30s);
+  EXPECT_TRUE(b.granted);
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_TRUE(b.granted->held()) << "a stale holder that leaves harms nobody";
+  leave(b);
+  EXPECT_EQ(said(conversation::release), second);
+}
+
+TEST_F(a_cohort, renews_before_a_turn_that_would_start_on_less_than_half_its_ttl) {
+  caller a(30s), b(30s);
+  a.renews = false;
+  enter(a);
+  enter(b);
+  conversation* const claim = granted_claim();
+  env.advance(16s);
+  leave(a);
+  EXPECT_FALSE(b.answered);
+  EXPECT_EQ(said(conversation::renew), claim);
+  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  complete_answered();
+  EXPECT_TRUE(b.granted);
+  leave(b);
+}
+
+TEST_F(a_cohort, gives_back_a_grant_that_arrives_after_its_deadline) {
+  caller a, attempt;
+  enter(a);
+  conversation* const claim = said(conversation::acquire);
+  machine.on_granted(*claim, grant{7, env.now(), env.now(), false});
+  complete_answered();
+  EXPECT_FALSE(a.answered);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_TRUE(said(conversation::acquire));
+  machine.withdraw(a, errc::canceled, env.now());
+}
+
+TEST_F(a_cohort, does_not_ask_again_alone_for_what_was_granted_with_others_and_is_gone) {
+  caller a(30s);
+  a.how.one_attempt = true;
+  a.how.with = holdfast::core::gathering::of(2);
+  enter(a);
+  conversation* const claim = said(conversation::acquire);
+  grant_to(*claim, 7, 10s);
+  EXPECT_EQ(said(conversation::renew), claim) << "too short to begin";
+  machine.on_lost(*claim, errc::lost);
+  complete_answered();
+  EXPECT_TRUE(a.answered);
+  EXPECT_EQ(a.why.code, errc::timed_out);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_TRUE(silent());
+}
+
+TEST_F(a_cohort, ends_a_wait_when_its_time_has_passed) {
+  caller a;
+  a.until = env.now() + 1s;
+  enter(a);
+  EXPECT_EQ(machine.next_tick(), a.until);
+  env.advance(1s);
+  tick();
+  EXPECT_EQ(a.why.code, errc::timed_out);
+}
+
+TEST_F(a_cohort, reports_a_release_when_the_store_has_answered) {
+  caller a;
+  enter(a);
+  conversation* const claim = granted_claim();
+  asker report;
+  leave(a, false, &report);
+  EXPECT_FALSE(report.answered);
+  machine.on_ended(*claim, {errc::not_held, {}});
+  complete_answered();
+  EXPECT_TRUE(report.answered);
+  EXPECT_EQ(report.why.code, errc::not_held);
+}
+
+TEST_F(a_cohort, reports_an_unknown_outcome_when_the_store_does_not_answer) {
+  caller a;
+  enter(a);
+  granted_claim();
+  asker report;
+  report.until = env.now() + 5s;
+  leave(a, false, &report);
+  env.advance(5s);
+  tick();
+  EXPECT_EQ(report.why.code, errc::outcome_unknown);
+}
+
+TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal_asked_for) {
+  caller a(30s), b(1s);
+  enter(a);
+  enter(b);
+  conversation* const claim = granted_claim();
+  leave(a);
+  ASSERT_TRUE(b.granted);
+  env.advance(10s);
+  tick();
+  EXPECT_EQ(said(conversation::renew), claim);
+  EXPECT_EQ(claim->ttl, 1s);
+  EXPECT_LE(b.granted->deadline.load(), env.now() + 1s) << "so the store has it, answered or not";
+  const auto earlier = claim->ticket - 1;
+  machine.on_moved(*claim, env.now() + 30s, earlier, env.now());
+  EXPECT_LE(b.granted->deadline.load(), env.now() + 1s) << "an earlier answer says nothing of it";
+  env.advance(1s);
+  EXPECT_FALSE(b.granted->held());
+  leave(b);
+}
+
+TEST_F(a_cohort, takes_the_answer_to_a_shorter_renewal_for_what_it_is) {
+  caller a(30s);
+  enter(a);
+  conversation* const claim = granted_claim();
+  asker i;
+  machine.extend(*a.granted, 1s, i, env.now());
+  const auto end = env.now() + 985ms;
+  EXPECT_LE(a.granted->deadline.load(), env.now() + 1s);
+  machine.on_moved(*claim, end, claim->ticket, env.now());
+  complete_answered();
+  EXPECT_TRUE(i.answered);
+  EXPECT_FALSE(i.why.code);
+  EXPECT_EQ(a.granted->deadline.load(), end);
+  leave(a);
+}
+
+}  // namespace
+}  // namespace holdfast::cohort_tests

@@ -1,0 +1,311 @@
+// The cohort with readers, permits, limits of its holders, and lingering.
+#include <gtest/gtest.h>
+
+#include "tests/unit/cohort/cohort_fixture.hpp"
+
+namespace holdfast::cohort_tests {
+namespace {
+
+using holdfast::core::mode;
+
+class a_cohort_of_readers : public a_cohort {
+ protected:
+  a_cohort_of_readers() { rules.can.modes = 7; }
+
+  struct reader : caller {
+    explicit reader(duration ttl = 30s) : caller(ttl) { how.how = mode::shared; }
+  };
+  struct taker : caller {
+    explicit taker(std::uint32_t many) {
+      how.how = mode::permit;
+      how.permits = many;
+      how.of = 10;
+    }
+  };
+  conversation* grant_next(std::int64_t number, duration ttl = 30s) {
+    conversation* const c = said(conversation::acquire);
+    if (c) grant_to(*c, number, ttl);
+    return c;
+  }
+  conversation* grant_past_a_line(std::int64_t number) {
+    conversation* const c = said(conversation::acquire);
+    if (!c) return c;
+    grant g{.number = number, .deadline = env.now() + 30s, .seen = env.now()};
+    g.line_unseen = true;
+    machine.on_granted(*c, g);
+    complete_answered();
+    return c;
+  }
+};
+
+TEST_F(a_cohort_of_readers, are_let_in_together_with_one_token) {
+  reader a, b, late;
+  enter(a);
+  enter(b);
+  conversation* const claim = grant_next(7);
+  EXPECT_EQ(claim->how, mode::shared);
+  EXPECT_EQ(a.token(), 7 * 1024);
+  EXPECT_EQ(b.token(), 7 * 1024);
+  enter(late);
+  EXPECT_EQ(late.token(), 7 * 1024) << "no question to the store";
+  leave(a);
+  leave(late);
+  EXPECT_TRUE(silent());
+  leave(b);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, let_nobody_past_a_writer_of_their_own) {
+  reader a, late;
+  caller writer;
+  enter(a);
+  conversation* const claim = grant_next(7);
+  enter(writer);
+  enter(late);
+  EXPECT_FALSE(late.answered);
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim) << "a share is never made exclusive in place";
+  conversation* const next = grant_next(8);
+  EXPECT_EQ(next->how, mode::exclusive);
+  EXPECT_TRUE(writer.answered);
+  EXPECT_FALSE(late.answered);
+  leave(writer);
+  EXPECT_EQ(late.token(), 8 * 1024 + 1) << "under the writer's grant, with a token of their own";
+  leave(late);
+  said(conversation::release);
+}
+
+TEST_F(a_cohort_of_readers, refuse_one_attempt_when_the_door_is_shut_before_it_can_begin) {
+  reader a(10s), attempt(30s);
+  attempt.how.one_attempt = true;
+  enter(a);
+  conversation* const claim = grant_next(7, 10s);
+  enter(attempt);
+  EXPECT_FALSE(attempt.answered);
+  EXPECT_EQ(said(conversation::renew), claim) << "too little is left for it";
+  machine.on_wanted(*claim);
+  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  complete_answered();
+  EXPECT_TRUE(attempt.answered);
+  EXPECT_EQ(attempt.why.code, errc::timed_out) << "it does not wait for the other to leave";
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_TRUE(silent());
+}
+
+TEST_F(a_cohort_of_readers, let_nobody_in_once_somebody_else_waits) {
+  reader a, late;
+  enter(a);
+  conversation* const claim = grant_next(7);
+  machine.on_wanted(*claim);
+  enter(late);
+  EXPECT_FALSE(late.answered);
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_NE(claim->next, nullptr);
+  grant_next(9);
+  EXPECT_TRUE(late.answered);
+  leave(late);
+  said(conversation::release);
+}
+
+TEST_F(a_cohort_of_readers, go_in_when_the_writer_before_them_leaves_the_line) {
+  reader a, late;
+  caller writer;
+  enter(a);
+  grant_next(7);
+  enter(writer);
+  enter(late);
+  machine.withdraw(writer, errc::canceled, env.now());
+  complete_answered();
+  EXPECT_TRUE(late.granted);
+  leave(a);
+  leave(late);
+  said(conversation::release);
+}
+
+TEST_F(a_cohort_of_readers, are_lost_together_and_one_by_one_at_a_limit_of_its_own) {
+  reader a, b;
+  a.max_hold = 5s;
+  enter(a);
+  enter(b);
+  conversation* const claim = grant_next(7);
+  env.advance(6s);
+  tick();
+  EXPECT_FALSE(a.granted->held());
+  EXPECT_TRUE(b.granted->held());
+  env.advance(30s);
+  tick();
+  EXPECT_FALSE(b.granted->held());
+  while (conversation* c = machine.take_todo()) c->todo = 0;
+  leave(a);
+  leave(b);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, a_share_of_manual_renewal_is_not_extended_by_the_others) {
+  reader a(10s), b(10s);
+  a.renews = false;
+  enter(a);
+  enter(b);
+  conversation* const claim = grant_next(7, 10s);
+  env.advance(8s);
+  tick();
+  said(conversation::renew);
+  machine.on_moved(*claim, env.now() + 10s, claim->ticket, env.now());
+  EXPECT_TRUE(b.granted->held());
+  env.advance(3s);
+  EXPECT_FALSE(a.granted->held());
+  EXPECT_TRUE(b.granted->held());
+  leave(a);
+  leave(b);
+  said(conversation::release);
+}
+
+TEST_F(a_cohort_of_readers, a_writer_becomes_a_reader_and_lets_readers_in) {
+  caller writer;
+  reader waiting;
+  rules.can.downgrade = true;
+  enter(writer);
+  conversation* const claim = grant_next(7);
+  enter(waiting);
+  EXPECT_FALSE(machine.downgrade(*writer.granted, env.now()).code);
+  complete_answered();
+  EXPECT_EQ(said(conversation::downgrade), claim);
+  EXPECT_EQ(waiting.token(), writer.token());
+  EXPECT_TRUE(machine.downgrade(*waiting.granted, env.now()).code) << "a share is one already";
+  leave(writer);
+  leave(waiting);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, permits_are_asked_for_one_after_the_other_while_others_are_held) {
+  taker a(2), b(3);
+  enter(a);
+  enter(b);
+  conversation* const first = grant_next(7);
+  EXPECT_TRUE(a.answered);
+  EXPECT_FALSE(b.answered);
+  conversation* const second = said(conversation::acquire);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(second->permits, 3u);
+  grant_to(*second, 8, 30s);
+  EXPECT_TRUE(b.answered);
+  leave(a);
+  EXPECT_EQ(said(conversation::release), first);
+  machine.on_ended(*first, {});
+  leave(b);
+  EXPECT_EQ(said(conversation::release), second);
+}
+
+TEST_F(a_cohort_of_readers, permits_asked_for_somebody_who_left_go_to_nobody_else) {
+  taker a(2), b(3);
+  enter(a);
+  conversation* const claim = said(conversation::acquire);
+  enter(b);
+  machine.withdraw(a, errc::canceled, env.now());
+  complete_answered();
+  EXPECT_EQ(said(conversation::cancel), claim);
+  grant_to(*claim, 7, 30s);  // too late to withdraw
+  EXPECT_FALSE(b.answered);
+  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(conversation::acquire)->permits, 3u);
+  machine.withdraw(b, errc::canceled, env.now());
+}
+
+TEST_F(a_cohort_of_readers, an_idle_grant_is_kept_for_a_while) {
+  rules.options.linger = 50ms;
+  caller a, b;
+  enter(a);
+  conversation* const claim = grant_next(7);
+  leave(a);
+  EXPECT_TRUE(silent());
+  enter(b);
+  EXPECT_EQ(b.token(), 7 * 1024 + 1);
+  leave(b);
+  env.advance(51ms);
+  tick();
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, an_idle_grant_is_given_back_when_somebody_waits_or_it_runs_out) {
+  rules.options.linger = 60s;
+  caller a, b;
+  enter(a);
+  conversation* claim = grant_next(7);
+  leave(a);
+  machine.on_wanted(*claim);
+  EXPECT_EQ(said(conversation::release), claim);
+  machine.on_ended(*claim, {});
+  enter(b);
+  claim = grant_next(8, 30s);
+  leave(b);
+  EXPECT_LE(machine.next_tick(), env.now() + 30s);
+  env.advance(29s);
+  tick();
+  EXPECT_EQ(said(conversation::release), claim) << "before its ttl has run out";
+}
+
+// A lock taken past a line: the first waiter is to ask for it, but that one may be lost.
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_once_before_it_is_kept) {
+  rules.options.linger = 60s;
+  caller a, b;
+  enter(a);
+  conversation* const claim = grant_past_a_line(7);
+  EXPECT_TRUE(silent()) << "nobody is kept waiting by it yet";
+  leave(a);
+  EXPECT_EQ(said(conversation::peek_line), claim);
+  enter(b);
+  leave(b);
+  EXPECT_TRUE(silent());
+  machine.on_wanted(*claim);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_its_turns_are_spent) {
+  rules.options.turns = 2;
+  caller a, b, c, d;
+  for (caller* w : {&a, &b, &c, &d}) enter(*w);
+  conversation* const claim = grant_past_a_line(7);
+  leave(a);
+  EXPECT_TRUE(silent()) << "it has a turn left, whoever waits";
+  leave(b);
+  EXPECT_EQ(said(conversation::peek_line), claim);
+  machine.on_wanted(*claim);
+  leave(c);
+  EXPECT_FALSE(d.answered);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_readers_come_in) {
+  rules.can.downgrade = false;
+  caller a;
+  enter(a);
+  conversation* const claim = grant_past_a_line(7);
+  EXPECT_EQ(machine.downgrade(*a.granted, env.now()).code, std::error_code());
+  EXPECT_EQ(said(conversation::peek_line), claim);
+  leave(a);
+}
+
+TEST_F(a_cohort_of_readers, a_grant_that_is_wanted_asks_for_no_line) {
+  rules.options.linger = 60s;
+  caller a;
+  enter(a);
+  conversation* const claim = grant_past_a_line(7);
+  machine.on_wanted(*claim);
+  leave(a);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+TEST_F(a_cohort_of_readers, a_release_that_reports_does_not_linger) {
+  rules.options.linger = 60s;
+  caller a;
+  asker report;
+  enter(a);
+  conversation* const claim = grant_next(7);
+  leave(a, false, &report);
+  EXPECT_EQ(said(conversation::release), claim);
+}
+
+}  // namespace
+}  // namespace holdfast::cohort_tests

@@ -1,0 +1,269 @@
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <future>
+#include <vector>
+
+#include "base/parker.hpp"
+#include "io/real_environment.hpp"
+#include "tests/unit/io/network/loop_stage.hpp"
+
+namespace holdfast::network_tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Each case is run with both ways of driving.
+class network_loop : public testing::TestWithParam<core::driven_by> {
+ protected:
+  std::unique_ptr<core::event_loop> make() {
+    return io::real_environment().make_loop(user_, GetParam(), "test");
+  }
+  // Lets the stream be opened; the other end of it.
+  peer connected_to(listener& l) {
+    user_.expecting = true;
+    stream_ = loop_->connect(l.at, nullptr, ear_);
+    const int other = l.accept();
+    EXPECT_TRUE(ear_.opens());
+    return peer(other);
+  }
+  // Of TEST-NET: nobody answers.
+  static core::address nobody() {
+    core::address a;
+    a.host = "192.0.2.1";
+    a.port = 1;
+    return a;
+  }
+
+  user user_;
+  std::array<ear, 5> ears_;
+  ear& ear_ = ears_[4];
+  std::unique_ptr<core::stream> stream_;  // goes after the loop
+  std::unique_ptr<core::event_loop> loop_ = make();
+};
+
+TEST_P(network_loop, opens_writes_reads_and_hears_the_end) {
+  listener l;
+  peer p = connected_to(l);
+  loop_->attend();
+  stream_->write(bytes("hello"));
+  EXPECT_EQ(p.receive(5), "hello");
+  p.send("world");
+  EXPECT_TRUE(ear_.hears("world"));
+  p.close();
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_EQ(ear_.why.code, errc::unavailable);
+  EXPECT_NE(ear_.why.text.find("127.0.0.1:" + std::to_string(l.at.port)), std::string::npos);
+  stream_->write(bytes("into the void"));
+}
+
+TEST_P(network_loop, speaks_through_a_unix_socket) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("hf-loop-" + std::to_string(getpid()))).string();
+  listener l(path);
+  peer p = connected_to(l);
+  stream_->write(bytes("hello"));
+  EXPECT_EQ(p.receive(5), "hello");
+  std::filesystem::remove(path);
+}
+
+TEST_P(network_loop, finds_the_addresses_of_a_name) {
+  listener l;
+  l.at.host = "localhost";
+  const peer p = connected_to(l);
+}
+
+TEST_P(network_loop, tells_what_is_wrong_with_an_address) {
+  core::address closed, unknown, no_socket, long_path;
+  {
+    listener l;
+    closed = l.at;
+  }
+  unknown.host = "no.such.host.invalid";
+  unknown.port = 1;
+  no_socket.path = "/nowhere/socket";
+  long_path.path = std::string(200, 'x');
+  const std::pair<core::address, const char*> cases[] = {{closed, "nothing listens there"},
+                                                         {unknown, "the name is not found"},
+                                                         {no_socket, "there is no such socket"},
+                                                         {long_path, "at most 107 bytes"}};
+  std::size_t n = 0;
+  for (const auto& [address, text] : cases) {
+    ear& e = ears_[n++];
+    const auto stream = loop_->connect(address, nullptr, e);
+    ASSERT_TRUE(e.closes()) << text;
+    EXPECT_FALSE(e.is_open);
+    EXPECT_NE(e.why.text.find(text), std::string::npos) << e.why.text;
+  }
+}
+
+TEST_P(network_loop, what_the_kernel_does_not_take_at_once_is_sent_in_order) {
+  listener l;
+  peer p = connected_to(l);
+  std::string all;
+  for (int i = 0; i < 200; ++i) {
+    const std::string piece(100'000 + i, static_cast<char>('a' + i % 26));
+    stream_->write(bytes(piece));
+    all += piece;
+  }
+  stream_->finish();
+  EXPECT_EQ(p.receive(all.size() + 1), all);
+  p.close();
+  EXPECT_TRUE(ear_.closes());
+}
+
+TEST_P(network_loop, an_abort_resets_and_sends_no_rest) {
+  listener l;
+  peer p = connected_to(l);
+  const std::string much(50'000'000, 'x');
+  stream_->write(bytes(much));
+  stream_->abort();
+  stream_->abort();
+  stream_->write(bytes("after"));
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_LT(p.receive(much.size()).size(), much.size());
+  EXPECT_EQ(p.last_error, ECONNRESET);
+}
+
+TEST_P(network_loop, an_abort_while_dialling_ends_it) {
+  stream_ = loop_->connect(nobody(), nullptr, ear_);
+  stream_->abort();
+  ASSERT_TRUE(ear_.closes());
+  EXPECT_FALSE(ear_.is_open);
+}
+
+TEST_P(network_loop, a_stream_may_be_destroyed_by_its_own_events) {
+  user_.expecting = true;
+  for (std::size_t which = 0; which < 3; ++which) {
+    listener l;
+    ear& e = ears_[which];
+    std::unique_ptr<core::stream> stream;
+    std::promise<void> kept, done;
+    const auto destroy = [&] {
+      kept.get_future().wait();
+      stream.reset();
+      done.set_value();
+    };
+    if (which == 0) e.when_open = destroy;
+    if (which == 1) e.when_bytes = [&](const std::string&) { destroy(); };
+    if (which == 2) e.when_closed = destroy;
+    stream = loop_->connect(l.at, nullptr, e);
+    kept.set_value();
+    peer p(l.accept());
+    if (which > 0) p.send("x");
+    if (which > 1) p.close();
+    EXPECT_EQ(done.get_future().wait_for(generous), std::future_status::ready);
+    if (which == 2) continue;
+    EXPECT_EQ(p.receive(1), "");
+    EXPECT_FALSE(e.is_closed) << "no event follows";
+  }
+}
+
+TEST_P(network_loop, after_its_end_no_event_follows_and_streams_are_dead) {
+  listener l;
+  peer p = connected_to(l);
+  ear dialling;
+  const auto other = loop_->connect(nobody(), nullptr, dialling);
+  loop_.reset();
+  EXPECT_EQ(p.receive(1), "");
+  stream_->write(bytes("x"));
+  stream_->abort();
+  stream_.reset();
+  EXPECT_FALSE(ear_.is_closed);
+  EXPECT_FALSE(dialling.is_closed);
+}
+
+TEST_P(network_loop, what_is_collected_is_flushed_soon) {
+  for (const bool at_once : {true, false, false, true}) {
+    const int before = user_.flushes;
+    loop_->collected(at_once);
+    user_.flushes.wait(before);
+  }
+}
+
+TEST_P(network_loop, a_child_of_a_fork_closes_and_sends_nothing) {
+  listener l;
+  peer p = connected_to(l);
+  const pid_t child = fork();
+  if (child == 0) {
+    ::alarm(20);  // ends the child if it hangs
+    loop_->forked();
+    stream_->write(bytes("from the child"));
+    stream_->abort();
+    stream_.reset();
+    loop_->collected(true);
+    loop_->attend();
+    loop_.reset();
+    _exit(0);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  stream_->write(bytes("parent"));
+  EXPECT_EQ(p.receive(6), "parent");
+  p.send("still there");
+  EXPECT_TRUE(ear_.hears("still there"));
+}
+
+INSTANTIATE_TEST_SUITE_P(driven, network_loop,
+                         testing::Values(core::driven_by::callers, core::driven_by::thread),
+                         [](const auto& i) {
+                           return i.param == core::driven_by::callers ? "by_callers" : "by_thread";
+                         });
+
+// Many callers, each with a question at a time on one shared stream: all are answered, whoever
+// drives.
+TEST(network_callers, who_wait_drive_and_all_are_answered) {
+  listener l;
+  user u;
+  const auto loop = io::real_environment().make_loop(u, core::driven_by::callers, "test");
+  ear e;
+  std::mutex mutex;
+  std::string out;
+  std::vector<core::parker*> asking;
+  std::unique_ptr<core::stream> stream;
+  u.when_flushed = [&] {
+    const std::lock_guard lock(mutex);
+    if (!out.empty()) stream->write(bytes(std::exchange(out, {})));
+  };
+  std::size_t answered = 0;
+  e.when_bytes = [&](const std::string& s) {
+    std::vector<core::parker*> told;
+    {
+      const std::lock_guard lock(mutex);
+      for (std::size_t i = 0; i < s.size(); ++i) told.push_back(asking[answered++]);
+      if (answered == asking.size()) u.expecting = false;
+    }
+    for (core::parker* p : told) p->signal();
+  };
+  u.expecting = true;
+  stream = loop->connect(l.at, nullptr, e);
+  std::thread echo([&] {
+    peer p(l.accept());
+    for (std::string s; !(s = p.receive(1)).empty();) p.send(s);
+  });
+  ASSERT_TRUE(e.opens());
+  constexpr int threads = 8, rounds = 500;
+  std::vector<std::thread> callers;
+  for (int t = 0; t < threads; ++t)
+    callers.emplace_back([&] {
+      for (int i = 0; i < rounds; ++i) {
+        core::parker p;
+        {
+          const std::lock_guard lock(mutex);
+          out += 'x';
+          asking.push_back(&p);
+          u.expecting = true;
+        }
+        loop->lend()->run_until_signalled(p);
+      }
+    });
+  for (auto& t : callers) t.join();
+  EXPECT_EQ(answered, std::size_t{threads * rounds});
+  stream->abort();
+  ASSERT_TRUE(e.closes());
+  echo.join();
+}
+
+}  // namespace
+}  // namespace holdfast::network_tests

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "io/fork_mark.hpp"
+#include "io/real_environment.hpp"
+#include "testkit/manual_environment.hpp"
+
+namespace holdfast {
+namespace {
+
+using id = std::array<std::byte, 16>;
+
+id draw() {
+  id out;
+  io::real_environment().random(out);
+  return out;
+}
+
+TEST(io_random, threads_never_draw_the_same) {
+  std::mutex mutex;
+  std::set<id> seen;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      std::vector<id> mine;
+      for (int i = 0; i < 2000; ++i) mine.push_back(draw());
+      const std::lock_guard lock(mutex);
+      seen.insert(mine.begin(), mine.end());
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(seen.size(), 8u * 2000u);
+}
+
+TEST(io_random, a_forks_child_does_not_draw_what_its_parent_draws) {
+  draw();  // the pool is filled
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  const id mine = draw();
+  if (child == 0) _exit(write(ends[1], mine.data(), mine.size()) == 16 ? 0 : 1);
+  id theirs;
+  ASSERT_EQ(read(ends[0], theirs.data(), theirs.size()), 16);
+  waitpid(child, nullptr, 0);
+  EXPECT_NE(mine, theirs);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(io_random, more_than_a_pool_at_once_is_filled) {
+  std::vector<std::byte> big(100'000);
+  io::real_environment().random(big);
+  EXPECT_LT(std::count(big.begin() + 90'000, big.end(), std::byte{0}), 1000);
+}
+
+TEST(io_fork_mark, is_the_same_until_a_fork_and_another_in_each_child) {
+  const std::uint32_t mine = io::fork_mark();
+  ASSERT_NE(mine, 0u);
+  EXPECT_EQ(io::fork_mark(), mine);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::uint32_t second = io::fork_mark();
+    const pid_t grandchild = fork();
+    if (grandchild == 0) {
+      const std::uint32_t third = io::fork_mark();
+      _exit(third != second && third != mine ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(grandchild, &status, 0);
+    _exit(second != mine && status == 0 ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(io::fork_mark(), mine);
+}
+
+TEST(jittered, stays_within_its_share_and_varies) {
+  testkit::manual_environment env(7);
+  std::set<core::duration> seen;
+  for (int i = 0; i < 1000; ++i) {
+    const auto d = core::jittered(env, std::chrono::seconds{10}, 0.2);
+    EXPECT_GE(d, std::chrono::seconds{8});
+    EXPECT_LE(d, std::chrono::seconds{12});
+    seen.insert(d);
+  }
+  EXPECT_GT(seen.size(), 990u);
+  EXPECT_LT(*seen.begin(), std::chrono::milliseconds{8'200});
+  EXPECT_GT(*seen.rbegin(), std::chrono::milliseconds{11'800});
+}
+
+TEST(jittered, saturates_instead_of_overflowing) {
+  testkit::manual_environment env(7);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_GT(core::jittered(env, core::duration::max(), 0.5), core::duration::zero());
+    EXPECT_EQ(core::jittered(env, core::duration::zero(), 0.5), core::duration::zero());
+  }
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+#include <holdfast/holdfast.hpp>
+
+#include <string>
+
+#include "seam/client_options.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using holdfast::errc;
+using holdfast::lock_error;
+using holdfast::url;
+using holdfast::core::parse_duration;
+using holdfast::core::read_client_options;
+
+std::string refusal(std::string_view query) {
+  try {
+    std::vector<url::option> rest;
+    (void)read_client_options(url::parse("memory:?" + std::string(query)), rest);
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::bad_option);
+    return e.what();
+  }
+  ADD_FAILURE() << query << " was accepted";
+  return {};
+}
+
+TEST(client_options, leave_to_the_backend_what_is_not_theirs) {
+  std::vector<url::option> rest;
+  const auto o = read_client_options(url::parse("memory:?ttl=2s&latency=1ms&turns=1"), rest);
+  EXPECT_EQ(o.ttl, 2s);
+  EXPECT_EQ(o.turns, 1u);
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(rest[0].first, "latency");
+}
+
+TEST(client_options, name_the_option_and_the_remedy_when_a_value_is_wrong) {
+  for (const char* query :
+       {"ttl=99ms", "ttl=-1s", "ttl=0", "ttl=400000h", "ttl=x", "ttl=", "ttl=1e3", "ttl=nan",
+        "ttl=inf", "ttl=1d", "ttl=99999999999999999999s", "turns=0", "turns=1025", "turns=1.5",
+        "turns=-1", "renew=maybe", "op-timeout=0", "connect-timeout=0", "turn-time=-5ms"}) {
+    const std::string said = refusal(query);
+    const std::string name = std::string(query).substr(0, std::string(query).find('='));
+    EXPECT_NE(said.find(name), std::string::npos) << said;
+    EXPECT_NE(said.find(':'), std::string::npos) << said;
+  }
+}
+
+TEST(client_options, refuse_a_grace_above_a_third_of_the_ttl) {
+  EXPECT_NE(refusal("ttl=3s&grace=1100ms").find("third"), std::string::npos);
+}
+
+TEST(client_options, list_the_options_there_are_when_one_is_unknown) {
+  const url u = url::parse("memory:?tll=30s");
+  try {
+    (void)holdfast::client::open("memory:?tll=30s");
+    ADD_FAILURE();
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::bad_option);
+    EXPECT_NE(std::string(e.what()).find("tll"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find(" ttl "), std::string::npos);
+  }
+}
+
+TEST(duration, is_read_with_its_unit) {
+  EXPECT_EQ(parse_duration("500ms", "x"), 500ms);
+  EXPECT_EQ(parse_duration("1.5s", "x"), 1500ms);
+  EXPECT_EQ(parse_duration("0.25", "x"), 250ms);
+  EXPECT_EQ(parse_duration("2m", "x"), 2min);
+  EXPECT_EQ(parse_duration("1h", "x"), 1h);
+  EXPECT_EQ(parse_duration("7us", "x"), 7us);
+  EXPECT_EQ(parse_duration("0", "x"), 0s);
+}
+
+TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
+  try {
+    (void)holdfast::client::open("redsi://h");
+    ADD_FAILURE();
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::bad_url);
+    const std::string text = e.what();
+    EXPECT_EQ(text.find("open at redsi://h: there is no backend for \"redsi:\"; known are "), 0u)
+        << text;
+    EXPECT_NE(text.find("\"file:\""), std::string::npos) << text;
+    EXPECT_EQ(text.find("zookeeper"), std::string::npos) << text;
+  }
+}
+
+TEST(client, says_of_a_scheme_to_come_that_this_version_lacks_it) {
+  for (const std::string scheme : {"zookeeper", "mysql", "redlock", "redis+sentinel"}) {
+    try {
+      (void)holdfast::client::open(scheme + "://h");
+      ADD_FAILURE() << scheme;
+    } catch (const lock_error& e) {
+      EXPECT_EQ(e.code(), errc::unsupported);
+      EXPECT_EQ(std::string(e.what()),
+                "open at " + scheme + "://h: \"" + scheme + ":\" is not in this version");
+    }
+  }
+}
+
+TEST(open_options, are_used_instead_of_the_url_and_not_shown) {
+  std::vector<url::option> rest;
+  const auto o = read_client_options(url::parse("memory:?ttl=9s"), rest, {.ttl = 6s, .grace = 1s});
+  EXPECT_EQ(o.ttl, 6s);
+  EXPECT_EQ(o.grace, 1s);
+  EXPECT_EQ(holdfast::client::open("memory:?ttl=9s", {.ttl = 6s}).url_text(), "memory:?ttl=9s");
+}
+
+}  // namespace

@@ -1,0 +1,45 @@
+#include "seam/name.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using holdfast::core::name_fault;
+using holdfast::core::note_fault;
+using namespace std::string_literals;
+
+TEST(name, may_be_any_text_of_1_to_512_bytes) {
+  for (const std::string& name : {"a"s, "."s, ".."s, "/"s, "../../etc/passwd"s, "{tag}:x"s, " "s,
+                                  "'); drop table"s, "gr\u00f6\u00dfe"s, "\u9396"s, "\U0001F512"s,
+                                  "\u00a0"s, std::string(512, 'x'), "%41"s, "a\\b"s, "~"s})
+    EXPECT_EQ(name_fault(name), "") << name;
+}
+
+TEST(name, must_not_be_empty_or_too_long) {
+  EXPECT_NE(name_fault(""), "");
+  EXPECT_NE(name_fault(std::string(513, 'x')), "");
+}
+
+TEST(name, must_not_have_control_characters) {
+  for (const std::string& name :
+       {"a\0b"s, "\n"s, "a\tb"s, "\x7f"s, "\x1b[2J"s, "\u0085"s, "x\u009f"s})
+    EXPECT_NE(name_fault(name).find("control"), name_fault(name).npos);
+}
+
+TEST(name, must_be_well_formed_utf8) {
+  for (const std::string& name : {"\xff"s, "\x80"s, "\xc0\xaf"s, "\xc1\xbf"s, "\xe0\x80\x80"s,
+                                  "\xed\xa0\x80"s, "\xf0\x80\x80\x80"s, "\xf4\x90\x80\x80"s,
+                                  "\xf5\x80\x80\x80"s, "a\xe2\x82"s, "\xc3"s, "\xe2\x28\xa1"s})
+    EXPECT_NE(name_fault(name).find("UTF-8"), name_fault(name).npos);
+}
+
+TEST(note, may_be_empty_and_has_at_most_256_bytes) {
+  EXPECT_EQ(note_fault(""), "");
+  EXPECT_EQ(note_fault(std::string(256, 'x')), "");
+  EXPECT_NE(note_fault(std::string(257, 'x')), "");
+  EXPECT_NE(note_fault("a\x1b[31m"), "");
+}
+
+}  // namespace
