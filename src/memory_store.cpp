@@ -18,17 +18,17 @@ inline namespace v0 {
 
 namespace {
 
-using holdfast::memory::crier;
+using holdfast::memory::event_queue;
 using holdfast::memory::server;
 
 template <class Change>
 void change_sky(server& s, Change change) {
   const std::lock_guard guard(s.mutex);
-  change(s.sky);
-  s.sky_changed();
+  change(s.faults);
+  s.faults_changed();
 }
 
-holdfast::memory::link& link_of(const client& c, server& s) {
+holdfast::memory::transport& transport_of(const client& c, server& s) {
   auto* const ours =
       c ? dynamic_cast<holdfast::memory::backend*>(&detail::client_access::impl(c).store())
         : nullptr;
@@ -88,16 +88,16 @@ void memory_store::begin_outage() {
 
 void memory_store::end_outage() {
   change_sky(*state_, [](auto& sky) { sky.outage = false; });
-  crier cry;
+  event_queue events;
   {
     const std::lock_guard guard(state_->mutex);
-    state_->tell_restart(cry);
+    state_->announce_restart(events);
   }
-  cry.tell_all();
+  events.dispatch();
 }
 
 void memory_store::stop_requests_of(const client& c) {
-  auto& wire = link_of(c, *state_);
+  auto& wire = transport_of(c, *state_);
   const std::lock_guard guard(state_->mutex);
   wire.sever(true);
 }
@@ -107,14 +107,14 @@ void memory_store::stop_requests_of(const client& c, std::error_code& ec) {
 }
 
 void memory_store::resume_requests_of(const client& c) {
-  auto& wire = link_of(c, *state_);
-  crier cry;
+  auto& wire = transport_of(c, *state_);
+  event_queue events;
   {
     const std::lock_guard guard(state_->mutex);
     wire.sever(false);
-    state_->tell_restart(cry, &wire);
+    state_->announce_restart(events, &wire);
   }
-  cry.tell_all();
+  events.dispatch();
 }
 
 void memory_store::resume_requests_of(const client& c, std::error_code& ec) {
@@ -127,33 +127,33 @@ void memory_store::snapshot() {
 }
 
 void memory_store::fail_over() {
-  crier cry;
+  event_queue events;
   {
     const std::lock_guard guard(state_->mutex);
     state_->data.fail_over();
-    state_->tell_restart(cry);
+    state_->announce_restart(events);
   }
-  cry.tell_all();
+  events.dispatch();
 }
 
 void memory_store::restart_empty() {
-  crier cry;
+  event_queue events;
   {
     const std::lock_guard guard(state_->mutex);
     state_->data.restart_empty();
-    state_->tell_restart(cry);
+    state_->announce_restart(events);
   }
-  cry.tell_all();
+  events.dispatch();
 }
 
 bool memory_store::remove(std::string_view lock) {
-  crier cry;
+  event_queue events;
   bool taken;
   {
     const std::lock_guard guard(state_->mutex);
-    taken = state_->take_away(lock, holdfast::memory::environment_of(name_), cry);
+    taken = state_->break_lock(lock, holdfast::memory::environment_of(name_), events);
   }
-  cry.tell_all();
+  events.dispatch();
   return taken;
 }
 

@@ -50,7 +50,7 @@ bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_vie
     core::fail(errc::closed, "write", "the client was closed", key_, impl.text());
   if (token <= 0 && what == "ordered") return false;
   const std::string digits = text_of(token);
-  core::blocked_verdict answer;
+  core::blocked_decision answer;
   impl.store().write_guarded({what, key_, digits, owner, value}, answer);
   answer.wait_for(impl.store());
   if (answer.why.code)

@@ -88,7 +88,7 @@ std::vector<contest> redis_readers() {
 
 std::vector<contest> redis_several() {
   constexpr unsigned members = 4;
-  const auto own = std::make_shared<own_locks>(members, "{one slot}/");
+  const auto own = std::make_shared<own_locks>(members, "{one local_lock}/");
   const auto rounds_of = [](auto once, seconds length) {
     return outcome{1e9 / nanoseconds_per_cycle(length, once), {}};
   };

@@ -58,7 +58,7 @@ class async_taking_all {
   Make make_;
   wait_bound bound_;
   kept_options options_;
-  std::shared_ptr<async_taking> all_;  // once it has begun
+  std::shared_ptr<async_multi_acquire> all_;  // once it has begun
 };
 
 template <class Make, class... Token>
@@ -123,7 +123,7 @@ auto start_for_each(Leases all, Begin begin, Token&&... given) {
 template <class... Token>
 auto lease_set::async_release(Token&&... token) {
   return detail::start_for_each(
-      detail::together::members_of(std::move(*this)),
+      detail::multi_access::members_of(std::move(*this)),
       [](lease& l, auto handler) { l.async_release(std::move(handler)); },
       std::forward<Token>(token)...);
 }

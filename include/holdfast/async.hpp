@@ -54,14 +54,15 @@ HOLDFAST_API void withdraw(async_operation&) noexcept;
 // Several locks, taken in steps. A step goes from step_of() and begin() to its answer. Once
 // is_over(), result_of() gives the leases. The locks must live until the first step has begun.
 // Throw lock_error.
-HOLDFAST_API std::shared_ptr<async_taking> taking_of(const multi_mutex&, const acquire_call&);
-HOLDFAST_API std::shared_ptr<async_taking> taking_of(const client&, const lock_names&,
-                                                     const acquire_call&);
-HOLDFAST_API async_op step_of(const std::shared_ptr<async_taking>&, answer_to);
-HOLDFAST_API void withdraw(async_taking&) noexcept;
-HOLDFAST_API bool is_over(const async_taking&) noexcept;
-HOLDFAST_API lease_set result_of(async_taking&, std::error_code&);
-HOLDFAST_API std::vector<std::shared_ptr<client_impl>> clients_of(const async_taking&);
+HOLDFAST_API std::shared_ptr<async_multi_acquire> taking_of(const multi_mutex&,
+                                                            const acquire_call&);
+HOLDFAST_API std::shared_ptr<async_multi_acquire> taking_of(const client&, const lock_names&,
+                                                            const acquire_call&);
+HOLDFAST_API async_op step_of(const std::shared_ptr<async_multi_acquire>&, answer_to);
+HOLDFAST_API void withdraw(async_multi_acquire&) noexcept;
+HOLDFAST_API bool is_over(const async_multi_acquire&) noexcept;
+HOLDFAST_API lease_set result_of(async_multi_acquire&, std::error_code&);
+HOLDFAST_API std::vector<std::shared_ptr<client_impl>> clients_of(const async_multi_acquire&);
 
 // What is begun and goes its way.
 HOLDFAST_API void begin_extension(const lease&, std::chrono::milliseconds ttl, answer_to);

@@ -31,11 +31,11 @@ namespace detail {
 struct acquire_call;
 class async_answer;
 class async_operation;
-class async_taking;
+class async_multi_acquire;
 class client_impl;
 class lockable_base;
-class slot;
-class together;
+class local_lock;
+class multi_access;
 }  // namespace detail
 
 }  // namespace v0
@@ -43,7 +43,7 @@ class together;
 // No function that a program calls takes one of these: they are not exported.
 inline namespace v0 {
 namespace detail {
-class several;
+class multi_acquire;
 class turn;
 struct client_access;
 struct lockable_state;

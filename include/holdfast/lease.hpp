@@ -106,7 +106,7 @@ class [[nodiscard]] lease {
   friend struct detail::lockable_state;
   friend class detail::lockable_base;
   friend class detail::async_operation;
-  friend class detail::together;
+  friend class detail::multi_access;
   explicit lease(detail::turn* turn) noexcept : turn_(turn) {}
   detail::turn* turn_ = nullptr;
 };

@@ -29,7 +29,7 @@ class lockable_base {
 
  protected:
   friend class async_operation;
-  friend class together;
+  friend class multi_access;
   // `size` is sizeof(acquire_options) as the caller knows it, so that members can be added.
   lockable_base(const client&, std::string_view name, lock_kind, const acquire_options& defaults,
                 std::size_t size);

@@ -48,7 +48,7 @@ class [[nodiscard]] lease_set {
   auto async_release(Token&&... token);
 
  private:
-  friend class detail::together;
+  friend class detail::multi_access;
   enum class signal : unsigned char { doubt, loss };
   struct watch;
   std::stop_token first_of(signal) const;
@@ -59,15 +59,15 @@ class [[nodiscard]] lease_set {
 namespace detail {
 
 // The library's side of multi_mutex. Not for users to name.
-class together {
+class multi_access {
  public:
   static lease_set take(std::span<exclusive_lockable* const>, acquire_call);
   static std::error_code release(std::vector<lease>&) noexcept;
   static void extend(std::span<const lease>, std::chrono::milliseconds ttl, std::error_code*);
   static void refuse_none_or_twins(std::span<exclusive_lockable* const>);
-  static std::vector<std::pair<slot*, acquire_options>> asked_of(
+  static std::vector<std::pair<local_lock*, acquire_options>> asked_of(
       std::span<exclusive_lockable* const>, const acquire_call&);
-  static lease_set set_of(several&);
+  static lease_set set_of(multi_acquire&);
   static std::vector<lease> members_of(lease_set&&) noexcept;
   static const std::vector<exclusive_lockable*>& locks_of(const multi_mutex&) noexcept;
 };
@@ -110,7 +110,7 @@ class multi_mutex final : public detail::acquire_verbs<multi_mutex, lease_set> {
 
  private:
   friend class detail::acquire_verbs<multi_mutex, lease_set>;
-  friend class detail::together;
+  friend class detail::multi_access;
   void check() const;
   bool lock_within(detail::wait_bound);
   lease_set take(detail::acquire_call) const;

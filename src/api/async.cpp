@@ -32,7 +32,7 @@ class begun_call {
   void keep(std::shared_ptr<void> self) noexcept { self_ = std::move(self); }
 
  protected:
-  begun_call(slot& s, answer_to a)
+  begun_call(local_lock& s, answer_to a)
       : home(s), client_(s.client().shared_from_this()), answer_(std::move(a)) {}
   ~begun_call() = default;
   void answer(std::error_code code, turn* granted = nullptr) noexcept {
@@ -40,7 +40,7 @@ class begun_call {
   }
   client_impl& client() const noexcept { return *client_; }
 
-  slot& home;
+  local_lock& home;
 
  private:
   const std::shared_ptr<client_impl> client_;
@@ -50,10 +50,11 @@ class begun_call {
 
 class async_acquire final : public async_operation, private core::waiter, private begun_call {
  public:
-  async_acquire(slot& s, const request& r, wait_bound bound, bool may_be_withdrawn, answer_to a)
-      : begun_call(s, std::move(a)), note_(r.how.note), bound_(bound) {
+  async_acquire(local_lock& s, const checked_request& r, wait_bound bound, bool may_be_withdrawn,
+                answer_to a)
+      : begun_call(s, std::move(a)), note_(r.request.note), bound_(bound) {
     r.put_into(*this);
-    how.note = note_;
+    request.note = note_;
     if (!may_be_withdrawn) return;
     is_user_ = true;
     home.add_user();
@@ -82,8 +83,8 @@ class async_acquire final : public async_operation, private core::waiter, privat
   bool is_user_ = false;
 };
 
-struct async_release final : core::inquiry, begun_call {
-  async_release(slot& s, std::error_code code, answer_to a)
+struct async_release final : core::confirmation, begun_call {
+  async_release(local_lock& s, std::error_code code, answer_to a)
       : begun_call(s, std::move(a)), lost(code) {}
   void complete() noexcept override {
     home.drop_user();
@@ -93,8 +94,8 @@ struct async_release final : core::inquiry, begun_call {
   const std::error_code lost;
 };
 
-struct async_extension final : core::inquiry, begun_call {
-  async_extension(slot& s, answer_to a) : begun_call(s, std::move(a)) {}
+struct async_extension final : core::confirmation, begun_call {
+  async_extension(local_lock& s, answer_to a) : begun_call(s, std::move(a)) {}
   void complete() noexcept override {
     home.drop_user();
     answer(why.code);
@@ -119,10 +120,10 @@ class async_loss_wait final : public async_operation, private core::loss_watch, 
   turn& on_;
 };
 
-class turn_watch final : public core::afterwards {
+class turn_watch final : public core::end_of_batch {
  public:
   explicit turn_watch(std::shared_ptr<async_answers> to) : to_(std::move(to)) {}
-  void turn_ended() noexcept override {
+  void batch_ended() noexcept override {
     const std::unique_ptr<turn_watch> self(this);
     to_->turn_ended();
   }
@@ -135,8 +136,8 @@ class turn_watch final : public core::afterwards {
 
 async_op acquire_of(const lockable_base& from, lock_mode how, const acquire_call& c,
                     bool may_be_withdrawn, answer_to a) {
-  slot& home = async_operation::home_of(from);
-  request asked;
+  local_lock& home = async_operation::home_of(from);
+  checked_request asked;
   const acquire_options o = options_of(c, async_operation::defaults_of(from));
   if (const failure why = asked.read(how, o, c.bound, home); why.code) {
     answer_at_once(*a, why.code);
@@ -171,7 +172,7 @@ void begin_release(lease& l, answer_to a) {
   const bool ours = leaving && leaving->is_of_this_process();
   if (!ours || leaving->leases.fetch_sub(1, std::memory_order_acq_rel) > 1)
     return answer_at_once(*a, status);
-  slot& home = leaving->home;
+  local_lock& home = leaving->home;
   const std::error_code lost = status == outcome::lost ? status : std::error_code();
   const auto op = std::make_shared<async_release>(home, lost, std::move(a));
   op->keep(op);
@@ -191,11 +192,11 @@ void see_to(client_impl& c) noexcept {
   if (!c.is_of_this_process()) return;
   core::backend& store = c.store();
   store.flush();
-  if (core::driver* const d = store.lend()) d->attend();
+  if (core::caller_driver* const d = store.driver()) d->attend();
 }
 
 void after_turn(std::shared_ptr<async_answers> to) {
-  core::waking_together::then(*new turn_watch(std::move(to)));
+  core::wake_batch::then(*new turn_watch(std::move(to)));
 }
 
 }  // namespace holdfast::inline v0::detail

@@ -68,27 +68,27 @@ struct asked_of_store {
   std::shared_ptr<void> self;
 };
 
-struct asked_holders final : core::inspection, asked_of_store {
+struct asked_holders final : core::holders_handler, asked_of_store {
   asked_holders(std::shared_ptr<client_impl> c, std::shared_ptr<std::vector<holder>> to,
                 answer_to a)
       : asked_of_store(std::move(c), std::move(a)), into(std::move(to)) {}
-  void found(std::vector<holder> all) override {
+  void on_holders(std::vector<holder> all) override {
     sort_by_name(all);
     *into = std::move(all);
     end({});
   }
-  void failed(failure why) override { end(why.code); }
+  void on_failed(failure why) override { end(why.code); }
   const std::shared_ptr<std::vector<holder>> into;
 };
 
-struct asked_verdict final : core::verdict, asked_of_store {
+struct asked_verdict final : core::decision_handler, asked_of_store {
   asked_verdict(std::shared_ptr<client_impl> c, std::shared_ptr<bool> to, answer_to a)
       : asked_of_store(std::move(c), std::move(a)), into(std::move(to)) {}
-  void decided(bool yes) override {
+  void on_decided(bool yes) override {
     *into = yes;
     end({});
   }
-  void failed(failure why) override { end(why.code); }
+  void on_failed(failure why) override { end(why.code); }
   const std::shared_ptr<bool> into;
 };
 
@@ -123,7 +123,7 @@ void begin_inspection(const client& c, std::string_view prefix,
   ask_store<asked_holders>(
       c, std::move(into), std::move(a),
       [](client_impl* impl) { (void)require_open(impl, "inspect"); },
-      [&](core::backend& store, core::inspection& to) { store.inspect(prefix, to); });
+      [&](core::backend& store, core::holders_handler& to) { store.inspect(prefix, to); });
 }
 
 void begin_holders(const client& c, std::string_view name,
@@ -131,7 +131,7 @@ void begin_holders(const client& c, std::string_view name,
   ask_store<asked_holders>(
       c, std::move(into), std::move(a),
       [&](client_impl* impl) { (void)require_named(impl, "holders", name); },
-      [&](core::backend& store, core::inspection& to) { store.holders(name, to); });
+      [&](core::backend& store, core::holders_handler& to) { store.holders(name, to); });
 }
 
 void begin_breaking(const client& c, std::string_view name, std::string_view seen,
@@ -139,7 +139,7 @@ void begin_breaking(const client& c, std::string_view name, std::string_view see
   ask_store<asked_verdict>(
       c, std::move(into), std::move(a),
       [&](client_impl* impl) { (void)require_named(impl, "break_lock", name); },
-      [&](core::backend& store, core::verdict& to) { store.break_lock(name, seen, to); });
+      [&](core::backend& store, core::decision_handler& to) { store.break_lock(name, seen, to); });
 }
 
 std::shared_ptr<client_impl> client_of(const client& c) { return client_access::shared(c); }

@@ -21,7 +21,7 @@ class async_operation {
   static void tell(const std::shared_ptr<async_answer>& to, std::error_code, turn* granted,
                    client_impl&, std::shared_ptr<void> to_end) noexcept;
 
-  static slot& home_of(const lockable_base& l) noexcept { return l.state_->home; }
+  static local_lock& home_of(const lockable_base& l) noexcept { return l.state_->home; }
   static const lock_defaults* defaults_of(const lockable_base& l) noexcept {
     return l.state_->defaults.get();
   }

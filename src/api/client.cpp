@@ -12,15 +12,15 @@
 namespace holdfast::inline v0 {
 namespace {
 
-struct answer_with_holders final : core::inspection {
+struct answer_with_holders final : core::holders_handler {
   core::parker parker;
   core::failure why;
   std::vector<holder> list;
-  void found(std::vector<holder> l) override {
+  void on_holders(std::vector<holder> l) override {
     list = std::move(l);
     parker.signal();
   }
-  void failed(core::failure f) override {
+  void on_failed(core::failure f) override {
     why = std::move(f);
     parker.signal();
   }
@@ -41,7 +41,7 @@ std::vector<holder> answered(detail::client_impl& c, std::string_view operation,
 
 std::vector<holder> all_holders(detail::client_impl* const impl, std::string_view prefix) {
   auto& c = detail::require_open(impl, "inspect");
-  auto all = answered(c, "inspect", {}, [&](core::backend& store, core::inspection& to) {
+  auto all = answered(c, "inspect", {}, [&](core::backend& store, core::holders_handler& to) {
     store.inspect(prefix, to);
   });
   detail::sort_by_name(all);
@@ -50,13 +50,14 @@ std::vector<holder> all_holders(detail::client_impl* const impl, std::string_vie
 
 std::vector<holder> holders_of(detail::client_impl* const impl, std::string_view name) {
   auto& c = detail::require_named(impl, "holders", name);
-  return answered(c, "holders", name,
-                  [&](core::backend& store, core::inspection& to) { store.holders(name, to); });
+  return answered(c, "holders", name, [&](core::backend& store, core::holders_handler& to) {
+    store.holders(name, to);
+  });
 }
 
 bool broken(detail::client_impl* const impl, std::string_view name, std::string_view seen) {
   auto& c = detail::require_named(impl, "break_lock", name);
-  core::blocked_verdict answer;
+  core::blocked_decision answer;
   c.store().break_lock(name, seen, answer);
   answer.wait_for(c.store());
   if (answer.why.code)
@@ -131,7 +132,7 @@ std::string client::url_text() const { return impl_ ? impl_->text() : std::strin
 
 metrics client::metrics() const {
   if (!impl_) return {};
-  const core::tally* const counts = impl_->rules().counts;
+  const core::counters* const counts = impl_->rules().counts;
   holdfast::metrics m = counts ? counts->read() : holdfast::metrics{};
   m.backend = impl_->place();
   if (!impl_->is_of_this_process()) return m;

@@ -19,9 +19,9 @@ namespace {
 
 using core::failure;
 
-slot& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
+local_lock& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
   if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() it first", name);
-  return c->slot_for(name, permits);
+  return c->local_lock_for(name, permits);
 }
 
 bool says_nothing(const acquire_options& o) noexcept {
@@ -110,10 +110,10 @@ lockable_base::~lockable_base() {
 std::string_view lockable_base::name() const noexcept { return state_->home.name(); }
 
 lease lockable_base::take(lock_mode how, acquire_call c) const {
-  slot& home = state_->home;
-  const patience how_long(c.bound, std::move(c.stop));
+  local_lock& home = state_->home;
+  const wait_terms how_long(c.bound, std::move(c.stop));
   if (c.ec) c.ec->clear();
-  request asked;
+  checked_request asked;
   failure why = asked.read(how, options_of(c, state_->defaults.get()), how_long.bound(), home);
   if (!why.code) {
     turn* const t = home.acquire(asked, how_long.bound(), how_long.stop(), why);

@@ -14,11 +14,11 @@ namespace holdfast::inline v0::detail {
 // `current` and `depth` belong to whoever holds the lock through lock(); passing the lock on passes
 // them on.
 struct lockable_state {
-  lockable_state(slot& s, lock_kind k) noexcept : home(s), kind(k) {}
+  lockable_state(local_lock& s, lock_kind k) noexcept : home(s), kind(k) {}
   void set_defaults(const acquire_options&);  // throws lock_error
   ~lockable_state();
 
-  slot& home;  // of which it is a user
+  local_lock& home;  // of which it is a user
   const lock_kind kind;
   std::unique_ptr<const lock_defaults> defaults;  // null: none
   unsigned depth = 0;

@@ -8,10 +8,10 @@
 
 namespace holdfast::inline v0::detail {
 
-class patience {
+class wait_terms {
  public:
   // Who is stopped before it asks makes one attempt.
-  patience(wait_bound b, std::stop_token s) noexcept
+  wait_terms(wait_bound b, std::stop_token s) noexcept
       : is_try_(b.is_try()),
         is_stopped_(s.stop_requested()),
         bound_(is_stopped_ ? wait_bound::one_attempt() : b),
@@ -21,7 +21,7 @@ class patience {
   const std::stop_token& stop() const noexcept { return stop_; }  // while it waits
 
   // Throws, or sets `ec`. A try that found it busy is told so by what it gets: nothing.
-  void refuse(slot& at, core::failure why, std::error_code* ec) const {
+  void refuse(local_lock& at, core::failure why, std::error_code* ec) const {
     const bool is_busy = why.code == outcome::busy;
     if (is_busy && is_try_) return;
     if (is_busy && is_stopped_) why = {errc::canceled, {}};

@@ -7,7 +7,7 @@ namespace holdfast::core {
 // loop of events. One that waits for another thread of its client only sleeps.
 class parker;     // base/parker.hpp
 struct follower;  // base/follower.hpp
-class driver {
+class caller_driver {
  public:
   virtual void run_until_signalled(parker&) = 0;      // the caller awaits the store
   virtual void sleep_until_signalled(follower&) = 0;  // it does once it is enlisted
@@ -18,7 +18,7 @@ class driver {
   virtual void attend() noexcept = 0;
 
  protected:
-  ~driver() = default;
+  ~caller_driver() = default;
 };
 
 }  // namespace holdfast::core

@@ -5,7 +5,7 @@
 namespace holdfast::core {
 
 template <class Element, Element* Element::*next>
-class chain {
+class intrusive_queue {
  public:
   bool empty() const noexcept { return last_ == nullptr; }
 

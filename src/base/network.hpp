@@ -58,7 +58,7 @@ class loop_user {
   // another thread is just doing it.
   virtual void flush() noexcept = 0;
   // An answer or a push is awaited, so that a caller who blocks does well to drive. Any thread.
-  virtual bool expects() const noexcept = 0;
+  virtual bool has_pending_replies() const noexcept = 0;
 
  protected:
   ~loop_user() = default;
@@ -75,12 +75,12 @@ class event_loop {
   // Never blocks; on_open or on_closed follows. With null `tls`: in plain text.
   virtual std::unique_ptr<stream> connect(const address&, const tls_terms* tls, stream_events&) = 0;
   // From any thread: something was collected for flush(). At once, or within 200 us.
-  virtual void collected(bool at_once) noexcept = 0;
+  virtual void request_flush(bool at_once) noexcept = 0;
   // From any thread: an answer or a push is awaited although nobody blocks for it (a handler of an
   // asynchronous caller, a holder who is to hear that others wait): the loop must be driven.
   virtual void attend() noexcept = 0;
-  virtual driver* lend() noexcept = 0;  // null: callers just block
-  virtual void forked() noexcept = 0;   // in a fork's child: closes descriptors, says nothing
+  virtual caller_driver* driver() noexcept = 0;  // null: callers just block
+  virtual void forked() noexcept = 0;  // in a fork's child: closes descriptors, says nothing
 };
 
 }  // namespace holdfast::core

@@ -12,12 +12,12 @@ namespace {
 
 static_assert(sizeof(std::atomic<int>) == sizeof(int) && std::atomic<int>::is_always_lock_free);
 
-thread_local waking_together* gathers_here = nullptr;
+thread_local wake_batch* gathers_here = nullptr;
 
 }  // namespace
 
 // Of a word of its own only the address is used: waking a stranger there is harmless.
-void berth::wake() const noexcept {
+void wake_target::wake() const noexcept {
   if (bit == 0) {
     ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     return;
@@ -26,23 +26,22 @@ void berth::wake() const noexcept {
   ::syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, nullptr, nullptr, bit);
 }
 
-waking_together::waking_together(unsigned at_most) noexcept
-    : at_most_(at_most), outer_(gathers_here) {
+wake_batch::wake_batch(unsigned at_most) noexcept : at_most_(at_most), outer_(gathers_here) {
   gathers_here = this;
 }
 
-waking_together::~waking_together() {
+wake_batch::~wake_batch() {
   wake();
   gathers_here = outer_;
-  while (first_) std::exchange(first_, first_->next_)->turn_ended();
+  while (first_) std::exchange(first_, first_->next_)->batch_ended();
 }
 
-void waking_together::then(afterwards& a) noexcept {
-  if (!gathers_here) return a.turn_ended();
+void wake_batch::then(end_of_batch& a) noexcept {
+  if (!gathers_here) return a.batch_ended();
   a.next_ = std::exchange(gathers_here->first_, &a);
 }
 
-void waking_together::add(const berth& b) noexcept {
+void wake_batch::add(const wake_target& b) noexcept {
   ++woken_;
   if (b.bit == 0) return b.wake();
   unsigned at = 0;
@@ -56,27 +55,27 @@ void waking_together::add(const berth& b) noexcept {
   if (++waiting_ == at_most_) wake();
 }
 
-void waking_together::wake() noexcept {
+void wake_batch::wake() noexcept {
   for (unsigned at = 0; at < places_; ++at) gathered_[at].wake();
   places_ = 0;
   waiting_ = 0;
 }
 
-const bell*& parker::driven_here() noexcept {
-  static thread_local const bell* here = nullptr;
+const loop_waker*& parker::driven_here() noexcept {
+  static thread_local const loop_waker* here = nullptr;
   return here;
 }
 
 // While it is ringing it must be found at its own word: there whoever rang looks for it, also when
 // it was appointed, and signalled, before it had come to park at the shared one.
-void parker::park(const berth& shared) noexcept {
+void parker::park(const wake_target& shared) noexcept {
   const auto word = [this] {
     return berth_.bit ? berth_.word->load(std::memory_order_acquire) : is_parked;
   };
   int seen = state_.load(std::memory_order_acquire);
   int value = is_parked;
   while (seen == is_new || seen == is_ringing) {
-    berth_ = shared.word && seen == is_new ? shared : berth{&state_, 0};
+    berth_ = shared.word && seen == is_new ? shared : wake_target{&state_, 0};
     value = word();
     if (state_.compare_exchange_weak(seen, is_parked, std::memory_order_acq_rel)) break;
   }
@@ -87,7 +86,7 @@ void parker::park(const berth& shared) noexcept {
   }
 }
 
-bool parker::appoint(bell& b, berth* found) noexcept {
+bool parker::promote(loop_waker& b, wake_target* found) noexcept {
   bell_ = &b;
   int seen = state_.load(std::memory_order_acquire);
   while (seen == is_new || seen == is_parked) {
@@ -99,7 +98,7 @@ bool parker::appoint(bell& b, berth* found) noexcept {
 
 void parker::signal() noexcept {
   int seen = state_.load(std::memory_order_acquire);
-  berth sleeper;
+  wake_target sleeper;
   for (;;) {
     const bool to_ring = seen == is_driving && bell_ != driven_here();
     if (seen == is_parked) sleeper = berth_;
@@ -108,7 +107,7 @@ void parker::signal() noexcept {
                                       std::memory_order_acquire))
       continue;
     if (!to_ring) break;
-    bell_->ring();
+    bell_->wake();
     sleeper = {&state_, 0};
     seen = state_.exchange(is_signalled, std::memory_order_acq_rel);
     break;

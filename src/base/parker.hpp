@@ -6,17 +6,17 @@
 namespace holdfast::core {
 
 // Gets a thread that drives out of what it waits in.
-class bell {
+class loop_waker {
  public:
-  virtual void ring() noexcept = 0;  // from any thread
+  virtual void wake() noexcept = 0;  // from any thread
 
  protected:
-  ~bell() = default;
+  ~loop_waker() = default;
 };
 
 // Where a sleeper is found: a futex word of its own, or one that it shares under a bit of its own.
 // A shared word lives as long as the process.
-struct berth {
+struct wake_target {
   std::atomic<int>* word = nullptr;
   unsigned bit = 0;  // 0: the word is its own
 
@@ -24,39 +24,39 @@ struct berth {
 };
 
 // What is to be done when its thread has told all events of a turn. Once for each time it is given.
-class afterwards {
+class end_of_batch {
  public:
-  virtual void turn_ended() noexcept = 0;
+  virtual void batch_ended() noexcept = 0;
 
  protected:
-  ~afterwards() = default;
+  ~end_of_batch() = default;
 
  private:
-  friend class waking_together;
-  afterwards* next_ = nullptr;
+  friend class wake_batch;
+  end_of_batch* next_ = nullptr;
 };
 
 // While it lives, its thread's signals wake nobody who has a shared berth; then all at once. One
 // system call wakes up to 32, and they do not push their waker from the processor one by one, which
 // costs a third of the rate where there is one.
-class waking_together {
+class wake_batch {
  public:
-  explicit waking_together(unsigned at_most) noexcept;  // so many, then the next ones
-  waking_together(const waking_together&) = delete;
-  waking_together& operator=(const waking_together&) = delete;
-  ~waking_together();
+  explicit wake_batch(unsigned at_most) noexcept;  // so many, then the next ones
+  wake_batch(const wake_batch&) = delete;
+  wake_batch& operator=(const wake_batch&) = delete;
+  ~wake_batch();
   unsigned woken() const noexcept { return woken_; }
-  static void then(afterwards&) noexcept;  // at once when the thread gathers nothing
+  static void then(end_of_batch&) noexcept;  // at once when the thread gathers nothing
 
  private:
   friend class parker;
-  void add(const berth&) noexcept;
+  void add(const wake_target&) noexcept;
   void wake() noexcept;
   const unsigned at_most_;
   unsigned woken_ = 0, waiting_ = 0, places_ = 0;
-  berth gathered_[4];
-  afterwards* first_ = nullptr;
-  waking_together* const outer_;
+  wake_target gathered_[4];
+  end_of_batch* first_ = nullptr;
+  wake_batch* const outer_;
 };
 
 // One use: one thread parks, one signals. The signal publishes what was written before it, and the
@@ -77,24 +77,24 @@ class waking_together {
 // alive: its owner returns only when it is signalled.
 class parker {
  public:
-  void park(const berth& shared = {}) noexcept;  // until it is signalled, or appointed
+  void park(const wake_target& shared = {}) noexcept;  // until it is signalled, or appointed
   void signal() noexcept;
   bool signalled() const noexcept { return state_.load(std::memory_order_acquire) == is_signalled; }
 
   // Makes the owner drive: by the owner itself, or by another while the owner surely has not
   // returned. False when it is signalled. Then another wakes it where it was found, which may come
   // when the parker is gone.
-  bool appoint(bell&, berth* found = nullptr) noexcept;
+  bool promote(loop_waker&, wake_target* found = nullptr) noexcept;
   bool drives() const noexcept { return state_.load(std::memory_order_acquire) == is_driving; }
 
   // The bell of the loop that the calling thread runs: signals from inside it need no ring.
-  static const bell*& driven_here() noexcept;
+  static const loop_waker*& driven_here() noexcept;
 
  private:
   static constexpr int is_new = 0, is_parked = 1, is_driving = 2, is_ringing = 3, is_signalled = 4;
   std::atomic<int> state_{is_new};
-  bell* bell_ = nullptr;  // while it drives
-  berth berth_;           // while it is parked
+  loop_waker* bell_ = nullptr;  // while it drives
+  wake_target berth_;           // while it is parked
 };
 
 }  // namespace holdfast::core

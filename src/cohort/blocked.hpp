@@ -15,7 +15,7 @@ struct blocked_waiter final : waiter {
   void complete() noexcept override { parker.signal(); }
 };
 
-struct blocked_inquiry final : inquiry {
+struct blocked_confirmation final : confirmation {
   core::parker parker;
   void complete() noexcept override { parker.signal(); }
 };
@@ -25,7 +25,7 @@ struct blocked_inquiry final : inquiry {
 // may have been made the leader since.
 inline void wait(follower& f, backend& store) noexcept {
   if (f.parker.signalled() && !f.is_enlisted.load(std::memory_order_relaxed)) return;
-  if (driver* const d = store.lend()) {
+  if (caller_driver* const d = store.driver()) {
     d->sleep_until_signalled(f);
   } else {
     f.parker.park();
@@ -35,7 +35,7 @@ inline void wait(follower& f, backend& store) noexcept {
 // The same for a thread that awaits the store in any case.
 inline void wait(parker& p, backend& store) noexcept {
   if (p.signalled()) return;
-  if (driver* const d = store.lend()) {
+  if (caller_driver* const d = store.driver()) {
     d->run_until_signalled(p);
   } else {
     p.park();
@@ -43,15 +43,15 @@ inline void wait(parker& p, backend& store) noexcept {
 }
 
 // Asks a backend, and waits for its answer.
-struct blocked_verdict final : verdict {
+struct blocked_decision final : decision_handler {
   core::parker parker;
   bool yes = false;
   failure why;
-  void decided(bool y) override {
+  void on_decided(bool y) override {
     yes = y;
     parker.signal();
   }
-  void failed(failure f) override {
+  void on_failed(failure f) override {
     why = std::move(f);
     parker.signal();
   }

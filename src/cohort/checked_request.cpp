@@ -63,8 +63,8 @@ acquire_options options_of(const acquire_call& c, const lock_defaults* defaults)
   return o;
 }
 
-core::failure request::read(lock_mode mode, const acquire_options& o, wait_bound bound,
-                            slot& home) {
+core::failure checked_request::read(lock_mode mode, const acquire_options& o, wait_bound bound,
+                                    local_lock& home) {
   if (!home.client().is_of_this_process()) return {errc::forked, {}};
   const core::lock_rules& rules = home.client().rules();
   core::failure why = fault_of(mode, rules.can);
@@ -73,12 +73,12 @@ core::failure request::read(lock_mode mode, const acquire_options& o, wait_bound
     if (rules.counts) rules.counts->failed(why.code);
     return why;
   }
-  how.one_attempt = bound.what == wait_bound::kind::one_attempt;
-  how.ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
-  how.note = o.note;
-  how.how = mode;
-  how.permits = o.permits;
-  how.of = home.permits();
+  request.one_attempt = bound.what == wait_bound::kind::one_attempt;
+  request.ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
+  request.note = o.note;
+  request.mode = mode;
+  request.permits = o.permits;
+  request.total_permits = home.permits();
   renews = is_renewed(o, rules);
   if (o.max_hold.count() > 0 && o.max_hold < std::chrono::hours{24 * 365 * 100})
     max_hold = o.max_hold;  // longer is no limit

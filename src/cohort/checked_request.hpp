@@ -11,15 +11,15 @@ namespace holdfast::inline v0::detail {
 core::failure options_fault(const acquire_options&, std::uint32_t permits_in_all,
                             const core::lock_rules&);
 
-struct request {
-  core::ask how;  // its note is the caller's
+struct checked_request {
+  core::acquire_request request;  // its note is the caller's
   bool renews = true;
   core::duration max_hold = core::duration::max();
 
   // What is wrong with the options for this lock; code {} when nothing is.
-  core::failure read(lock_mode, const acquire_options&, wait_bound, slot&);
+  core::failure read(lock_mode, const acquire_options&, wait_bound, local_lock&);
   void put_into(core::waiter& w) const noexcept {
-    w.how = how;
+    w.request = request;
     w.renews = renews;
     w.max_hold = max_hold;
   }

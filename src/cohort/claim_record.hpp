@@ -7,7 +7,7 @@
 #include "seam/claim.hpp"
 
 namespace holdfast::inline v0::detail {
-class slot;
+class local_lock;
 class turn;
 }
 
@@ -25,11 +25,11 @@ namespace holdfast::core {
 //
 // Verbs are noted in `todo` under the slot's lock and said by the slot without it, each once, in
 // the order acquire, cancel, downgrade, peek_line, renew, release.
-struct conversation final : claim_sink {
+struct claim_record final : claim_sink {
   using short_time = std::chrono::duration<std::uint32_t, std::micro>;
-  struct rarely {  // of an acquire
+  struct rare_details {  // of an acquire
     std::string note;
-    gathering with;
+    lock_group group;
   };
   enum class state : unsigned char { idle, asking, withdrawing, held, releasing };
   enum verb : unsigned char {
@@ -41,25 +41,25 @@ struct conversation final : claim_sink {
     peek_line = 32,
   };
 
-  explicit conversation(detail::slot& s) noexcept : home(s) {}
+  explicit claim_record(detail::local_lock& s) noexcept : home(s) {}
 
-  void granted(const grant&) override;
-  void refused(failure) override;
-  void moved(time_point deadline, std::uint32_t ticket) override;
-  void lost(std::error_code) override;
-  void wanted() override;
-  void ended(failure) override;
+  void on_granted(const grant&) override;
+  void on_refused(failure) override;
+  void on_extended(time_point deadline, std::uint32_t ticket) override;
+  void on_lost(std::error_code) override;
+  void on_wanted() override;
+  void on_ended(failure) override;
 
-  detail::slot& home;
+  detail::local_lock& home;
   std::unique_ptr<core::claim> claim;
-  std::unique_ptr<const rarely> extra;  // null: nothing of it
-  duration ttl{};                       // to acquire or to renew with
-  std::uint32_t ticket = 0;             // of the last renewal to say
-  std::uint32_t permits = 1;            // of what it asks for, or holds
-  mode how = mode::exclusive;           // likewise
+  std::unique_ptr<const rare_details> extra;  // null: nothing of it
+  duration ttl{};                             // to acquire or to renew with
+  std::uint32_t ticket = 0;                   // of the last renewal to say
+  std::uint32_t permits = 1;                  // of what it asks for, or holds
+  lock_mode mode = lock_mode::exclusive;      // likewise
   state now = state::idle;
-  unsigned char todo = 0;
-  bool in_todo = false;
+  unsigned char pending_verbs = 0;
+  bool is_scheduled = false;
   bool one_attempt = false;
 
   // While it holds a grant.
@@ -69,10 +69,10 @@ struct conversation final : claim_sink {
   bool is_lost = false;            // nothing may start under it any more
   bool is_fresh = false;           // renewed for who starts now: what is left has to do
   bool waits_for_renewal = false;  // before the next turn may start
-  mode inside = mode::exclusive;   // as what those who are inside hold it
-  std::uint16_t turns = 0;         // started under it
+  lock_mode mode_inside = lock_mode::exclusive;  // as what those who are inside hold it
+  std::uint16_t turns = 0;                       // started under it
   std::uint16_t places = 0;        // of them with a token of their own: a group of readers is one
-  short_time handed_rest{};        // of a grant handed over, until it is renewed: what is left
+  short_time provisional_rest{};   // of a grant handed over, until it is renewed: what is left
   std::uint32_t shortened_by = 0;  // its ticket; answers to earlier ones lengthen nothing
   std::int64_t number = 0;
   time_point deadline = never;
@@ -82,9 +82,9 @@ struct conversation final : claim_sink {
   time_point turns_end = never;
   detail::turn* inside_first = nullptr;  // those who hold it and have not left
 
-  conversation* next = nullptr;       // releasing: asks in the same write. Held: the cohort's list
-  conversation* next_todo = nullptr;  // the slot's list of those with something to say
-  std::unique_ptr<conversation> other;  // the cohort's list of conversations
+  claim_record* next = nullptr;  // releasing: asks in the same write. Held: the cohort's list
+  claim_record* next_scheduled = nullptr;  // the slot's list of those with something to say
+  std::unique_ptr<claim_record> other;     // the cohort's list of conversations
 
   bool is_leased() const noexcept { return deadline != never; }
   bool lingers() const noexcept {

@@ -63,7 +63,7 @@ client_impl::client_impl(const url& where, const open_options& how, core::enviro
   rules_.can = store_->can();
   rules_.store = store_.get();
   rules_.env = &env;
-  if (rules_.options.metrics) counts_ = std::make_unique<core::tally>();
+  if (rules_.options.metrics) counts_ = std::make_unique<core::counters>();
   rules_.counts = counts_.get();
   rules_.phase = static_cast<std::uint32_t>(core::random_u64(env));
 }
@@ -71,36 +71,36 @@ client_impl::client_impl(const url& where, const open_options& how, core::enviro
 client_impl::~client_impl() {
   timers_.stop();
   notices_.reset();
-  const std::lock_guard guard(slots_mutex_);  // the last slot may just have been retired
-  for (slot* const s : slots_) delete s;
+  const std::lock_guard guard(local_locks_mutex_);  // the last slot may just have been retired
+  for (local_lock* const s : local_locks_) delete s;
 }
 
-slot& client_impl::slot_for(std::string_view name, std::uint32_t permits) {
+local_lock& client_impl::local_lock_for(std::string_view name, std::uint32_t permits) {
   if (const auto fault = core::name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
   if (auto fault = store_->name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "mutex", std::move(fault), {}, text_);
   if (!is_of_this_process())
     core::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
-  const std::lock_guard guard(slots_mutex_);
-  auto found = slots_.find(by_name::key{name, permits});
-  if (found == slots_.end()) {
-    auto made = std::make_unique<slot>(*this, name, permits);
+  const std::lock_guard guard(local_locks_mutex_);
+  auto found = local_locks_.find(by_name::key{name, permits});
+  if (found == local_locks_.end()) {
+    auto made = std::make_unique<local_lock>(*this, name, permits);
     if (closed_) made->cohort_.close();
-    found = slots_.insert(made.get()).first;
+    found = local_locks_.insert(made.get()).first;
     (void)made.release();
   }
   (*found)->add_user();
   return **found;
 }
 
-void client_impl::retire(slot& s) noexcept {
+void client_impl::retire(local_lock& s) noexcept {
   {
-    const std::lock_guard guard(slots_mutex_);
+    const std::lock_guard guard(local_locks_mutex_);
     const std::lock_guard inner(s.mutex_);
     s.retiring_ = s.unused();
     if (!s.retiring_) return;
-    slots_.erase(&s);
+    local_locks_.erase(&s);
   }
   timers_.disarm(s);
   delete &s;
@@ -130,22 +130,22 @@ bool client_impl::close() noexcept {
 }
 
 void client_impl::close_all() noexcept {
-  std::vector<slot*> all;
+  std::vector<local_lock*> all;
   {
-    const std::lock_guard guard(slots_mutex_);
-    for (slot* const s : slots_) {
+    const std::lock_guard guard(local_locks_mutex_);
+    for (local_lock* const s : local_locks_) {
       const std::lock_guard inner(s->mutex_);
       ++s->visits_;
       all.push_back(s);
     }
   }
-  for (slot* const s : all) s->close();
+  for (local_lock* const s : all) s->close();
   store_->flush();
   const bool is_clean =
       store_->close(core::saturating_add(env_.now(), rules_.options.close_timeout));
-  for (slot* const s : all) {
-    slot::lock l(s->mutex_);
-    s->settle(l, 0);
+  for (local_lock* const s : all) {
+    local_lock::lock l(s->mutex_);
+    s->run_effects(l, 0);
   }
   // A release whose outcome was unknown when it was reported may have been settled since.
   if (is_clean && !core::planted(core::mutant::settled_outcome_kept)) left_behind_ = false;

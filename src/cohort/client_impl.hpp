@@ -29,8 +29,8 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   // The slot of that name, made when there is none, with a user more: of the lock, or of the
   // semaphore of so many permits; which of them are meant is the store's to compare. Throws
   // bad_name, forked.
-  slot& slot_for(std::string_view name, std::uint32_t permits = 0);
-  void retire(slot&) noexcept;  // takes it out and ends it, if it is still unused
+  local_lock& local_lock_for(std::string_view name, std::uint32_t permits = 0);
+  void retire(local_lock&) noexcept;  // takes it out and ends it, if it is still unused
 
   // A slot with users keeps its client alive.
   void keep();
@@ -59,7 +59,7 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   struct by_name {
     using is_transparent = void;
     using key = std::pair<std::string_view, std::uint32_t>;
-    static key of(const slot* s) noexcept { return {s->name(), s->permits()}; }
+    static key of(const local_lock* s) noexcept { return {s->name(), s->permits()}; }
     static key of(const key& k) noexcept { return k; }
     template <class Key>
     std::size_t operator()(const Key& k) const noexcept {
@@ -95,15 +95,15 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   const std::string text_;
   const unsigned generation_ = core::fork_generation();
   core::lock_rules rules_;
-  std::unique_ptr<core::tally> counts_;  // null: nothing is counted
+  std::unique_ptr<core::counters> counts_;  // null: nothing is counted
   std::unique_ptr<core::backend> store_;
   fork_handler on_fork_{*store_};  // while there is a store
   flushing_timers timers_;
   std::mutex notices_mutex_;
-  std::unique_ptr<core::worker> notices_;              // made with the first notice
-  std::vector<std::stop_source> untold_;               // for want of a thread
-  std::mutex slots_mutex_;                             // taken before the lock of a slot
-  std::unordered_set<slot*, by_name, by_name> slots_;  // owned
+  std::unique_ptr<core::worker> notices_;  // made with the first notice
+  std::vector<std::stop_source> untold_;   // for want of a thread
+  std::mutex local_locks_mutex_;           // taken before the lock of a slot
+  std::unordered_set<local_lock*, by_name, by_name> local_locks_;  // owned
   std::mutex keep_mutex_;
   std::size_t keepers_ = 0;
   std::shared_ptr<client_impl> self_;  // while there are keepers

@@ -15,33 +15,34 @@ void cohort::enter(waiter& w, time_point now) {
   w.is_known_to_await = false;
   if (closed_) return answer(w, {errc::closed, "the client was closed"});
   if (w.until <= now) {  // as std::timed_mutex: however little time there is, one attempt is made
-    w.how.one_attempt = true;
+    w.request.one_attempt = true;
     w.until = never;
   }
-  const bool joins = !first_ && held_ && !w.how.with && has_room_for(*held_, w) &&
-                     (!held_->inside_first || !is_shut(*held_, now)) &&
+  const bool joins = !first_ && held_ && !w.request.group && has_room_for(*held_, w) &&
+                     (!held_->inside_first || !is_admission_closed(*held_, now)) &&
                      (!held_->is_leased() || held_->deadline > now);
-  if (w.how.one_attempt && !joins && !is_free_for(w)) return answer(w, in_vain(errc::timed_out));
+  if (w.request.one_attempt && !joins && !is_free_for(w))
+    return answer(w, in_vain(errc::timed_out));
   if (!joins && !first_ && held_ && held_->inside_first)
     held_->turns_end = saturating_add(now, rules_.options.turn_time);
   push(w);
-  if (!joins && held_) shut(*held_);
+  if (!joins && held_) close_admission(*held_);
   earliest_until_ = std::min(earliest_until_, w.until);
   if (w.until != never) plan_hurry(w, now);
   if (joins || (held_ && held_->lingers())) {
     if (held_->lingers()) held_->turns_end = never;
-    if (joins && !held_->inside_first) count(tally::linger_reuses);
-    return serve(*held_, now);
+    if (joins && !held_->inside_first) count(counters::linger_reuses);
+    return grant_turns(*held_, now);
   }
-  if (conversation* const c = ask_if_wanted()) c->turns_end = now;
+  if (claim_record* const c = request_if_wanted()) c->turns_end = now;
 }
 
 // Whether nobody of this client is before it. Who asks together with others must ask itself: a
 // grant that others leave behind would be taken without the store's hearing of it.
 bool cohort::is_free_for(const waiter& w) const noexcept {
-  if (w.how.with) return is_idle();
-  if (first_ || (asking_ && asking_->now == conversation::state::asking)) return false;
-  return !held_ || w.how.how == mode::permit || held_->lingers();
+  if (w.request.group) return is_idle();
+  if (first_ || (requesting_ && requesting_->now == claim_record::state::asking)) return false;
+  return !held_ || w.request.mode == lock_mode::permit || held_->lingers();
 }
 
 void cohort::withdraw(waiter& w, errc why, time_point now) {
@@ -60,16 +61,16 @@ void cohort::end_wait(waiter& w, failure why, time_point now) {
   const bool was_first = &w == first_;
   unlink(w);
   answer(w, std::move(why));
-  if (asking_) {
-    const bool in_vain = !first_ || first_->how.how != asking_->how ||
-                         first_->how.permits != asking_->permits ||
-                         (asking_->extra && asking_->extra->with);
-    if (was_first && (in_vain || planted(mutant::leaver_ends_the_wait))) stop_asking();
+  if (requesting_) {
+    const bool in_vain = !first_ || first_->request.mode != requesting_->mode ||
+                         first_->request.permits != requesting_->permits ||
+                         (requesting_->extra && requesting_->extra->group);
+    if (was_first && (in_vain || planted(mutant::leaver_ends_the_wait))) stop_requesting();
     return;
   }
   if (!held_ || !was_first) return;
   if (!first_) held_->waits_for_renewal = false;
-  if (!held_->waits_for_renewal) serve(*held_, now);
+  if (!held_->waits_for_renewal) grant_turns(*held_, now);
 }
 
 // What somebody is told whose time is over: that the lock is busy only where that is known.
@@ -81,10 +82,10 @@ failure cohort::in_vain(errc why) const {
   return out.code ? out : failure{why, {}};
 }
 
-void cohort::stop_asking() {
-  if (asking_->now != conversation::state::asking) return;
-  asking_->now = conversation::state::withdrawing;
-  say(*asking_, conversation::cancel);
+void cohort::stop_requesting() {
+  if (requesting_->now != claim_record::state::asking) return;
+  requesting_->now = claim_record::state::withdrawing;
+  schedule(*requesting_, claim_record::cancel);
 }
 
 bool cohort::should_poll(const turn& t, time_point now) const noexcept {
@@ -92,9 +93,9 @@ bool cohort::should_poll(const turn& t, time_point now) const noexcept {
   return (first_ || t.is_share) && budget_is_spent(*t.of, now);
 }
 
-void cohort::leave(turn& t, inquiry* report, time_point now) {
-  conversation* const of = t.of;
-  if (of) let_out(*of, t);
+void cohort::leave(turn& t, confirmation* report, time_point now) {
+  claim_record* const of = t.of;
+  if (of) remove_holder(*of, t);
   if (rules_.counts) count_hold(t, now);
   answer_watches(t, errc::not_held);
   spare_turn_.reset(&t);
@@ -107,17 +108,17 @@ void cohort::leave(turn& t, inquiry* report, time_point now) {
     return;
   }
   if (!is_held(*of)) {  // lost, and others were admitted since
-    of->now = conversation::state::releasing;
-    say(*of, conversation::release);
+    of->now = claim_record::state::releasing;
+    schedule(*of, claim_record::release);
     if (report) await(*report, *of, 0);
     return;
   }
   const bool goes_on = first_ && has_room_for(*of, *first_) && !is_spent(*of, now);
   if (goes_on) {
     if (of->line_unseen && budget_is_spent(*of, now)) peek_line(*of);
-    count(tally::local_handoffs);
+    count(counters::local_handoffs);
     if (report) answer(*report);
-    return serve(*of, now);
+    return grant_turns(*of, now);
   }
   if (rules_.options.linger > duration::zero() && !report && may_linger(*of, now)) {
     if (of->line_unseen) peek_line(*of);
@@ -126,30 +127,30 @@ void cohort::leave(turn& t, inquiry* report, time_point now) {
     return;
   }
   if (report) await(*report, *of, 0);
-  release_and_ask(*of);
+  release_and_request(*of);
 }
 
 // Before the grant is kept for others of this client: until somebody waits at the store, they may
 // keep it for long.
-void cohort::peek_line(conversation& c) noexcept {
+void cohort::peek_line(claim_record& c) noexcept {
   c.line_unseen = planted(mutant::taken_line_not_peeked);
-  if (!c.line_unseen && !c.is_wanted) say(c, conversation::peek_line);
+  if (!c.line_unseen && !c.is_wanted) schedule(c, claim_record::peek_line);
 }
 
-bool cohort::may_linger(const conversation& c, time_point now) const noexcept {
-  if (first_ || closed_ || c.is_lost || c.how == mode::permit) return false;
+bool cohort::may_linger(const claim_record& c, time_point now) const noexcept {
+  if (first_ || closed_ || c.is_lost || c.mode == lock_mode::permit) return false;
   if (c.is_wanted && !planted(mutant::linger_kept)) return false;
   return !c.is_leased() || linger_end(c) > now;
 }
 
 // A grant that is about to run out is given back before it does.
-time_point cohort::linger_end(const conversation& c) noexcept {
+time_point cohort::linger_end(const claim_record& c) noexcept {
   return c.is_leased() ? c.deadline - c.ttl / 8 : never;
 }
 
-void cohort::extend(turn& t, duration ttl, inquiry& i, time_point now) {
+void cohort::extend(turn& t, duration ttl, confirmation& i, time_point now) {
   if (const auto code = t.status()) return answer(i, {code, {}});
-  conversation& c = *t.of;
+  claim_record& c = *t.of;
   if (!c.is_leased()) {  // it does not run out: longer than any ttl
     if (!rules_.options.strict) return answer(i, {});
     return answer(i, {errc::unsupported, "its locks have no ttl to extend; leave out ?strict=1"});
@@ -167,33 +168,34 @@ void cohort::extend(turn& t, duration ttl, inquiry& i, time_point now) {
 
 failure cohort::downgrade(turn& t, time_point now) {
   if (const auto code = t.status()) return {code, {}};
-  conversation& c = *t.of;
-  if (t.is_share || c.how == mode::permit) return {errc::mismatch, "it is no exclusive lease"};
-  if (!(rules_.can.modes & bit_of(mode::shared)))
+  claim_record& c = *t.of;
+  if (t.is_share || c.mode == lock_mode::permit)
+    return {errc::mismatch, "it is no exclusive lease"};
+  if (!(rules_.can.modes & bit_of(lock_mode::shared)))
     return {errc::unsupported, "this backend has no shared locks"};
   t.is_share = true;
-  c.inside = mode::shared;
+  c.mode_inside = lock_mode::shared;
   if (!t.renews && c.is_leased())
-    t.more().own_end =
-        c.handed_rest.count() > 0 ? now + worth(t.ttl) : t.deadline.load(std::memory_order_relaxed);
+    t.more().own_end = c.provisional_rest.count() > 0 ? now + worth(t.ttl)
+                                                      : t.deadline.load(std::memory_order_relaxed);
   // Readers of other processes would carry the grant's first token, which is older than this one's
   // when the grant was handed on: then it stays this client's until its readers have left.
   if (rules_.can.downgrade && c.places == 1) {
-    c.how = mode::shared;
-    say(c, conversation::downgrade);
+    c.mode = lock_mode::shared;
+    schedule(c, claim_record::downgrade);
   } else if (c.line_unseen) {
     peek_line(c);
   }
-  serve(c, now);
+  grant_turns(c, now);
   return {};
 }
 
 void cohort::close() {
   if (std::exchange(closed_, true)) return;
   answer_line({errc::closed, "the client was closed"}, false);
-  if (asking_) stop_asking();
+  if (requesting_) stop_requesting();
   while (held_) {
-    conversation& c = *held_;
+    claim_record& c = *held_;
     if (!c.is_lost) lose(c, turn::fate::closed);
     for (turn* t = c.inside_first; t; t = t->next_inside()) t->of = nullptr;
     c.inside_first = nullptr;

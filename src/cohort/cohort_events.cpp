@@ -8,14 +8,14 @@
 namespace holdfast::core {
 
 using detail::turn;
-using state = conversation::state;
+using state = claim_record::state;
 
-void cohort::on_granted(conversation& c, const grant& g) {
-  if (&c != asking_) return;
-  asking_ = nullptr;
+void cohort::on_granted(claim_record& c, const grant& g) {
+  if (&c != requesting_) return;
+  requesting_ = nullptr;
   hold(c);
-  count(tally::grants);
-  if (g.handed) count(tally::grants_handed);
+  count(counters::grants);
+  if (g.provisional) count(counters::grants_handed);
   c.now = state::held;
   c.number = g.number;
   c.deadline = g.deadline;
@@ -23,34 +23,35 @@ void cohort::on_granted(conversation& c, const grant& g) {
   c.line_unseen = g.line_unseen;
   c.turns = c.places = 0;
   c.shown = c.is_lost = c.is_fresh = c.waits_for_renewal = false;
-  c.handed_rest = {};
-  if (g.handed)
-    c.handed_rest = std::chrono::floor<conversation::short_time>(
+  c.provisional_rest = {};
+  if (g.provisional)
+    c.provisional_rest = std::chrono::floor<claim_record::short_time>(
         std::min<duration>((g.deadline - g.seen) / 16 * 15, std::chrono::hours{1}));
   c.turns_end = first_ != last_ ? saturating_add(g.seen, rules_.options.turn_time) : never;
   if (c.is_leased() && c.deadline <= g.seen) {  // too late to be worth anything: it is given back
     answer_line({errc::unavailable, "the answer took longer than the ttl; raise the ttl"}, true);
-    return release_and_ask(c);
+    return release_and_request(c);
   }
-  serve(c, g.seen);
-  ask_if_wanted();
+  grant_turns(c, g.seen);
+  request_if_wanted();
 }
 
 bool cohort::clock_matters() const noexcept {
   return first_ && (rules_.counts || first_ != last_ || first_->max_hold != duration::max());
 }
 
-void cohort::on_refused(conversation& c, const failure& why) {
-  if (&c != asking_) return;
-  asking_ = nullptr;
+void cohort::on_refused(claim_record& c, const failure& why) {
+  if (&c != requesting_) return;
+  requesting_ = nullptr;
   idle(c);
   const bool is_of_attempts =
       why.code == errc::timed_out || (why.code == errc::unavailable && c.one_attempt);
   answer_line(why, is_of_attempts);
-  ask_if_wanted();
+  request_if_wanted();
 }
 
-void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket, time_point now) {
+void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t ticket,
+                         time_point now) {
   if (!is_held(c)) return;
   if (planted(mutant::renewal_revives_lost) && c.inside_first) {
     c.is_lost = false;
@@ -60,7 +61,7 @@ void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket
     if (!is_held(c) || c.is_lost) return;
   }
   count_renewal(c, ticket, now);
-  c.handed_rest = {};
+  c.provisional_rest = {};
   c.shown = true;
   c.deadline = ticket < c.shortened_by ? std::min(deadline, c.deadline) : deadline;
   answer_renewals(c, ticket, {});
@@ -70,14 +71,14 @@ void cohort::on_moved(conversation& c, time_point deadline, std::uint32_t ticket
   if (c.inside_first) plan_renewal(c);
   if (!std::exchange(c.waits_for_renewal, false)) return;
   c.is_fresh = true;
-  serve(c, now);
+  grant_turns(c, now);
   c.is_fresh = false;
-  ask_if_wanted();
+  request_if_wanted();
 }
 
-void cohort::on_lost(conversation& c, std::error_code why) {
+void cohort::on_lost(claim_record& c, std::error_code why) {
   if (!is_held(c)) return;
-  if (!c.inside_first) return release_and_ask(c);
+  if (!c.inside_first) return release_and_request(c);
   if (c.is_lost) return;
   using fate = turn::fate;
   lose(c, why == errc::not_held    ? fate::forgotten
@@ -85,33 +86,33 @@ void cohort::on_lost(conversation& c, std::error_code why) {
                                    : fate::taken);
 }
 
-void cohort::on_wanted(conversation& c) {
+void cohort::on_wanted(claim_record& c) {
   if (!is_held(c)) return;
   c.is_wanted = true;
-  shut(c);
-  if (c.lingers() && !planted(mutant::linger_kept)) release_and_ask(c);
+  close_admission(c);
+  if (c.lingers() && !planted(mutant::linger_kept)) release_and_request(c);
 }
 
-conversation* cohort::lingering_unseen() const noexcept {
+claim_record* cohort::lingering_unseen() const noexcept {
   const bool unseen = rules_.can.wanted == wanted_by::poll && held_ && held_->lingers();
   return unseen ? held_ : nullptr;
 }
 
-void cohort::polled(conversation& c, bool others_wait, time_point now) {
+void cohort::polled(claim_record& c, bool others_wait, time_point now) {
   if (!is_held(c)) return;
   c.is_wanted = others_wait;
   if (!c.lingers()) return;
   c.renew_at = now + polled_every;
-  if (others_wait && !planted(mutant::linger_kept)) release_and_ask(c);
+  if (others_wait && !planted(mutant::linger_kept)) release_and_request(c);
 }
 
-void cohort::on_ended(conversation& c, const failure& why) {
+void cohort::on_ended(claim_record& c, const failure& why) {
   if (c.now != state::withdrawing && c.now != state::releasing) return;
-  if (&c == asking_) asking_ = nullptr;
+  if (&c == requesting_) requesting_ = nullptr;
   const bool told = answer_releases(c, why);
   if (rules_.counts && why.code && !told) rules_.counts->failed(why.code);
   idle(c);
-  if (!planted(mutant::leaver_ends_the_wait)) ask_if_wanted();
+  if (!planted(mutant::leaver_ends_the_wait)) request_if_wanted();
 }
 
 }  // namespace holdfast::core

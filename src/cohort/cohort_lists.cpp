@@ -26,43 +26,43 @@ void cohort::unlink(waiter& w) noexcept {
   w.in_line = false;
 }
 
-void cohort::answer(call& c, failure why) {
+void cohort::answer(completion& c, failure why) {
   c.why = std::move(why);
   answer(c);
 }
 
 void cohort::answer(waiter& w, failure why) {
   if (rules_.counts) rules_.counts->failed(why.code);
-  answer(static_cast<call&>(w), std::move(why));
+  answer(static_cast<completion&>(w), std::move(why));
 }
 
-void cohort::answer(inquiry& i, failure why) {
+void cohort::answer(confirmation& i, failure why) {
   if (rules_.counts && why.code) rules_.counts->failed(why.code);
-  answer(static_cast<call&>(i), std::move(why));
+  answer(static_cast<completion&>(i), std::move(why));
 }
 
-void cohort::answer(call& c) noexcept { answered_.push(c); }
+void cohort::answer(completion& c) noexcept { answered_.push(c); }
 
 void cohort::answer_line(const failure& why, bool only_one_attempt) {
-  while (first_ && (!only_one_attempt || first_->how.one_attempt)) {
+  while (first_ && (!only_one_attempt || first_->request.one_attempt)) {
     waiter& w = *first_;
     unlink(w);
     answer(w, why);
   }
 }
 
-void cohort::await(inquiry& i, const conversation& about, std::uint32_t ticket) noexcept {
+void cohort::await(confirmation& i, const claim_record& about, std::uint32_t ticket) noexcept {
   i.about = &about;
   i.ticket = ticket;
-  i.after = std::exchange(inquiries_, &i);
+  i.after = std::exchange(confirmations_, &i);
   earliest_until_ = std::min(earliest_until_, i.until);
 }
 
 template <class Which>
-bool cohort::answer_inquiries(const failure& why, Which which) {
+bool cohort::answer_confirmations(const failure& why, Which which) {
   bool any = false;
-  for (inquiry** at = &inquiries_; *at;) {
-    inquiry& i = **at;
+  for (confirmation** at = &confirmations_; *at;) {
+    confirmation& i = **at;
     if (!which(std::as_const(i))) {
       at = &i.after;
       continue;
@@ -77,19 +77,21 @@ bool cohort::answer_inquiries(const failure& why, Which which) {
 void cohort::answer_overdue(time_point now) {
   const failure unknown{errc::outcome_unknown,
                         "no answer within the op-timeout; it goes on in the background"};
-  answer_inquiries(unknown, [&](const inquiry& i) { return i.until <= now; });
-  for (const inquiry* i = inquiries_; i; i = i->after)
+  answer_confirmations(unknown, [&](const confirmation& i) { return i.until <= now; });
+  for (const confirmation* i = confirmations_; i; i = i->after)
     earliest_until_ = std::min(earliest_until_, i->until);
 }
 
-void cohort::answer_renewals(const conversation& c, std::uint32_t up_to, const failure& why) {
-  answer_inquiries(why, [&](const inquiry& i) {
+void cohort::answer_renewals(const claim_record& c, std::uint32_t up_to, const failure& why) {
+  answer_confirmations(why, [&](const confirmation& i) {
     return i.about == &c && i.ticket != 0 && i.ticket <= up_to;
   });
 }
 
-bool cohort::answer_releases(const conversation& c, const failure& why) {
-  return answer_inquiries(why, [&](const inquiry& i) { return i.about == &c && i.ticket == 0; });
+bool cohort::answer_releases(const claim_record& c, const failure& why) {
+  return answer_confirmations(why, [&](const confirmation& i) {
+    return i.about == &c && i.ticket == 0;
+  });
 }
 
 void cohort::watch(detail::turn& t, loss_watch& w) {
@@ -118,44 +120,44 @@ void cohort::answer_watches(detail::turn& t, std::error_code code) {
   }
 }
 
-void cohort::hold(conversation& c) noexcept { c.next = std::exchange(held_, &c); }
+void cohort::hold(claim_record& c) noexcept { c.next = std::exchange(held_, &c); }
 
-void cohort::let_go(conversation& c) noexcept {
-  conversation** at = &held_;
+void cohort::drop_grant(claim_record& c) noexcept {
+  claim_record** at = &held_;
   while (*at && *at != &c) at = &(*at)->next;
   if (*at) *at = std::exchange(c.next, nullptr);
 }
 
-bool cohort::is_held(const conversation& c) const noexcept {
-  const conversation* at = held_;
+bool cohort::is_held(const claim_record& c) const noexcept {
+  const claim_record* at = held_;
   while (at && at != &c) at = at->next;
   return at != nullptr;
 }
 
-void cohort::say(conversation& c, conversation::verb v) noexcept {
-  c.todo = static_cast<unsigned char>(c.todo | v);
-  if (!std::exchange(c.in_todo, true)) todo_.push(c);
+void cohort::schedule(claim_record& c, claim_record::verb v) noexcept {
+  c.pending_verbs = static_cast<unsigned char>(c.pending_verbs | v);
+  if (!std::exchange(c.is_scheduled, true)) scheduled_.push(c);
 }
 
-conversation* cohort::take_todo() noexcept {
-  conversation* const c = todo_.pop();
-  if (c) c->in_todo = false;
+claim_record* cohort::take_scheduled() noexcept {
+  claim_record* const c = scheduled_.pop();
+  if (c) c->is_scheduled = false;
   return c;
 }
 
-call* cohort::take_answered() noexcept { return answered_.take_all(); }
+completion* cohort::take_answered() noexcept { return answered_.take_all(); }
 
-conversation& cohort::idle_conversation() {
-  for (conversation* c = &conversation_; c; c = c->other.get())
-    if (c->now == conversation::state::idle) return *c;
-  auto made = std::make_unique<conversation>(conversation_.home);
-  made->other = std::exchange(conversation_.other, nullptr);
-  conversation_.other = std::move(made);
-  return *conversation_.other;
+claim_record& cohort::idle_record() {
+  for (claim_record* c = &first_record_; c; c = c->other.get())
+    if (c->now == claim_record::state::idle) return *c;
+  auto made = std::make_unique<claim_record>(first_record_.home);
+  made->other = std::exchange(first_record_.other, nullptr);
+  first_record_.other = std::move(made);
+  return *first_record_.other;
 }
 
-void cohort::idle(conversation& c) noexcept {
-  c.now = conversation::state::idle;
+void cohort::idle(claim_record& c) noexcept {
+  c.now = claim_record::state::idle;
   --busy_;
 }
 

@@ -10,8 +10,8 @@ namespace holdfast::core {
 using detail::turn;
 
 void cohort::tick(time_point now) {
-  for (conversation* c = held_; c;) {
-    conversation* const after = c->next;
+  for (claim_record* c = held_; c;) {
+    claim_record* const after = c->next;
     tick_grant(*c, now);
     c = after;
   }
@@ -41,25 +41,26 @@ void cohort::hurry(time_point now) {
   hurry_at_ = never;
   for (const waiter* w = first_; w; w = w->after)
     if (w->until != never) plan_hurry(*w, now);
-  if (asking_) rules_.store->hurry();
+  if (requesting_) rules_.store->hurry();
 }
 
-void cohort::tick_grant(conversation& c, time_point now) {
+void cohort::tick_grant(claim_record& c, time_point now) {
   if (c.is_lost) return;
   if (c.lingers()) {
-    if (std::min(c.turns_end, linger_end(c)) <= now) release_and_ask(c);
+    if (std::min(c.turns_end, linger_end(c)) <= now) release_and_request(c);
     return;
   }
   if (c.is_leased() && c.deadline <= now)
-    return c.inside_first ? lose(c, turn::fate::ran_out) : release_and_ask(c);
+    return c.inside_first ? lose(c, turn::fate::ran_out) : release_and_request(c);
   for (turn* t = c.inside_first; t && !c.is_lost; t = t->next_inside())
     if (t->is_held_by_word()) tick_turn(c, *t, now);
   if (c.is_lost || c.renew_at > now) return;
-  const duration waited_for = c.waits_for_renewal && first_ ? first_->how.ttl : duration::zero();
+  const duration waited_for =
+      c.waits_for_renewal && first_ ? first_->request.ttl : duration::zero();
   renew(c, std::max(waited_for, ttl_needed(c, now)), now);
 }
 
-void cohort::tick_turn(conversation& c, turn& t, time_point now) {
+void cohort::tick_turn(claim_record& c, turn& t, time_point now) {
   const time_point end = t.deadline.load(std::memory_order_relaxed);
   if (end == never) return;
   if (end <= now) {
@@ -74,11 +75,11 @@ void cohort::tick_turn(conversation& c, turn& t, time_point now) {
 
 time_point cohort::next_tick() const noexcept {
   time_point next = std::min(earliest_until_, hurry_at_);
-  for (const conversation* c = held_; c; c = c->next) next = std::min(next, next_tick_of(*c));
+  for (const claim_record* c = held_; c; c = c->next) next = std::min(next, next_tick_of(*c));
   return next;
 }
 
-time_point cohort::next_tick_of(const conversation& c) const noexcept {
+time_point cohort::next_tick_of(const claim_record& c) const noexcept {
   if (c.is_lost) return never;
   if (c.lingers()) return std::min({c.turns_end, linger_end(c), c.renew_at});
   time_point next = std::min(c.renew_at, c.deadline);
@@ -91,8 +92,8 @@ time_point cohort::next_tick_of(const conversation& c) const noexcept {
 }
 
 // How long before the deadline a holder is told that it may lose the lock.
-duration cohort::notice(const conversation& c, const turn& t) const noexcept {
-  if (c.handed_rest.count() > 0) return c.handed_rest / 2;
+duration cohort::notice(const claim_record& c, const turn& t) const noexcept {
+  if (c.provisional_rest.count() > 0) return c.provisional_rest / 2;
   return std::min(rules_.options.grace + t.ttl / 10, t.ttl / 2);
 }
 
@@ -102,28 +103,28 @@ constexpr duration shown_after = std::chrono::seconds{1};
 // Before a third of the ttl is gone, counted from the send that the deadline was counted from.
 // What was handed over for a short window is renewed early in it, but not at once: who lets go
 // within a sixteenth of the window spares the server the renewal.
-void cohort::plan_renewal(conversation& c) noexcept { c.renew_at = renewal_due(c); }
+void cohort::plan_renewal(claim_record& c) noexcept { c.renew_at = renewal_due(c); }
 
-time_point cohort::renewal_due(const conversation& c) const noexcept {
-  if (c.handed_rest.count() > 0) return c.deadline - c.handed_rest;
+time_point cohort::renewal_due(const claim_record& c) const noexcept {
+  if (c.provisional_rest.count() > 0) return c.deadline - c.provisional_rest;
   const auto renews = [](const turn& t) { return t.renews && t.is_held_by_word(); };
   const turn* t = c.is_leased() ? c.inside_first : nullptr;
   while (t && !renews(*t)) t = t->next_inside();
   if (!t) return never;
   duration rest = planted(mutant::renewal_starts_late) ? c.ttl / 10 : c.ttl * 7 / 10;
   if (rules_.can.shown_by_renewal && !c.shown) rest = std::max(rest, c.ttl - shown_after);
-  return together(c, c.deadline - rest);
+  return aligned(c, c.deadline - rest);
 }
 
 // At most a sixty-fourth of the ttl earlier: the renewals of a client come in batches, each one
 // wake-up and one write, and the batches of two clients do not coincide.
-time_point cohort::together(const conversation& c, time_point t) const noexcept {
+time_point cohort::aligned(const claim_record& c, time_point t) const noexcept {
   const duration step = c.ttl / 64;
   return t - (t.time_since_epoch() + duration(rules_.phase)) % step;
 }
 
 // So long the grant must run from now for all who hold it.
-duration cohort::ttl_needed(const conversation& c, time_point now) const noexcept {
+duration cohort::ttl_needed(const claim_record& c, time_point now) const noexcept {
   duration most{};
   for (const turn* t = c.inside_first; t; t = t->next_inside()) {
     if (!t->is_held_by_word()) continue;
@@ -136,22 +137,22 @@ duration cohort::ttl_needed(const conversation& c, time_point now) const noexcep
 }
 
 // Says it, and says it again well inside the rest of the ttl when no answer comes.
-void cohort::renew(conversation& c, duration ttl, time_point now) {
+void cohort::renew(claim_record& c, duration ttl, time_point now) {
   c.ttl = ttl;
   ++c.ticket;
-  count(tally::renewals_sent);
-  say(c, conversation::renew);
+  count(counters::renewals_sent);
+  schedule(c, claim_record::renew);
   shorten(c, now + worth(ttl));
   bool again = c.waits_for_renewal;
   for (const turn* t = c.inside_first; t && !again; t = t->next_inside()) again = t->renews;
   c.renew_at = again && !planted(mutant::renewal_not_repeated)
-                   ? together(c, now + jittered(*rules_.env, ttl / 10, 0.2))
+                   ? aligned(c, now + jittered(*rules_.env, ttl / 10, 0.2))
                    : never;
 }
 
 // A renewal that asks for less than what is left shortens the lease at the store, whether or not
 // its answer arrives: from the send on no more may be relied on.
-void cohort::shorten(conversation& c, time_point end) noexcept {
+void cohort::shorten(claim_record& c, time_point end) noexcept {
   if (end >= c.deadline) return;
   c.deadline = end;
   c.shortened_by = c.ticket;
@@ -159,7 +160,7 @@ void cohort::shorten(conversation& c, time_point end) noexcept {
 }
 
 // To those who hold it, as far as their own limits go.
-void cohort::publish(conversation& c) noexcept {
+void cohort::publish(claim_record& c) noexcept {
   for (turn* t = c.inside_first; t; t = t->next_inside())
     if (t->is_held_by_word())
       t->deadline.store(std::min(c.deadline, t->own_limit()), std::memory_order_release);

@@ -10,57 +10,59 @@ namespace holdfast::core {
 using detail::turn;
 
 // Whether it may hold the grant beside those who are inside.
-bool cohort::has_room_for(const conversation& c, const waiter& w) const noexcept {
-  if (c.is_lost || c.waits_for_renewal || c.now != conversation::state::held) return false;
-  if (w.how.how == mode::permit)
-    return c.how == mode::permit && c.turns == 0 && c.permits == w.how.permits;
+bool cohort::has_room_for(const claim_record& c, const waiter& w) const noexcept {
+  if (c.is_lost || c.waits_for_renewal || c.now != claim_record::state::held) return false;
+  if (w.request.mode == lock_mode::permit)
+    return c.mode == lock_mode::permit && c.turns == 0 && c.permits == w.request.permits;
   if (!c.inside_first) {
-    if (c.how == mode::permit || (c.how == mode::shared && w.how.how == mode::exclusive))
+    if (c.mode == lock_mode::permit ||
+        (c.mode == lock_mode::shared && w.request.mode == lock_mode::exclusive))
       return false;
-    return c.how == mode::shared || c.places < turns_per_grant || planted(mutant::turn_past_1023);
+    return c.mode == lock_mode::shared || c.places < turns_per_grant ||
+           planted(mutant::turn_past_1023);
   }
-  return w.how.how == mode::shared && c.inside == mode::shared;
+  return w.request.mode == lock_mode::shared && c.mode_inside == lock_mode::shared;
 }
 
 // Readers are let in beside readers until somebody else waits, at once where the store tells of it,
 // else when the budget is spent.
-bool cohort::is_shut(const conversation& c, time_point now) const noexcept {
+bool cohort::is_admission_closed(const claim_record& c, time_point now) const noexcept {
   if (!c.is_wanted) return false;
   return rules_.can.wanted == wanted_by::push || budget_is_spent(c, now);
 }
 
 // Whether readers may let others in without asking here: nobody is in line, and nobody waits at a
 // store that would tell. Where turns are counted each one is asked for.
-bool cohort::is_open(const conversation& c) const noexcept {
+bool cohort::is_admitting(const claim_record& c) const noexcept {
   return rules_.can.wanted == wanted_by::push && !c.is_wanted && !first_ && !rules_.counts;
 }
 
-void cohort::shut(conversation& c) noexcept {
+void cohort::close_admission(claim_record& c) noexcept {
   if (planted(mutant::door_left_open)) return;
   for (turn* t = c.inside_first; t; t = t->next_inside())
-    t->is_open.store(false, std::memory_order_release);
+    t->is_admitting.store(false, std::memory_order_release);
 }
 
-bool cohort::budget_is_spent(const conversation& c, time_point now) const noexcept {
+bool cohort::budget_is_spent(const claim_record& c, time_point now) const noexcept {
   return c.turns >= rules_.options.turns || now >= c.turns_end;
 }
 
-bool cohort::is_spent(const conversation& c, time_point now) const noexcept {
+bool cohort::is_spent(const claim_record& c, time_point now) const noexcept {
   if (c.is_leased() && c.deadline <= now) return true;
-  if (c.how == mode::shared && is_shut(c, now)) return true;
+  if (c.mode == lock_mode::shared && is_admission_closed(c, now)) return true;
   return c.is_wanted && budget_is_spent(c, now) && !planted(mutant::wanted_ignored);
 }
 
 // Those first in line who may hold the grant get a turn: of readers all who came together, also
 // when nobody is let in after them. When there is nobody it is given back.
-void cohort::serve(conversation& c, time_point now) {
+void cohort::grant_turns(claim_record& c, time_point now) {
   const bool opens = !c.inside_first;
-  const auto is_open = [&] { return opens || !is_shut(c, now); };
+  const auto is_open = [&] { return opens || !is_admission_closed(c, now); };
   while (first_ && !closed_ && has_room_for(c, *first_) && is_open() && start_turn(c, now)) {}
   if (c.waits_for_renewal) return;
-  if (!c.inside_first) return release_and_ask(c);
+  if (!c.inside_first) return release_and_request(c);
   // The door was shut while a renewal was waited for: one attempt waits for nobody to leave.
-  if (first_ && c.how != mode::permit) answer_line({errc::timed_out, {}}, true);
+  if (first_ && c.mode != lock_mode::permit) answer_line({errc::timed_out, {}}, true);
 }
 
 namespace {
@@ -77,15 +79,15 @@ void fetch_ahead(const waiter* next) noexcept {
 }  // namespace
 
 // False: not before a renewal, or not at all.
-bool cohort::start_turn(conversation& c, time_point now) {
+bool cohort::start_turn(claim_record& c, time_point now) {
   waiter& w = planted(mutant::newcomer_first) ? *last_ : *first_;
   if (c.is_leased()) {
     if (c.deadline <= now) return false;
-    const bool opens_handed = c.handed_rest.count() > 0 && (c.turns == 0 || c.inside_first);
-    const bool is_short = c.deadline - now < w.how.ttl / 2;
+    const bool opens_handed = c.provisional_rest.count() > 0 && (c.turns == 0 || c.inside_first);
+    const bool is_short = c.deadline - now < w.request.ttl / 2;
     if (is_short && !opens_handed && !c.is_fresh && !planted(mutant::turn_on_short_lease)) {
       c.waits_for_renewal = true;
-      renew(c, std::max(duration(w.how.ttl), ttl_needed(c, now)), now);
+      renew(c, std::max(duration(w.request.ttl), ttl_needed(c, now)), now);
       return false;
     }
   }
@@ -93,11 +95,11 @@ bool cohort::start_turn(conversation& c, time_point now) {
   fetch_ahead(first_);
   turn& t = new_turn();
   if (rules_.counts) count_turn(c, w, t, now);
-  t.is_share = w.how.how == mode::shared;
-  if (!c.inside_first && (c.how != mode::shared || c.places == 0)) ++c.places;
+  t.is_share = w.request.mode == lock_mode::shared;
+  if (!c.inside_first && (c.mode != lock_mode::shared || c.places == 0)) ++c.places;
   const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : c.places - 1;
   t.token = c.number * turns_per_grant + place;
-  t.ttl = w.how.ttl;
+  t.ttl = w.request.ttl;
   t.renews = w.renews;
   t.of = &c;
   if (c.permits != 1) t.more().permits = c.permits;
@@ -105,10 +107,10 @@ bool cohort::start_turn(conversation& c, time_point now) {
   if (t.is_share && !t.renews && c.is_leased()) t.more().own_end = now + worth(t.ttl);
   if (c.inside_first && c.turns_end == never)
     c.turns_end = saturating_add(now, rules_.options.turn_time);
-  let_in(c, t);
+  add_holder(c, t);
   if (t.is_share && c.line_unseen) peek_line(c);
   t.deadline.store(std::min(c.deadline, t.own_limit()), std::memory_order_relaxed);
-  t.is_open.store(t.is_share && is_open(c), std::memory_order_release);
+  t.is_admitting.store(t.is_share && is_admitting(c), std::memory_order_release);
   if (c.turns < std::numeric_limits<std::uint16_t>::max()) ++c.turns;
   plan_renewal(c);
   w.granted = &t;
@@ -117,20 +119,20 @@ bool cohort::start_turn(conversation& c, time_point now) {
 }
 
 turn& cohort::new_turn() {
-  if (!spare_turn_) return *new turn(conversation_.home);
+  if (!spare_turn_) return *new turn(first_record_.home);
   spare_turn_->start_anew();
   return *spare_turn_.release();
 }
 
-void cohort::let_in(conversation& c, turn& t) {
+void cohort::add_holder(claim_record& c, turn& t) {
   if (turn* const other = std::exchange(c.inside_first, &t)) {
     t.more().after = other;
     other->more().before = &t;
   }
-  c.inside = t.is_share ? mode::shared : c.how;
+  c.mode_inside = t.is_share ? lock_mode::shared : c.mode;
 }
 
-void cohort::let_out(conversation& c, turn& t) noexcept {
+void cohort::remove_holder(claim_record& c, turn& t) noexcept {
   turn* const before = t.is_plain() ? nullptr : t.more().before;
   turn* const after = t.next_inside();
   (before ? before->more().after : c.inside_first) = after;
@@ -138,7 +140,7 @@ void cohort::let_out(conversation& c, turn& t) noexcept {
 }
 
 // The grant is lost, with all who hold it.
-void cohort::lose(conversation& c, turn::fate why) {
+void cohort::lose(claim_record& c, turn::fate why) {
   c.is_lost = true;
   c.renew_at = never;
   for (turn* t = c.inside_first; t; t = t->next_inside())
@@ -152,15 +154,15 @@ void cohort::lose(conversation& c, turn::fate why) {
   }
   const bool admit = rules_.options.admit_after_loss || planted(mutant::turn_before_release);
   if (!turn::is_loss(why) || !admit) return;
-  let_go(c);
-  ask_if_wanted();
+  drop_grant(c);
+  request_if_wanted();
 }
 
 void cohort::lose(turn& t, turn::fate why) {
   t.now.store(why, std::memory_order_release);
-  t.is_open.store(false, std::memory_order_release);
+  t.is_admitting.store(false, std::memory_order_release);
   if (turn::is_loss(why)) {
-    count(tally::losses);
+    count(counters::losses);
     notices_of_now().fates.push_back(why);
   }
   if (!t.doubted) doubt(t);
@@ -180,50 +182,50 @@ void cohort::tell(std::stop_source& source) {
 }
 
 // What asks for the first in line, when nothing that is held stands in the way.
-conversation* cohort::ask_next() {
-  if (held_ && first_->how.how != mode::permit) return nullptr;
-  for (const conversation* c = held_; c; c = c->next)
+claim_record* cohort::request_next() {
+  if (held_ && first_->request.mode != lock_mode::permit) return nullptr;
+  for (const claim_record* c = held_; c; c = c->next)
     if (c->waits_for_renewal) return nullptr;  // it is about to serve the first in line
-  conversation& c = idle_conversation();
-  c.todo = 0;  // a cancel that an answer has overtaken would withdraw the new claim
-  c.now = conversation::state::asking;
+  claim_record& c = idle_record();
+  c.pending_verbs = 0;  // a cancel that an answer has overtaken would withdraw the new claim
+  c.now = claim_record::state::asking;
   c.turns_end = {};
-  c.one_attempt = first_->how.one_attempt;
-  c.how = first_->how.how;
-  c.permits = first_->how.permits;
-  c.ttl = first_->how.ttl;
-  const ask& how = first_->how;
-  const bool has_extra = !how.note.empty() || how.with;
-  c.extra = has_extra ? std::make_unique<const conversation::rarely>(
-                            conversation::rarely{std::string(how.note), how.with})
+  c.one_attempt = first_->request.one_attempt;
+  c.mode = first_->request.mode;
+  c.permits = first_->request.permits;
+  c.ttl = first_->request.ttl;
+  const acquire_request& how = first_->request;
+  const bool has_extra = !how.note.empty() || how.group;
+  c.extra = has_extra ? std::make_unique<const claim_record::rare_details>(
+                            claim_record::rare_details{std::string(how.note), how.group})
                       : nullptr;
-  asking_ = &c;
+  requesting_ = &c;
   ++busy_;
-  say(c, conversation::acquire);
+  schedule(c, claim_record::acquire);
   return &c;
 }
 
-void cohort::release(conversation& c) {
-  let_go(c);
+void cohort::release(claim_record& c) {
+  drop_grant(c);
   if (!planted(mutant::released_renewal_unanswered))
     answer_renewals(c, c.ticket, {errc::not_held, "the lease was released"});
-  c.now = conversation::state::releasing;
+  c.now = claim_record::state::releasing;
   c.waits_for_renewal = false;
   c.deadline = never;
   c.renew_at = never;
-  c.handed_rest = {};
-  say(c, conversation::release);
+  c.provisional_rest = {};
+  schedule(c, claim_record::release);
 }
 
-void cohort::release_and_ask(conversation& c) {
+void cohort::release_and_request(claim_record& c) {
   release(c);
   // Who was granted it together with others, and could not begin, does not ask again alone.
-  while (first_ && first_->how.with) {
+  while (first_ && first_->request.group) {
     waiter& w = *first_;
     unlink(w);
     answer(w, {errc::timed_out, {}});
   }
-  c.next = ask_if_wanted();
+  c.next = request_if_wanted();
 }
 
 }  // namespace holdfast::core

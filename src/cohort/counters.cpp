@@ -48,11 +48,11 @@ std::size_t bucket_of(duration d) noexcept {
 
 }  // namespace
 
-tally::~tally() {
+counters::~counters() {
   for (const auto& p : own_) delete p.load(relaxed);
 }
 
-tally::place tally::here() noexcept {
+counters::place counters::here() noexcept {
   const unsigned n = my_number == not_asked ? ask_for_number() : my_number;
   if (n >= own_pages) return {shared_, false};
   page* mine = own_[n].load(relaxed);
@@ -64,7 +64,7 @@ tally::place tally::here() noexcept {
   return {*mine, true};
 }
 
-void tally::place::add(number& n, std::uint64_t more) const noexcept {
+void counters::place::add(number& n, std::uint64_t more) const noexcept {
   if (is_own) {
     n.store(n.load(relaxed) + more, relaxed);
   } else {
@@ -72,33 +72,35 @@ void tally::place::add(number& n, std::uint64_t more) const noexcept {
   }
 }
 
-void tally::count(counter which) noexcept {
+void counters::count(counter which) noexcept {
   const place p = here();
   p.add(p.of.counts[which], 1);
 }
 
-void tally::failed(std::error_code why) noexcept {
+void counters::failed(std::error_code why) noexcept {
   if (why == outcome::busy) return count(busy);
   if (why == outcome::unavailable) return count(errors_unavailable);
   count(why == outcome::lost ? errors_lost : errors_usage);
 }
 
-void tally::waited(lock_mode how, duration d) noexcept { note(static_cast<std::size_t>(how), d); }
+void counters::waited(lock_mode how, duration d) noexcept {
+  note(static_cast<std::size_t>(how), d);
+}
 
-void tally::held(lock_mode how, duration d) noexcept {
+void counters::held(lock_mode how, duration d) noexcept {
   note(modes + static_cast<std::size_t>(how), d);
 }
 
-void tally::lagged(duration d) noexcept { note(lag, d); }
+void counters::lagged(duration d) noexcept { note(lag, d); }
 
-void tally::note(std::size_t which, duration d) noexcept {
+void counters::note(std::size_t which, duration d) noexcept {
   const place p = here();
   histogram& h = p.of.histograms[which];
   p.add(h.buckets[bucket_of(d)], 1);
   if (d > duration::zero()) p.add(h.sum, static_cast<std::uint64_t>(d.count()));
 }
 
-metrics tally::read() const {
+metrics counters::read() const {
   metrics m;
   m.counted = true;
   shared_.add_to(m);
@@ -107,8 +109,8 @@ metrics tally::read() const {
   return m;
 }
 
-void tally::page::add_to(metrics& m) const noexcept {
-  std::uint64_t* const to[counters] =
+void counters::page::add_to(metrics& m) const noexcept {
+  std::uint64_t* const to[counter_count] =
       {&m.busy,          &m.errors_unavailable, &m.errors_lost,        &m.errors_usage,
        &m.grants,        &m.grants_handed,      &m.local_handoffs,     &m.shares_joined,
        &m.linger_reuses, &m.renewals_sent,      &m.renewals_confirmed, &m.doubts,

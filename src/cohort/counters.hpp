@@ -15,7 +15,7 @@ namespace holdfast::core {
 
 // Written by any thread without a lock, and read by any. Up to 64 threads of the process have a
 // page each to themselves, in which they count without a locked instruction; all others share one.
-class tally {
+class counters {
  public:
   enum counter : unsigned {
     busy,
@@ -31,13 +31,13 @@ class tally {
     renewals_confirmed,
     doubts,
     losses,
-    counters,
+    counter_count,
   };
 
-  tally() = default;
-  ~tally();
-  tally(const tally&) = delete;
-  tally& operator=(const tally&) = delete;
+  counters() = default;
+  ~counters();
+  counters(const counters&) = delete;
+  counters& operator=(const counters&) = delete;
 
   void count(counter) noexcept;
   void failed(std::error_code) noexcept;  // an acquire, a release or an extension
@@ -54,7 +54,7 @@ class tally {
   };
   static constexpr std::size_t modes = 3, lag = 2 * modes;
   struct alignas(64) page {
-    std::array<number, counters> counts{};
+    std::array<number, counter_count> counts{};
     std::array<histogram, lag + 1> histograms{};  // waits by mode, holds by mode, lag
     void add_to(metrics&) const noexcept;
   };

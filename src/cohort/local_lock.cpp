@@ -7,15 +7,16 @@
 
 namespace holdfast::inline v0::detail {
 
-using core::conversation;
+using core::claim_record;
 using core::failure;
 using core::grant;
 
 namespace {
 
-void complete_all(core::call* answered) noexcept {
+void complete_all(core::completion* answered) noexcept {
   while (answered) {
-    core::call* const next = answered->next_answered;  // read first: then the call may be gone
+    core::completion* const next =
+        answered->next_answered;  // read first: then the call may be gone
     answered->complete();
     answered = next;
   }
@@ -23,33 +24,34 @@ void complete_all(core::call* answered) noexcept {
 
 }  // namespace
 
-slot::slot(client_impl& c, std::string_view name, std::uint32_t permits)
+local_lock::local_lock(client_impl& c, std::string_view name, std::uint32_t permits)
     : permits_(permits), client_(c), name_(name), cohort_(*this, c.rules()) {}
 
 // Does what the cohort has asked for until nothing is left, then leaves. A thread that finds
 // another one speaking leaves its verbs to it.
-void slot::settle(lock& l, unsigned users_to_drop) noexcept {
+void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
   bool has_timers = true;
   for (;;) {
     enlist(nullptr);
-    core::call* const answered = cohort_.take_answered();
-    conversation* const c = speaking_ ? nullptr : cohort_.take_todo();
+    core::completion* const answered = cohort_.take_answered();
+    claim_record* const c = is_running_verbs_ ? nullptr : cohort_.take_scheduled();
     const core::time_point arm = has_timers ? take_arm() : core::never;
     const bool is_news = arm != core::never || cohort_.has_notices() || (attends_ && !c);
     if (!c && !is_news) return finish(l, users_to_drop, answered);
-    if (c) speaking_ = true;
+    if (c) is_running_verbs_ = true;
     // First: after speaking it may be gone.
     if ((answered || is_news) && !tell(l, answered, arm)) has_timers = false;
     if (!c) continue;
-    if (!speak(l, *c, users_to_drop)) return;
-    speaking_ = false;
+    if (!run_pending(l, *c, users_to_drop)) return;
+    is_running_verbs_ = false;
   }
 }
 
 // False when a timer was to be armed and cannot be.
-bool slot::tell(lock& l, core::call* answered, core::time_point arm) noexcept {
+bool local_lock::tell(lock& l, core::completion* answered, core::time_point arm) noexcept {
   const auto notices = cohort_.take_notices();
-  core::driver* const to_attend = std::exchange(attends_, false) ? client_.store().lend() : nullptr;
+  core::caller_driver* const to_attend =
+      std::exchange(attends_, false) ? client_.store().driver() : nullptr;
   l.unlock();
   complete_all(answered);
   if (to_attend) to_attend->attend();
@@ -61,7 +63,7 @@ bool slot::tell(lock& l, core::call* answered, core::time_point arm) noexcept {
 }
 
 // Of all callers: one that came since relied on the timer that was about to be armed.
-void slot::refuse_timed_waits() noexcept {
+void local_lock::refuse_timed_waits() noexcept {
   armed_at_ = core::never;  // whoever comes next tries again
   if (core::planted(core::mutant::wait_without_timer)) return;
   cohort_.refuse_timed_waits({errc::unavailable,
@@ -73,17 +75,17 @@ void slot::refuse_timed_waits() noexcept {
 // Notifies the driver which caller awaits the store now. A blocked one may lead from here on: if it
 // has slept until now, whoever sends the claim's verb, or leaves the leadership, wakes it. For one
 // that does not block somebody else has to lead. `own`: its thread does so itself.
-void slot::enlist(const core::waiter* own) noexcept {
+void local_lock::enlist(const core::waiter* own) noexcept {
   core::waiter* const w = cohort_.awaits_store();
   if (!w || std::exchange(w->is_known_to_await, true)) return;
-  core::driver* const d = client_.store().lend();
+  core::caller_driver* const d = client_.store().driver();
   if (!d) return;
   if (w->thread) return d->enlist(*w->thread);
   if (w != own) attends_ = true;
 }
 
-void slot::finish(lock& l, unsigned users_to_drop, core::call* answered) noexcept {
-  take_over_speech(users_to_drop);
+void local_lock::finish(lock& l, unsigned users_to_drop, core::completion* answered) noexcept {
+  take_inline_answer(users_to_drop);
   --visits_;
   users_ -= users_to_drop;
   const bool lets_go = users_ == 0 && std::exchange(keeps_, false);
@@ -98,102 +100,102 @@ void slot::finish(lock& l, unsigned users_to_drop, core::call* answered) noexcep
 // A verb that a thread is saying. When the answer comes from inside the verb and leaves nothing to
 // do, what the speaker would do afterwards is done with the answer, under one lock: an uncontended
 // lock or unlock then takes the slot's lock twice, not three times.
-struct slot::speech {
-  slot* where;
+struct local_lock::inline_answer {
+  local_lock* where;
   unsigned users_to_drop;
   bool is_taken_over = false;
-  speech* outer;
+  inline_answer* outer;
 
-  static thread_local speech* innermost;
+  static thread_local inline_answer* innermost;
 };
 
-thread_local slot::speech* slot::speech::innermost = nullptr;
+thread_local local_lock::inline_answer* local_lock::inline_answer::innermost = nullptr;
 
-void slot::take_over_speech(unsigned& users_to_drop) noexcept {
-  speech* const s = speech::innermost;
-  if (!s || s->where != this || s->is_taken_over || cohort_.has_todo()) return;
+void local_lock::take_inline_answer(unsigned& users_to_drop) noexcept {
+  inline_answer* const s = inline_answer::innermost;
+  if (!s || s->where != this || s->is_taken_over || cohort_.has_scheduled()) return;
   s->is_taken_over = true;
-  speaking_ = false;
+  is_running_verbs_ = false;
   --visits_;
   users_to_drop += s->users_to_drop;
 }
 
 // Says to c's claim what is due; the lock is let go meanwhile. False when the answer has done the
 // rest: then the slot may be gone.
-bool slot::speak(lock& l, conversation& c, unsigned users_to_drop) noexcept {
-  const unsigned todo = std::exchange(c.todo, 0);
-  speech said{this, users_to_drop, false, speech::innermost};
-  speech::innermost = &said;
-  if (todo == conversation::acquire) {
-    const core::ask how = ask_of(c);
+bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) noexcept {
+  const unsigned verbs = std::exchange(c.pending_verbs, 0);
+  inline_answer said{this, users_to_drop, false, inline_answer::innermost};
+  inline_answer::innermost = &said;
+  if (verbs == claim_record::acquire) {
+    const core::acquire_request how = request_of(c);
     l.unlock();
     claim_of(c).acquire(how);
-  } else if (todo == conversation::release && !c.next) {
+  } else if (verbs == claim_record::release && !c.next) {
     l.unlock();
     c.claim->release(nullptr);
   } else {
-    const bool is_one_verb = (todo & (todo - 1)) == 0 && todo != conversation::release;
+    const bool is_one_verb = (verbs & (verbs - 1)) == 0 && verbs != claim_record::release;
     if (!is_one_verb) said.where = nullptr;  // more is said after an answer
-    say_all(l, c, todo);
+    run_verbs(l, c, verbs);
   }
-  speech::innermost = said.outer;
+  inline_answer::innermost = said.outer;
   if (said.is_taken_over) return false;
   l.lock();
   return true;
 }
 
-void slot::say_all(lock& l, conversation& c, unsigned todo) noexcept {
-  conversation* next = todo & conversation::release ? std::exchange(c.next, nullptr) : nullptr;
-  if (next && !(next->todo & conversation::acquire)) next = nullptr;
-  if (next) next->todo &= static_cast<unsigned char>(~conversation::acquire);
-  const core::ask how = ask_of(c);
-  const core::ask heirs = next ? ask_of(*next) : core::ask{};
+void local_lock::run_verbs(lock& l, claim_record& c, unsigned verbs) noexcept {
+  claim_record* next = verbs & claim_record::release ? std::exchange(c.next, nullptr) : nullptr;
+  if (next && !(next->pending_verbs & claim_record::acquire)) next = nullptr;
+  if (next) next->pending_verbs &= static_cast<unsigned char>(~claim_record::acquire);
+  const core::acquire_request how = request_of(c);
+  const core::acquire_request heirs = next ? request_of(*next) : core::acquire_request{};
   const core::duration ttl = c.ttl;
   const std::uint32_t ticket = c.ticket;
   l.unlock();
   core::claim& claim = claim_of(c);
-  if (todo & conversation::acquire) claim.acquire(how);
-  if (todo & conversation::cancel) claim.cancel();
-  if (todo & conversation::downgrade) claim.downgrade();
-  if ((todo & conversation::peek_line) && !(todo & conversation::release)) claim.peek_line();
+  if (verbs & claim_record::acquire) claim.acquire(how);
+  if (verbs & claim_record::cancel) claim.cancel();
+  if (verbs & claim_record::downgrade) claim.downgrade();
+  if ((verbs & claim_record::peek_line) && !(verbs & claim_record::release)) claim.peek_line();
   if (next) {
-    const core::succession heir{&claim_of(*next), heirs};
+    const core::successor heir{&claim_of(*next), heirs};
     claim.release(&heir);
-  } else if (todo & conversation::release) {
+  } else if (verbs & claim_record::release) {
     claim.release(nullptr);
-  } else if (todo & conversation::renew) {
+  } else if (verbs & claim_record::renew) {
     claim.renew(ttl, ticket);
   }
 }
 
-core::claim& slot::claim_of(conversation& c) {
+core::claim& local_lock::claim_of(claim_record& c) {
   if (!c.claim) c.claim = client_.rules().store->open(name_, c);
   return *c.claim;
 }
 
-core::ask slot::ask_of(const conversation& c) const noexcept {
-  core::ask a;
+core::acquire_request local_lock::request_of(const claim_record& c) const noexcept {
+  core::acquire_request a;
   a.one_attempt = c.one_attempt;
   a.ttl = c.ttl;
-  a.how = c.how;
+  a.mode = c.mode;
   a.permits = c.permits;
-  a.of = permits_;
-  if (c.now == conversation::state::asking) a.at = c.turns_end;
+  a.total_permits = permits_;
+  if (c.now == claim_record::state::asking) a.at = c.turns_end;
   if (!c.extra) return a;
   a.note = c.extra->note;
-  a.with = c.extra->with;
+  a.group = c.extra->group;
   return a;
 }
 
 // When the client's timers must be told of an earlier time than they have, that time.
-core::time_point slot::take_arm() noexcept {
+core::time_point local_lock::take_arm() noexcept {
   const core::time_point next = cohort_.next_tick();
   if (next >= armed_at_) return core::never;
   armed_at_ = next;
   return next;
 }
 
-bool slot::pin() noexcept {
+bool local_lock::pin() noexcept {
   const lock l(mutex_);
   armed_at_ = core::never;
   if (retiring_ && unused()) return false;
@@ -201,24 +203,24 @@ bool slot::pin() noexcept {
   return true;
 }
 
-void slot::fire(core::time_point now) {
+void local_lock::fire(core::time_point now) {
   lock l(mutex_);
-  if (conversation* const c = cohort_.lingering_unseen(); c && !speaking_) poll(l, *c, now);
+  if (claim_record* const c = cohort_.lingering_unseen(); c && !is_running_verbs_) poll(l, *c, now);
   cohort_.tick(now);
-  settle(l, 0);
+  run_effects(l, 0);
 }
 
 // Nobody is inside who keeps the grant; it is not given back meanwhile because nobody else speaks.
-void slot::poll(lock& l, conversation& c, core::time_point now) {
-  speaking_ = true;
+void local_lock::poll(lock& l, claim_record& c, core::time_point now) {
+  is_running_verbs_ = true;
   l.unlock();
   const bool others_wait = c.claim->others_wait();
   l.lock();
-  speaking_ = false;
+  is_running_verbs_ = false;
   cohort_.polled(c, others_wait, now);
 }
 
-void slot::granted(conversation& c, const grant& g) {
+void local_lock::on_granted(claim_record& c, const grant& g) {
   step([&] {
     grant seen = g;
     const bool undated = g.seen == core::time_point{};
@@ -226,19 +228,19 @@ void slot::granted(conversation& c, const grant& g) {
     cohort_.on_granted(c, seen);
   });
 }
-void slot::refused(conversation& c, const failure& why) {
+void local_lock::on_refused(claim_record& c, const failure& why) {
   step([&] { cohort_.on_refused(c, why); });
 }
-void slot::moved(conversation& c, core::time_point deadline, std::uint32_t ticket) {
-  step([&] { cohort_.on_moved(c, deadline, ticket, client_.env().now()); });
+void local_lock::on_extended(claim_record& c, core::time_point deadline, std::uint32_t ticket) {
+  step([&] { cohort_.on_extended(c, deadline, ticket, client_.env().now()); });
 }
-void slot::lost(conversation& c, std::error_code why) {
+void local_lock::on_lost(claim_record& c, std::error_code why) {
   step([&] { cohort_.on_lost(c, why); });
 }
-void slot::wanted(conversation& c) {
+void local_lock::on_wanted(claim_record& c) {
   step([&] { cohort_.on_wanted(c); });
 }
-void slot::ended(conversation& c, const failure& why) {
+void local_lock::on_ended(claim_record& c, const failure& why) {
   if (why.code) client_.report(name_, why);
   step([&] { cohort_.on_ended(c, why); });
 }
@@ -247,11 +249,11 @@ void slot::ended(conversation& c, const failure& why) {
 
 namespace holdfast::core {
 
-void conversation::granted(const grant& g) { home.granted(*this, g); }
-void conversation::refused(failure why) { home.refused(*this, why); }
-void conversation::moved(time_point d, std::uint32_t t) { home.moved(*this, d, t); }
-void conversation::lost(std::error_code why) { home.lost(*this, why); }
-void conversation::wanted() { home.wanted(*this); }
-void conversation::ended(failure why) { home.ended(*this, why); }
+void claim_record::on_granted(const grant& g) { home.on_granted(*this, g); }
+void claim_record::on_refused(failure why) { home.on_refused(*this, why); }
+void claim_record::on_extended(time_point d, std::uint32_t t) { home.on_extended(*this, d, t); }
+void claim_record::on_lost(std::error_code why) { home.on_lost(*this, why); }
+void claim_record::on_wanted() { home.on_wanted(*this); }
+void claim_record::on_ended(failure why) { home.on_ended(*this, why); }
 
 }  // namespace holdfast::core

@@ -16,17 +16,17 @@
 namespace holdfast::inline v0::detail {
 
 class client_impl;
-struct request;
+struct checked_request;
 
 // Lives in its client's table as long as it has users (lockables and turns), claims that are not
 // over, or a thread inside. While it has users it keeps the client alive.
 //
 // Verbs are said and calls completed without the lock, by whichever thread made them due; one
 // thread at a time says verbs, so that each claim hears them in the order of the decisions.
-class slot final : private core::timer {
+class local_lock final : private core::timer {
  public:
   // `permits`: of a semaphore how many there are; 0: a lock.
-  slot(client_impl&, std::string_view name, std::uint32_t permits);
+  local_lock(client_impl&, std::string_view name, std::uint32_t permits);
 
   const std::string& name() const noexcept { return name_; }
   std::uint32_t permits() const noexcept { return permits_; }
@@ -41,7 +41,7 @@ class slot final : private core::timer {
   void drop_user() noexcept;
 
   // A turn (which is a user), or nullptr with the reason. Blocks within the bound.
-  turn* acquire(const request&, wait_bound, std::stop_token, core::failure& why);
+  turn* acquire(const checked_request&, wait_bound, std::stop_token, core::failure& why);
   // The same without blocking: w.complete() follows, with the turn in `granted` or the reason in
   // `why`; without a turn the user that was counted for it has to be dropped (drop_user()).
   void begin(core::waiter& w, wait_bound) noexcept;
@@ -49,12 +49,12 @@ class slot final : private core::timer {
   void unlock(turn&) noexcept;              // ends the turn and waits for nothing
   core::failure release(turn&) noexcept;    // ends it and waits for the answer
   // The same without blocking: i.complete() follows; then the user it was has to be dropped.
-  void begin_release(turn&, core::inquiry& i) noexcept;
+  void begin_release(turn&, core::confirmation& i) noexcept;
   // After begin_release(): waits for the answer. `lost`: what its status was before.
-  core::failure finish_release(core::blocked_inquiry&, std::error_code lost) noexcept;
+  core::failure finish_release(core::blocked_confirmation&, std::error_code lost) noexcept;
   core::failure extend(turn&, core::duration ttl);
-  void begin_extend(turn&, core::duration ttl, core::inquiry&);  // i.complete() follows
-  void watch(turn&, core::loss_watch&) noexcept;                 // w.complete() follows
+  void begin_extend(turn&, core::duration ttl, core::confirmation&);  // i.complete() follows
+  void watch(turn&, core::loss_watch&) noexcept;                      // w.complete() follows
   void end_watch(core::loss_watch&) noexcept;  // it may have been answered already
   core::failure downgrade(turn&) noexcept;     // a writer's turn becomes a reader's
   std::stop_token token_of(turn&, std::stop_source turn::*);
@@ -67,12 +67,12 @@ class slot final : private core::timer {
   void close() noexcept;
 
   // Said by the conversations.
-  void granted(core::conversation&, const core::grant&);
-  void refused(core::conversation&, const core::failure&);
-  void moved(core::conversation&, core::time_point deadline, std::uint32_t ticket);
-  void lost(core::conversation&, std::error_code why);
-  void wanted(core::conversation&);
-  void ended(core::conversation&, const core::failure&);
+  void on_granted(core::claim_record&, const core::grant&);
+  void on_refused(core::claim_record&, const core::failure&);
+  void on_extended(core::claim_record&, core::time_point deadline, std::uint32_t ticket);
+  void on_lost(core::claim_record&, std::error_code why);
+  void on_wanted(core::claim_record&);
+  void on_ended(core::claim_record&, const core::failure&);
 
  private:
   friend class client_impl;
@@ -86,23 +86,23 @@ class slot final : private core::timer {
     lock l(mutex_);
     ++visits_;
     change();
-    settle(l, users_to_drop);
+    run_effects(l, users_to_drop);
   }
-  void settle(lock&, unsigned users_to_drop) noexcept;
-  void finish(lock&, unsigned users_to_drop, core::call* answered) noexcept;
-  bool tell(lock&, core::call* answered, core::time_point arm) noexcept;
+  void run_effects(lock&, unsigned users_to_drop) noexcept;
+  void finish(lock&, unsigned users_to_drop, core::completion* answered) noexcept;
+  bool tell(lock&, core::completion* answered, core::time_point arm) noexcept;
   void refuse_timed_waits() noexcept;
   void notify(core::cohort::notices&) noexcept;
   void enlist(const core::waiter* own) noexcept;
-  struct speech;
-  bool speak(lock&, core::conversation&, unsigned users_to_drop) noexcept;
-  void take_over_speech(unsigned& users_to_drop) noexcept;
-  void say_all(lock&, core::conversation&, unsigned todo) noexcept;
-  core::claim& claim_of(core::conversation&);
-  core::ask ask_of(const core::conversation&) const noexcept;
+  struct inline_answer;
+  bool run_pending(lock&, core::claim_record&, unsigned users_to_drop) noexcept;
+  void take_inline_answer(unsigned& users_to_drop) noexcept;
+  void run_verbs(lock&, core::claim_record&, unsigned verbs) noexcept;
+  core::claim& claim_of(core::claim_record&);
+  core::acquire_request request_of(const core::claim_record&) const noexcept;
   core::time_point take_arm() noexcept;
-  void leave(turn&, core::inquiry*) noexcept;
-  void poll(lock&, core::conversation&, core::time_point now);
+  void leave(turn&, core::confirmation*) noexcept;
+  void poll(lock&, core::claim_record&, core::time_point now);
   bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
 
   const std::uint32_t permits_;  // first: there is room for it behind the timer
@@ -110,11 +110,11 @@ class slot final : private core::timer {
   const std::string name_;
   core::short_lock mutex_;  // guards everything below
   unsigned users_ = 0;
-  unsigned visits_ = 0;    // threads inside, with or without the lock
-  bool speaking_ = false;  // a thread is saying verbs
-  bool retiring_ = false;  // a thread is about to take it out of the table
-  bool keeps_ = false;     // the client, while there are users
-  bool attends_ = false;   // a caller that does not block has come to await the store
+  unsigned visits_ = 0;            // threads inside, with or without the lock
+  bool is_running_verbs_ = false;  // a thread is saying verbs
+  bool retiring_ = false;          // a thread is about to take it out of the table
+  bool keeps_ = false;             // the client, while there are users
+  bool attends_ = false;           // a caller that does not block has come to await the store
   core::cohort cohort_;
   core::time_point armed_at_ = core::never;
 };

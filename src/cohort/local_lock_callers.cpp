@@ -10,28 +10,28 @@ namespace holdfast::inline v0::detail {
 
 using core::failure;
 
-void slot::fail(std::string_view operation, failure why) const {
+void local_lock::fail(std::string_view operation, failure why) const {
   throw lock_error(why.code,
                    {std::string(operation), name_, client_.text(), std::move(why.text), {}});
 }
 
-void slot::fail_or_set(std::string_view operation, failure why, std::error_code* ec) const {
+void local_lock::fail_or_set(std::string_view operation, failure why, std::error_code* ec) const {
   if (!ec) fail(operation, std::move(why));
   *ec = why.code;
 }
 
-void slot::add_user() {
+void local_lock::add_user() {
   const lock l(mutex_);
   if (users_++ > 0) return;
   client_.keep();
   keeps_ = true;
 }
 
-void slot::drop_user() noexcept {
+void local_lock::drop_user() noexcept {
   step([] {}, 1);
 }
 
-void slot::begin(core::waiter& w, wait_bound bound) noexcept {
+void local_lock::begin(core::waiter& w, wait_bound bound) noexcept {
   const bool timed = bound.what == wait_bound::kind::within;
   if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
   step([&] {
@@ -42,11 +42,12 @@ void slot::begin(core::waiter& w, wait_bound bound) noexcept {
   });
 }
 
-void slot::withdraw(core::waiter& w) noexcept {
+void local_lock::withdraw(core::waiter& w) noexcept {
   step([&] { cohort_.withdraw(w, errc::canceled, client_.env().now()); });
 }
 
-turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop, failure& why) {
+turn* local_lock::acquire(const checked_request& asked, wait_bound bound, std::stop_token stop,
+                          failure& why) {
   core::blocked_waiter w;
   asked.put_into(w);
   begin(w, bound);
@@ -61,36 +62,36 @@ turn* slot::acquire(const request& asked, wait_bound bound, std::stop_token stop
   return nullptr;
 }
 
-void slot::leave(turn& t, core::inquiry* report) noexcept {
+void local_lock::leave(turn& t, core::confirmation* report) noexcept {
   lock l(mutex_);
   ++visits_;
   const core::time_point now = cohort_.needs_clock(t) ? client_.env().now() : core::time_point{};
   if (cohort_.should_poll(t, now)) {
-    core::conversation& c = *t.of;
+    core::claim_record& c = *t.of;
     l.unlock();
     const bool others_wait = c.claim->others_wait();
     l.lock();
     cohort_.polled(c, others_wait, now);
   }
   cohort_.leave(t, report, now);
-  settle(l, report ? 0 : 1);
+  run_effects(l, report ? 0 : 1);
 }
 
-void slot::unlock(turn& t) noexcept { leave(t, nullptr); }
+void local_lock::unlock(turn& t) noexcept { leave(t, nullptr); }
 
-void slot::begin_release(turn& t, core::inquiry& i) noexcept {
+void local_lock::begin_release(turn& t, core::confirmation& i) noexcept {
   i.until = core::saturating_add(client_.env().now(), client_.rules().options.op_timeout);
   leave(t, &i);
 }
 
-failure slot::release(turn& t) noexcept {
+failure local_lock::release(turn& t) noexcept {
   const std::error_code lost = t.status();
-  core::blocked_inquiry i;
+  core::blocked_confirmation i;
   begin_release(t, i);
   return finish_release(i, lost);
 }
 
-failure slot::finish_release(core::blocked_inquiry& i, std::error_code lost) noexcept {
+failure local_lock::finish_release(core::blocked_confirmation& i, std::error_code lost) noexcept {
   core::wait(i.parker, client_.store());
   drop_user();
   if (lost) return {lost, {}};
@@ -98,35 +99,35 @@ failure slot::finish_release(core::blocked_inquiry& i, std::error_code lost) noe
   return std::move(i.why);
 }
 
-void slot::begin_extend(turn& t, core::duration ttl, core::inquiry& i) {
+void local_lock::begin_extend(turn& t, core::duration ttl, core::confirmation& i) {
   const core::time_point now = client_.env().now();
   i.until = core::saturating_add(now, client_.rules().options.op_timeout);
   step([&] { cohort_.extend(t, ttl, i, now); });
 }
 
-failure slot::extend(turn& t, core::duration ttl) {
-  core::blocked_inquiry i;
+failure local_lock::extend(turn& t, core::duration ttl) {
+  core::blocked_confirmation i;
   begin_extend(t, ttl, i);
   core::wait(i.parker, client_.store());
   return std::move(i.why);
 }
 
-void slot::watch(turn& t, core::loss_watch& w) noexcept {
+void local_lock::watch(turn& t, core::loss_watch& w) noexcept {
   step([&] { cohort_.watch(t, w); });
 }
 
-void slot::end_watch(core::loss_watch& w) noexcept {
+void local_lock::end_watch(core::loss_watch& w) noexcept {
   step([&] { cohort_.end_watch(w); });
 }
 
-failure slot::downgrade(turn& t) noexcept {
+failure local_lock::downgrade(turn& t) noexcept {
   failure why;
   const core::time_point now = client_.env().now();
   step([&] { why = cohort_.downgrade(t, now); });
   return why;
 }
 
-std::stop_token slot::token_of(turn& t, std::stop_source turn::*which) {
+std::stop_token local_lock::token_of(turn& t, std::stop_source turn::*which) {
   const lock l(mutex_);
   std::stop_source& source = t.*which;
   if (!source.stop_possible()) {
@@ -137,28 +138,28 @@ std::stop_token slot::token_of(turn& t, std::stop_source turn::*which) {
   return source.get_token();
 }
 
-int slot::native_handle(turn& t) noexcept {
+int local_lock::native_handle(turn& t) noexcept {
   const lock l(mutex_);
   return t.of && t.of->claim ? t.of->claim->native_handle() : -1;
 }
 
-lock_mode slot::mode_of(const turn& t) noexcept {
+lock_mode local_lock::mode_of(const turn& t) noexcept {
   if (permits_ > 0) return lock_mode::permit;
   const lock l(mutex_);
   return t.is_share ? lock_mode::shared : lock_mode::exclusive;
 }
 
-std::uint32_t slot::permits_of(turn& t) noexcept {
+std::uint32_t local_lock::permits_of(turn& t) noexcept {
   const lock l(mutex_);
   return t.is_plain() ? 1 : t.more().permits;
 }
 
-std::string slot::owner(turn& t) {
+std::string local_lock::owner(turn& t) {
   const lock l(mutex_);
   return t.of && t.of->claim ? t.of->claim->owner() : std::string();
 }
 
-void slot::close() noexcept {
+void local_lock::close() noexcept {
   step([&] { cohort_.close(); });
 }
 

@@ -35,7 +35,7 @@ std::string described(turn::fate why, core::backend& store) {
 
 }  // namespace
 
-std::string slot::why_lost(const turn& t) {
+std::string local_lock::why_lost(const turn& t) {
   if (t.status() != errc::lost) return {};
   turn::fate why;
   {
@@ -46,7 +46,7 @@ std::string slot::why_lost(const turn& t) {
   return described(why, client_.store());
 }
 
-void slot::notify(core::cohort::notices& all) noexcept {
+void local_lock::notify(core::cohort::notices& all) noexcept {
   if (!all.sources.empty()) client_.notify(std::move(all.sources));
   try {
     for (const turn::fate why : all.fates)

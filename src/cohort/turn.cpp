@@ -12,7 +12,7 @@ bool turn::held() const noexcept { return !status(); }
 void turn::start_anew() noexcept {
   now.store(fate::held, std::memory_order_relaxed);
   leases.store(1, std::memory_order_relaxed);
-  is_open.store(false, std::memory_order_relaxed);
+  is_admitting.store(false, std::memory_order_relaxed);
   doubted = false;
   is_share = false;
   if (more_) *more_ = {};
@@ -41,7 +41,7 @@ turn::fate turn::fate_at_deadline() const noexcept {
 }
 
 bool turn::admits_readers() const noexcept {
-  if (!is_open.load(std::memory_order_acquire) || !is_of_this_process()) return false;
+  if (!is_admitting.load(std::memory_order_acquire) || !is_of_this_process()) return false;
   const core::time_point until = deadline.load(std::memory_order_acquire);
   if (core::planted(core::mutant::run_out_share_joined)) return true;
   return until == core::never || until - home.client().env().now() >= ttl / 2;

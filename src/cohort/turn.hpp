@@ -13,14 +13,14 @@
 #include "base/environment.hpp"
 
 namespace holdfast::core {
-struct conversation;
+struct claim_record;
 struct failure;
 struct loss_watch;
 }
 
 namespace holdfast::inline v0::detail {
 
-class slot;
+class local_lock;
 
 // The atomics are read by any thread; everything else is guarded by the slot's lock.
 class turn {
@@ -35,7 +35,7 @@ class turn {
   };
   static bool is_loss(fate f) noexcept { return f != fate::held && f != fate::closed; }
 
-  explicit turn(slot& s) noexcept : home(s) {}
+  explicit turn(local_lock& s) noexcept : home(s) {}
   void start_anew() noexcept;  // as freshly made
 
   bool is_of_this_process() const noexcept;
@@ -48,18 +48,18 @@ class turn {
   bool is_held_by_word() const noexcept { return now.load() == fate::held; }  // clock not asked
 
   // What few turns have: limits of their own, and neighbours.
-  struct rarely {
+  struct rare_details {
     core::time_point hold_end = core::never;  // max_hold
     core::time_point own_end = core::never;   // a share that the others' renewals do not extend
     core::time_point began{};                 // where holds are counted, and as what it began
-    lock_mode how{};
+    lock_mode mode{};
     std::uint32_t permits = 1;
     core::loss_watch* watches = nullptr;
     turn* before = nullptr;  // those who hold the same grant
     turn* after = nullptr;
   };
-  rarely& more() {
-    if (!more_) more_ = std::make_unique<rarely>();
+  rare_details& more() {
+    if (!more_) more_ = std::make_unique<rare_details>();
     return *more_;
   }
   bool is_plain() const noexcept { return !more_; }
@@ -68,22 +68,22 @@ class turn {
   }
   turn* next_inside() const noexcept { return more_ ? more_->after : nullptr; }
 
-  slot& home;
+  local_lock& home;
   std::atomic<std::uint32_t> leases{1};  // reacquired leases share their turn
   std::atomic<fate> now{fate::held};
-  std::atomic<bool> is_open{false};  // a share whose holder may let other readers in
+  std::atomic<bool> is_admitting{false};  // a share whose holder may let other readers in
   bool renews : 1 = true;
   bool doubted : 1 = false;
   bool is_share : 1 = false;
   std::atomic<core::time_point> deadline{core::never};
   std::int64_t token = 0;
   core::duration ttl{};
-  core::conversation* of = nullptr;
+  core::claim_record* of = nullptr;
   std::stop_source doubt{std::nostopstate};  // made when somebody asks for the token
   std::stop_source loss{std::nostopstate};
 
  private:
-  std::unique_ptr<rarely> more_;
+  std::unique_ptr<rare_details> more_;
 };
 
 // Why a lease with this turn, or with none, cannot be extended so; code {} when nothing speaks

@@ -15,19 +15,19 @@ struct follower;
 
 // Answered exactly once: the cohort puts it on its list of answered calls under the slot's lock,
 // and the slot calls complete() after it has let go of the lock. From then on the call may be gone.
-struct call {
+struct completion {
   time_point until = never;  // answered by then in any case
   failure why;               // code {} when it went well
-  call* next_answered = nullptr;
+  completion* next_answered = nullptr;
 
   virtual void complete() noexcept = 0;
 
  protected:
-  ~call() = default;
+  ~completion() = default;
 };
 
-struct waiter : call {  // wants a turn
-  ask how;
+struct waiter : completion {  // wants a turn
+  acquire_request request;
   bool renews = true;
   duration max_hold = duration::max();
   time_point asked{};  // when it entered, where that is counted
@@ -43,19 +43,19 @@ struct waiter : call {  // wants a turn
   ~waiter() = default;
 };
 
-struct conversation;
+struct claim_record;
 
-struct inquiry : call {  // wants to know how a renewal or a release went
-  const conversation* about = nullptr;
+struct confirmation : completion {  // wants to know how a renewal or a release went
+  const claim_record* about = nullptr;
   std::uint32_t ticket = 0;  // of the renewal; 0: the release
-  inquiry* after = nullptr;
+  confirmation* after = nullptr;
 
  protected:
-  ~inquiry() = default;
+  ~confirmation() = default;
 };
 
 struct loss_watch
-    : call {  // wants to know when a turn is lost; answered with not_held when it ends
+    : completion {  // wants to know when a turn is lost; answered with not_held when it ends
   detail::turn* on = nullptr;  // while it is in the turn's list
   loss_watch* after = nullptr;
 

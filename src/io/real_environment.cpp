@@ -31,7 +31,7 @@ class environment_of_linux final : public core::environment {
 #ifdef HOLDFAST_WITH_NETWORK
   std::unique_ptr<core::event_loop> make_loop(core::loop_user& user, core::driven_by how,
                                               const char* name) override {
-    return make_asio_loop(user, how, name);
+    return make_event_loop(user, how, name);
   }
 #endif
 };

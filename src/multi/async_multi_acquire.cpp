@@ -10,34 +10,36 @@
 namespace holdfast::inline v0::detail {
 
 // The user's locks may go while an operation on them ends: their slots and clients stay.
-class kept_slots {
+class kept_local_locks {
  public:
-  explicit kept_slots(std::span<const several::asked> all) {
+  explicit kept_local_locks(std::span<const multi_acquire::asked> all) {
     for (const auto& [s, options] : all) {
       client_impl& c = s->client();
       const auto is_this = [&](const auto& known) { return known.get() == &c; };
       if (std::none_of(clients_.begin(), clients_.end(), is_this))
         clients_.push_back(c.shared_from_this());
-      if (c.is_of_this_process()) slots_.emplace_back(s)->add_user();
+      if (c.is_of_this_process()) local_locks_.emplace_back(s)->add_user();
     }
   }
-  kept_slots(const kept_slots&) = delete;
-  ~kept_slots() {
-    for (slot* const s : slots_)
+  kept_local_locks(const kept_local_locks&) = delete;
+  ~kept_local_locks() {
+    for (local_lock* const s : local_locks_)
       if (s->client().is_of_this_process()) s->drop_user();
   }
   const std::vector<std::shared_ptr<client_impl>>& clients() const noexcept { return clients_; }
 
  private:
   std::vector<std::shared_ptr<client_impl>> clients_;
-  std::vector<slot*> slots_;
+  std::vector<local_lock*> local_locks_;
 };
 
 // Its steps end on the user's threads: each answer is told as if it were an operation of its own.
-class async_taking final : public async_operation, public kept_slots, private several {
+class async_multi_acquire final : public async_operation,
+                                  public kept_local_locks,
+                                  private multi_acquire {
  public:
-  async_taking(std::span<const several::asked> all, wait_bound b)
-      : kept_slots(all), several(all, b), is_try_(b.is_try()) {
+  async_multi_acquire(std::span<const multi_acquire::asked> all, wait_bound b)
+      : kept_local_locks(all), multi_acquire(all, b), is_try_(b.is_try()) {
     own_notes();
   }
 
@@ -55,14 +57,14 @@ class async_taking final : public async_operation, public kept_slots, private se
     step_answered();
   }
   void withdraw() noexcept override {
-    several::withdraw();
+    multi_acquire::withdraw();
     for (const auto& c : clients()) see_to(*c);
   }
   bool is_over() const noexcept { return is_over_; }
   lease_set result(std::error_code& code) {
     const bool well = !why().code || (is_try_ && why().code == outcome::busy);
     code = well ? std::error_code() : why().code;
-    return why().code ? lease_set() : together::set_of(*this);
+    return why().code ? lease_set() : multi_access::set_of(*this);
   }
 
  private:
@@ -78,27 +80,30 @@ class async_taking final : public async_operation, public kept_slots, private se
   std::shared_ptr<async_operation> self_;  // until it is answered
 };
 
-std::shared_ptr<async_taking> taking_of(const multi_mutex& m, const acquire_call& c) {
-  return std::make_shared<async_taking>(together::asked_of(together::locks_of(m), c), c.bound);
+std::shared_ptr<async_multi_acquire> taking_of(const multi_mutex& m, const acquire_call& c) {
+  return std::make_shared<async_multi_acquire>(multi_access::asked_of(multi_access::locks_of(m), c),
+                                               c.bound);
 }
 
-std::shared_ptr<async_taking> taking_of(const client& from, const lock_names& names,
-                                        const acquire_call& c) {
+std::shared_ptr<async_multi_acquire> taking_of(const client& from, const lock_names& names,
+                                               const acquire_call& c) {
   const named_locks locks(from, names);
-  return std::make_shared<async_taking>(together::asked_of(locks.all(), c), c.bound);
+  return std::make_shared<async_multi_acquire>(multi_access::asked_of(locks.all(), c), c.bound);
 }
 
-async_op step_of(const std::shared_ptr<async_taking>& t, answer_to a) {
+async_op step_of(const std::shared_ptr<async_multi_acquire>& t, answer_to a) {
   t->tells(std::move(a));
   return t;
 }
 
-void withdraw(async_taking& t) noexcept { t.withdraw(); }
+void withdraw(async_multi_acquire& t) noexcept { t.withdraw(); }
 
-bool is_over(const async_taking& t) noexcept { return t.is_over(); }
+bool is_over(const async_multi_acquire& t) noexcept { return t.is_over(); }
 
-lease_set result_of(async_taking& t, std::error_code& code) { return t.result(code); }
+lease_set result_of(async_multi_acquire& t, std::error_code& code) { return t.result(code); }
 
-std::vector<std::shared_ptr<client_impl>> clients_of(const async_taking& t) { return t.clients(); }
+std::vector<std::shared_ptr<client_impl>> clients_of(const async_multi_acquire& t) {
+  return t.clients();
+}
 
 }  // namespace holdfast::inline v0::detail

@@ -24,9 +24,9 @@ struct blocked_step {
 };
 
 // The caller's thread takes them. It does the work of the store that it waits for, where it can.
-class blocked_several final : public several {
+class blocked_multi_acquire final : public multi_acquire {
  public:
-  using several::several;
+  using multi_acquire::multi_acquire;
   void run(std::stop_token stop) {
     const std::stop_callback on_stop(std::move(stop), [this] { withdraw(); });
     for (step_.emplace(); !advance(); step_.emplace()) {
@@ -43,26 +43,26 @@ class blocked_several final : public several {
 
 }  // namespace
 
-void together::refuse_none_or_twins(std::span<exclusive_lockable* const> locks) {
+void multi_access::refuse_none_or_twins(std::span<exclusive_lockable* const> locks) {
   if (locks.empty())
     core::fail(errc::bad_option, "multi_mutex", "no lock is named; name at least one");
-  const auto same = [](slot& a, slot& b) {
+  const auto same = [](local_lock& a, local_lock& b) {
     const std::string_view store = a.client().place();  // each client of "memory:" has its own
     return &a == &b || (a.name() == b.name() && store == b.client().place() && store != "memory:");
   };
   for (std::size_t i = 0; i < locks.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
-      slot& home = locks[i]->state_->home;
+      local_lock& home = locks[i]->state_->home;
       if (!same(home, locks[j]->state_->home)) continue;
       home.fail("multi_mutex", {errc::bad_option, "it is given twice; name each lock once"});
     }
 }
 
-std::vector<std::pair<slot*, acquire_options>> together::asked_of(
+std::vector<std::pair<local_lock*, acquire_options>> multi_access::asked_of(
     std::span<exclusive_lockable* const> locks, const acquire_call& c) {
   if (locks.empty())
     core::fail(errc::bad_option, "acquire", "the multi_mutex was moved from: it has no locks");
-  std::vector<std::pair<slot*, acquire_options>> out;
+  std::vector<std::pair<local_lock*, acquire_options>> out;
   for (const exclusive_lockable* const l : locks)
     out.emplace_back(&l->state_->home, options_of(c, l->state_->defaults.get()));
   return out;
@@ -70,33 +70,33 @@ std::vector<std::pair<slot*, acquire_options>> together::asked_of(
 
 named_locks::named_locks(const client& c, const lock_names& names) {
   for (const std::string& name : names) all_.push_back(&locks_.emplace_back(c, name));
-  together::refuse_none_or_twins(all_);
+  multi_access::refuse_none_or_twins(all_);
 }
 
-lease_set together::take(std::span<exclusive_lockable* const> locks, acquire_call c) {
+lease_set multi_access::take(std::span<exclusive_lockable* const> locks, acquire_call c) {
   const auto asked = asked_of(locks, c);
-  const patience how_long(c.bound, std::move(c.stop));
+  const wait_terms how_long(c.bound, std::move(c.stop));
   if (c.ec) c.ec->clear();
-  blocked_several taking(asked, how_long.bound());
+  blocked_multi_acquire taking(asked, how_long.bound());
   taking.run(how_long.stop());
   if (!taking.why().code) return set_of(taking);
   how_long.refuse(taking.at(), taking.why(), c.ec);
   return {};
 }
 
-void together::extend(std::span<const lease> all, std::chrono::milliseconds ttl,
-                      std::error_code* ec) {
+void multi_access::extend(std::span<const lease> all, std::chrono::milliseconds ttl,
+                          std::error_code* ec) {
   if (ec) ec->clear();
   core::failure first;
-  slot* at = nullptr;
-  const auto note = [&](slot& home, core::failure why) {
+  local_lock* at = nullptr;
+  const auto note = [&](local_lock& home, core::failure why) {
     if (!why.code || at) return;
     first = std::move(why);
     at = &home;
   };
   struct renewal {
-    slot* home;
-    core::blocked_inquiry answer;
+    local_lock* home;
+    core::blocked_confirmation answer;
   };
   std::deque<renewal> begun;
   for (const lease& l : all) {
@@ -118,13 +118,13 @@ void together::extend(std::span<const lease> all, std::chrono::milliseconds ttl,
 }
 
 // All at once, then their answers.
-std::error_code together::release(std::vector<lease>& all) noexcept {
+std::error_code multi_access::release(std::vector<lease>& all) noexcept {
   std::error_code first;
   const auto note = [&](std::error_code code) { first = first ? first : code; };
   struct parting {
-    slot* home;
+    local_lock* home;
     std::error_code lost;
-    core::blocked_inquiry answer;
+    core::blocked_confirmation answer;
   };
   std::deque<parting> leaving;
   for (lease& l : all) {

@@ -69,19 +69,19 @@ std::stop_token lease_set::lost() const { return first_of(signal::loss); }
 
 void lease_set::extend(std::chrono::milliseconds ttl) {
   if (members_.empty()) lease().extend(ttl);
-  detail::together::extend(members_, ttl, nullptr);
+  detail::multi_access::extend(members_, ttl, nullptr);
 }
 
 void lease_set::extend(std::chrono::milliseconds ttl, std::error_code& ec) {
   if (members_.empty()) return lease().extend(ttl, ec);
-  detail::together::extend(members_, ttl, &ec);
+  detail::multi_access::extend(members_, ttl, &ec);
 }
 
 void lease_set::release(std::error_code& ec) noexcept {
   ec = members_.empty() ? make_error_code(errc::not_held) : std::error_code();
   if (ec) return;
   watch_.reset();
-  ec = detail::together::release(members_);
+  ec = detail::multi_access::release(members_);
 }
 
 void lease_set::release() {
@@ -96,7 +96,7 @@ void lease_set::unlock() noexcept {
 }
 
 // Whatever needs memory comes first: a turn that is taken out must have an owner.
-lease_set detail::together::set_of(several& all) {
+lease_set detail::multi_access::set_of(multi_acquire& all) {
   lease_set out;
   out.watch_ = std::make_unique<lease_set::watch>();
   out.members_.reserve(all.size());
@@ -104,16 +104,17 @@ lease_set detail::together::set_of(several& all) {
   return out;
 }
 
-std::vector<lease> detail::together::members_of(lease_set&& all) noexcept {
+std::vector<lease> detail::multi_access::members_of(lease_set&& all) noexcept {
   all.watch_.reset();
   return std::move(all.members_);
 }
 
-const std::vector<exclusive_lockable*>& detail::together::locks_of(const multi_mutex& m) noexcept {
+const std::vector<exclusive_lockable*>& detail::multi_access::locks_of(
+    const multi_mutex& m) noexcept {
   return m.members_;
 }
 
-void multi_mutex::check() const { detail::together::refuse_none_or_twins(members_); }
+void multi_mutex::check() const { detail::multi_access::refuse_none_or_twins(members_); }
 
 bool multi_mutex::lock_within(detail::wait_bound bound) {
   if (current_) {
@@ -125,14 +126,14 @@ bool multi_mutex::lock_within(detail::wait_bound bound) {
 }
 
 lease_set multi_mutex::take(detail::acquire_call c) const {
-  return detail::together::take(members_, std::move(c));
+  return detail::multi_access::take(members_, std::move(c));
 }
 
 lease_set client::take_all(const lock_names& names, detail::acquire_call c) const {
   std::error_code* const ec = c.ec;
   return core::in_either_form(ec, [&] {
     const detail::named_locks locks(*this, names);
-    return detail::together::take(locks.all(), std::move(c));
+    return detail::multi_access::take(locks.all(), std::move(c));
   });
 }
 

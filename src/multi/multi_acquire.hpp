@@ -39,12 +39,12 @@ class named_locks {
 //
 // Since all wait in one order, two callers never wait for each other. When one was lost while the
 // others were waited for, all are given back and asked for again, but not for ever.
-class several {
+class multi_acquire {
  public:
   // Each is asked for exclusively, as its options say; their notes are the caller's.
-  using asked = std::pair<slot*, acquire_options>;
-  several(std::span<const asked> in_any_order, wait_bound);
-  several(const several&) = delete;
+  using asked = std::pair<local_lock*, acquire_options>;
+  multi_acquire(std::span<const asked> in_any_order, wait_bound);
+  multi_acquire(const multi_acquire&) = delete;
 
   // Begins the next step: step_answered() follows, perhaps from inside. True: it is over instead.
   bool advance();
@@ -55,10 +55,10 @@ class several {
   std::vector<turn*> take();  // in the order given; empty when there is a reason
   std::size_t size() const noexcept { return in_order_.size(); }
   const core::failure& why() const noexcept { return why_; }
-  slot& at() const noexcept { return *at_; }  // which lock the reason is about
+  local_lock& at() const noexcept { return *at_; }  // which lock the reason is about
 
  protected:
-  ~several();
+  ~multi_acquire();
   void own_notes();  // the caller's may go
   // Between steps: what it has already of the one at that place of the order given, or null.
   turn* had(std::size_t place) const noexcept;
@@ -69,14 +69,15 @@ class several {
   virtual void step_answered() noexcept = 0;
 
  private:
-  enum class step : unsigned char { none, together, in_turn };
-  struct asking final : core::waiter {
-    asking(several& o, slot& h, std::size_t p) noexcept : of(o), home(h), place(p) {}
-    void complete() noexcept override { of.heard(granted != nullptr); }
+  enum class step : unsigned char { none, multi_access, in_turn };
+  struct member_request final : core::waiter {
+    member_request(multi_acquire& o, local_lock& h, std::size_t p) noexcept
+        : of(o), home(h), place(p) {}
+    void complete() noexcept override { of.on_answer(granted != nullptr); }
 
-    several& of;
-    slot& home;
-    request wants;
+    multi_acquire& of;
+    local_lock& home;
+    checked_request wants;
     std::string own_note;
     const std::size_t place;  // in the order given
     bool is_begun = false;    // in this step
@@ -85,21 +86,21 @@ class several {
   static std::vector<std::size_t> order_of(std::span<const asked>);
   bool is_of_this_process() const noexcept;
   void forget_all() noexcept;
-  bool can_gather() const;
+  bool can_lock_all() const;
   void begin_step();
-  void begin(asking&, core::gathering);
-  void heard(bool granted) noexcept;
+  void begin(member_request&, core::lock_group);
+  void on_answer(bool granted) noexcept;
   void one_less() noexcept;
   void end_step() noexcept;
-  void end(asking&) noexcept;
-  void ask_again();
+  void end(member_request&) noexcept;
+  void start_over();
   bool all_held() const noexcept;
-  void let_all_go() noexcept;
-  void refuse(core::failure, slot&) noexcept;
+  void release_all() noexcept;
+  void refuse(core::failure, local_lock&) noexcept;
 
   const wait_bound bound_;
   core::time_point until_ = core::never;
-  std::deque<asking> in_order_;
+  std::deque<member_request> in_order_;
   std::size_t next_ = 0;  // so many of them are had
   step now_ = step::none;
   int rounds_ = 0;
@@ -107,7 +108,7 @@ class several {
   std::atomic<bool> is_in_vain_{false};       // the step: somebody was refused
   std::atomic<bool> is_withdrawn_{false};
   core::failure why_;
-  slot* at_ = nullptr;
+  local_lock* at_ = nullptr;
 };
 
 }  // namespace holdfast::inline v0::detail

@@ -24,20 +24,20 @@ struct reach {               // of a store, as far as is known
   std::uint64_t reconnects = 0;  // how often all connections were there again after one was lost
 };
 
-struct inspection {  // the answer to inspect()
-  virtual void found(std::vector<holder>) = 0;
-  virtual void failed(failure) = 0;
+struct holders_handler {  // the answer to inspect()
+  virtual void on_holders(std::vector<holder>) = 0;
+  virtual void on_failed(failure) = 0;
 
  protected:
-  ~inspection() = default;
+  ~holders_handler() = default;
 };
 
-struct verdict {                       // the answer to break_lock() and write_guarded()
-  virtual void decided(bool yes) = 0;  // break_lock: it was held by the one seen
-  virtual void failed(failure) = 0;
+struct decision_handler {                 // the answer to break_lock() and write_guarded()
+  virtual void on_decided(bool yes) = 0;  // break_lock: it was held by the one seen
+  virtual void on_failed(failure) = 0;
 
  protected:
-  ~verdict() = default;
+  ~decision_handler() = default;
 };
 
 struct guarded_write {   // for redis_guard
@@ -54,26 +54,28 @@ class backend {
   // The name is copied. One claim asks for one mode at a time, as each ask says.
   virtual std::unique_ptr<claim> open(std::string_view name, claim_sink&) = 0;
   // Whether asks for these locks can be granted all or none in one step.
-  virtual bool can_gather(std::span<const std::string_view>) const { return false; }
+  virtual bool can_lock_all(std::span<const std::string_view>) const { return false; }
   // Whether read_reach() would tell of trouble. Takes no lock: called with the core's held.
   virtual bool is_out() const noexcept { return false; }
   // Called with the core's locks held: takes none under which the core is called.
   virtual reach read_reach() { return {}; }
   // A caller's time is nearly over: what is to be tried again later is tried now.
   virtual void hurry() noexcept {}
-  virtual void flush() {}                              // lets a transport send what was collected
-  virtual driver* lend() noexcept { return nullptr; }  // null: callers just block
-  virtual void inspect(std::string_view prefix, inspection&) = 0;
-  virtual void holders(std::string_view name, inspection&) = 0;  // of one lock, all others unasked
+  virtual void flush() {}  // lets a transport send what was collected
+  virtual caller_driver* driver() noexcept { return nullptr; }  // null: callers just block
+  virtual void inspect(std::string_view prefix, holders_handler&) = 0;
+  virtual void holders(std::string_view name,
+                       holders_handler&) = 0;  // of one lock, all others unasked
   // Removes what locks that nobody uses have left at the store. How many locks that were.
   virtual std::size_t remove_unused(failure& why) {
     why = {errc::unsupported, "locks that nobody uses leave nothing behind here"};
     return 0;
   }
-  virtual void break_lock(std::string_view name, std::string_view holder_seen, verdict&) = 0;
+  virtual void break_lock(std::string_view name, std::string_view holder_seen,
+                          decision_handler&) = 0;
   // Writes a value at the store if the guard beside it admits the token or the owner.
-  virtual void write_guarded(const guarded_write&, verdict& to) {
-    to.failed({errc::unsupported, "this backend keeps no values; use a client of a redis: URL"});
+  virtual void write_guarded(const guarded_write&, decision_handler& to) {
+    to.on_failed({errc::unsupported, "this backend keeps no values; use a client of a redis: URL"});
   }
   // Answers what is asked by then, then nothing more. True: the store has confirmed that nothing of
   // this client is left, also where a claim ended with outcome_unknown. False: it is not known.

@@ -4,7 +4,6 @@
 
 namespace holdfast::core {
 
-using mode = lock_mode;
 enum class bound_to : unsigned char { ttl, session, connection, process };  // who ends a grant
 enum class order : unsigned char { fifo, none };
 enum class wanted_by : unsigned char {
@@ -13,13 +12,13 @@ enum class wanted_by : unsigned char {
   silent,  // cannot tell: somebody is always taken to wait
 };
 
-constexpr unsigned bit_of(mode m) noexcept { return 1u << static_cast<unsigned>(m); }
+constexpr unsigned bit_of(lock_mode m) noexcept { return 1u << static_cast<unsigned>(m); }
 
 struct capabilities {
   bound_to life = bound_to::ttl;
   order queue = order::none;
   wanted_by wanted = wanted_by::silent;
-  unsigned modes = bit_of(mode::exclusive);
+  unsigned modes = bit_of(lock_mode::exclusive);
   bool tokens = true;      // every grant has a number
   bool durable = false;    // grants and numbers outlive the process
   bool processes = false;  // excludes other processes

@@ -37,27 +37,28 @@ namespace holdfast::core {
 // Asks of several claims of one backend, each with one_attempt, that are granted all or none: in
 // one step at the store, once so many of them were said. Claims that must not wait for the others
 // any more are cancelled. A value: who asked may be gone when the verb is said.
-struct gathering {
+struct lock_group {
   std::uint32_t members = 0;  // 0: it is asked for alone
   std::uint32_t id = 0;       // of this process
 
-  static gathering of(std::uint32_t members) noexcept {
+  static lock_group of(std::uint32_t members) noexcept {
     static std::atomic<std::uint32_t> last = 0;
     return {members, last.fetch_add(1, std::memory_order_relaxed) + 1};
   }
   explicit operator bool() const noexcept { return members != 0; }
-  bool operator==(const gathering&) const noexcept = default;
+  bool operator==(const lock_group&) const noexcept = default;
 };
 
-struct ask {                 // one acquire
+struct acquire_request {     // one acquire
   bool one_attempt = false;  // refused with timed_out when somebody else holds the lock
   duration ttl{};
   std::string_view note{};  // copied before the verb returns
-  mode how = mode::exclusive;
+  lock_mode mode = lock_mode::exclusive;
   std::uint32_t permits = 1;  // permit: how many at once
-  std::uint32_t of = 0;       // permit: of so many; refused with mismatch when others say otherwise
-  gathering with{};           // only of backends that said can_gather()
-  time_point at{};            // the clock just before, where it was read
+  std::uint32_t total_permits =
+      0;               // permit: of so many; refused with mismatch when others say otherwise
+  lock_group group{};  // only of backends that said can_gather()
+  time_point at{};     // the clock just before, where it was read
 };
 
 struct grant {
@@ -66,36 +67,37 @@ struct grant {
   time_point deadline = never;  // from before the request was sent; `never` unless bound to ttl
   time_point seen{};            // the clock when the answer arrived; only with a deadline
   bool others_wait = false;     // somebody waits at the store already
-  bool handed = false;  // handed over for a short window: the first turn starts at once, and is
-                        // renewed before the window ends
+  bool provisional =
+      false;  // provisional over for a short window: the first turn starts at once, and is
+              // renewed before the window ends
   bool line_unseen = false;  // somebody may wait of whom the grant could not tell: see peek_line()
 };
 
 class claim_sink {
  public:
-  virtual void granted(const grant&) = 0;
-  virtual void refused(failure) = 0;  // timed_out: one attempt, and another holds the lock
-  virtual void moved(time_point deadline, std::uint32_t ticket) = 0;
+  virtual void on_granted(const grant&) = 0;
+  virtual void on_refused(failure) = 0;  // timed_out: one attempt, and another holds the lock
+  virtual void on_extended(time_point deadline, std::uint32_t ticket) = 0;
   // The store's own word. lost: another owner has it; not_held: nobody; timed_out: it ran out.
-  virtual void lost(std::error_code) = 0;
-  virtual void wanted() = 0;
-  virtual void ended(failure) = 0;  // code {}: released or withdrawn; not_held: the store had
-                                    // another owner; outcome_unknown: left to run out
+  virtual void on_lost(std::error_code) = 0;
+  virtual void on_wanted() = 0;
+  virtual void on_ended(failure) = 0;  // code {}: released or withdrawn; not_held: the store had
+                                       // another owner; outcome_unknown: left to run out
 
  protected:
   ~claim_sink() = default;
 };
 
 class claim;
-struct succession {  // who asks next, in the same write as a release
+struct successor {  // who asks next, in the same write as a release
   claim* who = nullptr;
-  ask how;
+  acquire_request request;
 };
 
 class claim {
  public:
   virtual ~claim() = default;  // only when it is as new
-  virtual void acquire(const ask&) = 0;
+  virtual void acquire(const acquire_request&) = 0;
   virtual void cancel() = 0;
   virtual void renew(duration ttl, std::uint32_t ticket) = 0;
   // While held exclusively, once: from here on it is a share, under the same number. Where a store
@@ -105,7 +107,7 @@ class claim {
   // of them to ask for the lock, and that one may be lost.
   virtual void peek_line() {}
   virtual void release(
-      const succession* next) = 0;  // next: as release(), then next->who->acquire(next->how)
+      const successor* next) = 0;  // next: as release(), then next->who->acquire(next->how)
   virtual bool others_wait() { return true; }  // wanted_by::poll; by the holder, while held
   // While held: whom a guard compares. As inspect() shows it; of readers that hold it together the
   // id of all of them, which break_lock() takes too.

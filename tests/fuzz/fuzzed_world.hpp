@@ -44,7 +44,7 @@ class stream final : public core::stream {
 };
 
 // Time stands still but when nothing else can happen; then it moves on to the next alarm.
-class world final : public core::environment, public core::driver {
+class world final : public core::environment, public core::caller_driver {
  public:
   explicit world(std::span<const std::uint8_t> input) : left_(input) {}
   core::time_point now() noexcept override { return time_.now(); }
@@ -120,9 +120,9 @@ class loop final : public core::event_loop {
     world_.streams.push_back(made.get());
     return made;
   }
-  void collected(bool) noexcept override {}
+  void request_flush(bool) noexcept override {}
   void attend() noexcept override {}
-  core::driver* lend() noexcept override { return lends_ ? &world_ : nullptr; }
+  core::caller_driver* driver() noexcept override { return lends_ ? &world_ : nullptr; }
   void forked() noexcept override {}
 
  private:

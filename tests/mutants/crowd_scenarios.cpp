@@ -6,7 +6,6 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mode;
 using core::mutant;
 using memory::party;
 using namespace std::chrono_literals;
@@ -19,9 +18,9 @@ struct stage {
 std::string no_reader_passes_a_writer() {
   stage s;
   party reader(s.store, s.env), writer(s.store, s.env), late(s.store, s.env);
-  reader.claim->acquire({.ttl = 10s, .how = mode::shared});
+  reader.claim->acquire({.ttl = 10s, .mode = lock_mode::shared});
   writer.acquire();
-  late.claim->acquire({.one_attempt = true, .ttl = 10s, .how = mode::shared});
+  late.claim->acquire({.one_attempt = true, .ttl = 10s, .mode = lock_mode::shared});
   if (reader.heard.news() != "gw") return "the reader did not hear that it is wanted";
   return late.heard.news() == "r" ? "" : "readers that come and go keep a writer out for ever";
 }
@@ -29,7 +28,7 @@ std::string no_reader_passes_a_writer() {
 std::string a_dead_reader_goes() {
   stage s;
   party reader(s.store, s.env), writer(s.store, s.env);
-  reader.claim->acquire({.ttl = 10s, .how = mode::shared});
+  reader.claim->acquire({.ttl = 10s, .mode = lock_mode::shared});
   reader.sever(true);
   writer.acquire();
   s.env.advance(11s);
@@ -39,9 +38,9 @@ std::string a_dead_reader_goes() {
 std::string a_dead_holders_permits_come_back() {
   stage s;
   party holder(s.store, s.env), next(s.store, s.env);
-  holder.claim->acquire({.ttl = 10s, .how = mode::permit, .permits = 2, .of = 3});
+  holder.claim->acquire({.ttl = 10s, .mode = lock_mode::permit, .permits = 2, .total_permits = 3});
   holder.sever(true);
-  next.claim->acquire({.ttl = 10s, .how = mode::permit, .permits = 2, .of = 3});
+  next.claim->acquire({.ttl = 10s, .mode = lock_mode::permit, .permits = 2, .total_permits = 3});
   s.env.advance(11s);
   return next.heard.news() == "g" ? "" : "permits are lost with their holder";
 }

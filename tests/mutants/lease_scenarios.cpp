@@ -108,7 +108,7 @@ std::string a_release_answers_the_renewal_before_it() {
   scene s;
   auto held = s.acquire(s.open("ttl=60s&op-timeout=1h"))->result();
   s.store.set_latency(10s);
-  core::blocked_inquiry renewal;
+  core::blocked_confirmation renewal;
   detail::turn& mine = *detail::async_operation::turn_of(held);
   mine.home.begin_extend(mine, 60s, renewal);
   held.unlock();

@@ -16,14 +16,14 @@ class silent_server final : public io::engine, public core::loop_user {
   void run_once(core::duration) noexcept override {}
   void interrupt() noexcept override {}
   void flush() noexcept override {}
-  bool expects() const noexcept override { return true; }
+  bool has_pending_replies() const noexcept override { return true; }
 };
 
 // Two threads await replies. The first one is made the leader, and another thread answers it, both
 // before it has come to sleep.
 std::string the_second_leads_when_the_first_has_its_answer() {
   silent_server server;
-  io::baton baton(server, server, false);
+  io::leader_followers baton(server, server, false);
   core::parker first, second;
   core::follower one(first), two(second);
   baton.enlist(one);
@@ -40,7 +40,7 @@ std::string the_second_leads_when_the_first_has_its_answer() {
 // A thread waits for another of its client. What the server says meanwhile is for others to read.
 std::string a_local_waiter_sleeps() {
   silent_server server;
-  io::baton baton(server, server, false);
+  io::leader_followers baton(server, server, false);
   core::parker parker;
   core::follower waiter(parker);
   bool leads = false;

@@ -17,8 +17,8 @@ constexpr core::capabilities abilities{
     .life = core::bound_to::process,
     .queue = core::order::none,
     .wanted = core::wanted_by::poll,
-    .modes = core::bit_of(core::mode::exclusive) | core::bit_of(core::mode::shared) |
-             core::bit_of(core::mode::permit),
+    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
+             core::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
     .processes = true,
@@ -80,18 +80,18 @@ class file_backend final : public core::backend {
     return std::make_unique<file_claim>(folder_, threads_, env_, me_, name, sink);
   }
 
-  void inspect(std::string_view prefix, core::inspection& answer) override {
+  void inspect(std::string_view prefix, core::holders_handler& answer) override {
     core::failure why;
-    auto all = take_census(folder_, prefix, env_.wall(), why);
-    if (why.code) return answer.failed(std::move(why));
-    answer.found(std::move(all));
+    auto all = scan_holders(folder_, prefix, env_.wall(), why);
+    if (why.code) return answer.on_failed(std::move(why));
+    answer.on_holders(std::move(all));
   }
 
-  void holders(std::string_view name, core::inspection& answer) override {
+  void holders(std::string_view name, core::holders_handler& answer) override {
     core::failure why;
     auto all = find_holders(folder_, name, env_.wall(), why);
-    if (why.code) return answer.failed(std::move(why));
-    answer.found(std::move(all));
+    if (why.code) return answer.on_failed(std::move(why));
+    answer.on_holders(std::move(all));
   }
 
   std::size_t remove_unused(core::failure& why) override {
@@ -101,15 +101,16 @@ class file_backend final : public core::backend {
       return 0;
     }
     const auto removed = folder_.unused.remove_all(env_.wall());
-    if (!removed) why = complaint("list the lock directory", folder_.place.path(), errno);
+    if (!removed) why = error_text("list the lock directory", folder_.place.path(), errno);
     return removed.value_or(0);
   }
 
-  void break_lock(std::string_view name, std::string_view, core::verdict& answer) override {
+  void break_lock(std::string_view name, std::string_view,
+                  core::decision_handler& answer) override {
     core::failure why;
     const auto found = find_holders(folder_, name, env_.wall(), why);
-    if (why.code) return answer.failed(std::move(why));
-    if (found.empty()) return answer.failed({errc::unsupported, "nobody holds the lock"});
+    if (why.code) return answer.on_failed(std::move(why));
+    if (found.empty()) return answer.on_failed({errc::unsupported, "nobody holds the lock"});
     std::string text = "the kernel keeps this lock and nobody can take it away: end ";
     for (const holder& h : found) {
       if (&h != &found.front()) text += ", ";
@@ -117,7 +118,7 @@ class file_backend final : public core::backend {
       if (h.host != me_.host) text += " on " + h.host;
     }
     text += ", and what was left running with the lock (fuser " + path_to(name) + " names all)";
-    answer.failed({errc::unsupported, std::move(text)});
+    answer.on_failed({errc::unsupported, std::move(text)});
   }
 
   bool close(core::time_point until) override {

@@ -30,14 +30,14 @@ file_claim::~file_claim() {
 }
 
 // What the records of this claim say. False with the trouble told: it cannot be asked for.
-bool file_claim::describe(const core::ask& how) {
-  const bool counts = how.how == core::mode::permit;
-  const kind as{how.how, counts ? how.permits : 0, counts ? how.of : 0};
+bool file_claim::describe(const core::acquire_request& how) {
+  const bool counts = how.mode == lock_mode::permit;
+  const kind as{how.mode, counts ? how.permits : 0, counts ? how.total_permits : 0};
   if (counts && (as.permits == 0 || as.permits > as.of || as.of > permits_max)) {
     trouble_ = {errc::bad_option, "ask for one permit at least, and for no more than there are"};
     return false;
   }
-  if (how.how != core::mode::exclusive && place_.remote()) {
+  if (how.mode != lock_mode::exclusive && place_.remote()) {
     trouble_ = {errc::unsupported, "a lock in " + place_.path() +
                                        " cannot be shared: on a network file system the kernel "
                                        "makes one lock of two; name a local directory"};
@@ -50,8 +50,8 @@ bool file_claim::describe(const core::ask& how) {
   return true;
 }
 
-void file_claim::start(const core::ask& how, bool behind) {
-  if (!describe(how)) return sink_.refused(trouble_);
+void file_claim::start(const core::acquire_request& how, bool behind) {
+  if (!describe(how)) return sink_.on_refused(trouble_);
   may_pass_ = false;
   const recipe::wish wish{how.one_attempt, behind, file_.is_open(), as_};
   const action next = carry_out(recipe_.acquire(wish), nullptr);
@@ -98,9 +98,9 @@ action file_claim::carry_out(action next, interrupter* blocks) {
         break;
       case action::guard: next = recipe_.on(guard(blocks)); break;
       case action::look: next = look(); break;
-      case action::sit: {
-        const auto a = file_.sit(as_);
-        next = recipe_.on(a == lock_file::attempt::locked ? event::seated
+      case action::claim_bytes: {
+        const auto a = file_.claim_bytes(as_);
+        next = recipe_.on(a == lock_file::attempt::locked ? event::claimed
                           : a == lock_file::attempt::busy ? event::full
                                                           : of(a));
         break;
@@ -134,22 +134,22 @@ event file_claim::of(lock_file::attempt a) {
 }
 
 event file_claim::try_lock() {
-  return of(as_.how == core::mode::exclusive ? file_.try_lock() : file_.try_share());
+  return of(as_.how == lock_mode::exclusive ? file_.try_lock() : file_.try_share());
 }
 
 event file_claim::try_unprobed() {
-  const event e = of(file_.try_unprobed(as_.how != core::mode::exclusive));
+  const event e = of(file_.try_unprobed(as_.how != lock_mode::exclusive));
   return e == event::busy && is_another_kind() ? event::another : e;
 }
 
 // Of a lock that was found busy. To those that ask for permits only one who has it alone is busy;
 // it has written its record a moment after it had the lock.
 bool file_claim::is_another_kind() {
-  if (as_.how == core::mode::permit) {
+  if (as_.how == lock_mode::permit) {
     trouble_ = another_kind({}, as_);
     return file_.was_exclusive();
   }
-  if (as_.how == core::mode::shared) return false;
+  if (as_.how == lock_mode::shared) return false;
   const auto held = file_.shared_by_others();
   if (!held || held->of == as_.of) return false;
   trouble_ = another_kind(*held, as_);
@@ -163,8 +163,8 @@ action file_claim::look() {
     trouble_ = file_.trouble();
     return recipe_.on(event::failed);
   }
-  if (as_.how != core::mode::exclusive) {
-    seen->taken = file_.seating().next_taken(0).count > 0;
+  if (as_.how != lock_mode::exclusive) {
+    seen->taken = file_.bytes().next_taken(0).count > 0;
     seen->others_first = !may_pass_ && others_come_first();
     trouble_ = another_kind(seen->as, as_);  // perhaps
   }
@@ -188,11 +188,13 @@ void file_claim::stop_waiting(stopping why) noexcept {
   if (blocked_) blocked_->interrupt();
 }
 
-void file_claim::renew(core::duration, std::uint32_t ticket) { sink_.moved(core::never, ticket); }
+void file_claim::renew(core::duration, std::uint32_t ticket) {
+  sink_.on_extended(core::never, ticket);
+}
 
-void file_claim::release(const core::succession* next) {
+void file_claim::release(const core::successor* next) {
   file_claim* const heir = next ? static_cast<file_claim*>(next->who) : nullptr;
-  const core::ask how = next ? next->how : core::ask{};
+  const core::acquire_request how = next ? next->request : core::acquire_request{};
   const std::int64_t number = recipe_.number();
   // Announced before anybody else can hold the lock: the next holder is to see it.
   if (heir && !how.one_attempt && heir->describe(how)) heir->announce_early();
@@ -215,11 +217,13 @@ void file_claim::close_file() noexcept {
 // Nothing of this claim may be touched after the sink was told: it may be gone.
 void file_claim::deliver(action what) {
   withdraw();
-  if (what == action::grant) return sink_.granted({.number = recipe_.number()});
+  if (what == action::grant) return sink_.on_granted({.number = recipe_.number()});
   if (files_.open_count() > idle_files_max) close_file();
-  if (what == action::refuse) return sink_.refused(refusal(recipe_.why(), file_.path(), trouble_));
-  if (stopping_ == stopping::closed) return sink_.refused({errc::closed, "the client was closed"});
-  sink_.ended({});
+  if (what == action::refuse)
+    return sink_.on_refused(refusal(recipe_.why(), file_.path(), trouble_));
+  if (stopping_ == stopping::closed)
+    return sink_.on_refused({errc::closed, "the client was closed"});
+  sink_.on_ended({});
 }
 
 }  // namespace holdfast::file

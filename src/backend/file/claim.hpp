@@ -28,10 +28,10 @@ class file_claim final : public core::claim, private blocking_job {
              core::claim_sink&);
   ~file_claim() override;
 
-  void acquire(const core::ask& how) override { start(how, false); }
+  void acquire(const core::acquire_request& how) override { start(how, false); }
   void cancel() override;
   void renew(core::duration ttl, std::uint32_t ticket) override;
-  void release(const core::succession* next) override;
+  void release(const core::successor* next) override;
   bool others_wait() override;
   int native_handle() const noexcept override { return file_.get(); }
 
@@ -42,8 +42,8 @@ class file_claim final : public core::claim, private blocking_job {
   void answer() override { deliver(decided_); }
   void stop() noexcept override { stop_waiting(stopping::closed); }
 
-  void start(const core::ask&, bool behind);
-  bool describe(const core::ask&);
+  void start(const core::acquire_request&, bool behind);
+  bool describe(const core::acquire_request&);
   void enqueue();
   action carry_out(action, interrupter*);
   event try_lock();
@@ -89,7 +89,7 @@ class file_claim final : public core::claim, private blocking_job {
   bool announced_here_ = false;  // in the lock file, as one that waits for a share of it
   bool first_in_line_ = false;   // of those that wait for permits
   bool may_pass_ = false;        // others that wait
-  bell bell_;
+  release_notice bell_;
   std::int64_t released_ = 0;  // by another claim of this client, a moment ago
   unsigned openings_ = 0;
 

@@ -52,11 +52,11 @@ event file_claim::wait(interrupter& thread) {
                 "default disposition, or raise the limit of pending signals (ulimit -i)"};
     return event::failed;
   }
-  if (as_.how != core::mode::exclusive) released_ = 0;
+  if (as_.how != lock_mode::exclusive) released_ = 0;
   switch (as_.how) {
-    case core::mode::shared: return wait_to_share(thread);
-    case core::mode::permit: return wait_for_permits(thread);
-    case core::mode::exclusive: break;
+    case lock_mode::shared: return wait_to_share(thread);
+    case lock_mode::permit: return wait_for_permits(thread);
+    case lock_mode::exclusive: break;
   }
   const event e = wait_alone(thread);
   withdraw();
@@ -70,7 +70,7 @@ event file_claim::wait_alone(interrupter& thread) {
       announced_ = done == waiters_file::outcome::done;
       if (done == waiters_file::outcome::interrupted) continue;
       if (done == waiters_file::outcome::failed) {
-        trouble_ = complaint("lock", file_.waiters().path(), errno);
+        trouble_ = error_text("lock", file_.waiters().path(), errno);
         return event::failed;
       }
     }
@@ -84,7 +84,7 @@ event file_claim::wait_alone(interrupter& thread) {
 
 // Whoever looks for waiters is taken for one by another who looks: hence again and again.
 bool file_claim::others_come_first() {
-  if (as_.how == core::mode::permit) return !first_in_line_ && file_.seating().has_announced();
+  if (as_.how == lock_mode::permit) return !first_in_line_ && file_.bytes().has_announced();
   for (int i = 0; i < looks_max; ++i) {
     if (!file_.waiters().others_wait()) return false;
     ::sched_yield();
@@ -104,10 +104,10 @@ event file_claim::wait_to_share(interrupter& thread) {
       tick(thread, true);
       const auto none = file_.waiters().await_none();
       if (none == waiters_file::outcome::failed) {
-        trouble_ = complaint("lock", file_.waiters().path(), errno);
+        trouble_ = error_text("lock", file_.waiters().path(), errno);
         return event::failed;
       }
-      free_ticks = file_.seating().next_taken(0) ? 0 : free_ticks + 1;
+      free_ticks = file_.bytes().next_taken(0) ? 0 : free_ticks + 1;
       continue;
     }
     may_pass_ = true;
@@ -138,19 +138,19 @@ event file_claim::wait_for_permits(interrupter& thread) {
       continue;
     }
     tick(thread, true);
-    const auto came = file_.seating().await_line();
-    if (came == seats::outcome::done) {
+    const auto came = file_.bytes().await_line();
+    if (came == holder_bytes::outcome::done) {
       tick(thread, false);
       first_in_line_ = true;
       bell_.listen(files_, file_.get());
       if (const event e = try_for_permits(); e != event::busy) return e;
       continue;
     }
-    if (came != seats::outcome::interrupted) {
-      trouble_ = complaint("lock a part of", file_.path(), errno);
+    if (came != holder_bytes::outcome::interrupted) {
+      trouble_ = error_text("lock a part of", file_.path(), errno);
       return event::failed;
     }
-    free_ticks = file_.seating().next_taken(0) ? 0 : free_ticks + 1;
+    free_ticks = file_.bytes().next_taken(0) ? 0 : free_ticks + 1;
     may_pass_ = free_ticks >= ticks_in_a_second;
     if (!may_pass_) continue;
     if (const event e = try_for_permits(); e != event::busy) return e;
@@ -170,7 +170,7 @@ event file_claim::guard(interrupter* blocks) {
 }
 
 void file_claim::announce_early() {
-  if (as_.how == core::mode::exclusive) {
+  if (as_.how == lock_mode::exclusive) {
     announced_ = file_.waiters().announce_at_once();
   } else if (file_.is_open()) {
     announce_here();
@@ -178,25 +178,25 @@ void file_claim::announce_early() {
 }
 
 void file_claim::announce_here() noexcept {
-  if (!announced_here_) announced_here_ = file_.seating().announce();
+  if (!announced_here_) announced_here_ = file_.bytes().announce();
 }
 
 void file_claim::withdraw() noexcept {
   if (std::exchange(announced_, false)) file_.waiters().withdraw();
-  if (std::exchange(announced_here_, false)) file_.seating().withdraw();
+  if (std::exchange(announced_here_, false)) file_.bytes().withdraw();
   if (!std::exchange(first_in_line_, false)) return;
-  file_.seating().leave_line();
-  bell_.deafen();
+  file_.bytes().leave_line();
+  bell_.stop_listening();
 }
 
 // Its locks are gone with it.
 void file_claim::forget_file() noexcept {
   announced_ = announced_here_ = first_in_line_ = false;
-  bell_.deafen();
+  bell_.stop_listening();
 }
 
 bool file_claim::others_wait() {
-  return file_.waiters().others_wait() || (!place_.remote() && file_.seating().has_announced());
+  return file_.waiters().others_wait() || (!place_.remote() && file_.bytes().has_announced());
 }
 
 }  // namespace holdfast::file

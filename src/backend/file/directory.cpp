@@ -205,7 +205,7 @@ directory::opened directory::try_open(const std::string& path, const directory_r
     if (!o.created && errno != EEXIST) {
       const int error = errno;
       o.may_be_elsewhere = error == ENOENT || error == EACCES || error == EPERM || error == EROFS;
-      o.why = complaint("create the lock directory", path, error);
+      o.why = error_text("create the lock directory", path, error);
       return o;
     }
     o.fd = table_.open(open);
@@ -214,16 +214,16 @@ directory::opened directory::try_open(const std::string& path, const directory_r
   if (!o.fd) {
     const int error = errno;
     const bool link = ::lstat(path.c_str(), &st) == 0 && S_ISLNK(st.st_mode);
-    o.why = complaint("open the lock directory", path, link ? ELOOP : error);
+    o.why = error_text("open the lock directory", path, link ? ELOOP : error);
     return o;
   }
   struct statfs fs;
   if (o.created && rules.group &&
       (::fchown(o.fd.get(), static_cast<uid_t>(-1), *rules.group) != 0 ||
        ::fchmod(o.fd.get(), 02770) != 0)) {
-    o.why = complaint("give to its group the lock directory", path, errno);
+    o.why = error_text("give to its group the lock directory", path, errno);
   } else if (::fstat(o.fd.get(), &st) != 0 || ::fstatfs(o.fd.get(), &fs) != 0) {
-    o.why = complaint("look at the lock directory", path, errno);
+    o.why = error_text("look at the lock directory", path, errno);
   } else if (auto wrong = distrust(path, st, static_cast<long>(fs.f_type), rules)) {
     // Root may look at the locks of others, and takes none among them.
     const bool of_others = st.st_uid != 0 || ((st.st_mode & S_ISGID) && !(st.st_mode & S_IWOTH));
@@ -234,7 +234,7 @@ directory::opened directory::try_open(const std::string& path, const directory_r
     }
     o.why = std::move(*wrong);
   } else if (::faccessat(o.fd.get(), ".", R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
-    o.why = complaint("write to the lock directory", path, errno);
+    o.why = error_text("write to the lock directory", path, errno);
   } else {
     return o;
   }
@@ -264,7 +264,7 @@ std::optional<core::failure> directory::renew() {
   if (!o.fd) return std::move(o.why);
   // The number stays, so that no thread ever uses one that means something else.
   if (::dup3(o.fd.get(), fd_.get(), O_CLOEXEC) < 0)
-    return complaint("open the lock directory", path_, errno);
+    return error_text("open the lock directory", path_, errno);
   return {};
 }
 

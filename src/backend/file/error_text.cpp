@@ -34,7 +34,7 @@ constexpr advice advices[] = {
 
 }  // namespace
 
-core::failure complaint(std::string_view doing, const std::string& path, int error) {
+core::failure error_text(std::string_view doing, const std::string& path, int error) {
   std::string text = "cannot ";
   text.append(doing).append(" ").append(path).append(": ");
   text += std::generic_category().message(error);

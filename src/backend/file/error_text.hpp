@@ -10,7 +10,7 @@ namespace holdfast::file {
 
 // What the file system said: `doing` is what failed ("open", "create"), `path` what it was done to,
 // `error` the errno.
-core::failure complaint(std::string_view doing, const std::string& path, int error);
+core::failure error_text(std::string_view doing, const std::string& path, int error);
 
 // What it is to those that hold it, and what it was asked for as.
 core::failure another_kind(const kind& held, const kind& asked);

@@ -26,13 +26,13 @@ struct flock bytes(short type, off_t from, off_t count) noexcept {
   return f;
 }
 
-seats::outcome said(int result) noexcept {
-  if (result == 0) return seats::outcome::done;
-  if (errno == EAGAIN || errno == EACCES) return seats::outcome::busy;
-  return errno == EINTR ? seats::outcome::interrupted : seats::outcome::failed;
+holder_bytes::outcome said(int result) noexcept {
+  if (result == 0) return holder_bytes::outcome::done;
+  if (errno == EAGAIN || errno == EACCES) return holder_bytes::outcome::busy;
+  return errno == EINTR ? holder_bytes::outcome::interrupted : holder_bytes::outcome::failed;
 }
 
-seats::outcome set(int fd, int how, short type, off_t from, off_t count) noexcept {
+holder_bytes::outcome set(int fd, int how, short type, off_t from, off_t count) noexcept {
   struct flock f = bytes(type, from, count);
   return said(::fcntl(fd, how, &f));
 }
@@ -46,40 +46,44 @@ std::optional<struct flock> in_the_way(int fd, off_t from, off_t count) noexcept
 
 }  // namespace
 
-off_t record_of_seat(std::uint32_t seat) noexcept {
+off_t record_of_byte(std::uint32_t seat) noexcept {
   return (off_t{seat} + 1) * static_cast<off_t>(record_bytes);
 }
 
-seats::outcome seats::take_guard() noexcept {
+holder_bytes::outcome holder_bytes::take_guard() noexcept {
   outcome o = outcome::busy;
-  soon([&] {
+  retry_briefly([&] {
     o = set(fd_, F_OFD_SETLK, F_WRLCK, guard_byte, 1);
     return o != outcome::busy && o != outcome::interrupted;
   });
   return o;
 }
 
-seats::outcome seats::await_guard() noexcept {
+holder_bytes::outcome holder_bytes::await_guard() noexcept {
   return set(fd_, F_OFD_SETLKW, F_WRLCK, guard_byte, 1);
 }
-void seats::leave_guard() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, guard_byte, 1); }
+void holder_bytes::leave_guard() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, guard_byte, 1); }
 
-seats::outcome seats::await_line() noexcept { return set(fd_, F_OFD_SETLKW, F_WRLCK, line, 1); }
-void seats::leave_line() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, line, 1); }
-bool seats::has_line() const noexcept { return in_the_way(fd_, line, 1).has_value(); }
+holder_bytes::outcome holder_bytes::await_line() noexcept {
+  return set(fd_, F_OFD_SETLKW, F_WRLCK, line, 1);
+}
+void holder_bytes::leave_line() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, line, 1); }
+bool holder_bytes::has_line() const noexcept { return in_the_way(fd_, line, 1).has_value(); }
 
-bool seats::announce() noexcept {
+bool holder_bytes::announce() noexcept {
   return set(fd_, F_OFD_SETLK, F_RDLCK, announced, 1) == outcome::done;
 }
-void seats::withdraw() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, announced, 1); }
-bool seats::has_announced() const noexcept { return in_the_way(fd_, announced, 1).has_value(); }
+void holder_bytes::withdraw() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, announced, 1); }
+bool holder_bytes::has_announced() const noexcept {
+  return in_the_way(fd_, announced, 1).has_value();
+}
 
-bool seats::are_used() const noexcept {
+bool holder_bytes::are_used() const noexcept {
   return in_the_way(fd_, first_seat, announced + 1 - first_seat).has_value();
 }
 
 // The kernel tells any that is in the way: what is before it is asked about again.
-seats::range seats::next_taken(std::uint32_t from) const noexcept {
+holder_bytes::range holder_bytes::next_taken(std::uint32_t from) const noexcept {
   const off_t begin = first_seat + from;
   range found;
   for (off_t end = seats_end; end > begin;) {
@@ -93,11 +97,11 @@ seats::range seats::next_taken(std::uint32_t from) const noexcept {
   return found;
 }
 
-bool seats::take(const range& r) noexcept {
+bool holder_bytes::take(const range& r) noexcept {
   return set(fd_, F_OFD_SETLK, F_WRLCK, first_seat + r.first, r.count) == outcome::done;
 }
 
-void seats::leave() noexcept {
+void holder_bytes::leave() noexcept {
   set(fd_, F_OFD_SETLK, F_UNLCK, first_seat, guard_byte + 1 - first_seat);
 }
 

@@ -19,7 +19,7 @@
 
 namespace holdfast::file {
 
-class seats {
+class holder_bytes {
  public:
   enum class outcome : unsigned char { done, busy, interrupted, failed };  // failed: see errno
   struct range {
@@ -28,7 +28,7 @@ class seats {
     explicit operator bool() const noexcept { return count > 0; }
   };
 
-  explicit seats(int fd) noexcept : fd_(fd) {}
+  explicit holder_bytes(int fd) noexcept : fd_(fd) {}
 
   outcome take_guard() noexcept;  // within a tenth of a second, else busy
   outcome await_guard() noexcept;
@@ -54,6 +54,6 @@ class seats {
 };
 
 // Where the record of whoever sits on these begins in the file.
-off_t record_of_seat(std::uint32_t seat) noexcept;
+off_t record_of_byte(std::uint32_t seat) noexcept;
 
 }  // namespace holdfast::file

@@ -65,10 +65,10 @@ class prober {
   // Each piece of seats has the record of who took it; somebody may have several.
   void look_at_seats(int fd, const std::optional<std::string>& name, std::vector<holder>& to) {
     const std::size_t before = to.size();
-    const seats all(fd);
+    const holder_bytes all(fd);
     for (auto taken = all.next_taken(0); taken; taken = all.next_taken(taken.end())) {
       const std::size_t known = to.size();
-      add(read(fd, record_of_seat(taken.first)), name, taken.count, to);
+      add(read(fd, record_of_byte(taken.first)), name, taken.count, to);
       if (to.size() == known) continue;
       const auto same =
           std::find_if(to.begin() + static_cast<std::ptrdiff_t>(before), to.end() - 1,
@@ -119,14 +119,14 @@ class prober {
 
 }  // namespace
 
-std::vector<holder> take_census(folder& f, std::string_view prefix, std::chrono::microseconds wall,
-                                core::failure& why) {
+std::vector<holder> scan_holders(folder& f, std::string_view prefix, std::chrono::microseconds wall,
+                                 core::failure& why) {
   const descriptor of_folder = f.files.open(
       [&f] { return ::openat(f.place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   const int copy = of_folder ? ::fcntl(of_folder.get(), F_DUPFD_CLOEXEC, 0) : -1;
   const listing entries(copy >= 0 ? ::fdopendir(copy) : nullptr);
   if (!entries) {
-    why = complaint("list the lock directory", f.place.path(), errno);
+    why = error_text("list the lock directory", f.place.path(), errno);
     return {};
   }
   std::vector<holder> all;
@@ -150,7 +150,7 @@ std::vector<holder> find_holders(folder& f, std::string_view lock_name,
   const std::string file = file_stem(lock_name, f.place.name_max()) + std::string(lock_suffix);
   std::vector<holder> all;
   const int fault = prober(f, wall).look_at(file, std::string(lock_name), all);
-  if (fault != 0 && fault != ENOENT) why = complaint("open", f.place.path_of(file), fault);
+  if (fault != 0 && fault != ENOENT) why = error_text("open", f.place.path_of(file), fault);
   return all;
 }
 

@@ -13,8 +13,8 @@ namespace holdfast::file {
 // The locks that are held now, by name, of those whose name starts with `prefix`. A holder is named
 // by the record, which it writes a moment after it has the lock. Empty with `why` set when the
 // directory cannot be read.
-std::vector<holder> take_census(folder&, std::string_view prefix, std::chrono::microseconds wall,
-                                core::failure& why);
+std::vector<holder> scan_holders(folder&, std::string_view prefix, std::chrono::microseconds wall,
+                                 core::failure& why);
 
 // The holders of one lock; none: it is free. Empty with `why` set when its file cannot be read.
 std::vector<holder> find_holders(folder&, std::string_view lock_name,

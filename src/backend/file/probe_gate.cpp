@@ -16,7 +16,7 @@ namespace {
 // A probe takes a few microseconds.
 bool lock_soon(int fd, int how) noexcept {
   bool locked = false;
-  soon([&] {
+  retry_briefly([&] {
     locked = ::flock(fd, how | LOCK_NB) == 0;
     return locked || (errno != EWOULDBLOCK && errno != EINTR);
   });

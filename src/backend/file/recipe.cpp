@@ -23,7 +23,7 @@ std::int64_t next_number(std::int64_t in_file, std::int64_t ours,
   return std::max(number, static_cast<std::int64_t>(wall.count()));
 }
 
-std::int64_t least_number(const sight& seen) noexcept {
+std::int64_t least_number(const observation& seen) noexcept {
   return seen.what == content::empty && planted(mutant::floor_forgotten) ? 0 : seen.number;
 }
 
@@ -55,7 +55,7 @@ action recipe::acquire(const wish& w) noexcept {
   return w.is_open ? start() : go(state::opening, action::open);
 }
 
-action recipe::looked(const sight& seen) noexcept {
+action recipe::looked(const observation& seen) noexcept {
   if (!seen.same_file) {
     if (++reopened_ > reopenings_max) return refuse_locked(reason::unsteady);
     return go(state::opening, action::reopen);
@@ -71,7 +71,7 @@ action recipe::looked(const sight& seen) noexcept {
 
 action recipe::fail() noexcept {
   const bool locked = state_ == state::guarding || state_ == state::looking ||
-                      state_ == state::sitting || state_ == state::writing ||
+                      state_ == state::claiming || state_ == state::writing ||
                       state_ == state::marking;
   return locked ? refuse_locked(reason::failed) : refuse_unlocked(reason::failed);
 }
@@ -97,7 +97,7 @@ action recipe::on(event e) noexcept {
     case state::releasing: return go(state::free, action::end);
     case state::refusing: return go(state::free, action::refuse);
     case state::guarding:
-    case state::sitting:
+    case state::claiming:
     case state::marking:
     case state::stepping_back:
     case state::free:

@@ -97,7 +97,7 @@ enum class event : unsigned char {  // beside acquire() and looked()
   busy,
   another,
   guarded,
-  seated,
+  claimed,
   full,
   interrupted,
   written,
@@ -114,7 +114,7 @@ enum class action : unsigned char {
   wait,          // until it is ours, or may be -> locked, another, interrupted, failed
   guard,         // -> guarded, busy, interrupted, failed
   look,          // -> looked, failed
-  sit,           // -> seated, full, failed
+  claim_bytes,   // -> seated, full, failed
   write,         // number() -> written, failed
   mark,          // who sits there; then lets go of the guard -> written, failed
   unlock,        // -> unlocked (it cannot fail: then close)
@@ -125,7 +125,7 @@ enum class action : unsigned char {
 
 enum class content : unsigned char { empty, record, garbage, another };
 
-struct sight {             // what was seen under the lock
+struct observation {       // what was seen under the lock
   bool same_file = false;  // the folder's name still means the file that is locked
   content what = content::garbage;
   std::int64_t number = 0;           // of the record; of an empty file: the directory's floor
@@ -157,7 +157,7 @@ class recipe {
     waiting,
     guarding,
     looking,
-    sitting,
+    claiming,
     writing,
     marking,
     held,
@@ -173,7 +173,7 @@ class recipe {
   };
 
   action acquire(const wish&) noexcept;
-  action looked(const sight&) noexcept;
+  action looked(const observation&) noexcept;
   action on(event) noexcept;
 
   state now() const noexcept { return state_; }
@@ -182,7 +182,7 @@ class recipe {
 
  private:
   bool alone() const noexcept { return wish_.as.how == lock_mode::exclusive; }
-  action looked_together(const sight&) noexcept;
+  action looked_together(const observation&) noexcept;
   action on_together(event) noexcept;
   action step_back(reason) noexcept;
   action go(state, action) noexcept;
@@ -204,6 +204,6 @@ std::int64_t next_number(std::int64_t in_file, std::int64_t ours,
                          std::chrono::microseconds wall) noexcept;
 
 // What the next number must be above.
-std::int64_t least_number(const sight&) noexcept;
+std::int64_t least_number(const observation&) noexcept;
 
 }  // namespace holdfast::file

@@ -13,7 +13,7 @@ action recipe::step_back(reason why) noexcept {
   return go(state::stepping_back, action::unlock);
 }
 
-action recipe::looked_together(const sight& seen) noexcept {
+action recipe::looked_together(const observation& seen) noexcept {
   const bool shares = wish_.as.how == lock_mode::shared;
   const bool others =
       seen.taken && seen.what == content::record && seen.as.how != lock_mode::exclusive;
@@ -26,7 +26,7 @@ action recipe::looked_together(const sight& seen) noexcept {
       joins_ ? seen.number : next_number(least_number(seen), number_, seen.wall);
   if (number > number_max) return refuse_locked(reason::exhausted);
   number_ = number;
-  return go(state::sitting, action::sit);
+  return go(state::claiming, action::claim_bytes);
 }
 
 action recipe::on_together(event e) noexcept {
@@ -49,7 +49,7 @@ action recipe::on_together(event e) noexcept {
       if (e == event::guarded) return go(state::looking, action::look);
       if (e == event::interrupted) return go(state::releasing, action::unlock);
       return step_back(reason::failed);
-    case state::sitting:
+    case state::claiming:
       if (e == event::full) return step_back(reason::busy);
       return joins_ ? go(state::marking, action::mark) : go(state::writing, action::write);
     case state::writing: return go(state::marking, action::mark);

@@ -19,7 +19,7 @@ constexpr unsigned last_pause = std::size(pauses_ms) - 1;
 
 }  // namespace
 
-void bell::listen(descriptor_table& files, int lock_file) {
+void release_notice::listen(descriptor_table& files, int lock_file) {
   if (fd_) return;
   fd_ = files.open([] { return ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); });
   const std::string path = "/proc/self/fd/" + std::to_string(lock_file);
@@ -28,7 +28,7 @@ void bell::listen(descriptor_table& files, int lock_file) {
   looks_ = last_pause;
 }
 
-void bell::wait() noexcept {
+void release_notice::wait() noexcept {
   const int pause = pauses_ms[looks_];
   looks_ = std::min(looks_ + 1, last_pause);
   struct pollfd p = {fd_.get(), POLLIN, 0};  // a negative descriptor is only waited with
@@ -38,6 +38,6 @@ void bell::wait() noexcept {
   looks_ = 0;
 }
 
-void bell::ring(int lock_file) noexcept { ::futimens(lock_file, nullptr); }
+void release_notice::notify(int lock_file) noexcept { ::futimens(lock_file, nullptr); }
 
 }  // namespace holdfast::file

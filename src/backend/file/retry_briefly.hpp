@@ -7,7 +7,7 @@ namespace holdfast::file {
 
 // Calls `attempt` until it says true, for about a tenth of a second; whether it did.
 template <class Attempt>
-bool soon(Attempt&& attempt) {
+bool retry_briefly(Attempt&& attempt) {
   constexpr int yields_max = 100;
   constexpr int naps_max = 100;
   constexpr struct timespec nap = {0, 1'000'000};

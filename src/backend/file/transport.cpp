@@ -48,7 +48,7 @@ lock_file::lock_file(folder& f, std::string_view lock_name)
 bool lock_file::fail(std::string_view doing, int error) { return fail(doing, file_, error); }
 
 bool lock_file::fail(std::string_view doing, std::string_view file, int error) {
-  trouble_ = complaint(doing, folder_.place.path_of(file), error);
+  trouble_ = error_text(doing, folder_.place.path_of(file), error);
   return false;
 }
 
@@ -98,8 +98,8 @@ bool lock_file::try_open_once(bool& again, std::chrono::microseconds wall) {
 
 void lock_file::close() noexcept {
   view_.forget();
-  seats_.clear();
-  has_seats_ = false;
+  bytes_.clear();
+  has_bytes_ = false;
   fd_.reset();
 }
 
@@ -149,7 +149,7 @@ lock_file::attempt lock_file::share() {
 
 void lock_file::unlock() noexcept {
   if (core::planted(core::mutant::file_release_only_closes)) return close();
-  if (has_seats_) leave_seats();
+  if (has_bytes_) release_bytes();
   if (::flock(fd_.get(), LOCK_UN) != 0) close();
 }
 
@@ -172,12 +172,12 @@ std::optional<bool> lock_file::is_the_folders(struct statx& st, std::chrono::mic
   return {};
 }
 
-std::optional<sight> lock_file::look(const record_text& last, std::string_view lock_name,
-                                     std::chrono::microseconds wall) {
+std::optional<observation> lock_file::look(const record_text& last, std::string_view lock_name,
+                                           std::chrono::microseconds wall) {
   struct statx st;
   const auto same = is_the_folders(st, wall);
   if (!same) return {};
-  sight seen{*same, content::garbage, 0, wall};
+  observation seen{*same, content::garbage, 0, wall};
   if (!seen.same_file) return seen;
   was_empty_ = st.stx_size == 0;
   if (was_empty_) {

@@ -58,8 +58,8 @@ class lock_file {
   attempt share();         // likewise
   void unlock() noexcept;  // the seats too
   // `last` is what this claim wrote last.
-  std::optional<sight> look(const record_text& last, std::string_view lock_name,
-                            std::chrono::microseconds wall);
+  std::optional<observation> look(const record_text& last, std::string_view lock_name,
+                                  std::chrono::microseconds wall);
   bool write(const record_text&);
   // Without the lock, hence perhaps already another's; 0: none that can be read.
   std::int64_t number_in_file();
@@ -69,9 +69,9 @@ class lock_file {
   std::optional<kind> shared_by_others();
 
   // For those who hold it together (recipe.hpp).
-  seats seating() const noexcept { return seats(fd_.get()); }
+  holder_bytes bytes() const noexcept { return holder_bytes(fd_.get()); }
   attempt guard(bool blocks);
-  attempt sit(const kind&);  // busy: full
+  attempt claim_bytes(const kind&);  // busy: full
   bool mark(const record_text&);
   waiters_file& waiters() noexcept { return waiters_; }
 
@@ -83,7 +83,7 @@ class lock_file {
   attempt failed_to(std::string_view doing);
   std::optional<record> read_unlocked();
   bool write_at(off_t, const record_text&);
-  void leave_seats() noexcept;
+  void release_bytes() noexcept;
   std::optional<bool> is_the_folders(struct statx&, std::chrono::microseconds wall);
 
   folder& folder_;
@@ -93,8 +93,8 @@ class lock_file {
   dev_t device_ = 0;
   ino_t inode_ = 0;
   record_view view_;
-  std::vector<seats::range> seats_;
-  bool has_seats_ = false;  // or the guard
+  std::vector<holder_bytes::range> bytes_;
+  bool has_bytes_ = false;  // or the guard
   bool was_empty_ = false;
   bool contended_ = false;
   std::chrono::microseconds looked_through_at_{};

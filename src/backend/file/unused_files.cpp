@@ -35,7 +35,7 @@ bool lock_probe(flocked_file& probe) noexcept {
 // The number of a lock file that nobody can need any more; 0: it is empty. Locked by the caller.
 std::optional<std::int64_t> number_of_unused(int fd, const std::string& stem,
                                              std::size_t name_max) noexcept {
-  if (seats(fd).are_used() && !planted(mutant::unlink_unlocked)) return {};
+  if (holder_bytes(fd).are_used() && !planted(mutant::unlink_unlocked)) return {};
   std::array<char, record_bytes> text;
   const ssize_t n = ::pread(fd, text.data(), text.size(), 0);
   if (n == 0) return 0;  // made, and never granted

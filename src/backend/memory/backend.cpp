@@ -14,8 +14,8 @@ constexpr core::capabilities abilities_with_ttl{
     .life = core::bound_to::ttl,
     .queue = core::order::fifo,
     .wanted = core::wanted_by::push,
-    .modes = core::bit_of(core::mode::exclusive) | core::bit_of(core::mode::shared) |
-             core::bit_of(core::mode::permit),
+    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
+             core::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = false,
     .processes = false,
@@ -36,7 +36,7 @@ bool read_lifetime(std::string_view value) {
 }
 
 struct own_options {
-  weather sky;
+  fault_plan sky;
   bool runs_out = true;
   duration stop_after = duration::max();
 };
@@ -78,24 +78,24 @@ std::unique_ptr<core::backend> open(const core::opening& o) {
   const own_options own = read_own(o);
   const std::string& name = o.where.path();
   auto store = name.empty() ? std::make_shared<server>() : shared_server(name);
-  const terms rules{.op_timeout = o.shared.op_timeout,
-                    .clock_skew = o.shared.clock_skew,
-                    .outage_timeout = o.shared.outage_timeout,
-                    .runs_out = own.runs_out};
+  const timing rules{.op_timeout = o.shared.op_timeout,
+                     .clock_skew = o.shared.clock_skew,
+                     .outage_timeout = o.shared.outage_timeout,
+                     .runs_out = own.runs_out};
   auto made = std::make_unique<backend>(std::move(store), o.env, rules);
-  made->wire().set_sky(own.sky);
+  made->wire().set_faults(own.sky);
   if (own.stop_after != duration::max())
     made->wire().stop_after(core::saturating_add(o.env.now(), own.stop_after));
   return made;
 }
 
-backend::backend(std::shared_ptr<server> s, core::environment& env, const terms& rules)
-    : side_(std::move(s), env, rules), queries_(side_.wire) {}
+backend::backend(std::shared_ptr<server> s, core::environment& env, const timing& rules)
+    : side_(std::move(s), env, rules), queries_(side_.transport) {}
 
 backend::~backend() = default;
 
 const core::capabilities& backend::can() const noexcept {
-  return side_.wire.rules().runs_out ? abilities_with_ttl : abilities_without_ttl;
+  return side_.transport.rules().runs_out ? abilities_with_ttl : abilities_without_ttl;
 }
 
 std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_sink& sink) {
@@ -111,39 +111,43 @@ core::reach backend::read_reach() {
   return out;
 }
 
-void backend::inspect(std::string_view prefix, core::inspection& to) {
+void backend::inspect(std::string_view prefix, core::holders_handler& to) {
   queries_.inspect(prefix, to);
 }
 
-void backend::holders(std::string_view name, core::inspection& to) { queries_.holders(name, to); }
+void backend::holders(std::string_view name, core::holders_handler& to) {
+  queries_.holders(name, to);
+}
 
-void backend::break_lock(std::string_view name, std::string_view holder_id, core::verdict& to) {
+void backend::break_lock(std::string_view name, std::string_view holder_id,
+                         core::decision_handler& to) {
   const auto seen = holder_seen_of(holder_id);
-  if (!seen) return to.decided(false);  // no holder of a memory store has such an id
+  if (!seen) return to.on_decided(false);  // no holder of a memory store has such an id
   queries_.break_lock(name, seen, to);
 }
 
 bool backend::close(time_point until) {
-  link& wire = side_.wire;
+  transport& wire = side_.transport;
   if (wire.is_forked()) return false;
-  crier cry;
+  event_queue events;
   bool is_clean = false;
   {
     std::unique_lock lock(wire.at().mutex);
-    while (!settled() && !crier::telling_here() && !wire.is_mute() && wire.wait(lock, until)) {}
+    while (!settled() && !event_queue::dispatching_here() && !wire.is_mute() &&
+           wire.wait(lock, until)) {}
     is_clean = settled();
     side_.closed = true;
-    give_up_all(cry);
+    give_up_all(events);
   }
-  cry.tell_all();
+  events.dispatch();
   // What another thread has begun to tell is told before the core takes its sinks away.
-  while (!crier::telling_here() && !told()) std::this_thread::yield();
+  while (!event_queue::dispatching_here() && !told()) std::this_thread::yield();
   return is_clean;
 }
 
 bool backend::settled() const {
-  bool waits = !side_.unclear.empty() || !queries_.empty();
-  side_.wire.at().data.for_each_endpoint([&](endpoint& p) {
+  bool waits = !side_.orphans.empty() || !queries_.empty();
+  side_.transport.at().data.for_each_endpoint([&](endpoint& p) {
     const claim* const c = claim::of(p, side_);
     waits = waits || (c && c->waits());
   });
@@ -151,21 +155,21 @@ bool backend::settled() const {
 }
 
 bool backend::told() const {
-  const std::lock_guard guard(side_.wire.at().mutex);
+  const std::lock_guard guard(side_.transport.at().mutex);
   bool telling = false;
-  side_.wire.at().data.for_each_endpoint([&](endpoint& p) {
+  side_.transport.at().data.for_each_endpoint([&](endpoint& p) {
     const claim* const c = claim::of(p, side_);
     telling = telling || (c && c->is_being_told());
   });
   return !telling;
 }
 
-void backend::give_up_all(crier& cry) {
-  side_.wire.at().data.for_each_endpoint([&](endpoint& p) {
-    if (claim* const c = claim::of(p, side_)) c->give_up(cry);
+void backend::give_up_all(event_queue& events) {
+  side_.transport.at().data.for_each_endpoint([&](endpoint& p) {
+    if (claim* const c = claim::of(p, side_)) c->give_up(events);
   });
-  queries_.fail_all(errc::closed, cry);
-  side_.unclear.drop_all();
+  queries_.fail_all(errc::closed, events);
+  side_.orphans.drop_all();
 }
 
 }  // namespace holdfast::memory

@@ -20,27 +20,28 @@ std::unique_ptr<core::backend> open(const core::opening&);  // throws lock_error
 
 class backend final : public core::backend {
  public:
-  backend(std::shared_ptr<server>, core::environment&, const terms&);
+  backend(std::shared_ptr<server>, core::environment&, const timing&);
   ~backend() override;
 
   const core::capabilities& can() const noexcept override;
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
   // One step of the store is one for all its locks.
-  bool can_gather(std::span<const std::string_view>) const override { return true; }
-  void inspect(std::string_view prefix, core::inspection&) override;
-  void holders(std::string_view name, core::inspection&) override;
-  void break_lock(std::string_view name, std::string_view holder_id, core::verdict&) override;
-  bool is_out() const noexcept override { return side_.wire.is_out(); }
+  bool can_lock_all(std::span<const std::string_view>) const override { return true; }
+  void inspect(std::string_view prefix, core::holders_handler&) override;
+  void holders(std::string_view name, core::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view holder_id,
+                  core::decision_handler&) override;
+  bool is_out() const noexcept override { return side_.transport.is_out(); }
   core::reach read_reach() override;
   bool close(time_point until) override;
-  void forked() noexcept override { side_.wire.forked(); }
+  void forked() noexcept override { side_.transport.forked(); }
 
-  link& wire() noexcept { return side_.wire; }
+  transport& wire() noexcept { return side_.transport; }
 
  private:
   bool settled() const;
   bool told() const;
-  void give_up_all(crier&);
+  void give_up_all(event_queue&);
 
   client_side side_;
   queries queries_;

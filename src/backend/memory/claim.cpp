@@ -15,222 +15,225 @@ owner_id first_id(core::environment& env) noexcept {
 
 claim::claim(client_side& side, std::string_view name, core::claim_sink& sink)
     : side_(side), sink_(sink) {
-  server& s = side_.wire.at();
-  const time_point now = side_.wire.env().now();
+  server& s = side_.transport.at();
+  const time_point now = side_.transport.env().now();
   const std::lock_guard guard(s.mutex);
-  who = first_id(side_.wire.env());
+  who = first_id(side_.transport.env());
   s.data.add(s.data.attach(name, now), *this);
 }
 
 void claim::operator delete(claim* c, std::destroying_delete_t) {
-  if (c->side_.wire.is_forked()) return;  // a thread of the parent may have its hands on it
+  if (c->side_.transport.is_forked()) return;  // a thread of the parent may have its hands on it
   c->detach();
-  if (c->retire()) c->give_back();
+  if (c->retire()) c->on_retired();
 }
 
 void claim::detach() noexcept {
-  server& s = side_.wire.at();
-  const time_point now = side_.wire.env().now();
+  server& s = side_.transport.at();
+  const time_point now = side_.transport.env().now();
   const std::lock_guard guard(s.mutex);
-  side_.wire.forget(*this);
+  side_.transport.forget(*this);
   s.data.remove(*this);
   s.data.detach(*lock, now);
 }
 
-void claim::give_back() noexcept {
+void claim::on_retired() noexcept {
   this->~claim();
   ::operator delete(static_cast<void*>(this));
 }
 
 template <class Step>
 void claim::verb_at(time_point at, Step step) {
-  link& wire = side_.wire;
+  transport& wire = side_.transport;
   if (wire.is_forked()) return;
-  crier cry;
+  event_queue events;
   const time_point now = at == time_point{} ? wire.env().now() : at;
   {
     const std::lock_guard guard(wire.at().mutex);
-    carry_out(step(now, wire.rules()), now, cry);
+    carry_out(step(now, wire.rules()), now, events);
   }
-  cry.tell_all();
+  events.dispatch();
 }
 
-void claim::acquire(const core::ask& how) {
-  verb_at(how.at, [&](time_point now, const terms& t) {
-    const errc fault = side_.closed ? errc::closed : note_wish(how);
+void claim::acquire(const core::acquire_request& how) {
+  verb_at(how.at, [&](time_point now, const timing& t) {
+    const errc fault = side_.closed ? errc::closed : note_details(how);
     if (fault != errc{}) {
-      actions out;
-      out.what = tell::refused;
+      effects out;
+      out.what = claim_event::refused;
       out.why = fault;
       return out;
     }
-    return steps_.acquire(how.one_attempt, t.runs_out ? duration(how.ttl) : forever, now, t);
+    return recipe_.acquire(how.one_attempt, t.runs_out ? duration(how.ttl) : forever, now, t);
   });
 }
 
 // Or what is wrong with it.
-errc claim::note_wish(const core::ask& how) {
-  const bool of_permits = how.how == core::mode::permit;
-  if (how.how == core::mode::exclusive && how.note.empty() && !how.with) {
-    if (wish_) wish_.reset();
+errc claim::note_details(const core::acquire_request& how) {
+  const bool of_permits = how.mode == lock_mode::permit;
+  if (how.mode == lock_mode::exclusive && how.note.empty() && !how.group) {
+    if (details_) details_.reset();
     return {};
   }
-  if (!wish_) wish_ = std::make_unique<wish>();
-  wish_->note = how.note;
-  wish_->how = how.how;
-  wish_->permits = of_permits ? how.permits : 0;
-  wish_->of = of_permits ? how.of : 0;
-  wish_->with = how.with;
-  return of_permits && (how.permits == 0 || how.permits > how.of) ? errc::bad_option : errc{};
+  if (!details_) details_ = std::make_unique<details>();
+  details_->note = how.note;
+  details_->mode = how.mode;
+  details_->permits = of_permits ? how.permits : 0;
+  details_->total_permits = of_permits ? how.total_permits : 0;
+  details_->group = how.group;
+  return of_permits && (how.permits == 0 || how.permits > how.total_permits) ? errc::bad_option
+                                                                             : errc{};
 }
 
 void claim::cancel() {
-  verb([&](time_point now, const terms& t) { return steps_.cancel(now, t); });
+  verb([&](time_point now, const timing& t) { return recipe_.cancel(now, t); });
 }
 
 void claim::renew(duration ttl, std::uint32_t ticket) {
-  verb([&](time_point now, const terms& t) {
+  verb([&](time_point now, const timing& t) {
     ticket_ = ticket;
-    return side_.closed ? actions{} : steps_.renew(ttl, now, t);
+    return side_.closed ? effects{} : recipe_.renew(ttl, now, t);
   });
 }
 
 void claim::downgrade() {
-  verb([&](time_point now, const terms& t) {
-    return side_.closed ? actions{} : steps_.downgrade(now, t);
+  verb([&](time_point now, const timing& t) {
+    return side_.closed ? effects{} : recipe_.downgrade(now, t);
   });
 }
 
 std::string claim::owner() const {
-  const std::lock_guard guard(side_.wire.at().mutex);
-  const bool shared = steps_.downgraded() || (wish_ && wish_->how == core::mode::shared);
-  return shared ? group_text_of(steps_.number()) : text_of(who);
+  const std::lock_guard guard(side_.transport.at().mutex);
+  const bool shared = recipe_.downgraded() || (details_ && details_->mode == lock_mode::shared);
+  return shared ? group_text_of(recipe_.number()) : text_of(who);
 }
 
 // With nobody in the queue it does not matter when a release arrives, and a clock costs more than
 // all the rest: it is dated to the grant.
-bool claim::release_undated(crier& cry) {
-  if (!side_.wire.calm() || lock->wanted() || lock->holder != who) return false;
-  carry_out(steps_.release(seen_, side_.wire.rules()), seen_, cry);
+bool claim::release_undated(event_queue& events) {
+  if (!side_.transport.is_fault_free() || lock->wanted() || lock->holder != who) return false;
+  carry_out(recipe_.release(seen_, side_.transport.rules()), seen_, events);
   return true;
 }
 
-void claim::release(const core::succession* next) {
+void claim::release(const core::successor* next) {
   // Read first: once the end is told, this claim may be gone.
-  const core::succession after = next ? *next : core::succession{};
-  link& wire = side_.wire;
+  const core::successor after = next ? *next : core::successor{};
+  transport& wire = side_.transport;
   if (wire.is_forked()) return;
-  crier cry;
+  event_queue events;
   {
     const std::lock_guard guard(wire.at().mutex);
-    if (!release_undated(cry)) {
+    if (!release_undated(events)) {
       const time_point now = wire.env().now();
-      actions out = steps_.release(now, wire.rules());
-      if (side_.closed && out.send && !wire.calm())  // nobody waits for an answer any more
-        out = steps_.give_up(errc::outcome_unknown);
-      carry_out(out, now, cry);
+      effects out = recipe_.release(now, wire.rules());
+      if (side_.closed && out.send && !wire.is_fault_free())  // nobody waits for an answer any more
+        out = recipe_.give_up(errc::outcome_unknown);
+      carry_out(out, now, events);
     }
   }
-  cry.tell_all();
-  if (after.who) after.who->acquire(after.how);
+  events.dispatch();
+  if (after.who) after.who->acquire(after.request);
 }
 
-void claim::give_up(crier& cry) {
+void claim::give_up(event_queue& events) {
   const bool leaves =
-      steps_.now_in() == recipe::state::releasing || steps_.now_in() == recipe::state::leaving;
-  const actions out = steps_.give_up(leaves ? errc::outcome_unknown : errc::closed);
-  carry_out(out, side_.wire.env().now(), cry);
+      recipe_.now_in() == recipe::state::releasing || recipe_.now_in() == recipe::state::leaving;
+  const effects out = recipe_.give_up(leaves ? errc::outcome_unknown : errc::closed);
+  carry_out(out, side_.transport.env().now(), events);
 }
 
 claim* claim::of(endpoint& p, const client_side& side) noexcept {
-  auto& who = static_cast<listener&>(p);
-  return &who.home() == &side.wire ? static_cast<claim*>(&who) : nullptr;
+  auto& who = static_cast<subscriber&>(p);
+  return &who.home() == &side.transport ? static_cast<claim*>(&who) : nullptr;
 }
 
-void claim::hear(const reply& r, time_point now, crier& cry) {
-  const actions out = steps_.on(r, now, side_.wire.rules());
-  if (out.what == tell::granted) {
+void claim::on_reply(const reply& r, time_point now, event_queue& events) {
+  const effects out = recipe_.on(r, now, side_.transport.rules());
+  if (out.what == claim_event::granted) {
     seen_ = now;
-    others_waited_ = steps_.others_wait();
+    others_waited_ = recipe_.others_wait();
   }
-  if (static_cast<unsigned>(out.what) & static_cast<unsigned>(tell::moved)) answered_ = r.ticket;
+  if (static_cast<unsigned>(out.what) & static_cast<unsigned>(claim_event::extended))
+    answered_ = r.ticket;
   if (out.why == errc::mismatch) {
-    if (!wish_) wish_ = std::make_unique<wish>();
-    wish_->is = r.of;
+    if (!details_) details_ = std::make_unique<details>();
+    details_->is = r.total_permits;
   }
-  carry_out(out, now, cry);
+  carry_out(out, now, events);
 }
 
-void claim::hear(const push& p, time_point now, crier& cry) {
-  if (p.to == who) carry_out(steps_.on(p, now, side_.wire.rules()), now, cry);
+void claim::on_reply(const push& p, time_point now, event_queue& events) {
+  if (p.to == who) carry_out(recipe_.on(p, now, side_.transport.rules()), now, events);
 }
 
-void claim::wake(time_point now, crier& cry) {
-  carry_out(steps_.on_wake(now, side_.wire.rules()), now, cry);
+void claim::on_wake(time_point now, event_queue& events) {
+  carry_out(recipe_.on_wake(now, side_.transport.rules()), now, events);
 }
 
-void claim::carry_out(const actions& a, time_point now, crier& cry) {
-  link& wire = side_.wire;
+void claim::carry_out(const effects& a, time_point now, event_queue& events) {
+  transport& wire = side_.transport;
   const std::uint16_t mine = ++turn_;
   if (a.new_id) ++who.low;
-  if (a.what != tell::nothing) {
+  if (a.what != claim_event::none) {
     why_ = a.why;
-    cry.post(*this, a.what);
+    events.post(*this, a.what);
   }
-  if (a.clear) side_.unclear.add(*lock, who, steps_.surely_over(), now, cry);
-  if (wish_ && wish_->with && !(a.send && a.ask_for == operation::ask))
-    side_.together.leave(std::exchange(wish_->with, {}), *this);
+  if (a.clear) side_.orphans.add(*lock, who, recipe_.surely_over(), now, events);
+  if (details_ && details_->group && !(a.send && a.ask_for == operation::acquire))
+    side_.groups.leave(std::exchange(details_->group, {}), *this);
   if (a.send) {
-    send(a.ask_for, now, cry);
+    send(a.ask_for, now, events);
     if (mine != turn_) return;  // it was answered on the spot
   }
   if (a.sleeps) {
     const duration more = core::jittered(wire.env(), a.spread / 2, 1);
     wire.wake_at(*this, core::saturating_add(a.wake, more));
-  } else if (!steps_.waits() && !steps_.repeats()) {
+  } else if (!recipe_.waits() && !recipe_.repeats()) {
     wire.wake_at(*this, core::never);
   }
 }
 
-void claim::send(operation what, time_point now, crier& cry) {
-  request r = steps_.to_send(what, now);
+void claim::send(operation what, time_point now, event_queue& events) {
+  request r = recipe_.to_send(what, now);
   r.who = who;
   r.ticket = ticket_;
-  if (what == operation::ask) {
-    r.more = wish_.get();
-    if (wish_ && wish_->with) return side_.together.ask(wish_->with, *this, *lock, r, now, cry);
+  if (what == operation::acquire) {
+    r.more = details_.get();
+    if (details_ && details_->group)
+      return side_.groups.ask(details_->group, *this, *lock, r, now, events);
   }
-  side_.wire.send(*this, *lock, r, now, cry);
+  side_.transport.send(*this, *lock, r, now, events);
 }
 
-void claim::say(tell what) {
+void claim::on_event(claim_event what) {
   switch (what) {
-    case tell::granted:
-      return sink_.granted({steps_.number(),
-                            side_.wire.rules().runs_out ? steps_.deadline() : core::never, seen_,
-                            others_waited_});
-    case tell::refused: return sink_.refused(reason());
-    case tell::wanted: return sink_.wanted();
-    case tell::lost: {
+    case claim_event::granted:
+      return sink_.on_granted({recipe_.number(),
+                               side_.transport.rules().runs_out ? recipe_.deadline() : core::never,
+                               seen_, others_waited_});
+    case claim_event::refused: return sink_.on_refused(reason());
+    case claim_event::wanted: return sink_.on_wanted();
+    case claim_event::lost: {
       errc why;
       {
-        const std::lock_guard guard(side_.wire.at().mutex);  // a release may write it
+        const std::lock_guard guard(side_.transport.at().mutex);  // a release may write it
         why = why_;
       }
-      return sink_.lost(make_error_code(why));
+      return sink_.on_lost(make_error_code(why));
     }
-    case tell::ended: return sink_.ended(reason());
-    case tell::moved: {
+    case claim_event::ended: return sink_.on_ended(reason());
+    case claim_event::extended: {
       time_point deadline;
       std::uint32_t ticket;
       {
-        const std::lock_guard guard(side_.wire.at().mutex);  // a later renewal may write them
-        deadline = steps_.deadline();
+        const std::lock_guard guard(side_.transport.at().mutex);  // a later renewal may write them
+        deadline = recipe_.deadline();
         ticket = answered_;
       }
-      return sink_.moved(deadline, ticket);
+      return sink_.on_extended(deadline, ticket);
     }
-    case tell::nothing: break;
+    case claim_event::none: break;
   }
 }
 
@@ -257,8 +260,8 @@ std::string claim::mismatch() const {
   const auto name_of = [](std::uint32_t of) {
     return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
   };
-  return "it is " + name_of(wish_->is) + " to those that hold it now, and was asked for as " +
-         name_of(wish_->of) + ": give one of them another name";
+  return "it is " + name_of(details_->is) + " to those that hold it now, and was asked for as " +
+         name_of(details_->total_permits) + ": give one of them another name";
 }
 
 }  // namespace holdfast::memory

@@ -13,16 +13,16 @@
 namespace holdfast::memory {
 
 struct client_side {  // what the claims of one client share
-  link wire;
-  ledger unclear;
-  gatherings together;
+  class transport transport;
+  orphan_withdrawals orphans;
+  group_barrier groups;
   bool closed = false;
 
-  client_side(std::shared_ptr<server> s, core::environment& env, const terms& t)
-      : wire(std::move(s), env, t), unclear(wire), together(wire) {}
+  client_side(std::shared_ptr<server> s, core::environment& env, const timing& t)
+      : transport(std::move(s), env, t), orphans(transport), groups(transport) {}
 };
 
-class claim final : public core::claim, private listener, private news {
+class claim final : public core::claim, private subscriber, private event_source {
  public:
   claim(client_side&, std::string_view name, core::claim_sink&);
   claim(const claim&) = delete;
@@ -31,42 +31,42 @@ class claim final : public core::claim, private listener, private news {
   // The core may destroy a claim while another thread still has its hands on `news`.
   static void operator delete(claim*, std::destroying_delete_t);
 
-  void acquire(const core::ask&) override;
+  void acquire(const core::acquire_request&) override;
   void cancel() override;
   void renew(duration ttl, std::uint32_t ticket) override;
   void downgrade() override;
-  void release(const core::succession* next) override;
+  void release(const core::successor* next) override;
   std::string owner() const override;
 
   // For the closing backend, with the server's mutex held.
   static claim* of(endpoint&, const client_side&) noexcept;
-  bool waits() const noexcept { return steps_.waits(); }
-  bool is_being_told() const noexcept { return being_told(); }
-  void give_up(crier&);
+  bool waits() const noexcept { return recipe_.waits(); }
+  bool is_being_told() const noexcept { return is_dispatching(); }
+  void give_up(event_queue&);
 
  private:
   // What this claim asks for, beyond the usual.
-  struct wish final : particulars {
-    core::gathering with;  // until it is answered
-    std::uint32_t is = 0;  // what it turned out to be; as in particulars
+  struct details final : request_details {
+    core::lock_group group;  // until it is answered
+    std::uint32_t is = 0;    // what it turned out to be; as in particulars
   };
 
-  link& home() noexcept override { return side_.wire; }
-  void hear(const reply&, time_point now, crier&) override;
-  void hear(const push&, time_point now, crier&) override;
-  void wake(time_point now, crier&) override;
-  void say(tell) override;
-  void give_back() noexcept override;
+  transport& home() noexcept override { return side_.transport; }
+  void on_reply(const reply&, time_point now, event_queue&) override;
+  void on_reply(const push&, time_point now, event_queue&) override;
+  void on_wake(time_point now, event_queue&) override;
+  void on_event(claim_event) override;
+  void on_retired() noexcept override;
   template <class Step>
   void verb(Step step) {
     verb_at({}, step);
   }
   template <class Step>
   void verb_at(time_point, Step);  // {}: at what the clock says
-  errc note_wish(const core::ask&);
-  bool release_undated(crier&);
-  void carry_out(const actions&, time_point now, crier&);
-  void send(operation, time_point now, crier&);
+  errc note_details(const core::acquire_request&);
+  bool release_undated(event_queue&);
+  void carry_out(const effects&, time_point now, event_queue&);
+  void send(operation, time_point now, event_queue&);
   void detach() noexcept;
   core::failure reason() const;
   std::string mismatch() const;
@@ -77,8 +77,8 @@ class claim final : public core::claim, private listener, private news {
   errc why_{};
   client_side& side_;
   core::claim_sink& sink_;
-  recipe steps_;
-  std::unique_ptr<wish> wish_;
+  recipe recipe_;
+  std::unique_ptr<details> details_;
   time_point seen_{};           // when the grant arrived
   std::uint32_t ticket_ = 0;    // of the renewal to send
   std::uint32_t answered_ = 0;  // of the renewal that moved the deadline

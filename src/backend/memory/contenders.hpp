@@ -11,7 +11,7 @@ namespace holdfast::memory {
 struct waiting {
   owner_id who;
   duration ttl, window;
-  particulars what;
+  request_details what;
 };
 
 struct member {  // a reader, or a holder of permits
@@ -22,11 +22,11 @@ struct member {  // a reader, or a holder of permits
   std::string note;
 };
 
-struct crowd {
+struct contenders {
   std::list<waiting> queue;
   owner_id pointed_out;  // whoever knows to be first in line
   std::vector<member> members;
-  std::uint32_t of = 0;  // of the members' semaphore; 0: they are readers
+  std::uint32_t total_permits = 0;  // of the members' semaphore; 0: they are readers
 
   member* find(const owner_id& who) noexcept;
   bool remove(const owner_id& who) noexcept;  // from the members
@@ -35,7 +35,7 @@ struct crowd {
     return !queue.empty() && queue.front().who == who;
   }
   // Whether there is room beside the members.
-  bool fits(const particulars&) const noexcept;
+  bool fits(const request_details&) const noexcept;
   time_point earliest_lapse() const noexcept;  // of the members, at least one
 };
 

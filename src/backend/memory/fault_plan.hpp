@@ -6,19 +6,19 @@
 
 namespace holdfast::memory {
 
-struct weather {
+struct fault_plan {
   core::duration latency{};                                 // each way
   std::uint32_t requests_to_lose = 0, replies_to_lose = 0;  // the next ones
   double lose_requests = 0, lose_replies = 0;               // chances
   std::uint64_t dice = 0;                                   // the seed, then the state
   bool outage = false;                                      // nothing is answered
 
-  bool calm() const noexcept {
+  bool is_fault_free() const noexcept {
     return latency == latency.zero() && !requests_to_lose && !replies_to_lose && !outage &&
            lose_requests <= 0 && lose_replies <= 0;
   }
-  bool takes_request() noexcept { return takes(requests_to_lose, lose_requests); }
-  bool takes_reply() noexcept { return takes(replies_to_lose, lose_replies); }
+  bool loses_request() noexcept { return takes(requests_to_lose, lose_requests); }
+  bool loses_reply() noexcept { return takes(replies_to_lose, lose_replies); }
 
  private:
   bool takes(std::uint32_t& count, double chance) noexcept {

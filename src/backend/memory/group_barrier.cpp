@@ -5,15 +5,15 @@
 
 namespace holdfast::memory {
 
-class gatherings::one final : public errand {
+class group_barrier::one final : public store_query {
  public:
-  one(gatherings& home, const core::gathering& of) noexcept : home_(home), of_(of) {}
+  one(group_barrier& home, const core::lock_group& of) noexcept : home_(home), of_(of) {}
 
-  void at_store(store& s, time_point now, core::environment& env, outbox& out) override {
+  void run_at(store& s, time_point now, core::environment& env, push_list& out) override {
     if (!broken) s.apply_together(parts, now, env, out);
   }
 
-  void hear(const reply& r, time_point now, crier& cry) override {
+  void on_reply(const reply& r, time_point now, event_queue& events) override {
     if (broken) return;
     const auto answered = std::move(parts);
     const auto members = std::move(who);
@@ -22,32 +22,32 @@ class gatherings::one final : public errand {
     for (std::size_t i = 0; i < members.size(); ++i) {
       reply each = answered[i].answer;
       each.sent = r.sent;
-      members[i]->hear(each, now, cry);
+      members[i]->on_reply(each, now, events);
     }
   }
 
-  void wake(time_point, crier&) override {}
+  void on_wake(time_point, event_queue&) override {}
 
-  bool is_of(const core::gathering& g) const noexcept { return of_ == g; }
+  bool is_of(const core::lock_group& g) const noexcept { return of_ == g; }
 
   std::vector<part> parts;
-  std::vector<correspondent*> who;  // of each part
+  std::vector<reply_handler*> who;  // of each part
   bool broken = false;              // one has left
 
  private:
-  gatherings& home_;
-  const core::gathering of_;
+  group_barrier& home_;
+  const core::lock_group of_;
 };
 
-gatherings::gatherings(link& wire) noexcept : wire_(wire) {}
-gatherings::~gatherings() = default;
+group_barrier::group_barrier(transport& wire) noexcept : wire_(wire) {}
+group_barrier::~group_barrier() = default;
 
-gatherings::list::iterator gatherings::find(const core::gathering& g) noexcept {
+group_barrier::list::iterator group_barrier::find(const core::lock_group& g) noexcept {
   return std::find_if(all_.begin(), all_.end(), [&](const one& o) { return o.is_of(g); });
 }
 
-void gatherings::ask(const core::gathering& g, correspondent& from, entry& lock, const request& r,
-                     time_point now, crier& cry) {
+void group_barrier::ask(const core::lock_group& g, reply_handler& from, entry& lock,
+                        const request& r, time_point now, event_queue& events) {
   auto place = find(g);
   if (place == all_.end()) place = all_.emplace(all_.end(), *this, g);
   one& o = *place;
@@ -55,13 +55,13 @@ void gatherings::ask(const core::gathering& g, correspondent& from, entry& lock,
   if (std::find(o.who.begin(), o.who.end(), &from) == o.who.end()) {
     o.who.push_back(&from);
     o.parts.push_back({&lock, r, {}});
-    if (o.who.size() == g.members) wire_.send(o, now, cry);
+    if (o.who.size() == g.members) wire_.send(o, now, events);
   } else if (o.who.front() == &from && o.who.size() == g.members) {
-    wire_.send(o, now, cry);  // the others' repetitions are this one
+    wire_.send(o, now, events);  // the others' repetitions are this one
   }
 }
 
-void gatherings::leave(const core::gathering& g, const correspondent& who) noexcept {
+void group_barrier::leave(const core::lock_group& g, const reply_handler& who) noexcept {
   const auto place = find(g);
   if (place == all_.end()) return;
   place->broken = true;

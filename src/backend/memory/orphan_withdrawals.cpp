@@ -13,21 +13,22 @@ constexpr duration margin = 2min;  // for what is under way for longer than anyt
 
 }  // namespace
 
-ledger::~ledger() {
+orphan_withdrawals::~orphan_withdrawals() {
   if (wire_.is_forked()) return;
   const std::lock_guard guard(wire_.at().mutex);
   drop_all();
 }
 
-void ledger::add(entry& lock, owner_id who, time_point surely_over, time_point now, crier& cry) {
+void orphan_withdrawals::add(entry& lock, owner_id who, time_point surely_over, time_point now,
+                             event_queue& events) {
   ++lock.references;
   const time_point end = core::saturating_add(std::max(surely_over, now), margin);
   items_.emplace_front(*this, lock, who, end);
   items_.front().place = items_.begin();
-  withdraw(items_.front(), now, cry);
+  withdraw(items_.front(), now, events);
 }
 
-void ledger::withdraw(item& i, time_point now, crier& cry) {
+void orphan_withdrawals::withdraw(item& i, time_point now, event_queue& events) {
   const std::size_t last = std::size(pauses) - 1;
   const duration pause = pauses[std::min<std::size_t>(i.attempts++, last)];
   wire_.wake_at(i, core::saturating_add(now, core::jittered(wire_.env(), pause, 0.2)));
@@ -35,23 +36,25 @@ void ledger::withdraw(item& i, time_point now, crier& cry) {
   r.what = operation::leave;
   r.who = i.who;
   r.sent = now;
-  wire_.send(i, i.lock, r, now, cry);  // an answer on the spot ends the item
+  wire_.send(i, i.lock, r, now, events);  // an answer on the spot ends the item
 }
 
-void ledger::item::hear(const reply&, time_point now, crier&) { home.drop(*this, now); }
+void orphan_withdrawals::item::on_reply(const reply&, time_point now, event_queue&) {
+  home.drop(*this, now);
+}
 
-void ledger::item::wake(time_point now, crier& cry) {
+void orphan_withdrawals::item::on_wake(time_point now, event_queue& events) {
   if (now >= until) return home.drop(*this, now);
-  home.withdraw(*this, now, cry);
+  home.withdraw(*this, now, events);
 }
 
-void ledger::drop(item& i, time_point now) {
+void orphan_withdrawals::drop(item& i, time_point now) {
   wire_.forget(i);
   wire_.at().data.detach(i.lock, now);
   items_.erase(i.place);
 }
 
-void ledger::drop_all() {
+void orphan_withdrawals::drop_all() {
   const time_point now = wire_.env().now();
   while (!items_.empty()) drop(items_.front(), now);
 }

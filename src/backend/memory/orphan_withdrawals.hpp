@@ -7,24 +7,24 @@
 
 namespace holdfast::memory {
 
-class ledger {
+class orphan_withdrawals {
  public:
-  explicit ledger(link& wire) noexcept : wire_(wire) {}
-  ~ledger();  // with the client closed
+  explicit orphan_withdrawals(transport& wire) noexcept : wire_(wire) {}
+  ~orphan_withdrawals();  // with the client closed
 
   // With the server's mutex held.
-  void add(entry&, owner_id, time_point surely_over, time_point now, crier&);
+  void add(entry&, owner_id, time_point surely_over, time_point now, event_queue&);
   bool empty() const noexcept { return items_.empty(); }
   void drop_all();
 
  private:
-  struct item final : correspondent {
-    item(ledger& l, entry& e, owner_id id, time_point end) noexcept
+  struct item final : reply_handler {
+    item(orphan_withdrawals& l, entry& e, owner_id id, time_point end) noexcept
         : home(l), lock(e), who(id), until(end) {}
-    void hear(const reply&, time_point now, crier&) override;
-    void wake(time_point now, crier&) override;
+    void on_reply(const reply&, time_point now, event_queue&) override;
+    void on_wake(time_point now, event_queue&) override;
 
-    ledger& home;
+    orphan_withdrawals& home;
     entry& lock;
     const owner_id who;
     const time_point until;
@@ -32,10 +32,10 @@ class ledger {
     std::list<item>::iterator place;
   };
 
-  void withdraw(item&, time_point now, crier&);
+  void withdraw(item&, time_point now, event_queue&);
   void drop(item&, time_point now);
 
-  link& wire_;
+  transport& wire_;
   std::list<item> items_;
 };
 

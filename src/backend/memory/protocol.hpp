@@ -36,31 +36,31 @@ holder_seen holder_seen_of(std::string_view text);
 inline constexpr duration forever = std::chrono::hours{24 * 365 * 100};
 
 enum class operation : unsigned char {
-  ask,    // take the lock, or queue for it; asked again it changes nothing that was got
-  renew,  // let the lease run for ttl from now
-  share,  // let readers in beside us
-  leave,  // out of the queue, and what is ours to the next
+  acquire,  // take the lock, or queue for it; asked again it changes nothing that was got
+  renew,    // let the lease run for ttl from now
+  share,    // let readers in beside us
+  leave,    // out of the queue, and what is ours to the next
 };
 
 // What an ask says beyond the usual; one for the lock alone without a note has none.
-struct particulars {
+struct request_details {
   std::string note;
-  lock_mode how = lock_mode::exclusive;
-  std::uint32_t permits = 0;  // of a semaphore
-  std::uint32_t of = 0;       // so many has the semaphore; 0: it is a lock
+  lock_mode mode = lock_mode::exclusive;
+  std::uint32_t permits = 0;        // of a semaphore
+  std::uint32_t total_permits = 0;  // so many has the semaphore; 0: it is a lock
 };
 
 struct request {
-  operation what = operation::ask;
+  operation what = operation::acquire;
   bool one_attempt = false;  // ask: do not queue
   bool shares = false;       // renew: what was taken alone is shared by now
   std::uint32_t epoch = 0;   // what the sender was about; comes back with the reply
   std::uint32_t ticket = 0;  // renew; comes back
   owner_id who;
   duration ttl{};
-  duration window{};                  // ask: within this time a lock handed over must be asked for
-  time_point sent{};                  // comes back
-  const particulars* more = nullptr;  // ask
+  duration window{};  // ask: within this time a lock handed over must be asked for
+  time_point sent{};  // comes back
+  const request_details* more = nullptr;  // ask
 };
 
 struct reply {
@@ -80,9 +80,9 @@ struct reply {
   bool others_hold = false;  // not_owner
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;
-  std::uint32_t of = 0;  // mismatch: what it is; as in particulars
-  duration ttl{};        // as asked
-  time_point sent{};     // of the request
+  std::uint32_t total_permits = 0;  // mismatch: what it is; as in particulars
+  duration ttl{};                   // as asked
+  time_point sent{};                // of the request
   std::int64_t number = 0;
   duration lapse{};  // queued: until the first lease of its holders runs out
 };

@@ -36,9 +36,9 @@ void describe_all(const entry& e, time_point now, const core::process_identity& 
     for (const member& m : e.more->members) {
       if (m.lapses <= now) continue;
       holder h = describe(e, m, now, me);
-      h.how = e.more->of == 0 ? lock_mode::shared : lock_mode::permit;
+      h.how = e.more->total_permits == 0 ? lock_mode::shared : lock_mode::permit;
       h.permits = m.permits;
-      h.of = e.more->of;
+      h.of = e.more->total_permits;
       to.push_back(std::move(h));
     }
   }
@@ -47,12 +47,12 @@ void describe_all(const entry& e, time_point now, const core::process_identity& 
 }  // namespace
 
 // Owned by the list until it is answered, then by whoever tells the answer.
-struct queries::item final : errand, news {
+struct queries::item final : store_query, event_source {
   explicit item(queries& q) noexcept : home(q) {}
 
-  void at_store(store& s, time_point now, core::environment& env, outbox& out) override {
+  void run_at(store& s, time_point now, core::environment& env, push_list& out) override {
     if (broken) {
-      if (!verdict) verdict = s.take_away(name, seen, now, env, out);
+      if (!verdict) verdict = s.break_lock(name, seen, now, env, out);
       return;
     }
     found.clear();
@@ -63,49 +63,49 @@ struct queries::item final : errand, news {
     });
   }
 
-  void hear(const reply&, time_point, crier& cry) override { finish({}, cry); }
+  void on_reply(const reply&, time_point, event_queue& events) override { finish({}, events); }
 
   // An inspection may be asked again without harm; so may a verdict, which is kept at the store.
-  void wake(time_point now, crier& cry) override {
-    if (now >= until) return finish(broken ? errc::outcome_unknown : errc::unavailable, cry);
-    ask(now, cry);
+  void on_wake(time_point now, event_queue& events) override {
+    if (now >= until) return finish(broken ? errc::outcome_unknown : errc::unavailable, events);
+    ask(now, events);
   }
 
-  void ask(time_point now, crier& cry) {
+  void ask(time_point now, event_queue& events) {
     const time_point again = now + (until - now) / 2;
     home.wire_.wake_at(*this, until - again < std::chrono::milliseconds{1} ? until : again);
-    home.wire_.send(*this, now, cry);
+    home.wire_.send(*this, now, events);
   }
 
-  void finish(errc why, crier& cry) {
+  void finish(errc why, event_queue& events) {
     home.wire_.forget(*this);
     failed = why;
-    (void)place->release();  // the list holds it no more; the crier ends it
+    (void)place->release();  // the list holds it no more; the event_queue ends it
     home.items_.erase(place);
-    cry.post(*this, tell::ended);
+    events.post(*this, claim_event::ended);
   }
 
-  void say(tell) override {
+  void on_event(claim_event) override {
     std::stable_sort(found.begin(), found.end(),
                      [](const holder& a, const holder& b) { return a.name < b.name; });
     if (failed == errc{}) {
-      if (shown) shown->found(std::move(found));
-      if (broken) broken->decided(*verdict);
+      if (shown) shown->on_holders(std::move(found));
+      if (broken) broken->on_decided(*verdict);
     } else {
       core::failure why{make_error_code(failed), "the memory store did not answer within the "
                                                  "op-timeout; is it in an outage?"};
       if (shown)
-        shown->failed(std::move(why));
+        shown->on_failed(std::move(why));
       else
-        broken->failed(std::move(why));
+        broken->on_failed(std::move(why));
     }
     retire();
   }
-  void give_back() noexcept override { delete this; }
+  void on_retired() noexcept override { delete this; }
 
   queries& home;
-  core::inspection* shown = nullptr;
-  core::verdict* broken = nullptr;
+  core::holders_handler* shown = nullptr;
+  core::decision_handler* broken = nullptr;
   std::string name;
   bool all_that_begin_so = false;  // the name is a prefix
   holder_seen seen;
@@ -116,11 +116,11 @@ struct queries::item final : errand, news {
   std::list<std::unique_ptr<item>>::iterator place;
 };
 
-queries::queries(link& wire) noexcept : wire_(wire) {}
+queries::queries(transport& wire) noexcept : wire_(wire) {}
 queries::~queries() = default;
 
 void queries::start(std::unique_ptr<item> made) {
-  crier cry;
+  event_queue events;
   const time_point now = wire_.env().now();
   {
     const std::lock_guard guard(wire_.at().mutex);
@@ -128,12 +128,12 @@ void queries::start(std::unique_ptr<item> made) {
     i.until = core::saturating_add(now, wire_.rules().op_timeout);
     items_.push_front(std::move(made));
     i.place = items_.begin();
-    i.ask(now, cry);
+    i.ask(now, events);
   }
-  cry.tell_all();
+  events.dispatch();
 }
 
-void queries::inspect(std::string_view prefix, core::inspection& to) {
+void queries::inspect(std::string_view prefix, core::holders_handler& to) {
   auto made = std::make_unique<item>(*this);
   made->shown = &to;
   made->name = prefix;
@@ -141,14 +141,15 @@ void queries::inspect(std::string_view prefix, core::inspection& to) {
   start(std::move(made));
 }
 
-void queries::holders(std::string_view name, core::inspection& to) {
+void queries::holders(std::string_view name, core::holders_handler& to) {
   auto made = std::make_unique<item>(*this);
   made->shown = &to;
   made->name = name;
   start(std::move(made));
 }
 
-void queries::break_lock(std::string_view name, const holder_seen& seen, core::verdict& to) {
+void queries::break_lock(std::string_view name, const holder_seen& seen,
+                         core::decision_handler& to) {
   auto made = std::make_unique<item>(*this);
   made->broken = &to;
   made->name = name;
@@ -156,8 +157,8 @@ void queries::break_lock(std::string_view name, const holder_seen& seen, core::v
   start(std::move(made));
 }
 
-void queries::fail_all(errc why, crier& cry) {
-  while (!items_.empty()) items_.front()->finish(why, cry);
+void queries::fail_all(errc why, event_queue& events) {
+  while (!items_.empty()) items_.front()->finish(why, events);
 }
 
 }  // namespace holdfast::memory

@@ -13,21 +13,21 @@ namespace holdfast::memory {
 
 class queries {
  public:
-  explicit queries(link& wire) noexcept;
+  explicit queries(transport& wire) noexcept;
   ~queries();  // with the client closed
 
-  void inspect(std::string_view prefix, core::inspection&);
-  void holders(std::string_view name, core::inspection&);
-  void break_lock(std::string_view name, const holder_seen&, core::verdict&);
+  void inspect(std::string_view prefix, core::holders_handler&);
+  void holders(std::string_view name, core::holders_handler&);
+  void break_lock(std::string_view name, const holder_seen&, core::decision_handler&);
   // With the server's mutex held.
   bool empty() const noexcept { return items_.empty(); }
-  void fail_all(errc, crier&);
+  void fail_all(errc, event_queue&);
 
  private:
   struct item;
   void start(std::unique_ptr<item>);
 
-  link& wire_;
+  transport& wire_;
   std::list<std::unique_ptr<item>> items_;
 };
 

@@ -19,33 +19,33 @@ constexpr duration back_off_max = 60s;
 
 }  // namespace
 
-actions recipe::acquire(bool one_attempt, duration ttl, time_point now, const terms& t) noexcept {
+effects recipe::acquire(bool one_attempt, duration ttl, time_point now, const timing& t) noexcept {
   ++epoch_;
   one_attempt_ = one_attempt;
   downgraded_ = false;
   ttl_ = ttl;
   surely_over_ = {};
-  actions out = ask(now, t);
+  effects out = ask(now, t);
   out.new_id = !planted(mutant::owner_id_reused);
   return out;
 }
 
-actions recipe::cancel(time_point now, const terms& t) noexcept {
+effects recipe::cancel(time_point now, const timing& t) noexcept {
   if (state_ != state::asked && state_ != state::unsure && state_ != state::queued) return {};
   return leave(state::leaving, now, t);
 }
 
-actions recipe::renew(duration ttl, time_point now, const terms& t) noexcept {
+effects recipe::renew(duration ttl, time_point now, const timing& t) noexcept {
   if (state_ != state::held) return {};
   ttl_ = ttl;
   run_out_no_earlier(ttl, now, t);
-  actions out;
+  effects out;
   out.send = true;
   out.ask_for = operation::renew;
   return out;
 }
 
-actions recipe::downgrade(time_point now, const terms& t) noexcept {
+effects recipe::downgrade(time_point now, const timing& t) noexcept {
   if (state_ != state::held || downgraded_) return {};
   downgraded_ = true;
   downgrade_unheard_ = true;
@@ -53,8 +53,8 @@ actions recipe::downgrade(time_point now, const terms& t) noexcept {
   return question(operation::share, now, core::never, t);
 }
 
-actions recipe::release(time_point now, const terms& t) noexcept {
-  if (state_ == state::lost) return become_fresh(tell::ended, errc::not_held);
+effects recipe::release(time_point now, const timing& t) noexcept {
+  if (state_ == state::lost) return become_fresh(claim_event::ended, errc::not_held);
   if (state_ != state::held) return {};
   return leave(state::releasing, now, t);
 }
@@ -71,26 +71,26 @@ request recipe::to_send(operation what, time_point now) const noexcept {
 }
 
 // A first question, with what is due when no answer comes.
-actions recipe::ask(time_point now, const terms& t) noexcept {
+effects recipe::ask(time_point now, const timing& t) noexcept {
   state_ = state::asked;
   asked_since_ = now;
   attempts_ = 0;
   run_out_no_earlier(ttl_, now, t);
-  return question(operation::ask, now, due(t), t);
+  return question(operation::acquire, now, due(t), t);
 }
 
 // When what was asked is given up unless it is answered: a waiter waits through an outage.
-time_point recipe::due(const terms& t) const noexcept {
+time_point recipe::due(const timing& t) const noexcept {
   return saturating_add(asked_since_, one_attempt_ ? t.op_timeout : t.outage_timeout);
 }
 
-actions recipe::ask_again(time_point now, const terms& t) noexcept {
+effects recipe::ask_again(time_point now, const timing& t) noexcept {
   state_ = state::unsure;
   run_out_no_earlier(ttl_, now, t);
-  return question(operation::ask, now, due(t), t);
+  return question(operation::acquire, now, due(t), t);
 }
 
-actions recipe::leave(state next, time_point now, const terms& t) noexcept {
+effects recipe::leave(state next, time_point now, const timing& t) noexcept {
   ++epoch_;
   state_ = next;
   asked_since_ = now;
@@ -100,15 +100,15 @@ actions recipe::leave(state next, time_point now, const terms& t) noexcept {
 }
 
 // Asked again after an eighth of the op-timeout, then after twice as long each time.
-actions recipe::question(operation what, time_point now, time_point until,
-                         const terms& t) noexcept {
+effects recipe::question(operation what, time_point now, time_point until,
+                         const timing& t) noexcept {
   if (planted(mutant::operation_without_bound)) until = core::never;
-  const bool waits = what == operation::ask && !one_attempt_;
+  const bool waits = what == operation::acquire && !one_attempt_;
   const duration pause = std::min(t.op_timeout / 8 * (1 << std::min<int>(attempts_, 20)),
                                   waits ? std::max<duration>(t.op_timeout, 1ms)
                                         : std::max(back_off_max, t.op_timeout));
   if (attempts_ < 255) ++attempts_;
-  actions out;
+  effects out;
   out.send = true;
   out.ask_for = what;
   out.sleeps = true;
@@ -118,21 +118,21 @@ actions recipe::question(operation what, time_point now, time_point until,
 }
 
 // The store may get the request as late as an op-timeout after its send, and its clock may be slow.
-void recipe::run_out_no_earlier(duration ttl, time_point now, const terms& t) noexcept {
+void recipe::run_out_no_earlier(duration ttl, time_point now, const timing& t) noexcept {
   const time_point end = saturating_add(saturating_add(now, ttl), ttl / 100 + t.op_timeout);
   surely_over_ = std::max(surely_over_, end);
 }
 
-time_point recipe::deadline_of(const reply& r, time_point now, const terms& t) const noexcept {
+time_point recipe::deadline_of(const reply& r, time_point now, const timing& t) const noexcept {
   const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
   return saturating_add(from, worth(r.ttl, t.clock_skew));
 }
 
-actions recipe::become_fresh(tell what, errc why) noexcept {
+effects recipe::become_fresh(claim_event what, errc why) noexcept {
   state_ = state::fresh;
   downgrade_unheard_ = false;
   ++epoch_;
-  actions out;
+  effects out;
   out.what = what;
   out.why = why;
   return out;

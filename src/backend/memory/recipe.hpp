@@ -49,23 +49,23 @@
 
 namespace holdfast::memory {
 
-struct terms {  // the client's, the same for all its claims
+struct timing {  // the client's, the same for all its claims
   duration op_timeout{};
   duration clock_skew{};
   duration outage_timeout = duration::max();  // of a waiter; max(): none
   bool runs_out = true;                       // its leases
 };
 
-using core::crier;
-using core::news;
-using core::tell;
+using core::claim_event;
+using core::event_queue;
+using core::event_source;
 
-struct actions {
+struct effects {
   bool send = false;    // what to_send(ask_for) says
   bool sleeps = false;  // until `wake` and a random part of `spread`; replaces an earlier sleep
   bool new_id = false;  // from here on the claim has another owner id
   bool clear = false;   // the owner id may be at the store: for the ledger
-  tell what = tell::nothing;
+  claim_event what = claim_event::none;
   errc why{};  // of refused, lost and ended; 0: released or withdrawn
   operation ask_for{};
   time_point wake = core::never;
@@ -85,16 +85,16 @@ class recipe {
     leaving,
   };
 
-  actions acquire(bool one_attempt, duration ttl, time_point now, const terms&) noexcept;
-  actions cancel(time_point now, const terms&) noexcept;
-  actions renew(duration ttl, time_point now, const terms&) noexcept;
-  actions downgrade(time_point now, const terms&) noexcept;
-  actions release(time_point now, const terms&) noexcept;
-  actions on(const reply&, time_point now, const terms&) noexcept;
-  actions on(const push&, time_point now, const terms&) noexcept;  // to the claim's owner id
-  actions on_wake(time_point now, const terms&) noexcept;
+  effects acquire(bool one_attempt, duration ttl, time_point now, const timing&) noexcept;
+  effects cancel(time_point now, const timing&) noexcept;
+  effects renew(duration ttl, time_point now, const timing&) noexcept;
+  effects downgrade(time_point now, const timing&) noexcept;
+  effects release(time_point now, const timing&) noexcept;
+  effects on(const reply&, time_point now, const timing&) noexcept;
+  effects on(const push&, time_point now, const timing&) noexcept;  // to the claim's owner id
+  effects on_wake(time_point now, const timing&) noexcept;
   // Ends at once whatever waits for an answer: refused or ended, for the reason given.
-  actions give_up(errc) noexcept;
+  effects give_up(errc) noexcept;
 
   // What to send, when an action says so, in the name of the claim's owner id.
   request to_send(operation, time_point now) const noexcept;
@@ -114,18 +114,18 @@ class recipe {
 
  private:
   using verdict = reply::verdict;
-  actions ask(time_point now, const terms&) noexcept;
-  actions ask_again(time_point now, const terms&) noexcept;
-  actions leave(state, time_point now, const terms&) noexcept;
-  time_point due(const terms&) const noexcept;
-  actions question(operation, time_point now, time_point until, const terms&) noexcept;
-  actions on_ask_reply(const reply&, time_point now, const terms&) noexcept;
-  actions on_renew_reply(const reply&, time_point now, const terms&) noexcept;
-  actions on_leave_reply(const reply&) noexcept;
-  actions become_fresh(tell, errc) noexcept;
-  actions notice_waiters(actions) noexcept;
-  void run_out_no_earlier(duration ttl, time_point now, const terms&) noexcept;
-  time_point deadline_of(const reply&, time_point now, const terms&) const noexcept;
+  effects ask(time_point now, const timing&) noexcept;
+  effects ask_again(time_point now, const timing&) noexcept;
+  effects leave(state, time_point now, const timing&) noexcept;
+  time_point due(const timing&) const noexcept;
+  effects question(operation, time_point now, time_point until, const timing&) noexcept;
+  effects on_ask_reply(const reply&, time_point now, const timing&) noexcept;
+  effects on_renew_reply(const reply&, time_point now, const timing&) noexcept;
+  effects on_leave_reply(const reply&) noexcept;
+  effects become_fresh(claim_event, errc) noexcept;
+  effects notice_waiters(effects) noexcept;
+  void run_out_no_earlier(duration ttl, time_point now, const timing&) noexcept;
+  time_point deadline_of(const reply&, time_point now, const timing&) const noexcept;
 
   duration ttl_{};
   std::int64_t number_ = 0;

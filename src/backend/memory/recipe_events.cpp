@@ -16,8 +16,8 @@ namespace {
 constexpr duration nap = 30s;  // of those that are not first in line
 
 // Until a holder's lease has run out, and a little more, so that not all look at once.
-actions sleep_until_lapse(duration lapse, time_point now) noexcept {
-  actions out;
+effects sleep_until_lapse(duration lapse, time_point now) noexcept {
+  effects out;
   out.sleeps = true;
   out.wake = saturating_add(now, std::min(lapse, nap));
   out.spread = std::clamp<duration>(lapse / 20, 1ms, 250ms);
@@ -26,7 +26,7 @@ actions sleep_until_lapse(duration lapse, time_point now) noexcept {
 
 }  // namespace
 
-actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
+effects recipe::on(const reply& r, time_point now, const timing& t) noexcept {
   if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
   switch (state_) {
     case state::asked:
@@ -41,18 +41,18 @@ actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
   return {};
 }
 
-actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noexcept {
-  actions out;
+effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) noexcept {
+  effects out;
   switch (r.what) {
     case verdict::granted:
       state_ = state::held;
       number_ = r.number;
       deadline_ = deadline_of(r, now, t);
       others_wait_ = r.others_wait;
-      out.what = tell::granted;
+      out.what = claim_event::granted;
       return out;
-    case verdict::busy: return become_fresh(tell::refused, errc::timed_out);
-    case verdict::mismatch: return become_fresh(tell::refused, errc::mismatch);
+    case verdict::busy: return become_fresh(claim_event::refused, errc::timed_out);
+    case verdict::mismatch: return become_fresh(claim_event::refused, errc::mismatch);
     case verdict::queued:
       state_ = state::queued;
       if (r.first) return sleep_until_lapse(r.lapse, now);
@@ -68,17 +68,17 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
   return out;
 }
 
-actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) noexcept {
-  actions out;
+effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) noexcept {
+  effects out;
   if (r.what == verdict::not_owner) {
     state_ = state::lost;
     downgrade_unheard_ = false;
     ++epoch_;
-    out.what = tell::lost;
+    out.what = claim_event::lost;
     out.why = r.others_hold ? errc::lost : errc::not_held;
   } else if (r.what == verdict::moved) {
     deadline_ = deadline_of(r, now, t);
-    out.what = tell::moved;
+    out.what = claim_event::extended;
     if (r.others_wait) return notice_waiters(out);
   } else if (r.what == verdict::shared) {
     downgrade_unheard_ = false;
@@ -87,21 +87,21 @@ actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) n
 }
 
 // After a repetition "not the owner" is what a release that was heard the first time looks like.
-actions recipe::on_leave_reply(const reply& r) noexcept {
+effects recipe::on_leave_reply(const reply& r) noexcept {
   if (r.what != verdict::left && r.what != verdict::not_owner) return {};
   const bool had_it = state_ == state::leaving || r.what == verdict::left || attempts_ > 1;
-  return become_fresh(tell::ended, had_it ? errc{} : errc::not_held);
+  return become_fresh(claim_event::ended, had_it ? errc{} : errc::not_held);
 }
 
-actions recipe::notice_waiters(actions out) noexcept {
+effects recipe::notice_waiters(effects out) noexcept {
   if (others_wait_) return out;
   others_wait_ = true;
-  out.what =
-      static_cast<tell>(static_cast<unsigned>(out.what) | static_cast<unsigned>(tell::wanted));
+  out.what = static_cast<claim_event>(static_cast<unsigned>(out.what) |
+                                      static_cast<unsigned>(claim_event::wanted));
   return out;
 }
 
-actions recipe::on(const push& p, time_point now, const terms& t) noexcept {
+effects recipe::on(const push& p, time_point now, const timing& t) noexcept {
   const bool asking = state_ == state::asked || state_ == state::unsure;
   switch (p.what) {
     case push::hint::handed:
@@ -121,7 +121,7 @@ actions recipe::on(const push& p, time_point now, const terms& t) noexcept {
   return {};
 }
 
-actions recipe::on_wake(time_point now, const terms& t) noexcept {
+effects recipe::on_wake(time_point now, const timing& t) noexcept {
   const bool asks = state_ == state::asked || state_ == state::unsure;
   const time_point end = asks ? due(t) : saturating_add(asked_since_, t.op_timeout);
   const bool timed_out = now >= end && !planted(mutant::operation_without_bound);
@@ -147,11 +147,11 @@ actions recipe::on_wake(time_point now, const terms& t) noexcept {
   return {};
 }
 
-actions recipe::give_up(errc why) noexcept {
+effects recipe::give_up(errc why) noexcept {
   if (!waits()) return {};
   const bool of_acquire = state_ != state::releasing && state_ != state::leaving;
   const bool may_be_there = state_ != state::releasing;  // a release was repeated long enough
-  actions out = become_fresh(of_acquire ? tell::refused : tell::ended, why);
+  effects out = become_fresh(of_acquire ? claim_event::refused : claim_event::ended, why);
   out.clear = may_be_there && !planted(mutant::unknown_acquire_dropped);
   return out;
 }

@@ -11,16 +11,16 @@ using core::mutant;
 using core::planted;
 using std::chrono::microseconds;
 
-tenure::tenure(const tenure& other)
+lock_state::lock_state(const lock_state& other)
     : holder(other.holder),
       number(other.number),
       since(other.since),
       lapses(other.lapses),
       note(other.note),
-      more(other.more ? std::make_unique<crowd>(*other.more) : nullptr) {}
+      more(other.more ? std::make_unique<contenders>(*other.more) : nullptr) {}
 
-tenure& tenure::operator=(const tenure& other) {
-  tenure copy(other);
+lock_state& lock_state::operator=(const lock_state& other) {
+  lock_state copy(other);
   holder = copy.holder;
   number = copy.number;
   since = copy.since;
@@ -102,7 +102,7 @@ void store::snapshot() {
 }
 
 void store::restart_empty() {
-  for (auto& [name, e] : entries_) static_cast<tenure&>(e) = {};
+  for (auto& [name, e] : entries_) static_cast<lock_state&>(e) = {};
   counter_ = 0;
   wall_read_at_ = time_point::min();
 }
@@ -113,7 +113,7 @@ void store::fail_over() {
   for (const auto& [name, was] : remembered_) {
     const auto [found, made] = entries_.try_emplace(name);
     found->second.name = &found->first;
-    static_cast<tenure&>(found->second) = was;
+    static_cast<lock_state&>(found->second) = was;
   }
 }
 

@@ -33,42 +33,42 @@ struct endpoint {
   endpoint* after_ = nullptr;
 };
 
-struct tenure {     // what a failover can put back
-  owner_id holder;  // alone
+struct lock_state {  // what a failover can put back
+  owner_id holder;   // alone
   std::int64_t number = 0;
   time_point since{}, lapses{};
   std::string note;
-  std::unique_ptr<crowd> more;  // null where there was never anybody but one holder
+  std::unique_ptr<contenders> more;  // null where there was never anybody but one holder
 
-  tenure() = default;
-  tenure(const tenure&);
-  tenure& operator=(const tenure&);
-  ~tenure() = default;
+  lock_state() = default;
+  lock_state(const lock_state&);
+  lock_state& operator=(const lock_state&);
+  ~lock_state() = default;
 
   bool held(time_point now) const noexcept { return holder && lapses > now; }
   bool wanted() const noexcept { return more && !more->queue.empty(); }
 };
 
-struct entry : tenure {
+struct entry : lock_state {
   const std::string* name = nullptr;
   endpoint* first_endpoint = nullptr;
   unsigned references = 0;  // endpoints and others that point here
 };
 
 // The pushes that one request brought about.
-class outbox {
+class push_list {
  public:
-  struct letter {
+  struct addressed_push {
     endpoint* to;
     push what;
   };
   void add(endpoint* to, push::hint what, const owner_id& who, duration in = {}) {
-    if (to) letters_.push_back({to, {what, who, in}});
+    if (to) pushes_.push_back({to, {what, who, in}});
   }
-  const std::vector<letter>& letters() const noexcept { return letters_; }
+  const std::vector<addressed_push>& pushes() const noexcept { return pushes_; }
 
  private:
-  std::vector<letter> letters_;
+  std::vector<addressed_push> pushes_;
 };
 
 // One of several asks that are granted all or none.
@@ -87,13 +87,13 @@ class store {
   void add(entry&, endpoint&) noexcept;
   void remove(endpoint&) noexcept;
 
-  reply apply(entry&, const request&, time_point now, core::environment&, outbox&);
+  reply apply(entry&, const request&, time_point now, core::environment&, push_list&);
   // All of them, or none: then those that could have been granted are busy.
-  void apply_together(std::span<part>, time_point now, core::environment&, outbox&);
+  void apply_together(std::span<part>, time_point now, core::environment&, push_list&);
   // Takes the lock from `seen`, or from all that hold it when that is nobody; false when it is not
   // theirs.
-  bool take_away(std::string_view name, const holder_seen&, time_point now, core::environment&,
-                 outbox&);
+  bool break_lock(std::string_view name, const holder_seen&, time_point now, core::environment&,
+                  push_list&);
 
   void snapshot();
   void fail_over();
@@ -115,16 +115,16 @@ class store {
   std::size_t size() const noexcept { return entries_.size(); }
 
  private:
-  void ask(entry&, const request&, time_point, core::environment&, outbox&, reply&);
-  bool admits(entry&, const request&, const particulars&, time_point, core::environment&, outbox&,
-              reply&);
-  void renew(entry&, const request&, time_point, core::environment&, outbox&, reply&);
-  void leave(entry&, const request&, time_point, core::environment&, outbox&, reply&);
-  void enqueue(entry&, const request&, const particulars&, outbox&);
-  void settle(entry&, time_point, core::environment&, outbox&);
-  void hold(entry&, owner_id, const particulars&, time_point now, duration, core::environment&);
+  void ask(entry&, const request&, time_point, core::environment&, push_list&, reply&);
+  bool admits(entry&, const request&, const request_details&, time_point, core::environment&,
+              push_list&, reply&);
+  void renew(entry&, const request&, time_point, core::environment&, push_list&, reply&);
+  void leave(entry&, const request&, time_point, core::environment&, push_list&, reply&);
+  void enqueue(entry&, const request&, const request_details&, push_list&);
+  void settle(entry&, time_point, core::environment&, push_list&);
+  void hold(entry&, owner_id, const request_details&, time_point now, duration, core::environment&);
   void found_group(entry&);
-  static bool has_room(const entry&, const particulars&, time_point) noexcept;
+  static bool has_room(const entry&, const request_details&, time_point) noexcept;
   static bool extend(entry&, const request&, time_point, reply&);
   std::int64_t next_number(time_point now, core::environment&);
   static endpoint* find(const entry&, const owner_id&) noexcept;
@@ -132,7 +132,7 @@ class store {
   void sweep(time_point now);
 
   std::unordered_map<std::string, entry> entries_;
-  std::unordered_map<std::string, tenure> remembered_;
+  std::unordered_map<std::string, lock_state> remembered_;
   std::size_t sweep_at_ = 64;
   std::int64_t counter_ = 0;  // of the whole store, so that names that come and go leave nothing
   std::int64_t remembered_counter_ = 0;

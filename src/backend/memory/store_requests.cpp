@@ -11,12 +11,14 @@ using core::planted;
 
 namespace {
 
-const particulars nothing_special;
+const request_details nothing_special;
 
-const particulars& special(const request& r) noexcept { return r.more ? *r.more : nothing_special; }
+const request_details& special(const request& r) noexcept {
+  return r.more ? *r.more : nothing_special;
+}
 
-crowd& crowd_of(entry& e) {
-  if (!e.more) e.more = std::make_unique<crowd>();
+contenders& crowd_of(entry& e) {
+  if (!e.more) e.more = std::make_unique<contenders>();
   return *e.more;
 }
 
@@ -26,9 +28,9 @@ bool is_another(const entry& e, std::uint32_t of, time_point now, std::uint32_t&
   if (e.held(now)) {
     is = 0;
   } else if (e.more && !e.more->members.empty()) {
-    is = e.more->of;
+    is = e.more->total_permits;
   } else if (e.wanted()) {
-    is = e.more->queue.front().what.of;
+    is = e.more->queue.front().what.total_permits;
   } else {
     return false;
   }
@@ -42,14 +44,14 @@ time_point earliest_lapse(const entry& e, time_point now) noexcept {
 }  // namespace
 
 reply store::apply(entry& e, const request& r, time_point now, core::environment& env,
-                   outbox& out) {
+                   push_list& out) {
   reply answer;
   answer.epoch = r.epoch;
   answer.ticket = r.ticket;
   answer.ttl = r.ttl;
   answer.sent = r.sent;
   switch (r.what) {
-    case operation::ask: ask(e, r, now, env, out, answer); break;
+    case operation::acquire: ask(e, r, now, env, out, answer); break;
     case operation::leave: leave(e, r, now, env, out, answer); break;
     case operation::renew:
     case operation::share: renew(e, r, now, env, out, answer);
@@ -58,7 +60,7 @@ reply store::apply(entry& e, const request& r, time_point now, core::environment
   return answer;
 }
 
-bool store::has_room(const entry& e, const particulars& p, time_point now) noexcept {
+bool store::has_room(const entry& e, const request_details& p, time_point now) noexcept {
   return !e.held(now) && (!e.more || e.more->fits(p));
 }
 
@@ -77,9 +79,9 @@ bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
   return true;
 }
 
-void store::ask(entry& e, const request& r, time_point now, core::environment& env, outbox& out,
+void store::ask(entry& e, const request& r, time_point now, core::environment& env, push_list& out,
                 reply& answer) {
-  const particulars& p = special(r);
+  const request_details& p = special(r);
   answer.what = reply::verdict::granted;
   const bool is_free = !e.more && !e.held(now);
   if (!is_free && !admits(e, r, p, now, env, out, answer)) return;
@@ -88,11 +90,11 @@ void store::ask(entry& e, const request& r, time_point now, core::environment& e
 }
 
 // Or answers otherwise.
-bool store::admits(entry& e, const request& r, const particulars& p, time_point now,
-                   core::environment& env, outbox& out, reply& answer) {
+bool store::admits(entry& e, const request& r, const request_details& p, time_point now,
+                   core::environment& env, push_list& out, reply& answer) {
   if (e.more) settle(e, now, env, out);
   if (extend(e, r, now, answer)) return false;
-  if (is_another(e, p.of, now, answer.of)) {
+  if (is_another(e, p.total_permits, now, answer.total_permits)) {
     answer.what = reply::verdict::mismatch;
     return false;
   }
@@ -110,8 +112,8 @@ bool store::admits(entry& e, const request& r, const particulars& p, time_point 
   return false;
 }
 
-void store::enqueue(entry& e, const request& r, const particulars& p, outbox& out) {
-  crowd& all = crowd_of(e);
+void store::enqueue(entry& e, const request& r, const request_details& p, push_list& out) {
+  contenders& all = crowd_of(e);
   const auto mine = [&](const waiting& w) { return w.who == r.who; };
   if (std::any_of(all.queue.begin(), all.queue.end(), mine)) return;
   all.queue.push_back({r.who, r.ttl, r.window, p});
@@ -120,8 +122,8 @@ void store::enqueue(entry& e, const request& r, const particulars& p, outbox& ou
   for (const member& m : all.members) out.add(find(e, m.who), push::hint::wanted, m.who);
 }
 
-void store::renew(entry& e, const request& r, time_point now, core::environment& env, outbox& out,
-                  reply& answer) {
+void store::renew(entry& e, const request& r, time_point now, core::environment& env,
+                  push_list& out, reply& answer) {
   if (e.more) settle(e, now, env, out);
   const bool shares = r.what == operation::share;
   const bool alone = e.held(now) && (e.holder == r.who || planted(mutant::renew_without_owner));
@@ -140,15 +142,15 @@ void store::renew(entry& e, const request& r, time_point now, core::environment&
 
 // Of one reader, under the number that it holds the lock alone with.
 void store::found_group(entry& e) {
-  crowd& all = crowd_of(e);
-  all.of = 0;
+  contenders& all = crowd_of(e);
+  all.total_permits = 0;
   all.members.push_back({e.holder, e.number, 0, e.since, e.lapses, std::move(e.note)});
   e.note.clear();
   e.holder = {};
 }
 
-void store::leave(entry& e, const request& r, time_point now, core::environment& env, outbox& out,
-                  reply& answer) {
+void store::leave(entry& e, const request& r, time_point now, core::environment& env,
+                  push_list& out, reply& answer) {
   answer.what = reply::verdict::not_owner;
   if (e.held(now) && (e.holder == r.who || planted(mutant::delete_without_owner))) {
     e.holder = {};
@@ -163,8 +165,8 @@ void store::leave(entry& e, const request& r, time_point now, core::environment&
 
 // Those whose lease has run out are out, and the first in line that have an address get what is
 // free. Nobody else can ask for it, so those without one are dropped.
-void store::settle(entry& e, time_point now, core::environment& env, outbox& out) {
-  crowd& all = *e.more;
+void store::settle(entry& e, time_point now, core::environment& env, push_list& out) {
+  contenders& all = *e.more;
   all.remove_lapsed(now);
   while (!all.queue.empty()) {
     const waiting& first = all.queue.front();
@@ -182,10 +184,10 @@ void store::settle(entry& e, time_point now, core::environment& env, outbox& out
   }
 }
 
-void store::hold(entry& e, owner_id who, const particulars& p, time_point now, duration how_long,
-                 core::environment& env) {
+void store::hold(entry& e, owner_id who, const request_details& p, time_point now,
+                 duration how_long, core::environment& env) {
   const time_point lapses = core::saturating_add(now, how_long);
-  if (p.how == lock_mode::exclusive) {
+  if (p.mode == lock_mode::exclusive) {
     e.holder = who;
     e.number = next_number(now, env);
     e.since = now;
@@ -197,27 +199,28 @@ void store::hold(entry& e, owner_id who, const particulars& p, time_point now, d
     }
     return;
   }
-  crowd& all = crowd_of(e);
+  contenders& all = crowd_of(e);
   e.holder = {};
-  const bool joins = p.how == lock_mode::shared && !all.members.empty();
+  const bool joins = p.mode == lock_mode::shared && !all.members.empty();
   if (!joins) e.number = next_number(now, env);
-  all.of = p.of;
-  const bool stays = planted(p.of == 0 ? mutant::zombie_reader : mutant::permit_lost_with_holder);
+  all.total_permits = p.total_permits;
+  const bool stays =
+      planted(p.total_permits == 0 ? mutant::zombie_reader : mutant::permit_lost_with_holder);
   all.members.push_back({who, e.number, p.permits, now, stays ? core::never : lapses, p.note});
 }
 
 // None is granted before all could be. Those granted by an earlier copy of the same request stay.
 void store::apply_together(std::span<part> parts, time_point now, core::environment& env,
-                           outbox& out) {
+                           push_list& out) {
   bool all = true;
   for (part& one : parts) {
     entry& e = *one.lock;
-    const particulars& p = special(one.what);
+    const request_details& p = special(one.what);
     if (e.more) settle(e, now, env, out);
     one.answer = {};
     if (extend(e, one.what, now, one.answer)) continue;
     std::uint32_t is = 0;
-    all = all && !e.wanted() && has_room(e, p, now) && !is_another(e, p.of, now, is);
+    all = all && !e.wanted() && has_room(e, p, now) && !is_another(e, p.total_permits, now, is);
   }
   for (part& one : parts) {
     entry& e = *one.lock;
@@ -229,14 +232,14 @@ void store::apply_together(std::span<part> parts, time_point now, core::environm
     request back = one.what;
     back.what = operation::leave;
     one.answer = apply(e, back, now, env, out);
-    const bool another = is_another(e, special(one.what).of, now, is);
+    const bool another = is_another(e, special(one.what).total_permits, now, is);
     one.answer.what = another ? reply::verdict::mismatch : reply::verdict::busy;
-    one.answer.of = is;
+    one.answer.total_permits = is;
   }
 }
 
-bool store::take_away(std::string_view name, const holder_seen& seen, time_point now,
-                      core::environment& env, outbox& out) {
+bool store::break_lock(std::string_view name, const holder_seen& seen, time_point now,
+                       core::environment& env, push_list& out) {
   const auto found = entries_.find(std::string(name));
   if (found == entries_.end()) return false;
   entry& e = found->second;
@@ -244,9 +247,10 @@ bool store::take_away(std::string_view name, const holder_seen& seen, time_point
   if (alone) e.holder = {};
   bool taken = alone;
   if (e.more) {
-    crowd& all = *e.more;
+    contenders& all = *e.more;
     all.remove_lapsed(now);
-    const bool whole = !seen || (seen.group != 0 && seen.group == e.number && all.of == 0);
+    const bool whole =
+        !seen || (seen.group != 0 && seen.group == e.number && all.total_permits == 0);
     taken = taken || (whole ? !all.members.empty() : all.remove(seen.who));
     if (whole) all.members.clear();
     settle(e, now, env, out);

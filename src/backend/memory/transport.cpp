@@ -11,36 +11,36 @@ constexpr duration window_min = std::chrono::milliseconds{250};
 
 }  // namespace
 
-void server::sky_changed() {
-  calm = sky.calm();
-  for (link* const l : links) l->see_sky();
+void server::faults_changed() {
+  fault_free = faults.is_fault_free();
+  for (transport* const l : links) l->on_faults_changed();
 }
 
-void server::tell_restart(crier& cry, const link* only) {
+void server::announce_restart(event_queue& events, const transport* only) {
   data.for_each_endpoint([&](endpoint& p) {
-    auto& who = static_cast<listener&>(p);
+    auto& who = static_cast<subscriber&>(p);
     if (only && &who.home() != only) return;
-    who.home().deliver(who, {push::hint::restarted, who.who, {}}, who.home().env().now(), cry);
+    who.home().deliver(who, {push::hint::restarted, who.who, {}}, who.home().env().now(), events);
   });
 }
 
-bool server::take_away(std::string_view lock, core::environment& spare, crier& cry) {
+bool server::break_lock(std::string_view lock, core::environment& spare, event_queue& events) {
   core::environment& env = links.empty() ? spare : links.front()->env();
   const time_point now = env.now();
-  outbox out;
-  const bool taken = data.take_away(lock, {}, now, env, out);
-  link::post(out, now, cry);
+  push_list out;
+  const bool taken = data.break_lock(lock, {}, now, env, out);
+  transport::post(out, now, events);
   return taken;
 }
 
-link::link(std::shared_ptr<server> s, core::environment& env, const terms& t)
+transport::transport(std::shared_ptr<server> s, core::environment& env, const timing& t)
     : server_(std::move(s)), env_(env), terms_(t) {
   const std::lock_guard lock(server_->mutex);
   server_->links.push_back(this);
-  see_sky();
+  on_faults_changed();
 }
 
-link::~link() {
+transport::~transport() {
   if (forked_) return;
   std::unique_ptr<core::alarm> ending;
   {
@@ -50,28 +50,29 @@ link::~link() {
   }
 }
 
-void link::send(correspondent& from, entry& lock, request& r, time_point now, crier& cry) {
+void transport::send(reply_handler& from, entry& lock, request& r, time_point now,
+                     event_queue& events) {
   r.window = terms_.runs_out ? std::min(r.ttl, std::max(8 * round_trip_, window_min)) : r.ttl;
-  if (!calm()) return send_in_weather(from, &lock, r, now, cry);
-  outbox out;
+  if (!is_fault_free()) return send_with_faults(from, &lock, r, now, events);
+  push_list out;
   const reply answered = server_->data.apply(lock, r, now, env_, out);
-  from.hear(answered, now, cry);
-  if (!out.letters().empty()) post(out, now, cry);
+  from.on_reply(answered, now, events);
+  if (!out.pushes().empty()) post(out, now, events);
 }
 
-void link::send(errand& from, time_point now, crier& cry) {
+void transport::send(store_query& from, time_point now, event_queue& events) {
   request r;
   r.sent = now;
-  send_in_weather(from, nullptr, r, now, cry);
+  send_with_faults(from, nullptr, r, now, events);
 }
 
-void link::send_in_weather(correspondent& from, entry* lock, const request& r, time_point now,
-                           crier& cry) {
-  const bool lost = sky_.takes_request() || server_->sky.takes_request();
+void transport::send_with_faults(reply_handler& from, entry* lock, const request& r, time_point now,
+                                 event_queue& events) {
+  const bool lost = faults_.loses_request() || server_->faults.loses_request();
   if (lost || cut(now)) return;
   const time_point due = arrival(now);
-  if (due <= now && up_.empty()) return arrive(from, lock, r, now, cry);
-  auto more = r.more ? std::make_unique<const particulars>(*r.more) : nullptr;
+  if (due <= now && up_.empty()) return arrive(from, lock, r, now, events);
+  auto more = r.more ? std::make_unique<const request_details>(*r.more) : nullptr;
   up_.push_back({up_.empty() ? due : std::max(due, up_.back().due), &from, lock, r, nullptr});
   up_.back().what.more = more.get();
   up_.back().more = std::move(more);
@@ -79,51 +80,53 @@ void link::send_in_weather(correspondent& from, entry* lock, const request& r, t
   set_alarm();
 }
 
-time_point link::arrival(time_point now) const noexcept {
-  return core::saturating_add(core::saturating_add(now, sky_.latency), server_->sky.latency);
+time_point transport::arrival(time_point now) const noexcept {
+  return core::saturating_add(core::saturating_add(now, faults_.latency), server_->faults.latency);
 }
 
-void link::arrive(correspondent& from, entry* lock, const request& r, time_point now, crier& cry) {
-  if (server_->sky.outage || sky_.outage) return;
-  outbox out;
+void transport::arrive(reply_handler& from, entry* lock, const request& r, time_point now,
+                       event_queue& events) {
+  if (server_->faults.outage || faults_.outage) return;
+  push_list out;
   reply answered;
   answered.sent = r.sent;
   if (lock) {
     answered = server_->data.apply(*lock, r, now, env_, out);
   } else {
-    static_cast<errand&>(from).at_store(server_->data, now, env_, out);
+    static_cast<store_query&>(from).run_at(server_->data, now, env_, out);
   }
-  answer(from, answered, now, cry);
-  if (!out.letters().empty()) post(out, now, cry);
+  answer(from, answered, now, events);
+  if (!out.pushes().empty()) post(out, now, events);
 }
 
-void link::answer(correspondent& to, const reply& r, time_point now, crier& cry) {
-  if (sky_.takes_reply() || server_->sky.takes_reply()) return;
+void transport::answer(reply_handler& to, const reply& r, time_point now, event_queue& events) {
+  if (faults_.loses_reply() || server_->faults.loses_reply()) return;
   const time_point due = arrival(now);
-  if (due <= now && down_.empty()) return to.hear(r, now, cry);
+  if (due <= now && down_.empty()) return to.on_reply(r, now, events);
   down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, nullptr, r, {}});
   ++to.under_way_;
   set_alarm();
 }
 
-void link::post(const outbox& out, time_point now, crier& cry) {
-  for (const outbox::letter& one : out.letters()) {
-    auto& who = static_cast<listener&>(*one.to);
-    who.home().deliver(who, one.what, now, cry);
+void transport::post(const push_list& out, time_point now, event_queue& events) {
+  for (const push_list::addressed_push& one : out.pushes()) {
+    auto& who = static_cast<subscriber&>(*one.to);
+    who.home().deliver(who, one.what, now, events);
   }
 }
 
-void link::deliver(listener& to, const push& p, time_point now, crier& cry) {
-  if (calm()) return to.hear(p, now, cry);
-  if (cut(now) || sky_.outage || server_->sky.outage) return;  // but it is no reply, to be lost
+void transport::deliver(subscriber& to, const push& p, time_point now, event_queue& events) {
+  if (is_fault_free()) return to.on_reply(p, now, events);
+  if (cut(now) || faults_.outage || server_->faults.outage)
+    return;  // but it is no reply, to be lost
   const time_point due = arrival(now);
-  if (due <= now && down_.empty()) return to.hear(p, now, cry);
+  if (due <= now && down_.empty()) return to.on_reply(p, now, events);
   down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, &to, {}, p});
-  ++static_cast<correspondent&>(to).under_way_;
+  ++static_cast<reply_handler&>(to).under_way_;
   set_alarm();
 }
 
-void link::move_wake(correspondent& who, time_point t) {
+void transport::move_wake(reply_handler& who, time_point t) {
   if (who.wakes_at_ != core::never) sleepers_.erase(sleeper_of(who));
   who.wakes_at_ = t;
   who.wake_order_ = ++wakes_;
@@ -131,7 +134,7 @@ void link::move_wake(correspondent& who, time_point t) {
   set_alarm();
 }
 
-void link::forget(correspondent& who) noexcept {
+void transport::forget(reply_handler& who) noexcept {
   if (who.wakes_at_ != core::never) sleepers_.erase(sleeper_of(who));
   who.wakes_at_ = core::never;
   if (who.under_way_ == 0) return;
@@ -140,7 +143,7 @@ void link::forget(correspondent& who) noexcept {
   who.under_way_ = 0;
 }
 
-void link::sever(bool yes) noexcept {
+void transport::sever(bool yes) noexcept {
   severed_ = yes;
   if (yes) {
     for (const upward& m : up_) --m.from->under_way_;
@@ -148,25 +151,25 @@ void link::sever(bool yes) noexcept {
     up_.clear();
     down_.clear();
   }
-  see_sky();
+  on_faults_changed();
 }
 
-void link::set_sky(const weather& w) noexcept {
-  sky_ = w;
-  see_sky();
+void transport::set_faults(const fault_plan& w) noexcept {
+  faults_ = w;
+  on_faults_changed();
 }
 
-void link::stop_after(time_point t) noexcept {
+void transport::stop_after(time_point t) noexcept {
   stops_at_ = t;
-  see_sky();
+  on_faults_changed();
 }
 
-void link::see_sky() noexcept {
-  calm_ = sky_.calm() && !severed_ && stops_at_ == core::never;
-  is_out_.store(severed_ || sky_.outage || server_->sky.outage, std::memory_order_relaxed);
+void transport::on_faults_changed() noexcept {
+  fault_free_ = faults_.is_fault_free() && !severed_ && stops_at_ == core::never;
+  is_out_.store(severed_ || faults_.outage || server_->faults.outage, std::memory_order_relaxed);
 }
 
-bool link::set_alarm() noexcept {
+bool transport::set_alarm() noexcept {
   time_point next = waits_until_;
   if (!up_.empty()) next = std::min(next, up_.front().due);
   if (!down_.empty()) next = std::min(next, down_.front().due);
@@ -178,56 +181,56 @@ bool link::set_alarm() noexcept {
   return rings;
 }
 
-void link::on_alarm(time_point now) {
-  crier cry;
+void transport::on_alarm(time_point now) {
+  event_queue events;
   {
     const std::lock_guard lock(server_->mutex);
     ringer_ = std::this_thread::get_id();
     armed_ = core::never;
-    deliver_due(now, cry);
+    deliver_due(now, events);
     if (now >= waits_until_) overdue_ = true;
     delivered_.notify_all();
     set_alarm();
   }
-  cry.tell_all();  // the last act: the client may be gone afterwards
+  events.dispatch();  // the last act: the client may be gone afterwards
 }
 
 // Leaves the rest of a long batch to the next ring, so that news does not wait for all of it.
-void link::deliver_due(time_point now, crier& cry) {
+void transport::deliver_due(time_point now, event_queue& events) {
   for (std::size_t count = 0; count < batch_max; ++count) {
     if (!up_.empty() && up_.front().due <= now) {
       const upward m = std::move(up_.front());
       up_.pop_front();
       --m.from->under_way_;
-      if (!cut(now)) arrive(*m.from, m.lock, m.what, now, cry);
+      if (!cut(now)) arrive(*m.from, m.lock, m.what, now, events);
     } else if (!down_.empty() && down_.front().due <= now) {
       const downward m = down_.front();
       down_.pop_front();
       --m.to->under_way_;
       if (cut(now)) continue;
       if (m.heeds) {
-        m.heeds->hear(m.hint, now, cry);
+        m.heeds->on_reply(m.hint, now, events);
       } else {
         const duration took = now - m.answer.sent;
         round_trip_ = round_trip_ == duration{} ? took : (7 * round_trip_ + took) / 8;
-        m.to->hear(m.answer, now, cry);
+        m.to->on_reply(m.answer, now, events);
       }
     } else if (!sleepers_.empty() && sleepers_.begin()->at <= now) {
-      correspondent& who = *sleepers_.begin()->who;
+      reply_handler& who = *sleepers_.begin()->who;
       sleepers_.erase(sleepers_.begin());
       who.wakes_at_ = core::never;
-      who.wake(now, cry);
+      who.on_wake(now, events);
     } else {
       return;
     }
   }
 }
 
-bool link::is_mute() const noexcept {
-  return cut(env_.now()) || sky_.outage || server_->sky.outage;
+bool transport::is_mute() const noexcept {
+  return cut(env_.now()) || faults_.outage || server_->faults.outage;
 }
 
-bool link::wait(std::unique_lock<std::mutex>& lock, time_point until) {
+bool transport::wait(std::unique_lock<std::mutex>& lock, time_point until) {
   if (env_.now() >= until || ringer_ == std::this_thread::get_id()) return false;
   waits_until_ = until;
   overdue_ = false;

@@ -4,7 +4,7 @@
 // path. Otherwise messages are under way, in order, until an alarm of the environment delivers
 // them.
 // All of a server is under one mutex, which the callers hold; claims collect what they have to tell
-// in a crier, which tells it without.
+// in a event_queue, which tells it without.
 #pragma once
 #include <atomic>
 #include <compare>
@@ -24,79 +24,79 @@
 
 namespace holdfast::memory {
 
-class link;
+class transport;
 
 struct server {
   std::mutex mutex;  // guards all of it, and the claims and links of its clients
   store data;
-  weather sky;  // over every client
-  bool calm = true;
-  std::vector<link*> links;
+  fault_plan faults;  // over every client
+  bool fault_free = true;
+  std::vector<transport*> links;
 
-  void sky_changed();
+  void faults_changed();
   // What everybody, or one client, hears when the store may have forgotten them or they may have
   // missed what it said.
-  void tell_restart(crier&, const link* only = nullptr);
+  void announce_restart(event_queue&, const transport* only = nullptr);
   // From whoever holds it. `spare` tells the time when there is no client to do it.
-  bool take_away(std::string_view lock, core::environment& spare, crier&);
+  bool break_lock(std::string_view lock, core::environment& spare, event_queue&);
 };
 
 // Whoever sends requests and can be woken.
-class correspondent {
+class reply_handler {
  public:
-  virtual void hear(const reply&, time_point now, crier&) = 0;
-  virtual void wake(time_point now, crier&) = 0;
+  virtual void on_reply(const reply&, time_point now, event_queue&) = 0;
+  virtual void on_wake(time_point now, event_queue&) = 0;
 
  protected:
-  ~correspondent() = default;
+  ~reply_handler() = default;
 
  private:
-  friend class link;
+  friend class transport;
   time_point wakes_at_ = core::never;
   std::uint32_t under_way_ = 0;  // messages from and to it
   std::uint32_t wake_order_ = 0;
 };
 
 // A question about the store itself.
-class errand : public correspondent {
+class store_query : public reply_handler {
  public:
-  virtual void at_store(store&, time_point now, core::environment&, outbox&) = 0;
+  virtual void run_at(store&, time_point now, core::environment&, push_list&) = 0;
 
  protected:
-  ~errand() = default;
+  ~store_query() = default;
 };
 
 // A claim also hears what it has not asked for.
-class listener : public correspondent, public endpoint {
+class subscriber : public reply_handler, public endpoint {
  public:
-  virtual link& home() noexcept = 0;
-  virtual void hear(const push&, time_point now, crier&) = 0;
-  using correspondent::hear;
+  virtual transport& home() noexcept = 0;
+  virtual void on_reply(const push&, time_point now, event_queue&) = 0;
+  using reply_handler::on_reply;
 
  protected:
-  ~listener() = default;
+  ~subscriber() = default;
 };
 
-class link final : private core::alarm_target {
+class transport final : private core::alarm_target {
  public:
-  link(std::shared_ptr<server>, core::environment&, const terms&);
-  ~link();  // with nobody left to send or to be woken
+  transport(std::shared_ptr<server>, core::environment&, const timing&);
+  ~transport();  // with nobody left to send or to be woken
 
   server& at() const noexcept { return *server_; }
   core::environment& env() noexcept { return env_; }
-  const terms& rules() const noexcept { return terms_; }
+  const timing& rules() const noexcept { return terms_; }
 
   // With the server's mutex held.
-  void send(correspondent&, entry&, request&, time_point now, crier&);
-  void send(errand&, time_point now, crier&);       // an empty reply is heard
-  void wake_at(correspondent& who, time_point t) {  // `never` cancels; replaces what was set
+  void send(reply_handler&, entry&, request&, time_point now, event_queue&);
+  void send(store_query&, time_point now, event_queue&);  // an empty reply is heard
+  void wake_at(reply_handler& who, time_point t) {        // `never` cancels; replaces what was set
     if (who.wakes_at_ != t) move_wake(who, t);
   }
-  void forget(correspondent&) noexcept;  // nothing that is under way reaches it
-  void deliver(listener&, const push&, time_point now, crier&);  // from the store
-  static void post(const outbox&, time_point now, crier&);
+  void forget(reply_handler&) noexcept;  // nothing that is under way reaches it
+  void deliver(subscriber&, const push&, time_point now, event_queue&);  // from the store
+  static void post(const push_list&, time_point now, event_queue&);
   void sever(bool) noexcept;
-  void set_sky(const weather&) noexcept;
+  void set_faults(const fault_plan&) noexcept;
   void stop_after(time_point) noexcept;
   bool set_alarm() noexcept;  // false: it cannot ring
 
@@ -105,47 +105,50 @@ class link final : private core::alarm_target {
   bool wait(std::unique_lock<std::mutex>&, time_point until);
 
   bool is_mute() const noexcept;  // nothing is answered until somebody says so
-  bool calm() const noexcept { return calm_ && server_->calm && quiet(); }  // send() is answered
+  bool is_fault_free() const noexcept {
+    return fault_free_ && server_->fault_free && quiet();
+  }  // send() is answered
   // Any thread, with or without the mutex: nothing of this client is answered.
   bool is_out() const noexcept {
     return is_out_.load(std::memory_order_relaxed) ||
            (stops_at_ != core::never && env_.now() >= stops_at_);
   }
-  void see_sky() noexcept;  // it has changed
+  void on_faults_changed() noexcept;  // it has changed
   bool is_forked() const noexcept { return forked_; }
   void forked() noexcept { forked_ = true; }
 
  private:
   struct upward {
     time_point due;
-    correspondent* from;
+    reply_handler* from;
     entry* lock;  // null: from an errand
     request what;
-    std::unique_ptr<const particulars> more;  // its own: the sender may ask for other things by now
+    std::unique_ptr<const request_details>
+        more;  // its own: the sender may ask for other things by now
   };
   struct downward {
     time_point due;
-    correspondent* to;
-    listener* heeds;  // the push is for it; else the reply is for `to`
+    reply_handler* to;
+    subscriber* heeds;  // the push is for it; else the reply is for `to`
     reply answer;
     push hint;
   };
 
   void on_alarm(time_point now) override;
-  void deliver_due(time_point now, crier&);
-  void send_in_weather(correspondent&, entry*, const request&, time_point now, crier&);
-  void arrive(correspondent&, entry*, const request&, time_point now, crier&);
-  void answer(correspondent&, const reply&, time_point now, crier&);
+  void deliver_due(time_point now, event_queue&);
+  void send_with_faults(reply_handler&, entry*, const request&, time_point now, event_queue&);
+  void arrive(reply_handler&, entry*, const request&, time_point now, event_queue&);
+  void answer(reply_handler&, const reply&, time_point now, event_queue&);
   bool cut(time_point now) const noexcept { return severed_ || now >= stops_at_; }
   bool quiet() const noexcept { return up_.empty() && down_.empty(); }
   time_point arrival(time_point now) const noexcept;
-  void move_wake(correspondent&, time_point);
+  void move_wake(reply_handler&, time_point);
 
   const std::shared_ptr<server> server_;
   core::environment& env_;
-  const terms terms_;
-  weather sky_;  // over this client only
-  bool calm_ = true;
+  const timing terms_;
+  fault_plan faults_;  // over this client only
+  bool fault_free_ = true;
   bool severed_ = false;
   bool forked_ = false;
   bool overdue_ = false;               // somebody waits for a moment that has come
@@ -158,10 +161,10 @@ class link final : private core::alarm_target {
   struct sleeper {
     time_point at;
     std::uint32_t order;
-    correspondent* who;
+    reply_handler* who;
     auto operator<=>(const sleeper&) const noexcept = default;
   };
-  static sleeper sleeper_of(correspondent& who) noexcept {
+  static sleeper sleeper_of(reply_handler& who) noexcept {
     return {who.wakes_at_, who.wake_order_, &who};
   }
   std::set<sleeper> sleepers_;

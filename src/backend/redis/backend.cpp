@@ -44,38 +44,38 @@ std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_si
   return std::make_unique<claim>(link_, link_.how().prefix + std::string(name), sink);
 }
 
-void backend::inspect(std::string_view prefix, core::inspection& to) {
+void backend::inspect(std::string_view prefix, core::holders_handler& to) {
   start_inspection(link_, prefix, to);
 }
 
-void backend::holders(std::string_view name, core::inspection& to) {
+void backend::holders(std::string_view name, core::holders_handler& to) {
   start_look_at_one(link_, name, to);
 }
 
-void backend::break_lock(std::string_view name, std::string_view seen, core::verdict& to) {
+void backend::break_lock(std::string_view name, std::string_view seen, core::decision_handler& to) {
   start_breaking(link_, link_.how().prefix + std::string(name), seen, to);
 }
 
-void backend::write_guarded(const core::guarded_write& what, core::verdict& to) {
+void backend::write_guarded(const core::guarded_write& what, core::decision_handler& to) {
   start_guarded_write(link_, what, to);
 }
 
 bool backend::close(time_point until) {
   if (link_.is_forked()) return false;
   link_.settle(until);
-  core::crier cry;
+  core::event_queue events;
   bool is_clean = false;
   {
     const std::lock_guard guard(link_.mutex());
     const time_point now = link_.env().now();
     link_.claims().for_each(
-        [&](claim& c) { c.fail(errc::closed, "the client was closed", now, cry); });
+        [&](claim& c) { c.fail(errc::closed, "the client was closed", now, events); });
     is_clean = link_.unclear().empty();  // a claim that just failed may have been added
   }
-  cry.tell_all();
+  events.dispatch();
   link_.flush();
   // What another thread has begun to tell is told before the core takes its sinks away.
-  while (!core::crier::telling_here() && is_telling()) std::this_thread::yield();
+  while (!core::event_queue::dispatching_here() && is_telling()) std::this_thread::yield();
   return is_clean;
 }
 

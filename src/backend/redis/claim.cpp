@@ -7,8 +7,8 @@
 
 namespace holdfast::redis {
 
-using core::crier;
-using core::tell;
+using core::claim_event;
+using core::event_queue;
 
 namespace {
 
@@ -30,10 +30,10 @@ void claim::operator delete(claim* c, std::destroying_delete_t) {
     c->link_.sleep(*c, core::never);
     c->link_.claims().remove(c->place_);
   }
-  if (c->retire()) c->give_back();
+  if (c->retire()) c->on_retired();
 }
 
-void claim::give_back() noexcept {
+void claim::on_retired() noexcept {
   this->~claim();
   ::operator delete(static_cast<void*>(this));
 }
@@ -42,19 +42,19 @@ void claim::give_back() noexcept {
 template <class Step>
 void claim::verb(Step step) {
   if (link_.is_forked()) return;
-  crier cry;
+  event_queue events;
   const time_point now = link_.env().now();
   sends what = sends::nothing;
   {
     const std::lock_guard guard(link_.mutex());
-    what = step(now, cry);
+    what = step(now, events);
   }
   if (what != sends::nothing) link_.collected(what == sends::at_once);
-  cry.tell_all();
+  events.dispatch();
 }
 
-void claim::acquire(const core::ask& how) {
-  verb([&](time_point now, crier& cry) {
+void claim::acquire(const core::acquire_request& how) {
+  verb([&](time_point now, event_queue& events) {
     has_failed_ = false;
     if (!how.note.empty()) {
       text_ = std::make_unique<const std::string>(how.note);
@@ -62,65 +62,65 @@ void claim::acquire(const core::ask& how) {
       text_.reset();
     }
     permits_ = how.permits;
-    of_ = how.of;
-    with_ = how.with;
-    carry_out(steps_.acquire(how.one_attempt, how.ttl, now, how.how, bool(with_)), now, cry);
+    of_ = how.total_permits;
+    with_ = how.group;
+    carry_out(steps_.acquire(how.one_attempt, how.ttl, now, how.mode, bool(with_)), now, events);
     return sends::soon;
   });
 }
 
 void claim::cancel() {
-  verb([&](time_point now, crier& cry) {
-    carry_out(steps_.cancel(now), now, cry);
+  verb([&](time_point now, event_queue& events) {
+    carry_out(steps_.cancel(now), now, events);
     return sends::soon;
   });
 }
 
 void claim::renew(duration ttl, std::uint32_t t) {
-  verb([&](time_point now, crier& cry) {
+  verb([&](time_point now, event_queue& events) {
     ticket = t;
-    carry_out(steps_.renew(ttl), now, cry);
+    carry_out(steps_.renew(ttl), now, events);
     return sends::nothing;  // over the line for renewals
   });
 }
 
 void claim::downgrade() {
-  verb([&](time_point now, crier& cry) {
-    carry_out(steps_.downgrade(), now, cry);
+  verb([&](time_point now, event_queue& events) {
+    carry_out(steps_.downgrade(), now, events);
     return sends::soon;
   });
 }
 
 void claim::peek_line() {
-  verb([&](time_point now, crier& cry) {
-    carry_out(steps_.peek_line(), now, cry);
+  verb([&](time_point now, event_queue& events) {
+    carry_out(steps_.peek_line(), now, events);
     return sends::soon;
   });
 }
 
 // The next claim gets in line in the same step, so that the lock goes on to whoever was first and
 // one command does for both.
-void claim::release(const core::succession* next) {
+void claim::release(const core::successor* next) {
   bool succeeded = false;
   const bool forked = link_.is_forked();
-  verb([&](time_point now, crier& cry) {
+  verb([&](time_point now, event_queue& events) {
     const bool wanted = steps_.others_wait();
     actions a = steps_.release(now);
     const bool both_alone =
-        steps_.how() == lock_mode::exclusive && next && next->how.how == lock_mode::exclusive;
-    const bool lines_up = both_alone && !next->how.one_attempt;
+        steps_.how() == lock_mode::exclusive && next && next->request.mode == lock_mode::exclusive;
+    const bool lines_up = both_alone && !next->request.one_attempt;
     if (lines_up && a.send == operation::release && link_.may_join()) {
       auto& heir = static_cast<claim&>(*next->who);
       a.send = operation::none;
-      heir.carry_out(heir.steps_.succeed(next->how.ttl, now), now, cry);
+      heir.carry_out(heir.steps_.succeed(next->request.ttl, now), now, events);
       heir.spoken = true;
       link_.ask_release(*this, heir, now);
       succeeded = true;
     }
-    carry_out(a, now, cry);
+    carry_out(a, now, events);
     return wanted ? sends::at_once : sends::soon;
   });
-  if (next && !succeeded && !forked) next->who->acquire(next->how);
+  if (next && !succeeded && !forked) next->who->acquire(next->request);
 }
 
 std::string claim::owner() const {
@@ -144,7 +144,7 @@ void claim::drop_id() noexcept {
   id_ = {};
 }
 
-void claim::carry_out(actions a, time_point now, crier& cry) {
+void claim::carry_out(actions a, time_point now, event_queue& events) {
   if (a.send == operation::leave && !spoken) {  // the server has never heard of it
     parked = operation::none;
     a = steps_.on(reply{.to = operation::leave,
@@ -177,52 +177,54 @@ void claim::carry_out(actions a, time_point now, crier& cry) {
                  .pushable = pushable - std::exchange(was_pushable_, pushable),
                  .listening = listens - std::exchange(was_listening_, listens)},
                 now);
-  if (a.what == tell::nothing) return;
-  if (a.what == tell::granted) {
+  if (a.what == claim_event::none) return;
+  if (a.what == claim_event::granted) {
     others_waited_ = steps_.others_wait();
-  } else if (a.what == tell::refused || a.what == tell::lost || a.what == tell::ended) {
+  } else if (a.what == claim_event::refused || a.what == claim_event::lost ||
+             a.what == claim_event::ended) {
     why_ = a.why;
   }
-  cry.post(*this, a.what);
+  events.post(*this, a.what);
 }
 
-void claim::hear(const reply& r, std::string error, std::uint32_t t, time_point now, crier& cry) {
+void claim::hear(const reply& r, std::string error, std::uint32_t t, time_point now,
+                 event_queue& events) {
   const actions a = steps_.on(r, now, link_.how().rules);
-  const bool ends = a.what == tell::refused || a.what == tell::ended;
+  const bool ends = a.what == claim_event::refused || a.what == claim_event::ended;
   if (ends && !error.empty()) set_error(std::move(error));
-  if (a.what == tell::moved) answered_ = t;
-  carry_out(a, now, cry);
+  if (a.what == claim_event::extended) answered_ = t;
+  carry_out(a, now, events);
 }
 
-void claim::hear(const push& p, time_point now, crier& cry) {
-  carry_out(steps_.on(p, now), now, cry);
+void claim::hear(const push& p, time_point now, event_queue& events) {
+  carry_out(steps_.on(p, now), now, events);
 }
 
-void claim::hear_cut(std::uint32_t epoch, time_point now, crier& cry) {
-  carry_out(steps_.on_cut(epoch), now, cry);
+void claim::hear_cut(std::uint32_t epoch, time_point now, event_queue& events) {
+  carry_out(steps_.on_cut(epoch), now, events);
 }
 
-void claim::hear_subscribed(time_point now, crier& cry) {
-  carry_out(steps_.on_subscribed(now), now, cry);
+void claim::hear_subscribed(time_point now, event_queue& events) {
+  carry_out(steps_.on_subscribed(now), now, events);
 }
 
-void claim::wake(time_point now, crier& cry) {
+void claim::wake(time_point now, event_queue& events) {
   const actions a = steps_.on_wake(now, link_.how().rules);
-  if (a.what != tell::nothing) set_error(link_.why_not());
-  carry_out(a, now, cry);
+  if (a.what != claim_event::none) set_error(link_.why_not());
+  carry_out(a, now, events);
 }
 
-void claim::overdue(const std::string& why, time_point now, crier& cry) {
+void claim::overdue(const std::string& why, time_point now, event_queue& events) {
   set_error(why);
-  carry_out(steps_.on_overdue(), now, cry);
+  carry_out(steps_.on_overdue(), now, events);
 }
 
-void claim::fail(errc why, const std::string& text, time_point now, crier& cry) {
+void claim::fail(errc why, const std::string& text, time_point now, event_queue& events) {
   if (!steps_.waits()) return;
   set_error(text);
   actions a = steps_.give_up(why);
   a.clear = true;
-  carry_out(a, now, cry);
+  carry_out(a, now, events);
 }
 
 void claim::set_error(std::string text) {
@@ -237,14 +239,14 @@ core::failure claim::reason() {
   return out;
 }
 
-void claim::say(tell what) {
+void claim::on_event(claim_event what) {
   switch (what) {
-    case tell::granted:  // nothing of it changes before the core has heard of it
-      return sink_.granted({steps_.number(), steps_.deadline(), steps_.since(), others_waited_,
-                            steps_.handed(), steps_.line_unseen()});
-    case tell::refused: return sink_.refused(reason());
-    case tell::wanted: return sink_.wanted();
-    case tell::moved: {
+    case claim_event::granted:  // none of it changes before the core has heard of it
+      return sink_.on_granted({steps_.number(), steps_.deadline(), steps_.since(), others_waited_,
+                               steps_.handed(), steps_.line_unseen()});
+    case claim_event::refused: return sink_.on_refused(reason());
+    case claim_event::wanted: return sink_.on_wanted();
+    case claim_event::extended: {
       time_point deadline;
       std::uint32_t t = 0;
       {
@@ -252,18 +254,18 @@ void claim::say(tell what) {
         deadline = steps_.deadline();
         t = answered_;
       }
-      return sink_.moved(deadline, t);
+      return sink_.on_extended(deadline, t);
     }
-    case tell::lost: {
+    case claim_event::lost: {
       errc why;
       {
         const std::lock_guard guard(link_.mutex());  // a release may write it
         why = why_;
       }
-      return sink_.lost(why);
+      return sink_.on_lost(why);
     }
-    case tell::ended: return sink_.ended(reason());
-    case tell::nothing: return;
+    case claim_event::ended: return sink_.on_ended(reason());
+    case claim_event::none: return;
   }
 }
 

@@ -13,7 +13,7 @@ namespace holdfast::redis {
 
 class link;
 
-class claim final : public core::claim, private core::news {
+class claim final : public core::claim, private core::event_source {
  public:
   claim(link&, std::string_view lock, core::claim_sink&);
   claim(const claim&) = delete;
@@ -22,12 +22,12 @@ class claim final : public core::claim, private core::news {
   // The core may destroy a claim while another thread still has its hands on `news`.
   static void operator delete(claim*, std::destroying_delete_t);
 
-  void acquire(const core::ask&) override;
+  void acquire(const core::acquire_request&) override;
   void cancel() override;
   void renew(duration ttl, std::uint32_t ticket) override;
   void downgrade() override;
   void peek_line() override;
-  void release(const core::succession* next) override;
+  void release(const core::successor* next) override;
   std::string owner() const override;
 
   // For the link, with its lock held.
@@ -36,20 +36,21 @@ class claim final : public core::claim, private core::news {
   owner_text text() const noexcept;  // of its id
   std::uint32_t permits() const noexcept { return permits_; }
   std::uint32_t of() const noexcept { return of_; }
-  core::gathering with() const noexcept { return with_; }
+  core::lock_group with() const noexcept { return with_; }
   const recipe& steps() const noexcept { return steps_; }
   claim_table::place place() const noexcept { return place_; }
   std::string_view note() const noexcept {
     return text_ && !has_failed_ ? std::string_view(*text_) : std::string_view();
   }
-  bool is_being_told() const noexcept { return being_told(); }
-  void hear(const reply&, std::string error, std::uint32_t ticket, time_point now, core::crier&);
-  void hear(const push&, time_point now, core::crier&);
-  void hear_cut(std::uint32_t epoch, time_point now, core::crier&);
-  void hear_subscribed(time_point now, core::crier&);
-  void wake(time_point now, core::crier&);
-  void overdue(const std::string& why, time_point now, core::crier&);
-  void fail(errc, const std::string& why, time_point now, core::crier&);  // ends what waits
+  bool is_being_told() const noexcept { return is_dispatching(); }
+  void hear(const reply&, std::string error, std::uint32_t ticket, time_point now,
+            core::event_queue&);
+  void hear(const push&, time_point now, core::event_queue&);
+  void hear_cut(std::uint32_t epoch, time_point now, core::event_queue&);
+  void hear_subscribed(time_point now, core::event_queue&);
+  void wake(time_point now, core::event_queue&);
+  void overdue(const std::string& why, time_point now, core::event_queue&);
+  void fail(errc, const std::string& why, time_point now, core::event_queue&);  // ends what waits
 
   operation parked = operation::none;  // what waits until it may be sent
   bool spoken = false;                 // the server has been sent this id
@@ -68,11 +69,11 @@ class claim final : public core::claim, private core::news {
   std::uint32_t ticket = 0;           // of the renewal to send
 
  private:
-  void say(core::tell) override;
-  void give_back() noexcept override;
+  void on_event(core::claim_event) override;
+  void on_retired() noexcept override;
   template <class Step>
   void verb(Step);
-  void carry_out(actions, time_point now, core::crier&);
+  void carry_out(actions, time_point now, core::event_queue&);
   void take_id();
   void drop_id() noexcept;
   core::failure reason();
@@ -87,7 +88,7 @@ class claim final : public core::claim, private core::news {
   const std::string lock_;
   claim_id id_;
   std::uint32_t permits_ = 1, of_ = 0;
-  core::gathering with_;  // while it is asked for with others
+  core::lock_group with_;  // while it is asked for with others
   claim_table::place place_;
   recipe steps_;
   std::unique_ptr<const std::string> text_;  // the note; or, once it has failed, why

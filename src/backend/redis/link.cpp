@@ -7,7 +7,7 @@
 
 namespace holdfast::redis {
 
-using core::crier;
+using core::event_queue;
 using core::failure;
 
 link::link(core::environment& e, settings s)
@@ -50,7 +50,7 @@ void link::open_first(std::stop_token stop) {
     patience_ = &p;
     commands_.open(env_.now());
   }
-  if (!loop_->lend()) {  // this thread is not to block
+  if (!loop_->driver()) {  // this thread is not to block
     const std::lock_guard guard(mutex_);
     patience_ = nullptr;
     return;
@@ -76,7 +76,7 @@ void link::settle(time_point until) {
   p.for_the_end = true;
   {
     const std::lock_guard guard(mutex_);
-    if (is_settled() || !loop_->lend()) return;
+    if (is_settled() || !loop_->driver()) return;
     patience_ = &p;
     // The time to close is short: neither a back-off nor a pause after a refusal is waited for.
     const time_point now = env_.now();
@@ -98,7 +98,7 @@ void link::wait(patience& p) {
       p.parker.signal();
     }
   }
-  loop_->lend()->run_until_signalled(p.parker);
+  loop_->driver()->run_until_signalled(p.parker);
   const std::lock_guard guard(mutex_);
   --waiting_;
 }
@@ -128,7 +128,7 @@ void link::see_to_driving() {
   if (awaits) loop_->attend();
 }
 
-void link::collected(bool at_once) noexcept { loop_->collected(at_once); }
+void link::collected(bool at_once) noexcept { loop_->request_flush(at_once); }
 
 void link::forked() noexcept {
   forked_.store(true, std::memory_order_relaxed);
@@ -148,17 +148,17 @@ std::shared_ptr<wire> link::connect(line& x) {
 }
 
 void link::cable::on_open() {
-  home.happen(*this, [this](time_point, crier&) { of.opened(); });
+  home.happen(*this, [this](time_point, event_queue&) { of.opened(); });
 }
 
 void link::cable::on_bytes(std::span<const std::byte> bytes) {
-  home.happen(*this, [&](time_point now, crier& cry) { of.received(bytes, now, cry); });
+  home.happen(*this, [&](time_point now, event_queue& events) { of.received(bytes, now, events); });
 }
 
 void link::cable::on_closed(failure why) {
   link& l = home;
   std::shared_ptr<cable> last;  // ends after the lock is let go
-  crier cry;
+  event_queue events;
   reachability::lines lines;
   {
     const time_point now = l.env_.now();
@@ -166,30 +166,30 @@ void link::cable::on_closed(failure why) {
     last = taken_from(l.cables_, this);
     if (!last) return;
     if (l.ending_) return;
-    if (of.current().get() == this) of.closed(std::move(why), now, cry);
+    if (of.current().get() == this) of.closed(std::move(why), now, events);
     l.answer_patience(now);
     l.see_to_driving();
     lines = l.reach_.take_lines();
   }
   write_log(lines);
-  cry.tell_all();
+  events.dispatch();
 }
 
 template <class Event>
 void link::happen(const cable& c, Event event) {
-  crier cry;
+  event_queue events;
   reachability::lines lines;
   const time_point now = env_.now();
   {
     const std::lock_guard guard(mutex_);
     if (ending_) return;
-    if (c.of.current().get() == &c) event(now, cry);
+    if (c.of.current().get() == &c) event(now, events);
     answer_patience(now);
     see_to_driving();
     if (reach_.has_lines()) lines = reach_.take_lines();
   }
   write_log(lines);
-  cry.tell_all();
+  events.dispatch();
 }
 
 // One thread at a time writes to a line; it takes along what others add meanwhile.

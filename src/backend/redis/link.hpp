@@ -57,7 +57,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   void hurry() noexcept;  // a caller's time is nearly over: connects now instead of later
   void flush() noexcept override;
   void collected(bool at_once) noexcept;
-  core::driver* lend() noexcept { return loop_->lend(); }
+  core::caller_driver* lend() noexcept { return loop_->driver(); }
   // Waits until the server has been greeted. Throws lock_error; canceled when it is stopped.
   void open_first(std::stop_token);
   // Waits until nothing is left unanswered, or until then; afterwards nothing is sent any more.
@@ -77,7 +77,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   struct renewal_user final : core::loop_user {
     link* home = nullptr;
     void flush() noexcept override { home->flush_renewals(); }
-    bool expects() const noexcept override { return true; }
+    bool has_pending_replies() const noexcept override { return true; }
   };
   struct gathered {                     // questions of claims that are granted all or none
     std::vector<sent_request> members;  // the lease of each counts from its own `sent`
@@ -90,17 +90,18 @@ class link final : private line_owner, private core::loop_user, private core::al
   struct memory_answer;
 
   // line_owner
-  void on_ready(line&, time_point now, core::crier&) override;
-  void on_reply(line&, const sent_request&, const value&, time_point now, core::crier&) override;
-  void on_message(line&, const value&, time_point now, core::crier&) override;
-  void on_cut(line&, const sent_request&, time_point now, core::crier&) override;
-  void on_down(line&, const core::failure&, loss, time_point now, core::crier&) override;
+  void on_ready(line&, time_point now, core::event_queue&) override;
+  void on_reply(line&, const sent_request&, const value&, time_point now,
+                core::event_queue&) override;
+  void on_message(line&, const value&, time_point now, core::event_queue&) override;
+  void on_cut(line&, const sent_request&, time_point now, core::event_queue&) override;
+  void on_down(line&, const core::failure&, loss, time_point now, core::event_queue&) override;
   void on_silent(line&, time_point now) override;
   void on_heard(line& x, time_point now) override { reach_.on_heard(x.what(), now); }
   std::shared_ptr<wire> connect(line&) override;
   void wake_by(time_point t) override { (void)wakes_by(t); }
   bool wakes_by(time_point);  // false: no alarm can ring, and the next call tries again
-  bool expects() const noexcept override {
+  bool has_pending_replies() const noexcept override {
     return waiting_.load(std::memory_order_relaxed) > 0 ||
            listening_.load(std::memory_order_relaxed) > 0 ||
            awaits_.load(std::memory_order_relaxed);
@@ -122,10 +123,10 @@ class link final : private line_owner, private core::loop_user, private core::al
   template <class Each>
   void review_parked(Each goes_on);
   void send_parked(time_point now);
-  void fail_unproven(const core::failure&, time_point now, core::crier&);
-  void fail_attempts(const line&, const core::failure&, time_point now, core::crier&);
-  void fail_waiting(const line&, const core::failure&, time_point now, core::crier&);
-  void end_waits(time_point now, core::crier&);
+  void fail_unproven(const core::failure&, time_point now, core::event_queue&);
+  void fail_attempts(const line&, const core::failure&, time_point now, core::event_queue&);
+  void fail_waiting(const line&, const core::failure&, time_point now, core::event_queue&);
+  void end_waits(time_point now, core::event_queue&);
   void put_off(std::string why, time_point now);
   void raise_later(time_point now);
   void raise_if_due(time_point now);
@@ -133,7 +134,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   void watch_outage(time_point now);
   static void write_log(const reachability::lines&) noexcept;
   template <class Which>
-  void fail_parked(Which, const core::failure&, time_point now, core::crier&);
+  void fail_parked(Which, const core::failure&, time_point now, core::event_queue&);
   void park_collected();
   void teach(time_point now);
   void ask_for_eviction(time_point now);
@@ -142,7 +143,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   void encode();
   void encode_takes();
   void encode_let_gos();
-  void gather_if_whole(const core::gathering&, time_point now);
+  void gather_if_whole(const core::lock_group&, time_point now);
   void encode_gathered();
   void encode_other(const sent_request&);
   template <class Each>
@@ -151,10 +152,11 @@ class link final : private line_owner, private core::loop_user, private core::al
   bool has_collected() const noexcept;
   asking about(claim&, owner_text& room) const;
   void ask_by_text(const sent_request&, time_point now);
-  void answer_claim(const sent_request&, const value&, time_point now, core::crier&);
-  void answer(const sent_request&, reply, std::string_view error, time_point now, core::crier&);
+  void answer_claim(const sent_request&, const value&, time_point now, core::event_queue&);
+  void answer(const sent_request&, reply, std::string_view error, time_point now,
+              core::event_queue&);
   reply reply_to(const sent_request&) const noexcept;
-  void answer_next(const sent_request&, const value&, time_point now, core::crier&);
+  void answer_next(const sent_request&, const value&, time_point now, core::event_queue&);
   static bool is_error_of(const reply&) noexcept;
   reply check(reply, time_point now);
   void raise(time_point now);
@@ -165,8 +167,8 @@ class link final : private line_owner, private core::loop_user, private core::al
   std::string about_holder(const claim&) const;
   void probe_messages(time_point now);
   duration sample_age_max() const noexcept;
-  void end_overdue(time_point now, core::crier&);
-  void wake_sleepers(time_point now, core::crier&);
+  void end_overdue(time_point now, core::event_queue&);
+  void wake_sleepers(time_point now, core::event_queue&);
   void keep_sample(time_point now);
   void decline(std::string_view owner, std::string_view lock, time_point now);
 

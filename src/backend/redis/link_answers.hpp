@@ -33,22 +33,22 @@ void link::review_parked(Each goes_on) {
 
 struct link::raise_answer final : answerer {
   explicit raise_answer(link& l) noexcept : home(l) {}
-  void answered(const value&, time_point now, time_point sent, core::crier&) override;
-  void cut(time_point now, core::crier&) override;
+  void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
+  void cut(time_point now, core::event_queue&) override;
   link& home;
 };
 
 struct link::time_answer final : answerer {  // TIME; and whatever is of no interest
   explicit time_answer(link& l) noexcept : home(l) {}
-  void answered(const value&, time_point now, time_point sent, core::crier&) override;
-  void cut(time_point, core::crier&) override { home.sampling_ = false; }
+  void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
+  void cut(time_point, core::event_queue&) override { home.sampling_ = false; }
   link& home;
 };
 
 struct link::memory_answer final : answerer {  // INFO memory; a user may lack the right to it
   explicit memory_answer(link& l) noexcept : home(l) {}
-  void answered(const value&, time_point now, time_point sent, core::crier&) override;
-  void cut(time_point, core::crier&) override {}
+  void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
+  void cut(time_point, core::event_queue&) override {}
   link& home;
 };
 
@@ -56,9 +56,9 @@ struct link::memory_answer final : answerer {  // INFO memory; a user may lack t
 // gather.lua asks for.
 struct link::crowd final : answerer {
   explicit crowd(link& l) noexcept : home(l) {}
-  void answered(const value&, time_point now, time_point sent, core::crier&) override;
-  void answered_gather(const value&, time_point now, core::crier&);
-  void cut(time_point now, core::crier&) override;
+  void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
+  void answered_gather(const value&, time_point now, core::event_queue&);
+  void cut(time_point now, core::event_queue&) override;
   void end() noexcept;
   link& home;
   std::vector<sent_request> members;
@@ -72,8 +72,8 @@ struct link::batch final : answerer {  // renewals that went out together
     duration ttl{};
   };
   batch(link& l, bool members) noexcept : home(l), of_members(members) {}
-  void answered(const value&, time_point now, time_point sent, core::crier&) override;
-  void cut(time_point now, core::crier&) override;
+  void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
+  void cut(time_point now, core::event_queue&) override;
   void end() noexcept;
   link& home;
   const bool of_members;

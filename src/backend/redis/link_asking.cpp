@@ -60,7 +60,7 @@ void link::send_parked(time_point now) {
 }
 
 // Those who are asked for together go when all of them have come.
-void link::gather_if_whole(const core::gathering& g, time_point now) {
+void link::gather_if_whole(const core::lock_group& g, time_point now) {
   const auto is_one = [&](claim_table::place p) {
     const claim* const c = claims_.at(p);
     return c && c->parked == operation::gather && c->with() == g;

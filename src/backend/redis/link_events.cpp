@@ -10,7 +10,7 @@
 
 namespace holdfast::redis {
 
-using core::crier;
+using core::event_queue;
 using core::planted;
 using verdict = reply::verdict;
 using namespace std::chrono_literals;
@@ -24,7 +24,7 @@ reply again(reply r) noexcept {
 
 }  // namespace
 
-void link::on_ready(line& x, time_point now, crier&) {
+void link::on_ready(line& x, time_point now, event_queue&) {
   reach_.on_ready(x.what(), now);
   for (line* other : {&commands_, &messages_, &renewals_}) other->hurry(now);  // it is there again
   if (&x == &commands_) {
@@ -40,30 +40,31 @@ void link::on_ready(line& x, time_point now, crier&) {
   }
   if (&x == &messages_) {
     claims_.for_each([&](claim& c) {
-      crier nobody;  // a question is no news
+      event_queue nobody;  // a question is no news
       c.hear_subscribed(now, nobody);
     });
   }
-  if (&x == &renewals_) return renewal_loop_->collected(true);
+  if (&x == &renewals_) return renewal_loop_->request_flush(true);
   send_parked(now);
-  loop_->collected(true);
+  loop_->request_flush(true);
 }
 
-void link::on_cut(line&, const sent_request& r, time_point now, crier& cry) {
-  if (r.special) return r.special->cut(now, cry);
-  if (claim* const c = claims_.at(r.whose)) c->hear_cut(r.epoch, now, cry);
+void link::on_cut(line&, const sent_request& r, time_point now, event_queue& events) {
+  if (r.special) return r.special->cut(now, events);
+  if (claim* const c = claims_.at(r.whose)) c->hear_cut(r.epoch, now, events);
   if (!r.has_next) return;
-  if (claim* const c = claims_.at(r.next)) c->hear_cut(r.next_epoch, now, cry);
+  if (claim* const c = claims_.at(r.next)) c->hear_cut(r.next_epoch, now, events);
 }
 
 // What it says of the data counts before anything that was granted with it.
-void link::on_reply(line& x, const sent_request& r, const value& v, time_point now, crier& cry) {
+void link::on_reply(line& x, const sent_request& r, const value& v, time_point now,
+                    event_queue& events) {
   const bool is_missed = planted(core::mutant::doubt_in_transaction_missed);
   if (puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(x.aborted()))) numbers_.forget();
-  if (r.special) return r.special->answered(v, now, r.sent, cry);
+  if (r.special) return r.special->answered(v, now, r.sent, events);
   if (v.is_error("NOSCRIPT")) return ask_by_text(r, now);
-  answer_claim(r, v, now, cry);
-  if (r.has_next) answer_next(r, v, now, cry);
+  answer_claim(r, v, now, events);
+  if (r.has_next) answer_next(r, v, now, events);
 }
 
 // It was not done: the server has lost its scripts, or is another one.
@@ -84,19 +85,21 @@ reply link::reply_to(const sent_request& r) const noexcept {
   return q;
 }
 
-void link::answer_claim(const sent_request& r, const value& v, time_point now, crier& cry) {
+void link::answer_claim(const sent_request& r, const value& v, time_point now,
+                        event_queue& events) {
   const reply q = reply_to(r);
-  if (r.to == operation::glance) return answer(r, read_glance(v, q), text_of_glance(v), now, cry);
-  if (r.to == operation::peek_line) return answer(r, read_line(v, q), v.text(), now, cry);
+  if (r.to == operation::glance)
+    return answer(r, read_glance(v, q), text_of_glance(v), now, events);
+  if (r.to == operation::peek_line) return answer(r, read_line(v, q), v.text(), now, events);
   const redis::answer a = r.to == operation::join      ? read_join(v, q)
                           : r.to == operation::resolve ? read_resolve(v, q)
                                                        : read_released(v, q);
   clock_.note(r.sent, a.at, now);
-  answer(r, a.to_claim, v.text(), now, cry);
+  answer(r, a.to_claim, v.text(), now, events);
 }
 
 void link::answer(const sent_request& r, reply q, std::string_view error, time_point now,
-                  crier& cry) {
+                  event_queue& events) {
   claim* const c = claims_.at(r.whose);
   if (!c) return;
   q = check(q, now);
@@ -106,11 +109,11 @@ void link::answer(const sent_request& r, reply q, std::string_view error, time_p
   if (q.what == verdict::bad_number)
     text =
         "the counter holdfast:n was lost, and the server's clock is behind what was granted before";
-  c->hear(q, std::move(text), 0, now, cry);
+  c->hear(q, std::move(text), 0, now, events);
 }
 
-void link::crowd::answered(const value& v, time_point now, time_point, crier& cry) {
-  if (members.front().to == operation::gather) return answered_gather(v, now, cry);
+void link::crowd::answered(const value& v, time_point now, time_point, event_queue& events) {
+  if (members.front().to == operation::gather) return answered_gather(v, now, events);
   const bool takes = members.front().to == operation::take;
   const std::string_view error =
       takes && !home.commands_.aborted().empty() ? home.commands_.aborted() : v.text();
@@ -121,16 +124,16 @@ void link::crowd::answered(const value& v, time_point now, time_point, crier& cr
   for (const sent_request& r : members) {
     const reply q = home.reply_to(r);
     if (v.is_error("NOSCRIPT")) {
-      home.answer(r, again(q), {}, now, cry);
+      home.answer(r, again(q), {}, now, events);
     } else if (!whole) {
-      home.answer(r, read_error_text(error, q), error, now, cry);
+      home.answer(r, read_error_text(error, q), error, now, events);
     } else if (takes) {
       const value number = part.next();
       const std::string_view why = part.is(value::kind::error) ? part.text() : number.text();
-      home.answer(r, read_take(part, number, q), why, now, cry);
+      home.answer(r, read_take(part, number, q), why, now, events);
       part = number.next();
     } else {
-      home.answer(r, read_let_go(part, q), part.text(), now, cry);
+      home.answer(r, read_let_go(part, q), part.text(), now, events);
       if (!for_all) part = part.next();
     }
   }
@@ -138,7 +141,7 @@ void link::crowd::answered(const value& v, time_point now, time_point, crier& cr
 }
 
 // Asked again by its text when the server has lost its scripts.
-void link::crowd::answered_gather(const value& v, time_point now, crier& cry) {
+void link::crowd::answered_gather(const value& v, time_point now, event_queue& events) {
   if (v.is_error("NOSCRIPT")) {
     for (sent_request& r : members) r.by_text = true;
     home.gathered_.push_back({std::move(members), now});
@@ -146,14 +149,14 @@ void link::crowd::answered_gather(const value& v, time_point now, crier& cry) {
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     const reply r = read_gathered(v, i, members.size(), home.reply_to(members[i]));
-    home.answer(members[i], r, v.is(value::kind::array) ? v[i].text() : v.text(), now, cry);
+    home.answer(members[i], r, v.is(value::kind::array) ? v[i].text() : v.text(), now, events);
   }
   end();
 }
 
-void link::crowd::cut(time_point now, crier& cry) {
+void link::crowd::cut(time_point now, event_queue& events) {
   for (const sent_request& r : members)
-    if (claim* const c = home.claims_.at(r.whose)) c->hear_cut(r.epoch, now, cry);
+    if (claim* const c = home.claims_.at(r.whose)) c->hear_cut(r.epoch, now, events);
   end();
 }
 
@@ -176,7 +179,7 @@ void link::ask_for_eviction(time_point now) {
   ask_special(*memory_answer_, std::move(bytes), now);
 }
 
-void link::memory_answer::answered(const value& v, time_point, time_point, crier&) {
+void link::memory_answer::answered(const value& v, time_point, time_point, event_queue&) {
   if (v.is(value::kind::text)) home.reach_.on_memory_info(v.text());
 }
 
@@ -186,7 +189,7 @@ void link::crowd::end() noexcept {
   home.idle_crowds_.push_back(taken_from(home.crowds_, this));
 }
 
-void link::answer_next(const sent_request& r, const value& v, time_point now, crier& cry) {
+void link::answer_next(const sent_request& r, const value& v, time_point now, event_queue& events) {
   sent_request its = r;
   its.whose = r.next;
   its.to = operation::join;
@@ -194,7 +197,7 @@ void link::answer_next(const sent_request& r, const value& v, time_point now, cr
   its.ttl = r.next_ttl;
   const redis::answer a = read_next(v, reply_to(its));
   clock_.note(r.sent, a.at, now);
-  answer(its, a.to_claim, v.text(), now, cry);
+  answer(its, a.to_claim, v.text(), now, events);
 }
 
 bool link::is_error_of(const reply& r) noexcept {
@@ -236,7 +239,7 @@ struct message {
 
 }  // namespace
 
-void link::on_message(line&, const value& v, time_point now, crier& cry) {
+void link::on_message(line&, const value& v, time_point now, event_queue& events) {
   message m{v[2].text()};
   const std::string_view what = m.part();
   push p;
@@ -264,7 +267,7 @@ void link::on_message(line&, const value& v, time_point now, crier& cry) {
   const std::string_view owner = m.part();
   const auto id = claim_of(client_, owner);
   claim* const c = id ? claims_.find(*id) : nullptr;
-  if (c && c->lock() == m.rest) return c->hear(p, now, cry);
+  if (c && c->lock() == m.rest) return c->hear(p, now, events);
   if (p.what == push::kind::grant && id) decline(owner, m.rest, now);
 }
 
@@ -275,11 +278,13 @@ void link::decline(std::string_view owner, std::string_view lock, time_point now
   ask_special(*time_answer_, std::move(bytes), now);
 }
 
-void link::raise_answer::answered(const value& v, time_point now, time_point sent, crier& cry) {
+void link::raise_answer::answered(const value& v, time_point now, time_point sent,
+                                  event_queue& events) {
   home.raising_ = false;
   if (v.is(value::kind::error) || v.size() != 2) {
     const reply r = read_error(v, {});
-    if (r.what != verdict::not_now) return home.fail_unproven({r.why, explain(v.text())}, now, cry);
+    if (r.what != verdict::not_now)
+      return home.fail_unproven({r.why, explain(v.text())}, now, events);
     home.put_off(explain(v.text()), now);
     return home.raise_later(now);
   }
@@ -288,14 +293,14 @@ void link::raise_answer::answered(const value& v, time_point now, time_point sen
   home.clock_.note(sent, server_time_of(v[1].integer()), now);
   if (home.clock_.is_behind(floor))
     return home.fail_unproven({errc::refused, explain("AHEAD " + std::string(counter_key))}, now,
-                              cry);
+                              events);
   home.numbers_.lift(floor);
   home.send_parked(now);
 }
 
-void link::raise_answer::cut(time_point, crier&) { home.raising_ = false; }
+void link::raise_answer::cut(time_point, event_queue&) { home.raising_ = false; }
 
-void link::time_answer::answered(const value& v, time_point now, time_point sent, crier&) {
+void link::time_answer::answered(const value& v, time_point now, time_point sent, event_queue&) {
   home.sampling_ = false;
   home.clock_.note(sent, read_time(v), now);
 }

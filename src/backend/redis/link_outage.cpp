@@ -10,7 +10,7 @@
 
 namespace holdfast::redis {
 
-using core::crier;
+using core::event_queue;
 using core::failure;
 using namespace std::chrono_literals;
 
@@ -20,7 +20,7 @@ constexpr duration raise_pause_min = 20ms, raise_pause_max = 2s;
 
 }  // namespace
 
-void link::on_down(line& x, const failure& why, loss how, time_point now, crier& cry) {
+void link::on_down(line& x, const failure& why, loss how, time_point now, event_queue& events) {
   reach_.on_lost(x.what(), why, claims_.has_ids(), now);
   watch_outage(now);
   if (&x == &commands_) {
@@ -30,8 +30,8 @@ void link::on_down(line& x, const failure& why, loss how, time_point now, crier&
     park_collected();
   }
   if (&x == &renewals_) return;
-  if (how == loss::refused) fail_waiting(x, why, now, cry);
-  if (how == loss::not_reached) fail_attempts(x, why, now, cry);
+  if (how == loss::refused) fail_waiting(x, why, now, events);
+  if (how == loss::not_reached) fail_attempts(x, why, now, events);
 }
 
 void link::on_silent(line& x, time_point now) {
@@ -54,45 +54,45 @@ void link::watch_outage(time_point now) {
 }
 
 // The server will not have us: nobody is kept waiting for what only a mended URL can bring.
-void link::fail_waiting(const line& x, const failure& why, time_point now, crier& cry) {
+void link::fail_waiting(const line& x, const failure& why, time_point now, event_queue& events) {
   const auto code = static_cast<errc>(why.code.value());
   claims_.for_each([&](claim& c) {
     const bool needs_it = &x == &commands_ ? c.steps().waits() : c.steps().may_be_pushed();
     if (!needs_it) return;
     c.parked = operation::none;
-    c.fail(code, why.text, now, cry);
+    c.fail(code, why.text, now, events);
   });
 }
 
 // There is nothing to connect to: one attempt has been made.
-void link::fail_attempts(const line& x, const failure& why, time_point now, crier& cry) {
+void link::fail_attempts(const line& x, const failure& why, time_point now, event_queue& events) {
   const auto is_one = [&](const claim& c) {
     return c.steps().is_attempt() && (&x == &commands_ || c.parked == operation::join);
   };
-  fail_parked(is_one, why, now, cry);
+  fail_parked(is_one, why, now, events);
 }
 
-void link::fail_unproven(const failure& why, time_point now, crier& cry) {
-  fail_parked([](const claim& c) { return needs_floor(c, c.parked); }, why, now, cry);
+void link::fail_unproven(const failure& why, time_point now, event_queue& events) {
+  fail_parked([](const claim& c) { return needs_floor(c, c.parked); }, why, now, events);
 }
 
 template <class Which>
-void link::fail_parked(Which which, const failure& why, time_point now, crier& cry) {
+void link::fail_parked(Which which, const failure& why, time_point now, event_queue& events) {
   review_parked([&](claim& c) {
     if (!which(c)) return true;
     c.parked = operation::none;
-    c.fail(static_cast<errc>(why.code.value()), why.text, now, cry);
+    c.fail(static_cast<errc>(why.code.value()), why.text, now, events);
     return false;
   });
 }
 
-void link::end_overdue(time_point now, crier& cry) {
+void link::end_overdue(time_point now, event_queue& events) {
   review_parked([&](claim& c) {
     const time_point end = c.steps().due(settings_.rules);
     const time_point last_try = c.steps().last_try(settings_.rules);
     if (end <= now) {
       c.parked = operation::none;
-      c.overdue(why_not(), now, cry);
+      c.overdue(why_not(), now, events);
       return false;
     }
     if (last_try <= now && !std::exchange(c.hurried, true)) hurry(now);
@@ -102,7 +102,7 @@ void link::end_overdue(time_point now, crier& cry) {
 }
 
 // Waiters who have waited through the outage for an ?outage-timeout=.
-void link::end_waits(time_point now, crier& cry) {
+void link::end_waits(time_point now, event_queue& events) {
   const duration most = settings_.rules.outage_timeout;
   if (most == duration::max() || reach_.since() == core::never) return;
   time_point next = core::never;
@@ -122,7 +122,7 @@ void link::end_waits(time_point now, crier& cry) {
     c.parked = operation::none;
     const failure why = reach_.read(now).trouble;
     c.fail(errc::unavailable, "the outage lasts for longer than the outage-timeout: " + why.text,
-           now, cry);
+           now, events);
   });
   wake_by(next);
   if (!hurries) return;

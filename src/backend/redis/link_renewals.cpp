@@ -8,13 +8,13 @@
 
 namespace holdfast::redis {
 
-using core::crier;
+using core::event_queue;
 
 void link::renew(claim& c) {
   if (std::exchange(c.renewing, true)) return;
   to_renew_.push_back(c.place());
   if (to_renew_.size() == 1) renewals_.open(env_.now());
-  if (renewal_loop_ && to_renew_.size() == 1) renewal_loop_->collected(true);
+  if (renewal_loop_ && to_renew_.size() == 1) renewal_loop_->request_flush(true);
 }
 
 void link::flush_renewals() noexcept {
@@ -83,7 +83,7 @@ void link::encode_renewals(time_point now) {
   }
 }
 
-void link::batch::answered(const value& v, time_point now, time_point sent, crier& cry) {
+void link::batch::answered(const value& v, time_point now, time_point sent, event_queue& events) {
   if (v.is_error("NOSCRIPT")) {
     (of_members ? home.renew_members_by_text_ : home.renew_by_text_) = true;
     for (const entry& e : entries)
@@ -115,12 +115,12 @@ void link::batch::answered(const value& v, time_point now, time_point sent, crie
       r.why = errc::timed_out;
     }
     if (r.what == reply::verdict::done && r.epoch == c->steps().epoch()) c->told_of_holder = true;
-    c->hear(r, {}, e.ticket, now, cry);
+    c->hear(r, {}, e.ticket, now, events);
   }
   end();
 }
 
-void link::batch::cut(time_point, crier&) { end(); }
+void link::batch::cut(time_point, event_queue&) { end(); }
 
 void link::batch::end() noexcept {
   taken_from(home.batches_, this);  // this ends here

@@ -8,7 +8,7 @@
 
 namespace holdfast::redis {
 
-using core::crier;
+using core::event_queue;
 
 bool link::wakes_by(time_point t) {
   if (t >= alarm_at_) return true;
@@ -36,21 +36,21 @@ duration link::sample_age_max() const noexcept { return clock_.window(duration::
 
 void link::on_alarm(time_point now) {
   if (is_forked()) return;
-  crier cry;
+  event_queue events;
   reachability::lines lines;
   {
     const std::lock_guard guard(mutex_);
     if (ending_) return;
     alarm_at_ = core::never;
-    commands_.on_alarm(now, cry);
-    messages_.on_alarm(now, cry);
-    renewals_.on_alarm(now, cry);
-    end_overdue(now, cry);
-    end_waits(now, cry);
+    commands_.on_alarm(now, events);
+    messages_.on_alarm(now, events);
+    renewals_.on_alarm(now, events);
+    end_overdue(now, events);
+    end_waits(now, events);
     raise_if_due(now);
     reach_.tick(claims_.has_ids(), now);
     wake_by(reach_.next_tick());
-    wake_sleepers(now, cry);
+    wake_sleepers(now, events);
     keep_sample(now);
     if (const time_point next = ledger_.tend(now); next != core::never) wake_by(next);
     if (patience_) wake_by(patience_->until);
@@ -59,16 +59,16 @@ void link::on_alarm(time_point now) {
     lines = reach_.take_lines();
   }
   write_log(lines);
-  loop_->collected(true);
-  cry.tell_all();  // the last thing: the client may be gone then
+  loop_->request_flush(true);
+  events.dispatch();  // the last thing: the client may be gone then
 }
 
-void link::wake_sleepers(time_point now, crier& cry) {
+void link::wake_sleepers(time_point now, event_queue& events) {
   while (!sleepers_.empty() && sleepers_.begin()->first <= now) {
     claim& c = *claims_.at(sleepers_.begin()->second);  // a claim that ends leaves the list first
     sleepers_.erase(sleepers_.begin());
     c.wakes_at = core::never;
-    c.wake(now, cry);
+    c.wake(now, events);
   }
   if (!sleepers_.empty()) wake_by(sleepers_.begin()->first);
 }

@@ -48,7 +48,7 @@ time_point ledger::tend(time_point now) {
 
 void ledger::drop_all() noexcept { items_.clear(); }
 
-void ledger::item::answered(const value& v, time_point now, time_point, core::crier&) {
+void ledger::item::answered(const value& v, time_point now, time_point, core::event_queue&) {
   in_flight = false;
   const reply r = read_released(v, {}).to_claim;
   if (r.what == reply::verdict::again) return home.withdraw(*this, now);
@@ -60,6 +60,6 @@ void ledger::item::answered(const value& v, time_point now, time_point, core::cr
   home.items_.erase(place);  // the item ends here
 }
 
-void ledger::item::cut(time_point, core::crier&) { in_flight = false; }
+void ledger::item::cut(time_point, core::event_queue&) { in_flight = false; }
 
 }  // namespace holdfast::redis

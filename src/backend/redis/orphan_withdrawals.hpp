@@ -25,8 +25,8 @@ class ledger {
   struct item final : answerer {
     item(ledger& l, std::string_view name, const owner_text& o, time_point end)
         : home(l), lock(name), owner(o), until(end) {}
-    void answered(const value&, time_point now, time_point sent, core::crier&) override;
-    void cut(time_point now, core::crier&) override;
+    void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
+    void cut(time_point now, core::event_queue&) override;
 
     ledger& home;
     const std::string lock;

@@ -12,10 +12,11 @@
 
 namespace holdfast::io {
 
-stand_in::stand_in(baton& b, engine& e, const char* thread_name) : baton_(b), engine_(e) {
-  baton_.set_reserve(this);
+background_driver::background_driver(leader_followers& b, engine& e, const char* thread_name)
+    : baton_(b), engine_(e) {
+  baton_.set_background(this);
   const auto body = [](void* self) -> void* {
-    static_cast<stand_in*>(self)->run();
+    static_cast<background_driver*>(self)->run();
     return nullptr;
   };
   if (!core::start_quiet_thread(thread_, thread_name, body, this))
@@ -23,28 +24,28 @@ stand_in::stand_in(baton& b, engine& e, const char* thread_name) : baton_(b), en
                             "holdfast cannot start a thread");
 }
 
-stand_in::~stand_in() {
+background_driver::~background_driver() {
   ending_.store(true, std::memory_order_seq_cst);
   engine_.interrupt();
   wake_from(napping);
   core::end_quiet_thread(thread_);
-  baton_.set_reserve(nullptr);
+  baton_.set_background(nullptr);
 }
 
-void stand_in::rouse() noexcept { wake_from(asleep); }
+void background_driver::wake() noexcept { wake_from(asleep); }
 
-void stand_in::attend() noexcept {
+void background_driver::attend() noexcept {
   attended_.store(true, std::memory_order_seq_cst);
   wake_from(callers_drive_.load(std::memory_order_relaxed) || baton_.is_held() ? asleep : napping);
 }
 
-void stand_in::wake_from(int least) noexcept {
+void background_driver::wake_from(int least) noexcept {
   if (state_.load(std::memory_order_seq_cst) < least) return;
   if (state_.exchange(awake, std::memory_order_acq_rel) == awake) return;
   ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-void stand_in::rest(int how) noexcept {
+void background_driver::rest(int how) noexcept {
   state_.store(how, std::memory_order_seq_cst);
   const bool due =
       ending_ || attended_ || (how == asleep && (baton_.has_collected() || baton_.needs_driver()));
@@ -57,7 +58,7 @@ void stand_in::rest(int how) noexcept {
 }
 
 // False when there was nothing to do.
-bool stand_in::look() noexcept {
+bool background_driver::look() noexcept {
   const bool attended = attended_.exchange(false, std::memory_order_seq_cst);
   const bool wrote = baton_.has_collected();
   baton_.write_collected();
@@ -66,11 +67,11 @@ bool stand_in::look() noexcept {
   seen_ = taken;
   next_nap_ = busy ? std::min<core::duration>(next_nap_ * 2, longest_nap) : nap;
   callers_drive_.store(busy, std::memory_order_relaxed);
-  if (!busy && !baton_.promote()) baton_.stand_in(ending_, nap);
+  if (!busy && !baton_.promote()) baton_.drive_in_background(ending_, nap);
   return attended || wrote;
 }
 
-void stand_in::run() noexcept {
+void background_driver::run() noexcept {
   unsigned idle = 0;
   while (!ending_) {
     idle = look() ? 0 : idle + 1;

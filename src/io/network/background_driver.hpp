@@ -14,18 +14,19 @@ namespace holdfast::io {
 // nobody has for a nap and something is expected. Sleeps again after `patience` naps without work.
 // A nap costs about 20 us of a core in a virtual machine, so naps grow longer while callers drive:
 // what the last of many unlocks in a row has collected may wait for `longest_nap`.
-class stand_in final : private reserve {
+class background_driver final : private background_thread {
  public:
   static constexpr std::chrono::microseconds nap{150};  // with the timers' slack of 50: 200
   static constexpr std::chrono::microseconds longest_nap{1200};
   static constexpr unsigned patience = 2;
 
-  stand_in(baton&, engine&, const char* thread_name);  // throws std::system_error: no room
-  stand_in(const stand_in&) = delete;
-  stand_in& operator=(const stand_in&) = delete;
-  ~stand_in();
+  background_driver(leader_followers&, engine&,
+                    const char* thread_name);  // throws std::system_error: no room
+  background_driver(const background_driver&) = delete;
+  background_driver& operator=(const background_driver&) = delete;
+  ~background_driver();
 
-  void rouse() noexcept override;   // something was collected, or is expected
+  void wake() noexcept override;    // something was collected, or is expected
   void attend() noexcept override;  // something is expected and perhaps nobody waits for it
 
  private:
@@ -35,7 +36,7 @@ class stand_in final : private reserve {
   void rest(int how) noexcept;
   void wake_from(int least) noexcept;
 
-  baton& baton_;
+  leader_followers& baton_;
   engine& engine_;
   pthread_t thread_{};
   std::atomic<int> state_{awake};

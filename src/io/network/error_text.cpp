@@ -14,11 +14,11 @@ core::failure unreachable(const std::string& where, const std::string& what) {
 
 }  // namespace
 
-core::failure complaint_of_name(const std::string& where, const std::string& trouble) {
+core::failure lookup_error(const std::string& where, const std::string& trouble) {
   return unreachable(where, "the name is not found (" + trouble + "); check its spelling and DNS");
 }
 
-core::failure complaint_of_dialling(const std::string& where, int error) {
+core::failure connect_error(const std::string& where, int error) {
   switch (error) {
     case ECONNREFUSED:
       return unreachable(where, "nothing listens there; start the server or correct the address");
@@ -39,7 +39,7 @@ core::failure complaint_of_dialling(const std::string& where, int error) {
   }
 }
 
-core::failure complaint_of_reading(const std::string& where, int error) {
+core::failure read_error(const std::string& where, int error) {
   switch (error) {
     case 0: return unreachable(where, "the server has closed the connection");
     case ECONNRESET:

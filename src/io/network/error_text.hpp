@@ -7,8 +7,8 @@
 namespace holdfast::io {
 
 // `where`: host and port, or the path of a Unix socket.
-core::failure complaint_of_name(const std::string& where, const std::string& trouble);
-core::failure complaint_of_dialling(const std::string& where, int error);
-core::failure complaint_of_reading(const std::string& where, int error);  // 0: the peer has closed
+core::failure lookup_error(const std::string& where, const std::string& trouble);
+core::failure connect_error(const std::string& where, int error);
+core::failure read_error(const std::string& where, int error);  // 0: the peer has closed
 
 }  // namespace holdfast::io

@@ -25,14 +25,14 @@ bool has_one_cpu() noexcept {
 
 class plain_stream final : public core::stream {
  public:
-  explicit plain_stream(std::shared_ptr<connection> c) : connection_(std::move(c)) {}
-  ~plain_stream() override { connection::drop(std::move(connection_)); }
+  explicit plain_stream(std::shared_ptr<socket_stream> c) : connection_(std::move(c)) {}
+  ~plain_stream() override { socket_stream::drop(std::move(connection_)); }
   void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
   void abort() noexcept override { connection_->abort(); }
   void finish() noexcept override { connection_->finish(); }
 
  private:
-  std::shared_ptr<connection> connection_;
+  std::shared_ptr<socket_stream> connection_;
 };
 
 // The io_context, run by one thread at a time.
@@ -55,10 +55,10 @@ class asio_engine : public engine, public network {
   }
   // Nobody runs it any more.
   void end() noexcept {
-    std::vector<std::shared_ptr<connection>> all;
+    std::vector<std::shared_ptr<socket_stream>> all;
     {
       const std::lock_guard l(mutex);
-      for (connection* c : connections) all.push_back(c->shared_from_this());
+      for (socket_stream* c : connections) all.push_back(c->shared_from_this());
     }
     for (const auto& c : all) c->end();
     context.poll();  // what was under way ends
@@ -75,7 +75,9 @@ class user_and_streams final : public core::loop_user {
  public:
   user_and_streams(core::loop_user& u, const network& n) : user_(u), network_(n) {}
   void flush() noexcept override { user_.flush(); }
-  bool expects() const noexcept override { return network_.busy.load() > 0 || user_.expects(); }
+  bool has_pending_replies() const noexcept override {
+    return network_.busy.load() > 0 || user_.has_pending_replies();
+  }
 
  private:
   core::loop_user& user_;
@@ -94,17 +96,17 @@ class asio_loop : public core::event_loop {
   std::unique_ptr<core::stream> connect(const core::address& a, const core::tls_terms* tls,
                                         core::stream_events& e) override {
     if (tls) return make_tls_stream(*engine_, a, *tls, e);
-    const auto dialled = std::make_shared<connection>(*engine_, a, e);
-    dialled->dial();
+    const auto dialled = std::make_shared<socket_stream>(*engine_, a, e);
+    dialled->connect();
     return std::make_unique<plain_stream>(dialled);
   }
-  void collected(bool at_once) noexcept override {
+  void request_flush(bool at_once) noexcept override {
     if (engine_->is_of_this_process()) engine_->collected(at_once);
   }
   void attend() noexcept override {
     if (engine_->is_of_this_process()) engine_->attend();
   }
-  core::driver* lend() noexcept override {
+  core::caller_driver* driver() noexcept override {
     return engine_->is_of_this_process() ? engine_->lend() : nullptr;
   }
   void forked() noexcept override { engine_->descriptors.close_all(); }
@@ -128,17 +130,17 @@ class driven_by_callers final : public asio_engine {
     if (at_once) {
       baton_.write_now();
     } else if (baton_.note_collected()) {
-      stand_in_->rouse();
+      stand_in_->wake();
     }
     baton_.promote();  // something may be expected since
   }
   void attend() noexcept { stand_in_->attend(); }
-  core::driver* lend() noexcept { return &baton_; }
+  core::caller_driver* lend() noexcept { return &baton_; }
 
  private:
   user_and_streams user_;
-  baton baton_;
-  std::optional<stand_in> stand_in_;
+  leader_followers baton_;
+  std::optional<background_driver> stand_in_;
 };
 
 class driven_by_thread final : public asio_engine {
@@ -164,7 +166,7 @@ class driven_by_thread final : public asio_engine {
     if (sleeps_.load(std::memory_order_acquire)) interrupt();
   }
   void attend() noexcept {}
-  core::driver* lend() noexcept { return nullptr; }
+  core::caller_driver* lend() noexcept { return nullptr; }
 
  private:
   void run() noexcept {
@@ -183,8 +185,8 @@ class driven_by_thread final : public asio_engine {
 
 }  // namespace
 
-std::unique_ptr<core::event_loop> make_asio_loop(core::loop_user& u, core::driven_by how,
-                                                 const char* thread_name) {
+std::unique_ptr<core::event_loop> make_event_loop(core::loop_user& u, core::driven_by how,
+                                                  const char* thread_name) {
   if (how == core::driven_by::callers)
     return std::make_unique<asio_loop<driven_by_callers>>(u, thread_name);
   return std::make_unique<asio_loop<driven_by_thread>>(u, thread_name);

@@ -30,23 +30,23 @@ constexpr unsigned watchful_turns = 8;
 
 }  // namespace
 
-baton::baton(engine& e, core::loop_user& u, bool one_cpu) noexcept
+leader_followers::leader_followers(engine& e, core::loop_user& u, bool one_cpu) noexcept
     : engine_(e), user_(u), one_cpu_(one_cpu), first_word_(take_words()) {
   if (first_word_ == words) free_bits_ = 0;
 }
 
-baton::~baton() {
+leader_followers::~leader_followers() {
   if (first_word_ < words) taken_words[first_word_].store(false, std::memory_order_relaxed);
 }
 
-void baton::run_until_signalled(core::parker& p) {
+void leader_followers::run_until_signalled(core::parker& p) {
   if (p.signalled()) return;
   core::follower f(p);
   enlist(f);
   sleep_until_signalled(f);
 }
 
-void baton::sleep_until_signalled(core::follower& f) {
+void leader_followers::sleep_until_signalled(core::follower& f) {
   if (!f.parker.signalled()) {
     if (core::planted(core::mutant::local_waiter_leads)) enlist(f);
     if (!f.is_enlisted.load(std::memory_order_relaxed)) {
@@ -65,7 +65,7 @@ void baton::sleep_until_signalled(core::follower& f) {
   if (leads && !core::planted(core::mutant::early_answer_keeps_leadership)) drive(f.parker);
 }
 
-void baton::enlist(core::follower& f) noexcept {
+void leader_followers::enlist(core::follower& f) noexcept {
   const lock l(mutex_);
   if (f.is_enlisted.exchange(true, std::memory_order_relaxed)) return;
   f.before = std::exchange(last_, &f);
@@ -76,14 +76,14 @@ void baton::enlist(core::follower& f) noexcept {
 
 // Leads when nobody does. Where it will sleep instead, a replacement is sent away: it then promotes
 // one of those listed.
-bool baton::enter(core::follower& f) noexcept {
-  const bool expected = user_.expects();
+bool leader_followers::enter(core::follower& f) noexcept {
+  const bool expected = user_.has_pending_replies();
   bool relieves = false;
   {
     const lock l(mutex_);
     if (f.leads) return true;
     const int holder = holder_.load(std::memory_order_relaxed);
-    if (holder == nobody && expected && f.parker.appoint(*this)) {
+    if (holder == nobody && expected && f.parker.promote(*this)) {
       make_leader(f);
       return true;
     }
@@ -95,46 +95,47 @@ bool baton::enter(core::follower& f) noexcept {
   return false;
 }
 
-core::berth baton::berth_of(const core::follower& f) const noexcept {
+core::wake_target leader_followers::berth_of(const core::follower& f) const noexcept {
   if (f.bit >= static_cast<int>(words_of_baton * bits_of_word)) return {};
   const auto bit = static_cast<unsigned>(f.bit);
   return {&futex_words[first_word_ + bit / bits_of_word], 1u << bit % bits_of_word};
 }
 
 // True when it was made the leader.
-bool baton::leave(core::follower& f) noexcept {
+bool leader_followers::leave(core::follower& f) noexcept {
   const lock l(mutex_);
   if (f.is_listed) unlink(f);
   if (f.bit >= 0 && f.bit < 64) free_bits_ |= std::uint64_t{1} << f.bit;
   return f.leads;
 }
 
-void baton::make_leader(core::follower& f) noexcept {
+void leader_followers::make_leader(core::follower& f) noexcept {
   if (f.is_listed) unlink(f);
   f.leads = true;
   holder_.store(caller, std::memory_order_seq_cst);
   taken_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void baton::unlink(core::follower& f) noexcept {
+void leader_followers::unlink(core::follower& f) noexcept {
   (f.before ? f.before->after : first_) = f.after;
   (f.after ? f.after->before : last_) = f.before;
   f.is_listed = false;
   followers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-bool baton::promote() noexcept {
+bool leader_followers::promote() noexcept {
   // Added to, not loaded: a follower who is missed here comes later and sees what is expected.
-  if (followers_.fetch_add(0, std::memory_order_acq_rel) == 0 || is_held() || !user_.expects())
+  if (followers_.fetch_add(0, std::memory_order_acq_rel) == 0 || is_held() ||
+      !user_.has_pending_replies())
     return false;
-  core::berth next;
+  core::wake_target next;
   bool found = false;
   {
     const lock l(mutex_);
     if (holder_.load(std::memory_order_relaxed) != nobody) return true;
     while (core::follower* const f = first_) {
       unlink(*f);
-      if (!f->parker.appoint(*this, &next)) continue;  // it has its answer
+      if (!f->parker.promote(*this, &next)) continue;  // it has its answer
       make_leader(*f);
       found = true;
       break;
@@ -144,16 +145,16 @@ bool baton::promote() noexcept {
   return found;
 }
 
-void baton::attend() noexcept {
+void leader_followers::attend() noexcept {
   write_now();
   if (reserve_) reserve_->attend();
 }
 
-bool baton::nobody_will_write() const noexcept {
+bool leader_followers::nobody_will_write() const noexcept {
   return !is_held() || sleeps_.load(std::memory_order_seq_cst);
 }
 
-void baton::write_now() noexcept {
+void leader_followers::write_now() noexcept {
   if (!nobody_will_write()) {
     counted_on_.store(true, std::memory_order_seq_cst);
     if (!nobody_will_write()) return;
@@ -161,7 +162,7 @@ void baton::write_now() noexcept {
   user_.flush();
 }
 
-bool baton::note_collected() noexcept {
+bool leader_followers::note_collected() noexcept {
   if (collected_.load(std::memory_order_relaxed)) return false;
   if (collected_.exchange(true, std::memory_order_seq_cst)) return false;
   const bool unseen = !watches_.load(std::memory_order_seq_cst);
@@ -169,31 +170,31 @@ bool baton::note_collected() noexcept {
   return true;
 }
 
-void baton::write_collected() noexcept {
+void leader_followers::write_collected() noexcept {
   if (collected_.exchange(false, std::memory_order_seq_cst)) write_now();
 }
 
 // One round of whoever holds the baton.
-void baton::turn(core::duration most) noexcept {
+void leader_followers::turn(core::duration most) noexcept {
   if (one_cpu_ && woke_others_) ::sched_yield();
   sleeps_.store(true, std::memory_order_seq_cst);
   if (counted_on_.load(std::memory_order_relaxed)) counted_on_.store(false);
   user_.flush();
-  core::waking_together wakes(one_cpu_ ? together_on_one_cpu : together);
+  core::wake_batch wakes(one_cpu_ ? together_on_one_cpu : together);
   engine_.run_once(most);
   awake();
   woke_others_ = wakes.woken() > 0;
 }
 
-void baton::drive(core::parker& p) noexcept {
-  const core::bell* const outer = std::exchange(core::parker::driven_here(), as_bell());
+void leader_followers::drive(core::parker& p) noexcept {
+  const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_bell());
   while (p.drives()) turn(core::duration::max());
   core::parker::driven_here() = outer;
-  put_down();
+  step_down();
   p.park();  // who rang the bell is about to signal
 }
 
-void baton::put_down() noexcept {
+void leader_followers::step_down() noexcept {
   {
     const lock l(mutex_);
     holder_.store(nobody, std::memory_order_seq_cst);
@@ -202,29 +203,29 @@ void baton::put_down() noexcept {
   if (core::planted(core::mutant::leadership_not_passed)) return;
   if (promote()) return;  // the next leader writes
   if (counted_on_.load(std::memory_order_seq_cst) && counted_on_.exchange(false)) user_.flush();
-  if (reserve_ && needs_driver()) reserve_->rouse();
+  if (reserve_ && needs_driver()) reserve_->wake();
 }
 
-void baton::stand_in(const std::atomic<bool>& enough, core::duration nap) {
+void leader_followers::drive_in_background(const std::atomic<bool>& enough, core::duration nap) {
   if (!needs_driver()) return;
   {
     const lock l(mutex_);
     if (holder_.load(std::memory_order_relaxed) != nobody) return;
     holder_.store(replacement, std::memory_order_seq_cst);
   }
-  const core::bell* const outer = std::exchange(core::parker::driven_here(), as_bell());
+  const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_bell());
   for (unsigned quiet = 0; !enough && !relieved_;) {
     const bool wrote = collected_.exchange(false, std::memory_order_seq_cst);
     quiet = wrote ? 0 : quiet + 1;
     const bool watches = quiet <= watchful_turns;
-    if (quiet > 1 && !user_.expects()) break;
+    if (quiet > 1 && !user_.has_pending_replies()) break;
     watches_.store(watches, std::memory_order_seq_cst);
     if (!watches && has_collected()) continue;
     turn(watches ? nap : core::duration::max());
   }
   watches_.store(false, std::memory_order_relaxed);
   core::parker::driven_here() = outer;
-  put_down();
+  step_down();
 }
 
 }  // namespace holdfast::io

@@ -23,13 +23,13 @@ class engine {
 };
 
 // Who drives when no caller does.
-class reserve {
+class background_thread {
  public:
-  virtual void rouse() noexcept = 0;   // something is expected and the last caller has left
+  virtual void wake() noexcept = 0;    // something is expected and the last caller has left
   virtual void attend() noexcept = 0;  // something is expected and perhaps nobody waits for it
 
  protected:
-  ~reserve() = default;
+  ~background_thread() = default;
 };
 
 // The baton is held by one thread at a time: the leader, which runs the engine until it has its own
@@ -42,12 +42,12 @@ class reserve {
 // written before a holder sleeps, or by the caller itself when the holder sleeps already. Where one
 // thread runs at a time (`one_cpu`) a holder who has woken others yields to them first, so that
 // what they ask next goes into the same write.
-class baton final : public core::driver, private core::bell {
+class leader_followers final : public core::caller_driver, private core::loop_waker {
  public:
-  baton(engine&, core::loop_user&, bool one_cpu) noexcept;
-  baton(const baton&) = delete;
-  baton& operator=(const baton&) = delete;
-  ~baton();
+  leader_followers(engine&, core::loop_user&, bool one_cpu) noexcept;
+  leader_followers(const leader_followers&) = delete;
+  leader_followers& operator=(const leader_followers&) = delete;
+  ~leader_followers();
 
   void run_until_signalled(core::parker&) override;
   void sleep_until_signalled(core::follower&) override;
@@ -56,7 +56,7 @@ class baton final : public core::driver, private core::bell {
   // when that may have come to be so. False when there is none.
   bool promote() noexcept;
   void attend() noexcept override;
-  void set_reserve(reserve* r) noexcept { reserve_ = r; }  // before and after all else
+  void set_background(background_thread* r) noexcept { reserve_ = r; }  // before and after all else
 
   // Something was collected: writes it, unless a holder is awake, who will before it sleeps.
   void write_now() noexcept;
@@ -71,30 +71,30 @@ class baton final : public core::driver, private core::bell {
   // nothing is expected any more. Does nothing when another holds the baton or nothing is expected.
   // Writes what is collected after a nap at most; when nothing has been for some turns it sleeps
   // without end, and the next to collect something interrupts it.
-  void stand_in(const std::atomic<bool>& enough, core::duration nap);
+  void drive_in_background(const std::atomic<bool>& enough, core::duration nap);
   bool is_held() const noexcept { return holder_.load(std::memory_order_seq_cst) != nobody; }
-  bool needs_driver() const noexcept { return !is_held() && user_.expects(); }
+  bool needs_driver() const noexcept { return !is_held() && user_.has_pending_replies(); }
   std::uint64_t taken_by_callers() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
  private:
   using lock = std::lock_guard<core::short_lock>;
   enum who : int { nobody, caller, replacement };
 
-  void ring() noexcept override { engine_.interrupt(); }
-  const core::bell* as_bell() const noexcept { return this; }
+  void wake() noexcept override { engine_.interrupt(); }
+  const core::loop_waker* as_bell() const noexcept { return this; }
   bool enter(core::follower&) noexcept;
   bool leave(core::follower&) noexcept;
   void make_leader(core::follower&) noexcept;
   void unlink(core::follower&) noexcept;
   void drive(core::parker&) noexcept;
   void turn(core::duration most) noexcept;
-  void put_down() noexcept;
-  core::berth berth_of(const core::follower&) const noexcept;
+  void step_down() noexcept;
+  core::wake_target berth_of(const core::follower&) const noexcept;
   bool nobody_will_write() const noexcept;
 
   engine& engine_;
   core::loop_user& user_;
-  reserve* reserve_ = nullptr;
+  background_thread* reserve_ = nullptr;
   const bool one_cpu_;
   const unsigned first_word_;
   core::short_lock mutex_;           // guards the list, and the changes of holder_

@@ -12,7 +12,7 @@
 
 namespace holdfast::io {
 
-class connection;
+class socket_stream;
 
 // Belongs to the loop. Handlers run on whoever drives; post() is safe from any thread.
 struct network {
@@ -38,7 +38,7 @@ struct network {
   descriptor_list descriptors;
   const std::uint32_t mark = fork_mark();
   std::mutex mutex;  // guards:
-  std::unordered_set<connection*> connections;
+  std::unordered_set<socket_stream*> connections;
 
  protected:
   ~network() = default;

@@ -51,15 +51,15 @@ std::string text_of(const core::address& a) {
 }
 
 // Where a thread that looks up a name finds its connection, as long as there is one.
-struct connection::pending_look_up {
+struct socket_stream::pending_look_up {
   std::mutex mutex;
-  connection* wants = nullptr;
+  socket_stream* wants = nullptr;
 };
 
-connection::connection(network& n, const core::address& a, core::stream_events& e)
+socket_stream::socket_stream(network& n, const core::address& a, core::stream_events& e)
     : network_(n), mark_(n.mark), events_(&e), address_(a), where_(text_of(a)) {}
 
-void connection::dial() {
+void socket_stream::connect() {
   {
     const std::lock_guard l(network_.mutex);
     network_.connections.insert(this);
@@ -67,7 +67,7 @@ void connection::dial() {
   network_.post([self = shared_from_this()] { self->start(); });
 }
 
-void connection::start() {
+void socket_stream::start() {
   if (closed_) return;
   endpoints_ = endpoints_of(address_);
   if (!endpoints_.empty()) return try_next();
@@ -84,14 +84,14 @@ void connection::start() {
       if (c->closed_) return;
       c->look_up_ = nullptr;
       c->done();
-      if (f.endpoints.empty()) return c->close(complaint_of_name(c->where_, f.trouble));
+      if (f.endpoints.empty()) return c->close(lookup_error(c->where_, f.trouble));
       c->endpoints_ = std::move(f.endpoints);
       c->try_next();
     });
   });
 }
 
-bool connection::open_socket(const endpoint& to) {
+bool socket_stream::open_socket(const endpoint& to) {
   const int fd = ::socket(to.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) {
     last_error_ = errno;
@@ -111,8 +111,8 @@ bool connection::open_socket(const endpoint& to) {
   return false;
 }
 
-void connection::try_next() {
-  if (next_ == endpoints_.size()) return close(complaint_of_dialling(where_, last_error_));
+void socket_stream::try_next() {
+  if (next_ == endpoints_.size()) return close(connect_error(where_, last_error_));
   const endpoint& to = endpoints_[next_++];
   if (!open_socket(to)) return try_next();
   begin();
@@ -125,7 +125,7 @@ void connection::try_next() {
   });
 }
 
-void connection::opened() {
+void socket_stream::opened() {
   endpoints_ = {};
   bool aborted;
   {
@@ -138,26 +138,26 @@ void connection::opened() {
   if (!closed_) read();
 }
 
-void connection::read() {
+void socket_stream::read() {
   socket_->async_read_some(boost::asio::buffer(buffer_.data(), buffer_.size()),
                            [self = shared_from_this()](const error& failed, std::size_t n) {
                              self->on_read(failed, n);
                            });
 }
 
-void connection::on_read(const error& failed, std::size_t n) {
+void socket_stream::on_read(const error& failed, std::size_t n) {
   if (closed_) return;
   network_.awake();
   if (failed) {
     peer_has_closed_ = failed == boost::asio::error::eof;
-    return close(complaint_of_reading(where_, peer_has_closed_ ? 0 : failed.value()));
+    return close(read_error(where_, peer_has_closed_ ? 0 : failed.value()));
   }
   events_->on_bytes(std::span(buffer_).first(n));
   if (!closed_) read();
 }
 
 // How many bytes the kernel takes. A failure is told by the reader.
-std::size_t connection::send_now(std::span<const std::byte> bytes) noexcept {
+std::size_t socket_stream::send_now(std::span<const std::byte> bytes) noexcept {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
     const auto left = bytes.subspan(sent);
@@ -171,7 +171,7 @@ std::size_t connection::send_now(std::span<const std::byte> bytes) noexcept {
   return sent;
 }
 
-void connection::write(std::span<const std::byte> bytes) noexcept {
+void socket_stream::write(std::span<const std::byte> bytes) noexcept {
   const lock l(mutex_);
   if (fd_ < 0 || aborted_ || finishing_ || !is_of_this_process()) return;
   const bool waits = !rest_.empty();
@@ -181,7 +181,7 @@ void connection::write(std::span<const std::byte> bytes) noexcept {
   if (!waits) network_.post([self = shared_from_this()] { self->await_room(); });
 }
 
-void connection::await_room() {
+void socket_stream::await_room() {
   if (closed_) return;
   begin();
   socket_->async_wait(socket::wait_write, [self = shared_from_this()](const error&) {
@@ -189,7 +189,7 @@ void connection::await_room() {
   });
 }
 
-void connection::send_rest() {
+void socket_stream::send_rest() {
   {
     const lock l(mutex_);
     if (fd_ < 0 || aborted_) return;
@@ -204,7 +204,7 @@ void connection::send_rest() {
   await_room();
 }
 
-void connection::abort() noexcept {
+void socket_stream::abort() noexcept {
   const lock l(mutex_);
   if (aborted_ || closed_ || !is_of_this_process()) return;
   aborted_ = true;
@@ -217,34 +217,34 @@ void connection::abort() noexcept {
   });
 }
 
-void connection::finish() noexcept {
+void socket_stream::finish() noexcept {
   const lock l(mutex_);
   if (fd_ < 0 || aborted_ || finishing_ || !is_of_this_process()) return;
   finishing_ = true;
   if (rest_.empty()) ::shutdown(fd_, SHUT_WR);
 }
 
-void connection::close_socket() noexcept {
+void socket_stream::close_socket() noexcept {
   const lock l(mutex_);
   fd_ = -1;
   if (place_) std::exchange(place_, nullptr)->take();
   socket_.reset();
 }
 
-bool connection::done() noexcept {
+bool socket_stream::done() noexcept {
   network_.busy.fetch_sub(1);
   network_.awake();
   return !closed_;
 }
 
-void connection::close(core::failure why) {
+void socket_stream::close(core::failure why) {
   core::stream_events* const told = std::exchange(events_, nullptr);
   const auto self = shared_from_this();
   shut_down(!peer_has_closed_);
   if (told) told->on_closed(std::move(why));
 }
 
-void connection::shut_down(bool resets) noexcept {
+void socket_stream::shut_down(bool resets) noexcept {
   events_ = nullptr;
   if (closed_) return;
   if (look_up_) {
@@ -265,9 +265,9 @@ void connection::shut_down(bool resets) noexcept {
   network_.connections.erase(this);
 }
 
-void connection::drop(std::shared_ptr<connection> c) noexcept {
+void socket_stream::drop(std::shared_ptr<socket_stream> c) noexcept {
   if (!c->closed_ && !c->is_of_this_process()) {
-    new std::shared_ptr<connection>(std::move(c));  // its locks may be held in the parent
+    new std::shared_ptr<socket_stream>(std::move(c));  // its locks may be held in the parent
     return;
   }
   c->end();

@@ -18,17 +18,17 @@ std::string text_of(const core::address&);
 
 // Kept alive by its stream and by what is under way on it. Bytes are sent by the thread that writes
 // them; what the kernel does not take at once is sent by the driver.
-class connection final : public std::enable_shared_from_this<connection> {
+class socket_stream final : public std::enable_shared_from_this<socket_stream> {
  public:
-  connection(network&, const core::address&, core::stream_events&);
-  void dial();  // first; the events come from now on
+  socket_stream(network&, const core::address&, core::stream_events&);
+  void connect();  // first; the events come from now on
 
   // As those of core::stream.
   void write(std::span<const std::byte>) noexcept;
   void abort() noexcept;
   void finish() noexcept;
   // The stream is gone: closes, tells nothing more.
-  static void drop(std::shared_ptr<connection>) noexcept;
+  static void drop(std::shared_ptr<socket_stream>) noexcept;
   void end() noexcept { shut_down(true); }  // the same when the loop goes
 
  private:

@@ -20,8 +20,8 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
 
   void start(network& n, const core::address& a) {
     if (!session_.trouble().code) {
-      connection_ = std::make_shared<connection>(n, a, *this);
-      return connection_->dial();
+      connection_ = std::make_shared<socket_stream>(n, a, *this);
+      return connection_->connect();
     }
     n.post([self = shared_from_this()] { self->close(self->session_.trouble()); });
   }
@@ -43,7 +43,7 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
   }
   static void drop(std::shared_ptr<tls_talk> t) noexcept {
     t->events_ = nullptr;
-    if (t->connection_) connection::drop(std::move(t->connection_));
+    if (t->connection_) socket_stream::drop(std::move(t->connection_));
   }
 
  private:
@@ -124,7 +124,7 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
   }
 
   const std::string where_;
-  std::shared_ptr<connection> connection_;
+  std::shared_ptr<socket_stream> connection_;
   std::mutex mutex_;  // guards:
   tls_session session_;
   bool is_open_ = false;

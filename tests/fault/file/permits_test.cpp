@@ -173,13 +173,13 @@ TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
   const opened store;
   party semaphore(*store, "x"), lock(*store, "x");
   semaphore.get(permits(1, 3));
-  for (const core::ask& how : {core::ask{}, share()}) {
+  for (const core::acquire_request& how : {core::acquire_request{}, share()}) {
     EXPECT_EQ(lock.ask_once(how).why.code, errc::mismatch);
     lock.ask(how);
     EXPECT_EQ(lock.next().why.code, errc::mismatch);
   }
   semaphore.let_go();
-  for (const core::ask& how : {core::ask{}, share()}) {
+  for (const core::acquire_request& how : {core::acquire_request{}, share()}) {
     lock.get(how);
     EXPECT_EQ(semaphore.ask_once(permits(1, 3)).why.code, errc::mismatch);
     semaphore.ask(permits(1, 3));
@@ -193,7 +193,7 @@ TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
 TEST(file_permits, none_or_more_than_there_are_are_refused) {
   const opened store;
   party p(*store, "x");
-  for (const core::ask& wrong : {permits(0, 3), permits(4, 3), permits(1, 2'000'000)})
+  for (const core::acquire_request& wrong : {permits(0, 3), permits(4, 3), permits(1, 2'000'000)})
     EXPECT_EQ(p.ask_once(wrong).why.code, errc::bad_option);
   p.get(permits(1'000'000, 1'000'000));
   p.let_go();

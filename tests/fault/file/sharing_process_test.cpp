@@ -114,8 +114,8 @@ TEST(file_sharing_process, who_is_stopped_while_it_comes_in_holds_up_the_others_
   a.get(share());
   other_process entering([&](const line& l) {
     const int fd = ::open(store.folder.file("x.lock").c_str(), O_RDWR | O_CLOEXEC);
-    file::seats all(fd);
-    l.say(all.take_guard() == file::seats::outcome::done ? "in" : "not in");
+    file::holder_bytes all(fd);
+    l.say(all.take_guard() == file::holder_bytes::outcome::done ? "in" : "not in");
     l.hear();
   });
   ASSERT_EQ(entering.hear(), "in");
@@ -135,11 +135,11 @@ TEST(file_sharing_process, who_is_stopped_while_it_comes_in_holds_up_the_others_
 }
 
 TEST(file_sharing_process, a_forks_child_that_lives_on_keeps_neither_share_nor_permit) {
-  for (const core::ask& how : {share(), permits(2, 2)}) {
+  for (const core::acquire_request& how : {share(), permits(2, 2)}) {
     const lock_folder folder;
     other_process parent([&](const line& l) {
       const auto client = client::open(folder.url());
-      const lease held = how.how == core::mode::shared
+      const lease held = how.mode == lock_mode::shared
                              ? client.shared_mutex("x").acquire_shared()
                              : client.semaphore("x", 2).acquire({.permits = 2});
       const pid_t child = ::fork();
@@ -153,7 +153,8 @@ TEST(file_sharing_process, a_forks_child_that_lives_on_keeps_neither_share_nor_p
     const auto child = static_cast<pid_t>(std::stol(parent.hear()));
     const auto store = open_backend(folder.url());
     party next(*store, "x");
-    EXPECT_NE(next.ask_once(how.how == core::mode::shared ? core::ask{} : how).what, kind::granted);
+    EXPECT_NE(next.ask_once(how.mode == lock_mode::shared ? core::acquire_request{} : how).what,
+              kind::granted);
     parent.kill();
     next.hold();
     next.let_go();
@@ -192,7 +193,7 @@ TEST(file_sharing_process, eight_processes_of_readers_and_writers_never_mix_and_
       party one(*store, "x");
       for (int i = 0; i < 300; ++i) {
         const bool writes = (i + p) % 4 == 0;
-        const std::int64_t number = one.get(writes ? core::ask{} : share());
+        const std::int64_t number = one.get(writes ? core::acquire_request{} : share());
         if (writes) {
           seen->write(number);
         } else {

@@ -118,7 +118,7 @@ TEST(file_sharing, inspect_shows_each_reader_and_disturbs_none) {
   party a(*store, "x"), writer(*store, "x");
   other_process b(hold(store.folder.url(), share()));
   const std::string number = b.hear();
-  a.get({.note = "the note", .how = core::mode::shared});
+  a.get({.note = "the note", .mode = lock_mode::shared});
   const auto all = inspect(*store);
   ASSERT_EQ(all.size(), 2u);
   for (const holder& h : all) {
@@ -161,10 +161,10 @@ TEST(file_sharing, readers_that_have_gone_leave_no_descriptor) {
     return std::distance(all, {});
   };
   const auto before = open_files();
-  for (const core::ask& how : {share(), permits(1, 1)}) {
+  for (const core::acquire_request& how : {share(), permits(1, 1)}) {
     const auto store = open_backend(folder.url());
     party holder(*store, "x"), waiter(*store, "x");
-    holder.get(how.how == core::mode::shared ? core::ask{} : how);
+    holder.get(how.mode == lock_mode::shared ? core::acquire_request{} : how);
     waiter.ask(how);
     EXPECT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
     holder.let_go();

@@ -55,9 +55,9 @@ void party::push(answer a) {
   changed_.notify_all();
 }
 
-void party::granted(const core::grant& g) { push({answer::kind::granted, g.number, {}}); }
-void party::refused(core::failure why) { push({answer::kind::refused, 0, std::move(why)}); }
-void party::ended(core::failure why) { push({answer::kind::ended, 0, std::move(why)}); }
+void party::on_granted(const core::grant& g) { push({answer::kind::granted, g.number, {}}); }
+void party::on_refused(core::failure why) { push({answer::kind::refused, 0, std::move(why)}); }
+void party::on_ended(core::failure why) { push({answer::kind::ended, 0, std::move(why)}); }
 
 bool party::answered() {
   const std::lock_guard guard(mutex_);
@@ -77,7 +77,7 @@ answer party::next() {
 
 answer party::try_once() { return ask_once({}); }
 
-answer party::ask_once(core::ask how) {
+answer party::ask_once(core::acquire_request how) {
   how.one_attempt = true;
   claim_->acquire(how);
   return next();
@@ -85,7 +85,7 @@ answer party::ask_once(core::ask how) {
 
 std::int64_t party::hold() { return get({}); }
 
-std::int64_t party::get(const core::ask& how) {
+std::int64_t party::get(const core::acquire_request& how) {
   ask(how);
   const answer a = next();
   EXPECT_EQ(a.what, answer::kind::granted) << a.why.text;
@@ -161,7 +161,7 @@ int other_process::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-other_process::part hold(const std::string& url, const core::ask& how) {
+other_process::part hold(const std::string& url, const core::acquire_request& how) {
   return [url, how](const other_process::line& l) {
     const auto store = open_backend(url);
     party p(*store, "x");
@@ -182,20 +182,20 @@ bool eventually(const std::function<bool()>& so) {
 }
 
 std::vector<holder> inspect(core::backend& b, std::string_view prefix) {
-  struct : core::inspection {
+  struct : core::holders_handler {
     std::vector<holder> all;
-    void found(std::vector<holder> h) override { all = std::move(h); }
-    void failed(core::failure why) override { ADD_FAILURE() << why.text; }
+    void on_holders(std::vector<holder> h) override { all = std::move(h); }
+    void on_failed(core::failure why) override { ADD_FAILURE() << why.text; }
   } answer;
   b.inspect(prefix, answer);
   return std::move(answer.all);
 }
 
 core::failure break_lock(core::backend& b, std::string_view name) {
-  struct : core::verdict {
+  struct : core::decision_handler {
     core::failure why;
-    void decided(bool) override { ADD_FAILURE() << "a file lock was broken"; }
-    void failed(core::failure f) override { why = std::move(f); }
+    void on_decided(bool) override { ADD_FAILURE() << "a file lock was broken"; }
+    void on_failed(core::failure f) override { why = std::move(f); }
   } answer;
   b.break_lock(name, "whoever", answer);
   return std::move(answer.why);

@@ -67,9 +67,9 @@ class party final : private core::claim_sink {
 
   core::claim& claim() noexcept { return *claim_; }
   void acquire(std::string_view note = {}) { claim_->acquire({.note = note}); }
-  void ask(const core::ask& how) { claim_->acquire(how); }
-  answer ask_once(core::ask how);          // one attempt
-  std::int64_t get(const core::ask& how);  // acquires; the number
+  void ask(const core::acquire_request& how) { claim_->acquire(how); }
+  answer ask_once(core::acquire_request how);          // one attempt
+  std::int64_t get(const core::acquire_request& how);  // acquires; the number
   void cancel() { claim_->cancel(); }
   bool answered();
   answer next();        // waits for it, at most half a minute
@@ -78,12 +78,12 @@ class party final : private core::claim_sink {
   void let_go();        // releases and sees it ended
 
  private:
-  void granted(const core::grant&) override;
-  void refused(core::failure) override;
-  void moved(core::time_point, std::uint32_t) override {}
-  void lost(std::error_code) override {}
-  void wanted() override {}
-  void ended(core::failure) override;
+  void on_granted(const core::grant&) override;
+  void on_refused(core::failure) override;
+  void on_extended(core::time_point, std::uint32_t) override {}
+  void on_lost(std::error_code) override {}
+  void on_wanted() override {}
+  void on_ended(core::failure) override;
   void push(answer);
 
   std::mutex mutex_;
@@ -92,9 +92,9 @@ class party final : private core::claim_sink {
   std::unique_ptr<core::claim> claim_;
 };
 
-inline core::ask share() { return {.how = core::mode::shared}; }
-inline core::ask permits(std::uint32_t count, std::uint32_t of) {
-  return {.how = core::mode::permit, .permits = count, .of = of};
+inline core::acquire_request share() { return {.mode = lock_mode::shared}; }
+inline core::acquire_request permits(std::uint32_t count, std::uint32_t of) {
+  return {.mode = lock_mode::permit, .permits = count, .total_permits = of};
 }
 
 // Another process: a fork of this one that runs `body` and ends. It says lines and hears them.
@@ -127,7 +127,7 @@ class other_process {
 
 // For another process: takes what is asked for of the lock "x", says its number, and keeps it until
 // it hears a line.
-other_process::part hold(const std::string& url, const core::ask&);
+other_process::part hold(const std::string& url, const core::acquire_request&);
 
 // Until `so` is true, at most half a minute; whether it came true.
 bool eventually(const std::function<bool()>& so);

@@ -67,7 +67,7 @@ TEST_F(a_directory_of_locks, loses_the_files_of_a_lock_with_its_last_claim) {
 }
 
 TEST_F(a_directory_of_locks, keeps_what_another_process_holds) {
-  for (const core::ask& how : {core::ask{}, share(), permits(1, 3)}) {
+  for (const core::acquire_request& how : {core::acquire_request{}, share(), permits(1, 3)}) {
     const other_process holder(hold(url(), how));
     ASSERT_NE(holder.hear(), "");
     {
@@ -196,7 +196,7 @@ TEST_F(a_directory_of_locks, keeps_its_files_without_unlink) {
 // machine that stops the test for a tenth of a second that is over too late: hence several tries.
 TEST_F(a_directory_of_locks, tells_a_removal_from_a_holder) {
   party first(*store, "x");
-  for (const core::ask& how : {core::ask{}, share(), permits(1, 3)}) {
+  for (const core::acquire_request& how : {core::acquire_request{}, share(), permits(1, 3)}) {
     party p(*store, "x");
     bool granted = false;
     for (int tries = 0; tries < 20 && !granted; ++tries) {

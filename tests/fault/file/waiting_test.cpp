@@ -115,7 +115,7 @@ TEST(file_waiting, who_asks_with_the_release_is_served_after_the_one_that_waits)
   for (int i = 0; i < 200; ++i) {
     a.hold();
     b.acquire();
-    const core::succession next{&heir.claim(), {}};
+    const core::successor next{&heir.claim(), {}};
     a.claim().release(&next);
     ASSERT_EQ(a.next().what, kind::ended);
     party *first = nullptr, *second = nullptr;

@@ -40,7 +40,7 @@ wish::~wish() {
 
 void wish::flush() { home_.go_on(); }
 
-void wish::ask(const core::ask& how) {
+void wish::ask(const core::acquire_request& how) {
   heard.forget();
   asked_ = true;
   claim_->acquire(how);
@@ -55,7 +55,7 @@ bool wish::is_granted() {
   return held_;
 }
 
-bool wish::get(const core::ask& how) {
+bool wish::get(const core::acquire_request& how) {
   ask(how);
   if (heard.hears_any("gr") == 'r') asked_ = false;
   return is_granted();
@@ -86,12 +86,12 @@ bool wish::release() {
   return heard.hears('e') && !heard.failure().code;
 }
 
-void wish::release_to(wish& next, const core::ask& how) {
+void wish::release_to(wish& next, const core::acquire_request& how) {
   heard.forget();
   next.heard.forget();
   held_ = false;
   next.asked_ = true;
-  const core::succession heir{next.claim_.get(), how};
+  const core::successor heir{next.claim_.get(), how};
   claim_->release(&heir);
   flush();
 }
@@ -115,19 +115,19 @@ peer::~peer() { store_->close(io::real_environment().now() + 2s); }
 
 void peer::go_on() {
   store_->flush();
-  if (auto* const d = store_->lend()) d->attend();
+  if (auto* const d = store_->driver()) d->attend();
 }
 
 namespace {
 
-struct answer_of final : core::inspection, core::verdict {
-  void found(std::vector<holder> h) override {
+struct answer_of final : core::holders_handler, core::decision_handler {
+  void on_holders(std::vector<holder> h) override {
     take([&] { list = std::move(h); });
   }
-  void decided(bool b) override {
+  void on_decided(bool b) override {
     take([&] { yes = b; });
   }
-  void failed(core::failure f) override {
+  void on_failed(core::failure f) override {
     take([&] { why = std::move(f); });
   }
   template <class Change>
@@ -168,12 +168,14 @@ bool peer::break_lock(const std::string& name, const std::string& seen) {
   return a.yes;
 }
 
-core::ask alone(std::chrono::milliseconds ttl) { return {.ttl = ttl}; }
-core::ask reading(std::chrono::milliseconds ttl) { return {.ttl = ttl, .how = lock_mode::shared}; }
-core::ask permits(std::uint32_t n, std::uint32_t of, std::chrono::milliseconds ttl) {
-  return {.ttl = ttl, .how = lock_mode::permit, .permits = n, .of = of};
+core::acquire_request alone(std::chrono::milliseconds ttl) { return {.ttl = ttl}; }
+core::acquire_request reading(std::chrono::milliseconds ttl) {
+  return {.ttl = ttl, .mode = lock_mode::shared};
 }
-core::ask once(core::ask how) {
+core::acquire_request permits(std::uint32_t n, std::uint32_t of, std::chrono::milliseconds ttl) {
+  return {.ttl = ttl, .mode = lock_mode::permit, .permits = n, .total_permits = of};
+}
+core::acquire_request once(core::acquire_request how) {
   how.one_attempt = true;
   return how;
 }

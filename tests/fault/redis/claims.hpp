@@ -18,22 +18,22 @@ namespace holdfast::redis_test {
 // Writes down what it is told: g r m l w e.
 class listener final : public core::claim_sink {
  public:
-  void granted(const core::grant& g) override {
+  void on_granted(const core::grant& g) override {
     note('g', [&] { grant_ = g; });
   }
-  void refused(core::failure f) override {
+  void on_refused(core::failure f) override {
     note('r', [&] { failure_ = std::move(f); });
   }
-  void moved(core::time_point d, std::uint32_t) override {
+  void on_extended(core::time_point d, std::uint32_t) override {
     note('m', [&] { grant_.deadline = d; });
   }
-  void lost(std::error_code) override {
+  void on_lost(std::error_code) override {
     note('l', [] {});
   }
-  void wanted() override {
+  void on_wanted() override {
     note('w', [] {});
   }
-  void ended(core::failure f) override {
+  void on_ended(core::failure f) override {
     note('e', [&] { failure_ = std::move(f); });
   }
 
@@ -69,13 +69,14 @@ class wish {
   wish& operator=(const wish&) = delete;
   ~wish();
 
-  void ask(const core::ask&);
-  bool get(const core::ask&);  // asks, and waits for the grant
+  void ask(const core::acquire_request&);
+  bool get(const core::acquire_request&);  // asks, and waits for the grant
   bool renew(std::chrono::milliseconds ttl);
   void renew_soon(std::chrono::milliseconds ttl);  // does not wait for the answer
   void downgrade();
-  bool release();                                 // true when it was still there
-  void release_to(wish& next, const core::ask&);  // which asks in the same write; does not wait
+  bool release();  // true when it was still there
+  void release_to(wish& next,
+                  const core::acquire_request&);  // which asks in the same write; does not wait
   void cancel();
   std::string owner() const { return claim_->owner(); }
   bool holds() const { return held_; }
@@ -106,9 +107,10 @@ class peer {
 };
 
 inline constexpr std::chrono::milliseconds usual_ttl{30'000};
-core::ask alone(std::chrono::milliseconds ttl = usual_ttl);
-core::ask reading(std::chrono::milliseconds ttl = usual_ttl);
-core::ask permits(std::uint32_t n, std::uint32_t of, std::chrono::milliseconds ttl = usual_ttl);
-core::ask once(core::ask);  // one attempt
+core::acquire_request alone(std::chrono::milliseconds ttl = usual_ttl);
+core::acquire_request reading(std::chrono::milliseconds ttl = usual_ttl);
+core::acquire_request permits(std::uint32_t n, std::uint32_t of,
+                              std::chrono::milliseconds ttl = usual_ttl);
+core::acquire_request once(core::acquire_request);  // one attempt
 
 }  // namespace holdfast::redis_test

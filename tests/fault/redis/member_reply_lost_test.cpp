@@ -18,7 +18,7 @@ struct two_peers {
   bool is_free(const char* name = "x") { return server.command({"EXISTS", name}).number == 0; }
 };
 
-void comes_in_and_goes_whatever_is_cut(direction d, const core::ask& how) {
+void comes_in_and_goes_whatever_is_cut(direction d, const core::acquire_request& how) {
   two_peers on;
   std::int64_t last = 0;
   at_every_byte(on.proxy, d, [&](auto cut) {
@@ -46,12 +46,12 @@ TEST_F(redis_member_reply_lost, of_one_who_wants_permits) {
 }
 
 TEST_F(redis_member_reply_lost, of_a_member_that_lets_go) {
-  for (const core::ask& how : {reading(), permits(2, 3)}) {
+  for (const core::acquire_request& how : {reading(), permits(2, 3)}) {
     two_peers on;
     at_every_byte(on.proxy, direction::to_client, [&](auto cut) {
       wish one(on.mine, "x"), stays(on.other, "x");
       ASSERT_TRUE(one.get(how));
-      ASSERT_TRUE(stays.get(how.how == lock_mode::permit ? permits(1, 3) : how));
+      ASSERT_TRUE(stays.get(how.mode == lock_mode::permit ? permits(1, 3) : how));
       cut();
       one.release();
       EXPECT_TRUE(eventually([&] {
@@ -92,8 +92,8 @@ TEST_F(redis_member_reply_lost, or_the_request_of_a_downgrade) {
 void gathers_whatever_is_cut(direction d) {
   two_peers on;
   at_every_byte(on.proxy, d, [&](auto cut) {
-    core::ask how = once(alone());
-    how.with = core::gathering::of(2);
+    core::acquire_request how = once(alone());
+    how.group = core::lock_group::of(2);
     {
       wish one(on.mine, "x"), two(on.mine, "y");
       cut();

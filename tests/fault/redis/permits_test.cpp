@@ -95,7 +95,7 @@ TEST_F(redis_permits, inspect_shows_who_has_how_many) {
 
 // What is there, what is asked for, and what the refusal says.
 struct meeting {
-  core::ask first, then;
+  core::acquire_request first, then;
   const char* text;
 };
 
@@ -126,7 +126,7 @@ TEST_F(redis_permits, and_shares_of_a_key_that_is_no_lock_are_refused) {
   redis_server server;
   peer a(server.url());
   server.command({"HSET", "x", "is", "another's"});
-  for (const core::ask& how : {permits(1, 4), reading(), once(alone())}) {
+  for (const core::acquire_request& how : {permits(1, 4), reading(), once(alone())}) {
     wish one(a, "x");
     EXPECT_FALSE(one.get(how));
     EXPECT_EQ(one.heard.failure().code, errc::mismatch) << one.heard.failure().text;

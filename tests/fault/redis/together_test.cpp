@@ -15,9 +15,9 @@ struct gathered {
     for (const auto& n : names) wishes.emplace_back(p, n);
   }
   void ask(std::size_t to, std::size_t from = 0) {
-    if (from == 0) set = core::gathering::of(static_cast<std::uint32_t>(wishes.size()));
-    core::ask how = once(alone());
-    how.with = set;
+    if (from == 0) set = core::lock_group::of(static_cast<std::uint32_t>(wishes.size()));
+    core::acquire_request how = once(alone());
+    how.group = set;
     for (std::size_t i = from; i < to; ++i) wishes[i].ask(how);
   }
   std::size_t granted() {
@@ -26,7 +26,7 @@ struct gathered {
     return n;
   }
   peer& home;
-  core::gathering set;
+  core::lock_group set;
   std::deque<wish> wishes;
 };
 

@@ -16,16 +16,16 @@ void memory_actor::note(const std::string& what) {
   log_.note("claim " + std::to_string(number_) + " of " + name_ + ' ' + what);
 }
 
-void memory_actor::begin(const core::ask& how) {
-  note("acquires, mode " + std::to_string(static_cast<int>(how.how)) + ", permits " +
+void memory_actor::begin(const core::acquire_request& how) {
+  note("acquires, mode " + std::to_string(static_cast<int>(how.mode)) + ", permits " +
        std::to_string(how.permits) + ", ttl " + std::to_string(how.ttl.count()) +
-       (how.one_attempt ? ", one attempt" : "") + (how.with ? ", with others" : ""));
+       (how.one_attempt ? ", one attempt" : "") + (how.group ? ", with others" : ""));
   state_ = state::asking;
-  mode_ = how.how;
+  mode_ = how.mode;
   is_lost_ = false;
 }
 
-void memory_actor::acquire(const core::ask& how) {
+void memory_actor::acquire(const core::acquire_request& how) {
   begin(how);
   claim_->acquire(how);
 }
@@ -43,43 +43,43 @@ void memory_actor::renew(core::duration ttl) {
 
 void memory_actor::downgrade() {
   note("downgrades");
-  mode_ = core::mode::shared;
+  mode_ = lock_mode::shared;
   claim_->downgrade();
 }
 
-void memory_actor::release(memory_actor* next, const core::ask& how) {
+void memory_actor::release(memory_actor* next, const core::acquire_request& how) {
   note(next ? "releases, next is claim " + std::to_string(next->number_) : "releases");
   state_ = state::releasing;
   if (!next) return claim_->release(nullptr);
   next->begin(how);
-  const core::succession heir{next->claim_.get(), how};
+  const core::successor heir{next->claim_.get(), how};
   claim_->release(&heir);
 }
 
-void memory_actor::granted(const core::grant& g) {
+void memory_actor::on_granted(const core::grant& g) {
   state_ = state::held;
   note("is granted " + std::to_string(g.number) + ", deadline " +
        std::to_string(g.deadline.time_since_epoch().count()) + ", seen " +
        std::to_string(g.seen.time_since_epoch().count()) + (g.others_wait ? ", others wait" : "") +
-       (g.handed ? ", handed" : ""));
+       (g.provisional ? ", handed" : ""));
 }
 
-void memory_actor::refused(core::failure f) {
+void memory_actor::on_refused(core::failure f) {
   state_ = state::idle;
   note("is refused, " + std::to_string(f.code.value()));
 }
 
-void memory_actor::moved(core::time_point deadline, std::uint32_t ticket) {
+void memory_actor::on_extended(core::time_point deadline, std::uint32_t ticket) {
   note("is renewed, ticket " + std::to_string(ticket) + ", deadline " +
        std::to_string(deadline.time_since_epoch().count()));
 }
 
-void memory_actor::lost(std::error_code why) {
+void memory_actor::on_lost(std::error_code why) {
   is_lost_ = true;
   note("has lost, " + std::to_string(why.value()));
 }
 
-void memory_actor::ended(core::failure f) {
+void memory_actor::on_ended(core::failure f) {
   state_ = state::idle;
   note("has ended, " + std::to_string(f.code.value()));
 }

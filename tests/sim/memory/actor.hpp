@@ -21,36 +21,36 @@ class memory_actor final : public core::claim_sink {
 
   memory_actor(core::backend&, std::string name, int client, int number, memory_log&);
 
-  void acquire(const core::ask&);
+  void acquire(const core::acquire_request&);
   void cancel();
   void renew(core::duration ttl);
   void downgrade();
   // `next`: idle, of the same client; asks by `how` in the same step. Null: nobody.
-  void release(memory_actor* next, const core::ask& how);
+  void release(memory_actor* next, const core::acquire_request& how);
 
   state now() const noexcept { return state_; }
   bool is_lost() const noexcept { return is_lost_; }
-  bool may_downgrade() const noexcept { return mode_ == core::mode::exclusive && !is_lost_; }
+  bool may_downgrade() const noexcept { return mode_ == lock_mode::exclusive && !is_lost_; }
   std::string owner() const { return claim_->owner(); }
   const std::string& name() const noexcept { return name_; }
   int client() const noexcept { return client_; }
   void close() noexcept { claim_.reset(); }
 
  private:
-  void granted(const core::grant&) override;
-  void refused(core::failure) override;
-  void moved(core::time_point deadline, std::uint32_t ticket) override;
-  void lost(std::error_code) override;
-  void wanted() override { note("is wanted"); }
-  void ended(core::failure) override;
-  void begin(const core::ask&);
+  void on_granted(const core::grant&) override;
+  void on_refused(core::failure) override;
+  void on_extended(core::time_point deadline, std::uint32_t ticket) override;
+  void on_lost(std::error_code) override;
+  void on_wanted() override { note("is wanted"); }
+  void on_ended(core::failure) override;
+  void begin(const core::acquire_request&);
   void note(const std::string&);
 
   const std::string name_;
   const int client_, number_;
   memory_log& log_;
   state state_ = state::idle;
-  core::mode mode_{};
+  lock_mode mode_{};
   bool is_lost_ = false;
   std::uint32_t ticket_ = 0;
   std::unique_ptr<core::claim> claim_;

@@ -60,11 +60,11 @@ class memory_player final : private memory_log {
 
  private:
   // Answers come later where there are faults: kept until the end.
-  struct answer final : core::inspection, core::verdict {
+  struct answer final : core::holders_handler, core::decision_handler {
     explicit answer(memory_player& p) noexcept : home(p) {}
-    void found(std::vector<holder>) override;
-    void decided(bool yes) override { home.note(yes ? "was broken" : "was not broken"); }
-    void failed(core::failure f) override {
+    void on_holders(std::vector<holder>) override;
+    void on_decided(bool yes) override { home.note(yes ? "was broken" : "was not broken"); }
+    void on_failed(core::failure f) override {
       home.note("has no answer, " + std::to_string(f.code.value()));
     }
     memory_player& home;
@@ -72,7 +72,7 @@ class memory_player final : private memory_log {
 
   void note(const std::string&) override;
   answer& new_answer() { return *answers_.emplace_back(std::make_unique<answer>(*this)); }
-  core::ask some_ask(const memory_actor&);
+  core::acquire_request some_ask(const memory_actor&);
   memory_actor* pick(state);
   memory_actor* idle_beside(const memory_actor&);
   void act();
@@ -120,7 +120,7 @@ void memory_player::note(const std::string& line) {
   if (trace_) *trace_ << env_.now().time_since_epoch().count() << "  " << line << '\n';
 }
 
-void memory_player::answer::found(std::vector<holder> all) {
+void memory_player::answer::on_holders(std::vector<holder> all) {
   std::string line = "found";
   for (const holder& h : all)
     line += ' ' + h.name + ' ' + h.owner + ' ' + h.note + ' ' + std::to_string(h.token) + ' ' +
@@ -129,17 +129,17 @@ void memory_player::answer::found(std::vector<holder> all) {
   home.note(line);
 }
 
-core::ask memory_player::some_ask(const memory_actor& a) {
-  core::ask how;
+core::acquire_request memory_player::some_ask(const memory_actor& a) {
+  core::acquire_request how;
   how.one_attempt = dice_.chance(0.3);
   constexpr core::duration ttls[] = {100ms, 1s, 10s};
   how.ttl = ttls[dice_.below(3)];
   if (dice_.chance(0.2)) how.note = "a note";
-  if (a.name() == "shared" && dice_.chance(0.7)) how.how = core::mode::shared;
+  if (a.name() == "shared" && dice_.chance(0.7)) how.mode = lock_mode::shared;
   if (a.name() == "permits") {
-    how.how = core::mode::permit;
+    how.mode = lock_mode::permit;
     how.permits = static_cast<std::uint32_t>(dice_.between(1, 2));
-    how.of = dice_.chance(0.95) ? 3 : 2;
+    how.total_permits = dice_.chance(0.95) ? 3 : 2;
   }
   how.at = env_.now();
   return how;
@@ -201,8 +201,8 @@ void memory_player::ask_for_all() {
       all.push_back(a.get());
   }
   if (all.size() < 2) return;
-  core::ask how{.one_attempt = true, .ttl = 1s};
-  how.with = core::gathering::of(static_cast<std::uint32_t>(all.size()));
+  core::acquire_request how{.one_attempt = true, .ttl = 1s};
+  how.group = core::lock_group::of(static_cast<std::uint32_t>(all.size()));
   how.at = env_.now();
   if (dice_.chance(0.2)) all.pop_back();
   for (memory_actor* const a : all) a->acquire(how);

@@ -200,7 +200,7 @@ std::unique_ptr<core::stream> sim_loop::connect(const core::address&, const core
   return std::make_unique<sim_stream>(made);
 }
 
-void sim_loop::collected(bool at_once) noexcept {
+void sim_loop::request_flush(bool at_once) noexcept {
   if (std::exchange(flush_is_due_, true) && !at_once) return;
   const moment wait = at_once ? 0us : world_.chance.between(0us, 200us);
   machine_.post(world_.time.now() + wait, [s = self_] {

@@ -95,9 +95,11 @@ class sim_loop final : public core::event_loop {
   ~sim_loop() override;
   std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
                                         core::stream_events&) override;
-  void collected(bool at_once) noexcept override;
+  void request_flush(bool at_once) noexcept override;
   void attend() noexcept override {}
-  core::driver* lend() noexcept override { return nullptr; }  // in a simulation nobody blocks
+  core::caller_driver* driver() noexcept override {
+    return nullptr;
+  }  // in a simulation nobody blocks
   void forked() noexcept override {}
   void flush();  // as before it sleeps
   bool is_for_renewals() const noexcept { return driven_ == core::driven_by::thread; }

@@ -11,7 +11,7 @@ namespace holdfast::sim {
 using namespace std::chrono_literals;
 using detail::wait_bound;
 
-user_of_one::user_of_one(world& w, machine& m, detail::slot& s, int number, int lock)
+user_of_one::user_of_one(world& w, machine& m, detail::local_lock& s, int number, int lock)
     : user(w, m, number), slot_(s), lock_(lock) {}
 
 void user_of_one::ask() {
@@ -20,18 +20,19 @@ void user_of_one::ask() {
   const wait_bound how = how_long();
   answered_ = false;
   call_.emplace(*this);
-  call_->how.one_attempt = how.what == wait_bound::kind::one_attempt;
-  call_->how.ttl = ttl_;
-  if (p.locks_are == kind::shared && d.chance(0.7)) call_->how.how = lock_mode::shared;
+  call_->request.one_attempt = how.what == wait_bound::kind::one_attempt;
+  call_->request.ttl = ttl_;
+  if (p.locks_are == kind::shared && d.chance(0.7)) call_->request.mode = lock_mode::shared;
   if (p.locks_are == kind::semaphore) {
-    call_->how.how = lock_mode::permit;
-    call_->how.of = static_cast<std::uint32_t>(p.permits);
-    call_->how.permits = static_cast<std::uint32_t>(d.chance(0.6) ? 1 : d.between(1, p.permits));
+    call_->request.mode = lock_mode::permit;
+    call_->request.total_permits = static_cast<std::uint32_t>(p.permits);
+    call_->request.permits =
+        static_cast<std::uint32_t>(d.chance(0.6) ? 1 : d.between(1, p.permits));
   }
   constexpr const char* ways[] = {"asks", "asks to read", "asks for permits"};
-  const auto way = static_cast<std::size_t>(call_->how.how);
-  record(event::user_asks, ways[way] + (": " + std::to_string(call_->how.permits)), way,
-         call_->how.permits);
+  const auto way = static_cast<std::size_t>(call_->request.mode);
+  record(event::user_asks, ways[way] + (": " + std::to_string(call_->request.permits)), way,
+         call_->request.permits);
   if (withdraws()) {
     after(d.between(0ns, p.ttl * 3 / 2), [this] {
       if (!is_waiting()) return;
@@ -39,7 +40,7 @@ void user_of_one::ask() {
       slot_.withdraw(*call_);
     });
   }
-  if (call_->how.one_attempt) attempts();
+  if (call_->request.one_attempt) attempts();
   slot_.begin(*call_, how);
 }
 
@@ -49,15 +50,16 @@ void user_of_one::answered() noexcept {
   if (over_) return;
   if (call_->granted) {
     turn_ = call_->granted;
-    const bool counts = call_->how.how == lock_mode::permit;
-    holds(*turn_, lock_, call_->how.how, counts ? static_cast<int>(call_->how.permits) : 0);
+    const bool counts = call_->request.mode == lock_mode::permit;
+    holds(*turn_, lock_, call_->request.mode,
+          counts ? static_cast<int>(call_->request.permits) : 0);
   }
   after(0ns, [this] { hear(); });
 }
 
 void user_of_one::hear() {
   if (turn_) {
-    const bool writes = call_->how.how == lock_mode::exclusive;
+    const bool writes = call_->request.mode == lock_mode::exclusive;
     call_.reset();
     --rounds_left_;
     const bool reads_on =

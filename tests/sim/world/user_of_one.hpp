@@ -9,7 +9,7 @@ namespace holdfast::sim {
 
 class user_of_one final : public user {
  public:
-  user_of_one(world&, machine&, detail::slot&, int number, int lock);
+  user_of_one(world&, machine&, detail::local_lock&, int number, int lock);
   void end() noexcept override;
   bool may_wait_for(int lock, bool) const noexcept override {
     return lock == lock_ && is_waiting();
@@ -29,7 +29,7 @@ class user_of_one final : public user {
   void downgrade();
   void leave();
 
-  detail::slot& slot_;
+  detail::local_lock& slot_;
   const int lock_;
   std::optional<call> call_;
   bool answered_ = false;

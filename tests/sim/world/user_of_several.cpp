@@ -11,7 +11,8 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
-user_of_several::user_of_several(world& w, machine& m, std::vector<detail::slot*> all, int number)
+user_of_several::user_of_several(world& w, machine& m, std::vector<detail::local_lock*> all,
+                                 int number)
     : user(w, m, number), all_(std::move(all)) {}
 
 // Two of them or all, in any order.
@@ -26,7 +27,7 @@ void user_of_several::draw_wanted() {
 void user_of_several::ask() {
   draw_wanted();
   const detail::wait_bound how = how_long();
-  std::vector<detail::several::asked> asked;
+  std::vector<detail::multi_acquire::asked> asked;
   std::string names;
   acquire_options options;
   options.ttl = ttl_;
@@ -108,7 +109,7 @@ void user_of_several::end() noexcept {
     taking_.reset();
   }
   leave();
-  for (detail::slot* const s : all_) s->drop_user();
+  for (detail::local_lock* const s : all_) s->drop_user();
 }
 
 }  // namespace holdfast::sim

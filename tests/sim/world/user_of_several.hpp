@@ -12,16 +12,16 @@ namespace holdfast::sim {
 class user_of_several final : public user {
  public:
   // `all`: the locks there are.
-  user_of_several(world&, machine&, std::vector<detail::slot*> all, int number);
+  user_of_several(world&, machine&, std::vector<detail::local_lock*> all, int number);
   void end() noexcept override;
   bool may_wait_for(int, bool surely) const noexcept override { return !surely && is_waiting(); }
 
  private:
-  struct taking final : detail::several {
+  struct taking final : detail::multi_acquire {
     taking(user_of_several& u, std::span<const asked> all, detail::wait_bound b)
-        : several(all, b), home(u) {}
+        : multi_acquire(all, b), home(u) {}
     void step_answered() noexcept override { home.step_answered(); }
-    using several::had;
+    using multi_acquire::had;
     user_of_several& home;
   };
   void ask() override;
@@ -33,7 +33,7 @@ class user_of_several final : public user {
   void go_on();
   void leave();
 
-  const std::vector<detail::slot*> all_;
+  const std::vector<detail::local_lock*> all_;
   std::vector<int> wanted_;
   std::optional<taking> taking_;
   std::vector<detail::turn*> turns_;  // of those wanted, that it has so far

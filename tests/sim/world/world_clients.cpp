@@ -34,14 +34,14 @@ void world::open_clients() {
 
 std::unique_ptr<user> world::make_user(process& p, int number) {
   const auto slot_of = [&](int lock) {
-    return &detail::client_access::impl(*p.runs).slot_for(lock_name(lock),
-                                                          static_cast<std::uint32_t>(
-                                                              schedule.permits));
+    return &detail::client_access::impl(*p.runs).local_lock_for(lock_name(lock),
+                                                                static_cast<std::uint32_t>(
+                                                                    schedule.permits));
   };
   const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));
   if (!schedule.several || !chance.chance(0.6))
     return std::make_unique<user_of_one>(*this, *p.where, *slot_of(lock), number, lock);
-  std::vector<detail::slot*> all;
+  std::vector<detail::local_lock*> all;
   for (int i = 0; i < schedule.locks; ++i) all.push_back(slot_of(i));
   return std::make_unique<user_of_several>(*this, *p.where, std::move(all), number);
 }

@@ -177,9 +177,9 @@ void world::foreign_leaves(const std::string& lock, const std::string& mine) {
   if (!done.starts_with(':')) later(100ms, [this, lock, mine] { foreign_leaves(lock, mine); });
 }
 
-struct world::breaking final : core::verdict {
-  void decided(bool) override {}
-  void failed(core::failure) override {}
+struct world::breaking final : core::decision_handler {
+  void on_decided(bool) override {}
+  void on_failed(core::failure) override {}
 };
 
 void world::break_lock(const fault& f) {

@@ -51,8 +51,8 @@ class a_counting_client : public ::testing::Test {
     return client_access::open(holdfast::url::parse(text), {}, env);
   }
   void ask(asker& by, lock_mode how = lock_mode::exclusive) {
-    by.how.ttl = 10s;
-    by.how.how = how;
+    by.request.ttl = 10s;
+    by.request.mode = how;
     home.begin(by, wait_bound::forever());
   }
   void leave(asker& by) { home.unlock(*by.granted); }
@@ -61,7 +61,7 @@ class a_counting_client : public ::testing::Test {
   holdfast::testkit::manual_environment env;
   holdfast::memory_store store{"metrics test"};
   client door = open();
-  holdfast::detail::slot& home = client_access::impl(door).slot_for("x");
+  holdfast::detail::local_lock& home = client_access::impl(door).local_lock_for("x");
 };
 
 TEST_F(a_counting_client, counts_an_acquire_its_wait_its_hold_and_its_grant) {
@@ -114,7 +114,7 @@ TEST_F(a_counting_client, counts_errors_by_their_outcome) {
 
   store.begin_outage();
   asker waits;
-  waits.how.one_attempt = true;
+  waits.request.one_attempt = true;
   ask(waits);
   env.advance(6s);
   EXPECT_TRUE(waits.answered);
@@ -278,16 +278,16 @@ TEST(a_client_without_metrics, counts_nothing) {
 class a_counted_cohort : public holdfast::cohort_tests::a_cohort {};
 
 TEST_F(a_counted_cohort, counts_grants_that_were_handed_over) {
-  holdfast::core::tally counts;
+  holdfast::core::counters counts;
   rules.counts = &counts;
   holdfast::cohort_tests::caller w;
   enter(w);
-  auto* const claim = said(holdfast::core::conversation::acquire);
+  auto* const claim = said(holdfast::core::claim_record::acquire);
   machine.on_granted(*claim, {.number = 7,
                               .deadline = env.now() + 250ms,
                               .seen = env.now(),
                               .others_wait = false,
-                              .handed = true});
+                              .provisional = true});
   EXPECT_EQ(counts.read().grants_handed, 1u);
   leave(w);
   rules.counts = nullptr;

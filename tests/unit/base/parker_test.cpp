@@ -14,10 +14,10 @@ using namespace std::chrono_literals;
 std::atomic<int> shared_word{0};  // lives as long as the process, as such a word must
 
 // While it rings, who was appointed goes to sleep.
-class bell_that_waits final : public core::bell {
+class waker_that_waits final : public core::loop_waker {
  public:
-  explicit bell_that_waits(core::parker& p) : parker_(p) {}
-  void ring() noexcept override {
+  explicit waker_that_waits(core::parker& p) : parker_(p) {}
+  void wake() noexcept override {
     slept_ = std::async(std::launch::async, [this] { parker_.park({&shared_word, 2}); });
     std::this_thread::sleep_for(50ms);  // it has slept by then, most of the time
   }
@@ -30,12 +30,12 @@ class bell_that_waits final : public core::bell {
 
 TEST(parker, is_woken_when_it_was_appointed_and_signalled_before_it_slept) {
   core::parker p;
-  bell_that_waits bell(p);
-  ASSERT_TRUE(p.appoint(bell));
+  waker_that_waits waker(p);
+  ASSERT_TRUE(p.promote(waker));
   p.signal();
-  const bool is_awake = bell.is_awake();
+  const bool is_awake = waker.is_awake();
   EXPECT_TRUE(is_awake);
-  if (!is_awake) core::berth{&shared_word, 2}.wake();  // else the test would not end
+  if (!is_awake) core::wake_target{&shared_word, 2}.wake();  // else the test would not end
 }
 
 }  // namespace

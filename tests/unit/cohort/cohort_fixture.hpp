@@ -15,8 +15,8 @@ namespace holdfast::cohort_tests {
 
 using namespace std::chrono_literals;
 using holdfast::errc;
+using holdfast::core::claim_record;
 using holdfast::core::cohort;
-using holdfast::core::conversation;
 using holdfast::core::duration;
 using holdfast::core::grant;
 using holdfast::core::time_point;
@@ -26,14 +26,14 @@ using holdfast::detail::turn;
 struct caller : holdfast::core::waiter {
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
-  explicit caller(duration ttl = 30s) { how.ttl = ttl; }
+  explicit caller(duration ttl = 30s) { request.ttl = ttl; }
   virtual ~caller() = default;
   bool answered = false;
   void complete() noexcept override { answered = true; }
   std::int64_t token() const { return granted ? granted->token : 0; }
 };
 
-struct asker final : holdfast::core::inquiry {
+struct asker final : holdfast::core::confirmation {
   bool answered = false;
   void complete() noexcept override { answered = true; }
 };
@@ -48,17 +48,17 @@ class a_cohort : public ::testing::Test {
   ~a_cohort() override { home.drop_user(); }
 
   // What the cohort wants said, as "acquire", "release+acquire" ...; the claim that says it.
-  conversation* said(unsigned verbs) {
-    conversation* const c = machine.take_todo();
+  claim_record* said(unsigned verbs) {
+    claim_record* const c = machine.take_scheduled();
     if (!c) {
       ADD_FAILURE() << "nothing to say";
       return nullptr;
     }
-    EXPECT_EQ(c->todo, verbs);
-    c->todo = 0;
+    EXPECT_EQ(c->pending_verbs, verbs);
+    c->pending_verbs = 0;
     return c;
   }
-  bool silent() { return machine.take_todo() == nullptr; }
+  bool silent() { return machine.take_scheduled() == nullptr; }
 
   void complete_answered() {
     for (auto* c = machine.take_answered(); c;) {
@@ -77,13 +77,13 @@ class a_cohort : public ::testing::Test {
     w.granted = nullptr;
     complete_answered();
   }
-  void grant_to(conversation& c, std::int64_t number, duration ttl) {
+  void grant_to(claim_record& c, std::int64_t number, duration ttl) {
     machine.on_granted(c, grant{number, env.now() + ttl, env.now(), false});
     complete_answered();
   }
   // The claim that asks is granted the lock: number 7, for half a minute.
-  conversation* granted_claim() {
-    conversation* const claim = said(conversation::acquire);
+  claim_record* granted_claim() {
+    claim_record* const claim = said(claim_record::acquire);
     if (claim) grant_to(*claim, 7, 30s);
     return claim;
   }
@@ -94,7 +94,7 @@ class a_cohort : public ::testing::Test {
 
   holdfast::testkit::manual_environment env;
   holdfast::client door = client_access::open(holdfast::url::parse("memory:"), {}, env);
-  holdfast::detail::slot& home = client_access::impl(door).slot_for("x");
+  holdfast::detail::local_lock& home = client_access::impl(door).local_lock_for("x");
   holdfast::core::lock_rules rules;
   cohort machine{home, rules};
 };

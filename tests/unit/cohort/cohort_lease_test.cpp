@@ -23,19 +23,19 @@ TEST_F(a_cohort, spends_its_budget_of_time) {
 TEST_F(a_cohort, gives_back_a_grant_that_came_too_late_to_withdraw) {
   caller a;
   enter(a);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   machine.withdraw(a, errc::canceled, env.now());
-  said(conversation::cancel);
+  said(claim_record::cancel);
   grant_to(*claim, 7, 30s);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort, uses_a_grant_that_came_too_late_to_withdraw_for_a_newcomer) {
   caller a, b;
   enter(a);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   machine.withdraw(a, errc::canceled, env.now());
-  said(conversation::cancel);
+  said(claim_record::cancel);
   enter(b);
   grant_to(*claim, 7, 30s);
   EXPECT_TRUE(b.granted);
@@ -45,13 +45,13 @@ TEST_F(a_cohort, uses_a_grant_that_came_too_late_to_withdraw_for_a_newcomer) {
 TEST_F(a_cohort, renews_before_a_third_of_the_ttl_is_gone) {
   caller a(30s);
   enter(a);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   EXPECT_LE(machine.next_tick(), env.now() + 10s);
   env.advance(10s);
   tick();
-  EXPECT_EQ(said(conversation::renew), claim);
+  EXPECT_EQ(said(claim_record::renew), claim);
   EXPECT_EQ(claim->ttl, 30s);
-  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
   EXPECT_EQ(a.granted->deadline.load(), env.now() + 30s);
   leave(a);
 }
@@ -59,13 +59,13 @@ TEST_F(a_cohort, renews_before_a_third_of_the_ttl_is_gone) {
 TEST_F(a_cohort, repeats_a_renewal_that_is_not_answered_and_says_doubt_then_loss) {
   caller a(30s);
   enter(a);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   int renewals = 0;
   for (int second = 0; second < 31; ++second) {
     tick();
-    while (conversation* const c = machine.take_todo()) {
-      EXPECT_EQ(c->todo, conversation::renew);
-      c->todo = 0;
+    while (claim_record* const c = machine.take_scheduled()) {
+      EXPECT_EQ(c->pending_verbs, claim_record::renew);
+      c->pending_verbs = 0;
       ++renewals;
     }
     EXPECT_EQ(a.granted->doubted, second >= 27) << "3 s before the deadline: ttl/10";
@@ -75,7 +75,7 @@ TEST_F(a_cohort, repeats_a_renewal_that_is_not_answered_and_says_doubt_then_loss
   EXPECT_GE(renewals, 4);
   EXPECT_EQ(a.granted->status(), errc::lost);
   leave(a);
-  EXPECT_EQ(said(conversation::release), claim) << "only once the holder has left";
+  EXPECT_EQ(said(claim_record::release), claim) << "only once the holder has left";
 }
 
 TEST_F(a_cohort, keeps_why_a_lease_was_lost) {
@@ -87,12 +87,12 @@ TEST_F(a_cohort, keeps_why_a_lease_was_lost) {
   for (const auto& [word, fate] : said_by_store) {
     caller a;
     enter(a);
-    conversation* const claim = granted_claim();
+    claim_record* const claim = granted_claim();
     machine.on_lost(*claim, word);
     EXPECT_EQ(a.granted->now.load(), fate);
     EXPECT_EQ(a.granted->status(), errc::lost);
     leave(a);
-    said(conversation::release);
+    said(claim_record::release);
     machine.on_ended(*claim, {});
   }
   caller limited;
@@ -100,13 +100,13 @@ TEST_F(a_cohort, keeps_why_a_lease_was_lost) {
   caller unlimited;
   for (caller* const w : {&limited, &unlimited}) {
     enter(*w);
-    conversation* const claim = granted_claim();
+    claim_record* const claim = granted_claim();
     env.advance(30s);
     tick();
     EXPECT_EQ(w->granted->now.load(), w == &limited ? turn::fate::hold_ended : turn::fate::ran_out);
     leave(*w);
-    while (machine.take_todo()) {}
-    claim->todo = 0;
+    while (machine.take_scheduled()) {}
+    claim->pending_verbs = 0;
     machine.on_ended(*claim, {});
   }
 }
@@ -114,9 +114,9 @@ TEST_F(a_cohort, keeps_why_a_lease_was_lost) {
 TEST_F(a_cohort, does_not_let_a_late_renewal_revive_what_is_lost) {
   caller a(30s);
   enter(a);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   env.advance(31s);
-  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
   EXPECT_FALSE(a.granted->held());
   leave(a);
 }
@@ -125,13 +125,13 @@ TEST_F(a_cohort, starts_no_turn_before_a_lost_lease_is_left) {
   caller a, b;
   enter(a);
   enter(b);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   machine.on_lost(*claim, errc::lost);
   EXPECT_TRUE(silent());
   EXPECT_FALSE(b.answered);
   leave(a);
-  EXPECT_EQ(said(conversation::release), claim);
-  EXPECT_TRUE(said(conversation::acquire));
+  EXPECT_EQ(said(claim_record::release), claim);
+  EXPECT_TRUE(said(claim_record::acquire));
   machine.withdraw(b, errc::canceled, env.now());
 }
 
@@ -140,17 +140,17 @@ TEST_F(a_cohort, admits_others_after_a_loss_when_asked_to) {
   caller a, b;
   enter(a);
   enter(b);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   machine.on_lost(*claim, errc::lost);
-  conversation* const second = said(conversation::acquire);
+  claim_record* const second = said(claim_record::acquire);
   EXPECT_NE(second, claim);
   grant_to(*second, 8, 30s);
   EXPECT_TRUE(b.granted);
   leave(a);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
   EXPECT_TRUE(b.granted->held()) << "a stale holder that leaves harms nobody";
   leave(b);
-  EXPECT_EQ(said(conversation::release), second);
+  EXPECT_EQ(said(claim_record::release), second);
 }
 
 TEST_F(a_cohort, renews_before_a_turn_that_would_start_on_less_than_half_its_ttl) {
@@ -158,12 +158,12 @@ TEST_F(a_cohort, renews_before_a_turn_that_would_start_on_less_than_half_its_ttl
   a.renews = false;
   enter(a);
   enter(b);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   env.advance(16s);
   leave(a);
   EXPECT_FALSE(b.answered);
-  EXPECT_EQ(said(conversation::renew), claim);
-  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  EXPECT_EQ(said(claim_record::renew), claim);
+  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
   complete_answered();
   EXPECT_TRUE(b.granted);
   leave(b);
@@ -172,28 +172,28 @@ TEST_F(a_cohort, renews_before_a_turn_that_would_start_on_less_than_half_its_ttl
 TEST_F(a_cohort, gives_back_a_grant_that_arrives_after_its_deadline) {
   caller a, attempt;
   enter(a);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   machine.on_granted(*claim, grant{7, env.now(), env.now(), false});
   complete_answered();
   EXPECT_FALSE(a.answered);
-  EXPECT_EQ(said(conversation::release), claim);
-  EXPECT_TRUE(said(conversation::acquire));
+  EXPECT_EQ(said(claim_record::release), claim);
+  EXPECT_TRUE(said(claim_record::acquire));
   machine.withdraw(a, errc::canceled, env.now());
 }
 
 TEST_F(a_cohort, does_not_ask_again_alone_for_what_was_granted_with_others_and_is_gone) {
   caller a(30s);
-  a.how.one_attempt = true;
-  a.how.with = holdfast::core::gathering::of(2);
+  a.request.one_attempt = true;
+  a.request.group = holdfast::core::lock_group::of(2);
   enter(a);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   grant_to(*claim, 7, 10s);
-  EXPECT_EQ(said(conversation::renew), claim) << "too short to begin";
+  EXPECT_EQ(said(claim_record::renew), claim) << "too short to begin";
   machine.on_lost(*claim, errc::lost);
   complete_answered();
   EXPECT_TRUE(a.answered);
   EXPECT_EQ(a.why.code, errc::timed_out);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
   EXPECT_TRUE(silent());
 }
 
@@ -210,7 +210,7 @@ TEST_F(a_cohort, ends_a_wait_when_its_time_has_passed) {
 TEST_F(a_cohort, reports_a_release_when_the_store_has_answered) {
   caller a;
   enter(a);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   asker report;
   leave(a, false, &report);
   EXPECT_FALSE(report.answered);
@@ -236,16 +236,16 @@ TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal_asked_for) {
   caller a(30s), b(1s);
   enter(a);
   enter(b);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   leave(a);
   ASSERT_TRUE(b.granted);
   env.advance(10s);
   tick();
-  EXPECT_EQ(said(conversation::renew), claim);
+  EXPECT_EQ(said(claim_record::renew), claim);
   EXPECT_EQ(claim->ttl, 1s);
   EXPECT_LE(b.granted->deadline.load(), env.now() + 1s) << "so the store has it, answered or not";
   const auto earlier = claim->ticket - 1;
-  machine.on_moved(*claim, env.now() + 30s, earlier, env.now());
+  machine.on_extended(*claim, env.now() + 30s, earlier, env.now());
   EXPECT_LE(b.granted->deadline.load(), env.now() + 1s) << "an earlier answer says nothing of it";
   env.advance(1s);
   EXPECT_FALSE(b.granted->held());
@@ -255,12 +255,12 @@ TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal_asked_for) {
 TEST_F(a_cohort, takes_the_answer_to_a_shorter_renewal_for_what_it_is) {
   caller a(30s);
   enter(a);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   asker i;
   machine.extend(*a.granted, 1s, i, env.now());
   const auto end = env.now() + 985ms;
   EXPECT_LE(a.granted->deadline.load(), env.now() + 1s);
-  machine.on_moved(*claim, end, claim->ticket, env.now());
+  machine.on_extended(*claim, end, claim->ticket, env.now());
   complete_answered();
   EXPECT_TRUE(i.answered);
   EXPECT_FALSE(i.why.code);

@@ -6,29 +6,29 @@
 namespace holdfast::cohort_tests {
 namespace {
 
-using holdfast::core::mode;
+using holdfast::lock_mode;
 
 class a_cohort_of_readers : public a_cohort {
  protected:
   a_cohort_of_readers() { rules.can.modes = 7; }
 
   struct reader : caller {
-    explicit reader(duration ttl = 30s) : caller(ttl) { how.how = mode::shared; }
+    explicit reader(duration ttl = 30s) : caller(ttl) { request.mode = lock_mode::shared; }
   };
   struct taker : caller {
     explicit taker(std::uint32_t many) {
-      how.how = mode::permit;
-      how.permits = many;
-      how.of = 10;
+      request.mode = lock_mode::permit;
+      request.permits = many;
+      request.total_permits = 10;
     }
   };
-  conversation* grant_next(std::int64_t number, duration ttl = 30s) {
-    conversation* const c = said(conversation::acquire);
+  claim_record* grant_next(std::int64_t number, duration ttl = 30s) {
+    claim_record* const c = said(claim_record::acquire);
     if (c) grant_to(*c, number, ttl);
     return c;
   }
-  conversation* grant_past_a_line(std::int64_t number) {
-    conversation* const c = said(conversation::acquire);
+  claim_record* grant_past_a_line(std::int64_t number) {
+    claim_record* const c = said(claim_record::acquire);
     if (!c) return c;
     grant g{.number = number, .deadline = env.now() + 30s, .seen = env.now()};
     g.line_unseen = true;
@@ -42,8 +42,8 @@ TEST_F(a_cohort_of_readers, are_let_in_together_with_one_token) {
   reader a, b, late;
   enter(a);
   enter(b);
-  conversation* const claim = grant_next(7);
-  EXPECT_EQ(claim->how, mode::shared);
+  claim_record* const claim = grant_next(7);
+  EXPECT_EQ(claim->mode, lock_mode::shared);
   EXPECT_EQ(a.token(), 7 * 1024);
   EXPECT_EQ(b.token(), 7 * 1024);
   enter(late);
@@ -52,61 +52,61 @@ TEST_F(a_cohort_of_readers, are_let_in_together_with_one_token) {
   leave(late);
   EXPECT_TRUE(silent());
   leave(b);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort_of_readers, let_nobody_past_a_writer_of_their_own) {
   reader a, late;
   caller writer;
   enter(a);
-  conversation* const claim = grant_next(7);
+  claim_record* const claim = grant_next(7);
   enter(writer);
   enter(late);
   EXPECT_FALSE(late.answered);
   leave(a);
-  EXPECT_EQ(said(conversation::release), claim) << "a share is never made exclusive in place";
-  conversation* const next = grant_next(8);
-  EXPECT_EQ(next->how, mode::exclusive);
+  EXPECT_EQ(said(claim_record::release), claim) << "a share is never made exclusive in place";
+  claim_record* const next = grant_next(8);
+  EXPECT_EQ(next->mode, lock_mode::exclusive);
   EXPECT_TRUE(writer.answered);
   EXPECT_FALSE(late.answered);
   leave(writer);
   EXPECT_EQ(late.token(), 8 * 1024 + 1) << "under the writer's grant, with a token of their own";
   leave(late);
-  said(conversation::release);
+  said(claim_record::release);
 }
 
 TEST_F(a_cohort_of_readers, refuse_one_attempt_when_the_door_is_shut_before_it_can_begin) {
   reader a(10s), attempt(30s);
-  attempt.how.one_attempt = true;
+  attempt.request.one_attempt = true;
   enter(a);
-  conversation* const claim = grant_next(7, 10s);
+  claim_record* const claim = grant_next(7, 10s);
   enter(attempt);
   EXPECT_FALSE(attempt.answered);
-  EXPECT_EQ(said(conversation::renew), claim) << "too little is left for it";
+  EXPECT_EQ(said(claim_record::renew), claim) << "too little is left for it";
   machine.on_wanted(*claim);
-  machine.on_moved(*claim, env.now() + 30s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
   complete_answered();
   EXPECT_TRUE(attempt.answered);
   EXPECT_EQ(attempt.why.code, errc::timed_out) << "it does not wait for the other to leave";
   leave(a);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
   EXPECT_TRUE(silent());
 }
 
 TEST_F(a_cohort_of_readers, let_nobody_in_once_somebody_else_waits) {
   reader a, late;
   enter(a);
-  conversation* const claim = grant_next(7);
+  claim_record* const claim = grant_next(7);
   machine.on_wanted(*claim);
   enter(late);
   EXPECT_FALSE(late.answered);
   leave(a);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
   EXPECT_NE(claim->next, nullptr);
   grant_next(9);
   EXPECT_TRUE(late.answered);
   leave(late);
-  said(conversation::release);
+  said(claim_record::release);
 }
 
 TEST_F(a_cohort_of_readers, go_in_when_the_writer_before_them_leaves_the_line) {
@@ -121,7 +121,7 @@ TEST_F(a_cohort_of_readers, go_in_when_the_writer_before_them_leaves_the_line) {
   EXPECT_TRUE(late.granted);
   leave(a);
   leave(late);
-  said(conversation::release);
+  said(claim_record::release);
 }
 
 TEST_F(a_cohort_of_readers, are_lost_together_and_one_by_one_at_a_limit_of_its_own) {
@@ -129,7 +129,7 @@ TEST_F(a_cohort_of_readers, are_lost_together_and_one_by_one_at_a_limit_of_its_o
   a.max_hold = 5s;
   enter(a);
   enter(b);
-  conversation* const claim = grant_next(7);
+  claim_record* const claim = grant_next(7);
   env.advance(6s);
   tick();
   EXPECT_FALSE(a.granted->held());
@@ -137,10 +137,10 @@ TEST_F(a_cohort_of_readers, are_lost_together_and_one_by_one_at_a_limit_of_its_o
   env.advance(30s);
   tick();
   EXPECT_FALSE(b.granted->held());
-  while (conversation* c = machine.take_todo()) c->todo = 0;
+  while (claim_record* c = machine.take_scheduled()) c->pending_verbs = 0;
   leave(a);
   leave(b);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort_of_readers, a_share_of_manual_renewal_is_not_extended_by_the_others) {
@@ -148,18 +148,18 @@ TEST_F(a_cohort_of_readers, a_share_of_manual_renewal_is_not_extended_by_the_oth
   a.renews = false;
   enter(a);
   enter(b);
-  conversation* const claim = grant_next(7, 10s);
+  claim_record* const claim = grant_next(7, 10s);
   env.advance(8s);
   tick();
-  said(conversation::renew);
-  machine.on_moved(*claim, env.now() + 10s, claim->ticket, env.now());
+  said(claim_record::renew);
+  machine.on_extended(*claim, env.now() + 10s, claim->ticket, env.now());
   EXPECT_TRUE(b.granted->held());
   env.advance(3s);
   EXPECT_FALSE(a.granted->held());
   EXPECT_TRUE(b.granted->held());
   leave(a);
   leave(b);
-  said(conversation::release);
+  said(claim_record::release);
 }
 
 TEST_F(a_cohort_of_readers, a_writer_becomes_a_reader_and_lets_readers_in) {
@@ -167,49 +167,49 @@ TEST_F(a_cohort_of_readers, a_writer_becomes_a_reader_and_lets_readers_in) {
   reader waiting;
   rules.can.downgrade = true;
   enter(writer);
-  conversation* const claim = grant_next(7);
+  claim_record* const claim = grant_next(7);
   enter(waiting);
   EXPECT_FALSE(machine.downgrade(*writer.granted, env.now()).code);
   complete_answered();
-  EXPECT_EQ(said(conversation::downgrade), claim);
+  EXPECT_EQ(said(claim_record::downgrade), claim);
   EXPECT_EQ(waiting.token(), writer.token());
   EXPECT_TRUE(machine.downgrade(*waiting.granted, env.now()).code) << "a share is one already";
   leave(writer);
   leave(waiting);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort_of_readers, permits_are_asked_for_one_after_the_other_while_others_are_held) {
   taker a(2), b(3);
   enter(a);
   enter(b);
-  conversation* const first = grant_next(7);
+  claim_record* const first = grant_next(7);
   EXPECT_TRUE(a.answered);
   EXPECT_FALSE(b.answered);
-  conversation* const second = said(conversation::acquire);
+  claim_record* const second = said(claim_record::acquire);
   EXPECT_NE(second, first);
   EXPECT_EQ(second->permits, 3u);
   grant_to(*second, 8, 30s);
   EXPECT_TRUE(b.answered);
   leave(a);
-  EXPECT_EQ(said(conversation::release), first);
+  EXPECT_EQ(said(claim_record::release), first);
   machine.on_ended(*first, {});
   leave(b);
-  EXPECT_EQ(said(conversation::release), second);
+  EXPECT_EQ(said(claim_record::release), second);
 }
 
 TEST_F(a_cohort_of_readers, permits_asked_for_somebody_who_left_go_to_nobody_else) {
   taker a(2), b(3);
   enter(a);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   enter(b);
   machine.withdraw(a, errc::canceled, env.now());
   complete_answered();
-  EXPECT_EQ(said(conversation::cancel), claim);
+  EXPECT_EQ(said(claim_record::cancel), claim);
   grant_to(*claim, 7, 30s);  // too late to withdraw
   EXPECT_FALSE(b.answered);
-  EXPECT_EQ(said(conversation::release), claim);
-  EXPECT_EQ(said(conversation::acquire)->permits, 3u);
+  EXPECT_EQ(said(claim_record::release), claim);
+  EXPECT_EQ(said(claim_record::acquire)->permits, 3u);
   machine.withdraw(b, errc::canceled, env.now());
 }
 
@@ -217,7 +217,7 @@ TEST_F(a_cohort_of_readers, an_idle_grant_is_kept_for_a_while) {
   rules.options.linger = 50ms;
   caller a, b;
   enter(a);
-  conversation* const claim = grant_next(7);
+  claim_record* const claim = grant_next(7);
   leave(a);
   EXPECT_TRUE(silent());
   enter(b);
@@ -225,17 +225,17 @@ TEST_F(a_cohort_of_readers, an_idle_grant_is_kept_for_a_while) {
   leave(b);
   env.advance(51ms);
   tick();
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort_of_readers, an_idle_grant_is_given_back_when_somebody_waits_or_it_runs_out) {
   rules.options.linger = 60s;
   caller a, b;
   enter(a);
-  conversation* claim = grant_next(7);
+  claim_record* claim = grant_next(7);
   leave(a);
   machine.on_wanted(*claim);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
   machine.on_ended(*claim, {});
   enter(b);
   claim = grant_next(8, 30s);
@@ -243,7 +243,7 @@ TEST_F(a_cohort_of_readers, an_idle_grant_is_given_back_when_somebody_waits_or_i
   EXPECT_LE(machine.next_tick(), env.now() + 30s);
   env.advance(29s);
   tick();
-  EXPECT_EQ(said(conversation::release), claim) << "before its ttl has run out";
+  EXPECT_EQ(said(claim_record::release), claim) << "before its ttl has run out";
 }
 
 // A lock taken past a line: the first waiter is to ask for it, but that one may be lost.
@@ -251,39 +251,39 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_once_before_it_
   rules.options.linger = 60s;
   caller a, b;
   enter(a);
-  conversation* const claim = grant_past_a_line(7);
+  claim_record* const claim = grant_past_a_line(7);
   EXPECT_TRUE(silent()) << "nobody is kept waiting by it yet";
   leave(a);
-  EXPECT_EQ(said(conversation::peek_line), claim);
+  EXPECT_EQ(said(claim_record::peek_line), claim);
   enter(b);
   leave(b);
   EXPECT_TRUE(silent());
   machine.on_wanted(*claim);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_its_turns_are_spent) {
   rules.options.turns = 2;
   caller a, b, c, d;
   for (caller* w : {&a, &b, &c, &d}) enter(*w);
-  conversation* const claim = grant_past_a_line(7);
+  claim_record* const claim = grant_past_a_line(7);
   leave(a);
   EXPECT_TRUE(silent()) << "it has a turn left, whoever waits";
   leave(b);
-  EXPECT_EQ(said(conversation::peek_line), claim);
+  EXPECT_EQ(said(claim_record::peek_line), claim);
   machine.on_wanted(*claim);
   leave(c);
   EXPECT_FALSE(d.answered);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_readers_come_in) {
   rules.can.downgrade = false;
   caller a;
   enter(a);
-  conversation* const claim = grant_past_a_line(7);
+  claim_record* const claim = grant_past_a_line(7);
   EXPECT_EQ(machine.downgrade(*a.granted, env.now()).code, std::error_code());
-  EXPECT_EQ(said(conversation::peek_line), claim);
+  EXPECT_EQ(said(claim_record::peek_line), claim);
   leave(a);
 }
 
@@ -291,10 +291,10 @@ TEST_F(a_cohort_of_readers, a_grant_that_is_wanted_asks_for_no_line) {
   rules.options.linger = 60s;
   caller a;
   enter(a);
-  conversation* const claim = grant_past_a_line(7);
+  claim_record* const claim = grant_past_a_line(7);
   machine.on_wanted(*claim);
   leave(a);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort_of_readers, a_release_that_reports_does_not_linger) {
@@ -302,9 +302,9 @@ TEST_F(a_cohort_of_readers, a_release_that_reports_does_not_linger) {
   caller a;
   asker report;
   enter(a);
-  conversation* const claim = grant_next(7);
+  claim_record* const claim = grant_next(7);
   leave(a, false, &report);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 TEST_F(a_cohort, asks_once_for_all_who_wait) {
   caller first, second;
   enter(first);
-  EXPECT_TRUE(said(conversation::acquire));
+  EXPECT_TRUE(said(claim_record::acquire));
   enter(second);
   EXPECT_TRUE(silent());
 }
@@ -22,7 +22,7 @@ TEST_F(a_cohort, serves_its_line_in_order_under_one_grant) {
   enter(a);
   enter(b);
   enter(c);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   EXPECT_TRUE(a.answered);
   EXPECT_FALSE(b.answered);
   EXPECT_EQ(a.token(), 7 * 1024);
@@ -31,7 +31,7 @@ TEST_F(a_cohort, serves_its_line_in_order_under_one_grant) {
   leave(b);
   EXPECT_EQ(c.token(), 7 * 1024 + 2);
   leave(c);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
 }
 
 TEST_F(a_cohort, passes_the_lock_on_when_wanted_and_the_budget_is_spent) {
@@ -40,14 +40,14 @@ TEST_F(a_cohort, passes_the_lock_on_when_wanted_and_the_budget_is_spent) {
   enter(a);
   enter(b);
   enter(c);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   leave(a, true);
   EXPECT_TRUE(b.answered) << "the second turn is within the budget";
   leave(b, true);
   EXPECT_FALSE(c.answered);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
   EXPECT_NE(claim->next, nullptr) << "the next claim asks in the same write";
-  EXPECT_EQ(said(conversation::acquire), claim->next);
+  EXPECT_EQ(said(claim_record::acquire), claim->next);
 }
 
 TEST_F(a_cohort, goes_on_past_its_budget_while_nobody_else_wants_the_lock) {
@@ -59,19 +59,19 @@ TEST_F(a_cohort, goes_on_past_its_budget_while_nobody_else_wants_the_lock) {
   leave(a, false);
   EXPECT_TRUE(b.answered);
   leave(b);
-  EXPECT_TRUE(said(conversation::release));
+  EXPECT_TRUE(said(claim_record::release));
 }
 
 TEST_F(a_cohort, asks_for_a_new_grant_after_turn_1023) {
   std::vector<std::unique_ptr<caller>> callers;
   for (int i = 0; i < 1025; ++i) enter(*callers.emplace_back(std::make_unique<caller>()));
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   for (int i = 0; i < 1024; ++i) {
     ASSERT_EQ(callers[i]->token(), 7 * 1024 + i);
     leave(*callers[i]);
   }
-  EXPECT_EQ(said(conversation::release), claim);
-  conversation* const next = said(conversation::acquire);
+  EXPECT_EQ(said(claim_record::release), claim);
+  claim_record* const next = said(claim_record::acquire);
   grant_to(*next, 8, 30s);
   EXPECT_EQ(callers[1024]->token(), 8 * 1024);
   leave(*callers[1024]);
@@ -80,7 +80,7 @@ TEST_F(a_cohort, asks_for_a_new_grant_after_turn_1023) {
 TEST_F(a_cohort, refuses_an_attempt_while_somebody_waits) {
   caller a, b;
   enter(a);
-  b.how.one_attempt = true;
+  b.request.one_attempt = true;
   enter(b);
   EXPECT_TRUE(b.answered);
   EXPECT_EQ(b.why.code, errc::timed_out);
@@ -89,15 +89,15 @@ TEST_F(a_cohort, refuses_an_attempt_while_somebody_waits) {
 
 TEST_F(a_cohort, asks_again_for_those_who_wait_when_an_attempt_was_busy) {
   caller attempt, patient;
-  attempt.how.one_attempt = true;
+  attempt.request.one_attempt = true;
   enter(attempt);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   enter(patient);
   machine.on_refused(*claim, {errc::timed_out, {}});
   complete_answered();
   EXPECT_EQ(attempt.why.code, errc::timed_out);
   EXPECT_FALSE(patient.answered);
-  EXPECT_FALSE(said(conversation::acquire)->one_attempt);
+  EXPECT_FALSE(said(claim_record::acquire)->one_attempt);
   machine.withdraw(patient, errc::canceled, env.now());
 }
 
@@ -105,7 +105,7 @@ TEST_F(a_cohort, tells_all_who_wait_when_the_backend_is_broken) {
   caller a, b;
   enter(a);
   enter(b);
-  machine.on_refused(*said(conversation::acquire), {errc::unavailable, "gone"});
+  machine.on_refused(*said(claim_record::acquire), {errc::unavailable, "gone"});
   complete_answered();
   EXPECT_EQ(a.why.code, errc::unavailable);
   EXPECT_EQ(b.why.code, errc::unavailable);
@@ -117,11 +117,11 @@ TEST_F(a_cohort, withdraws_its_claim_when_the_last_waiter_leaves) {
   caller a, b;
   enter(a);
   enter(b);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   machine.withdraw(a, errc::canceled, env.now());
   EXPECT_TRUE(silent()) << "b still waits";
   machine.withdraw(b, errc::canceled, env.now());
-  EXPECT_EQ(said(conversation::cancel), claim);
+  EXPECT_EQ(said(claim_record::cancel), claim);
   machine.on_ended(*claim, {});
   EXPECT_FALSE(machine.busy());
 }
@@ -129,23 +129,23 @@ TEST_F(a_cohort, withdraws_its_claim_when_the_last_waiter_leaves) {
 TEST_F(a_cohort, asks_anew_for_a_newcomer_when_the_withdrawal_is_done) {
   caller a, b;
   enter(a);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   machine.withdraw(a, errc::canceled, env.now());
-  said(conversation::cancel);
+  said(claim_record::cancel);
   enter(b);
   machine.on_ended(*claim, {});
-  EXPECT_TRUE(said(conversation::acquire));
+  EXPECT_TRUE(said(claim_record::acquire));
   machine.withdraw(b, errc::canceled, env.now());
 }
 
 TEST_F(a_cohort, does_not_withdraw_a_new_claim_by_a_cancel_that_was_overtaken) {
   caller gone, newcomer;
   enter(gone);
-  conversation* const claim = said(conversation::acquire);
+  claim_record* const claim = said(claim_record::acquire);
   machine.withdraw(gone, errc::canceled, env.now());  // noted, but not said yet
   machine.on_refused(*claim, {errc::unavailable, {}});
   enter(newcomer);
-  EXPECT_EQ(said(conversation::acquire), claim) << "and nothing else";
+  EXPECT_EQ(said(claim_record::acquire), claim) << "and nothing else";
   grant_to(*claim, 7, 30s);
   ASSERT_TRUE(newcomer.granted);
   leave(newcomer);
@@ -155,12 +155,12 @@ TEST_F(a_cohort, ends_waits_and_loses_leases_when_closed) {
   caller a, b, late;
   enter(a);
   enter(b);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   machine.close();
   complete_answered();
   EXPECT_EQ(b.why.code, errc::closed);
   EXPECT_EQ(a.granted->status(), errc::closed);
-  EXPECT_EQ(said(conversation::release), claim);
+  EXPECT_EQ(said(claim_record::release), claim);
   enter(late);
   EXPECT_EQ(late.why.code, errc::closed);
   leave(a);
@@ -170,9 +170,9 @@ TEST_F(a_cohort, ends_waits_and_loses_leases_when_closed) {
 TEST_F(a_cohort, ignores_a_grant_that_nobody_asked_for) {
   caller a;
   enter(a);
-  conversation* const claim = granted_claim();
+  claim_record* const claim = granted_claim();
   leave(a);
-  said(conversation::release);
+  said(claim_record::release);
   grant_to(*claim, 9, 30s);
   EXPECT_TRUE(silent());
 }

@@ -10,73 +10,73 @@
 namespace holdfast::redis {
 
 // It ends itself when its answer is told, which is when nothing that it sent is awaited any more.
-class question : public answerer, protected core::news {
+class question : public answerer, protected core::event_source {
  public:
   explicit question(link& l) noexcept : over(l) {}
   virtual ~question() = default;
 
   void start() {
     link& l = over;  // another thread may tell the answer and end this
-    core::crier cry;
+    core::event_queue events;
     {
       const std::lock_guard guard(l.mutex());
       const time_point now = l.env().now();
       l.count({.waiting = 1}, now);
-      ask(now, cry);
+      ask(now, events);
     }
     l.collected(true);
-    cry.tell_all();
+    events.dispatch();
   }
 
  protected:
-  virtual void ask(time_point now, core::crier&) = 0;
-  virtual void heard(const value&) = 0;                      // no failure
-  virtual void all_heard(time_point now, core::crier&) = 0;  // finishes, or asks on
+  virtual void ask(time_point now, core::event_queue&) = 0;
+  virtual void heard(const value&) = 0;                            // no failure
+  virtual void all_heard(time_point now, core::event_queue&) = 0;  // finishes, or asks on
   virtual void tell_answer() = 0;
   virtual bool is_failure(const value& v) const { return v.is(value::kind::error); }
 
   // False when there is no connection: nothing more is to be sent then.
-  bool send(std::string&& bytes, time_point now, core::crier& cry) {
+  bool send(std::string&& bytes, time_point now, core::event_queue& events) {
     if (over.ask_special(*this, std::move(bytes), now)) {
       ++awaited_;
       return true;
     }
     fail({errc::unavailable, over.why_not()});
-    if (awaited_ == 0) finish(now, cry);
+    if (awaited_ == 0) finish(now, events);
     return false;
   }
   void fail(core::failure f) {  // the first counts
     if (!why.code) why = std::move(f);
   }
-  void finish(time_point now, core::crier& cry) {
+  void finish(time_point now, core::event_queue& events) {
     over.count({.waiting = -1}, now);
-    cry.post(*this, core::tell::ended);
+    events.post(*this, core::claim_event::ended);
   }
 
   link& over;
   core::failure why;
 
  private:
-  void answered(const value& v, time_point now, time_point, core::crier& cry) override {
+  void answered(const value& v, time_point now, time_point, core::event_queue& events) override {
     --awaited_;
     if (is_failure(v)) fail({read_error(v, {}).why, explain(v.text())});
     if (!why.code) heard(v);
-    go_on(now, cry);
+    go_on(now, events);
   }
-  void cut(time_point now, core::crier& cry) override {
+  void cut(time_point now, core::event_queue& events) override {
     --awaited_;
     fail({errc::unavailable, "the connection was lost"});
-    go_on(now, cry);
+    go_on(now, events);
   }
-  void go_on(time_point now, core::crier& cry) {
+  void go_on(time_point now, core::event_queue& events) {
     if (awaited_ > 0) return;
-    why.code ? finish(now, cry) : all_heard(now, cry);
+    why.code ? finish(now, events) : all_heard(now, events);
   }
-  void say(core::tell) override {
+  void on_event(core::claim_event) override {
     tell_answer();
     retire();
   }
-  void give_back() noexcept override { delete this; }
+  void on_retired() noexcept override { delete this; }
 
   std::size_t awaited_ = 0;
 };

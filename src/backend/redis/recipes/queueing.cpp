@@ -85,7 +85,7 @@ actions recipe::peek_line() noexcept {
 }
 
 actions recipe::release(time_point now) noexcept {
-  if (state_ == state::lost) return become_fresh(tell::ended, errc::not_held);
+  if (state_ == state::lost) return become_fresh(claim_event::ended, errc::not_held);
   if (state_ != state::held) return {};
   const bool quick = !known_ && !others_wait_ && how_ == lock_mode::exclusive;
   contended_ = others_wait_;
@@ -140,11 +140,11 @@ actions recipe::become_held(std::int64_t number, time_point deadline, bool other
   line_unseen_ = false;
   actions out;
   out.sleeps = true;
-  out.what = tell::granted;
+  out.what = claim_event::granted;
   return out;
 }
 
-actions recipe::become_fresh(tell what, errc why) noexcept {
+actions recipe::become_fresh(claim_event what, errc why) noexcept {
   ++epoch_;
   state_ = state::fresh;
   actions out;
@@ -156,10 +156,10 @@ actions recipe::become_fresh(tell what, errc why) noexcept {
 
 actions recipe::on_overdue() noexcept {
   if (!waits() || state_ == state::queued) return {};
-  if (state_ == state::glancing) return become_fresh(tell::refused, errc::timed_out);
+  if (state_ == state::glancing) return become_fresh(claim_event::refused, errc::timed_out);
   const bool ends = state_ == state::releasing || state_ == state::leaving;
-  actions out = ends ? become_fresh(tell::ended, errc::outcome_unknown)
-                     : become_fresh(tell::refused, errc::unavailable);
+  actions out = ends ? become_fresh(claim_event::ended, errc::outcome_unknown)
+                     : become_fresh(claim_event::refused, errc::unavailable);
   out.clear = true;
   return out;
 }
@@ -167,7 +167,8 @@ actions recipe::on_overdue() noexcept {
 actions recipe::give_up(errc why) noexcept {
   if (!waits()) return {};
   const bool ends = state_ == state::releasing || state_ == state::leaving;
-  return become_fresh(ends ? tell::ended : tell::refused, ends ? errc::outcome_unknown : why);
+  return become_fresh(ends ? claim_event::ended : claim_event::refused,
+                      ends ? errc::outcome_unknown : why);
 }
 
 }  // namespace holdfast::redis

@@ -67,7 +67,7 @@
 
 namespace holdfast::redis {
 
-using core::tell;
+using core::claim_event;
 using core::worth;
 
 struct terms {  // the client's, the same for all its claims
@@ -81,7 +81,7 @@ struct actions {
   bool sleeps = false;  // until `wake` and a random part of `spread`; replaces an earlier sleep
   bool new_id = false;  // from here on the claim has another id
   bool clear = false;   // the id may be at the server: for the ledger, before the new one
-  tell what = tell::nothing;
+  claim_event what = claim_event::none;
   errc why{};  // of refused, lost and ended; 0: released or withdrawn
   time_point wake = core::never;
   duration spread{};
@@ -178,7 +178,7 @@ class recipe {
   operation question() const noexcept;
   actions become_held(std::int64_t number, time_point deadline, bool others, bool handed,
                       time_point now) noexcept;
-  actions become_fresh(tell, errc) noexcept;
+  actions become_fresh(claim_event, errc) noexcept;
   actions start_over(time_point now, bool clear) noexcept;
 
   duration ttl_{};

@@ -65,7 +65,7 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
     case verdict::busy: return on_busy(r, now);
     case verdict::not_now: return pause(now, t);
     default: {
-      actions out = become_fresh(tell::refused, r.why == errc{} ? errc::refused : r.why);
+      actions out = become_fresh(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
       // An earlier request may have queued or granted this id: it was answered so, or never.
       const bool may_be_at_server = r.left || number_ != 0 || attempts_ > 0;
       out.clear = may_be_at_server && !planted(mutant::refused_claim_stays_queued);
@@ -77,7 +77,7 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
 actions recipe::on_busy(const reply& r, time_point now) noexcept {
   if (r.to == operation::resolve) return start_over(now, !r.final);
   if (r.to == operation::join) {
-    actions out = become_fresh(tell::refused, errc::timed_out);
+    actions out = become_fresh(claim_event::refused, errc::timed_out);
     out.clear = !r.final;
     return out;
   }
@@ -89,7 +89,7 @@ actions recipe::on_busy(const reply& r, time_point now) noexcept {
 actions recipe::on_glance(const reply& r) noexcept {
   if (state_ != state::glancing) return {};
   const bool is_other_kind = r.what == verdict::failed && r.why == errc::mismatch;
-  return become_fresh(tell::refused, is_other_kind ? r.why : errc::timed_out);
+  return become_fresh(claim_event::refused, is_other_kind ? r.why : errc::timed_out);
 }
 
 // Given up and asked anew under another id, once the counter has been lifted. When that does not
@@ -98,7 +98,7 @@ actions recipe::on_bad_number(const reply& r, time_point now, const terms& t) no
   const time_point since = std::exchange(saw_bad_number_, true) ? asked_since_ : r.sent;
   const std::uint8_t before = attempts_;
   if (gathered_ || now - since >= t.op_timeout) {
-    actions out = become_fresh(tell::refused, errc::refused);
+    actions out = become_fresh(claim_event::refused, errc::refused);
     out.clear = true;
     return out;
   }
@@ -157,13 +157,13 @@ actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) n
     const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
     deadline_ = saturating_add(from, worth(r.ttl, t.clock_skew));
     actions out;
-    out.what = tell::moved;
+    out.what = claim_event::extended;
     return out;
   }
   if (r.what != verdict::not_owner) return {};  // not known: asked again later
   state_ = state::lost;
   actions out;
-  out.what = tell::lost;
+  out.what = claim_event::lost;
   out.why = r.why == errc{} ? errc::lost : r.why;
   return out;
 }
@@ -176,7 +176,7 @@ actions recipe::on_downgrade_reply(const reply& r, time_point now, const terms& 
   if (r.what != verdict::not_owner) return send(question());
   state_ = state::lost;
   actions out;
-  out.what = tell::lost;
+  out.what = claim_event::lost;
   out.why = errc::lost;
   return out;
 }
@@ -192,7 +192,7 @@ actions recipe::become_wanted() noexcept {
   actions out;
   if (others_wait_) return out;
   others_wait_ = true;
-  out.what = tell::wanted;
+  out.what = claim_event::wanted;
   return out;
 }
 
@@ -202,11 +202,11 @@ actions recipe::on_leave_reply(const reply& r, time_point now, const terms& t) n
     if (attempts_ < 255) ++attempts_;
     return send(question());
   }
-  if (r.what == verdict::done) return become_fresh(tell::ended, {});
+  if (r.what == verdict::done) return become_fresh(claim_event::ended, {});
   if (r.what == verdict::not_owner || r.why == errc::mismatch) {
     // Asked before, it may be gone because of that.
     const bool known = state_ == state::leaving || attempts_ > 0;
-    return become_fresh(tell::ended, known ? errc{} : errc::not_held);
+    return become_fresh(claim_event::ended, known ? errc{} : errc::not_held);
   }
   return pause(now, t);
 }
@@ -249,7 +249,7 @@ actions recipe::on(const push& p, time_point now) noexcept {
 
 actions recipe::on_cut(std::uint32_t epoch) noexcept {
   if (epoch != epoch_) return {};
-  if (state_ == state::glancing) return become_fresh(tell::refused, errc::timed_out);
+  if (state_ == state::glancing) return become_fresh(claim_event::refused, errc::timed_out);
   if (attempts_ < 255) ++attempts_;
   if (state_ == state::asked) state_ = state::unsure;
   return send(question());

@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-using core::crier;
+using core::event_queue;
 using core::failure;
 using core::mutant;
 using core::planted;
@@ -87,29 +87,29 @@ void line::greet(step s) {
   }
 }
 
-void line::received(std::span<const std::byte> bytes, time_point now, crier& cry) {
+void line::received(std::span<const std::byte> bytes, time_point now, event_queue& events) {
   if (state_ < state::greeting) return;
   if (std::exchange(is_silent_, false)) home_.on_heard(*this, now);
   bool works = reader_->feed(bytes);
-  if (works) works = reader_->for_each([&](const value& v) { return handle(v, now, cry); });
+  if (works) works = reader_->for_each([&](const value& v) { return handle(v, now, events); });
   if (works || state_ == state::down) return;
   fail({errc::unavailable, "what answers there is no Redis server, or something on the way spoils "
                            "its replies (" +
                                reader_->fault() + "); check host, port and TLS"},
-       loss::in_use, now, cry);
+       loss::in_use, now, events);
 }
 
 // False when the line is down after it.
-bool line::handle(const value& v, time_point now, crier& cry) {
-  if (state_ == state::greeting) return greeted(v, now, cry);
+bool line::handle(const value& v, time_point now, event_queue& events) {
+  if (state_ == state::greeting) return greeted(v, now, events);
   if (role_ == role::messages && v.is(value::kind::array) && v[0].text() == "message") {
-    home_.on_message(*this, v, now, cry);
+    home_.on_message(*this, v, now, events);
     return state_ != state::down;
   }
   if (in_flight_.empty()) {
     fail({errc::unavailable, "the server answered what was never asked; it may be a proxy that "
                              "mixes up its clients"},
-         loss::in_use, now, cry);
+         loss::in_use, now, events);
     return false;
   }
   sent_request& front = in_flight_.front();
@@ -121,15 +121,15 @@ bool line::handle(const value& v, time_point now, crier& cry) {
   const sent_request asked = front;
   in_flight_.pop_front();
   specials_ -= asked.special && !asked.for_claims ? 1 : 0;
-  home_.on_reply(*this, asked, v, now, cry);
+  home_.on_reply(*this, asked, v, now, events);
   aborted_.clear();
   return state_ != state::down;
 }
 
-bool line::greeted(const value& v, time_point now, crier& cry) {
+bool line::greeted(const value& v, time_point now, event_queue& events) {
   const step s = greeting_.front();
   greeting_.pop_front();
-  if (v.is(value::kind::error) && !greet_failed(s, v, now, cry)) return false;
+  if (v.is(value::kind::error) && !greet_failed(s, v, now, events)) return false;
   switch (s) {
     case step::id: own_id_ = v.integer(); break;
     case step::info: learn_server(v.is(value::kind::text) ? v.text() : ""); break;
@@ -138,12 +138,12 @@ bool line::greeted(const value& v, time_point now, crier& cry) {
       break;
     default: break;
   }
-  if (greeting_.empty()) become_ready(now, cry);
+  if (greeting_.empty()) become_ready(now, events);
   return state_ != state::down;
 }
 
 // True when the greeting goes on without it.
-bool line::greet_failed(step s, const value& v, time_point now, crier& cry) {
+bool line::greet_failed(step s, const value& v, time_point now, event_queue& events) {
   const bool is_full = v.text().starts_with("ERR max number of clients");
   const bool may_lack = !is_full && s != step::auth && s != step::select && s != step::subscribe;
   if (may_lack && (v.is_error("NOPERM") || v.is_error("ERR"))) return true;
@@ -151,7 +151,7 @@ bool line::greet_failed(step s, const value& v, time_point now, crier& cry) {
   const bool passes = is_full || r.what == reply::verdict::not_now;
   passes_ = passes;
   fail({passes ? errc::unavailable : r.why, explain(v.text())},
-       passes ? loss::in_use : loss::refused, now, cry);
+       passes ? loss::in_use : loss::refused, now, events);
   return false;
 }
 
@@ -178,25 +178,25 @@ void line::greet_kill(std::int64_t id) {
                    << "ID" << id;
 }
 
-void line::become_ready(time_point now, crier& cry) {
+void line::become_ready(time_point now, event_queue& events) {
   state_ = state::ready;
   attempts_ = 0;
   last_failure_ = {};
   if (!predecessors_.empty() && !planted(mutant::predecessor_not_killed)) is_sole_ = false;
-  home_.on_ready(*this, now, cry);
+  home_.on_ready(*this, now, events);
 }
 
-void line::closed(failure why, time_point now, crier& cry) {
+void line::closed(failure why, time_point now, event_queue& events) {
   if (state_ == state::down) return;
   if (state_ == state::greeting && !why.text.empty() && !settings_.tls)
     why.text += "; a server that wants TLS is opened as rediss:";
   const loss how = why.code == errc::refused     ? loss::refused
                    : state_ == state::connecting ? loss::not_reached
                                                  : loss::in_use;
-  fail(std::move(why), how, now, cry);
+  fail(std::move(why), how, now, events);
 }
 
-void line::fail(failure why, loss how, time_point now, crier& cry) {
+void line::fail(failure why, loss how, time_point now, event_queue& events) {
   const bool has_spoken = state_ == state::ready || role_ == role::messages;
   if (has_spoken && own_id_ != 0 && predecessors_.size() < predecessors_max)
     predecessors_.push_back(own_id_);
@@ -217,11 +217,11 @@ void line::fail(failure why, loss how, time_point now, crier& cry) {
   std::deque<sent_request> cut;
   cut.swap(in_flight_);
   specials_ = 0;
-  for (const sent_request& r : cut) home_.on_cut(*this, r, now, cry);
-  home_.on_down(*this, why, how, now, cry);
+  for (const sent_request& r : cut) home_.on_cut(*this, r, now, events);
+  home_.on_down(*this, why, how, now, events);
 }
 
-void line::on_alarm(time_point now, crier& cry) {
+void line::on_alarm(time_point now, event_queue& events) {
   if (state_ == state::down) {
     if (retry_at_ == core::never) return;
     if (now < retry_at_) return home_.wake_by(retry_at_);
@@ -232,14 +232,14 @@ void line::on_alarm(time_point now, crier& cry) {
     const time_point end = began_ + settings_.connect_timeout;
     if (now < end) return home_.wake_by(end);
     passes_ = true;
-    return fail(too_late("connect-timeout"), loss::in_use, now, cry);
+    return fail(too_late("connect-timeout"), loss::in_use, now, events);
   }
   if (in_flight_.empty()) return;
   const time_point sent = in_flight_.front().sent;
   if (now < sent + silence_noticed()) return home_.wake_by(sent + silence_noticed());
   if (!std::exchange(is_silent_, true)) home_.on_silent(*this, now);
   if (now < sent + silence_max()) return home_.wake_by(sent + silence_max());
-  fail({errc::unavailable, "the server does not answer"}, loss::in_use, now, cry);
+  fail({errc::unavailable, "the server does not answer"}, loss::in_use, now, events);
 }
 
 void line::hurry(time_point by) {

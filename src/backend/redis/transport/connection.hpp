@@ -28,8 +28,8 @@ namespace holdfast::redis {
 
 class answerer {  // asks for itself, not for a claim
  public:
-  virtual void answered(const value&, time_point now, time_point sent, core::crier&) = 0;
-  virtual void cut(time_point now, core::crier&) = 0;  // nobody knows whether it was done
+  virtual void answered(const value&, time_point now, time_point sent, core::event_queue&) = 0;
+  virtual void cut(time_point now, core::event_queue&) = 0;  // nobody knows whether it was done
 
  protected:
   ~answerer() = default;
@@ -69,12 +69,13 @@ enum class loss : unsigned char {  // of a connection
 
 class line_owner {  // called with the link's lock held
  public:
-  virtual void on_ready(line&, time_point now, core::crier&) = 0;
-  virtual void on_reply(line&, const sent_request&, const value&, time_point now, core::crier&) = 0;
-  virtual void on_message(line&, const value&, time_point now, core::crier&) = 0;
-  virtual void on_cut(line&, const sent_request&, time_point now, core::crier&) = 0;
+  virtual void on_ready(line&, time_point now, core::event_queue&) = 0;
+  virtual void on_reply(line&, const sent_request&, const value&, time_point now,
+                        core::event_queue&) = 0;
+  virtual void on_message(line&, const value&, time_point now, core::event_queue&) = 0;
+  virtual void on_cut(line&, const sent_request&, time_point now, core::event_queue&) = 0;
   // After the cuts.
-  virtual void on_down(line&, const core::failure&, loss, time_point now, core::crier&) = 0;
+  virtual void on_down(line&, const core::failure&, loss, time_point now, core::event_queue&) = 0;
   virtual void on_silent(line&, time_point now) = 0;  // nothing comes, though much is awaited
   virtual void on_heard(line&, time_point now) = 0;   // it is not silent any more
   virtual std::shared_ptr<wire> connect(line&) = 0;   // lives until it is closed
@@ -98,7 +99,7 @@ class line {
   role what() const noexcept { return role_; }
   std::string& out() noexcept { return out_; }
   void expect(const sent_request&, time_point now);  // in the order of what goes out
-  void on_alarm(time_point now, core::crier&);
+  void on_alarm(time_point now, core::event_queue&);
   void hurry(time_point by);  // the pause before the next connection ends then at the latest
   const std::shared_ptr<wire>& current() const noexcept { return wire_; }
   bool may_write() const noexcept { return state_ >= state::greeting; }
@@ -117,19 +118,19 @@ class line {
 
   // The events of the current wire.
   void opened();
-  void received(std::span<const std::byte>, time_point now, core::crier&);
-  void closed(core::failure, time_point now, core::crier&);
+  void received(std::span<const std::byte>, time_point now, core::event_queue&);
+  void closed(core::failure, time_point now, core::event_queue&);
 
  private:
   enum class step : unsigned char { auth, select, name, id, info, kill, subscribe };
   void greet(step);
   void greet_kill(std::int64_t id);
-  bool greeted(const value&, time_point now, core::crier&);
-  bool greet_failed(step, const value&, time_point now, core::crier&);
+  bool greeted(const value&, time_point now, core::event_queue&);
+  bool greet_failed(step, const value&, time_point now, core::event_queue&);
   void learn_server(std::string_view info);
-  void become_ready(time_point now, core::crier&);
-  void fail(core::failure, loss, time_point now, core::crier&);
-  bool handle(const value&, time_point now, core::crier&);
+  void become_ready(time_point now, core::event_queue&);
+  void fail(core::failure, loss, time_point now, core::event_queue&);
+  bool handle(const value&, time_point now, core::event_queue&);
   duration silence_max() const noexcept { return settings_.rules.op_timeout / 2; }
   duration silence_noticed() const noexcept { return silence_max() / 2; }
 

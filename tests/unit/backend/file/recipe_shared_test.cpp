@@ -15,7 +15,7 @@ constexpr kind permits(std::uint32_t count, std::uint32_t of) {
   return {lock_mode::permit, count, of};
 }
 
-sight seen(std::int64_t number, const kind& as, bool taken) {
+observation seen(std::int64_t number, const kind& as, bool taken) {
   return {.same_file = true,
           .what = content::record,
           .number = number,
@@ -35,9 +35,9 @@ recipe looking(const kind& as, bool one_attempt = false) {
 
 TEST(file_sharing_recipe, the_first_reader_writes_a_new_number_and_marks_its_seat) {
   recipe r = looking(share);
-  EXPECT_EQ(r.looked(seen(7, share, false)), action::sit);
+  EXPECT_EQ(r.looked(seen(7, share, false)), action::claim_bytes);
   EXPECT_EQ(r.number(), wall_number);
-  EXPECT_EQ(r.on(event::seated), action::write);
+  EXPECT_EQ(r.on(event::claimed), action::write);
   EXPECT_EQ(r.on(event::written), action::mark);
   EXPECT_EQ(r.on(event::written), action::grant);
   EXPECT_EQ(r.on(event::release), action::unlock);
@@ -47,24 +47,24 @@ TEST(file_sharing_recipe, the_first_reader_writes_a_new_number_and_marks_its_sea
 
 TEST(file_sharing_recipe, a_reader_among_others_takes_their_number_and_writes_none) {
   recipe r = looking(share);
-  EXPECT_EQ(r.looked(seen(wall_number + 9, share, true)), action::sit);
+  EXPECT_EQ(r.looked(seen(wall_number + 9, share, true)), action::claim_bytes);
   EXPECT_EQ(r.number(), wall_number + 9);
-  EXPECT_EQ(r.on(event::seated), action::mark);
+  EXPECT_EQ(r.on(event::claimed), action::mark);
   EXPECT_EQ(r.on(event::written), action::grant);
 }
 
 TEST(file_sharing_recipe, seats_beside_the_record_of_one_that_had_it_alone_are_no_group) {
   recipe r = looking(share);
-  EXPECT_EQ(r.looked(seen(wall_number + 9, {}, true)), action::sit);
+  EXPECT_EQ(r.looked(seen(wall_number + 9, {}, true)), action::claim_bytes);
   EXPECT_EQ(r.number(), wall_number + 10);
-  EXPECT_EQ(r.on(event::seated), action::write);
+  EXPECT_EQ(r.on(event::claimed), action::write);
 }
 
 TEST(file_sharing_recipe, each_holder_of_permits_has_a_number_of_its_own) {
   recipe r = looking(permits(2, 5));
-  EXPECT_EQ(r.looked(seen(wall_number + 9, permits(1, 5), true)), action::sit);
+  EXPECT_EQ(r.looked(seen(wall_number + 9, permits(1, 5), true)), action::claim_bytes);
   EXPECT_EQ(r.number(), wall_number + 10);
-  EXPECT_EQ(r.on(event::seated), action::write);
+  EXPECT_EQ(r.on(event::claimed), action::write);
 }
 
 TEST(file_sharing_recipe, held_as_another_kind_is_told_and_not_held_is_not) {
@@ -74,7 +74,7 @@ TEST(file_sharing_recipe, held_as_another_kind_is_told_and_not_held_is_not) {
     EXPECT_EQ(r.looked(seen(7, held, true)), action::unlock);
     EXPECT_EQ(r.on(event::unlocked), action::refuse);
     EXPECT_EQ(r.why(), reason::another_kind);
-    EXPECT_EQ(looking(asked).looked(seen(7, held, false)), action::sit);
+    EXPECT_EQ(looking(asked).looked(seen(7, held, false)), action::claim_bytes);
   }
   recipe r;
   r.acquire({.is_open = true, .as = permits(1, 5)});
@@ -85,26 +85,26 @@ TEST(file_sharing_recipe, held_as_another_kind_is_told_and_not_held_is_not) {
 TEST(file_sharing_recipe, steps_back_for_those_that_come_first) {
   for (const bool taken : {true, false}) {
     recipe r = looking(share);
-    sight others = seen(7, share, taken);
+    observation others = seen(7, share, taken);
     others.others_first = true;
     EXPECT_EQ(r.looked(others), action::unlock);
     EXPECT_EQ(r.on(event::unlocked), action::wait);
     EXPECT_EQ(r.on(event::locked), action::guard);
     EXPECT_EQ(r.on(event::guarded), action::look);
-    EXPECT_EQ(r.looked(seen(7, share, taken)), action::sit);
+    EXPECT_EQ(r.looked(seen(7, share, taken)), action::claim_bytes);
   }
 }
 
 TEST(file_sharing_recipe, one_attempt_while_others_come_first_is_busy_unless_nobody_is_there) {
   for (const kind& as : {share, permits(1, 5)}) {
     recipe r = looking(as, true);
-    sight others = seen(7, as, true);
+    observation others = seen(7, as, true);
     others.others_first = true;
     EXPECT_EQ(r.looked(others), action::unlock);
     EXPECT_EQ(r.on(event::unlocked), action::refuse);
     EXPECT_EQ(r.why(), reason::busy);
     others.taken = false;
-    EXPECT_EQ(looking(as, true).looked(others), action::sit);
+    EXPECT_EQ(looking(as, true).looked(others), action::claim_bytes);
   }
 }
 
@@ -145,7 +145,7 @@ TEST(file_sharing_recipe, what_fails_under_the_lock_lets_go_of_it) {
     r.on(event::locked);
     if (steps > 0) r.on(event::guarded);
     if (steps > 1) r.looked(seen(7, share, false));
-    if (steps > 2) r.on(event::seated);
+    if (steps > 2) r.on(event::claimed);
     EXPECT_EQ(r.on(event::failed), action::unlock);
     EXPECT_EQ(r.on(event::unlocked), action::refuse);
     EXPECT_EQ(r.why(), reason::failed);

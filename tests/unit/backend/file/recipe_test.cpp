@@ -15,7 +15,7 @@ using state = recipe::state;
 constexpr auto wall = 1'700'000'000'000'000us;
 constexpr std::int64_t wall_number = wall.count();
 
-sight record_of(std::int64_t number) { return {true, content::record, number, wall}; }
+observation record_of(std::int64_t number) { return {true, content::record, number, wall}; }
 
 recipe held(std::int64_t in_file) {
   recipe r;

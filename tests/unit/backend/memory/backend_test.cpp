@@ -71,7 +71,7 @@ TEST_F(memory_backend, inspect_fails_at_the_op_timeout_in_an_outage) {
 TEST_F(memory_backend, inspect_survives_a_lost_message) {
   party a(s, env);
   a.acquire();
-  sky([](weather& w) { w.replies_to_lose = 1; });
+  sky([](fault_plan& w) { w.replies_to_lose = 1; });
   holders h;
   a.store->inspect({}, h);
   env.advance(3s);
@@ -175,12 +175,12 @@ TEST_F(memory_backend, excludes_across_threads_through_lost_messages_and_cancels
     threads.emplace_back([&, t] {
       party p(store, real, "x", {.op_timeout = 200ms, .clock_skew = 0s});
       if (t % 2) {
-        weather w;
+        fault_plan w;
         w.dice = t;
         w.lose_requests = 0.02;
         w.lose_replies = 0.02;
         const std::lock_guard guard(store->mutex);
-        p.store->wire().set_sky(w);
+        p.store->wire().set_faults(w);
       }
       std::atomic<int> heard{0};
       p.heard.also = [&](char c) {

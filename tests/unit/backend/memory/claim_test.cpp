@@ -230,7 +230,7 @@ TEST_F(memory_claim, release_with_a_successor_asks_behind_those_that_wait_alread
   auto next = a.store->open("x", second);
   a.acquire();
   b.acquire();
-  const core::succession after{next.get(), {.ttl = 10s}};
+  const core::successor after{next.get(), {.ttl = 10s}};
   a.claim->release(&after);
   EXPECT_EQ(a.heard.news(), "gwe");
   EXPECT_EQ(b.heard.news(), "gw");

@@ -4,13 +4,14 @@
 
 namespace holdfast::memory {
 
-using core::mode;
-
-inline core::ask share(core::duration ttl = 10s) { return {.ttl = ttl, .how = mode::shared}; }
-inline core::ask permits(std::uint32_t count, std::uint32_t of, core::duration ttl = 10s) {
-  return {.ttl = ttl, .how = mode::permit, .permits = count, .of = of};
+inline core::acquire_request share(core::duration ttl = 10s) {
+  return {.ttl = ttl, .mode = lock_mode::shared};
 }
-inline core::ask once(core::ask how) {
+inline core::acquire_request permits(std::uint32_t count, std::uint32_t of,
+                                     core::duration ttl = 10s) {
+  return {.ttl = ttl, .mode = lock_mode::permit, .permits = count, .total_permits = of};
+}
+inline core::acquire_request once(core::acquire_request how) {
   how.one_attempt = true;
   return how;
 }
@@ -18,7 +19,7 @@ inline core::ask once(core::ask how) {
 // One client with one claim that says what it hears at once.
 struct caller : party {
   using party::party;
-  std::string ask(const core::ask& how) {
+  std::string ask(const core::acquire_request& how) {
     claim->acquire(how);
     return heard.news();
   }

@@ -7,7 +7,7 @@ using memory_fault = memory_case;
 
 TEST_F(memory_fault, a_lost_request_is_sent_again) {
   party a(s, env);
-  sky([](weather& w) { w.requests_to_lose = 1; });
+  sky([](fault_plan& w) { w.requests_to_lose = 1; });
   a.acquire();
   EXPECT_EQ(a.heard.news(), "");
   env.advance(4s);
@@ -16,7 +16,7 @@ TEST_F(memory_fault, a_lost_request_is_sent_again) {
 
 TEST_F(memory_fault, a_grant_whose_reply_was_lost_is_found_by_its_owner_id) {
   party a(s, env);
-  sky([](weather& w) { w.replies_to_lose = 1; });
+  sky([](fault_plan& w) { w.replies_to_lose = 1; });
   const auto first = env.now();
   a.acquire(10s);
   EXPECT_EQ(a.heard.news(), "");
@@ -46,12 +46,12 @@ TEST_F(memory_fault, an_attempt_without_any_answer_is_unavailable_at_the_op_time
 
 TEST_F(memory_fault, what_an_unanswered_acquire_left_behind_is_cleared_long_before_its_ttl) {
   party a(s, env), b(s, env);
-  sky([](weather& w) { w.lose_replies = 1; });
+  sky([](fault_plan& w) { w.lose_replies = 1; });
   a.attempt(1h);
   env.advance(4s);
   EXPECT_EQ(a.heard.news(), "r");
   ASSERT_FALSE(s->data.size() == 0);
-  sky([](weather& w) { w.lose_replies = 0; });
+  sky([](fault_plan& w) { w.lose_replies = 0; });
   env.advance(15s);  // the ledger goes on at 0.1, 1 and 10 s
   EXPECT_TRUE(inspect(b).empty());
   b.attempt();
@@ -105,7 +105,7 @@ TEST_F(memory_fault, a_late_reply_to_a_renewal_is_not_taken_for_the_next_grants)
 TEST_F(memory_fault, a_release_is_repeated_until_it_is_answered) {
   party a(s, env), b(s, env);
   a.acquire(1h);
-  sky([](weather& w) { w.requests_to_lose = 3; });
+  sky([](fault_plan& w) { w.requests_to_lose = 3; });
   a.release();
   b.acquire(1h);  // the second of the lost
   env.advance(1min);
@@ -117,7 +117,7 @@ TEST_F(memory_fault, a_release_is_repeated_until_it_is_answered) {
 TEST_F(memory_fault, a_release_whose_reply_was_lost_counts_as_done) {
   party a(s, env);
   a.acquire(1h);
-  sky([](weather& w) { w.replies_to_lose = 1; });
+  sky([](fault_plan& w) { w.replies_to_lose = 1; });
   a.release();
   EXPECT_EQ(a.heard.news(), "g");
   env.advance(4s);
@@ -182,13 +182,13 @@ TEST_F(memory_fault, a_failover_to_an_older_state_forgets_a_grant_and_numbers_gr
     s->data.snapshot();
   }
   a.acquire(10s);
-  crier cry;
+  event_queue events;
   {
     const std::lock_guard guard(s->mutex);
     s->data.fail_over();
-    s->tell_restart(cry);
+    s->announce_restart(events);
   }
-  cry.tell_all();
+  events.dispatch();
   env.advance(1us);
   b.acquire(10s);
   EXPECT_EQ(b.heard.news(), "g");  // two think they hold it: the tokens tell them apart
@@ -204,13 +204,13 @@ TEST_F(memory_fault, those_that_wait_ask_again_after_a_restart) {
   b.acquire(1h);
   c.acquire(1h);
   a.sever(true);
-  crier cry;
+  event_queue events;
   {
     const std::lock_guard guard(s->mutex);
     s->data.restart_empty();
-    s->tell_restart(cry);
+    s->announce_restart(events);
   }
-  cry.tell_all();
+  events.dispatch();
   const std::string heard = b.heard.news() + c.heard.news();
   EXPECT_EQ(heard.find('g'), heard.rfind('g'));
   EXPECT_NE(heard.find('g'), heard.npos);
@@ -241,13 +241,13 @@ TEST_F(memory_fault, the_same_seed_loses_the_same_messages) {
     testkit::manual_environment own(3);
     auto store = std::make_shared<server>();
     party a(store, own);
-    weather w;
+    fault_plan w;
     w.dice = seed;
     w.lose_requests = 0.3;
     w.lose_replies = 0.3;
     {
       const std::lock_guard guard(store->mutex);
-      a.store->wire().set_sky(w);
+      a.store->wire().set_faults(w);
     }
     std::string heard;
     for (int i = 0; i < 30; ++i) {

@@ -9,7 +9,7 @@ struct gatherer {
       : env(e),
         heard(names.size()),
         store(std::make_unique<backend>(std::move(s), e, usual)),
-        together(core::gathering::of(static_cast<std::uint32_t>(names.size()))) {
+        together(core::lock_group::of(static_cast<std::uint32_t>(names.size()))) {
     for (std::size_t i = 0; i < names.size(); ++i)
       claims.push_back(store->open(names[i], heard[i]));
   }
@@ -17,9 +17,9 @@ struct gatherer {
     store->close(env.now());
     claims.clear();
   }
-  void ask(std::size_t i, core::ask how = {.ttl = 10s}) {
+  void ask(std::size_t i, core::acquire_request how = {.ttl = 10s}) {
     how.one_attempt = true;
-    how.with = together;
+    how.group = together;
     claims[i]->acquire(how);
   }
   std::string ask_all() {
@@ -39,7 +39,7 @@ struct gatherer {
   core::environment& env;
   std::vector<note_taker> heard;
   std::unique_ptr<backend> store;
-  const core::gathering together;
+  const core::lock_group together;
   std::vector<std::unique_ptr<core::claim>> claims;
 };
 
@@ -49,7 +49,7 @@ struct memory_gathering : memory_case {
 };
 
 TEST_F(memory_gathering, all_are_granted_when_all_have_come) {
-  EXPECT_TRUE(all.store->can_gather({}));
+  EXPECT_TRUE(all.store->can_lock_all({}));
   all.ask(0);
   all.ask(2);
   EXPECT_EQ(all.news(), "");
@@ -91,7 +91,7 @@ TEST_F(memory_gathering, shares_and_permits_can_be_among_them) {
 }
 
 TEST_F(memory_gathering, a_lost_request_is_asked_again_for_all) {
-  sky([](weather& w) { w.requests_to_lose = 2; });
+  sky([](fault_plan& w) { w.requests_to_lose = 2; });
   EXPECT_EQ(all.ask_all(), "");
   env.advance(2s);
   EXPECT_EQ(all.news(), "ggg");
@@ -99,7 +99,7 @@ TEST_F(memory_gathering, a_lost_request_is_asked_again_for_all) {
 }
 
 TEST_F(memory_gathering, a_lost_reply_changes_nothing) {
-  sky([](weather& w) { w.replies_to_lose = 1; });
+  sky([](fault_plan& w) { w.replies_to_lose = 1; });
   EXPECT_EQ(all.ask_all(), "");
   other.attempt();
   EXPECT_EQ(other.heard.news(), "r");
@@ -109,7 +109,7 @@ TEST_F(memory_gathering, a_lost_reply_changes_nothing) {
 }
 
 TEST_F(memory_gathering, one_that_was_broken_before_the_answer_takes_back_all) {
-  sky([](weather& w) { w.replies_to_lose = 1; });
+  sky([](fault_plan& w) { w.replies_to_lose = 1; });
   EXPECT_EQ(all.ask_all(), "");
   judgement j;
   other.store->break_lock("b", inspect(other).at(1).owner, j);

@@ -23,23 +23,23 @@ struct note_taker final : core::claim_sink {
   std::uint32_t ticket = 0;
   std::function<void(char)> also = [](char) {};
 
-  void granted(const core::grant& g) override {
+  void on_granted(const core::grant& g) override {
     grant = g;
     deadline = g.deadline;
     take('g');
   }
-  void refused(core::failure f) override {
+  void on_refused(core::failure f) override {
     failure = std::move(f);
     take('r');
   }
-  void moved(core::time_point d, std::uint32_t t) override {
+  void on_extended(core::time_point d, std::uint32_t t) override {
     deadline = d;
     ticket = t;
     take('m');
   }
-  void lost(std::error_code) override { take('l'); }
-  void wanted() override { take('w'); }
-  void ended(core::failure f) override {
+  void on_lost(std::error_code) override { take('l'); }
+  void on_wanted() override { take('w'); }
+  void on_ended(core::failure f) override {
     failure = std::move(f);
     take('e');
   }
@@ -52,12 +52,12 @@ struct note_taker final : core::claim_sink {
   }
 };
 
-inline constexpr terms usual{.op_timeout = 4s, .clock_skew = 0s};
+inline constexpr timing usual{.op_timeout = 4s, .clock_skew = 0s};
 
 // One client with one claim.
 struct party {
   party(std::shared_ptr<server> s, core::environment& e, std::string_view name = "x",
-        const terms& t = usual)
+        const timing& t = usual)
       : env(e),
         store(std::make_unique<backend>(std::move(s), e, t)),
         claim(store->open(name, heard)) {}
@@ -81,29 +81,29 @@ struct party {
   std::unique_ptr<core::claim> claim;
 };
 
-struct holders : core::inspection {
+struct holders : core::holders_handler {
   std::vector<holder> list;
   int answers = 0;
   core::failure failure;
-  void found(std::vector<holder> h) override {
+  void on_holders(std::vector<holder> h) override {
     list = std::move(h);
     ++answers;
   }
-  void failed(core::failure f) override {
+  void on_failed(core::failure f) override {
     failure = std::move(f);
     ++answers;
   }
 };
 
-struct judgement : core::verdict {
+struct judgement : core::decision_handler {
   bool was = false;
   int answers = 0;
   core::failure failure;
-  void decided(bool b) override {
+  void on_decided(bool b) override {
     was = b;
     ++answers;
   }
-  void failed(core::failure f) override {
+  void on_failed(core::failure f) override {
     failure = std::move(f);
     ++answers;
   }
@@ -116,14 +116,14 @@ struct memory_case : testing::Test {
   template <class Change>
   void sky(Change change) {
     const std::lock_guard guard(s->mutex);
-    change(s->sky);
-    s->sky_changed();
+    change(s->faults);
+    s->faults_changed();
   }
   void latency(core::duration d) {
-    sky([&](weather& w) { w.latency = d; });
+    sky([&](fault_plan& w) { w.latency = d; });
   }
   void outage(bool yes) {
-    sky([&](weather& w) { w.outage = yes; });
+    sky([&](fault_plan& w) { w.outage = yes; });
   }
   std::vector<holder> inspect(party& by) {
     holders out;

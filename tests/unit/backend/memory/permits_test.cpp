@@ -83,7 +83,7 @@ TEST_F(memory_permits, those_of_a_dead_holder_come_back) {
 
 TEST_F(memory_permits, a_lost_reply_takes_none_twice) {
   caller a(s, env), b(s, env);
-  sky([](weather& w) { w.replies_to_lose = 2; });
+  sky([](fault_plan& w) { w.replies_to_lose = 2; });
   EXPECT_EQ(a.ask(permits(2, 3)), "");
   env.advance(3s);
   EXPECT_EQ(a.heard.news(), "g");
@@ -142,7 +142,8 @@ TEST_F(memory_permits, another_count_is_told_while_some_are_held) {
 TEST_F(memory_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
   caller semaphore(s, env), lock(s, env), reader(s, env);
   semaphore.ask(permits(1, 3));
-  for (const auto& how : {core::ask{.ttl = 10s}, once({.ttl = 10s}), share(), once(share())}) {
+  for (const auto& how :
+       {core::acquire_request{.ttl = 10s}, once({.ttl = 10s}), share(), once(share())}) {
     EXPECT_EQ(lock.ask(how), "r");
     EXPECT_EQ(lock.heard.failure.code, errc::mismatch);
   }
@@ -163,7 +164,7 @@ TEST_F(memory_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
 TEST_F(memory_permits, a_mismatch_is_told_though_its_answer_was_lost) {
   caller semaphore(s, env), lock(s, env);
   semaphore.ask(permits(1, 3, 60s));
-  sky([](weather& w) { w.replies_to_lose = 1; });
+  sky([](fault_plan& w) { w.replies_to_lose = 1; });
   EXPECT_EQ(lock.ask({.ttl = 10s}), "");
   env.advance(1s);
   EXPECT_EQ(lock.heard.news(), "r");

@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 using state = recipe::state;
 
-constexpr terms usual{.op_timeout = 8s, .clock_skew = 0s};
+constexpr timing usual{.op_timeout = 8s, .clock_skew = 0s};
 constexpr time_point start{1000s};
 
 reply answer(const recipe& r, operation what, reply::verdict v, time_point sent) {
@@ -25,26 +25,26 @@ reply answer(const recipe& r, operation what, reply::verdict v, time_point sent)
 recipe held() {
   recipe r;
   r.acquire(false, 10s, start, usual);
-  r.on(answer(r, operation::ask, reply::verdict::granted, start), start, usual);
+  r.on(answer(r, operation::acquire, reply::verdict::granted, start), start, usual);
   return r;
 }
 
 TEST(memory_recipe, each_acquire_has_a_new_owner_id) {
   recipe r;
   EXPECT_TRUE(r.acquire(true, 10s, start, usual).new_id);
-  r.on(answer(r, operation::ask, reply::verdict::busy, start), start, usual);
+  r.on(answer(r, operation::acquire, reply::verdict::busy, start), start, usual);
   EXPECT_EQ(r.now_in(), state::fresh);
   EXPECT_TRUE(r.acquire(true, 10s, start, usual).new_id);
 }
 
 TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time) {
   recipe r;
-  actions a = r.acquire(true, 10s, start, usual);
+  effects a = r.acquire(true, 10s, start, usual);
   duration last{};
   time_point now = start;
   int sent = 0;
   for (; a.send; ++sent) {
-    ASSERT_EQ(a.ask_for, operation::ask);
+    ASSERT_EQ(a.ask_for, operation::acquire);
     EXPECT_GT(a.wake, now);
     if (a.wake < start + 8s) {
       EXPECT_GT(a.wake - now, last);
@@ -56,7 +56,7 @@ TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time
   }
   EXPECT_EQ(sent, 4);
   EXPECT_EQ(now, start + 8s);
-  EXPECT_EQ(a.what, tell::refused);
+  EXPECT_EQ(a.what, claim_event::refused);
   EXPECT_EQ(a.why, errc::unavailable);
   EXPECT_TRUE(a.clear);
   EXPECT_EQ(r.now_in(), state::fresh);
@@ -65,13 +65,13 @@ TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time
 TEST(memory_recipe, a_waiter_asks_for_as_long_as_its_outage_timeout_lets_it) {
   recipe r;
   time_point now = start;
-  actions a = r.acquire(false, 10s, now, usual);
+  effects a = r.acquire(false, 10s, now, usual);
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(a.send && !a.clear);
     EXPECT_LE(a.wake, now + usual.op_timeout);
     a = r.on_wake(now = a.wake, usual);
   }
-  terms bounded = usual;
+  timing bounded = usual;
   bounded.outage_timeout = now - start;
   a = r.on_wake(now, bounded);
   EXPECT_EQ(a.why, errc::unavailable);
@@ -81,34 +81,34 @@ TEST(memory_recipe, a_waiter_asks_for_as_long_as_its_outage_timeout_lets_it) {
 TEST(memory_recipe, a_reply_of_an_earlier_epoch_changes_nothing) {
   recipe r;
   r.acquire(false, 10s, start, usual);
-  const reply late = answer(r, operation::ask, reply::verdict::granted, start);
+  const reply late = answer(r, operation::acquire, reply::verdict::granted, start);
   r.cancel(start, usual);
-  EXPECT_EQ(r.on(late, start, usual).what, tell::nothing);
+  EXPECT_EQ(r.on(late, start, usual).what, claim_event::none);
   EXPECT_EQ(r.now_in(), state::leaving);
   r.on(answer(r, operation::leave, reply::verdict::left, start), start, usual);
   EXPECT_EQ(r.now_in(), state::fresh);
   r.acquire(false, 10s, start, usual);
-  EXPECT_EQ(r.on(late, start, usual).what, tell::nothing);
+  EXPECT_EQ(r.on(late, start, usual).what, claim_event::none);
   EXPECT_EQ(r.now_in(), state::asked);
 }
 
 TEST(memory_recipe, a_push_grants_nothing_by_itself) {
   recipe r;
   r.acquire(false, 10s, start, usual);
-  r.on(answer(r, operation::ask, reply::verdict::queued, start), start, usual);
+  r.on(answer(r, operation::acquire, reply::verdict::queued, start), start, usual);
   ASSERT_EQ(r.now_in(), state::queued);
-  const actions a = r.on(push{push::hint::handed, {}, {}}, start + 1s, usual);
-  EXPECT_EQ(a.what, tell::nothing);
+  const effects a = r.on(push{push::hint::handed, {}, {}}, start + 1s, usual);
+  EXPECT_EQ(a.what, claim_event::none);
   EXPECT_TRUE(a.send);
-  EXPECT_EQ(a.ask_for, operation::ask);
-  r.on(answer(r, operation::ask, reply::verdict::granted, start + 1s), start + 2s, usual);
+  EXPECT_EQ(a.ask_for, operation::acquire);
+  r.on(answer(r, operation::acquire, reply::verdict::granted, start + 1s), start + 2s, usual);
   EXPECT_EQ(r.deadline(), start + 1s + 10s - 100ms - 2ms);
 }
 
 TEST(memory_recipe, a_claim_that_holds_or_is_fresh_needs_no_wake) {
   recipe r = held();
   for (const push::hint h : {push::hint::handed, push::hint::look, push::hint::restarted}) {
-    const actions a = r.on(push{h, {}, {}}, start, usual);
+    const effects a = r.on(push{h, {}, {}}, start, usual);
     EXPECT_FALSE(a.send || a.sleeps);
   }
   EXPECT_FALSE(r.on_wake(start + 1h, usual).send);
@@ -117,8 +117,8 @@ TEST(memory_recipe, a_claim_that_holds_or_is_fresh_needs_no_wake) {
 
 TEST(memory_recipe, wanted_is_told_once_a_grant) {
   recipe r = held();
-  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).what, tell::wanted);
-  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).what, tell::nothing);
+  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).what, claim_event::wanted);
+  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).what, claim_event::none);
 }
 
 TEST(memory_recipe, a_renewal_that_misses_its_push_learns_of_waiters_from_the_reply) {
@@ -127,21 +127,22 @@ TEST(memory_recipe, a_renewal_that_misses_its_push_learns_of_waiters_from_the_re
   reply moved = answer(r, operation::renew, reply::verdict::moved, start + 1s);
   moved.others_wait = true;
   const auto told = static_cast<unsigned>(r.on(moved, start + 3s, usual).what);
-  EXPECT_EQ(told, static_cast<unsigned>(tell::moved) | static_cast<unsigned>(tell::wanted));
+  EXPECT_EQ(told, static_cast<unsigned>(claim_event::extended) |
+                      static_cast<unsigned>(claim_event::wanted));
   EXPECT_EQ(r.deadline(), start + 1s + 20s - 200ms - 2ms);
 }
 
 TEST(memory_recipe, a_release_is_repeated_until_the_last_renewal_has_surely_run_out) {
   recipe r = held();
   r.renew(60s, start + 1s, usual);
-  actions a = r.release(start + 2s, usual);
+  effects a = r.release(start + 2s, usual);
   time_point now = start + 2s;
   while (a.send) {
     ASSERT_EQ(a.ask_for, operation::leave);
     now = a.wake;
     a = r.on_wake(now, usual);
   }
-  EXPECT_EQ(a.what, tell::ended);
+  EXPECT_EQ(a.what, claim_event::ended);
   EXPECT_EQ(a.why, errc::outcome_unknown);
   EXPECT_GE(now, start + 1s + 60s);
   EXPECT_FALSE(a.clear);
@@ -150,12 +151,12 @@ TEST(memory_recipe, a_release_is_repeated_until_the_last_renewal_has_surely_run_
 TEST(memory_recipe, what_the_store_took_away_is_released_without_asking) {
   recipe r = held();
   r.renew(10s, start, usual);
-  const actions lost =
+  const effects lost =
       r.on(answer(r, operation::renew, reply::verdict::not_owner, start), start, usual);
-  EXPECT_EQ(lost.what, tell::lost);
-  const actions a = r.release(start, usual);
+  EXPECT_EQ(lost.what, claim_event::lost);
+  const effects a = r.release(start, usual);
   EXPECT_FALSE(a.send);
-  EXPECT_EQ(a.what, tell::ended);
+  EXPECT_EQ(a.what, claim_event::ended);
   EXPECT_EQ(a.why, errc::not_held);
 }
 

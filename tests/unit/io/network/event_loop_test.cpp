@@ -176,7 +176,7 @@ TEST_P(network_loop, after_its_end_no_event_follows_and_streams_are_dead) {
 TEST_P(network_loop, what_is_collected_is_flushed_soon) {
   for (const bool at_once : {true, false, false, true}) {
     const int before = user_.flushes;
-    loop_->collected(at_once);
+    loop_->request_flush(at_once);
     user_.flushes.wait(before);
   }
 }
@@ -191,7 +191,7 @@ TEST_P(network_loop, a_child_of_a_fork_closes_and_sends_nothing) {
     stream_->write(bytes("from the child"));
     stream_->abort();
     stream_.reset();
-    loop_->collected(true);
+    loop_->request_flush(true);
     loop_->attend();
     loop_.reset();
     _exit(0);
@@ -255,7 +255,7 @@ TEST(network_callers, who_wait_drive_and_all_are_answered) {
           asking.push_back(&p);
           u.expecting = true;
         }
-        loop->lend()->run_until_signalled(p);
+        loop->driver()->run_until_signalled(p);
       }
     });
   for (auto& t : callers) t.join();

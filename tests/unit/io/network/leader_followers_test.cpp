@@ -50,7 +50,7 @@ class answering final : public io::engine, public core::loop_user {
     changed_.notify_all();
     flushed_.notify_all();
   }
-  bool expects() const noexcept override { return expected_.load() > 0; }
+  bool has_pending_replies() const noexcept override { return expected_.load() > 0; }
 
   void ask(core::parker* p) {
     const std::lock_guard l(mutex_);
@@ -67,7 +67,7 @@ class answering final : public io::engine, public core::loop_user {
     flushed_.wait(l, [&] { return collected_.empty(); });
   }
   void wait_until_all_is_answered() {
-    while (expects()) std::this_thread::yield();
+    while (has_pending_replies()) std::this_thread::yield();
   }
 
   bool holds_back = false;
@@ -81,10 +81,10 @@ class answering final : public io::engine, public core::loop_user {
   std::atomic<int> expected_{0};
 };
 
-void ask_and_wait(answering& server, io::baton& baton) {
+void ask_and_wait(answering& server, io::leader_followers& leader_followers) {
   core::parker p;
   server.ask(&p);
-  baton.run_until_signalled(p);
+  leader_followers.run_until_signalled(p);
   EXPECT_TRUE(p.signalled());
 }
 
@@ -99,65 +99,65 @@ void in_threads(int threads, int rounds, Each each) {
   for (auto& t : all) t.join();
 }
 
-TEST(baton, a_lone_caller_drives_itself) {
+TEST(leader_followers, a_lone_caller_drives_itself) {
   answering server;
-  io::baton baton(server, server, false);
+  io::leader_followers leader_followers(server, server, false);
   for (int i = 0; i < 10; ++i) {
-    ask_and_wait(server, baton);
-    EXPECT_FALSE(baton.is_held());
+    ask_and_wait(server, leader_followers);
+    EXPECT_FALSE(leader_followers.is_held());
   }
-  EXPECT_EQ(baton.taken_by_callers(), 10u);
+  EXPECT_EQ(leader_followers.taken_by_callers(), 10u);
 }
 
-TEST(baton, a_parker_that_has_its_answer_is_not_kept) {
+TEST(leader_followers, a_parker_that_has_its_answer_is_not_kept) {
   answering server;
-  io::baton baton(server, server, false);
+  io::leader_followers leader_followers(server, server, false);
   core::parker p;
   p.signal();
-  baton.run_until_signalled(p);
-  EXPECT_EQ(baton.taken_by_callers(), 0u);
+  leader_followers.run_until_signalled(p);
+  EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
 }
 
-TEST(baton, while_nothing_is_expected_callers_sleep_and_nobody_drives) {
+TEST(leader_followers, while_nothing_is_expected_callers_sleep_and_nobody_drives) {
   answering server;
-  io::baton baton(server, server, false);
+  io::leader_followers leader_followers(server, server, false);
   core::parker p;
-  std::thread caller([&] { baton.run_until_signalled(p); });
+  std::thread caller([&] { leader_followers.run_until_signalled(p); });
   p.signal();
   caller.join();
-  EXPECT_EQ(baton.taken_by_callers(), 0u);
+  EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
 }
 
-TEST(baton, a_driver_whom_another_thread_answers_comes_out_of_its_sleep) {
+TEST(leader_followers, a_driver_whom_another_thread_answers_comes_out_of_its_sleep) {
   answering server;
   server.holds_back = true;
-  io::baton baton(server, server, false);
+  io::leader_followers leader_followers(server, server, false);
   core::parker never_answered, p;
   server.ask(&never_answered);
-  std::thread caller([&] { baton.run_until_signalled(p); });
-  while (!baton.is_held()) std::this_thread::yield();
+  std::thread caller([&] { leader_followers.run_until_signalled(p); });
+  while (!leader_followers.is_held()) std::this_thread::yield();
   p.signal();
   caller.join();
-  EXPECT_FALSE(baton.is_held());
+  EXPECT_FALSE(leader_followers.is_held());
 }
 
-TEST(baton, a_driver_who_leaves_names_an_heir) {
+TEST(leader_followers, a_driver_who_leaves_names_an_heir) {
   answering server;
   server.holds_back = true;
-  io::baton baton(server, server, false);
+  io::leader_followers leader_followers(server, server, false);
   core::parker first, second;
   server.ask(&first);
-  std::thread driver([&] { baton.run_until_signalled(first); });
-  while (!baton.is_held()) std::this_thread::yield();
+  std::thread driver([&] { leader_followers.run_until_signalled(first); });
+  while (!leader_followers.is_held()) std::this_thread::yield();
   server.ask(&second);
-  std::thread sleeper([&] { baton.run_until_signalled(second); });
+  std::thread sleeper([&] { leader_followers.run_until_signalled(second); });
   server.wait_until_all_is_written();
   first.signal();  // by this thread: the server has answered nobody yet
   driver.join();
-  while (baton.taken_by_callers() < 2) std::this_thread::yield();
+  while (leader_followers.taken_by_callers() < 2) std::this_thread::yield();
   second.signal();
   sleeper.join();
-  EXPECT_FALSE(baton.is_held());
+  EXPECT_FALSE(leader_followers.is_held());
 }
 
 // A caller that waits for another thread of its client.
@@ -165,138 +165,139 @@ struct local_caller {
   core::parker parker;
   core::follower follower{parker};
   std::thread thread;
-  explicit local_caller(io::baton& b) : thread([&] { b.sleep_until_signalled(follower); }) {}
+  explicit local_caller(io::leader_followers& b)
+      : thread([&] { b.sleep_until_signalled(follower); }) {}
 };
 
-TEST(baton, a_thread_that_waits_for_another_thread_never_leads) {
+TEST(leader_followers, a_thread_that_waits_for_another_thread_never_leads) {
   answering server;
   server.holds_back = true;
-  io::baton baton(server, server, false);
-  local_caller local(baton);
+  io::leader_followers leader_followers(server, server, false);
+  local_caller local(leader_followers);
   core::parker pushed;
   server.ask(&pushed);  // it is expected, whoever waits
-  EXPECT_FALSE(baton.promote());
-  EXPECT_FALSE(baton.is_held());
+  EXPECT_FALSE(leader_followers.promote());
+  EXPECT_FALSE(leader_followers.is_held());
   local.parker.signal();
   local.thread.join();
-  EXPECT_EQ(baton.taken_by_callers(), 0u);
+  EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
 }
 
-TEST(baton, a_thread_that_slept_leads_once_it_awaits_the_store) {
+TEST(leader_followers, a_thread_that_slept_leads_once_it_awaits_the_store) {
   answering server;
-  io::baton baton(server, server, false);
-  local_caller local(baton);
+  io::leader_followers leader_followers(server, server, false);
+  local_caller local(leader_followers);
   server.ask(&local.parker);
-  baton.enlist(local.follower);
-  EXPECT_TRUE(baton.promote());
+  leader_followers.enlist(local.follower);
+  EXPECT_TRUE(leader_followers.promote());
   local.thread.join();
-  EXPECT_EQ(baton.taken_by_callers(), 1u);
-  EXPECT_FALSE(baton.is_held());
+  EXPECT_EQ(leader_followers.taken_by_callers(), 1u);
+  EXPECT_FALSE(leader_followers.is_held());
 }
 
 // The thread is stopped between its request and its sleep, promoted, and answered by another.
-TEST(baton, a_leader_answered_before_it_came_gives_the_leadership_back) {
+TEST(leader_followers, a_leader_answered_before_it_came_gives_the_leadership_back) {
   answering server;
   server.holds_back = true;
-  io::baton baton(server, server, false);
+  io::leader_followers leader_followers(server, server, false);
   core::parker p;
   core::follower f(p);
-  baton.enlist(f);
+  leader_followers.enlist(f);
   server.ask(&p);
-  EXPECT_TRUE(baton.promote());
+  EXPECT_TRUE(leader_followers.promote());
   p.signal();
-  local_caller next(baton);
-  baton.enlist(next.follower);
-  baton.sleep_until_signalled(f);
-  EXPECT_EQ(baton.taken_by_callers(), 2u) << "nobody was made the leader after it";
+  local_caller next(leader_followers);
+  leader_followers.enlist(next.follower);
+  leader_followers.sleep_until_signalled(f);
+  EXPECT_EQ(leader_followers.taken_by_callers(), 2u) << "nobody was made the leader after it";
   next.parker.signal();
   next.thread.join();
-  EXPECT_FALSE(baton.is_held());
+  EXPECT_FALSE(leader_followers.is_held());
 }
 
-TEST(baton, a_sleeper_drives_when_something_comes_to_be_expected) {
+TEST(leader_followers, a_sleeper_drives_when_something_comes_to_be_expected) {
   answering server;
-  io::baton baton(server, server, false);
+  io::leader_followers leader_followers(server, server, false);
   core::parker p;
-  std::thread sleeper([&] { baton.run_until_signalled(p); });
+  std::thread sleeper([&] { leader_followers.run_until_signalled(p); });
   server.ask(&p);  // by another: a hand-over
-  baton.write_now();
-  while (!p.signalled()) baton.promote();
+  leader_followers.write_now();
+  while (!p.signalled()) leader_followers.promote();
   sleeper.join();
 }
 
-TEST(baton, many_callers_are_all_answered_on_one_cpu_and_on_many) {
+TEST(leader_followers, many_callers_are_all_answered_on_one_cpu_and_on_many) {
   for (const bool one_cpu : {true, false}) {
     answering server;
-    io::baton baton(server, server, one_cpu);
-    in_threads(8, 2000, [&](int) { ask_and_wait(server, baton); });
-    EXPECT_FALSE(baton.is_held());
-    EXPECT_FALSE(server.expects());
+    io::leader_followers leader_followers(server, server, one_cpu);
+    in_threads(8, 2000, [&](int) { ask_and_wait(server, leader_followers); });
+    EXPECT_FALSE(leader_followers.is_held());
+    EXPECT_FALSE(server.has_pending_replies());
   }
 }
 
-TEST(baton, more_callers_than_bits_are_all_answered) {
+TEST(leader_followers, more_callers_than_bits_are_all_answered) {
   answering server;
-  io::baton baton(server, server, false);
-  in_threads(100, 20, [&](int) { ask_and_wait(server, baton); });
-  EXPECT_FALSE(server.expects());
+  io::leader_followers leader_followers(server, server, false);
+  in_threads(100, 20, [&](int) { ask_and_wait(server, leader_followers); });
+  EXPECT_FALSE(server.has_pending_replies());
 }
 
-TEST(stand_in, writes_what_was_collected_when_nobody_comes) {
+TEST(background_driver, writes_what_was_collected_when_nobody_comes) {
   answering server;
-  io::baton baton(server, server, false);
-  io::stand_in stand_in(baton, server, "test");
+  io::leader_followers leader_followers(server, server, false);
+  io::background_driver background_driver(leader_followers, server, "test");
   for (int i = 0; i < 20; ++i) {
     server.ask(nullptr);
-    if (baton.note_collected()) stand_in.rouse();
+    if (leader_followers.note_collected()) background_driver.wake();
     server.wait_until_all_is_written();
   }
   server.wait_until_all_is_answered();
 }
 
-TEST(stand_in, drives_when_it_is_told_to_attend) {
+TEST(background_driver, drives_when_it_is_told_to_attend) {
   answering server;
-  io::baton baton(server, server, false);
-  io::stand_in stand_in(baton, server, "test");
+  io::leader_followers leader_followers(server, server, false);
+  io::background_driver background_driver(leader_followers, server, "test");
   for (int i = 0; i < 20; ++i) {
     server.ask(nullptr);
-    baton.write_now();
-    stand_in.attend();
+    leader_followers.write_now();
+    background_driver.attend();
     server.wait_until_all_is_answered();
   }
-  EXPECT_EQ(baton.taken_by_callers(), 0u);
+  EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
 }
 
-TEST(stand_in, is_relieved_by_a_caller) {
+TEST(background_driver, is_relieved_by_a_caller) {
   answering server;
-  io::baton baton(server, server, false);
-  io::stand_in stand_in(baton, server, "test");
+  io::leader_followers leader_followers(server, server, false);
+  io::background_driver background_driver(leader_followers, server, "test");
   for (int i = 0; i < 20; ++i) {
     server.holds_back = true;
     core::parker pushed;
     server.ask(&pushed);  // answered by nobody for long
-    stand_in.attend();
-    while (!baton.is_held()) std::this_thread::yield();
+    background_driver.attend();
+    while (!leader_followers.is_held()) std::this_thread::yield();
     core::parker p;
     server.ask(&p);
-    const auto before = baton.taken_by_callers();
-    std::thread caller([&] { baton.run_until_signalled(p); });
-    while (baton.taken_by_callers() == before) std::this_thread::yield();
+    const auto before = leader_followers.taken_by_callers();
+    std::thread caller([&] { leader_followers.run_until_signalled(p); });
+    while (leader_followers.taken_by_callers() == before) std::this_thread::yield();
     server.release();
     caller.join();
     server.wait_until_all_is_answered();
   }
 }
 
-TEST(stand_in, drives_on_when_the_last_caller_leaves_and_something_is_expected) {
+TEST(background_driver, drives_on_when_the_last_caller_leaves_and_something_is_expected) {
   answering server;
   server.holds_back = true;
-  io::baton baton(server, server, false);
-  io::stand_in stand_in(baton, server, "test");
+  io::leader_followers leader_followers(server, server, false);
+  io::background_driver background_driver(leader_followers, server, "test");
   core::parker p;
   server.ask(nullptr);
-  std::thread caller([&] { baton.run_until_signalled(p); });
-  while (baton.taken_by_callers() == 0) std::this_thread::yield();
+  std::thread caller([&] { leader_followers.run_until_signalled(p); });
+  while (leader_followers.taken_by_callers() == 0) std::this_thread::yield();
   p.signal();
   caller.join();
   server.release();
@@ -304,32 +305,32 @@ TEST(stand_in, drives_on_when_the_last_caller_leaves_and_something_is_expected) 
 }
 
 // A push grant or the end of the connection comes while only local waiters are there.
-TEST(stand_in, reads_what_comes_unasked_while_callers_wait_for_each_other) {
+TEST(background_driver, reads_what_comes_unasked_while_callers_wait_for_each_other) {
   answering server;
-  io::baton baton(server, server, false);
-  io::stand_in stand_in(baton, server, "test");
+  io::leader_followers leader_followers(server, server, false);
+  io::background_driver background_driver(leader_followers, server, "test");
   for (int i = 0; i < 20; ++i) {
-    local_caller local(baton);
+    local_caller local(leader_followers);
     server.ask(&local.parker);  // a push that wakes it
-    baton.write_now();
-    stand_in.attend();
+    leader_followers.write_now();
+    background_driver.attend();
     local.thread.join();
   }
-  EXPECT_EQ(baton.taken_by_callers(), 0u);
+  EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
 }
 
-TEST(stand_in, callers_and_what_nobody_waits_for_go_together) {
+TEST(background_driver, callers_and_what_nobody_waits_for_go_together) {
   answering server;
-  io::baton baton(server, server, false);
-  io::stand_in stand_in(baton, server, "test");
+  io::leader_followers leader_followers(server, server, false);
+  io::background_driver background_driver(leader_followers, server, "test");
   in_threads(4, 1000, [&](int t) {
-    ask_and_wait(server, baton);
+    ask_and_wait(server, leader_followers);
     server.ask(nullptr);
     if (t % 2) {
-      baton.write_now();
-      stand_in.attend();
-    } else if (baton.note_collected()) {
-      stand_in.rouse();
+      leader_followers.write_now();
+      background_driver.attend();
+    } else if (leader_followers.note_collected()) {
+      background_driver.wake();
     }
   });
   server.wait_until_all_is_answered();

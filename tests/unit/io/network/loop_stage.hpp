@@ -157,7 +157,7 @@ class user final : public core::loop_user {
     flushes.fetch_add(1);
     flushes.notify_all();
   }
-  bool expects() const noexcept override { return expecting.load(); }
+  bool has_pending_replies() const noexcept override { return expecting.load(); }
   std::atomic<bool> expecting{false};
   std::atomic<int> flushes{0};
   std::function<void()> when_flushed;

@@ -38,7 +38,7 @@ struct environment_without_timers final : core::environment {
                                               const char* name) override {
     return real.make_loop(user, how, name);
   }
-  core::environment& real = client_access::system_environment();
+  core::environment& real = core::system_environment();
 };
 
 TEST(an_open_without_timers, is_refused_while_the_server_is_silent) {

@@ -13,7 +13,7 @@ namespace holdfast::redis {
 
 namespace {
 
-using core::crier;
+using core::event_queue;
 
 constexpr std::size_t parts_of_lock = 5;
 
@@ -24,7 +24,7 @@ class inspection final : public question {
  public:
   enum class scope { all_that_begin_so, one };
 
-  inspection(link& l, std::string_view name, scope what, core::inspection& to)
+  inspection(link& l, std::string_view name, scope what, core::holders_handler& to)
       : question(l), prefix_(l.how().prefix + std::string(name)), to_(to) {
     if (!name.empty()) names_.push_back(prefix_);
     if (what == scope::one) stage_ = stage::locks;
@@ -33,12 +33,12 @@ class inspection final : public question {
  private:
   enum class stage { scan, locks, holders };
 
-  void ask(time_point now, crier& cry) override {
-    if (stage_ == stage::locks) return ask_locks(now, cry);
+  void ask(time_point now, event_queue& events) override {
+    if (stage_ == stage::locks) return ask_locks(now, events);
     std::string bytes;
     command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
                       << "1000";
-    send(std::move(bytes), now, cry);
+    send(std::move(bytes), now, events);
   }
 
   // A key that holds something else is no lock of ours.
@@ -54,11 +54,11 @@ class inspection final : public question {
     }
   }
 
-  void all_heard(time_point now, crier& cry) override {
+  void all_heard(time_point now, event_queue& events) override {
     switch (stage_) {
-      case stage::scan: return cursor_ == "0" ? ask_locks(now, cry) : ask(now, cry);
-      case stage::locks: return ask_holders(now, cry);
-      case stage::holders: return finish(now, cry);
+      case stage::scan: return cursor_ == "0" ? ask_locks(now, events) : ask(now, events);
+      case stage::locks: return ask_holders(now, events);
+      case stage::holders: return finish(now, events);
     }
   }
 
@@ -70,35 +70,35 @@ class inspection final : public question {
     }
   }
 
-  void ask_locks(time_point now, crier& cry) {
+  void ask_locks(time_point now, event_queue& events) {
     stage_ = stage::locks;
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
-    if (names_.empty()) return finish(now, cry);
-    if (!send_one(now, cry, [](std::string& out) { command(out, 1) << "TIME"; })) return;
+    if (names_.empty()) return finish(now, events);
+    if (!send_one(now, events, [](std::string& out) { command(out, 1) << "TIME"; })) return;
     for (const std::string& k : names_) {
       const std::string_view tag = tag_of(k);
-      send_one(now, cry, [&](std::string& out) { command(out, 2) << "GET" << k; });
-      send_one(now, cry, [&](std::string& out) { command(out, 2) << "PTTL" << k; });
-      send_one(now, cry, [&](std::string& o) {
+      send_one(now, events, [&](std::string& out) { command(out, 2) << "GET" << k; });
+      send_one(now, events, [&](std::string& out) { command(out, 2) << "PTTL" << k; });
+      send_one(now, events, [&](std::string& o) {
         command(o, 2) << "ZCARD" << side_key{tag, k, 'q'};
       });
-      send_one(now, cry, [&](std::string& out) {
+      send_one(now, events, [&](std::string& out) {
         command(out, 5) << "ZRANGE" << side_key{tag, k, 'r'} << "0"
                         << "-1"
                         << "WITHSCORES";
       });
-      send_one(now, cry, [&](std::string& o) {
+      send_one(now, events, [&](std::string& o) {
         command(o, 2) << "HGETALL" << side_key{tag, k, 'p'};
       });
     }
   }
 
   template <class Write>
-  bool send_one(time_point now, crier& cry, Write write) {
+  bool send_one(time_point now, event_queue& events, Write write) {
     std::string bytes;
     write(bytes);
-    return send(std::move(bytes), now, cry);
+    return send(std::move(bytes), now, events);
   }
 
   void part_of_lock(const value& v) {
@@ -160,13 +160,14 @@ class inspection final : public question {
     }
   }
 
-  void ask_holders(time_point now, crier& cry) {
+  void ask_holders(time_point now, event_queue& events) {
     stage_ = stage::holders;
-    if (found_.empty()) return finish(now, cry);
+    if (found_.empty()) return finish(now, events);
     for (const holder& h : found_) {
       const std::string k = over.how().prefix + h.name;
       const side_key notes{tag_of(k), k, 'm'};
-      if (!send_one(now, cry, [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; }))
+      if (!send_one(now, events,
+                    [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; }))
         return;
     }
   }
@@ -189,11 +190,11 @@ class inspection final : public question {
   }
 
   void tell_answer() override {
-    why.code ? to_.failed(std::move(why)) : to_.found(std::move(found_));
+    why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
   }
 
   const std::string prefix_;
-  core::inspection& to_;
+  core::holders_handler& to_;
   stage stage_ = stage::scan;
   std::string cursor_ = "0";
   std::vector<std::string> names_;
@@ -208,11 +209,11 @@ class inspection final : public question {
 
 }  // namespace
 
-void start_inspection(link& over, std::string_view prefix, core::inspection& to) {
+void start_inspection(link& over, std::string_view prefix, core::holders_handler& to) {
   (new inspection(over, prefix, inspection::scope::all_that_begin_so, to))->start();
 }
 
-void start_look_at_one(link& over, std::string_view lock, core::inspection& to) {
+void start_look_at_one(link& over, std::string_view lock, core::holders_handler& to) {
   (new inspection(over, lock, inspection::scope::one, to))->start();
 }
 

@@ -8,37 +8,40 @@ namespace holdfast::redis {
 
 namespace {
 
-using core::crier;
+using core::event_queue;
 
 // A script that answers {1 yes | 0 no | 3 ask again}.
 class yes_or_no final : public question {
  public:
-  yes_or_no(link& l, std::string&& bytes, core::verdict& v)
+  yes_or_no(link& l, std::string&& bytes, core::decision_handler& v)
       : question(l), bytes_(std::move(bytes)), to_(v) {}
 
  private:
-  void ask(time_point now, crier& cry) override { send(std::string(bytes_), now, cry); }
+  void ask(time_point now, event_queue& events) override { send(std::string(bytes_), now, events); }
   void heard(const value& v) override { said_ = v[0].integer(); }
-  void all_heard(time_point now, crier& cry) override {
+  void all_heard(time_point now, event_queue& events) override {
     constexpr std::int64_t again = 3;
-    said_ == again ? ask(now, cry) : finish(now, cry);
+    said_ == again ? ask(now, events) : finish(now, events);
   }
-  void tell_answer() override { why.code ? to_.failed(std::move(why)) : to_.decided(said_ == 1); }
+  void tell_answer() override {
+    why.code ? to_.on_failed(std::move(why)) : to_.on_decided(said_ == 1);
+  }
 
   const std::string bytes_;
-  core::verdict& to_;
+  core::decision_handler& to_;
   std::int64_t said_ = 0;
 };
 
 }  // namespace
 
-void start_breaking(link& over, std::string_view lock, std::string_view owner, core::verdict& to) {
+void start_breaking(link& over, std::string_view lock, std::string_view owner,
+                    core::decision_handler& to) {
   std::string bytes;
   append_take_away(bytes, lock, owner);
   (new yes_or_no(over, std::move(bytes), to))->start();
 }
 
-void start_guarded_write(link& over, const core::guarded_write& what, core::verdict& to) {
+void start_guarded_write(link& over, const core::guarded_write& what, core::decision_handler& to) {
   std::string bytes;
   append_guarded_write(bytes, what);
   (new yes_or_no(over, std::move(bytes), to))->start();

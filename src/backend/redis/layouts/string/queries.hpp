@@ -11,9 +11,9 @@ namespace holdfast::redis {
 class link;
 
 // Without the link's lock. Answered at once when there is no connection.
-void start_inspection(link&, std::string_view prefix, core::inspection&);
-void start_look_at_one(link&, std::string_view lock, core::inspection&);
-void start_guarded_write(link&, const core::guarded_write&, core::verdict&);
-void start_breaking(link&, std::string_view lock, std::string_view owner, core::verdict&);
+void start_inspection(link&, std::string_view prefix, core::holders_handler&);
+void start_look_at_one(link&, std::string_view lock, core::holders_handler&);
+void start_guarded_write(link&, const core::guarded_write&, core::decision_handler&);
+void start_breaking(link&, std::string_view lock, std::string_view owner, core::decision_handler&);
 
 }  // namespace holdfast::redis

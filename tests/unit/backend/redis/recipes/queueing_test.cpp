@@ -46,7 +46,7 @@ TEST_F(redis_recipe, a_deadline_counts_from_the_send) {
   steps.acquire(false, 10s, now);
   reply r = answer(operation::take, verdict::granted);
   r.sent = now - 3s;
-  EXPECT_EQ(steps.on(r, now, rules).what, tell::granted);
+  EXPECT_EQ(steps.on(r, now, rules).what, claim_event::granted);
   EXPECT_EQ(steps.deadline(), now - 3s + 10s - 100ms - 2ms);
 }
 
@@ -54,7 +54,7 @@ TEST_F(redis_recipe, busy_ends_an_attempt_and_gets_others_in_line) {
   steps.acquire(true, 10s, now);
   EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::glance);
   const actions refused = hear(operation::glance, verdict::busy);
-  EXPECT_EQ(refused.what, tell::refused);
+  EXPECT_EQ(refused.what, claim_event::refused);
   EXPECT_EQ(refused.why, errc::timed_out);
   steps.acquire(false, 10s, now);
   EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::join);
@@ -76,7 +76,7 @@ TEST_F(redis_recipe, a_member_asks_for_its_place_at_once_and_never_by_a_take) {
   for (const lock_mode how : {lock_mode::shared, lock_mode::permit}) {
     EXPECT_EQ(steps.acquire(false, 10s, now, how).send, operation::join);
     EXPECT_EQ(hear(operation::join, verdict::bad_number).send, operation::join);
-    EXPECT_EQ(hear(operation::join, verdict::granted).what, tell::granted);
+    EXPECT_EQ(hear(operation::join, verdict::granted).what, claim_event::granted);
     EXPECT_EQ(steps.release(now).send, operation::release) << "and lets go by itself alone";
     hear(operation::release, verdict::done);
   }
@@ -104,17 +104,17 @@ TEST_F(redis_recipe, who_asks_twice_may_be_in_line_by_the_first_answer_and_hold_
   steps.on(push{.what = push::kind::grant, .until = core::never}, now);
   EXPECT_EQ(steps.on_wake(now, rules).send, operation::join);
   hear(operation::join, verdict::queued);
-  EXPECT_EQ(hear(operation::join, verdict::granted).what, tell::granted);
+  EXPECT_EQ(hear(operation::join, verdict::granted).what, claim_event::granted);
   EXPECT_EQ(steps.now_in(), state::held);
 }
 
 TEST_F(redis_recipe, that_others_wait_is_told_though_the_message_overtakes_the_grant) {
   const push wanted{.what = push::kind::wanted};
   steps.acquire(false, 10s, now);
-  EXPECT_EQ(steps.on(wanted, now).what, tell::nothing) << "it holds nothing yet";
-  EXPECT_EQ(hear(operation::take, verdict::granted).what, tell::granted);
+  EXPECT_EQ(steps.on(wanted, now).what, claim_event::none) << "it holds nothing yet";
+  EXPECT_EQ(hear(operation::take, verdict::granted).what, claim_event::granted);
   EXPECT_TRUE(steps.others_wait());
-  EXPECT_EQ(steps.on(wanted, now).what, tell::nothing) << "told already";
+  EXPECT_EQ(steps.on(wanted, now).what, claim_event::none) << "told already";
   steps.release(now);
   hear(operation::release, verdict::done);
   hold();
@@ -153,14 +153,14 @@ TEST_F(redis_recipe, a_holder_that_listens_from_now_on_asks_whether_somebody_wai
   hold();
   EXPECT_EQ(steps.on_subscribed(now).send, operation::peek_line);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::peek_line);
-  EXPECT_EQ(hear(operation::peek_line, verdict::done).what, tell::nothing);
+  EXPECT_EQ(hear(operation::peek_line, verdict::done).what, claim_event::none);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::none) << "it knows";
   EXPECT_EQ(steps.downgrade().send, operation::downgrade);
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "one after the other";
   EXPECT_EQ(hear(operation::downgrade, verdict::done).send, operation::peek_line);
   reply r = answer(operation::peek_line, verdict::done);
   r.others = true;
-  EXPECT_EQ(steps.on(r, now, rules).what, tell::wanted);
+  EXPECT_EQ(steps.on(r, now, rules).what, claim_event::wanted);
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "it has been told";
 }
 
@@ -173,7 +173,7 @@ TEST_F(redis_recipe, only_a_take_does_not_tell_whether_somebody_waits) {
       << "it was asked before this client listened";
   reply r = answer(operation::peek_line, verdict::done);
   r.others = true;
-  EXPECT_EQ(steps.on(r, now, rules).what, tell::wanted);
+  EXPECT_EQ(steps.on(r, now, rules).what, claim_event::wanted);
   EXPECT_EQ(steps.peek_line().send, operation::none) << "it has been told";
   steps.release(now);
   EXPECT_EQ(steps.peek_line().send, operation::none) << "it is not held";
@@ -189,7 +189,7 @@ TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
   const reply as_writer = answer(operation::renew, verdict::not_owner);
   EXPECT_EQ(steps.downgrade().send, operation::downgrade);
   EXPECT_EQ(steps.how(), lock_mode::shared);
-  EXPECT_EQ(steps.on(as_writer, now, rules).what, tell::nothing) << "it was the writer's";
+  EXPECT_EQ(steps.on(as_writer, now, rules).what, claim_event::none) << "it was the writer's";
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::downgrade);
   EXPECT_TRUE(hear(operation::downgrade, verdict::not_now).sleeps);
   EXPECT_EQ(steps.on_wake(now, rules).send, operation::downgrade);
@@ -201,7 +201,7 @@ TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
 TEST_F(redis_recipe, a_downgrade_of_what_was_lost_tells_it) {
   hold();
   steps.downgrade();
-  EXPECT_EQ(hear(operation::downgrade, verdict::not_owner).what, tell::lost);
+  EXPECT_EQ(hear(operation::downgrade, verdict::not_owner).what, claim_event::lost);
 }
 
 TEST_F(redis_recipe, one_of_several_locks_asks_for_all_of_them_again) {
@@ -215,14 +215,14 @@ TEST_F(redis_recipe, a_reply_to_an_earlier_question_is_history) {
   steps.acquire(false, 10s, now);
   const reply late = answer(operation::take, verdict::granted);
   EXPECT_EQ(steps.cancel(now).send, operation::leave);
-  EXPECT_EQ(steps.on(late, now, rules).what, tell::nothing);
+  EXPECT_EQ(steps.on(late, now, rules).what, claim_event::none);
   EXPECT_EQ(steps.now_in(), state::leaving);
 }
 
 TEST_F(redis_recipe, an_unanswered_take_is_resolved) {
   steps.acquire(false, 10s, now);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::resolve);
-  EXPECT_EQ(hear(operation::resolve, verdict::granted).what, tell::granted);
+  EXPECT_EQ(hear(operation::resolve, verdict::granted).what, claim_event::granted);
 }
 
 TEST_F(redis_recipe, who_cannot_know_that_nothing_is_left_takes_another_id) {
@@ -241,7 +241,7 @@ TEST_F(redis_recipe, a_hand_over_with_a_deadline_is_held_and_one_without_is_aske
   p.number = 7;
   EXPECT_EQ(steps.on(p, now).send, operation::join);
   p.until = now + 240ms;
-  EXPECT_EQ(steps.on(p, now).what, tell::granted);
+  EXPECT_EQ(steps.on(p, now).what, claim_event::granted);
   EXPECT_TRUE(steps.handed());
   EXPECT_EQ(steps.deadline(), now + 240ms);
 }
@@ -256,7 +256,7 @@ TEST_F(redis_recipe, a_waiter_is_never_overdue_and_one_attempt_is_after_the_op_t
     now += 2s;
     const actions out = steps.on_wake(now, rules);
     EXPECT_EQ(out.send, once ? operation::none : operation::take);
-    EXPECT_EQ(out.what, once ? tell::refused : tell::nothing);
+    EXPECT_EQ(out.what, once ? claim_event::refused : claim_event::none);
     if (!once) steps.give_up(errc::closed);
   }
 }
@@ -293,7 +293,7 @@ TEST_F(redis_recipe, a_bad_number_is_given_up_under_another_id_and_not_for_ever)
   EXPECT_EQ(second.send, operation::none);
   EXPECT_TRUE(second.sleeps);
   now += 6s;
-  EXPECT_EQ(hear(operation::take, verdict::bad_number).what, tell::refused);
+  EXPECT_EQ(hear(operation::take, verdict::bad_number).what, claim_event::refused);
 }
 
 TEST_F(redis_recipe, a_release_is_asked_again_until_it_is_answered) {
@@ -301,14 +301,14 @@ TEST_F(redis_recipe, a_release_is_asked_again_until_it_is_answered) {
   EXPECT_EQ(steps.release(now).send, operation::let_go);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::release);
   const actions gone = hear(operation::release, verdict::not_owner);
-  EXPECT_EQ(gone.what, tell::ended);
+  EXPECT_EQ(gone.what, claim_event::ended);
   EXPECT_EQ(gone.why, errc{}) << "it may be gone because of the first";
 }
 
 TEST_F(redis_recipe, who_lost_the_lock_releases_nothing) {
   hold();
   steps.renew(10s);
-  EXPECT_EQ(hear(operation::renew, verdict::not_owner).what, tell::lost);
+  EXPECT_EQ(hear(operation::renew, verdict::not_owner).what, claim_event::lost);
   const actions out = steps.release(now);
   EXPECT_EQ(out.send, operation::none);
   EXPECT_EQ(out.why, errc::not_held);
@@ -318,7 +318,7 @@ TEST_F(redis_recipe, what_is_overdue_goes_to_the_ledger) {
   steps.acquire(true, 10s, now);
   EXPECT_EQ(steps.due(rules), now + 5s);
   const actions out = steps.on_overdue();
-  EXPECT_EQ(out.what, tell::refused);
+  EXPECT_EQ(out.what, claim_event::refused);
   EXPECT_TRUE(out.clear);
   EXPECT_EQ(steps.now_in(), state::fresh);
 }
