@@ -136,7 +136,9 @@ duration cohort::ttl_needed(const claim_record& c, time_point now) const noexcep
   return most > duration::zero() ? most : c.ttl;
 }
 
-// Says it, and says it again well inside the rest of the ttl when no answer comes.
+// Sends a renewal, and another one well within the rest of the ttl when no answer comes. A
+// provisional grant has only its short window: there it is repeated soon, and also for a holder
+// that renews by hand. Otherwise one lost answer would lose a lock that the store has granted.
 void cohort::renew(claim_record& c, duration ttl, time_point now) {
   c.ttl = ttl;
   ++c.ticket;
@@ -145,9 +147,14 @@ void cohort::renew(claim_record& c, duration ttl, time_point now) {
   shorten(c, now + worth(ttl));
   bool again = c.waits_for_renewal;
   for (const turn* t = c.inside_first; t && !again; t = t->next_inside()) again = t->renews;
-  c.renew_at = again && !planted(mutant::renewal_not_repeated)
-                   ? aligned(c, now + jittered(*rules_.env, ttl / 10, 0.2))
-                   : never;
+  const duration window =
+      planted(mutant::window_renewed_once) ? duration::zero() : duration(c.provisional_rest);
+  c.renew_at = never;
+  if (planted(mutant::renewal_not_repeated)) return;
+  if (window > duration::zero())
+    c.renew_at = now + jittered(*rules_.env, window / 4, 0.2);
+  else if (again)
+    c.renew_at = aligned(c, now + jittered(*rules_.env, ttl / 10, 0.2));
 }
 
 // A renewal that asks for less than what is left shortens the lease at the store, whether or not

@@ -39,6 +39,7 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
            57817,    // who wanted several at once took a waiter that did not listen from the line
            471525,   // who was handed the lock and who watched over that were both lost
            1072013,  // who took a lock past a lost waiter kept it, though others waited behind that
+           88001758,  // what was handed over became a share while its first renewal was under way
            125799,  // several at once, asked for again by text: silence counted from the first send
        })
     EXPECT_EQ(play(draw(seed)).complaint, "") << "seed " << seed;

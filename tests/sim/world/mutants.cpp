@@ -32,6 +32,8 @@ const std::vector<protocol_mutant>& all() {
   static const std::vector<protocol_mutant> list{
       {"deadline_from_reply", 168, "deadline counted from before the send (SAFETY 1)",
        mutant::deadline_from_reply},
+      {"window_renewed_once", 88001758, "a hand-over outlives a lost answer (SAFETY 1)",
+       mutant::window_renewed_once},
       {"late_reply_accepted", 209, "a late reply is discarded (rule 2)",
        mutant::late_reply_accepted},
       {"delete_without_owner",

@@ -56,6 +56,31 @@ TEST_F(a_cohort, renews_before_a_third_of_the_ttl_is_gone) {
   leave(a);
 }
 
+TEST_F(a_cohort, repeats_the_renewal_of_a_hand_over_within_its_window_also_for_a_manual_holder) {
+  caller by_hand(30s);
+  by_hand.renews = false;
+  enter(by_hand);
+  claim_record* const claim = said(claim_record::acquire);
+  machine.on_granted(*claim, {.number = 7,
+                              .deadline = env.now() + 250ms,
+                              .seen = env.now(),
+                              .provisional = true});
+  complete_answered();
+  int renewals = 0;
+  for (int at = 0; at < 250; at += 10) {
+    while (claim_record* const c = machine.take_scheduled()) {
+      EXPECT_EQ(c->pending_verbs, claim_record::renew);
+      c->pending_verbs = 0;
+      ++renewals;
+    }
+    env.advance(10ms);
+    tick();
+  }
+  EXPECT_GE(renewals, 3) << "one lost answer does not lose the lock";
+  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
+  leave(by_hand);
+}
+
 TEST_F(a_cohort, repeats_a_renewal_that_is_not_answered_and_says_doubt_then_loss) {
   caller a(30s);
   enter(a);
