@@ -1,4 +1,4 @@
-// The backends of this build: the one place that knows them all.
+// The backends of this build: the only place that knows them all.
 #include "seam/registry.hpp"
 
 #include "backend/file/backend.hpp"

@@ -1,4 +1,4 @@
-// The library's side of holdfast/asio.hpp; without Boost.
+// The library's side of holdfast/asio.hpp; needs no Boost.
 #include <holdfast/async.hpp>
 
 #include <string>
@@ -26,7 +26,7 @@ void async_operation::tell(const std::shared_ptr<async_answer>& to, std::error_c
 
 namespace {
 
-// What is begun at a lock, of which it is a user, and answered once. It lives until then.
+// An operation at a lock, which has it as a user; it is answered once and lives until then.
 class begun_call {
  public:
   void keep(std::shared_ptr<void> self) noexcept { self_ = std::move(self); }

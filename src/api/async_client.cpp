@@ -1,4 +1,4 @@
-// The library's side of holdfast/asio.hpp for what a client is asked itself.
+// The library's side of holdfast/asio.hpp for a client's own operations.
 #include <functional>
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ using core::failure;
 
 namespace {
 
-// Runs a job that blocks on a thread of its own, and then answers with its code.
+// Runs a blocking job on a thread of its own, and then answers with its code.
 void on_a_thread(const char* name, const answer_to& a, std::function<std::error_code()> job) {
   try {
     const std::shared_ptr<core::worker> thread = core::system_environment().make_worker(name);
@@ -56,7 +56,7 @@ class async_opening final : public async_operation {
   std::stop_source stop_;
 };
 
-// A question to the store, alive until it is answered.
+// An admin query to the store; it lives until it is answered.
 struct asked_of_store {
   asked_of_store(std::shared_ptr<client_impl> c, answer_to a)
       : client(std::move(c)), answer(std::move(a)) {}
@@ -92,7 +92,7 @@ struct asked_verdict final : core::decision_handler, asked_of_store {
   const std::shared_ptr<bool> into;
 };
 
-// Asks with a `Question` of its own, unless `check` throws.
+// Calls `ask` with a new `Question`, unless `check` throws.
 template <class Question, class Into, class Check, class Ask>
 void ask_store(const client& c, Into into, answer_to a, Check check, Ask ask) {
   std::error_code code;

@@ -1,4 +1,4 @@
-// What is begun through holdfast/asio.hpp, and how its answer is told.
+// Operations begun through holdfast/asio.hpp, and how their answers are delivered.
 #pragma once
 #include <holdfast/async.hpp>
 
@@ -9,15 +9,18 @@
 
 namespace holdfast::inline v0::detail {
 
-// What can be withdrawn. Lives until it is answered, and as long as somebody may withdraw it.
+// An operation that can be withdrawn. Lives until it is answered, and as long as it may be
+// withdrawn.
 class async_operation {
  public:
   virtual ~async_operation() = default;
-  virtual void begin(std::shared_ptr<async_operation> self) = 0;  // it is kept until the answer
-  virtual void withdraw() noexcept = 0;  // by a thread of the user's; waits no more
+  // keeps itself alive until the answer
+  virtual void begin(std::shared_ptr<async_operation> self) = 0;
+  virtual void withdraw() noexcept = 0;  // by a thread of the user's; the wait ends
 
-  // The last reference to a client must not go on a thread that tells the client's own events: with
-  // the answer it goes to the user, or to a thread of its own.
+  // Delivers the answer. The last reference to a client must not be dropped on a thread that
+  // dispatches the client's own events (its destructor would wait for itself): it goes to the user
+  // with the answer, or to a thread of its own.
   static void tell(const std::shared_ptr<async_answer>& to, std::error_code, turn* granted,
                    client_impl&, std::shared_ptr<void> to_end) noexcept;
 

@@ -26,7 +26,7 @@ struct answer_with_holders final : core::holders_handler {
   }
 };
 
-// Of the question that `ask` puts to the store, as `operation`.
+// Waits for the answer to the query that `ask` sends to the store, as `operation`.
 template <class Ask>
 std::vector<holder> answered(detail::client_impl& c, std::string_view operation,
                              std::string_view name, Ask ask) {

@@ -1,4 +1,4 @@
-// How tests and programs of this project open a client in an environment of their own.
+// How tests and programs of this project open a client in their own environment.
 #pragma once
 #include <holdfast/client.hpp>
 
@@ -12,13 +12,13 @@
 namespace holdfast::inline v0::detail {
 
 struct client_access {
-  // As client::open(), in `env`, which must outlive the client and every lease of it.
+  // As client::open(), in `env`, which must outlive the client and all its leases.
   static client open(const url&, const open_options&, core::environment& env, std::stop_token = {});
   static client_impl& impl(const client&);
   static std::shared_ptr<client_impl> shared(const client& c) { return c.impl_; }
 };
 
-// Throw lock_error unless the client is open, and the name can be one of its locks.
+// Throw lock_error unless the client is open and the name is valid for its backend.
 client_impl& require_open(client_impl*, std::string_view operation);
 client_impl& require_named(client_impl*, std::string_view operation, std::string_view name);
 void sort_by_name(std::vector<holder>&);

@@ -12,7 +12,7 @@ bool common_share::join() noexcept {
     if (!(seen & open)) return false;
   } while (!word_.compare_exchange_weak(seen, seen + one, std::memory_order_acquire,
                                         std::memory_order_relaxed));
-  if (lent_->admits_readers()) return true;  // looked at from inside: else it may be gone
+  if (lent_->admits_readers()) return true;  // checked after joining: before, it may be gone
   leave();
   return false;
 }

@@ -11,7 +11,8 @@ bool fencing_guard::admit(std::int64_t token, std::string_view owner) {
   if (how_ == fencing::exact) return !owner_.empty() && owner == owner_;
   if (core::planted(core::mutant::guard_admits_all)) return true;
   if (token < last_ || token <= 0) return false;
-  if (token == last_ && owner != owner_) return false;  // after a split brain two may be equal
+  // after a split brain two holders may have equal tokens
+  if (token == last_ && owner != owner_) return false;
   last_ = token;
   owner_ = owner;
   return true;

@@ -127,7 +127,7 @@ void lease::release(std::error_code& ec) noexcept {
 void lease::unlock() noexcept {
   if (!turn_) return;
   detail::turn& leaving = *std::exchange(turn_, nullptr);
-  if (!is_of_this_process(leaving)) return;  // the parent's: left alone
+  if (!is_of_this_process(leaving)) return;  // of the parent process: left alone
   if (leaving.leases.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   leaving.home.unlock(leaving);
 }

@@ -29,10 +29,10 @@ bool says_nothing(const acquire_options& o) noexcept {
          o.permits == 1 && o.max_hold.count() == 0;
 }
 
-// What this thread holds through lock_shared(). Given back when the thread ends.
+// A share that this thread holds through lock_shared(). Released when the thread ends.
 class share {
  public:
-  // `held` empty: it is in the common one already.
+  // `held` empty: the thread joined the common share.
   share(lockable_state& of, lease held) noexcept : of_(&of), held_(std::move(held)) {
     if (held_) of.shares.fetch_add(1, std::memory_order_relaxed);
   }
@@ -57,7 +57,7 @@ class share {
  private:
   lockable_state* of_;
   lease held_;
-  unsigned process_ = core::fork_generation();  // in another one its object may be gone
+  unsigned process_ = core::fork_generation();  // in another process its object may be gone
 };
 thread_local std::vector<share> shares_here;
 
@@ -68,7 +68,7 @@ auto share_here_of(const lockable_state& s) noexcept {
 
 bool is_locked(const lockable_state& s) noexcept { return s.current || s.is_shared(); }
 
-// As std::thread does: who relies on the lock cannot be told that it is gone.
+// As std::thread does: a caller that relies on the lock cannot be notified that it is gone.
 [[noreturn]] void end_program(const lockable_state& s) noexcept {
   core::log(log_level::error, "the locked lock \"" + std::string(s.home.name()) +
                                   "\" is destroyed: unlock it first; the program is terminated");
@@ -209,7 +209,8 @@ void lockable_base::unlock_current() noexcept {
   }
   s.depth = 0;
   s.owner.store(std::thread::id{}, std::memory_order_relaxed);
-  lease leaving = std::move(s.current);  // first: the next holder writes it as soon as this is left
+  // first: the next holder writes s.current as soon as this lease is released
+  lease leaving = std::move(s.current);
   leaving.unlock();
 }
 

@@ -1,4 +1,4 @@
-// What is behind a mutex object.
+// The implementation of a mutex object.
 #pragma once
 #include <holdfast/lease.hpp>
 
@@ -11,19 +11,19 @@
 
 namespace holdfast::inline v0::detail {
 
-// `current` and `depth` belong to whoever holds the lock through lock(); passing the lock on passes
-// them on.
+// `current` and `depth` belong to the holder that came through lock(), and pass to the next one
+// with the lock.
 struct lockable_state {
   lockable_state(local_lock& s, lock_kind k) noexcept : home(s), kind(k) {}
   void set_defaults(const acquire_options&);  // throws lock_error
   ~lockable_state();
 
-  local_lock& home;  // of which it is a user
+  local_lock& home;  // this object is one of its users
   const lock_kind kind;
   std::unique_ptr<const lock_defaults> defaults;  // null: none
   unsigned depth = 0;
-  // Those through lock_shared(): some have one of their own, the others one in common. Which thread
-  // has which it knows itself.
+  // Shares held through lock_shared(): the number of threads with a share of their own; the others
+  // use the common one. Each thread knows which it has.
   std::atomic<unsigned> shares{0};
   common_share common;
   bool is_shared() const noexcept { return shares > 0 || common.in_use(); }

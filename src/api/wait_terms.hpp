@@ -1,4 +1,4 @@
-// How long a caller waits for what it asked, and what it is told when that was in vain.
+// How long a caller waits, and how a failed wait is reported.
 #pragma once
 #include <stop_token>
 #include <system_error>
@@ -10,7 +10,7 @@ namespace holdfast::inline v0::detail {
 
 class wait_terms {
  public:
-  // Who is stopped before it asks makes one attempt.
+  // If stop was requested before the call, exactly one attempt is made.
   wait_terms(wait_bound b, std::stop_token s) noexcept
       : is_try_(b.is_try()),
         is_stopped_(s.stop_requested()),
@@ -18,9 +18,9 @@ class wait_terms {
         stop_(is_stopped_ ? std::stop_token() : std::move(s)) {}
 
   wait_bound bound() const noexcept { return bound_; }
-  const std::stop_token& stop() const noexcept { return stop_; }  // while it waits
+  const std::stop_token& stop() const noexcept { return stop_; }  // for stopping during the wait
 
-  // Throws, or sets `ec`. A try that found it busy is told so by what it gets: nothing.
+  // Throws, or sets `ec`. A try that found the lock busy reports that by its empty result only.
   void refuse(local_lock& at, core::failure why, std::error_code* ec) const {
     const bool is_busy = why.code == outcome::busy;
     if (is_busy && is_try_) return;

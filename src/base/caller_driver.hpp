@@ -1,20 +1,21 @@
-// How a thread that waits for the store drives the I/O of its client meanwhile.
+// How a caller's thread drives the I/O of its client while it is blocked.
 #pragma once
 
 namespace holdfast::core {
 
-// A blocked caller may lend its thread to the backend's I/O: one that awaits the store leads the
-// loop of events. One that waits for another thread of its client only sleeps.
+// A blocked caller may lend its thread to the backend's I/O. A thread that awaits a reply of the
+// store leads the event loop; a thread that waits for another thread of its client only sleeps.
 class parker;     // base/parker.hpp
 struct follower;  // base/follower.hpp
 class caller_driver {
  public:
-  virtual void run_until_signalled(parker&) = 0;      // the caller awaits the store
-  virtual void sleep_until_signalled(follower&) = 0;  // it does once it is enlisted
-  // From any thread, before the parker is signalled. The follower's thread must come to
-  // sleep_until_signalled() after that, even with its answer: it may have been made the leader.
+  virtual void run_until_signalled(parker&) = 0;      // blocks a caller that awaits the store
+  virtual void sleep_until_signalled(follower&) = 0;  // blocks; may lead once it is enlisted
+  // From any thread, before the parker is signalled. The follower's thread must call
+  // sleep_until_signalled() after that, even if it has its answer already: it may have been
+  // promoted, and if it did not return here, nobody would lead.
   virtual void enlist(follower&) noexcept = 0;
-  // An answer is awaited by somebody who does not block. What was collected for it is written.
+  // Somebody who does not block awaits an answer. Writes the requests collected for it.
   virtual void attend() noexcept = 0;
 
  protected:

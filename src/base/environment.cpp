@@ -25,7 +25,7 @@ std::uint64_t random_u64(environment& env) noexcept {
 }
 
 duration jittered(environment& env, duration d, double share) noexcept {
-  constexpr double steps = 9007199254740992.0;  // 2^53: all that a double can tell apart
+  constexpr double steps = 9007199254740992.0;  // 2^53: the values that a double distinguishes
   const double unit = static_cast<double>(random_u64(env) >> 11) / steps;  // 0 to below 1
   const double moved = static_cast<double>(d.count()) * (1 + share * (2 * unit - 1));
   constexpr auto most = static_cast<double>(duration::max().count());

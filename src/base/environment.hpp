@@ -1,6 +1,6 @@
-// What the library takes from the outside: the clock, random numbers, alarms, connections. Nothing
-// else in src/ reads a clock, sleeps, draws a random number or opens a socket. src/io/ has the real
-// one, tests/ one whose clock is moved by hand.
+// Everything the library takes from outside: the clock, random numbers, alarms, connections.
+// Nothing else in src/ reads a clock, sleeps, draws a random number or opens a socket. src/io/ has
+// the real environment, tests/ one whose clock the test moves.
 #pragma once
 #include <holdfast/clock.hpp>
 
@@ -31,18 +31,18 @@ class alarm_target {
   ~alarm_target() = default;
 };
 
-// One wake-up call. on_alarm() comes on a thread of the environment, at or soon after the time set
-// and never before it; two calls never overlap. Destroying waits for a call that is under way.
+// One wake-up call. on_alarm() is called on a thread of the environment, at or soon after the time
+// set and never before it; two calls never overlap. The destructor waits for a call in progress.
 class alarm {
  public:
   virtual ~alarm() = default;
-  // Replaces what was set; `never` cancels. False: there is no room for the thread that would ring,
-  // and nothing is set. An alarm that was set to a time once has its thread, and is always set.
+  // Replaces the time set before; `never` cancels. False: no thread can be started for the alarm,
+  // and nothing is set. Once a time has been set the thread exists, and set() always succeeds.
   virtual bool set(time_point) noexcept = 0;
 };
 
-// A queue of jobs with one thread of its own, in order. Destroying runs what is queued and ends the
-// thread; from a job of its own it only lets the thread end by itself.
+// A queue of jobs with one thread of its own; jobs run in order. The destructor runs what is queued
+// and joins the thread; called from one of its own jobs, it detaches the thread instead.
 class worker {
  public:
   virtual ~worker() = default;
@@ -53,7 +53,7 @@ class event_loop;  // base/network.hpp
 class loop_user;
 enum class driven_by;
 
-struct process_identity {  // shown to whoever inspects a lock that this process holds
+struct process_identity {  // shown by inspect() for a lock that this process holds
   std::string host;        // of the machine; empty when it has none
   std::int64_t pid = 0;
 };
@@ -62,7 +62,7 @@ class environment {
  public:
   virtual ~environment() = default;
   virtual time_point now() noexcept = 0;                   // CLOCK_BOOTTIME
-  virtual duration ahead() noexcept { return {}; }         // of lease_clock, by so much
+  virtual duration ahead() noexcept { return {}; }         // how far it runs ahead of lease_clock
   virtual std::chrono::microseconds wall() noexcept = 0;   // since 1970, CLOCK_REALTIME
   virtual void random(std::span<std::byte>) noexcept = 0;  // unpredictable, never repeats
   virtual std::unique_ptr<alarm> make_alarm(alarm_target&, const char* thread_name) = 0;
@@ -75,7 +75,7 @@ class environment {
 environment& system_environment();  // the real one, src/io/real_environment.hpp
 
 std::uint64_t random_u64(environment&) noexcept;
-// d plus or minus up to `share` of it, so that many do not do the same thing at the same time.
+// d plus or minus up to `share` of it, so that many clients do not act at the same moment.
 duration jittered(environment&, duration d, double share) noexcept;
 
 }  // namespace holdfast::core

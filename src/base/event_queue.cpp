@@ -27,13 +27,13 @@ void event_source::dispatch() {
     const unsigned char due = due_.load(std::memory_order_acquire);
     const auto first = static_cast<unsigned char>(due & -due & (dispatching - 1));
     if (first == static_cast<unsigned char>(claim_event::granted)) {
-      // Cannot come again before it was told, so one swap at the end does for both bits.
+      // granted is not posted again before on_event() returned, so one swap clears both bits.
       on_event(claim_event::granted);
       unsigned char expected = first | dispatching;
       if (due_.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) return;
       due_.fetch_and(static_cast<unsigned char>(~first), std::memory_order_acq_rel);
     } else if (first & ends) {
-      due_.store(dispatching, std::memory_order_relaxed);  // the last news: nobody else writes now
+      due_.store(dispatching, std::memory_order_relaxed);  // the last event: nobody else posts now
       on_event(static_cast<claim_event>(first));
     } else if (first != 0) {
       due_.fetch_and(static_cast<unsigned char>(~first), std::memory_order_acq_rel);
@@ -50,7 +50,8 @@ void event_queue::dispatch() {
   if (!first_) return;
   ++telling_depth;
   for (event_source* who = first_; who;) {
-    event_source* const next = who->next_;  // read first: then the claim may be gone, or told anew
+    // read first: dispatch() may free the claim or queue it again
+    event_source* const next = who->next_;
     who->dispatch();
     who = next;
   }

@@ -1,10 +1,10 @@
-// For backends: tells claims' news to the core once no lock of the backend is held.
+// For backends: delivers the events of claims to the core once the backend's lock is released.
 #pragma once
 #include <atomic>
 
 namespace holdfast::core {
 
-// What a claim has to tell the core; told in this order.
+// The events a claim reports to the core, dispatched in this order.
 enum class claim_event : unsigned char {
   none = 0,
   granted = 1,
@@ -15,16 +15,16 @@ enum class claim_event : unsigned char {
   ended = 32,
 };
 
-// One claim's news. A thread that posts while another one is telling leaves the news to that one,
-// so calls to one sink are in order and never overlap. A claim may be destroyed from inside the
-// call that tells its end; its memory is then given back by whoever was telling.
+// The pending events of one claim. A thread that posts while another one dispatches leaves the
+// event to that thread, so calls to one sink are in order and never overlap. The sink may destroy
+// the claim during its last event; the dispatching thread then frees the memory.
 class event_source {
  public:
-  // With the backend's lock held; true when the caller is to tell.
+  // With the backend's lock held; true when the caller must call dispatch().
   bool post(claim_event) noexcept;
-  // Without. Reads nothing of the claim after its end was told but whether more came.
+  // Without the lock. After the claim's last event it reads only whether more events were posted.
   void dispatch();
-  // For the destructor's place: true when nobody is telling and the memory may go at once.
+  // In place of the destructor: true when nobody dispatches and the memory may be freed at once.
   bool retire() noexcept { return !(due_.fetch_or(retired) & dispatching); }
   bool is_dispatching() const noexcept {
     return due_.load(std::memory_order_acquire) & dispatching;
@@ -42,7 +42,7 @@ class event_source {
   std::atomic<unsigned char> due_{0};
 };
 
-// Those who have news, collected under the lock by one thread.
+// The claims with pending events, collected under the lock by one thread.
 class event_queue {
  public:
   event_queue() noexcept = default;

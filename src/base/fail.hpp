@@ -16,7 +16,7 @@ namespace holdfast::core {
                           {}});
 }
 
-// What f() returns. Where there is an `ec`, a lock_error that it throws is put there instead, and
+// Returns what f() returns. With an `ec`, a lock_error that f() throws is stored there instead, and
 // the result is empty.
 template <class F>
 auto in_either_form(std::error_code* ec, F f) -> decltype(f()) {

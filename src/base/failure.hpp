@@ -9,7 +9,7 @@ namespace holdfast::core {
 
 struct failure {
   std::error_code code;  // an errc
-  std::string text;      // the thing that is wrong and what to do about it, without secrets
+  std::string text;      // what is wrong and what to do about it, without secrets
 };
 
 }  // namespace holdfast::core

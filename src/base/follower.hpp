@@ -1,4 +1,4 @@
-// A blocked thread, as the driver of its backend sees it.
+// A blocked thread, as its backend's driver sees it.
 #pragma once
 #include <atomic>
 
@@ -6,8 +6,9 @@
 
 namespace holdfast::core {
 
-// On the stack of its thread, which sleeps in driver::sleep_until_signalled() until the parker is
-// signalled. From driver::enlist() on the thread awaits the store, and may lead the loop meanwhile.
+// On the stack of its thread, which sleeps in caller_driver::sleep_until_signalled() until the
+// parker is signalled. Once enlisted, the thread awaits the store and may be promoted to lead the
+// loop.
 struct follower {
   explicit follower(core::parker& p) noexcept : parker(p) {}
   follower(const follower&) = delete;
@@ -15,13 +16,13 @@ struct follower {
 
   core::parker& parker;
 
-  // The driver's.
+  // The driver's fields.
   follower* before = nullptr;
   follower* after = nullptr;
   std::atomic<bool> is_enlisted{false};
   bool is_listed = false;
   bool leads = false;
-  int bit = -1;  // where it sleeps with others on one futex word
+  int bit = -1;  // its bit in a shared futex word; -1: none
 };
 
 }  // namespace holdfast::core

@@ -8,7 +8,7 @@ namespace holdfast::core {
 
 std::atomic<unsigned> fork_generation_now{0};
 
-// Held over fork(), so that the child never finds the list in mid-change.
+// Its mutex is held over fork(), so that the child never finds the list half-changed.
 struct fork_registry {
   std::mutex mutex;
   fork_listener* first = nullptr;

@@ -1,17 +1,18 @@
-// After fork() the child owns nothing: no lease, no lock of a mutex, no thread, no connection.
+// After fork() the child owns nothing: no lease, no locked mutex, no thread, no connection.
 #pragma once
 #include <atomic>
 
 namespace holdfast::core {
 
-// How many forks lie between this process and the one that loaded the library. What was made in
-// another generation must not be touched: its mutexes may be held by threads that do not exist.
+// The number of forks between this process and the one that loaded the library. An object made in
+// another generation must not be touched: a thread that does not exist here may hold its mutexes.
 extern std::atomic<unsigned> fork_generation_now;
 inline unsigned fork_generation() noexcept {
   return fork_generation_now.load(std::memory_order_relaxed);
 }
 
-// Told in the child of each fork, with only the forking thread alive: async-signal-safe calls only.
+// Called in the child of each fork, while only the forking thread exists: async-signal-safe calls
+// only.
 class fork_listener {
  public:
   virtual void forked() noexcept = 0;
@@ -19,8 +20,8 @@ class fork_listener {
  protected:
   fork_listener() = default;
   ~fork_listener() = default;
-  // The last act of a constructor and the first of a destructor: forks come at any time. The first
-  // one installs the pthread_atfork handlers.
+  // listen() is the last act of a constructor, stop_listening() the first of a destructor: a fork
+  // may come at any time. The first call of listen() installs the pthread_atfork handlers.
   void listen();
   void stop_listening() noexcept;
   fork_listener(const fork_listener&) = delete;

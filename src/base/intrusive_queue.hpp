@@ -1,4 +1,4 @@
-// A queue that is linked through its elements and one pointer wide.
+// A queue linked through its elements; one pointer wide.
 #pragma once
 #include <utility>
 
@@ -10,7 +10,7 @@ class intrusive_queue {
   bool empty() const noexcept { return last_ == nullptr; }
 
   void push(Element& e) noexcept {
-    e.*next = last_ ? std::exchange(last_->*next, &e) : &e;  // the last one points to the first
+    e.*next = last_ ? std::exchange(last_->*next, &e) : &e;  // the last element points to the first
     last_ = &e;
   }
 
@@ -22,7 +22,7 @@ class intrusive_queue {
     return first;
   }
 
-  Element* take_all() noexcept {  // oldest first, ended by null
+  Element* take_all() noexcept {  // oldest first, terminated by null
     if (!last_) return nullptr;
     return std::exchange(std::exchange(last_, nullptr)->*next, nullptr);
   }

@@ -16,16 +16,16 @@ void to_standard_error(log_level level, std::string_view line, void*) {
   const iovec parts[] = {{prefix, sizeof prefix - 1},
                          {const_cast<char*>(line.data()), line.size()},
                          {newline, 1}};
-  if (::writev(STDERR_FILENO, parts, 3) < 0) return;  // nowhere left to say so
+  if (::writev(STDERR_FILENO, parts, 3) < 0) return;  // there is nowhere to report this failure
 }
 
 struct sink {
   log_hook hook = to_standard_error;
   void* context = nullptr;
-  const sink* before = nullptr;  // kept: a thread may be about to call it
+  const sink* before = nullptr;  // never freed: a thread may be about to call it
 };
 
-// No lock: a fork's child would inherit it taken.
+// No mutex: a fork's child could inherit it locked.
 constexpr sink first_sink;
 std::atomic<const sink*> current_sink{&first_sink};
 

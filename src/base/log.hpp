@@ -1,4 +1,4 @@
-// The library's own side of log.hpp.
+// The internal side of <holdfast/log.hpp>.
 #pragma once
 #include <holdfast/log.hpp>
 

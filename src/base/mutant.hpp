@@ -1,5 +1,5 @@
-// Planted faults. A build with HOLDFAST_MUTANTS has a switch for each rule of safety that breaks
-// it, and the test-suite must notice each; every other build has none of this.
+// Planted faults. A build with HOLDFAST_MUTANTS has one switch per rule of safety that breaks the
+// rule; the test suite must notice each. Every other build contains none of this.
 #pragma once
 #include <string_view>
 
@@ -13,7 +13,7 @@ enum class mutant : unsigned char {
 };
 
 #ifdef HOLDFAST_MUTANTS
-void plant(mutant) noexcept;  // one at a time; mutant::none takes it out again
+void plant(mutant) noexcept;  // one at a time; mutant::none removes it
 bool planted(mutant) noexcept;
 #else
 constexpr bool planted(mutant) noexcept { return false; }

@@ -16,7 +16,7 @@ thread_local wake_batch* gathers_here = nullptr;
 
 }  // namespace
 
-// Of a word of its own only the address is used: waking a stranger there is harmless.
+// Of an unshared word only the address is used: a spurious wake-up of another sleeper is harmless.
 void wake_target::wake() const noexcept {
   if (bit == 0) {
     ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
@@ -66,8 +66,8 @@ const loop_waker*& parker::driven_here() noexcept {
   return here;
 }
 
-// While it is ringing it must be found at its own word: there whoever rang looks for it, also when
-// it was appointed, and signalled, before it had come to park at the shared one.
+// In state waking the owner must sleep on its own word: the signalling thread wakes that one, also
+// when the owner was promoted and signalled before it came to park on the shared word.
 void parker::park(const wake_target& shared) noexcept {
   const auto word = [this] {
     return berth_.bit ? berth_.word->load(std::memory_order_acquire) : is_parked;

@@ -1,11 +1,11 @@
-// Where one thread sleeps until another has its answer.
+// Where a thread sleeps until another thread signals that its answer is there.
 #pragma once
 #include <atomic>
 #include <iterator>
 
 namespace holdfast::core {
 
-// Gets a thread that drives out of what it waits in.
+// Interrupts a thread that waits in an event loop.
 class loop_waker {
  public:
   virtual void wake() noexcept = 0;  // from any thread
@@ -14,16 +14,16 @@ class loop_waker {
   ~loop_waker() = default;
 };
 
-// Where a sleeper is found: a futex word of its own, or one that it shares under a bit of its own.
-// A shared word lives as long as the process.
+// How a sleeping thread is woken: through a futex word of its own, or through its bit of a word
+// shared with others. A shared word lives as long as the process.
 struct wake_target {
   std::atomic<int>* word = nullptr;
   unsigned bit = 0;  // 0: the word is its own
 
-  void wake() const noexcept;  // whoever sleeps there; harmless when nobody does
+  void wake() const noexcept;  // wakes whoever sleeps there; harmless when nobody does
 };
 
-// What is to be done when its thread has told all events of a turn. Once for each time it is given.
+// Called once per then(), when the calling thread has dispatched the events of one loop round.
 class end_of_batch {
  public:
   virtual void batch_ended() noexcept = 0;
@@ -36,17 +36,18 @@ class end_of_batch {
   end_of_batch* next_ = nullptr;
 };
 
-// While it lives, its thread's signals wake nobody who has a shared berth; then all at once. One
-// system call wakes up to 32, and they do not push their waker from the processor one by one, which
-// costs a third of the rate where there is one.
+// While it lives, its thread's signals do not wake sleepers on shared words one by one; they are
+// woken together at its end. One system call wakes up to 32 threads, and they do not preempt the
+// waking thread one after the other, which on a single CPU costs a third of the throughput.
 class wake_batch {
  public:
-  explicit wake_batch(unsigned at_most) noexcept;  // so many, then the next ones
+  explicit wake_batch(unsigned at_most) noexcept;  // wakes after every `at_most` signals
   wake_batch(const wake_batch&) = delete;
   wake_batch& operator=(const wake_batch&) = delete;
   ~wake_batch();
   unsigned woken() const noexcept { return woken_; }
-  static void then(end_of_batch&) noexcept;  // at once when the thread gathers nothing
+  // calls batch_ended() at once when the thread has no batch
+  static void then(end_of_batch&) noexcept;
 
  private:
   friend class parker;
@@ -59,35 +60,39 @@ class wake_batch {
   wake_batch* const outer_;
 };
 
-// One use: one thread parks, one signals. The signal publishes what was written before it, and the
-// parker may be gone as soon as it is signalled. A futex without spinning: std::atomic::wait of
-// libstdc++ 12 yields up to eight times first, which costs a crowd of waiters a third of its rate.
+// For one use: one thread parks, one thread signals. The signal publishes what was written before
+// it, and the owner may destroy the parker as soon as it is signalled. A plain futex: the
+// std::atomic::wait of libstdc++ 12 yields up to eight times first, which costs many waiters a
+// third of their throughput.
 //
-// The thread that parks may drive instead: it waits in a loop of events, and a signal of another
-// thread rings the bell that gets it out.
+// The owner may drive an event loop instead of sleeping; a signal from another thread then wakes
+// the loop.
 //
-//   state   | park    | appoint | signal
-//   --------+---------+---------+----------------------------------------------------------------
-//   new     | parked  | driving | signalled
-//   parked  |         | driving | signalled, and the owner is woken
-//   driving |         |         | signalled from inside the loop; else ringing, the bell, signalled
-//   ringing | parked  |         |
+//   state     | park    | promote | signal
+//   ----------+---------+---------+-------------------------------------------------------------
+//   new       | parked  | driving | signalled
+//   parked    |         | driving | signalled; the owner is woken
+//   driving   |         | false   | inside the loop: signalled; else waking, then signalled
+//   waking    | parked  | false   | (in progress)
+//   signalled | returns | false   |
 //
-// A signal takes new and parked to signalled in one step. While it is ringing the parker is surely
+// new and parked become signalled in one step. While the state is waking the parker is still alive:
+// its owner returns only once it is signalled.
 // alive: its owner returns only when it is signalled.
 class parker {
  public:
-  void park(const wake_target& shared = {}) noexcept;  // until it is signalled, or appointed
+  void park(const wake_target& shared = {}) noexcept;  // until it is signalled or promoted
   void signal() noexcept;
   bool signalled() const noexcept { return state_.load(std::memory_order_acquire) == is_signalled; }
 
-  // Makes the owner drive: by the owner itself, or by another while the owner surely has not
-  // returned. False when it is signalled. Then another wakes it where it was found, which may come
-  // when the parker is gone.
+  // Makes the owner drive the loop. Called by the owner, or by another thread while the owner
+  // surely has not returned. False when it is signalled. After true, another thread must wake the
+  // owner at `found`; that wake-up may come after the parker is gone.
   bool promote(loop_waker&, wake_target* found = nullptr) noexcept;
   bool drives() const noexcept { return state_.load(std::memory_order_acquire) == is_driving; }
 
-  // The bell of the loop that the calling thread runs: signals from inside it need no ring.
+  // The waker of the loop that the calling thread runs: a signal from inside that loop need not
+  // wake it.
   static const loop_waker*& driven_here() noexcept;
 
  private:

@@ -1,15 +1,15 @@
-// A thread that takes none of the program's signals.
+// A thread that handles none of the program's signals.
 #pragma once
 #include <pthread.h>
 
 namespace holdfast::core {
 
-// Starts `run(context)` on a new thread with every signal blocked but those of a crash, and with
-// `name`, cut to the 15 bytes that Linux keeps. False when the system has no room for a thread.
+// Starts `run(context)` on a new thread with every signal blocked except those of a crash. `name`
+// is cut to the 15 bytes that Linux keeps. False when the system cannot start a thread.
 bool start_quiet_thread(pthread_t& out, const char* name, void* (*run)(void*),
                         void* context) noexcept;
 
-// Waits for a thread that has been told to end; when that is the calling one, lets it go instead.
+// Joins a thread that was asked to end; detaches it when it is the calling thread.
 void end_quiet_thread(pthread_t thread) noexcept;
 
 }  // namespace holdfast::core

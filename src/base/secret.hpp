@@ -1,4 +1,4 @@
-// The one way to a URL's password: for the transport that authenticates with it, and nobody else.
+// The only access to a URL's password: for the transport that authenticates with it.
 #pragma once
 #include <holdfast/url.hpp>
 

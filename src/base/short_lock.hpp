@@ -1,11 +1,11 @@
-// A lock that is held for a few instructions at a time.
+// A mutex for critical sections of a few instructions.
 #pragma once
 #include <atomic>
 
 namespace holdfast::core {
 
-// Lockable. Whoever finds it taken sleeps on a futex. A tenth of the size of std::mutex, of which a
-// client has one for each lock name in use, and inline. (Drepper, "Futexes Are Tricky", mutex 2.)
+// Lockable. A thread that finds it locked sleeps on a futex. A tenth of the size of std::mutex (a
+// client has one for each lock name in use), and inline. (Drepper, "Futexes Are Tricky", mutex 2.)
 class short_lock {
  public:
   void lock() noexcept {

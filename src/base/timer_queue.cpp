@@ -49,7 +49,7 @@ void timer_queue::on_alarm(time_point now) {
   }
 }
 
-// Fills due_; when nothing is due, sets the alarm for what comes next and answers false.
+// Fills due_. When nothing is due, sets the alarm for the next timer and returns false.
 bool timer_queue::take_due(time_point now) {
   constexpr std::size_t batch_max = 1024;
   const std::lock_guard guard(mutex_);

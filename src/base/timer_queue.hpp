@@ -13,8 +13,8 @@ namespace holdfast::core {
 
 class timer {
  public:
-  // Keeps the owner alive until fire() has returned; false when the owner is going. Called with the
-  // queue's lock held, once for every fire().
+  // Keeps the owner alive until fire() has returned; false when the owner is being destroyed.
+  // Called with the queue's mutex held, once before every fire().
   virtual bool pin() noexcept = 0;
   virtual void fire(time_point now) = 0;
 
@@ -28,18 +28,18 @@ class timer {
   std::uint32_t index_ = unarmed;
 };
 
-// A binary heap whose entries know their place. Safe from any thread; fire() is called with no lock
-// held, on the alarm's thread, and not again until the timer is armed anew.
+// A binary heap whose entries know their index. Safe from any thread; fire() is called with no
+// mutex held, on the alarm's thread, and not again until the timer is armed again.
 class timer_queue : private alarm_target {
  public:
   timer_queue(environment&, const char* thread_name);
-  virtual ~timer_queue() = default;  // the owner has called stop()
-  void stop() noexcept;  // waits for a batch that is under way; nothing fires afterwards
+  virtual ~timer_queue() = default;  // the owner has called stop() before
+  void stop() noexcept;              // waits for a batch in progress; no timer fires afterwards
 
-  // An earlier time that is set already stays. False: nothing would fire, because there is no room
-  // for the alarm's thread, and the timer is not armed.
+  // Keeps an earlier time that is already set. False: the timer is not armed, because the alarm's
+  // thread cannot be started and nothing would fire.
   bool arm_no_later(timer&, time_point at);
-  void disarm(timer&) noexcept;  // afterwards pin() is not called any more
+  void disarm(timer&) noexcept;  // afterwards pin() is not called
 
  protected:
   virtual void after_batch() {}  // all timers that were due have fired

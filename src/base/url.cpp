@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t url_bytes_max = 8192;
 
-// What is quoted in an error is never more than a scheme or the name of an option: an unencoded '/'
-// or '@' in a password puts pieces of it where hosts, ports and paths are expected.
+// An error quotes a scheme or an option's name and nothing else: an unencoded '/' or '@' in a
+// password puts pieces of the password where hosts, ports and paths are expected.
 [[noreturn]] void refuse(std::string why) { core::fail(errc::bad_url, "open", std::move(why)); }
 
 std::string decoded(std::string_view text, const char* part) {

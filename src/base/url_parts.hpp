@@ -1,4 +1,4 @@
-// What is behind a url.
+// The parts of a parsed url.
 #pragma once
 #include <holdfast/url.hpp>
 
@@ -27,7 +27,7 @@ struct url::parts {
 
 namespace holdfast::core {
 
-// The ways to give a password outside of user:password@. Each throws lock_error (bad_url).
+// Two ways to give a password other than user:password@. Each throws lock_error (bad_url).
 void read_password_file(const std::string& path, std::string& password);
 void read_password_variable(const std::string& name, std::string& password);
 

@@ -1,4 +1,4 @@
-// Callers who block until they are answered.
+// Callers that block until they are answered.
 #pragma once
 #include <utility>
 
@@ -20,9 +20,10 @@ struct blocked_confirmation final : confirmation {
   void complete() noexcept override { parker.signal(); }
 };
 
-// Until it is signalled. The caller's thread does the backend's work meanwhile, where it can: once
-// it awaits the store. A thread that was enlisted must come here even when it has its answer: it
-// may have been made the leader since.
+// Blocks until the follower's parker is signalled. Once the caller awaits the store, its thread
+// meanwhile drives the backend's I/O where it can. An enlisted thread must get here even when it
+// has its answer: it may have been promoted since, and would otherwise leave the loop without a
+// driver.
 inline void wait(follower& f, backend& store) noexcept {
   if (f.parker.signalled() && !f.is_enlisted.load(std::memory_order_relaxed)) return;
   if (caller_driver* const d = store.driver()) {
@@ -42,7 +43,7 @@ inline void wait(parker& p, backend& store) noexcept {
   }
 }
 
-// Asks a backend, and waits for its answer.
+// Sends a backend an admin query and waits for the answer.
 struct blocked_decision final : decision_handler {
   core::parker parker;
   bool yes = false;

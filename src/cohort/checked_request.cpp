@@ -20,8 +20,8 @@ bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcep
   return o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
 }
 
-// A ttl bounds how long a dead holder blocks the others; where locks end with their holder it is
-// kept by itself. Without renewal it also promises that a living holder's lock ends.
+// A ttl bounds how long a dead holder blocks the others; where a grant ends with its holder that
+// bound needs no ttl. Without renewal, a ttl also promises that a living holder's lock ends.
 core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules) {
   const bool runs_out = rules.can.life == core::bound_to::ttl;
   if (!runs_out && !is_renewed(o, rules))
@@ -81,7 +81,7 @@ core::failure checked_request::read(lock_mode mode, const acquire_options& o, wa
   request.total_permits = home.permits();
   renews = is_renewed(o, rules);
   if (o.max_hold.count() > 0 && o.max_hold < std::chrono::hours{24 * 365 * 100})
-    max_hold = o.max_hold;  // longer is no limit
+    max_hold = o.max_hold;  // a longer one is no limit
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What a caller asks of a lock, checked.
+// The arguments of an acquire, checked.
 #pragma once
 #include <holdfast/lockable.hpp>
 
@@ -7,16 +7,17 @@
 
 namespace holdfast::inline v0::detail {
 
-// Why no acquire of a lock (permits_in_all 0), or of a semaphore, can have these options.
+// Why no acquire of a lock (permits_in_all 0) or of a semaphore can have these options; code {}:
+// valid.
 core::failure options_fault(const acquire_options&, std::uint32_t permits_in_all,
                             const core::lock_rules&);
 
 struct checked_request {
-  core::acquire_request request;  // its note is the caller's
+  core::acquire_request request;  // its note belongs to the caller
   bool renews = true;
   core::duration max_hold = core::duration::max();
 
-  // What is wrong with the options for this lock; code {} when nothing is.
+  // What is wrong with the options for this lock; code {} when they are valid.
   core::failure read(lock_mode, const acquire_options&, wait_bound, local_lock&);
   void put_into(core::waiter& w) const noexcept {
     w.request = request;

@@ -1,4 +1,4 @@
-// A cohort's side of one claim.
+// The cohort's record of one claim: its state, its grant, and the verbs that are pending.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,21 +13,22 @@ class turn;
 
 namespace holdfast::core {
 
-//   state       | said last | next
-//   ------------+-----------+-------------------------------------------------------------------
-//   idle        | -         | asking (acquire)
-//   asking      | acquire   | held (granted), idle (refused), withdrawing (cancel)
-//   withdrawing | cancel    | idle (ended), held (granted: too late to withdraw)
-//   held        | renew,    | releasing (release)
-//               | downgrade,|
-//               | peek_line |
-//   releasing   | release   | idle (ended)
+//   state       | last verb  | next
+//   ------------+------------+------------------------------------------------------------------
+//   idle        | -          | asking (acquire)
+//   asking      | acquire    | held (on_granted), idle (on_refused), withdrawing (cancel)
+//   withdrawing | cancel     | idle (on_ended or on_refused), held (on_granted: too late)
+//   held        | renew,     | releasing (release)
+//               | downgrade, |
+//               | peek_line  |
+//   releasing   | release    | idle (on_ended)
 //
-// Verbs are noted in `todo` under the slot's lock and said by the slot without it, each once, in
-// the order acquire, cancel, downgrade, peek_line, renew, release.
+// The cohort records verbs in `pending_verbs` under the local lock's mutex; the local lock runs
+// them without it, each at most once, in the order acquire, cancel, downgrade, peek_line, then
+// renew or release. A release makes peek_line and renew superfluous.
 struct claim_record final : claim_sink {
   using short_time = std::chrono::duration<std::uint32_t, std::micro>;
-  struct rare_details {  // of an acquire
+  struct rare_details {  // rare arguments of an acquire
     std::string note;
     lock_group group;
   };
@@ -52,39 +53,40 @@ struct claim_record final : claim_sink {
 
   detail::local_lock& home;
   std::unique_ptr<core::claim> claim;
-  std::unique_ptr<const rare_details> extra;  // null: nothing of it
-  duration ttl{};                             // to acquire or to renew with
-  std::uint32_t ticket = 0;                   // of the last renewal to say
-  std::uint32_t permits = 1;                  // of what it asks for, or holds
+  std::unique_ptr<const rare_details> extra;  // null: none of them is set
+  duration ttl{};                             // the ttl to acquire or to renew with
+  std::uint32_t ticket = 0;                   // of the last renewal
+  std::uint32_t permits = 1;                  // that the claim requests or holds
   lock_mode mode = lock_mode::exclusive;      // likewise
   state now = state::idle;
   unsigned char pending_verbs = 0;
   bool is_scheduled = false;
   bool one_attempt = false;
 
-  // While it holds a grant.
-  bool is_wanted = false;          // somebody else waits for it
-  bool line_unseen = false;        // or may wait: asked before it is kept for long
-  bool shown = false;              // it was renewed
-  bool is_lost = false;            // nothing may start under it any more
-  bool is_fresh = false;           // renewed for who starts now: what is left has to do
-  bool waits_for_renewal = false;  // before the next turn may start
-  lock_mode mode_inside = lock_mode::exclusive;  // as what those who are inside hold it
-  std::uint16_t turns = 0;                       // started under it
-  std::uint16_t places = 0;        // of them with a token of their own: a group of readers is one
-  short_time provisional_rest{};   // of a grant handed over, until it is renewed: what is left
-  std::uint32_t shortened_by = 0;  // its ticket; answers to earlier ones lengthen nothing
+  // While a grant is held.
+  bool is_wanted = false;    // another client waits for the lock
+  bool line_unseen = false;  // one may wait unseen: peek_line before the grant is kept for long
+  bool shown = false;        // it was renewed once
+  bool is_lost = false;      // no turn may start under it any more
+  bool is_fresh = false;     // renewed for the turn that starts now: no second renewal first
+  bool waits_for_renewal = false;                // no turn starts before the renewal is confirmed
+  lock_mode mode_inside = lock_mode::exclusive;  // the mode of the turns inside
+  std::uint16_t turns = 0;                       // turns started under it
+  std::uint16_t places = 0;       // turns with a token of their own: a group of readers counts once
+  short_time provisional_rest{};  // of a provisional grant, until its first renewal: the time left
+  std::uint32_t shortened_by = 0;  // the ticket that shortened it; earlier replies extend nothing
   std::int64_t number = 0;
   time_point deadline = never;
   time_point renew_at = never;
-  // When the turns' budget of time is spent; nobody inside: when its lingering ends. Asking: when
-  // it began to, if that is known.
+  // Held: when the turns' time budget is spent, or, with no turn inside, when lingering ends.
+  // Asking: when the request was made, if known.
   time_point turns_end = never;
-  detail::turn* inside_first = nullptr;  // those who hold it and have not left
+  detail::turn* inside_first = nullptr;  // the turns that hold it and have not ended
 
-  claim_record* next = nullptr;  // releasing: asks in the same write. Held: the cohort's list
-  claim_record* next_scheduled = nullptr;  // the slot's list of those with something to say
-  std::unique_ptr<claim_record> other;     // the cohort's list of conversations
+  // releasing: the claim that acquires in the same write. Held: the cohort's list
+  claim_record* next = nullptr;
+  claim_record* next_scheduled = nullptr;  // the cohort's list of records with pending verbs
+  std::unique_ptr<claim_record> other;     // the cohort's list of all its records
 
   bool is_leased() const noexcept { return deadline != never; }
   bool lingers() const noexcept {

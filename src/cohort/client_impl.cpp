@@ -43,7 +43,7 @@ std::unique_ptr<core::backend> open_store(const url& where, const open_options& 
 
 struct client_impl::ending {
   void operator()(client_impl* c) const noexcept {
-    if (!c->is_of_this_process()) return;  // its threads and locks are the parent's: left alone
+    if (!c->is_of_this_process()) return;  // its threads and mutexes belong to the parent
     c->close();
     delete c;
   }
@@ -71,7 +71,7 @@ client_impl::client_impl(const url& where, const open_options& how, core::enviro
 client_impl::~client_impl() {
   timers_.stop();
   notices_.reset();
-  const std::lock_guard guard(local_locks_mutex_);  // the last slot may just have been retired
+  const std::lock_guard guard(local_locks_mutex_);  // the last local lock may just be retiring
   for (local_lock* const s : local_locks_) delete s;
 }
 
@@ -112,13 +112,13 @@ void client_impl::keep() {
 }
 
 void client_impl::unkeep() noexcept {
-  std::shared_ptr<client_impl> let_go;  // after the guard: it may be the last reference
+  std::shared_ptr<client_impl> let_go;  // destroyed after the guard: it may be the last reference
   const std::lock_guard guard(keep_mutex_);
   if (--keepers_ == 0) let_go = std::move(self_);
 }
 
-// A second closer waits for the first, so that both report what was left behind. Only what the
-// first one calls while it closes (a log function) comes back at once.
+// A second caller waits for the first, so that both report what was left behind. A nested call from
+// inside close(), such as from a log hook, returns at once: waiting would deadlock.
 bool client_impl::close() noexcept {
   if (closer_ == std::this_thread::get_id()) return !left_behind_;
   const std::lock_guard guard(closing_);
@@ -147,7 +147,7 @@ void client_impl::close_all() noexcept {
     local_lock::lock l(s->mutex_);
     s->run_effects(l, 0);
   }
-  // A release whose outcome was unknown when it was reported may have been settled since.
+  // A release reported as outcome_unknown may have been settled since.
   if (is_clean && !core::planted(core::mutant::settled_outcome_kept)) left_behind_ = false;
 }
 
@@ -157,7 +157,8 @@ void client_impl::report(const std::string& lock, const core::failure& why) noex
   core::log(log_level::warning, report.what());
 }
 
-// Without a thread the process goes on: held() is exact, and the next notice takes these along.
+// When no thread can be started the process goes on: held() is exact, and the next notification
+// delivers these too.
 void client_impl::notify(std::vector<std::stop_source> sources) noexcept try {
   const std::lock_guard guard(notices_mutex_);
   untold_.insert(untold_.end(), sources.begin(), sources.end());

@@ -1,4 +1,4 @@
-// What the copies of a client share: the backend, the slots, the timers, the notices.
+// The state that copies of a client share: backend, local locks, timers, notices.
 #pragma once
 #include <holdfast/client.hpp>
 
@@ -22,29 +22,29 @@ namespace holdfast::inline v0::detail {
 
 class client_impl final : public std::enable_shared_from_this<client_impl> {
  public:
-  // Throws lock_error. The last reference closes it.
+  // Throws lock_error. Destroying the last reference closes the client.
   static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&,
                                            std::stop_token);
 
-  // The slot of that name, made when there is none, with a user more: of the lock, or of the
-  // semaphore of so many permits; which of them are meant is the store's to compare. Throws
-  // bad_name, forked.
+  // The local lock of that name, made when there is none, with one more user. `permits` 0: a lock;
+  // else a semaphore of that size. A name used as both gives two local locks; the store compares
+  // them. Throws lock_error: bad_name, forked.
   local_lock& local_lock_for(std::string_view name, std::uint32_t permits = 0);
-  void retire(local_lock&) noexcept;  // takes it out and ends it, if it is still unused
+  void retire(local_lock&) noexcept;  // removes and deletes it if it is still unused
 
-  // A slot with users keeps its client alive.
+  // A local lock with users keeps its client alive.
   void keep();
   void unkeep() noexcept;
 
   bool close() noexcept;
-  void report(const std::string& lock, const core::failure&) noexcept;  // a claim's bad end
+  void report(const std::string& lock, const core::failure&) noexcept;  // logs how a claim ended
   void notify(std::vector<std::stop_source>) noexcept;
 
   core::timer_queue& timers() noexcept { return timers_; }
   core::environment& env() noexcept { return env_; }
   core::backend& store() noexcept { return *store_; }
   const core::lock_rules& rules() const noexcept { return rules_; }
-  // Where its store is: its URL without the options.
+  // The URL without its options: identifies the store.
   std::string_view place() const noexcept {
     return std::string_view(text_).substr(0, text_.find('?'));
   }
@@ -95,21 +95,21 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   const std::string text_;
   const unsigned generation_ = core::fork_generation();
   core::lock_rules rules_;
-  std::unique_ptr<core::counters> counts_;  // null: nothing is counted
+  std::unique_ptr<core::counters> counts_;  // null: metrics are off
   std::unique_ptr<core::backend> store_;
-  fork_handler on_fork_{*store_};  // while there is a store
+  fork_handler on_fork_{*store_};  // while the store exists
   flushing_timers timers_;
   std::mutex notices_mutex_;
   std::unique_ptr<core::worker> notices_;  // made with the first notice
-  std::vector<std::stop_source> untold_;   // for want of a thread
-  std::mutex local_locks_mutex_;           // taken before the lock of a slot
+  std::vector<std::stop_source> untold_;   // not delivered because no thread could be started
+  std::mutex local_locks_mutex_;           // locked before a local lock's mutex
   std::unordered_set<local_lock*, by_name, by_name> local_locks_;  // owned
   std::mutex keep_mutex_;
   std::size_t keepers_ = 0;
-  std::shared_ptr<client_impl> self_;  // while there are keepers
+  std::shared_ptr<client_impl> self_;  // set while there are keepers
   std::atomic<bool> closed_{false};
-  std::atomic<std::thread::id> closer_{};  // while it closes
-  std::mutex closing_;                     // held by the closer
+  std::atomic<std::thread::id> closer_{};  // the thread that is closing
+  std::mutex closing_;                     // locked by the closing thread
   std::atomic<bool> left_behind_{false};
 };
 

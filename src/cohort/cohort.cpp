@@ -1,4 +1,4 @@
-// What callers want of a cohort.
+// The cohort's side towards its callers.
 #include "cohort/cohort.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void cohort::enter(waiter& w, time_point now) {
   w.asked = now;
   w.is_known_to_await = false;
   if (closed_) return answer(w, {errc::closed, "the client was closed"});
-  if (w.until <= now) {  // as std::timed_mutex: however little time there is, one attempt is made
+  if (w.until <= now) {  // as std::timed_mutex: one attempt is made even when the time is over
     w.request.one_attempt = true;
     w.until = never;
   }
@@ -37,8 +37,9 @@ void cohort::enter(waiter& w, time_point now) {
   if (claim_record* const c = request_if_wanted()) c->turns_end = now;
 }
 
-// Whether nobody of this client is before it. Who asks together with others must ask itself: a
-// grant that others leave behind would be taken without the store's hearing of it.
+// Whether no caller of this client is before it. A member of a lock group must always request
+// itself: with a grant that another turn left behind, the store would not know of the group's
+// request and could not grant the group in one step.
 bool cohort::is_free_for(const waiter& w) const noexcept {
   if (w.request.group) return is_idle();
   if (first_ || (requesting_ && requesting_->now == claim_record::state::asking)) return false;
@@ -73,7 +74,8 @@ void cohort::end_wait(waiter& w, failure why, time_point now) {
   if (!held_->waits_for_renewal) grant_turns(*held_, now);
 }
 
-// What somebody is told whose time is over: that the lock is busy only where that is known.
+// The answer to a wait that failed: timed_out only where the lock is known to be busy, so that an
+// outage is never reported as a held lock.
 failure cohort::in_vain(errc why) const {
   const bool may_be_busy = is_held_here() || !rules_.store || !rules_.store->is_out();
   if (why != errc::timed_out || may_be_busy || planted(mutant::outage_told_as_busy))
@@ -99,15 +101,15 @@ void cohort::leave(turn& t, confirmation* report, time_point now) {
   if (rules_.counts) count_hold(t, now);
   answer_watches(t, errc::not_held);
   spare_turn_.reset(&t);
-  if (!of) {  // the client was closed: its claim has been given back
+  if (!of) {  // the client was closed: its claim has been released
     if (report) answer(*report, {errc::closed, "the client was closed"});
     return;
   }
-  if (of->inside_first) {  // other readers
+  if (of->inside_first) {  // other readers hold the grant
     if (report) answer(*report);
     return;
   }
-  if (!is_held(*of)) {  // lost, and others were admitted since
+  if (!is_held(*of)) {  // lost, and another turn was admitted since
     of->now = claim_record::state::releasing;
     schedule(*of, claim_record::release);
     if (report) await(*report, *of, 0);
@@ -130,8 +132,8 @@ void cohort::leave(turn& t, confirmation* report, time_point now) {
   release_and_request(*of);
 }
 
-// Before the grant is kept for others of this client: until somebody waits at the store, they may
-// keep it for long.
+// Called before the grant is kept for further turns of this client: they may keep it until the
+// store reports that another client waits.
 void cohort::peek_line(claim_record& c) noexcept {
   c.line_unseen = planted(mutant::taken_line_not_peeked);
   if (!c.line_unseen && !c.is_wanted) schedule(c, claim_record::peek_line);
@@ -143,7 +145,7 @@ bool cohort::may_linger(const claim_record& c, time_point now) const noexcept {
   return !c.is_leased() || linger_end(c) > now;
 }
 
-// A grant that is about to run out is given back before it does.
+// A lingering grant is released shortly before it would expire.
 time_point cohort::linger_end(const claim_record& c) noexcept {
   return c.is_leased() ? c.deadline - c.ttl / 8 : never;
 }
@@ -151,7 +153,7 @@ time_point cohort::linger_end(const claim_record& c) noexcept {
 void cohort::extend(turn& t, duration ttl, confirmation& i, time_point now) {
   if (const auto code = t.status()) return answer(i, {code, {}});
   claim_record& c = *t.of;
-  if (!c.is_leased()) {  // it does not run out: longer than any ttl
+  if (!c.is_leased()) {  // a grant without a deadline: longer than any ttl
     if (!rules_.options.strict) return answer(i, {});
     return answer(i, {errc::unsupported, "its locks have no ttl to extend; leave out ?strict=1"});
   }
@@ -178,8 +180,9 @@ failure cohort::downgrade(turn& t, time_point now) {
   if (!t.renews && c.is_leased())
     t.more().own_end = c.provisional_rest.count() > 0 ? now + worth(t.ttl)
                                                       : t.deadline.load(std::memory_order_relaxed);
-  // Readers of other processes would carry the grant's first token, which is older than this one's
-  // when the grant was handed on: then it stays this client's until its readers have left.
+  // Readers of other processes carry the grant's first token. When the grant has had several turns,
+  // that one is older than this turn's token, and a guard would refuse the other readers. Then the
+  // grant stays exclusive at the store until this client's readers have left.
   if (rules_.can.downgrade && c.places == 1) {
     c.mode = lock_mode::shared;
     schedule(c, claim_record::downgrade);

@@ -1,36 +1,42 @@
-// The threads of one client that want the same lock: at most one claim of theirs waits at the
-// backend, one grant is held, and it is passed round. (Lock cohorting: Dice, Marathe, Shavit, "Lock
-// Cohorting: A General Technique for Designing NUMA Locks", PPoPP 2012.)
+// The threads of one client that want the same lock: at most one of their claims waits at the
+// backend, one grant is held and passed from thread to thread. (Lock cohorting: Dice, Marathe,
+// Shavit, "Lock Cohorting: A General Technique for Designing NUMA Locks", PPoPP 2012.)
 //
-// A passive state machine: every member is called with the slot's lock held and does no I/O, reads
-// no clock and calls nobody. What is to be done is left in three lists that the slot empties: verbs
-// to say (todo), calls to complete (answered), notices to give (notices).
+// A passive state machine: every member function is called with the local lock's mutex held, does
+// no I/O, reads no clock and calls nobody. Its effects are left in three lists that the local lock
+// empties: claim records with pending verbs (scheduled_), calls to complete (answered_), and
+// notices_.
 //
-//   asking | held      | inside  | event                    | then
-//   -------+-----------+---------+--------------------------+------------------------------------
-//   no     | no        | -       | enter                    | acquire, as the first in line wants
-//   yes    | no        | -       | granted                  | those first in line who may hold it
-//          |           |         |                          | together get a turn: one, or readers
-//   yes    | no        | -       | refused                  | all that wait are told; one-attempt
-//          |           |         |                          | callers alone when it was only busy,
-//          |           |         |                          | or when one attempt met an outage
-//   yes    | no        | -       | the last waiter leaves   | cancel
-//   no     | yes       | readers | a reader enters, nobody  | gets a turn, unless somebody else
-//          |           |         | in line                  | waits: then the door is shut
-//   no     | yes       | some    | leave, others inside     | nothing
-//   no     | yes       | none    | leave, nobody in line    | release, or linger
-//   no     | yes       | none    | leave, budget spent and  | release, and the next claim asks in
-//          |           |         | somebody else waits, or  | the same write
-//          |           |         | a share and a writer     |
-//   no     | yes       | none    | leave, else              | next in line gets a turn, after a
-//          |           |         |                          | renewal when the grant is too short
-//   no     | yes       | some    | the deadline, or lost    | they are lost and stay inside
-//   no     | lost      | none    | leave                    | release, and ask anew
-//   no     | lingering | none    | enter                    | as after leave; else its time is up,
-//          |           |         |                          | or somebody else waits: release
+//   requesting | grant     | turns   | event                    | effect
+//   -----------+-----------+---------+--------------------------+---------------------------------
+//   no         | none      | -       | enter                    | acquire, for the first waiter
+//   yes        | none      | -       | granted                  | the first waiter gets a turn, or
+//              |           |         |                          | all readers at the front
+//   yes        | none      | -       | refused                  | all waiters are answered; only
+//              |           |         |                          | one-attempt callers when it was
+//              |           |         |                          | busy, or one attempt in an outage
+//   yes        | none      | -       | the first waiter leaves, | cancel
+//              |           |         | no next one can use the  |
+//              |           |         | request                  |
+//   no         | held      | readers | a reader enters, nobody  | it gets a turn, unless another
+//              |           |         | is queued                | client waits (admission closed)
+//   no         | held      | some    | leave, others inside     | none
+//   no         | held      | none    | leave, nobody is queued  | release, or linger
+//   no         | held      | none    | leave, budget spent and  | release; the next claim acquires
+//              |           |         | another client waits, or | in the same write
+//              |           |         | a share and a writer     |
+//   no         | held      | none    | leave, else              | the next waiter gets a turn,
+//              |           |         |                          | after a renewal if the lease is
+//              |           |         |                          | too short
+//   no         | held      | some    | deadline, or on_lost     | the turns are lost, and remain
+//              |           |         |                          | until their holders leave
+//   no         | lost      | none    | leave                    | release, and acquire again for
+//              |           |         |                          | the first waiter
+//   no         | lingering | none    | enter                    | as after leave
+//   no         | lingering | none    | time over, or wanted     | release
 //
-// Of a semaphore each holder has a grant of its own, and one claim asks while others hold. A grant
-// is one conversation with the store; an exclusive one may be shared by readers of this process.
+// In a semaphore each holder has a grant of its own, and one claim may be requesting while others
+// hold. A grant belongs to one claim; readers of this process may share an exclusive one.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -48,15 +54,15 @@
 namespace holdfast::core {
 
 inline constexpr std::int64_t turns_per_grant = 1024;  // a token is number * 1024 + turn
-inline constexpr duration polled_every = std::chrono::milliseconds{1};  // while it lingers
+inline constexpr duration polled_every = std::chrono::milliseconds{1};  // while lingering
 
-struct lock_rules {  // of a client, for all its cohorts
+struct lock_rules {  // common to all cohorts of a client
   client_options options;
   capabilities can;
   backend* store = nullptr;
   environment* env = nullptr;
-  counters* counts = nullptr;  // null: nothing is counted
-  std::uint32_t phase = 0;     // drawn once, so that clients do not renew all at the same time
+  counters* counts = nullptr;  // null: metrics are off
+  std::uint32_t phase = 0;  // random per client, so that clients do not all renew at the same time
 };
 
 class cohort {
@@ -64,33 +70,33 @@ class cohort {
   cohort(detail::local_lock& home, const lock_rules& rules) noexcept
       : rules_(rules), first_record_(home) {}
 
-  // Callers. The clock matters to enter() only when there is a turn already, or a bound.
+  // For callers. enter() needs the clock only when the cohort is not idle, or the wait is bounded.
   void enter(waiter&, time_point now);
-  // Whose turn hangs on an answer of the store, or on a grant by push: the first in line while a
-  // claim asks. All others wait for threads of this client. Null: nobody's.
+  // The waiter whose turn depends on a reply of the store or a grant by push: the first one while a
+  // claim is requesting. All others wait for threads of this client. Null: none.
   waiter* awaits_store() const noexcept { return requesting_ ? first_ : nullptr; }
   bool is_idle() const noexcept { return !requesting_ && !held_ && !first_; }
   void withdraw(waiter&, errc why, time_point now);  // does nothing when it has been answered
-  // Answers whoever has a bound; the others go on waiting.
+  // Answers the waiters with a time bound; the others keep waiting.
   void refuse_timed_waits(const failure&, time_point now);
   void leave(detail::turn&, confirmation* report, time_point now);  // ends the turn
   void extend(detail::turn&, duration ttl, confirmation&, time_point now);
   failure downgrade(detail::turn&, time_point now);
   void watch(detail::turn&, loss_watch&);
   void end_watch(loss_watch&);  // does nothing when it has been answered
-  void close();                 // every wait ends, every lease is lost; claims are given back
+  void close();                 // ends every wait, marks every lease closed, releases all claims
 
-  // Whether leave() reads the clock; whether the store is to be asked first if others wait.
+  // Whether leave() needs the clock; whether others_wait() must be called before it.
   bool needs_clock(const detail::turn& t) const noexcept {
     const bool polls = t.is_share && rules_.can.wanted == wanted_by::poll;
     return first_ || polls || rules_.options.linger > duration::zero() || rules_.counts;
   }
   bool should_poll(const detail::turn&, time_point now) const noexcept;
   void polled(claim_record&, bool others_wait, time_point now);
-  // A lingering grant of a store that tells of nobody who waits: to be polled, else null.
+  // A lingering grant whose store does not report waiters: must be polled. Null: none.
   claim_record* lingering_unseen() const noexcept;
 
-  // The backend, through a conversation.
+  // Events of the backend, through a claim record.
   void on_granted(claim_record&, const grant&);
   void on_refused(claim_record&, const failure&);
   void on_extended(claim_record&, time_point deadline, std::uint32_t ticket, time_point now);
@@ -98,24 +104,25 @@ class cohort {
   void on_wanted(claim_record&);
   void on_ended(claim_record&, const failure&);
 
-  // Time. tick() does what is due; next_tick() tells when it must be called again.
+  // tick() does what is due at `now`; next_tick() returns when to call it next.
   void tick(time_point now);
   time_point next_tick() const noexcept;
 
-  claim_record* take_scheduled() noexcept;  // unlinked one by one; its `todo` says what
+  claim_record* take_scheduled() noexcept;  // removes one; its pending_verbs are to be run
   completion* take_answered() noexcept;     // the whole list
   struct notices {
     std::vector<std::stop_source> sources;
-    std::vector<detail::turn::fate> fates;  // for the log: `held` is a doubt
+    std::vector<detail::turn::fate> fates;  // for the log; `held` stands for a doubt
   };
   bool has_notices() const noexcept { return notices_ != nullptr; }
   std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
-  bool busy() const noexcept { return busy_ > 0; }  // has claims that are not idle
+  bool busy() const noexcept { return busy_ > 0; }  // some claim is not idle
   bool has_scheduled() const noexcept { return !scheduled_.empty(); }
-  bool clock_matters() const noexcept;  // to on_granted(), where the grant has no deadline
+  // whether on_granted needs the clock for a grant without a deadline
+  bool clock_matters() const noexcept;
 
  private:
-  void answer(completion&) noexcept;  // that it went well
+  void answer(completion&) noexcept;  // without a failure
   void answer(completion&, failure);
   void answer(waiter&, failure);
   void end_wait(waiter&, failure, time_point now);
@@ -126,7 +133,7 @@ class cohort {
   void answer(confirmation&, failure);
   void await(confirmation&, const claim_record& about, std::uint32_t ticket) noexcept;
   void answer_renewals(const claim_record&, std::uint32_t up_to_ticket, const failure&);
-  bool answer_releases(const claim_record&, const failure&);  // false: nobody asked
+  bool answer_releases(const claim_record&, const failure&);  // false: no caller awaited it
   void answer_overdue(time_point now);
   void answer_watches(detail::turn&, std::error_code);
   template <class Which>
@@ -190,19 +197,19 @@ class cohort {
 
   const lock_rules& rules_;
 
-  waiter* first_ = nullptr;  // the line: first in, first served
+  waiter* first_ = nullptr;  // the queue of waiters: first in, first served
   waiter* last_ = nullptr;
   confirmation* confirmations_ = nullptr;
   intrusive_queue<completion, &completion::next_answered> answered_;
   intrusive_queue<claim_record, &claim_record::next_scheduled> scheduled_;
   std::unique_ptr<notices> notices_;
-  claim_record first_record_;  // the first of its list
+  claim_record first_record_;  // first of the list of records
 
   claim_record* requesting_ = nullptr;  // asking or withdrawing
-  claim_record* held_ = nullptr;        // the grants; of a lock one at most
+  claim_record* held_ = nullptr;        // the grants; of a lock at most one
   std::unique_ptr<detail::turn> spare_turn_;
-  time_point earliest_until_ = never;  // of the callers: never too late, perhaps too early
-  time_point hurry_at_ = never;        // shortly before the first of these
+  time_point earliest_until_ = never;  // of all callers: never too late, perhaps too early
+  time_point hurry_at_ = never;        // shortly before the first bounded wait ends
   std::uint16_t busy_ = 0;
   bool closed_ = false;
 };

@@ -1,4 +1,4 @@
-// What of a cohort is counted, where its client counts.
+// The cohort's metrics, where its client counts.
 #include <utility>
 
 #include "base/mutant.hpp"
@@ -12,7 +12,7 @@ void cohort::count(counters::counter which) const noexcept {
   if (rules_.counts) rules_.counts->count(which);
 }
 
-// Before c lets it in.
+// Called before t joins the turns of c.
 void cohort::count_turn(const claim_record& c, const waiter& w, turn& t, time_point now) const {
   rules_.counts->waited(w.request.mode, w.asked == time_point{} ? duration::zero() : now - w.asked);
   if (c.inside_first) rules_.counts->count(counters::shares_joined);
@@ -21,7 +21,7 @@ void cohort::count_turn(const claim_record& c, const waiter& w, turn& t, time_po
   more.mode = w.request.mode;
 }
 
-// A lease that had run out when its holder left was lost, even if nobody had looked yet.
+// A lease that expired before its holder left counts as lost, even if tick() had not run yet.
 void cohort::count_hold(turn& t, time_point now) const {
   rules_.counts->held(t.more().mode, now - t.more().began);
   if (!t.is_held_by_word() || t.deadline.load(std::memory_order_relaxed) > now) return;
@@ -29,8 +29,8 @@ void cohort::count_hold(turn& t, time_point now) const {
   if (!t.doubted) rules_.counts->count(counters::doubts);
 }
 
-// Before the answer changes c. Of a renewal that nothing had planned, or that was asked for early,
-// only the confirmation counts.
+// Called before the reply changes c. A renewal that was not planned, or was requested early, counts
+// as a confirmation only, without a lag.
 void cohort::count_renewal(const claim_record& c, std::uint32_t ticket, time_point now) const {
   if (!rules_.counts) return;
   rules_.counts->count(counters::renewals_confirmed);

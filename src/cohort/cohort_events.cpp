@@ -1,4 +1,4 @@
-// A cohort's answers to its backend.
+// The cohort's side towards its backend.
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +28,7 @@ void cohort::on_granted(claim_record& c, const grant& g) {
     c.provisional_rest = std::chrono::floor<claim_record::short_time>(
         std::min<duration>((g.deadline - g.seen) / 16 * 15, std::chrono::hours{1}));
   c.turns_end = first_ != last_ ? saturating_add(g.seen, rules_.options.turn_time) : never;
-  if (c.is_leased() && c.deadline <= g.seen) {  // too late to be worth anything: it is given back
+  if (c.is_leased() && c.deadline <= g.seen) {  // the reply came too late to use: release it
     answer_line({errc::unavailable, "the answer took longer than the ttl; raise the ttl"}, true);
     return release_and_request(c);
   }
@@ -57,7 +57,7 @@ void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t tic
     c.is_lost = false;
     c.inside_first->now = turn::fate::held;
   } else {
-    tick_grant(c, now);  // what has run out by now stays lost
+    tick_grant(c, now);  // what has expired by now stays lost
     if (!is_held(c) || c.is_lost) return;
   }
   count_renewal(c, ticket, now);

@@ -1,4 +1,4 @@
-// The cohort's lists: its line, its conversations, and what it leaves for the slot to do.
+// The cohort's lists: its queue of waiters, its claim records, and its pending effects.
 #include <algorithm>
 #include <utility>
 
@@ -14,8 +14,8 @@ void cohort::push(waiter& w) noexcept {
   last_ = &w;
 }
 
-// The first one's `before` means nothing: the one behind it is not written to when it leaves, for
-// where thousands are in line that one's stack is in no cache.
+// The first waiter's `before` is not maintained: writing to the second waiter whenever the first
+// one leaves would touch its stack, which with thousands of waiters is in no cache.
 void cohort::unlink(waiter& w) noexcept {
   waiter* const before = &w == first_ ? nullptr : w.before;
   (before ? before->after : first_) = w.after;

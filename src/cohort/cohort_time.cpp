@@ -1,4 +1,4 @@
-// A cohort and the clock: what is renewed, doubted, lost, and when that is looked at next.
+// The cohort's deadlines: renewals, doubts, losses, time-outs, and the next tick.
 #include <algorithm>
 #include <utility>
 
@@ -30,8 +30,8 @@ void cohort::tick(time_point now) {
   answer_overdue(now);
 }
 
-// Early enough for a store to connect and to answer. Who waits for less than that is in a hurry
-// from the start.
+// Leaves the store time to connect and to answer. A wait that is shorter than that is urgent from
+// the start and plans nothing.
 void cohort::plan_hurry(const waiter& w, time_point now) noexcept {
   const time_point at = w.until - rules_.options.op_timeout / 8;
   if (rules_.store && at > now) hurry_at_ = std::min(hurry_at_, at);
@@ -91,18 +91,18 @@ time_point cohort::next_tick_of(const claim_record& c) const noexcept {
   return next;
 }
 
-// How long before the deadline a holder is told that it may lose the lock.
+// How long before its deadline a holder is notified that it may lose the lock.
 duration cohort::notice(const claim_record& c, const turn& t) const noexcept {
   if (c.provisional_rest.count() > 0) return c.provisional_rest / 2;
   return std::min(rules_.options.grace + t.ttl / 10, t.ttl / 2);
 }
 
-// How long a lock is held before the store learns who holds it.
+// How long a lock is held before the store learns its holder's name.
 constexpr duration shown_after = std::chrono::seconds{1};
 
-// Before a third of the ttl is gone, counted from the send that the deadline was counted from.
-// What was handed over for a short window is renewed early in it, but not at once: who lets go
-// within a sixteenth of the window spares the server the renewal.
+// Renews before a third of the ttl has passed, counted from the send that the deadline is counted
+// from. A provisional grant is renewed early in its window, but not at once: a holder that releases
+// within a sixteenth of the window saves the server the renewal.
 void cohort::plan_renewal(claim_record& c) noexcept { c.renew_at = renewal_due(c); }
 
 time_point cohort::renewal_due(const claim_record& c) const noexcept {
@@ -116,14 +116,14 @@ time_point cohort::renewal_due(const claim_record& c) const noexcept {
   return aligned(c, c.deadline - rest);
 }
 
-// At most a sixty-fourth of the ttl earlier: the renewals of a client come in batches, each one
-// wake-up and one write, and the batches of two clients do not coincide.
+// At most a sixty-fourth of the ttl earlier: renewals of one client share a wake-up and a write,
+// and those of two clients do not coincide.
 time_point cohort::aligned(const claim_record& c, time_point t) const noexcept {
   const duration step = c.ttl / 64;
   return t - (t.time_since_epoch() + duration(rules_.phase)) % step;
 }
 
-// So long the grant must run from now for all who hold it.
+// How long the grant must live from now for all turns that hold it.
 duration cohort::ttl_needed(const claim_record& c, time_point now) const noexcept {
   duration most{};
   for (const turn* t = c.inside_first; t; t = t->next_inside()) {
@@ -157,8 +157,8 @@ void cohort::renew(claim_record& c, duration ttl, time_point now) {
     c.renew_at = aligned(c, now + jittered(*rules_.env, ttl / 10, 0.2));
 }
 
-// A renewal that asks for less than what is left shortens the lease at the store, whether or not
-// its answer arrives: from the send on no more may be relied on.
+// A renewal for less than the time left shortens the lease at the store, whether or not its reply
+// arrives: if the old deadline were kept, held() could be true after the store has ended the lease.
 void cohort::shorten(claim_record& c, time_point end) noexcept {
   if (end >= c.deadline) return;
   c.deadline = end;
@@ -166,7 +166,7 @@ void cohort::shorten(claim_record& c, time_point end) noexcept {
   publish(c);
 }
 
-// To those who hold it, as far as their own limits go.
+// Passes the deadline to the turns that hold it, up to their own limits.
 void cohort::publish(claim_record& c) noexcept {
   for (turn* t = c.inside_first; t; t = t->next_inside())
     if (t->is_held_by_word())

@@ -1,4 +1,4 @@
-// Who may hold the lock next, and what ends it.
+// Which waiters get a turn, and how turns end.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace holdfast::core {
 
 using detail::turn;
 
-// Whether it may hold the grant beside those who are inside.
+// Whether the waiter may hold the grant beside the turns inside.
 bool cohort::has_room_for(const claim_record& c, const waiter& w) const noexcept {
   if (c.is_lost || c.waits_for_renewal || c.now != claim_record::state::held) return false;
   if (w.request.mode == lock_mode::permit)
@@ -24,15 +24,15 @@ bool cohort::has_room_for(const claim_record& c, const waiter& w) const noexcept
   return w.request.mode == lock_mode::shared && c.mode_inside == lock_mode::shared;
 }
 
-// Readers are let in beside readers until somebody else waits, at once where the store tells of it,
-// else when the budget is spent.
+// Readers join readers until another client waits: at once where the store pushes that, else when
+// the budget is spent. Otherwise a stream of readers would starve a writer.
 bool cohort::is_admission_closed(const claim_record& c, time_point now) const noexcept {
   if (!c.is_wanted) return false;
   return rules_.can.wanted == wanted_by::push || budget_is_spent(c, now);
 }
 
-// Whether readers may let others in without asking here: nobody is in line, and nobody waits at a
-// store that would tell. Where turns are counted each one is asked for.
+// Whether readers may join through common_share, without the cohort: nobody is queued, and nobody
+// waits at a store that would push it. With metrics each turn is counted, so none joins there.
 bool cohort::is_admitting(const claim_record& c) const noexcept {
   return rules_.can.wanted == wanted_by::push && !c.is_wanted && !first_ && !rules_.counts;
 }
@@ -53,22 +53,23 @@ bool cohort::is_spent(const claim_record& c, time_point now) const noexcept {
   return c.is_wanted && budget_is_spent(c, now) && !planted(mutant::wanted_ignored);
 }
 
-// Those first in line who may hold the grant get a turn: of readers all who came together, also
-// when nobody is let in after them. When there is nobody it is given back.
+// Gives the waiters at the front that may hold the grant a turn; of readers all that were queued
+// together, also when admission closes after them. With no turn inside, releases the grant.
 void cohort::grant_turns(claim_record& c, time_point now) {
   const bool opens = !c.inside_first;
   const auto is_open = [&] { return opens || !is_admission_closed(c, now); };
   while (first_ && !closed_ && has_room_for(c, *first_) && is_open() && start_turn(c, now)) {}
   if (c.waits_for_renewal) return;
   if (!c.inside_first) return release_and_request(c);
-  // The door was shut while a renewal was waited for: one attempt waits for nobody to leave.
+  // Admission closed while a renewal was awaited: one-attempt callers do not wait for a holder to
+  // leave.
   if (first_ && c.mode != lock_mode::permit) answer_line({errc::timed_out, {}}, true);
 }
 
 namespace {
 
-// Where thousands are in line, the stack of the next one has long left the cache when its turn
-// comes: the waiter and the frames around it are fetched while the one before it has its turn.
+// With thousands of waiters, the next one's stack has left the cache when its turn comes: the
+// waiter and the frames around it are prefetched while the one before it has its turn.
 void fetch_ahead(const waiter* next) noexcept {
   constexpr int line = 64, below = 8 * line, above = 10 * line;
   if (!next) return;
@@ -139,14 +140,15 @@ void cohort::remove_holder(claim_record& c, turn& t) noexcept {
   if (after) after->more().before = before;
 }
 
-// The grant is lost, with all who hold it.
+// The grant is lost for all turns that hold it.
 void cohort::lose(claim_record& c, turn::fate why) {
   c.is_lost = true;
   c.renew_at = never;
   for (turn* t = c.inside_first; t; t = t->next_inside())
     if (t->is_held_by_word()) lose(*t, why == turn::fate::ran_out ? t->fate_at_deadline() : why);
   answer_renewals(c, c.ticket, {errc::lost, {}});
-  answer_line({errc::timed_out, {}}, true);  // one attempt waits for nobody to leave
+  // one-attempt callers do not wait for a holder to leave
+  answer_line({errc::timed_out, {}}, true);
   if (planted(mutant::loss_releases_early)) {
     for (turn* t = c.inside_first; t; t = t->next_inside()) t->of = nullptr;
     c.inside_first = nullptr;
@@ -181,13 +183,13 @@ void cohort::tell(std::stop_source& source) {
   notices_of_now().sources.push_back(source);
 }
 
-// What asks for the first in line, when nothing that is held stands in the way.
+// Requests a grant for the first waiter, unless a grant that is held prevents it.
 claim_record* cohort::request_next() {
   if (held_ && first_->request.mode != lock_mode::permit) return nullptr;
   for (const claim_record* c = held_; c; c = c->next)
-    if (c->waits_for_renewal) return nullptr;  // it is about to serve the first in line
+    if (c->waits_for_renewal) return nullptr;  // it will serve the first waiter
   claim_record& c = idle_record();
-  c.pending_verbs = 0;  // a cancel that an answer has overtaken would withdraw the new claim
+  c.pending_verbs = 0;  // a stale cancel, overtaken by the answer, would withdraw the new claim
   c.now = claim_record::state::asking;
   c.turns_end = {};
   c.one_attempt = first_->request.one_attempt;
@@ -219,7 +221,8 @@ void cohort::release(claim_record& c) {
 
 void cohort::release_and_request(claim_record& c) {
   release(c);
-  // Who was granted it together with others, and could not begin, does not ask again alone.
+  // Waiters of a lock group that was granted but could not start their turns must not acquire
+  // alone.
   while (first_ && first_->request.group) {
     waiter& w = *first_;
     unlink(w);

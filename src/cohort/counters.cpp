@@ -11,8 +11,8 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-// Numbers for the threads of the process, of which two never have the same one at the same time.
-// What the last owner of a number wrote its next one sees.
+// Numbers for the threads of the process; two living threads never have the same one. The next
+// owner of a number sees what the last owner wrote.
 constexpr unsigned numbers = 64, no_number = numbers, not_asked = numbers + 1;
 constinit std::atomic<std::uint64_t> taken{0};
 constinit thread_local unsigned my_number = not_asked;
@@ -28,7 +28,7 @@ struct number_of_this_thread {
   }
   ~number_of_this_thread() {
     const unsigned mine = my_number;
-    my_number = no_number;  // what other destructors of this thread count is shared
+    my_number = no_number;  // later destructors of this thread count on the shared page
     if (mine < numbers) taken.fetch_and(~(std::uint64_t{1} << mine), std::memory_order_release);
   }
   number_of_this_thread(const number_of_this_thread&) = delete;

@@ -1,4 +1,4 @@
-// What one client counts. Off unless its URL says ?metrics=1.
+// The metrics of one client. Off unless its URL has ?metrics=1.
 #pragma once
 #include <holdfast/metrics.hpp>
 #include <holdfast/options.hpp>
@@ -13,8 +13,8 @@
 
 namespace holdfast::core {
 
-// Written by any thread without a lock, and read by any. Up to 64 threads of the process have a
-// page each to themselves, in which they count without a locked instruction; all others share one.
+// Written and read by any thread without a lock. Up to 64 threads of the process have a page of
+// their own each, on which they count without locked instructions; all others share one page.
 class counters {
  public:
   enum counter : unsigned {
@@ -40,11 +40,11 @@ class counters {
   counters& operator=(const counters&) = delete;
 
   void count(counter) noexcept;
-  void failed(std::error_code) noexcept;  // an acquire, a release or an extension
+  void failed(std::error_code) noexcept;  // of an acquire, a release or an extension
   void waited(lock_mode, duration) noexcept;
   void held(lock_mode, duration) noexcept;
   void lagged(duration) noexcept;
-  metrics read() const;  // without the backend
+  metrics read() const;  // without the backend's fields
 
  private:
   using number = std::atomic<std::uint64_t>;
@@ -58,7 +58,7 @@ class counters {
     std::array<histogram, lag + 1> histograms{};  // waits by mode, holds by mode, lag
     void add_to(metrics&) const noexcept;
   };
-  struct place {  // where the calling thread counts
+  struct place {  // the page on which the calling thread counts
     page& of;
     bool is_own;
     void add(number&, std::uint64_t) const noexcept;
@@ -68,7 +68,7 @@ class counters {
   place here() noexcept;
   void note(std::size_t histogram, duration) noexcept;
 
-  std::array<std::atomic<page*>, own_pages> own_{};  // made by the first count of their threads
+  std::array<std::atomic<page*>, own_pages> own_{};  // made at the first count of their thread
   page shared_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 void complete_all(core::completion* answered) noexcept {
   while (answered) {
     core::completion* const next =
-        answered->next_answered;  // read first: then the call may be gone
+        answered->next_answered;  // read first: complete() may destroy the call
     answered->complete();
     answered = next;
   }
@@ -27,8 +27,8 @@ void complete_all(core::completion* answered) noexcept {
 local_lock::local_lock(client_impl& c, std::string_view name, std::uint32_t permits)
     : permits_(permits), client_(c), name_(name), cohort_(*this, c.rules()) {}
 
-// Does what the cohort has asked for until nothing is left, then leaves. A thread that finds
-// another one speaking leaves its verbs to it.
+// Carries out the cohort's effects until none is left, then leaves. A thread that finds another one
+// running verbs leaves its verbs to that thread.
 void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
   bool has_timers = true;
   for (;;) {
@@ -39,7 +39,7 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
     const bool is_news = arm != core::never || cohort_.has_notices() || (attends_ && !c);
     if (!c && !is_news) return finish(l, users_to_drop, answered);
     if (c) is_running_verbs_ = true;
-    // First: after speaking it may be gone.
+    // Before the verbs: afterwards this object may be gone.
     if ((answered || is_news) && !tell(l, answered, arm)) has_timers = false;
     if (!c) continue;
     if (!run_pending(l, *c, users_to_drop)) return;
@@ -47,7 +47,7 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
   }
 }
 
-// False when a timer was to be armed and cannot be.
+// False when a timer had to be armed and could not be.
 bool local_lock::tell(lock& l, core::completion* answered, core::time_point arm) noexcept {
   const auto notices = cohort_.take_notices();
   core::caller_driver* const to_attend =
@@ -62,9 +62,9 @@ bool local_lock::tell(lock& l, core::completion* answered, core::time_point arm)
   return is_armed;
 }
 
-// Of all callers: one that came since relied on the timer that was about to be armed.
+// For all callers: one that came since relied on the timer that was about to be armed.
 void local_lock::refuse_timed_waits() noexcept {
-  armed_at_ = core::never;  // whoever comes next tries again
+  armed_at_ = core::never;  // the next caller tries again
   if (core::planted(core::mutant::wait_without_timer)) return;
   cohort_.refuse_timed_waits({errc::unavailable,
                               "no thread can be started to end the wait in time: raise the limit "
@@ -72,9 +72,9 @@ void local_lock::refuse_timed_waits() noexcept {
                              client_.env().now());
 }
 
-// Notifies the driver which caller awaits the store now. A blocked one may lead from here on: if it
-// has slept until now, whoever sends the claim's verb, or leaves the leadership, wakes it. For one
-// that does not block somebody else has to lead. `own`: its thread does so itself.
+// Tells the driver which caller awaits the store now. A blocked caller may lead from here on; if it
+// sleeps, the thread that sends the claim's verb or steps down as leader wakes it. For a caller
+// that does not block another thread must lead. `own`: this caller's thread does that itself.
 void local_lock::enlist(const core::waiter* own) noexcept {
   core::waiter* const w = cohort_.awaits_store();
   if (!w || std::exchange(w->is_known_to_await, true)) return;
@@ -97,9 +97,9 @@ void local_lock::finish(lock& l, unsigned users_to_drop, core::completion* answe
   if (lets_go) client.unkeep();
 }
 
-// A verb that a thread is saying. When the answer comes from inside the verb and leaves nothing to
-// do, what the speaker would do afterwards is done with the answer, under one lock: an uncontended
-// lock or unlock then takes the slot's lock twice, not three times.
+// A verb that a thread is running. When its answer comes from inside the verb and leaves nothing
+// else to do, the rest of run_effects() is done together with the answer, under one locking: an
+// uncontended lock or unlock then locks the local lock's mutex twice and not three times.
 struct local_lock::inline_answer {
   local_lock* where;
   unsigned users_to_drop;
@@ -120,8 +120,8 @@ void local_lock::take_inline_answer(unsigned& users_to_drop) noexcept {
   users_to_drop += s->users_to_drop;
 }
 
-// Says to c's claim what is due; the lock is let go meanwhile. False when the answer has done the
-// rest: then the slot may be gone.
+// Runs c's pending verbs with the mutex unlocked meanwhile. False when the answer has done the
+// rest: then this object may be gone.
 bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) noexcept {
   const unsigned verbs = std::exchange(c.pending_verbs, 0);
   inline_answer said{this, users_to_drop, false, inline_answer::innermost};
@@ -135,7 +135,7 @@ bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) n
     c.claim->release(nullptr);
   } else {
     const bool is_one_verb = (verbs & (verbs - 1)) == 0 && verbs != claim_record::release;
-    if (!is_one_verb) said.where = nullptr;  // more is said after an answer
+    if (!is_one_verb) said.where = nullptr;  // more verbs follow an answer
     run_verbs(l, c, verbs);
   }
   inline_answer::innermost = said.outer;
@@ -187,7 +187,7 @@ core::acquire_request local_lock::request_of(const claim_record& c) const noexce
   return a;
 }
 
-// When the client's timers must be told of an earlier time than they have, that time.
+// The time for which the client's timers must be armed earlier than they are; never: none.
 core::time_point local_lock::take_arm() noexcept {
   const core::time_point next = cohort_.next_tick();
   if (next >= armed_at_) return core::never;
@@ -210,7 +210,7 @@ void local_lock::fire(core::time_point now) {
   run_effects(l, 0);
 }
 
-// Nobody is inside who keeps the grant; it is not given back meanwhile because nobody else speaks.
+// No turn is inside; nobody else releases the grant meanwhile, because this thread runs the verbs.
 void local_lock::poll(lock& l, claim_record& c, core::time_point now) {
   is_running_verbs_ = true;
   l.unlock();

@@ -1,4 +1,4 @@
-// One lock name in one client: the cohort with its lock, and whatever the cohort asks for done.
+// One lock name in one client: the cohort, its mutex, and the thread that carries out its effects.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -19,13 +19,13 @@ class client_impl;
 struct checked_request;
 
 // Lives in its client's table as long as it has users (lockables and turns), claims that are not
-// over, or a thread inside. While it has users it keeps the client alive.
+// idle, or a thread inside. While it has users it keeps the client alive.
 //
-// Verbs are said and calls completed without the lock, by whichever thread made them due; one
-// thread at a time says verbs, so that each claim hears them in the order of the decisions.
+// The thread that made them due runs verbs and completes calls, without the mutex; one thread at a
+// time runs verbs, so that each claim gets them in the order in which they were decided.
 class local_lock final : private core::timer {
  public:
-  // `permits`: of a semaphore how many there are; 0: a lock.
+  // `permits`: size of a semaphore; 0: a lock.
   local_lock(client_impl&, std::string_view name, std::uint32_t permits);
 
   const std::string& name() const noexcept { return name_; }
@@ -40,17 +40,18 @@ class local_lock final : private core::timer {
   void add_user();  // the caller keeps the client alive meanwhile
   void drop_user() noexcept;
 
-  // A turn (which is a user), or nullptr with the reason. Blocks within the bound.
+  // A turn (which counts as a user), or nullptr with the reason. Blocks within the bound.
   turn* acquire(const checked_request&, wait_bound, std::stop_token, core::failure& why);
   // The same without blocking: w.complete() follows, with the turn in `granted` or the reason in
-  // `why`; without a turn the user that was counted for it has to be dropped (drop_user()).
+  // `why`. Without a turn, the caller must call drop_user() for the user that was counted for it.
   void begin(core::waiter& w, wait_bound) noexcept;
-  void withdraw(core::waiter& w) noexcept;  // before w is gone; it may have been answered already
-  void unlock(turn&) noexcept;              // ends the turn and waits for nothing
-  core::failure release(turn&) noexcept;    // ends it and waits for the answer
-  // The same without blocking: i.complete() follows; then the user it was has to be dropped.
+  // before w is destroyed; it may have been answered already
+  void withdraw(core::waiter& w) noexcept;
+  void unlock(turn&) noexcept;            // ends the turn and waits for nothing
+  core::failure release(turn&) noexcept;  // ends the turn and waits for the answer
+  // The same without blocking: i.complete() follows; then the caller must call drop_user().
   void begin_release(turn&, core::confirmation& i) noexcept;
-  // After begin_release(): waits for the answer. `lost`: what its status was before.
+  // After begin_release(): waits for the answer. `lost`: the turn's status before the release.
   core::failure finish_release(core::blocked_confirmation&, std::error_code lost) noexcept;
   core::failure extend(turn&, core::duration ttl);
   void begin_extend(turn&, core::duration ttl, core::confirmation&);  // i.complete() follows
@@ -62,11 +63,11 @@ class local_lock final : private core::timer {
   lock_mode mode_of(const turn&) noexcept;
   std::uint32_t permits_of(turn&) noexcept;
   std::string owner(turn&);
-  // Of a turn that was lost: why, and what is known against the store. Empty for any other.
+  // Why a turn was lost, and the trouble known of the store. Empty for a turn that was not lost.
   std::string why_lost(const turn&);
   void close() noexcept;
 
-  // Said by the conversations.
+  // Called by the claim records.
   void on_granted(core::claim_record&, const core::grant&);
   void on_refused(core::claim_record&, const core::failure&);
   void on_extended(core::claim_record&, core::time_point deadline, std::uint32_t ticket);
@@ -105,16 +106,16 @@ class local_lock final : private core::timer {
   void poll(lock&, core::claim_record&, core::time_point now);
   bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
 
-  const std::uint32_t permits_;  // first: there is room for it behind the timer
+  const std::uint32_t permits_;  // first: it fits behind the timer without padding
   client_impl& client_;
   const std::string name_;
   core::short_lock mutex_;  // guards everything below
   unsigned users_ = 0;
-  unsigned visits_ = 0;            // threads inside, with or without the lock
-  bool is_running_verbs_ = false;  // a thread is saying verbs
-  bool retiring_ = false;          // a thread is about to take it out of the table
-  bool keeps_ = false;             // the client, while there are users
-  bool attends_ = false;           // a caller that does not block has come to await the store
+  unsigned visits_ = 0;            // threads inside, with or without the mutex
+  bool is_running_verbs_ = false;  // a thread is running verbs
+  bool retiring_ = false;          // a thread is about to remove it from the table
+  bool keeps_ = false;             // it keeps the client alive, while it has users
+  bool attends_ = false;           // a caller that does not block awaits the store since
   core::cohort cohort_;
   core::time_point armed_at_ = core::never;
 };

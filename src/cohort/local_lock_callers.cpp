@@ -1,4 +1,4 @@
-// The slot's side towards its callers: they block here until the cohort has answered.
+// The local lock's side towards its callers: they block here until the cohort has answered.
 #include <optional>
 #include <utility>
 
@@ -35,7 +35,7 @@ void local_lock::begin(core::waiter& w, wait_bound bound) noexcept {
   const bool timed = bound.what == wait_bound::kind::within;
   if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
   step([&] {
-    ++users_;  // the turn to be
+    ++users_;  // for the turn that may be granted
     const bool dated = timed || client_.rules().counts || !cohort_.is_idle();
     cohort_.enter(w, dated ? client_.env().now() : core::time_point{});
     enlist(&w);

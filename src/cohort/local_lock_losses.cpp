@@ -1,4 +1,4 @@
-// What a slot says of its leases that are in doubt or lost.
+// How a local lock reports leases that are in doubt or lost.
 #include <exception>
 #include <utility>
 
@@ -41,7 +41,8 @@ std::string local_lock::why_lost(const turn& t) {
   {
     const lock l(mutex_);
     why = t.now.load();
-    if (why == turn::fate::held) why = t.fate_at_deadline();  // only the clock has seen it
+    // the deadline has passed; no tick has recorded it yet
+    if (why == turn::fate::held) why = t.fate_at_deadline();
   }
   return described(why, client_.store());
 }
@@ -52,7 +53,7 @@ void local_lock::notify(core::cohort::notices& all) noexcept {
     for (const turn::fate why : all.fates)
       core::log(log_level::warning, "lease \"" + name_ + "\" at " + std::string(client_.place()) +
                                         ": " + described(why, client_.store()));
-  } catch (const std::exception&) {  // no memory for a line: the stop tokens have told it
+  } catch (const std::exception&) {  // no memory for a log line: the stop tokens have reported it
   }
 }
 

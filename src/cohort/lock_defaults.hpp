@@ -1,4 +1,4 @@
-// The acquire_options that a lockable was made with.
+// The acquire_options given when a lockable was made.
 #pragma once
 #include <holdfast/verbs.hpp>
 
@@ -15,7 +15,7 @@ class lock_defaults {
   lock_defaults(const lock_defaults&) = delete;
 
   const acquire_options& all() const noexcept { return options_; }
-  void fill_in(acquire_options& given) const noexcept {  // what is unset; never the permits
+  void fill_in(acquire_options& given) const noexcept {  // unset options only; never the permits
     if (given.ttl.count() == 0) given.ttl = options_.ttl;
     if (given.renew == renewal::client_default) given.renew = options_.renew;
     if (given.note.empty()) given.note = options_.note;
@@ -27,9 +27,9 @@ class lock_defaults {
   acquire_options options_;
 };
 
-// Options of which the caller knows `size` bytes.
+// `given` from a caller whose acquire_options has `size` bytes (another version of the library).
 acquire_options as_we_know_them(const acquire_options& given, std::size_t size) noexcept;
-// What a call asks for. `defaults` null: the lock has none.
+// The options of one call. `defaults` null: the lock has none.
 acquire_options options_of(const acquire_call&, const lock_defaults*) noexcept;
 
 }  // namespace holdfast::inline v0::detail

@@ -1,4 +1,4 @@
-// One holder's stay in a cohort: what a lease points to.
+// One holder's time in a cohort: what a lease points to.
 #pragma once
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
@@ -22,40 +22,41 @@ namespace holdfast::inline v0::detail {
 
 class local_lock;
 
-// The atomics are read by any thread; everything else is guarded by the slot's lock.
+// Any thread may read the atomics; everything else is guarded by the local lock's mutex.
 class turn {
  public:
   enum class fate : unsigned char {
     held,
     ran_out,     // no renewal was confirmed before the deadline
-    hold_ended,  // max_hold
-    taken,       // the store: somebody else has the lock
-    forgotten,   // the store: nobody has it
-    closed,      // with the client
+    hold_ended,  // max_hold was reached
+    taken,       // the store reports another owner
+    forgotten,   // the store reports no owner
+    closed,      // the client was closed
   };
   static bool is_loss(fate f) noexcept { return f != fate::held && f != fate::closed; }
 
   explicit turn(local_lock& s) noexcept : home(s) {}
-  void start_anew() noexcept;  // as freshly made
+  void start_anew() noexcept;  // resets it to its initial state
 
   bool is_of_this_process() const noexcept;
   bool held() const noexcept;
   std::error_code status() const noexcept;
-  // What has ended, or ends, a turn at its deadline.
+  // Why a turn ends, or ended, at its deadline.
   fate fate_at_deadline() const noexcept;
-  // Whether a reader may join its holder: it is open and held, with half of its ttl left.
+  // Whether a reader may join this turn: admitting, held, and with half of its ttl left.
   bool admits_readers() const noexcept;
-  bool is_held_by_word() const noexcept { return now.load() == fate::held; }  // clock not asked
+  // without reading the clock
+  bool is_held_by_word() const noexcept { return now.load() == fate::held; }
 
-  // What few turns have: limits of their own, and neighbours.
+  // Fields that few turns need: limits of their own, and neighbours.
   struct rare_details {
     core::time_point hold_end = core::never;  // max_hold
-    core::time_point own_end = core::never;   // a share that the others' renewals do not extend
-    core::time_point began{};                 // where holds are counted, and as what it began
+    core::time_point own_end = core::never;   // of a share that the others' renewals do not extend
+    core::time_point began{};                 // with metrics: when, and in which mode, it began
     lock_mode mode{};
     std::uint32_t permits = 1;
     core::loss_watch* watches = nullptr;
-    turn* before = nullptr;  // those who hold the same grant
+    turn* before = nullptr;  // the turns that hold the same grant
     turn* after = nullptr;
   };
   rare_details& more() {
@@ -69,9 +70,9 @@ class turn {
   turn* next_inside() const noexcept { return more_ ? more_->after : nullptr; }
 
   local_lock& home;
-  std::atomic<std::uint32_t> leases{1};  // reacquired leases share their turn
+  std::atomic<std::uint32_t> leases{1};  // reacquired leases share a turn
   std::atomic<fate> now{fate::held};
-  std::atomic<bool> is_admitting{false};  // a share whose holder may let other readers in
+  std::atomic<bool> is_admitting{false};  // a share that other readers may join
   bool renews : 1 = true;
   bool doubted : 1 = false;
   bool is_share : 1 = false;
@@ -79,15 +80,15 @@ class turn {
   std::int64_t token = 0;
   core::duration ttl{};
   core::claim_record* of = nullptr;
-  std::stop_source doubt{std::nostopstate};  // made when somebody asks for the token
+  std::stop_source doubt{std::nostopstate};  // made when a token is requested
   std::stop_source loss{std::nostopstate};
 
  private:
   std::unique_ptr<rare_details> more_;
 };
 
-// Why a lease with this turn, or with none, cannot be extended so; code {} when nothing speaks
-// against it.
+// Why a lease with this turn (null: an empty lease) cannot be extended to that ttl; code {}: it
+// can.
 core::failure extension_fault(const turn*, std::chrono::milliseconds ttl);
 
 }  // namespace holdfast::inline v0::detail

@@ -1,4 +1,4 @@
-// Callers that a cohort answers: one who wants the lock, and one who wants an answer of the store.
+// Calls that a cohort answers: requests for a turn, and waits for a reply of the store.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -13,11 +13,11 @@ namespace holdfast::core {
 
 struct follower;
 
-// Answered exactly once: the cohort puts it on its list of answered calls under the slot's lock,
-// and the slot calls complete() after it has let go of the lock. From then on the call may be gone.
+// Answered exactly once: the cohort appends it to answered_ under the local lock's mutex, and the
+// local lock calls complete() after unlocking it. From then on the call may be gone.
 struct completion {
-  time_point until = never;  // answered by then in any case
-  failure why;               // code {} when it went well
+  time_point until = never;  // it is answered by then in any case
+  failure why;               // code {}: success
   completion* next_answered = nullptr;
 
   virtual void complete() noexcept = 0;
@@ -30,12 +30,12 @@ struct waiter : completion {  // wants a turn
   acquire_request request;
   bool renews = true;
   duration max_hold = duration::max();
-  time_point asked{};  // when it entered, where that is counted
+  time_point asked{};  // when it entered, with metrics on
   detail::turn* granted = nullptr;
-  follower* thread = nullptr;      // the one that blocks until it is answered; null: none does
-  bool is_known_to_await = false;  // the store, rather than another thread: its driver was told
+  follower* thread = nullptr;      // the thread that blocks until it is answered; null: none
+  bool is_known_to_await = false;  // awaits the store, not another thread, and the driver knows
 
-  waiter* before = nullptr;  // its place in the cohort's line
+  waiter* before = nullptr;  // its place in the cohort's queue
   waiter* after = nullptr;
   bool in_line = false;
 
@@ -45,9 +45,9 @@ struct waiter : completion {  // wants a turn
 
 struct claim_record;
 
-struct confirmation : completion {  // wants to know how a renewal or a release went
+struct confirmation : completion {  // awaits the result of a renewal or a release
   const claim_record* about = nullptr;
-  std::uint32_t ticket = 0;  // of the renewal; 0: the release
+  std::uint32_t ticket = 0;  // of the renewal; 0: a release
   confirmation* after = nullptr;
 
  protected:
@@ -55,7 +55,7 @@ struct confirmation : completion {  // wants to know how a renewal or a release 
 };
 
 struct loss_watch
-    : completion {  // wants to know when a turn is lost; answered with not_held when it ends
+    : completion {  // awaits the loss of a turn; answered with not_held when the turn ends
   detail::turn* on = nullptr;  // while it is in the turn's list
   loss_watch* after = nullptr;
 

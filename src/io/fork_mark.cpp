@@ -12,7 +12,7 @@ namespace {
 using cell = std::atomic<std::uint32_t>;
 static_assert(cell::is_always_lock_free);
 
-// A page that the kernel hands to a child as zeroes.
+// A page that the kernel zeroes in a fork's child.
 cell* make_page() noexcept {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -24,7 +24,8 @@ cell* make_page() noexcept {
   return static_cast<cell*>(page);
 }
 
-cell marks_given{0};  // copied by a fork, so the child's next mark differs from all of its parents'
+// inherited by a fork, so the child's next mark differs from every mark of its ancestors
+cell marks_given{0};
 
 std::uint32_t give_mark(cell& at) noexcept {
   std::uint32_t seen = 0;

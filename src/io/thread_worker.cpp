@@ -38,7 +38,7 @@ void thread_worker::state::start(const std::shared_ptr<state>& self) {
   if (!started)
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             "holdfast cannot start a thread");
-  (void)handed.release();  // the thread has it now
+  (void)handed.release();  // the thread owns it now
 }
 
 void thread_worker::state::run() noexcept {
@@ -72,7 +72,7 @@ void thread_worker::post(std::function<void()> job) {
 thread_worker::~thread_worker() {
   state& s = *state_;
   if (s.mark != fork_mark()) {
-    // The thread stayed behind in the parent with its reference and, it may be, the mutex.
+    // The thread exists in the parent only, and the mutex may be locked here: leak the state.
     new std::shared_ptr<state>(std::move(state_));
     return;
   }

@@ -1,4 +1,4 @@
-// A queue of jobs with a thread of its own.
+// A queue of jobs with one thread of its own.
 #pragma once
 #include <memory>
 
@@ -6,8 +6,8 @@
 
 namespace holdfast::io {
 
-// The thread starts at the first post(); post() throws std::system_error when there is no room for
-// one. In a fork's child a worker of the parent is dead: jobs are dropped, and destroying waits for
+// The thread starts at the first post(), which throws std::system_error when it cannot be started.
+// In a fork's child the parent's worker is dead: jobs are dropped, and the destructor waits for
 // nothing.
 class thread_worker final : public core::worker {
  public:

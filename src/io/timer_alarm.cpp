@@ -18,11 +18,11 @@ namespace holdfast::io {
 
 namespace {
 
-// Rings are not closer together than this, so that thousands of timers a second cost hundreds of
-// wake-ups and not thousands.
+// The least time between two alarms, so that thousands of timers a second cost hundreds of wake-ups
+// and not thousands.
 constexpr core::duration spacing = std::chrono::microseconds{500};
 
-// The longest sleep without a timerfd; then one is asked for again.
+// The longest sleep without a timerfd; then timerfd_create() is tried again.
 constexpr core::duration longest_nap = std::chrono::milliseconds{100};
 
 }  // namespace
@@ -32,11 +32,12 @@ struct timer_alarm::state {
 
   std::mutex mutex;
   core::time_point wanted = core::never;
-  core::time_point armed = core::never;  // what the kernel knows; rings_anyway: the thread is awake
-  core::time_point quiet_until{};        // the last ring and the spacing
+  // the time set in the kernel; rings_anyway: the thread is awake
+  core::time_point armed = core::never;
+  core::time_point quiet_until{};  // the last alarm plus the spacing
   bool started = false, stopping = false, complained = false;
-  int fd = -1;                      // none while no descriptor is left
-  std::condition_variable changed;  // wakes the thread while there is none
+  int fd = -1;                      // -1 while no descriptor is available
+  std::condition_variable changed;  // wakes the thread while there is no timerfd
   pthread_t thread{};
   core::alarm_target* target = nullptr;
   std::string name;
@@ -85,12 +86,12 @@ bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
   return started;
 }
 
-// Until `next` or an earlier time that it is armed for; perhaps shorter.
+// Sleeps until `next` or an earlier time that is set meanwhile; may return early.
 void timer_alarm::state::sleep(std::unique_lock<std::mutex>& lock, core::time_point now,
                                core::time_point next) noexcept {
   if (fd < 0) {
     open();
-    armed = rings_anyway;  // a new timerfd knows no time
+    armed = rings_anyway;  // the new timerfd is not armed
   }
   if (fd < 0) {
     armed = next;
@@ -153,7 +154,7 @@ bool timer_alarm::set(core::time_point t) noexcept {
 timer_alarm::~timer_alarm() {
   state& s = *state_;
   if (s.mark != fork_mark()) {
-    // The thread stayed behind in the parent with its reference and, it may be, the mutex.
+    // The thread exists in the parent only, and the mutex may be locked here: leak the state.
     if (s.fd >= 0) ::close(s.fd);
     s.fd = -1;
     new std::shared_ptr<state>(std::move(state_));

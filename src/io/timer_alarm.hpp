@@ -6,14 +6,14 @@
 
 namespace holdfast::io {
 
-// The thread starts at the first set(). set() is a few instructions where the time is later than
-// the one the kernel knows, and one system call where it is earlier: the thread then sleeps again
-// by itself. Rings are at least half a millisecond apart. Destroying from on_alarm() itself lets
-// the thread end by itself. In a fork's child an alarm of the parent is dead: set() does nothing
-// and destroying waits for nothing.
+// The thread starts at the first set(). set() costs a few instructions when the time is later than
+// the one set in the kernel, and one system call when it is earlier; the thread re-arms itself for
+// later times. Alarms are at least half a millisecond apart. Destroying it from on_alarm() detaches
+// the thread. In a fork's child the parent's alarm is dead: set() does nothing and the destructor
+// waits for nothing.
 //
 // While no descriptor is left for the timerfd, the thread sleeps on a condition variable, whose
-// clock stands still while the machine is suspended: after that a ring is up to 100 ms late.
+// clock stops while the machine is suspended: after that an alarm is up to 100 ms late.
 class timer_alarm final : public core::alarm {
  public:
   timer_alarm(core::alarm_target&, const char* thread_name);

@@ -1,4 +1,4 @@
-// The library's side of several locks at once in holdfast/asio.hpp.
+// The library's side of acquiring several locks at once in holdfast/asio.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@
 
 namespace holdfast::inline v0::detail {
 
-// The user's locks may go while an operation on them ends: their slots and clients stay.
+// The user may destroy the locks before an operation on them ends: keeps local locks and clients.
 class kept_local_locks {
  public:
   explicit kept_local_locks(std::span<const multi_acquire::asked> all) {
@@ -33,7 +33,7 @@ class kept_local_locks {
   std::vector<local_lock*> local_locks_;
 };
 
-// Its steps end on the user's threads: each answer is told as if it were an operation of its own.
+// Its steps end on the user's threads: each step is answered as if it were an operation of its own.
 class async_multi_acquire final : public async_operation,
                                   public kept_local_locks,
                                   private multi_acquire {
@@ -47,8 +47,8 @@ class async_multi_acquire final : public async_operation,
   void begin(std::shared_ptr<async_operation> self) override {
     self_ = std::move(self);
     try {
-      if (!advance()) return;  // from here on the next step may be under way
-    } catch (...) {            // there is no memory to begin it
+      if (!advance()) return;  // from here on the next step may be in progress
+    } catch (...) {            // no memory to begin it
       answer_.reset();
       self_.reset();
       throw;
@@ -76,7 +76,7 @@ class async_multi_acquire final : public async_operation,
 
   const bool is_try_;
   bool is_over_ = false;
-  std::shared_ptr<async_answer> answer_;   // of the step that is begun
+  std::shared_ptr<async_answer> answer_;   // of the step in progress
   std::shared_ptr<async_operation> self_;  // until it is answered
 };
 

@@ -1,4 +1,4 @@
-// Several locks as one: all or none of them.
+// Acquiring several locks on the caller's thread: all or none of them.
 #include <deque>
 #include <optional>
 #include <utility>
@@ -17,13 +17,13 @@ namespace holdfast::inline v0::detail {
 
 namespace {
 
-// Outside its user: Clang finds a nested one with initialisers incomplete in std::optional.
+// Not a member of its user: Clang takes nested initialisers in std::optional for incomplete.
 struct blocked_step {
   core::parker parker;
   core::follower follower{parker};
 };
 
-// The caller's thread takes them. It does the work of the store that it waits for, where it can.
+// Runs the steps on the caller's thread, which drives the awaited store's I/O where it can.
 class blocked_multi_acquire final : public multi_acquire {
  public:
   using multi_acquire::multi_acquire;
@@ -47,7 +47,8 @@ void multi_access::refuse_none_or_twins(std::span<exclusive_lockable* const> loc
   if (locks.empty())
     core::fail(errc::bad_option, "multi_mutex", "no lock is named; name at least one");
   const auto same = [](local_lock& a, local_lock& b) {
-    const std::string_view store = a.client().place();  // each client of "memory:" has its own
+    // each client of "memory:" has a store of its own
+    const std::string_view store = a.client().place();
     return &a == &b || (a.name() == b.name() && store == b.client().place() && store != "memory:");
   };
   for (std::size_t i = 0; i < locks.size(); ++i)
@@ -117,7 +118,7 @@ void multi_access::extend(std::span<const lease> all, std::chrono::milliseconds 
   if (at) at->fail_or_set("extend", std::move(first), ec);
 }
 
-// All at once, then their answers.
+// Begins all releases, then waits for their answers.
 std::error_code multi_access::release(std::vector<lease>& all) noexcept {
   std::error_code first;
   const auto note = [&](std::error_code code) { first = first ? first : code; };

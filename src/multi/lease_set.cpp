@@ -11,7 +11,7 @@
 
 namespace holdfast::inline v0 {
 
-// Passes on what any member is told. Made when somebody asks for a token.
+// Requests stop when any member's token does. Made when a token is requested.
 struct lease_set::watch {
   struct ear {
     std::stop_source any{std::nostopstate};
@@ -95,7 +95,7 @@ void lease_set::unlock() noexcept {
   members_.clear();
 }
 
-// Whatever needs memory comes first: a turn that is taken out must have an owner.
+// Allocates before it takes the turns out: a turn without an owner would never be released.
 lease_set detail::multi_access::set_of(multi_acquire& all) {
   lease_set out;
   out.watch_ = std::make_unique<lease_set::watch>();

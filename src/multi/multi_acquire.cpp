@@ -65,7 +65,7 @@ bool multi_acquire::is_of_this_process() const noexcept {
   return in_order_.front().home.client().is_of_this_process();
 }
 
-// The child of a fork: what was begun and what is had is its parent's.
+// In a fork's child: operations in progress and turns belong to the parent.
 void multi_acquire::forget_all() noexcept {
   for (member_request& a : in_order_) {
     a.is_begun = false;
@@ -75,7 +75,7 @@ void multi_acquire::forget_all() noexcept {
   refuse({errc::forked, {}}, in_order_.front().home);
 }
 
-// Whether all are in one store that can grant them in one step.
+// Whether all locks are in one store that can grant them in one step.
 bool multi_acquire::can_lock_all() const {
   std::vector<std::string_view> names;
   client_impl& client = in_order_.front().home.client();
@@ -115,8 +115,8 @@ void multi_acquire::begin(member_request& a, core::lock_group with) {
   if (is_withdrawn_ || (with && is_in_vain_)) a.home.withdraw(a);
 }
 
-// Of those who are asked for together one may be refused before the store hears of it, which leaves
-// the others without an answer.
+// A member of a lock group may be refused before the store gets its request; the others would then
+// never be answered, so they are withdrawn.
 void multi_acquire::on_answer(bool granted) noexcept {
   if (!granted && !is_in_vain_.exchange(true) && now_ == step::multi_access)
     for (member_request& a : in_order_) a.home.withdraw(a);
@@ -149,7 +149,7 @@ void multi_acquire::end(member_request& a) noexcept {
     return;
   }
   a.home.drop_user();
-  // One by one they are waited for, through an outage too.
+  // A one-by-one wait outlasts busy locks, and outages too.
   const bool waits = bound_.what != wait_bound::kind::one_attempt;
   const bool is_free_later =
       now_ == step::multi_access &&

@@ -1,4 +1,4 @@
-// Several locks for one caller, all or none of them.
+// Acquires several locks for one caller, all or none of them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace holdfast::inline v0::detail {
 
-// The mutexes of client::acquire_all(). Throws lock_error: bad_name; bad_option unless each is
-// named once.
+// The mutexes of client::acquire_all(). Throws lock_error: bad_name; bad_option when a name is
+// missing or repeated.
 class named_locks {
  public:
   named_locks(const client&, const lock_names&);
@@ -25,47 +25,47 @@ class named_locks {
   std::vector<exclusive_lockable*> all_;
 };
 
-// Blocks nowhere: who uses it calls advance() until that says that all is over, each time after
-// step_answered(). It lives until then, or until the step that is begun is answered; what it has
-// and nobody took goes with it.
+// Never blocks. Its user calls advance(), and again after each step_answered(), until advance()
+// returns true. The object must live until then, or until the step in progress is answered; its
+// destructor releases the turns that take() has not taken.
 //
-//   step      | what is begun                          | when it is answered
-//   ----------+----------------------------------------+------------------------------------------
-//   together  | all are asked for in one attempt of    | all granted: over; none: in_turn, unless
-//             | the store, where it can do that        | there is a fault that will not go away
-//   in_turn   | the next one is waited for, in the     | granted: the one after it; refused: all
-//             | order of (name, backend), whatever the | are given back, over
-//             | order given                            |
+//   step        | what begins                             | when it is answered
+//   ------------+-----------------------------------------+--------------------------------------
+//   all_at_once | one attempt for all locks, as one lock  | all granted: done; else in_turn,
+//               | group, where the store supports that    | unless a fault will not go away
+//   in_turn     | an acquire of the next lock, in the     | granted: the next lock; refused: all
+//               | order of (name, backend), whatever the  | are released, done
+//               | order given                             |
 //
-// Since all wait in one order, two callers never wait for each other. When one was lost while the
-// others were waited for, all are given back and asked for again, but not for ever.
+// Since all callers wait in one order, two of them never wait for each other. When a lock was lost
+// while the others were awaited, all are released and acquired again, at most twice.
 class multi_acquire {
  public:
-  // Each is asked for exclusively, as its options say; their notes are the caller's.
+  // Each is acquired exclusively, with its options; the caller owns their notes.
   using asked = std::pair<local_lock*, acquire_options>;
   multi_acquire(std::span<const asked> in_any_order, wait_bound);
   multi_acquire(const multi_acquire&) = delete;
 
-  // Begins the next step: step_answered() follows, perhaps from inside. True: it is over instead.
+  // Begins the next step: step_answered() follows, perhaps from inside. True: done instead.
   bool advance();
-  void withdraw() noexcept;  // by any thread: waits no more. A grant that was faster counts
+  void withdraw() noexcept;  // by any thread: ends the wait. A grant that came first counts
   core::backend& store() noexcept { return in_order_[next_].home.client().store(); }
 
-  // When it is over:
-  std::vector<turn*> take();  // in the order given; empty when there is a reason
+  // When it is done:
+  std::vector<turn*> take();  // in the order given; empty when it failed
   std::size_t size() const noexcept { return in_order_.size(); }
   const core::failure& why() const noexcept { return why_; }
-  local_lock& at() const noexcept { return *at_; }  // which lock the reason is about
+  local_lock& at() const noexcept { return *at_; }  // the lock to which why() refers
 
  protected:
   ~multi_acquire();
-  void own_notes();  // the caller's may go
-  // Between steps: what it has already of the one at that place of the order given, or null.
+  void own_notes();  // copies the notes: the caller's may be destroyed
+  // Between steps: the turn already granted of the lock at that place of the order given, or null.
   turn* had(std::size_t place) const noexcept;
-  // The thread that blocks for the next step; null: none does.
+  // The thread that blocks for the next step; null: none.
   virtual core::follower* thread() noexcept { return nullptr; }
-  // On any thread, perhaps from inside advance(), which touches nothing any more then; advance() is
-  // not to be called from inside.
+  // On any thread, perhaps from inside advance(), which accesses nothing afterwards. advance() must
+  // not be called from inside.
   virtual void step_answered() noexcept = 0;
 
  private:
@@ -80,7 +80,7 @@ class multi_acquire {
     checked_request wants;
     std::string own_note;
     const std::size_t place;  // in the order given
-    bool is_begun = false;    // in this step
+    bool is_begun = false;    // in the current step
   };
 
   static std::vector<std::size_t> order_of(std::span<const asked>);
@@ -101,11 +101,11 @@ class multi_acquire {
   const wait_bound bound_;
   core::time_point until_ = core::never;
   std::deque<member_request> in_order_;
-  std::size_t next_ = 0;  // so many of them are had
+  std::size_t next_ = 0;  // the number of turns granted
   step now_ = step::none;
   int rounds_ = 0;
-  std::atomic<std::uint32_t> unanswered_{0};  // and one for who begins the step
-  std::atomic<bool> is_in_vain_{false};       // the step: somebody was refused
+  std::atomic<std::uint32_t> unanswered_{0};  // answers awaited, plus one while a step begins
+  std::atomic<bool> is_in_vain_{false};       // a request of this step was refused
   std::atomic<bool> is_withdrawn_{false};
   core::failure why_;
   local_lock* at_ = nullptr;

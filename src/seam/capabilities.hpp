@@ -4,12 +4,13 @@
 
 namespace holdfast::core {
 
-enum class bound_to : unsigned char { ttl, session, connection, process };  // who ends a grant
+// what a grant ends with
+enum class bound_to : unsigned char { ttl, session, connection, process };
 enum class order : unsigned char { fifo, none };
 enum class wanted_by : unsigned char {
-  push,    // claim_sink::wanted() tells that somebody waits at the store
-  poll,    // claim::others_wait() answers when asked
-  silent,  // cannot tell: somebody is always taken to wait
+  push,    // claim_sink::on_wanted() reports that somebody waits at the store
+  poll,    // claim::others_wait() is queried
+  silent,  // unknown; the cohort assumes that somebody waits
 };
 
 constexpr unsigned bit_of(lock_mode m) noexcept { return 1u << static_cast<unsigned>(m); }
@@ -23,7 +24,8 @@ struct capabilities {
   bool durable = false;    // grants and numbers outlive the process
   bool processes = false;  // excludes other processes
   bool breakable = false;
-  bool shown_by_renewal = false;  // inspect() finds a holder once it has renewed: done soon
+  // inspect() finds a holder only after its first renewal, which comes soon
+  bool shown_by_renewal = false;
   bool downgrade = false;
 };
 

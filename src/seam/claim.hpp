@@ -1,26 +1,27 @@
-// The one seam: what the core and a backend say to each other.
+// The interface between the core and a backend.
 //
-// A claim is a conversation between a cohort and a store. The core speaks by verbs, which return at
+// A claim is one cohort's side of one lock at a store. The core calls the verbs, which return at
 // once; the backend answers through the claim_sink, later or from inside the verb.
 //
-//   said by the core | answered by
+//   verb             | answer
 //   -----------------+----------------------------------------------------------------------------
-//   acquire          | granted, or refused (nothing of this claim is left at the store)
-//   cancel           | ended, or granted when it was too late to withdraw (then release follows)
-//   renew(ticket)    | moved(ticket), or lost, or nothing: an unknown outcome, asked again later
-//   downgrade        | nothing: what was exclusive is shared once the store has heard of it
-//   peek_line        | wanted when somebody waits, else nothing
-//   release          | ended
-//   (unasked)        | lost, wanted
+//   acquire          | on_granted, or on_refused (nothing of this claim is left at the store)
+//   cancel           | on_ended, or on_granted if the grant came first (then the core releases)
+//   renew(ticket)    | on_extended(ticket), or on_lost, or none: outcome unknown, the core repeats
+//   downgrade        | none: the grant becomes shared when the store has executed it
+//   peek_line        | on_wanted when somebody waits, else none
+//   release          | on_ended
+//   (no verb)        | on_lost, on_wanted
 //
-// After refused and ended the claim is as new and may acquire again, under a new owner id.
-// After lost the core still says release, once the holder has left; ended answers that too.
+// After on_refused and on_ended the claim is in its initial state and may acquire again, under a
+// new owner id. After on_lost the core still calls release once the holder has left; on_ended
+// answers it.
 //
-// Threads: the core calls the verbs of one claim one at a time and with no lock of its own held.
-// An answer from inside a verb is the last thing that the verb does: the next verb may be called by
-// another thread before this one has returned. (After release(next): the answer of next.)
-// The backend calls a sink with no lock of its own held and in the order of events; calls for one
-// claim never overlap, except that verbs and sink calls may run at the same time on two threads.
+// Threads: the core calls the verbs of one claim one at a time and with none of its own locks held.
+// An answer from inside a verb is the last thing the verb does: another thread may call the next
+// verb before this one has returned. (After release(next): the answer for `next`.) The backend
+// calls a sink with none of its own locks held and in the order of events. Sink calls of one claim
+// never overlap each other; a verb and a sink call may run at the same time.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -34,12 +35,13 @@
 
 namespace holdfast::core {
 
-// Asks of several claims of one backend, each with one_attempt, that are granted all or none: in
-// one step at the store, once so many of them were said. Claims that must not wait for the others
-// any more are cancelled. A value: who asked may be gone when the verb is said.
+// Acquire requests of several claims of one backend, each with one_attempt, that are granted all or
+// none: in one step at the store, once `members` of them have been issued. A claim that must not
+// wait for the others any longer is cancelled. A value type: the requester may be gone by the time
+// the verb is called.
 struct lock_group {
-  std::uint32_t members = 0;  // 0: it is asked for alone
-  std::uint32_t id = 0;       // of this process
+  std::uint32_t members = 0;  // 0: no group
+  std::uint32_t id = 0;       // unique in this process
 
   static lock_group of(std::uint32_t members) noexcept {
     static std::atomic<std::uint32_t> last = 0;
@@ -49,68 +51,69 @@ struct lock_group {
   bool operator==(const lock_group&) const noexcept = default;
 };
 
-struct acquire_request {     // one acquire
-  bool one_attempt = false;  // refused with timed_out when somebody else holds the lock
+struct acquire_request {     // the arguments of one acquire
+  bool one_attempt = false;  // on_refused(timed_out) when somebody else holds the lock
   duration ttl{};
   std::string_view note{};  // copied before the verb returns
   lock_mode mode = lock_mode::exclusive;
-  std::uint32_t permits = 1;  // permit: how many at once
+  std::uint32_t permits = 1;  // permit mode: permits wanted
   std::uint32_t total_permits =
-      0;               // permit: of so many; refused with mismatch when others say otherwise
-  lock_group group{};  // only of backends that said can_gather()
-  time_point at{};     // the clock just before, where it was read
+      0;  // permit mode: size of the semaphore; refused with mismatch when holders use another
+  lock_group group{};  // only for backends whose can_lock_all() is true
+  time_point at{};     // the clock just before the call, where it was read
 };
 
 struct grant {
-  std::int64_t number = 0;      // 1 .. 2^53-1, grows with each grant of the lock; readers that hold
-                                // it together have the same
-  time_point deadline = never;  // from before the request was sent; `never` unless bound to ttl
-  time_point seen{};            // the clock when the answer arrived; only with a deadline
+  std::int64_t number = 0;      // 1 .. 2^53-1, grows with each grant of the lock; readers that
+                                // hold it together share one
+  time_point deadline = never;  // counted from before the send; `never` unless bound to ttl
+  time_point seen{};            // the clock when the answer arrived; set only with a deadline
   bool others_wait = false;     // somebody waits at the store already
-  bool provisional =
-      false;  // provisional over for a short window: the first turn starts at once, and is
-              // renewed before the window ends
-  bool line_unseen = false;  // somebody may wait of whom the grant could not tell: see peek_line()
+  bool provisional = false;  // granted for a short window only: the first turn starts at once and
+                             // is renewed before the window ends
+  bool line_unseen = false;  // the reply cannot show every waiter: see peek_line()
 };
 
 class claim_sink {
  public:
   virtual void on_granted(const grant&) = 0;
-  virtual void on_refused(failure) = 0;  // timed_out: one attempt, and another holds the lock
+  // timed_out: one attempt was made, and another claim holds the lock
+  virtual void on_refused(failure) = 0;
   virtual void on_extended(time_point deadline, std::uint32_t ticket) = 0;
-  // The store's own word. lost: another owner has it; not_held: nobody; timed_out: it ran out.
+  // Reported by the store. lost: another owner has the lock; not_held: nobody; timed_out: it
+  // expired.
   virtual void on_lost(std::error_code) = 0;
   virtual void on_wanted() = 0;
   virtual void on_ended(failure) = 0;  // code {}: released or withdrawn; not_held: the store had
-                                       // another owner; outcome_unknown: left to run out
+                                       // another owner; outcome_unknown: it expires at the store
 
  protected:
   ~claim_sink() = default;
 };
 
 class claim;
-struct successor {  // who asks next, in the same write as a release
+struct successor {  // the claim that acquires in the same write as a release
   claim* who = nullptr;
   acquire_request request;
 };
 
 class claim {
  public:
-  virtual ~claim() = default;  // only when it is as new
+  virtual ~claim() = default;  // only in the initial state
   virtual void acquire(const acquire_request&) = 0;
   virtual void cancel() = 0;
   virtual void renew(duration ttl, std::uint32_t ticket) = 0;
-  // While held exclusively, once: from here on it is a share, under the same number. Where a store
-  // cannot do that (capabilities::downgrade) it stays exclusive there, which harms nobody.
+  // While held exclusively, once: the grant becomes shared, under the same number. Where the store
+  // cannot do that (capabilities::downgrade) it stays exclusive at the store, which is safe.
   virtual void downgrade() {}
-  // While held, of a grant with line_unseen. Waiters that came before the grant count on the first
-  // of them to ask for the lock, and that one may be lost.
+  // While held, for a grant with line_unseen. Waiters that queued before the grant rely on the
+  // first of them to ask for the lock, and that one may be lost.
   virtual void peek_line() {}
   virtual void release(
-      const successor* next) = 0;  // next: as release(), then next->who->acquire(next->how)
-  virtual bool others_wait() { return true; }  // wanted_by::poll; by the holder, while held
-  // While held: whom a guard compares. As inspect() shows it; of readers that hold it together the
-  // id of all of them, which break_lock() takes too.
+      const successor* next) = 0;  // with next: release(), then next->who->acquire(next->request)
+  virtual bool others_wait() { return true; }  // wanted_by::poll; called by the holder, while held
+  // While held: the owner that a guard compares, as inspect() shows it. Readers that hold the lock
+  // together share one id, which break_lock() accepts too.
   virtual std::string owner() const { return {}; }
   virtual int native_handle() const noexcept { return -1; }  // while held: lease::native_handle()
 };

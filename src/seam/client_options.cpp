@@ -43,7 +43,7 @@ struct option_row {
   reader read;
 };
 
-// Defaults stand in client_options, meanings in docs/options.md.
+// Defaults are in client_options, meanings in docs/options.md.
 constexpr std::array rows = {
     option_row{"ttl",
                [](client_options& o, std::string_view v, std::string_view n) {

@@ -1,4 +1,4 @@
-// The options that every backend shares, out of a URL's query.
+// The options common to all backends, read from a URL's query.
 #pragma once
 #include <holdfast/options.hpp>
 #include <holdfast/url.hpp>
@@ -16,33 +16,33 @@ namespace holdfast::core {
 inline constexpr std::chrono::milliseconds ttl_min{100};
 inline constexpr std::chrono::milliseconds ttl_max = std::chrono::hours{24 * 366};
 
-inline constexpr duration margin = std::chrono::milliseconds{2};  // of every deadline
+inline constexpr duration margin = std::chrono::milliseconds{2};  // subtracted from every deadline
 
 struct client_options {
   std::chrono::milliseconds ttl{30'000};
   bool renew = true;
   duration grace{};       // added to the notice before a deadline
-  duration clock_skew{};  // taken off every deadline
+  duration clock_skew{};  // subtracted from every deadline
   duration connect_timeout = std::chrono::seconds{5};
   duration op_timeout = std::chrono::seconds{5};
   duration close_timeout = std::chrono::seconds{2};
   duration outage_timeout = duration::max();  // how long a waiter waits through an outage
   std::uint32_t turns = 128;                  // in a row while somebody else waits
   duration turn_time = std::chrono::milliseconds{5};
-  duration linger{};              // a grant is kept so long after the last unlock
-  bool admit_after_loss = false;  // a new turn may start while a lost lease is not left
+  duration linger{};              // how long a grant is kept after the last unlock
+  bool admit_after_loss = false;  // a new turn may start before the holder of a lost lease has left
   bool metrics = false;
-  bool strict = false;  // what has no effect on this backend is refused
+  bool strict = false;  // options without effect on this backend are refused
 };
 
-// What a lease of that ttl is worth from its send on, on a clock that may run a hundredth slower
-// than the store's.
+// How long a lease of that ttl may be relied on, counted from its send, when the local clock may
+// run one percent slower than the store's.
 duration worth(duration ttl, duration clock_skew) noexcept;
-// Empty, or what is wrong with a ttl of this client and what to do.
+// Empty, or what is wrong with a ttl of this client and the remedy.
 std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options&) noexcept;
 
-// Takes its own options out of url.options() and returns the rest, for the backend. Throws
-// lock_error (bad_option) for a value that is wrong.
+// Reads the common options of the URL and returns the others in `rest`, for the backend. Throws
+// lock_error (bad_option) for an invalid value.
 client_options read_client_options(const url&, std::vector<url::option>& rest,
                                    const open_options& = {});
 
@@ -52,7 +52,7 @@ duration parse_duration(std::string_view text, std::string_view what);
 bool parse_bool(std::string_view text, std::string_view what);  // 1 0 true false yes no on off
 double parse_number(std::string_view text, std::string_view what, double least, double most);
 
-// For the options that neither the core nor the backend knows: throws when `rest` is not empty.
+// For options that neither the core nor the backend knows: throws when `rest` is not empty.
 void refuse_unknown_options(const url&, const std::vector<url::option>& rest,
                             std::string_view known);
 

@@ -9,7 +9,8 @@ enum class text_fault { none, not_utf8, control };
 
 struct lead_byte {
   unsigned char first, last;
-  unsigned char second_least, second_most;  // narrower where overlong forms and surrogates lie
+  // narrower where overlong forms and surrogates would lie
+  unsigned char second_least, second_most;
   unsigned char followers;
 };
 

@@ -1,5 +1,5 @@
-// The backends of this build, by URL scheme. The table is in src/registry.cpp: the one place that
-// knows them all. (Registration by static initialisers would be dropped from archives.)
+// The backends of this build, by URL scheme. The table is in src/registry.cpp, the only place that
+// knows them all. (A linker would drop registration by static initialisers from an archive.)
 #pragma once
 #include <holdfast/url.hpp>
 
@@ -17,21 +17,21 @@ namespace holdfast::core {
 struct opening {  // what a backend is opened with
   const url& where;
   const client_options& shared;
-  const std::vector<url::option>& own;  // the query without the options of client_options
+  const std::vector<url::option>& own;  // the query without the options in client_options
   std::string_view password;            // from open_options; empty: use the URL's
   environment& env;
-  std::stop_token stop;  // ends it with canceled
+  std::stop_token stop;  // stops the opening, with errc::canceled
 };
 
 struct scheme {
   std::string_view name;
   std::unique_ptr<backend> (*open)(const opening&);  // throws lock_error; null: not in this build
-  std::string_view build_option;  // the CMake option that brings it; empty: no option does
+  std::string_view build_option;  // the CMake option that builds it; empty: none does
 };
 
 std::span<const scheme> schemes() noexcept;
-// What client::open() opens that URL in: the real environment, or that of a store whose clock is
-// moved by hand. Outlives every client.
+// The environment in which client::open() opens that URL: the real one, or that of a memory store
+// whose clock a test moves. Outlives every client.
 environment& environment_of(const url&, environment& real);
 
 }  // namespace holdfast::core

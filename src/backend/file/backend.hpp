@@ -1,4 +1,4 @@
-// Locks in a directory of this machine, by flock(2): no server.
+// Locks in a directory of this machine, by flock(2); there is no server.
 #pragma once
 #include <memory>
 
@@ -7,9 +7,9 @@
 
 namespace holdfast::file {
 
-// URL: "file:" (the directory of this machine and user) or "file:///directory". Option: network=1
-// takes a directory on a network file system. Throws lock_error: bad_url, bad_option, refused,
-// unavailable.
+// URL: "file:" (the directory of this machine and user) or "file:///directory". Options: network=1
+// accepts a directory on a network file system; unlink= and group=: see directory_options. Throws
+// lock_error: bad_url, bad_option, refused, unavailable.
 std::unique_ptr<core::backend> open(const core::opening&);
 
 }  // namespace holdfast::file

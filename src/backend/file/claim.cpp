@@ -7,7 +7,7 @@
 namespace holdfast::file {
 namespace {
 
-// Above so many open files of a client, a lock's file is closed when the lock is free.
+// When a client has more open files than this, the file of a free lock is closed.
 constexpr std::size_t idle_files_max = 256;
 
 }  // namespace
@@ -29,7 +29,7 @@ file_claim::~file_claim() {
   if (openings_ > 0 && generation_ == core::fork_generation()) file_.discard(env_.wall());
 }
 
-// What the records of this claim say. False with the trouble told: it cannot be asked for.
+// Sets what the claim's records say. False, with trouble_ set: the request is not possible.
 bool file_claim::describe(const core::acquire_request& how) {
   const bool counts = how.mode == lock_mode::permit;
   const kind as{how.mode, counts ? how.permits : 0, counts ? how.total_permits : 0};
@@ -75,7 +75,7 @@ void file_claim::enqueue() {
   deliver(carry_out(recipe_.on(event::failed), nullptr));
 }
 
-// Until an answer is due, or nothing can be done without blocking.
+// Carries out actions until an answer is due, or until the next one would block.
 action file_claim::carry_out(action next, interrupter* blocks) {
   for (;;) {
     switch (next) {
@@ -142,8 +142,8 @@ event file_claim::try_unprobed() {
   return e == event::busy && is_another_kind() ? event::another : e;
 }
 
-// Of a lock that was found busy. To those that ask for permits only one who has it alone is busy;
-// it has written its record a moment after it had the lock.
+// Called for a lock that was found busy. For permits only an exclusive holder makes it busy, and
+// its record says so a moment after it has the lock.
 bool file_claim::is_another_kind() {
   if (as_.how == lock_mode::permit) {
     trouble_ = another_kind({}, as_);
@@ -166,7 +166,7 @@ action file_claim::look() {
   if (as_.how != lock_mode::exclusive) {
     seen->taken = file_.bytes().next_taken(0).count > 0;
     seen->others_first = !may_pass_ && others_come_first();
-    trouble_ = another_kind(seen->as, as_);  // perhaps
+    trouble_ = another_kind(seen->as, as_);  // used only if the recipe finds that it is one
   }
   return recipe_.looked(*seen);
 }
@@ -196,25 +196,25 @@ void file_claim::release(const core::successor* next) {
   file_claim* const heir = next ? static_cast<file_claim*>(next->who) : nullptr;
   const core::acquire_request how = next ? next->request : core::acquire_request{};
   const std::int64_t number = recipe_.number();
-  // Announced before anybody else can hold the lock: the next holder is to see it.
+  // Announced before anybody else can hold the lock, so that the next holder sees the waiter.
   if (heir && !how.one_attempt && heir->describe(how)) heir->announce_early();
   deliver(carry_out(recipe_.on(event::release), nullptr));
-  // Whoever waits outside was told to wait for this release: taking the lock straight back would
-  // keep it from them.
+  // Waiters outside were queued for this release: if this client took the lock straight back, they
+  // would starve.
   if (!heir) return;
   heir->released_ = number;
   heir->start(how, true);
 }
 
-// A lock that is used for the first time may also be used for the last: its files go. One that is
-// used again and again keeps them, which costs less.
+// A lock that was opened once may never be used again: its files are removed. One that is used
+// repeatedly keeps them, which is cheaper.
 void file_claim::close_file() noexcept {
   if (openings_ == 1) return file_.discard(env_.wall());
   file_.close();
   file_.waiters().close();
 }
 
-// Nothing of this claim may be touched after the sink was told: it may be gone.
+// The sink is called last, and nothing of this claim is accessed afterwards: it may be gone.
 void file_claim::deliver(action what) {
   withdraw();
   if (what == action::grant) return sink_.on_granted({.number = recipe_.number()});

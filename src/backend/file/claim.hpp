@@ -1,4 +1,4 @@
-// A claim on a lock file: carries out what the recipe says.
+// A claim on a lock file: carries out the actions of the recipe.
 #pragma once
 #include <chrono>
 #include <mutex>
@@ -14,14 +14,14 @@
 
 namespace holdfast::file {
 
-struct identity {  // of a client, in its records
+struct identity {  // names a client in its records
   std::string host;
   std::int64_t pid = 0;
   std::uint64_t client = 0;
 };
 
-// Everything that does not block is done by the thread that says the verb; the wait for a lock that
-// another holds, and what follows it, by a thread of `threads`.
+// The thread that calls a verb does everything that does not block; a thread of `threads` waits for
+// a lock that another claim holds, and does what follows.
 class file_claim final : public core::claim, private blocking_job {
  public:
   file_claim(folder&, waiter_threads&, core::environment&, const identity&, std::string_view name,
@@ -81,19 +81,19 @@ class file_claim final : public core::claim, private blocking_job {
   recipe recipe_;
   record_text text_;
   std::string note_;
-  kind as_;                            // what is asked for
-  core::failure trouble_;              // of what failed last
+  kind as_;                            // what is requested
+  core::failure trouble_;              // of the last failure
   std::chrono::microseconds since_{};  // of the grant, since 1970
   action decided_ = action::end;
-  bool announced_ = false;       // as one that waits for the lock alone
-  bool announced_here_ = false;  // in the lock file, as one that waits for a share of it
-  bool first_in_line_ = false;   // of those that wait for permits
-  bool may_pass_ = false;        // others that wait
+  bool announced_ = false;       // as a waiter for the exclusive lock
+  bool announced_here_ = false;  // in the lock file, as a waiter for a share or for permits
+  bool first_in_line_ = false;   // of the waiters for permits
+  bool may_pass_ = false;        // waiters that came before
   release_notice bell_;
-  std::int64_t released_ = 0;  // by another claim of this client, a moment ago
+  std::int64_t released_ = 0;  // number that another claim of this client has just released
   unsigned openings_ = 0;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the fields below
   bool waiting_ = false;
   stopping stopping_ = stopping::no;
   interrupter* blocked_ = nullptr;  // the thread that waits

@@ -1,4 +1,4 @@
-// How a claim waits: by blocking in the kernel, on a thread of its own.
+// How a claim waits: it blocks in the kernel, on a thread of its own.
 #include <errno.h>
 #include <sched.h>
 
@@ -10,18 +10,18 @@
 namespace holdfast::file {
 namespace {
 
-// How often a claim that asks with the release of its own process lets those that wait go first,
-// about 200 microseconds in all: a process that is stopped does not come.
+// How often a claim that acquires in the same step as its own process' release yields to waiters,
+// about 200 microseconds in all. Bounded, because a stopped process never takes the lock.
 constexpr int ways_given_max = 256;
 
-// Whether somebody waits is asked so often before it is believed.
+// How often a check must find waiters before the answer is believed.
 constexpr int looks_max = 16;
 
 constexpr int ticks_in_a_second = 50;
 
 }  // namespace
 
-// False when the wait is to end; else interrupts are heard from here on.
+// False when the wait must end; otherwise interrupt() reaches this thread from here on.
 bool file_claim::may_block(interrupter& thread) noexcept {
   const std::lock_guard guard(mutex_);
   blocked_ = stopping_ == stopping::no ? &thread : nullptr;
@@ -30,7 +30,7 @@ bool file_claim::may_block(interrupter& thread) noexcept {
 
 void file_claim::tick(interrupter& thread, bool yes) noexcept {
   const std::lock_guard guard(mutex_);
-  if (stopping_ != stopping::no) return;  // it is interrupted until it ends
+  if (stopping_ != stopping::no) return;  // interrupts continue until the wait ends
   if (yes) {
     thread.tick();
   } else {
@@ -38,7 +38,7 @@ void file_claim::tick(interrupter& thread, bool yes) noexcept {
   }
 }
 
-// The lock is free for a moment, and whoever was woken by the release is not there yet.
+// The lock is free for a moment, and the waiter that the release woke has not taken it yet.
 void file_claim::give_way() {
   const std::int64_t ours = std::exchange(released_, 0);
   if (ours == 0) return;
@@ -82,7 +82,7 @@ event file_claim::wait_alone(interrupter& thread) {
   return event::interrupted;
 }
 
-// Whoever looks for waiters is taken for one by another who looks: hence again and again.
+// Two claims that check at the same time take each other for a waiter: hence the repetition.
 bool file_claim::others_come_first() {
   if (as_.how == lock_mode::permit) return !first_in_line_ && file_.bytes().has_announced();
   for (int i = 0; i < looks_max; ++i) {
@@ -92,8 +92,9 @@ bool file_claim::others_come_first() {
   return true;
 }
 
-// Those that wait to have it alone go first: until one of them has had it, or none waits, or, when
-// none takes it though nobody is there, for a second. Then the kernel's line is that of all.
+// Waiters for the exclusive lock go first: until one of them has had the lock, or none waits, or,
+// when the lock is free and none takes it, for one second (a stopped process must not block readers
+// for ever). After that the kernel's order decides.
 event file_claim::wait_to_share(interrupter& thread) {
   const std::int64_t number = file_.number_in_file();
   int free_ticks = 0;
@@ -118,14 +119,14 @@ event file_claim::wait_to_share(interrupter& thread) {
   return event::interrupted;
 }
 
-// Busy: the file is removed, or looked at, by somebody who has it alone for a moment.
+// Busy may mean a claim that holds the file exclusively for a moment, to remove or to inspect it.
 event file_claim::try_for_permits() {
   const event e = try_lock();
   return e == event::busy ? try_unprobed() : e;
 }
 
-// One claim at a time watches for permits that come free; the others wait to be that one. It is
-// passed when it takes none for a second though all are free.
+// One claim at a time, the first waiter, watches for free permits; the others wait to become it. It
+// is overtaken when it takes none for a second although all are free: its process may be stopped.
 event file_claim::wait_for_permits(interrupter& thread) {
   may_pass_ = false;
   int free_ticks = 0;
@@ -189,7 +190,7 @@ void file_claim::withdraw() noexcept {
   bell_.stop_listening();
 }
 
-// Its locks are gone with it.
+// The locks on the file are gone with it.
 void file_claim::forget_file() noexcept {
   announced_ = announced_here_ = first_in_line_ = false;
   bell_.stop_listening();

@@ -8,7 +8,8 @@
 namespace holdfast::file {
 
 std::mutex& opening_mutex() {
-  static std::mutex& mutex = *new std::mutex;  // fork() may come after static destructors
+  // never destroyed: fork() may come after static destructors
+  static std::mutex& mutex = *new std::mutex;
   static const int installed =
       pthread_atfork([] { opening_mutex().lock(); }, [] { opening_mutex().unlock(); },
                      [] { opening_mutex().unlock(); });
@@ -58,7 +59,7 @@ void descriptor_table::close_all() noexcept {
 void descriptor::reset() noexcept {
   if (fd_ < 0) return;
   const int before = errno;
-  // In a fork's child close_all() has been here first: then the number may be another's by now.
+  // In a fork's child close_all() has closed it, and the number may belong to another file by now.
   if (slot_->exchange(-1, std::memory_order_acq_rel) == fd_) {
     ::close(fd_);
     table_->open_.fetch_sub(1, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// The open descriptors of a backend, known in one place so that a fork's child can close them.
+// The open descriptors of a backend, kept in one table so that a fork's child can close them.
 #pragma once
 #include <array>
 #include <atomic>
@@ -9,9 +9,9 @@ namespace holdfast::file {
 
 class descriptor;
 
-// A lock of flock(2) lives until the last copy of its descriptor is closed, and a child of fork()
-// has copies of all: it must close them or it keeps its parent's locks alive. Grows, never shrinks,
-// before the backend is gone. Safe from any thread.
+// A flock(2) lock lives until the last copy of its descriptor is closed, and a child of fork() has
+// copies of all: if it did not close them, it would keep its parent's locks alive. The table never
+// shrinks while the backend exists. Safe from any thread.
 class descriptor_table {
  public:
   descriptor_table() = default;
@@ -19,12 +19,12 @@ class descriptor_table {
   descriptor_table& operator=(const descriptor_table&) = delete;
   ~descriptor_table();
 
-  // Opens by calling `open`, which returns a descriptor or -1 with errno. No fork() of this process
-  // falls between the opening and the entry in the table.
+  // Opens by calling `open`, which returns a descriptor, or -1 with errno. No fork() of this
+  // process comes between the opening and the entry in the table.
   template <class Open>
   descriptor open(Open&& open);
 
-  void close_all() noexcept;  // in a fork's child: async-signal-safe, looks at no mutex
+  void close_all() noexcept;  // in a fork's child: async-signal-safe, locks no mutex
   std::size_t open_count() const noexcept { return open_.load(std::memory_order_relaxed); }
 
  private:
@@ -42,7 +42,7 @@ class descriptor_table {
   chunk first_;
 };
 
-// Owns one open file. For one thread at a time.
+// Owns one open file. Used by one thread at a time.
 class descriptor {
  public:
   descriptor() noexcept = default;
@@ -69,11 +69,11 @@ class descriptor {
   descriptor_table* table_ = nullptr;
 };
 
-// A descriptor of 0 to 2, in a program that was started without, as a higher one: what the program
-// prints must not go into a lock file.
+// Moves a descriptor of 0 to 2, as a program gets that was started without them, to a higher
+// number: otherwise the program's output would go into a lock file.
 int above_standard(int fd) noexcept;
 
-// Held from an opening to its entry in a table, and over every fork().
+// Locked from an opening until its entry in a table, and over every fork().
 std::mutex& opening_mutex();
 
 template <class Open>

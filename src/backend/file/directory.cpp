@@ -30,7 +30,7 @@ constexpr file_system remote_ones[] = {
     {overlay_type, "overlay"},
 };
 
-constexpr int openings_in_turn = 100;  // of a file that others make and remove all the time
+constexpr int openings_in_turn = 100;  // of a file that others create and remove continually
 
 std::string oct(mode_t mode) {
   char text[8];
@@ -38,7 +38,7 @@ std::string oct(mode_t mode) {
   return text;
 }
 
-// Without the slashes and dots at its end, behind which a symbolic link would be followed.
+// Removes slashes and dots at the end: open() would follow a symbolic link before them.
 std::string tidy(std::string path) {
   while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) path.pop_back();
   return path;
@@ -46,11 +46,12 @@ std::string tidy(std::string path) {
 
 std::string absolute(const std::string& path) {
   std::error_code ec;
-  const auto whole = std::filesystem::absolute(path, ec);  // chdir() later changes nothing
+  // so that a later chdir() changes nothing
+  const auto whole = std::filesystem::absolute(path, ec);
   return ec ? path : whole.string();
 }
 
-// What is wrong with a directory that the members of a group share.
+// What is wrong with a directory shared by the members of a group.
 std::string distrust_shared(const struct stat& st, gid_t group) {
   const std::string set = "chgrp " + std::to_string(group) + " and chmod 2770 it";
   if (st.st_gid != group)
@@ -132,8 +133,8 @@ descriptor directory::open_to_look(const char* file) const {
   });
 }
 
-// Other members must be able to open it from the first moment on, whatever the umask says: it gets
-// its name with its mode set.
+// Other members must be able to open the file from the first moment on, whatever the umask is: it
+// gets its name after its mode.
 descriptor directory::create_shared(const char* file) const {
   descriptor made = table_.open(
       [&] { return ::openat(fd_.get(), ".", O_RDWR | O_TMPFILE | O_CLOEXEC | O_NOCTTY, 0600); });
@@ -157,8 +158,8 @@ descriptor directory::open_or_create(const char* file) const {
   });
 }
 
-// Where the name is not the user's, a directory that may not be trusted is an error, never a reason
-// to look elsewhere: processes that chose differently would not exclude each other.
+// A directory that the URL names and that cannot be trusted is an error, never a reason to choose
+// another: processes that chose differently would not exclude each other.
 void directory::choose(const url& where, const directory_options& given) {
   rules_ = {given.network, path_.empty(), ::geteuid(), {}};
   if (!given.group.empty()) {
@@ -225,7 +226,7 @@ directory::opened directory::try_open(const std::string& path, const directory_r
   } else if (::fstat(o.fd.get(), &st) != 0 || ::fstatfs(o.fd.get(), &fs) != 0) {
     o.why = error_text("look at the lock directory", path, errno);
   } else if (auto wrong = distrust(path, st, static_cast<long>(fs.f_type), rules)) {
-    // Root may look at the locks of others, and takes none among them.
+    // Root may inspect the locks of other users there, and acquires none.
     const bool of_others = st.st_uid != 0 || ((st.st_mode & S_ISGID) && !(st.st_mode & S_IWOTH));
     const bool looks = rules.user == 0 && !rules.group && S_ISDIR(st.st_mode) && of_others;
     if (looks) {
@@ -259,10 +260,10 @@ bool directory::is_at_its_path() const noexcept {
 
 std::optional<core::failure> directory::renew() {
   const std::lock_guard guard(renewing_);
-  if (is_at_its_path()) return {};  // another thread was first
+  if (is_at_its_path()) return {};  // another thread has done it
   opened o = try_open(path_, rules_);
   if (!o.fd) return std::move(o.why);
-  // The number stays, so that no thread ever uses one that means something else.
+  // The descriptor's number stays, so that no thread ever uses a number that means something else.
   if (::dup3(o.fd.get(), fd_.get(), O_CLOEXEC) < 0)
     return error_text("open the lock directory", path_, errno);
   return {};

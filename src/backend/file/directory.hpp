@@ -1,4 +1,4 @@
-// The directory that the locks are in: which it is, and whether it may be trusted.
+// The directory of the lock files: which one it is, and whether it may be trusted.
 #pragma once
 #include <holdfast/url.hpp>
 
@@ -17,36 +17,36 @@
 
 namespace holdfast::file {
 
-struct directory_options {     // of the URL
+struct directory_options {     // from the URL
   bool network = false;        // ?network=1
-  std::optional<bool> unlink;  // ?unlink=; else in the default directory
+  std::optional<bool> unlink;  // ?unlink=; unset: only in the default directory
   std::string group;           // ?group=: its members share the directory
 };
 
 struct directory_rules {
-  bool network = false;  // ?network=1: file systems are taken that may not keep their locks
+  bool network = false;  // ?network=1: accepts file systems that may not keep locks
   bool overlay = false;  // the default directory: in a container its files are made in the upper
                          // layer, where flock holds, and another container is another host
   uid_t user = 0;
-  std::optional<gid_t> group;  // whose members share it; else it is the user's alone
+  std::optional<gid_t> group;  // whose members share it; unset: it belongs to the user alone
 };
 
-// The id of the group `name`, which may be a number. Throws lock_error: bad_option, refused (this
-// user is not in it).
+// The id of the group `name`, which may be a number. Throws lock_error: bad_option, or refused when
+// this user is not a member.
 gid_t group_of(const std::string& name, const url& where);
 
 // What is wrong with a directory that was opened without following a link; nullopt: nothing.
 std::optional<core::failure> distrust(const std::string& path, const struct stat&, long fs_type,
                                       const directory_rules&);
 
-// The file systems whose locks other hosts may not see: their name, or empty.
+// The name of a file system whose locks other hosts may not see, or empty.
 std::string_view remote_file_system(long fs_type) noexcept;
 
 class directory {
  public:
-  // `path` as the URL says it; empty: /run/lock/holdfast-UID or, where /run/lock does not let us
-  // make one, /tmp/holdfast-UID, and never anything of the environment. Creates the directory, mode
-  // 0700, when its parent exists. Throws lock_error.
+  // `path` from the URL; empty: /run/lock/holdfast-UID or, where none can be created in /run/lock,
+  // /tmp/holdfast-UID, never a path from an environment variable. Creates the directory, mode 0700,
+  // when its parent exists. Throws lock_error.
   directory(descriptor_table&, const url& where, std::string path, const directory_options&);
 
   int get() const noexcept { return fd_.get(); }  // the same number all its life
@@ -54,23 +54,23 @@ class directory {
   std::string path_of(std::string_view file) const { return path_ + '/' + std::string(file); }
   std::size_t name_max() const noexcept { return name_max_; }
   bool remote() const noexcept { return remote_; }
-  // Whether the files of locks that nobody uses are removed (unused_files.hpp).
+  // Whether the files of unused locks are removed (unused_files.hpp).
   bool removes_unused() const noexcept { return removes_unused_; }
 
   // Whether other users may write to the files too.
   bool shared() const noexcept { return rules_.group.has_value(); }
-  // Set in a directory of another user that root only looks at: no lock can be taken in it.
+  // Set in a directory of another user that root only inspects: no lock can be acquired in it.
   const std::optional<core::failure>& untrusted() const noexcept { return untrusted_; }
-  // What is wrong with a file of it; empty: nothing.
+  // What is wrong with one of its files; empty: nothing.
   std::string_view distrust_file(const struct stat&) const noexcept;
 
-  // A file of the directory, to read and write; empty with errno when it cannot be opened.
+  // A file of the directory, opened to read and write; empty with errno when it cannot be opened.
   descriptor open_existing(const char* file) const;
   descriptor open_or_create(const char* file) const;
   descriptor open_to_look(const char* file) const;  // to read only
 
-  // Opens or creates it anew, after somebody deleted or moved it: no file can be made in a deleted
-  // directory. A failure when it cannot be.
+  // Opens or creates the directory again, after it was deleted or moved: no file can be created in
+  // a deleted directory. Returns the failure, if any.
   std::optional<core::failure> renew();
   bool is_at_its_path() const noexcept;
 
@@ -80,7 +80,7 @@ class directory {
     core::failure why;
     bool created = false;
     std::optional<core::failure> untrusted;
-    bool may_be_elsewhere = false;  // the default directory may be made in another place
+    bool may_be_elsewhere = false;  // the default directory may be created elsewhere
   };
   opened try_open(const std::string& path, const directory_rules&);
   void choose(const url& where, const directory_options&);

@@ -1,4 +1,4 @@
-// What is wrong, as a sentence with a remedy.
+// Failures of the file backend as sentences with a remedy.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,14 +8,14 @@
 
 namespace holdfast::file {
 
-// What the file system said: `doing` is what failed ("open", "create"), `path` what it was done to,
-// `error` the errno.
+// A failed system call: `doing` is what failed ("open", "create"), `path` its object, `error` the
+// errno.
 core::failure error_text(std::string_view doing, const std::string& path, int error);
 
-// What it is to those that hold it, and what it was asked for as.
+// The kind in which the lock is held, and the kind that was requested.
 core::failure another_kind(const kind& held, const kind& asked);
 
-// Why a lock was not granted; `trouble` is told for reason::failed and another_kind.
+// Why a lock was not granted; `trouble` is the answer for reason::failed and another_kind.
 core::failure refusal(reason, const std::string& lock_file, const core::failure& trouble);
 
 }  // namespace holdfast::file

@@ -1,12 +1,12 @@
-// A file that is locked for the moment in which something is done to it.
+// A file that is locked briefly while something is done to it.
 #pragma once
 #include "backend/file/descriptors.hpp"
 #include "backend/file/directory.hpp"
 
 namespace holdfast::file {
 
-// Unlocks explicitly when it goes: a child of a fork may have a copy of the descriptor until it
-// calls exec.
+// The destructor unlocks explicitly: a child of a fork may have a copy of the descriptor until it
+// calls exec, and would keep the lock.
 class flocked_file {
  public:
   explicit flocked_file(descriptor d) noexcept : fd_(std::move(d)) {}
@@ -18,7 +18,7 @@ class flocked_file {
   int get() const noexcept { return fd_.get(); }
 
   bool try_exclusive() noexcept;
-  // Whether the directory's file of that name is this one, with no other name.
+  // Whether the directory's file of that name is this one, and it has no other name.
   bool is_named(const directory&, const char* file) const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Which group shares a directory.
+// The group that shares a directory.
 #include <errno.h>
 #include <grp.h>
 #include <unistd.h>

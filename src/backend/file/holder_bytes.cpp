@@ -11,7 +11,7 @@
 namespace holdfast::file {
 namespace {
 
-constexpr off_t first_seat = off_t{1} << 40;  // behind whatever the file may hold
+constexpr off_t first_seat = off_t{1} << 40;  // behind everything the file may contain
 constexpr off_t seats_end = first_seat + permits_max;
 constexpr off_t guard_byte = seats_end;
 constexpr off_t line = guard_byte + 1;
@@ -37,7 +37,7 @@ holder_bytes::outcome set(int fd, int how, short type, off_t from, off_t count) 
   return said(::fcntl(fd, how, &f));
 }
 
-// What another description has there that a write lock would have to wait for.
+// A lock of another open file description that conflicts with a write lock there.
 std::optional<struct flock> in_the_way(int fd, off_t from, off_t count) noexcept {
   struct flock f = bytes(F_WRLCK, from, count);
   if (::fcntl(fd, F_OFD_GETLK, &f) != 0 || f.l_type == F_UNLCK) return {};
@@ -82,7 +82,7 @@ bool holder_bytes::are_used() const noexcept {
   return in_the_way(fd_, first_seat, announced + 1 - first_seat).has_value();
 }
 
-// The kernel tells any that is in the way: what is before it is asked about again.
+// The kernel returns any conflicting lock: the range before it is queried again.
 holder_bytes::range holder_bytes::next_taken(std::uint32_t from) const noexcept {
   const off_t begin = first_seat + from;
   range found;

@@ -36,8 +36,8 @@ class prober {
         wall_(wall),
         gate_(f.place.untrusted() ? f.place.open_to_look(probe_file) : f.gate.open_for_probing()) {}
 
-  // Those that hold it; `name` as the file's name tells it, if it does. 0, or the errno of a file
-  // that cannot be a lock's.
+  // Appends the holders; `name` is set when the file's name contains it. Returns 0, or the errno of
+  // a file that cannot be a lock's.
   int look_at(const std::string& file, const std::optional<std::string>& name,
               std::vector<holder>& to) {
     const descriptor fd = folder_.place.open_to_look(file.c_str());
@@ -62,7 +62,7 @@ class prober {
     return !free;
   }
 
-  // Each piece of seats has the record of who took it; somebody may have several.
+  // Each range of bytes has the record of its holder; a holder may have several ranges.
   void look_at_seats(int fd, const std::optional<std::string>& name, std::vector<holder>& to) {
     const std::size_t before = to.size();
     const holder_bytes all(fd);

@@ -1,4 +1,4 @@
-// Who holds the locks of a directory.
+// Finds the holders of the locks in a directory.
 #pragma once
 #include <chrono>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace holdfast::file {
 
-// The locks that are held now, by name, of those whose name starts with `prefix`. A holder is named
-// by the record, which it writes a moment after it has the lock. Empty with `why` set when the
+// The holders of locks whose name starts with `prefix`, sorted by name. A holder is described by
+// its record, which it writes a moment after it has the lock. Empty with `why` set when the
 // directory cannot be read.
 std::vector<holder> scan_holders(folder&, std::string_view prefix, std::chrono::microseconds wall,
                                  core::failure& why);

@@ -36,8 +36,8 @@ bool take(int signal) noexcept {
   return ::sigaction(signal, &ours, nullptr) == 0;
 }
 
-// The signal, or 0. From the upper end, where programs that count up from SIGRTMIN come last.
-// Looked at again for each thread: the program may have taken it over meanwhile.
+// The signal, or 0. Searched from the upper end, because programs count up from SIGRTMIN. Checked
+// again for each thread: the program may have taken the signal since.
 int private_signal() noexcept {
   static std::mutex& mutex = *new std::mutex;
   static int signal = 0;

@@ -1,14 +1,14 @@
-// Making another thread's blocking system call return.
+// Makes a blocking system call of another thread return.
 #pragma once
 #include <time.h>
 
 namespace holdfast::file {
 
-// Of one thread of ours, which constructs it and calls calm(); interrupt() is for any thread. While
-// it is interrupted, a private real-time signal comes every millisecond and ends the call that is
-// under way with EINTR: once would not do, because it may come just before the call. The signal is
-// one whose disposition was the default, and gets an empty handler without SA_RESTART; no other
-// thread is ever sent it.
+// Constructed by the thread that blocks, which also calls calm(); any thread may call interrupt().
+// While it is interrupted, a private real-time signal comes every millisecond and ends the system
+// call in progress with EINTR. One signal would not do: it may come just before the call. The
+// signal is one whose disposition was the default; it gets an empty handler without SA_RESTART, and
+// is sent to no other thread.
 class interrupter {
  public:
   interrupter() noexcept;
@@ -16,7 +16,7 @@ class interrupter {
   interrupter(const interrupter&) = delete;
   interrupter& operator=(const interrupter&) = delete;
 
-  // False when every real-time signal is in use by the program, or no timer is to be had.
+  // False when the program uses every real-time signal, or no timer can be created.
   bool ready() const noexcept { return ready_; }
   void interrupt() noexcept;
   void tick() noexcept;  // interrupts fifty times a second, until calm() or interrupt()

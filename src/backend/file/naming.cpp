@@ -9,7 +9,7 @@ namespace holdfast::file {
 namespace {
 
 constexpr std::string_view hash_mark = "%-";
-constexpr std::size_t head_bytes_max = 64;  // of a hashed name, to be recognised by a reader
+constexpr std::size_t head_bytes_max = 64;  // of a hashed name, so that a reader recognises it
 
 __extension__ typedef unsigned __int128 u128;
 

@@ -13,14 +13,14 @@
 namespace holdfast::file {
 namespace {
 
-constexpr int floor_readings_max = 100;  // it is read while somebody may be writing it
+constexpr int floor_readings_max = 100;  // it is read while another process may be writing it
 
 std::optional<std::int64_t> read_from(int fd) noexcept {
   std::array<char, record_bytes> text;
   for (int i = 0; i < floor_readings_max; ++i) {
     const ssize_t n = ::pread(fd, text.data(), text.size(), 0);
     if (n < 0) return {};
-    if (n == 0) return 0;  // made, and never written
+    if (n == 0) return 0;  // created, and never written
     const auto found = parse_record(std::span(text.data(), static_cast<std::size_t>(n)));
     if (found && found->name == std::string_view(floor_file)) return found->number;
   }

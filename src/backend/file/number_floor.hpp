@@ -1,4 +1,4 @@
-// What the numbers of a directory's removed lock files had come to.
+// The highest number of the lock files removed from a directory.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -10,19 +10,19 @@
 namespace holdfast::file {
 
 // The directory's .floor: a record (record.hpp) whose number is at least that of every lock file
-// that was removed as unused. A new lock file starts above it, so a name's numbers grow although
-// its file was gone, also when the clock was set back meanwhile. Raised with .floor locked
-// exclusively, in one write, before the file that it is raised for is removed. Read without a lock:
-// a reader has a file of its own locked that was made after the one before it was removed, hence
-// after the raise.
+// removed as unused. A new lock file starts above it, so a name's numbers grow although its file
+// was removed, even if the clock was set back meanwhile. It is raised with .floor locked
+// exclusively, in one write, before the file for which it is raised is removed. It is read without
+// a lock: the reader has locked a lock file that was created after the previous one was removed,
+// hence after the raise.
 class number_floor {
  public:
   explicit number_floor(directory& place) noexcept : place_(place) {}
 
-  // 0 while nothing was removed. Nothing: with errno when it cannot be read, with errno 0 when
+  // 0 while nothing was removed. nullopt: with errno when it cannot be read, with errno 0 when
   // .floor holds no record.
   std::optional<std::int64_t> read() const;
-  // To `number` at least. False: it could not be, or another process has .floor locked.
+  // Raises it to `number` at least. False: that failed, or another process has .floor locked.
   bool raise(std::int64_t number, std::string_view host, std::chrono::microseconds wall);
 
  private:

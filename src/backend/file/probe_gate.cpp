@@ -13,7 +13,7 @@
 namespace holdfast::file {
 namespace {
 
-// A probe takes a few microseconds.
+// Retries briefly: a probe takes a few microseconds.
 bool lock_soon(int fd, int how) noexcept {
   bool locked = false;
   retry_briefly([&] {

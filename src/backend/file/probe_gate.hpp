@@ -1,4 +1,4 @@
-// Keeps those who only look at a lock from being taken for a holder.
+// Keeps inspections of a lock from being taken for a holder.
 #pragma once
 #include <mutex>
 
@@ -7,19 +7,19 @@
 
 namespace holdfast::file {
 
-// Whether a file is locked can only be seen by locking it, and a try_acquire() in that moment would
-// find a free lock busy. So who probes first locks the directory's .probe file, exclusively; and
-// whoever found a lock busy and has one attempt only, tries once more while it shares .probe. Safe
-// from any thread.
+// Whether a file is locked can be found out only by locking it, and a try_acquire() at that moment
+// would find a free lock busy. Hence a prober first locks the directory's .probe file exclusively,
+// and a claim with one attempt that found a lock busy tries once more with .probe locked shared.
+// Safe from any thread.
 class probe_gate {
  public:
   explicit probe_gate(directory& place) : place_(place) {}
 
-  // Calls `attempt` while nobody probes. After a tenth of a second without luck (a prober that is
-  // stopped) calls it all the same.
+  // Calls `attempt` while nobody probes. After a tenth of a second (the prober may be stopped)
+  // calls it all the same.
   template <class Attempt>
   auto unprobed(Attempt&& attempt) {
-    const std::lock_guard guard(mutex_);  // one descriptor has one lock, whoever uses it
+    const std::lock_guard guard(mutex_);  // one descriptor has one lock, whichever thread uses it
     const bool shut = enter();
     auto result = attempt();
     if (shut) leave();

@@ -11,7 +11,7 @@ using core::planted;
 
 namespace {
 
-constexpr unsigned char reopenings_max = 100;  // somebody deletes the file all the time
+constexpr unsigned char reopenings_max = 100;  // another process deletes the file all the time
 
 }  // namespace
 
@@ -103,7 +103,7 @@ action recipe::on(event e) noexcept {
     case state::free:
     case state::looking: break;
   }
-  return refuse_unlocked(reason::failed);  // nobody says so
+  return refuse_unlocked(reason::failed);  // unreachable: no other event occurs in these states
 }
 
 }  // namespace holdfast::file

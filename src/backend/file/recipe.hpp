@@ -1,10 +1,11 @@
 // The lock algorithm on a file, without a file: (state, event) -> action, one at a time.
 //
-// Source: flock(2), Linux. The kernel keeps one exclusive lock for a file and takes it away when
-// the last copy of the descriptor is closed, which the end of a process does. Two things it does
-// not do: say which file the folder's name means by the time the lock is there (somebody may have
-// deleted or replaced the file, then two hold "the lock"), and number the holders. Hence, under the
-// lock, a look at the folder's file and its content before the new number is written.
+// Source: flock(2), Linux. The kernel keeps one exclusive lock per file and removes it when the
+// last copy of the descriptor is closed, as the end of a process does. Two things it does not do.
+// It does not say which file the directory's name refers to once the lock is granted: another
+// process may have deleted or replaced the file, and then two processes would hold "the lock". And
+// it does not number the holders. Hence, under the lock, the directory's file and its content are
+// checked before the new number is written.
 //
 //   state      | event                   | action                     | next state
 //   -----------+-------------------------+----------------------------+------------
@@ -19,11 +20,14 @@
 //   insisting  | busy                    | refuse: busy               | free
 //   waiting    | locked                  | look                       | looking
 //   waiting    | interrupted             | end                        | free
-//   looking    | another file's name now | reopen (lets go of this)   | opening
-//   looking    | ... for the 100th time  | unlock                     | refusing: unsteady
+//   insisting, | another: held as        | refuse: another_kind       | free
+//   waiting    | another kind            |                            |
+//   looking    | another file has the    | reopen (releases the lock) | opening
+//              | name now                |                            |
+//   looking    | ... more than 100 times | unlock                     | refusing: unsteady
 //   looking    | content is no record    | unlock                     | refusing: garbage
-//   looking    | of another lock         | unlock                     | refusing: another
-//   looking    | number at its end       | unlock                     | refusing: exhausted
+//   looking    | record of another lock  | unlock                     | refusing: another
+//   looking    | numbers used up         | unlock                     | refusing: exhausted
 //   looking    | empty, or a record      | write: the next number     | writing
 //   writing    | written                 | grant                      | held
 //   writing    | failed                  | unlock                     | refusing: failed
@@ -33,11 +37,11 @@
 //   any other  | failed                  | unlock where locked,       | refusing, or free
 //              |                         | else refuse: failed        |
 //
-// Readers and holders of permits hold the kernel's lock together, as a shared one, which keeps out
-// those who want the lock alone, and each of them has seats in the file (seats.hpp), which tell who
-// is there and how many permits are taken. Who comes in does so under the file's guard: whoever
-// finds no seat taken is the first and writes a new number; readers who come to others have theirs,
-// each holder of permits takes a new one. What differs:
+// Readers and holders of permits hold the kernel's lock jointly, as a shared lock, which excludes
+// exclusive claims. Each of them also has bytes in the file (holder_bytes.hpp), which show who the
+// holders are and how many permits are taken. A claim joins under the file's guard. The first one
+// writes a new number; a reader that joins readers takes their number, and each holder of permits
+// takes a new one. What differs:
 //
 //   state      | event                   | action                     | next state
 //   -----------+-------------------------+----------------------------+------------
@@ -45,8 +49,6 @@
 //              | permits                 |                            |
 //   trying     | busy                    | wait                       | waiting
 //   insisting  | busy                    | refuse: busy, or wait      | free, or waiting
-//   insisting, | another: held as        | refuse: another kind       | free
-//   waiting    | another kind            |                            |
 //   trying,    | locked                  | guard                      | guarding
 //   insisting, |                         |                            |
 //   waiting    |                         |                            |
@@ -54,34 +56,35 @@
 //   guarding   | busy, one attempt       | unlock                     | refusing: failed
 //   guarding   | busy                    | unlock                     | stepping_back
 //   guarding   | interrupted             | unlock                     | releasing
-//   looking    | held as another kind    | unlock                     | refusing: another kind
+//   looking    | held as another kind    | unlock                     | refusing: another_kind
 //   looking    | others come first       | unlock                     | stepping_back, or refusing:
 //              |                         |                            | busy (one attempt)
-//   looking    | empty, or a record      | sit                        | sitting
-//   sitting    | full                    | unlock                     | stepping_back, or refusing:
+//   looking    | empty, or a record      | claim_bytes                | claiming
+//   claiming   | full                    | unlock                     | stepping_back, or refusing:
 //              |                         |                            | busy (one attempt)
-//   sitting    | seated, among readers   | mark                       | marking
-//   sitting    | seated                  | write                      | writing
+//   claiming   | claimed, among readers  | mark                       | marking
+//   claiming   | claimed                 | write                      | writing
 //   writing    | written                 | mark                       | marking
 //   marking    | written                 | grant                      | held
 //   stepping_  | unlocked                | wait                       | waiting
 //   back       |                         |                            |
 //
-// Killed between two steps a holder leaves, at worst, a number that nobody was granted. One that is
-// stopped while it has the guard keeps the others from coming in: an attempt of theirs fails after
-// a tenth of a second, a wait goes on. When the file is deleted while it is held, those that come
-// later hold another one, as with any lock file; then two groups, with two numbers, or more permits
-// than there are, are held at a time. A shared lock is never turned into an exclusive one: the
-// kernel lets go of it in between.
+// A holder killed between two steps leaves, at worst, a number that nobody was granted. A claim
+// that is stopped while it has the guard keeps others from joining: their single attempts fail
+// after a tenth of a second, their waits continue. When the file is deleted while it is held, later
+// claims lock another file, as with any lock file; then two groups with two numbers, or more
+// permits than there are, are held at a time. A shared lock is never converted into an exclusive
+// one: the kernel releases it in between.
 //
-// Who waits: a writer is announced in NAME.waiters, and readers that come step back for it until a
-// writer has had the lock, so no stream of readers keeps writers out, nor the reverse; else there
-// is no order. Of those that wait for permits one is first in line and looks, when somebody lets go
-// or ends, whether it may have all of its own now; the others wait to be that one, and those that
-// come step back. One that is stopped while others wait behind it is passed once nobody holds
-// anything for a second.
+// The order of waiters: a writer is announced in NAME.waiters, and readers that arrive step back
+// until a writer has had the lock, so that no stream of readers starves writers, nor the reverse;
+// otherwise there is no order. Of the waiters for permits one is first in line and checks, when a
+// holder releases or ends, whether it can have all its permits; the others wait to become first,
+// and new ones step back. A stopped first waiter is overtaken once nobody holds anything for a
+// second.
 //
 // The number: greater than that of the file and than any this claim was granted, and never below
+// the clock in microseconds, because the file may be gone (a reboot empties /run/lock).
 // the clock in microseconds, because the file may be gone (a reboot empties /run/lock).
 #pragma once
 #include <chrono>
@@ -91,7 +94,7 @@
 
 namespace holdfast::file {
 
-enum class event : unsigned char {  // beside acquire() and looked()
+enum class event : unsigned char {  // besides acquire() and looked()
   opened,
   locked,
   busy,
@@ -107,33 +110,33 @@ enum class event : unsigned char {  // beside acquire() and looked()
 };
 
 enum class action : unsigned char {
-  open,          // the folder's file -> opened, failed
-  reopen,        // close what is open, which lets go of its lock, then as open
+  open,          // the directory's file -> opened, failed
+  reopen,        // close the open file, which releases its lock, then as open
   try_lock,      // -> locked, busy, another, failed
-  try_unprobed,  // the same, while nobody who only inspects holds it -> locked, busy, failed
-  wait,          // until it is ours, or may be -> locked, another, interrupted, failed
+  try_unprobed,  // the same, while no inspection holds it -> locked, busy, another, failed
+  wait,          // until it is locked, or may be -> locked, another, interrupted, failed
   guard,         // -> guarded, busy, interrupted, failed
   look,          // -> looked, failed
-  claim_bytes,   // -> seated, full, failed
+  claim_bytes,   // -> claimed, full, failed
   write,         // number() -> written, failed
-  mark,          // who sits there; then lets go of the guard -> written, failed
-  unlock,        // -> unlocked (it cannot fail: then close)
+  mark,          // write the holder's records, release the guard -> written, failed
+  unlock,        // -> unlocked (it cannot fail: otherwise the file is closed)
   grant,
   refuse,
-  end,  // the answers
+  end,  // grant, refuse and end are the answers
 };
 
 enum class content : unsigned char { empty, record, garbage, another };
 
-struct observation {       // what was seen under the lock
-  bool same_file = false;  // the folder's name still means the file that is locked
+struct observation {       // what was read under the lock
+  bool same_file = false;  // the directory's name still refers to the locked file
   content what = content::garbage;
-  std::int64_t number = 0;           // of the record; of an empty file: the directory's floor
+  std::int64_t number = 0;           // of the record; empty file: the directory's floor
   std::chrono::microseconds wall{};  // since 1970
-  // For those who hold it together:
+  // For joint holders:
   kind as{};                  // of the record
-  bool taken = false;         // others have seats
-  bool others_first = false;  // somebody waits who is to come in before us
+  bool taken = false;         // others hold bytes
+  bool others_first = false;  // a waiter must be served before this claim
 };
 
 enum class reason : unsigned char {
@@ -167,7 +170,7 @@ class recipe {
   };
   struct wish {
     bool one_attempt = false;
-    bool behind = false;  // others wait: not before them
+    bool behind = false;  // others wait, and come first
     bool is_open = false;
     kind as{};
   };
@@ -177,7 +180,7 @@ class recipe {
   action on(event) noexcept;
 
   state now() const noexcept { return state_; }
-  std::int64_t number() const noexcept { return number_; }  // to write, then granted
+  std::int64_t number() const noexcept { return number_; }  // to be written, then granted
   reason why() const noexcept { return why_; }              // for refuse
 
  private:
@@ -196,14 +199,14 @@ class recipe {
   reason why_ = reason::none;
   wish wish_;
   unsigned char reopened_ = 0;
-  bool joins_ = false;  // readers that are there
+  bool joins_ = false;  // readers that hold the lock already
 };
 
 // The next number after `in_file` and `ours`; above number_max when there is none.
 std::int64_t next_number(std::int64_t in_file, std::int64_t ours,
                          std::chrono::microseconds wall) noexcept;
 
-// What the next number must be above.
+// The number that the next one must exceed.
 std::int64_t least_number(const observation&) noexcept;
 
 }  // namespace holdfast::file

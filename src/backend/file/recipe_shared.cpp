@@ -7,7 +7,7 @@ namespace holdfast::file {
 using core::mutant;
 using core::planted;
 
-// Not now: later, or never for one attempt.
+// Not now: the claim waits, or is refused when it has one attempt.
 action recipe::step_back(reason why) noexcept {
   if (wish_.one_attempt) return refuse_locked(why);
   return go(state::stepping_back, action::unlock);
@@ -18,7 +18,7 @@ action recipe::looked_together(const observation& seen) noexcept {
   const bool others =
       seen.taken && seen.what == content::record && seen.as.how != lock_mode::exclusive;
   if (others && seen.as.of != wish_.as.of) return refuse_locked(reason::another_kind);
-  // An attempt that finds nobody there keeps nobody waiting for long.
+  // A single attempt on a free lock is admitted: it delays waiters only briefly.
   const bool waits = seen.others_first && (seen.taken || !wish_.one_attempt);
   if (waits && !planted(mutant::file_writer_starved)) return step_back(reason::busy);
   joins_ = others && shares && !planted(mutant::file_group_renumbered);
@@ -34,7 +34,7 @@ action recipe::on_together(event e) noexcept {
     case state::opening: return start();
     case state::trying:
       if (e == event::locked) return go(state::guarding, action::guard);
-      // Whoever has it alone may only be removing the file, or looking at it.
+      // The exclusive holder may only be removing the file, or inspecting it.
       if (wish_.one_attempt || wish_.as.how == lock_mode::permit)
         return go(state::insisting, action::try_unprobed);
       return go(state::waiting, action::wait);
@@ -61,7 +61,7 @@ action recipe::on_together(event e) noexcept {
     case state::looking:
     case state::free: break;
   }
-  return refuse_unlocked(reason::failed);  // nobody says so
+  return refuse_unlocked(reason::failed);  // unreachable: no other event occurs in these states
 }
 
 }  // namespace holdfast::file

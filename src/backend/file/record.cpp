@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view magic = "holdfast lock 1\n";
 constexpr std::size_t key_bytes = 8;
 
-// A line of a key and a value of fixed width, where it stands.
+// A line of a key and a value of fixed width, and its offset.
 struct field {
   std::string_view key;
   std::size_t at;
@@ -37,7 +37,7 @@ void put_digits(char* out, std::size_t width, std::uint64_t value) noexcept {
   for (std::size_t i = width; i-- > 0; value /= 10) out[i] = static_cast<char>('0' + value % 10);
 }
 
-// Two halves that do not wait for each other: this is done at every grant.
+// Two independent halves, for speed: this runs at every grant.
 void put_16_digits(char* out, std::int64_t value) noexcept {
   constexpr std::uint64_t half = 100'000'000;
   auto high = static_cast<std::uint32_t>(static_cast<std::uint64_t>(value) / half);
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> hex(const char* text) noexcept {
   return value;
 }
 
-// Over all that stands before the check. Not against malice: whoever may write the file may lie.
+// Covers everything before the check. No protection against malice: a writer of the file can lie.
 std::uint64_t check_of(const char* text) noexcept {
   static_assert(std::endian::native == std::endian::little, "the words below are little-endian");
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -94,7 +94,7 @@ bool has_frame(const char* text, const field& f) noexcept {
   return std::memcmp(text + f.at, f.key.data(), key_bytes) == 0 && text[f.end() - 1] == '\n';
 }
 
-// The line `key` at the start of `rest`, which it takes off.
+// The value of the line `key` at the start of `rest`; removes that line.
 std::optional<std::string_view> take_line(std::string_view& rest, std::string_view key,
                                           std::size_t bytes_max) noexcept {
   const std::size_t end = rest.find('\n');
@@ -201,7 +201,7 @@ void record_text::stamp(std::int64_t number, std::chrono::microseconds since) no
   char* const t = bytes_.data();
   const std::int64_t time = std::clamp<std::int64_t>(since.count(), 0, number_max);
   put_16_digits(t + number_field.value(), number);
-  if (time == number) {  // as long as the clock goes on
+  if (time == number) {  // as long as the clock is not set back
     std::memcpy(t + since_field.value(), t + number_field.value(), since_field.width);
   } else {
     put_16_digits(t + since_field.value(), time);

@@ -1,7 +1,7 @@
-// What a lock file holds: the number that only grows, and who took the lock last. Whether it is
-// held now is not in it: only the kernel's lock says that, and it survives no process.
+// The content of a lock file: the number, which only grows, and the last holder. Whether the lock
+// is held now is not in it: only the kernel's lock tells, and that ends with its process.
 //
-// 1024 bytes of text that may be read with cat, written in one pwrite from memory that lies in one
+// 1024 bytes of text, readable with cat. They are written in one pwrite, from memory within one
 // page into the file's first page: the kernel copies all of it or nothing, whenever the writer is
 // killed.
 //
@@ -17,7 +17,7 @@
 //   as      shared                or: 2 of 5 (permits); no such line: exclusive
 //   (blanks, and a newline as last byte)
 //
-// Behind it lie the seats (seats.hpp), each with a record of the same form.
+// Behind it are the records of the holder bytes (holder_bytes.hpp), in the same form.
 #pragma once
 #include <holdfast/options.hpp>
 
@@ -35,7 +35,7 @@ inline constexpr std::size_t record_bytes = 1024;
 inline constexpr std::size_t host_bytes_max = 64;  // HOST_NAME_MAX of Linux
 inline constexpr std::int64_t number_max = (std::int64_t{1} << 53) - 1;
 
-struct kind {  // as what it is held
+struct kind {  // the mode in which the lock is held
   lock_mode how = lock_mode::exclusive;
   std::uint32_t permits = 0, of = 0;  // of a semaphore: at most permits_max
   bool operator==(const kind&) const noexcept = default;
@@ -51,11 +51,11 @@ struct record {
   kind as;
 };
 
-// Trusts nothing: nullopt unless it is exactly as written, with a number of 1 .. number_max. The
-// views point into `text`.
+// Trusts nothing: nullopt unless the text is exactly as a writer makes it, with a number of
+// 1 .. number_max. The views point into `text`.
 std::optional<record> parse_record(std::span<const char> text) noexcept;
 
-// A record as its text. What stays from grant to grant is written once.
+// A record as text. The part that is the same for every grant is written once.
 class record_text {
  public:
   record_text() noexcept = default;

@@ -20,8 +20,8 @@ std::optional<std::span<const char>> record_view::read(int fd, descriptor_table&
   return std::span<const char>(read_.data(), static_cast<std::size_t>(n));
 }
 
-// Of a descriptor of its own: a mapping keeps its open file alive, and would keep the lock in a
-// fork's child that has closed the descriptor.
+// Maps through a descriptor of its own: a mapping keeps its open file description alive, and in a
+// fork's child that has closed the descriptor it would keep the lock.
 void record_view::map(int fd, descriptor_table& files, const directory& place,
                       const std::string& file) {
   if (place.remote() || place.shared()) return;

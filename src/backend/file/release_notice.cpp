@@ -13,7 +13,7 @@
 namespace holdfast::file {
 namespace {
 
-// Until the next look: the first ones after a ring.
+// Pauses until the next check; the first ones follow a notice.
 constexpr int pauses_ms[] = {1, 10, 500};
 constexpr unsigned last_pause = std::size(pauses_ms) - 1;
 
@@ -31,7 +31,7 @@ void release_notice::listen(descriptor_table& files, int lock_file) {
 void release_notice::wait() noexcept {
   const int pause = pauses_ms[looks_];
   looks_ = std::min(looks_ + 1, last_pause);
-  struct pollfd p = {fd_.get(), POLLIN, 0};  // a negative descriptor is only waited with
+  struct pollfd p = {fd_.get(), POLLIN, 0};  // poll() ignores a negative descriptor
   if (::poll(&p, 1, pause) <= 0) return;
   alignas(struct inotify_event) char told[4096];
   while (::read(fd_.get(), told, sizeof told) > 0) {}

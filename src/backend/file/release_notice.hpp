@@ -1,26 +1,26 @@
-// How those that wait for permits learn that some may have come free.
+// How waiters for permits learn that some may be free.
 #pragma once
 #include "backend/file/descriptors.hpp"
 
 namespace holdfast::file {
 
-// inotify(7) on the lock file: whoever lets go of permits while somebody waits touches the file's
-// time, and the end of a process closes the file, which the kernel tells a moment before it lets go
-// of the locks. Hence a look soon after each, and one in half a second at the latest, whatever was
-// told: inotify may be used up (128 watchers for a user), and is only a hint.
+// inotify(7) on the lock file. A holder that releases permits while others wait touches the file's
+// time; the end of a process closes the file, which the kernel reports a moment before it releases
+// the locks. Hence waiters check soon after each notice, and every half second in any case: inotify
+// may be used up (128 watchers per user), and is only a hint.
 class release_notice {
  public:
-  // Hears what comes from now on.
+  // Receives notices from now on.
   void listen(descriptor_table&, int lock_file);
   void stop_listening() noexcept { fd_.reset(); }
-  // Until it rings or it is time to look; earlier when a signal comes.
+  // Returns at a notice, when a check is due, or earlier when a signal comes.
   void wait() noexcept;
 
   static void notify(int lock_file) noexcept;
 
  private:
   descriptor fd_;
-  unsigned looks_ = 0;  // since it last rang
+  unsigned looks_ = 0;  // checks since the last notice
 };
 
 }  // namespace holdfast::file

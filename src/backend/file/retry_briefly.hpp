@@ -1,11 +1,11 @@
-// What another process has for a few microseconds, unless it must let others run meanwhile.
+// Retries while another process holds a lock for a few microseconds.
 #pragma once
 #include <sched.h>
 #include <time.h>
 
 namespace holdfast::file {
 
-// Calls `attempt` until it says true, for about a tenth of a second; whether it did.
+// Calls `attempt` until it returns true, for about a tenth of a second; returns whether it did.
 template <class Attempt>
 bool retry_briefly(Attempt&& attempt) {
   constexpr int yields_max = 100;

@@ -14,8 +14,8 @@
 namespace holdfast::file {
 namespace {
 
-// How long the folder may mean another file than ours before an uncontended acquire sees it: asking
-// the folder costs an eighth of a cycle. A deleted file is seen at once.
+// How long the directory's name may refer to another file before an uncontended acquire notices:
+// that check costs an eighth of a cycle. A deleted file is noticed at once.
 constexpr std::chrono::milliseconds look_through_every{10};
 constexpr int openings_max = 100;
 
@@ -25,8 +25,8 @@ lock_file::attempt flocked(int fd, int how) noexcept {
   return errno == EINTR ? lock_file::attempt::interrupted : lock_file::attempt::failed;
 }
 
-// fstat(2) but for the times: asking for them makes the next write note the time to the nanosecond
-// and the file system log it, which costs as much as the write itself.
+// fstat(2) without the times: querying them makes the next write record the time to the nanosecond
+// and the file system journal it, which costs as much as the write itself.
 bool looked(int fd, const char* name, struct statx& out) noexcept {
   const int how = AT_SYMLINK_NOFOLLOW | (*name == '\0' ? AT_EMPTY_PATH : 0);
   return ::statx(fd, name, how, STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE, &out) == 0;
@@ -62,7 +62,7 @@ bool lock_file::open(std::chrono::microseconds wall) {
 
 bool lock_file::try_open_once(bool& again, std::chrono::microseconds wall) {
   again = false;
-  waiters_.close();  // it may be of a directory that is not in use any more
+  waiters_.close();  // it may belong to a directory that is no longer in use
   if (folder_.place.untrusted()) {
     trouble_ = *folder_.place.untrusted();
     return false;
@@ -153,7 +153,7 @@ void lock_file::unlock() noexcept {
   if (::flock(fd_.get(), LOCK_UN) != 0) close();
 }
 
-// Nothing: it cannot be told.
+// Whether the directory's name refers to the locked file; nullopt: unknown.
 std::optional<bool> lock_file::is_the_folders(struct statx& st, std::chrono::microseconds wall) {
   if (core::planted(core::mutant::file_inode_not_checked) && looked(fd_.get(), "", st)) return true;
   const auto since = wall - looked_through_at_;

@@ -1,4 +1,4 @@
-// The lock file itself: the system calls that a recipe asks for.
+// The lock file itself: the system calls behind the recipe's actions.
 #pragma once
 #include <sys/stat.h>
 
@@ -19,7 +19,7 @@
 
 namespace holdfast::file {
 
-// What the files of one backend share.
+// What the lock files of one backend have in common.
 struct folder {
   folder(const url& where, std::string path, const directory_options& o, std::string host)
       : place(files, where, std::move(path), o),
@@ -32,7 +32,7 @@ struct folder {
   unused_files unused;
 };
 
-// For one thread at a time, but for others_wait().
+// Used by one thread at a time, except others_wait().
 class lock_file {
  public:
   enum class attempt : unsigned char { locked, busy, interrupted, failed };
@@ -45,10 +45,10 @@ class lock_file {
   bool is_open() const noexcept { return static_cast<bool>(fd_); }
   int get() const noexcept { return fd_.get(); }
   std::string path() const { return folder_.place.path_of(file_); }
-  const core::failure& trouble() const noexcept { return trouble_; }  // of what failed last
+  const core::failure& trouble() const noexcept { return trouble_; }  // of the last failure
 
   bool open(std::chrono::microseconds wall);
-  void close() noexcept;  // lets go of its lock, unless a child has a copy of the descriptor
+  void close() noexcept;  // releases its lock, unless a child has a copy of the descriptor
   // Closes it, and removes the lock's files when nobody else uses them. Not while it is locked.
   void discard(std::chrono::microseconds wall) noexcept;
   attempt try_lock();
@@ -56,19 +56,19 @@ class lock_file {
   attempt try_share();
   attempt lock();          // blocks; interrupted by a signal
   attempt share();         // likewise
-  void unlock() noexcept;  // the seats too
-  // `last` is what this claim wrote last.
+  void unlock() noexcept;  // the holder bytes too
+  // `last`: the record that this claim wrote last.
   std::optional<observation> look(const record_text& last, std::string_view lock_name,
                                   std::chrono::microseconds wall);
   bool write(const record_text&);
-  // Without the lock, hence perhaps already another's; 0: none that can be read.
+  // Read without the lock, so it may be outdated; 0: no record can be read.
   std::int64_t number_in_file();
-  // Likewise: whether whoever took it last has, or had, it alone.
+  // Likewise: whether the last holder was exclusive.
   bool was_exclusive();
-  // Likewise: as what others hold it together, if they do.
+  // Likewise: the kind in which others hold it jointly, if they do.
   std::optional<kind> shared_by_others();
 
-  // For those who hold it together (recipe.hpp).
+  // For joint holders (recipe.hpp).
   holder_bytes bytes() const noexcept { return holder_bytes(fd_.get()); }
   attempt guard(bool blocks);
   attempt claim_bytes(const kind&);  // busy: full

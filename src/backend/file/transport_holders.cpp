@@ -1,4 +1,4 @@
-// The part of a lock file that those use who hold it together.
+// The operations of lock_file for joint holders.
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,8 +37,9 @@ lock_file::attempt lock_file::guard(bool blocks) {
   return failed_to("lock a part of");
 }
 
-// With the guard, so nobody else sits down meanwhile. One for a reader, anywhere; else as many as
-// permits, among so many as there are, in one piece or several: all or none.
+// With the guard held, so nobody else claims bytes meanwhile. A reader takes one byte, anywhere; a
+// claim for permits takes as many bytes as permits, within the semaphore's size, in one range or
+// several: all or none.
 lock_file::attempt lock_file::claim_bytes(const kind& as) {
   holder_bytes all = bytes();
   const bool reads = as.how == lock_mode::shared;

@@ -18,10 +18,10 @@ namespace {
 using core::mutant;
 using core::planted;
 
-constexpr int yields_for_probe = 100;  // a removal or a look takes some microseconds
+constexpr int yields_for_probe = 100;  // a removal or an inspection takes some microseconds
 
-// A number that no clock of this century gives stays in its file: as the floor it would take the
-// numbers of all other locks with it.
+// A higher number, which no clock of this century gives, stays in its file: as the floor it would
+// push up the numbers of all other locks.
 constexpr std::int64_t floor_max = number_max / 2;
 
 bool lock_probe(flocked_file& probe) noexcept {
@@ -32,13 +32,14 @@ bool lock_probe(flocked_file& probe) noexcept {
   return false;
 }
 
-// The number of a lock file that nobody can need any more; 0: it is empty. Locked by the caller.
+// The number of a lock file that nobody can need any more; 0: it is empty. The caller has locked
+// it.
 std::optional<std::int64_t> number_of_unused(int fd, const std::string& stem,
                                              std::size_t name_max) noexcept {
   if (holder_bytes(fd).are_used() && !planted(mutant::unlink_unlocked)) return {};
   std::array<char, record_bytes> text;
   const ssize_t n = ::pread(fd, text.data(), text.size(), 0);
-  if (n == 0) return 0;  // made, and never granted
+  if (n == 0) return 0;  // created, and never granted
   if (n < 0) return {};
   const auto found = parse_record(std::span(text.data(), static_cast<std::size_t>(n)));
   if (!found || found->number > floor_max || file_stem(found->name, name_max) != stem) return {};

@@ -1,4 +1,4 @@
-// Which files may be left over: a look into the directory.
+// Searches the directory for files that may be left over.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace holdfast::file {
 namespace {
 
-constexpr int looks_per_creation = 8, removals_per_creation = 3;  // for each creation
+constexpr int looks_per_creation = 8, removals_per_creation = 3;
 constexpr std::chrono::minutes recent_use{1};
 constexpr unsigned pages_at_first = 8;
 
@@ -25,7 +25,7 @@ bool is_alive(std::int64_t pid) noexcept {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
 }
 
-// The stem of a file of ours, which is the name without `suffix`; empty: it is none.
+// The stem of a lock's file, which is the name without `suffix`; empty: it is no lock's file.
 std::string stem_of(std::string_view file, std::string_view& suffix) {
   for (const std::string_view one : {lock_suffix, waiters_suffix}) {
     suffix = one;
@@ -37,7 +37,7 @@ std::string stem_of(std::string_view file, std::string_view& suffix) {
 
 }  // namespace
 
-// Some entries of the directory, as getdents(2) gives them.
+// Some entries of the directory, as getdents(2) returns them.
 struct unused_files::page {
   alignas(struct dirent64) std::array<char, 16384> bytes;
   ssize_t size = 0;
@@ -61,8 +61,8 @@ bool unused_files::open(page& p) {
   return static_cast<bool>(p.of);
 }
 
-// The next page for remove_some(). Processes that live for one creation begin anywhere, lest all of
-// them look at the same few.
+// The next page for remove_some(). A process that creates one file only begins at a random page;
+// otherwise all such processes would check the same few files.
 bool unused_files::fill(page& p, wall_time wall) {
   if (!open(p)) return false;
   if (next_) {
@@ -71,7 +71,8 @@ bool unused_files::fill(page& p, wall_time wall) {
     for (auto left = static_cast<unsigned>(wall.count()) % pages_at_first; p.read(); --left)
       if (left == 0) return true;
   }
-  return open(p) && p.read();  // anew: Linux's ext4 reads nothing after a seek back from the end
+  // opened again: Linux's ext4 reads nothing after a seek back from the end
+  return open(p) && p.read();
 }
 
 bool unused_files::is_left_over(const std::string& stem, std::string_view suffix,
@@ -80,7 +81,7 @@ bool unused_files::is_left_over(const std::string& stem, std::string_view suffix
   const descriptor lock = place_.open_existing((stem + std::string(lock_suffix)).c_str());
   if (!lock) return errno == ENOENT;
   if (suffix != lock_suffix || ::fstat(lock.get(), &st) != 0)
-    return false;  // seen by its lock file
+    return false;  // it is found by its lock file
   std::array<char, record_bytes> text;
   const ssize_t n = ::pread(lock.get(), text.data(), text.size(), 0);
   if (n == 0) return wall - std::chrono::seconds(st.st_mtim.tv_sec) > recent_use;
@@ -117,7 +118,7 @@ void unused_files::remove_some(wall_time wall) noexcept try {
 std::optional<std::size_t> unused_files::remove_all(wall_time wall) {
   page p;
   if (!open(p)) return {};
-  std::set<std::string> stems;  // first: what is removed meanwhile may hide what is not
+  std::set<std::string> stems;  // collected first: removing entries may hide others from getdents
   while (p.read()) {
     for (const struct dirent64* const entry : p.entries()) {
       std::string_view suffix;

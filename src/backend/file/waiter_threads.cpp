@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::seconds idle_time{10};
 
-// The pool that the calling thread works for.
+// The pool for which the calling thread works.
 thread_local const void* works_for = nullptr;
 
 }  // namespace
@@ -38,7 +38,8 @@ struct waiter_threads::shared {
 waiter_threads::waiter_threads() : shared_(std::make_shared<shared>()) {}
 
 waiter_threads::~waiter_threads() {
-  if (shared_->in_child) new std::shared_ptr<shared>(std::move(shared_));  // its mutex may be held
+  // leaked: the parent's mutex may be locked here
+  if (shared_->in_child) new std::shared_ptr<shared>(std::move(shared_));
 }
 
 bool waiter_threads::post(blocking_job& job) noexcept try {
@@ -56,7 +57,7 @@ bool waiter_threads::post(blocking_job& job) noexcept try {
     shared_->queue.pop_back();
     return false;
   }
-  (void)hold.release();  // it is the thread's now
+  (void)hold.release();  // the thread owns it now
   ::pthread_detach(thread);
   ++shared_->threads;
   return true;
@@ -109,7 +110,7 @@ void waiter_threads::close(std::chrono::nanoseconds at_most) noexcept {
   for (blocking_job* job : shared_->queue) job->stop();
   for (blocking_job* job : shared_->running) job->stop();
   shared_->changed.notify_all();
-  // The caller may be one of the threads: in an answer that lets go of the last client.
+  // The caller may be one of the threads, when an answer drops the last reference to the client.
   const std::size_t left = works_for == shared_.get() ? 1 : 0;
   const auto longest = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::hours{1});
   shared_->done.wait_for(lock, std::clamp(at_most, std::chrono::nanoseconds{}, longest),

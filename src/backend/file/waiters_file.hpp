@@ -1,4 +1,4 @@
-// The companion of a lock file by which a holder learns that others wait.
+// The file beside a lock file by which a holder learns that others wait.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace holdfast::file {
 
-// Who waits to have the lock alone has NAME.waiters locked, shared; the holder, and a reader who
-// would come in, sees it by trying to lock it exclusively. One claim either waits or holds, so one
+// A waiter for the exclusive lock has NAME.waiters locked shared; the holder, and a reader that
+// arrives, finds out by trying to lock it exclusively. One claim either waits or holds, so one
 // descriptor serves both.
 class waiters_file {
  public:
@@ -16,10 +16,10 @@ class waiters_file {
 
   waiters_file(directory& place, std::string file) : place_(place), file_(std::move(file)) {}
 
-  outcome announce();  // may block for the moment in which a holder looks
+  outcome announce();  // may block for the moment in which a holder checks
   bool announce_at_once();
   void withdraw() noexcept;
-  bool others_wait();    // true when it cannot be told
+  bool others_wait();    // true when it is unknown
   outcome await_none();  // blocks until, for a moment, nobody waits
   void close() noexcept { fd_.reset(); }
   std::string path() const { return place_.path_of(file_); }

@@ -122,7 +122,7 @@ void backend::holders(std::string_view name, core::holders_handler& to) {
 void backend::break_lock(std::string_view name, std::string_view holder_id,
                          core::decision_handler& to) {
   const auto seen = holder_seen_of(holder_id);
-  if (!seen) return to.on_decided(false);  // no holder of a memory store has such an id
+  if (!seen) return to.on_decided(false);  // no holder in a memory store has such an id
   queries_.break_lock(name, seen, to);
 }
 
@@ -140,7 +140,7 @@ bool backend::close(time_point until) {
     give_up_all(events);
   }
   events.dispatch();
-  // What another thread has begun to tell is told before the core takes its sinks away.
+  // Waits for events that another thread is dispatching: afterwards the core may destroy the sinks.
   while (!event_queue::dispatching_here() && !told()) std::this_thread::yield();
   return is_clean;
 }

@@ -8,14 +8,14 @@
 
 namespace holdfast::memory {
 
-// "memory:NAME" (shared in the process) or "memory:" (a store of its own). Its own options:
-//   lifetime=process     leases do not run out, as those of file:; default: ttl
-//   latency=DURATION     each request takes so long to arrive, and each reply
-//   lose-requests=P      each request is lost with this chance, 0 to 1
-//   lose-replies=P       each reply too
-//   seed=N               of those chances; the same seed loses the same messages
-//   stop-after=DURATION  nothing of this client arrives any more so long after the open, as if its
-//                        process was stopped
+// "memory:NAME" (shared in the process) or "memory:" (a store of its own). Its options:
+//   lifetime=process     leases do not expire, as those of file:; default: ttl
+//   latency=DURATION     how long each request takes to arrive, and each reply
+//   lose-requests=P      probability that a request is lost, 0 to 1
+//   lose-replies=P       probability that a reply is lost, 0 to 1
+//   seed=N               of these random losses; the same seed loses the same messages
+//   stop-after=DURATION  from this long after the open no message of this client arrives, as if
+//                        its process were stopped
 std::unique_ptr<core::backend> open(const core::opening&);  // throws lock_error
 
 class backend final : public core::backend {
@@ -25,7 +25,7 @@ class backend final : public core::backend {
 
   const core::capabilities& can() const noexcept override;
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  // One step of the store is one for all its locks.
+  // One step of the store covers all its locks.
   bool can_lock_all(std::span<const std::string_view>) const override { return true; }
   void inspect(std::string_view prefix, core::holders_handler&) override;
   void holders(std::string_view name, core::holders_handler&) override;

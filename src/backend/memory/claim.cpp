@@ -23,7 +23,8 @@ claim::claim(client_side& side, std::string_view name, core::claim_sink& sink)
 }
 
 void claim::operator delete(claim* c, std::destroying_delete_t) {
-  if (c->side_.transport.is_forked()) return;  // a thread of the parent may have its hands on it
+  // the parent's mutexes may be locked here: leak the claim
+  if (c->side_.transport.is_forked()) return;
   c->detach();
   if (c->retire()) c->on_retired();
 }
@@ -68,7 +69,7 @@ void claim::acquire(const core::acquire_request& how) {
   });
 }
 
-// Or what is wrong with it.
+// Records what the request needs beyond an exclusive lock; returns the fault of an invalid one.
 errc claim::note_details(const core::acquire_request& how) {
   const bool of_permits = how.mode == lock_mode::permit;
   if (how.mode == lock_mode::exclusive && how.note.empty() && !how.group) {
@@ -108,8 +109,8 @@ std::string claim::owner() const {
   return shared ? group_text_of(recipe_.number()) : text_of(who);
 }
 
-// With nobody in the queue it does not matter when a release arrives, and a clock costs more than
-// all the rest: it is dated to the grant.
+// When nobody is queued the time of a release does not matter, and reading the clock costs more
+// than all the rest: the release is dated to the grant.
 bool claim::release_undated(event_queue& events) {
   if (!side_.transport.is_fault_free() || lock->wanted() || lock->holder != who) return false;
   carry_out(recipe_.release(seen_, side_.transport.rules()), seen_, events);
@@ -117,7 +118,7 @@ bool claim::release_undated(event_queue& events) {
 }
 
 void claim::release(const core::successor* next) {
-  // Read first: once the end is told, this claim may be gone.
+  // Copied first: once the end is dispatched, this claim may be gone.
   const core::successor after = next ? *next : core::successor{};
   transport& wire = side_.transport;
   if (wire.is_forked()) return;
@@ -127,7 +128,7 @@ void claim::release(const core::successor* next) {
     if (!release_undated(events)) {
       const time_point now = wire.env().now();
       effects out = recipe_.release(now, wire.rules());
-      if (side_.closed && out.send && !wire.is_fault_free())  // nobody waits for an answer any more
+      if (side_.closed && out.send && !wire.is_fault_free())  // after close() no answer is awaited
         out = recipe_.give_up(errc::outcome_unknown);
       carry_out(out, now, events);
     }
@@ -184,7 +185,7 @@ void claim::carry_out(const effects& a, time_point now, event_queue& events) {
     side_.groups.leave(std::exchange(details_->group, {}), *this);
   if (a.send) {
     send(a.ask_for, now, events);
-    if (mine != turn_) return;  // it was answered on the spot
+    if (mine != turn_) return;  // it was answered inside send()
   }
   if (a.sleeps) {
     const duration more = core::jittered(wire.env(), a.spread / 2, 1);

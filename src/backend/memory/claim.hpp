@@ -1,4 +1,4 @@
-// One claim: the recipe, the link it speaks over and the core that listens.
+// One claim: its recipe, its transport, and the sink of the core.
 #pragma once
 #include <memory>
 #include <new>
@@ -12,7 +12,7 @@
 
 namespace holdfast::memory {
 
-struct client_side {  // what the claims of one client share
+struct client_side {  // the state that the claims of one client share
   class transport transport;
   orphan_withdrawals orphans;
   group_barrier groups;
@@ -28,7 +28,7 @@ class claim final : public core::claim, private subscriber, private event_source
   claim(const claim&) = delete;
   claim& operator=(const claim&) = delete;
   ~claim() override = default;
-  // The core may destroy a claim while another thread still has its hands on `news`.
+  // The core may destroy a claim while another thread still dispatches its events.
   static void operator delete(claim*, std::destroying_delete_t);
 
   void acquire(const core::acquire_request&) override;
@@ -38,17 +38,17 @@ class claim final : public core::claim, private subscriber, private event_source
   void release(const core::successor* next) override;
   std::string owner() const override;
 
-  // For the closing backend, with the server's mutex held.
+  // For the backend's close(), with the server's mutex held.
   static claim* of(endpoint&, const client_side&) noexcept;
   bool waits() const noexcept { return recipe_.waits(); }
   bool is_being_told() const noexcept { return is_dispatching(); }
   void give_up(event_queue&);
 
  private:
-  // What this claim asks for, beyond the usual.
+  // Request details, kept only where a request needs more than an exclusive lock.
   struct details final : request_details {
     core::lock_group group;  // until it is answered
-    std::uint32_t is = 0;    // what it turned out to be; as in particulars
+    std::uint32_t is = 0;    // the size that the holders use; as in request_details
   };
 
   transport& home() noexcept override { return side_.transport; }
@@ -62,7 +62,7 @@ class claim final : public core::claim, private subscriber, private event_source
     verb_at({}, step);
   }
   template <class Step>
-  void verb_at(time_point, Step);  // {}: at what the clock says
+  void verb_at(time_point, Step);  // {}: the clock's time
   errc note_details(const core::acquire_request&);
   bool release_undated(event_queue&);
   void carry_out(const effects&, time_point now, event_queue&);
@@ -71,9 +71,9 @@ class claim final : public core::claim, private subscriber, private event_source
   core::failure reason() const;
   std::string mismatch() const;
 
-  // These fit into what `news` leaves free of its last eight bytes.
+  // These fit into the last eight bytes of event_source.
   bool others_waited_ = false;  // at the grant
-  std::uint16_t turn_ = 0;      // counts what was carried out
+  std::uint16_t turn_ = 0;      // counts calls of carry_out()
   errc why_{};
   client_side& side_;
   core::claim_sink& sink_;
@@ -81,7 +81,7 @@ class claim final : public core::claim, private subscriber, private event_source
   std::unique_ptr<details> details_;
   time_point seen_{};           // when the grant arrived
   std::uint32_t ticket_ = 0;    // of the renewal to send
-  std::uint32_t answered_ = 0;  // of the renewal that moved the deadline
+  std::uint32_t answered_ = 0;  // of the renewal that set the deadline
 };
 
 }  // namespace holdfast::memory

@@ -1,4 +1,5 @@
-// Those at a lock beside its one holder: who waits for it, and who holds it together with others.
+// The claims at a lock beside its one exclusive holder: those queued and those that hold it
+// jointly.
 #pragma once
 #include <list>
 #include <string>
@@ -16,7 +17,7 @@ struct waiting {
 
 struct member {  // a reader, or a holder of permits
   owner_id who;
-  std::int64_t number = 0;  // readers that hold it together have one
+  std::int64_t number = 0;  // readers that hold it together share one
   std::uint32_t permits = 0;
   time_point since{}, lapses{};
   std::string note;
@@ -24,7 +25,7 @@ struct member {  // a reader, or a holder of permits
 
 struct contenders {
   std::list<waiting> queue;
-  owner_id pointed_out;  // whoever knows to be first in line
+  owner_id pointed_out;  // the waiter that knows that it is first in the queue
   std::vector<member> members;
   std::uint32_t total_permits = 0;  // of the members' semaphore; 0: they are readers
 
@@ -36,7 +37,7 @@ struct contenders {
   }
   // Whether there is room beside the members.
   bool fits(const request_details&) const noexcept;
-  time_point earliest_lapse() const noexcept;  // of the members, at least one
+  time_point earliest_lapse() const noexcept;  // of the members; there must be one
 };
 
 }  // namespace holdfast::memory

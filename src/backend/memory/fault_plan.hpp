@@ -1,4 +1,4 @@
-// What a link does to the messages on it.
+// The faults of a transport: what happens to its messages.
 #pragma once
 #include <cstdint>
 
@@ -9,9 +9,9 @@ namespace holdfast::memory {
 struct fault_plan {
   core::duration latency{};                                 // each way
   std::uint32_t requests_to_lose = 0, replies_to_lose = 0;  // the next ones
-  double lose_requests = 0, lose_replies = 0;               // chances
+  double lose_requests = 0, lose_replies = 0;               // probabilities
   std::uint64_t dice = 0;                                   // the seed, then the state
-  bool outage = false;                                      // nothing is answered
+  bool outage = false;                                      // no request is answered
 
   bool is_fault_free() const noexcept {
     return latency == latency.zero() && !requests_to_lose && !replies_to_lose && !outage &&

@@ -31,8 +31,8 @@ class group_barrier::one final : public store_query {
   bool is_of(const core::lock_group& g) const noexcept { return of_ == g; }
 
   std::vector<part> parts;
-  std::vector<reply_handler*> who;  // of each part
-  bool broken = false;              // one has left
+  std::vector<reply_handler*> who;  // the sender of each part
+  bool broken = false;              // a member has left
 
  private:
   group_barrier& home_;
@@ -57,7 +57,7 @@ void group_barrier::ask(const core::lock_group& g, reply_handler& from, entry& l
     o.parts.push_back({&lock, r, {}});
     if (o.who.size() == g.members) wire_.send(o, now, events);
   } else if (o.who.front() == &from && o.who.size() == g.members) {
-    wire_.send(o, now, events);  // the others' repetitions are this one
+    wire_.send(o, now, events);  // the other members' repetitions are part of this one
   }
 }
 

@@ -1,4 +1,4 @@
-// Asks of several claims of one client that the store grants all or none.
+// Acquire requests of several claims of one client, which the store grants all or none.
 #pragma once
 #include <list>
 
@@ -7,17 +7,19 @@
 
 namespace holdfast::memory {
 
-// They wait here until all members have come, and go to the store in one message, which is sent
-// again as long as nobody has left: a claim's own repetition alone could be granted alone.
+// Requests wait here until all members have joined, and are sent in one message. The message is
+// repeated as long as no member has left; a member never repeats its own request, because the store
+// could grant that one alone.
 class group_barrier {
  public:
   explicit group_barrier(transport& wire) noexcept;
-  ~group_barrier();  // with the client closed
+  ~group_barrier();  // the client is closed before
 
-  // With the server's mutex held. `r` is what the claim asks, for the first time or again.
+  // With the server's mutex held. `r`: the claim's request, for the first time or repeated.
   void ask(const core::lock_group&, reply_handler&, entry&, const request& r, time_point now,
            event_queue&);
-  void leave(const core::lock_group&, const reply_handler&) noexcept;  // it waits no more
+  // it is not waited for any more
+  void leave(const core::lock_group&, const reply_handler&) noexcept;
 
  private:
   class one;

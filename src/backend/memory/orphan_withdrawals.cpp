@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration pauses[] = {100ms, 1s, 10s, 60s};
-constexpr duration margin = 2min;  // for what is under way for longer than anything ever was
+constexpr duration margin = 2min;  // longer than any message was ever delayed
 
 }  // namespace
 
@@ -36,7 +36,7 @@ void orphan_withdrawals::withdraw(item& i, time_point now, event_queue& events) 
   r.what = operation::leave;
   r.who = i.who;
   r.sent = now;
-  wire_.send(i, i.lock, r, now, events);  // an answer on the spot ends the item
+  wire_.send(i, i.lock, r, now, events);  // an answer inside send() ends the item
 }
 
 void orphan_withdrawals::item::on_reply(const reply&, time_point now, event_queue&) {

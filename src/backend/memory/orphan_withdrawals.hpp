@@ -1,5 +1,5 @@
-// Owner ids that may be left at the store: asked for, never answered, given up. Each is withdrawn
-// again and again until the store has answered, or until nothing of it can be there any more.
+// Owner ids that may still be at the store: a request was sent and given up without a reply. Each
+// is withdrawn repeatedly until the store has answered, or until it must have expired.
 #pragma once
 #include <list>
 
@@ -10,7 +10,7 @@ namespace holdfast::memory {
 class orphan_withdrawals {
  public:
   explicit orphan_withdrawals(transport& wire) noexcept : wire_(wire) {}
-  ~orphan_withdrawals();  // with the client closed
+  ~orphan_withdrawals();  // the client is closed before
 
   // With the server's mutex held.
   void add(entry&, owner_id, time_point surely_over, time_point now, event_queue&);

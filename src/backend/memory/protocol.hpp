@@ -1,4 +1,4 @@
-// What a client and the store say to each other.
+// The messages between a client and the store.
 #pragma once
 #include <holdfast/options.hpp>
 
@@ -14,7 +14,7 @@ namespace holdfast::memory {
 using core::duration;
 using core::time_point;
 
-// Who asks: 128 bits, another one for every acquire. Zero: nobody.
+// Identifies a claim at the store: 128 bits, new for every acquire. Zero: nobody.
 struct owner_id {
   std::uint64_t high = 0, low = 0;
   explicit operator bool() const noexcept { return (high | low) != 0; }
@@ -23,7 +23,7 @@ struct owner_id {
 std::string text_of(const owner_id&);  // 32 hexadecimal digits
 std::optional<owner_id> owner_id_of(std::string_view text);
 
-// Whom a lock is to be taken from: one holder, or all readers that hold it together.
+// The holder from which a lock is to be taken: one owner, or all readers that hold it together.
 struct holder_seen {
   owner_id who;
   std::int64_t group = 0;  // their number
@@ -32,47 +32,47 @@ struct holder_seen {
 std::string group_text_of(std::int64_t number);
 holder_seen holder_seen_of(std::string_view text);
 
-// The ttl of a lease that does not run out.
+// The ttl of a lease that does not expire.
 inline constexpr duration forever = std::chrono::hours{24 * 365 * 100};
 
 enum class operation : unsigned char {
-  acquire,  // take the lock, or queue for it; asked again it changes nothing that was got
-  renew,    // let the lease run for ttl from now
-  share,    // let readers in beside us
-  leave,    // out of the queue, and what is ours to the next
+  acquire,  // take the lock, or queue for it; repeating it changes nothing already granted
+  renew,    // let the lease expire ttl from now
+  share,    // admit readers beside the sender
+  leave,    // leave the queue; what the sender holds passes to the next
 };
 
-// What an ask says beyond the usual; one for the lock alone without a note has none.
+// The rare details of a request; an exclusive lock without a note needs none.
 struct request_details {
   std::string note;
   lock_mode mode = lock_mode::exclusive;
-  std::uint32_t permits = 0;        // of a semaphore
-  std::uint32_t total_permits = 0;  // so many has the semaphore; 0: it is a lock
+  std::uint32_t permits = 0;        // wanted, of a semaphore
+  std::uint32_t total_permits = 0;  // size of the semaphore; 0: a lock
 };
 
 struct request {
   operation what = operation::acquire;
-  bool one_attempt = false;  // ask: do not queue
-  bool shares = false;       // renew: what was taken alone is shared by now
-  std::uint32_t epoch = 0;   // what the sender was about; comes back with the reply
-  std::uint32_t ticket = 0;  // renew; comes back
+  bool one_attempt = false;  // acquire: do not queue
+  bool shares = false;       // renew: the grant was downgraded since
+  std::uint32_t epoch = 0;   // of the sender; returned in the reply
+  std::uint32_t ticket = 0;  // renew; returned
   owner_id who;
   duration ttl{};
-  duration window{};  // ask: within this time a lock handed over must be asked for
-  time_point sent{};  // comes back
-  const request_details* more = nullptr;  // ask
+  duration window{};  // acquire: a hand-over expires unless it is confirmed within this time
+  time_point sent{};  // returned
+  const request_details* more = nullptr;  // acquire
 };
 
 struct reply {
   enum class verdict : unsigned char {
-    granted,    // ask
-    queued,     // ask
-    busy,       // ask, one attempt
-    mismatch,   // ask: it is a lock, or a semaphore, or of another count
+    granted,    // acquire
+    queued,     // acquire
+    busy,       // acquire, one attempt
+    mismatch,   // acquire: it is a lock, or a semaphore, or one of another size
     moved,      // renew
     shared,     // share
-    left,       // leave: it was ours until now
-    not_owner,  // renew, share, leave: it is not ours
+    left,       // leave: the sender held it until now
+    not_owner,  // renew, share, leave: the sender does not hold it
   };
   verdict what{};
   bool first = false;  // in the queue
@@ -80,20 +80,20 @@ struct reply {
   bool others_hold = false;  // not_owner
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;
-  std::uint32_t total_permits = 0;  // mismatch: what it is; as in particulars
-  duration ttl{};                   // as asked
+  std::uint32_t total_permits = 0;  // mismatch: the size in use; as in request_details
+  duration ttl{};                   // as requested
   time_point sent{};                // of the request
   std::int64_t number = 0;
-  duration lapse{};  // queued: until the first lease of its holders runs out
+  duration lapse{};  // queued: time until the first lease of its holders expires
 };
 
-// Unasked, and only a hint: what it says is always asked for before it counts.
+// Sent unasked, and only a hint: a request must confirm it before it counts.
 struct push {
   enum class hint : unsigned char {
-    handed,     // what you asked for was put in your name, for the window that you gave
-    look,       // you are first in line now, and a holder's lease lapses `in` from now
-    wanted,     // somebody waits for what you hold
-    restarted,  // the store may have forgotten you
+    handed,     // the lock was granted to you for your window
+    look,       // you are first in the queue now; a holder's lease expires after `in`
+    wanted,     // somebody waits for the lock that you hold
+    restarted,  // the store may have lost its data
   };
   hint what{};
   owner_id to;

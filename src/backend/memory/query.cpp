@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t turns_per_number = 1024;  // a token is number * 1024 + turn
 
-// Every client of a store is in the process `me`.
+// All clients of a store are in the same process, `me`.
 holder describe(const entry& e, const member& m, time_point now, const core::process_identity& me) {
   using std::chrono::milliseconds;
   holder h;
@@ -46,7 +46,7 @@ void describe_all(const entry& e, time_point now, const core::process_identity& 
 
 }  // namespace
 
-// Owned by the list until it is answered, then by whoever tells the answer.
+// Owned by the list until it is answered, then by the thread that dispatches the answer.
 struct queries::item final : store_query, event_source {
   explicit item(queries& q) noexcept : home(q) {}
 
@@ -65,7 +65,7 @@ struct queries::item final : store_query, event_source {
 
   void on_reply(const reply&, time_point, event_queue& events) override { finish({}, events); }
 
-  // An inspection may be asked again without harm; so may a verdict, which is kept at the store.
+  // Repeating an inspection is harmless; so is repeating a break_lock, whose first verdict is kept.
   void on_wake(time_point now, event_queue& events) override {
     if (now >= until) return finish(broken ? errc::outcome_unknown : errc::unavailable, events);
     ask(now, events);
@@ -80,7 +80,7 @@ struct queries::item final : store_query, event_source {
   void finish(errc why, event_queue& events) {
     home.wire_.forget(*this);
     failed = why;
-    (void)place->release();  // the list holds it no more; the event_queue ends it
+    (void)place->release();  // the list no longer owns it; the event_queue destroys it
     home.items_.erase(place);
     events.post(*this, claim_event::ended);
   }

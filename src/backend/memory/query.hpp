@@ -1,5 +1,5 @@
-// Questions of an operator: who holds what, and the breaking of a lock. They pass the same link as
-// the claims' requests and fail when no answer comes within the op-timeout.
+// Admin queries: who holds which lock, and breaking a lock. They use the same transport as the
+// claims' requests and fail when no answer comes within the op-timeout.
 #pragma once
 #include <list>
 #include <memory>
@@ -14,7 +14,7 @@ namespace holdfast::memory {
 class queries {
  public:
   explicit queries(transport& wire) noexcept;
-  ~queries();  // with the client closed
+  ~queries();  // the client is closed before
 
   void inspect(std::string_view prefix, core::holders_handler&);
   void holders(std::string_view name, core::holders_handler&);

@@ -70,7 +70,7 @@ request recipe::to_send(operation what, time_point now) const noexcept {
   return r;
 }
 
-// A first question, with what is due when no answer comes.
+// A first acquire request, with the time of its repetition.
 effects recipe::ask(time_point now, const timing& t) noexcept {
   state_ = state::asked;
   asked_since_ = now;
@@ -79,7 +79,7 @@ effects recipe::ask(time_point now, const timing& t) noexcept {
   return question(operation::acquire, now, due(t), t);
 }
 
-// When what was asked is given up unless it is answered: a waiter waits through an outage.
+// When an unanswered request is given up; a waiter waits through an outage.
 time_point recipe::due(const timing& t) const noexcept {
   return saturating_add(asked_since_, one_attempt_ ? t.op_timeout : t.outage_timeout);
 }
@@ -99,7 +99,7 @@ effects recipe::leave(state next, time_point now, const timing& t) noexcept {
   return question(operation::leave, now, core::never, t);
 }
 
-// Asked again after an eighth of the op-timeout, then after twice as long each time.
+// Repeated after an eighth of the op-timeout, then after twice as long each time.
 effects recipe::question(operation what, time_point now, time_point until,
                          const timing& t) noexcept {
   if (planted(mutant::operation_without_bound)) until = core::never;

@@ -1,46 +1,47 @@
-// One claim on a lock of the store: what it asks, when it asks again, and what it may conclude.
-// Pure: (state, event, now) -> actions. No thread, no clock, no allocation.
+// One claim at a lock of the store: what it sends, when it repeats it, and what a reply proves.
+// Pure: (state, event, now) -> effects. No thread, no clock, no allocation.
 //
-//   state     | event                      | next      | actions
+//   state     | event                      | next      | effects
 //   ----------+----------------------------+-----------+------------------------------------------
-//   fresh     | acquire                    | asked     | send ask under a new owner id
-//   asked,    | granted                    | held      | tell granted: its send + ttl - drift
-//   unsure,   | queued, first in line      | queued    | wake when a holder's lease has run out
+//   fresh     | acquire                    | asked     | send acquire under a new owner id
+//   asked,    | granted                    | held      | post granted; deadline: send + ttl - drift
+//   unsure,   | queued, first in the queue | queued    | wake when a holder's lease has expired
 //   queued    | queued                     | queued    | wake after a nap
-//             | busy (one attempt)         | fresh     | tell refused
-//             | mismatch                   | fresh     | tell refused
-//             | handed, restarted          | asked     | send ask: it counts once confirmed
+//             | busy (one attempt)         | fresh     | post refused
+//             | mismatch                   | fresh     | post refused
+//             | handed                     | asked     | send acquire: only its reply grants
 //             | cancel                     | leaving   | send leave
-//   asked,    | wake                       | unsure    | send ask again: the owner id resolves it
-//   unsure    | wake, one attempt after    | fresh     | tell refused; the ledger clears up
-//             | op-timeout, a waiter after |           |
-//             | outage-timeout             |           |
-//   queued    | look                       | queued    | wake when the window has run out
-//             | wake                       | asked     | send ask
+//   asked,    | wake, restarted            | unsure    | send acquire again, same owner id
+//   unsure    | the same, one attempt      | fresh     | post refused; withdraw the orphan
+//             | after op-timeout, a waiter |           |
+//             | after outage-timeout       |           |
+//   queued    | look                       | queued    | wake when the lease has expired
+//             | wake, restarted            | asked     | send acquire
 //   held      | renew                      | held      | send renew
-//             | moved                      | held      | tell moved: its send + ttl - drift
-//             | not owner                  | lost      | tell lost
-//             | wanted                     | held      | tell wanted, once
-//             | downgrade, once            | held      | send share; renewals say it too
+//             | moved                      | held      | post extended; deadline as above
+//             | not_owner                  | lost      | post lost
+//             | wanted, or others_wait     | held      | post wanted, once
+//             | downgrade, once            | held      | send share; renewals repeat it
 //             | wake, share not answered   | held      | send share again
-//             | shared                     | held      | sleep no more
-//   held      | release                    | releasing | send leave
-//   lost      | release                    | fresh     | tell ended (not held)
-//   releasing | left, not owner            | fresh     | tell ended
-//             | wake                       | releasing | send leave again
-//             | wake, when surely run out  | fresh     | tell ended (outcome unknown)
-//   leaving   | left, not owner            | fresh     | tell ended; a hand-over is passed on
-//             | wake                       | leaving   | send leave again
-//             | wake, after op-timeout     | fresh     | tell ended (outcome unknown); likewise
+//             | shared                     | held      | no repetition any more
+//             | release                    | releasing | send leave
+//   lost      | release                    | fresh     | post ended (not_held)
+//   releasing | left, not_owner            | fresh     | post ended
+//             | wake, restarted            | releasing | send leave again
+//             | the same, when expired     | fresh     | post ended (outcome_unknown)
+//   leaving   | left, not_owner            | fresh     | post ended; a hand-over is passed on
+//             | wake, restarted            | leaving   | send leave again
+//             | the same after op-timeout  | fresh     | post ended (outcome_unknown); withdraw the
+//             |                            |           | orphan
 //
-// What was sent and not answered is sent again, after longer each time; renewals are not: the core
-// says them again.
+// Unanswered requests are repeated, each time after a longer pause; renewals are not: the core
+// repeats them.
 //
-// Readers and those who ask for permits go through the same states: what a request is for stands in
-// it (particulars), and the store does the rest.
+// Readers and waiters for permits go through the same states: request_details has what a request is
+// for, and the store does the rest.
 //
-// Every change of what the claim is about (acquire, cancel, release) starts a new epoch; replies to
-// requests of an earlier one are discarded.
+// Each acquire, cancel and release starts a new epoch; replies to requests of an earlier epoch are
+// discarded.
 #pragma once
 #include <holdfast/error.hpp>
 
@@ -49,11 +50,11 @@
 
 namespace holdfast::memory {
 
-struct timing {  // the client's, the same for all its claims
+struct timing {  // of the client, the same for all its claims
   duration op_timeout{};
   duration clock_skew{};
   duration outage_timeout = duration::max();  // of a waiter; max(): none
-  bool runs_out = true;                       // its leases
+  bool runs_out = true;                       // its leases expire
 };
 
 using core::claim_event;
@@ -61,10 +62,10 @@ using core::event_queue;
 using core::event_source;
 
 struct effects {
-  bool send = false;    // what to_send(ask_for) says
-  bool sleeps = false;  // until `wake` and a random part of `spread`; replaces an earlier sleep
+  bool send = false;    // send to_send(ask_for)
+  bool sleeps = false;  // until `wake` plus a random part of `spread`; replaces an earlier wake-up
   bool new_id = false;  // from here on the claim has another owner id
-  bool clear = false;   // the owner id may be at the store: for the ledger
+  bool clear = false;   // the owner id may be at the store: withdraw it
   claim_event what = claim_event::none;
   errc why{};  // of refused, lost and ended; 0: released or withdrawn
   operation ask_for{};
@@ -93,17 +94,17 @@ class recipe {
   effects on(const reply&, time_point now, const timing&) noexcept;
   effects on(const push&, time_point now, const timing&) noexcept;  // to the claim's owner id
   effects on_wake(time_point now, const timing&) noexcept;
-  // Ends at once whatever waits for an answer: refused or ended, for the reason given.
+  // Ends a wait for a reply at once: refused or ended, with the reason given.
   effects give_up(errc) noexcept;
 
-  // What to send, when an action says so, in the name of the claim's owner id.
+  // The request to send, when an effect says so, under the claim's owner id.
   request to_send(operation, time_point now) const noexcept;
 
   state now_in() const noexcept { return state_; }
   bool waits() const noexcept {
     return state_ != state::fresh && state_ != state::held && state_ != state::lost;
   }
-  // Beside what it waits for: that the store knows of the downgrade.
+  // A request is repeated beside the awaited one: the store has not confirmed the downgrade.
   bool repeats() const noexcept { return downgrade_unheard_; }
   bool downgraded() const noexcept { return downgraded_; }
   time_point surely_over() const noexcept { return surely_over_; }
@@ -130,10 +131,10 @@ class recipe {
   duration ttl_{};
   std::int64_t number_ = 0;
   time_point deadline_ = core::never;
-  time_point asked_since_{};  // the first send of what is not answered yet
+  time_point asked_since_{};  // first send of the unanswered request
   time_point surely_over_{};  // nothing that was sent can keep the lock after this
   std::uint32_t epoch_ = 0;
-  std::uint8_t attempts_ = 0;  // of what is not answered yet
+  std::uint8_t attempts_ = 0;  // of the unanswered request
   state state_ = state::fresh;
   bool one_attempt_ : 1 = false;
   bool others_wait_ : 1 = false;

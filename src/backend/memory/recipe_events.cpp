@@ -1,4 +1,4 @@
-// What the store's answers, its hints and the clock make of a claim.
+// How replies, hints and wake-ups change a claim.
 #include <algorithm>
 
 #include "backend/memory/recipe.hpp"
@@ -13,9 +13,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration nap = 30s;  // of those that are not first in line
+constexpr duration nap = 30s;  // of waiters that are not first in the queue
 
-// Until a holder's lease has run out, and a little more, so that not all look at once.
+// Sleeps until a holder's lease has expired, and a little longer, so that waiters do not all check
+// at once.
 effects sleep_until_lapse(duration lapse, time_point now) noexcept {
   effects out;
   out.sleeps = true;
@@ -86,7 +87,7 @@ effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) 
   return out;
 }
 
-// After a repetition "not the owner" is what a release that was heard the first time looks like.
+// After a repetition, not_owner is also the reply when the first release was executed.
 effects recipe::on_leave_reply(const reply& r) noexcept {
   if (r.what != verdict::left && r.what != verdict::not_owner) return {};
   const bool had_it = state_ == state::leaving || r.what == verdict::left || attempts_ > 1;
@@ -150,7 +151,8 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
 effects recipe::give_up(errc why) noexcept {
   if (!waits()) return {};
   const bool of_acquire = state_ != state::releasing && state_ != state::leaving;
-  const bool may_be_there = state_ != state::releasing;  // a release was repeated long enough
+  // a release was repeated until its lease had expired
+  const bool may_be_there = state_ != state::releasing;
   effects out = become_fresh(of_acquire ? claim_event::refused : claim_event::ended, why);
   out.clear = may_be_there && !planted(mutant::unknown_acquire_dropped);
   return out;

@@ -18,7 +18,7 @@ struct directory {
   std::map<std::string, std::weak_ptr<server>, std::less<>> named;
 };
 
-// Never freed: clients may outlive main(), and a parent's is not to be touched.
+// Never freed: clients may outlive main(), and a parent's must not be touched.
 directory& here() {
   static std::atomic<directory*> current{nullptr};
   const unsigned generation = core::fork_generation();

@@ -1,4 +1,4 @@
-// The stores of this process by name.
+// The named stores of this process.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace holdfast::memory {
 
-// Made when nobody has it, and gone with the last reference. A fork's child has its own. Safe from
+// Made at first use and destroyed with its last reference. A fork's child has its own. Safe from
 // any thread.
 std::shared_ptr<server> shared_server(std::string_view name);
 

@@ -6,7 +6,7 @@
 
 namespace holdfast::memory {
 
-// Rings by the real clock, and is set anew when the shifted one is moved.
+// Uses an alarm of the real clock, and sets it again when the shifted clock is moved.
 class shifted_environment::shifted_alarm final : public core::alarm, private core::alarm_target {
  public:
   shifted_alarm(shifted_environment& e, core::alarm_target& to, const char* thread_name)
@@ -19,7 +19,7 @@ class shifted_environment::shifted_alarm final : public core::alarm, private cor
       const std::lock_guard guard(env_.mutex_);
       std::erase(env_.alarms_, this);
     }
-    real_.reset();  // waits for a call that is under way
+    real_.reset();  // waits for a call in progress
   }
 
   bool set(core::time_point t) noexcept override {
@@ -31,7 +31,7 @@ class shifted_environment::shifted_alarm final : public core::alarm, private cor
   }
   void clock_moved() noexcept {
     const std::lock_guard guard(mutex_);
-    (void)set_real();  // a time is due only where the real one could be set
+    (void)set_real();  // a time is due only where the real alarm could be set
   }
 
  private:

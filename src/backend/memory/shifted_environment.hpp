@@ -1,4 +1,4 @@
-// The environment of the clients of one named store: the real one, its clock moved forward by hand.
+// The environment of the clients of one named store: the real one with a clock that tests advance.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -35,7 +35,7 @@ class shifted_environment final : public core::environment {
   std::vector<shifted_alarm*> alarms_;
 };
 
-// That of the store of this name, over the real one. Never freed: leases may outlive main().
+// The environment of the store of this name. Never freed: leases may outlive main().
 shifted_environment& environment_of(std::string_view store_name);
 
 }  // namespace holdfast::memory

@@ -64,7 +64,7 @@ endpoint* store::find(const entry& e, const owner_id& who) noexcept {
   return p;
 }
 
-// Those in a queue without an address are gone, so they do not keep the entry.
+// Queued claims without an endpoint are gone, so they do not keep the entry.
 bool store::idle(const entry& e, time_point now) noexcept {
   if (e.held(now)) return false;
   return !e.more || std::all_of(e.more->members.begin(), e.more->members.end(),
@@ -78,8 +78,8 @@ void store::sweep(time_point now) {
   sweep_at_ = std::max<std::size_t>(64, entries_.size() * 2);
 }
 
-// Never below the wall clock in microseconds: a counter that was set back by a failover or a
-// restart is past all its earlier numbers at once.
+// Never below the wall clock in microseconds: otherwise a counter that a failover or a restart has
+// set back would give out numbers a second time.
 std::int64_t store::next_number(time_point now, core::environment& env) {
   constexpr auto read_again_after = std::chrono::milliseconds{10};
   ++counter_;

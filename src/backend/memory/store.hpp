@@ -1,11 +1,11 @@
-// The server: a lease store. It knows nothing of clients but their owner ids and addresses.
+// The server: a lease store. Of its clients it knows only owner ids and endpoints.
 //
-// A lock is held until a moment of the store's own clock, by one owner, by readers together, or, as
-// a semaphore, by as many as its permits are for. Those for whom there is no room, or before whom
-// somebody waits, wait in a queue, first come first served. Whoever leaves hands what comes free
-// straight to the first in line that has an address, and to those behind for whom there is room
-// too: for a window in which they must ask for it. The next in line is told when to look whether a
-// lease has run out.
+// A lock is held until a time of the store's own clock, by one owner, by readers together, or, as a
+// semaphore, by as many holders as its permits allow. A claim for which there is no room, or before
+// which another one waits, is queued, first come first served. A claim that leaves hands the lock
+// directly to the first queued claim that has an endpoint, and to those behind it for which there
+// is room too: for a window within which they must confirm it. The next claim in the queue is told
+// when to check whether a lease has expired.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,9 +22,9 @@ namespace holdfast::memory {
 
 struct entry;
 
-// Where pushes to one claim go. Attached to the lock's entry while the claim exists.
+// Where pushes to one claim are delivered. Attached to the lock's entry while the claim exists.
 struct endpoint {
-  owner_id who;  // as the claim says now
+  owner_id who;  // the claim's current owner id
   entry* lock = nullptr;
 
  private:
@@ -33,12 +33,12 @@ struct endpoint {
   endpoint* after_ = nullptr;
 };
 
-struct lock_state {  // what a failover can put back
-  owner_id holder;   // alone
+struct lock_state {  // the state that a failover can restore
+  owner_id holder;   // exclusive holder
   std::int64_t number = 0;
   time_point since{}, lapses{};
   std::string note;
-  std::unique_ptr<contenders> more;  // null where there was never anybody but one holder
+  std::unique_ptr<contenders> more;  // null: there was never more than one exclusive holder
 
   lock_state() = default;
   lock_state(const lock_state&);
@@ -55,7 +55,7 @@ struct entry : lock_state {
   unsigned references = 0;  // endpoints and others that point here
 };
 
-// The pushes that one request brought about.
+// The pushes that one request caused.
 class push_list {
  public:
   struct addressed_push {
@@ -71,27 +71,27 @@ class push_list {
   std::vector<addressed_push> pushes_;
 };
 
-// One of several asks that are granted all or none.
+// One of several requests that are granted all or none.
 struct part {
   entry* lock;
   request what;
   reply answer;
 };
 
-// Passive: the caller holds the server's mutex and tells the time. The environment is asked for the
+// Passive: the caller holds the server's mutex and passes the time. The environment is used for the
 // wall clock only.
 class store {
  public:
-  entry& attach(std::string_view name, time_point now);  // with a reference more
+  entry& attach(std::string_view name, time_point now);  // adds a reference
   void detach(entry&, time_point now);
   void add(entry&, endpoint&) noexcept;
   void remove(endpoint&) noexcept;
 
   reply apply(entry&, const request&, time_point now, core::environment&, push_list&);
-  // All of them, or none: then those that could have been granted are busy.
+  // Grants all or none; in the latter case those that could have been granted are busy.
   void apply_together(std::span<part>, time_point now, core::environment&, push_list&);
-  // Takes the lock from `seen`, or from all that hold it when that is nobody; false when it is not
-  // theirs.
+  // Takes the lock from `seen`, or from all its holders when `seen` is empty; false when it is not
+  // held by them.
   bool break_lock(std::string_view name, const holder_seen&, time_point now, core::environment&,
                   push_list&);
 
@@ -134,7 +134,8 @@ class store {
   std::unordered_map<std::string, entry> entries_;
   std::unordered_map<std::string, lock_state> remembered_;
   std::size_t sweep_at_ = 64;
-  std::int64_t counter_ = 0;  // of the whole store, so that names that come and go leave nothing
+  // one for the whole store, so that names that come and go leave nothing
+  std::int64_t counter_ = 0;
   std::int64_t remembered_counter_ = 0;
   time_point wall_read_at_ = time_point::min();
   std::chrono::microseconds wall_ahead_{};  // of the lease clock

@@ -1,4 +1,4 @@
-// What the store does with a request: who is let in, who waits, who is out.
+// How the store executes a request: which claim is granted, queued or removed.
 #include <algorithm>
 
 #include "backend/memory/store.hpp"
@@ -22,8 +22,8 @@ contenders& crowd_of(entry& e) {
   return *e.more;
 }
 
-// What it is to those that hold it or wait for it: 0 a lock, else a semaphore's count. Nobody: it
-// can become either.
+// The size in use by holders or waiters: 0 a lock, else a semaphore's permits. With neither, the
+// name can become either.
 bool is_another(const entry& e, std::uint32_t of, time_point now, std::uint32_t& is) noexcept {
   if (e.held(now)) {
     is = 0;
@@ -64,7 +64,7 @@ bool store::has_room(const entry& e, const request_details& p, time_point now) n
   return !e.held(now) && (!e.more || e.more->fits(p));
 }
 
-// When it is theirs.
+// Returns false when the sender does not hold it.
 bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
   const time_point lapses = core::saturating_add(now, r.ttl);
   if (e.held(now) && e.holder == r.who) {
@@ -89,7 +89,7 @@ void store::ask(entry& e, const request& r, time_point now, core::environment& e
   answer.number = e.number;
 }
 
-// Or answers otherwise.
+// Returns false when it has answered otherwise.
 bool store::admits(entry& e, const request& r, const request_details& p, time_point now,
                    core::environment& env, push_list& out, reply& answer) {
   if (e.more) settle(e, now, env, out);
@@ -140,7 +140,7 @@ void store::renew(entry& e, const request& r, time_point now, core::environment&
   settle(e, now, env, out);
 }
 
-// Of one reader, under the number that it holds the lock alone with.
+// Of one reader, under the number of its exclusive grant.
 void store::found_group(entry& e) {
   contenders& all = crowd_of(e);
   all.total_permits = 0;
@@ -163,8 +163,8 @@ void store::leave(entry& e, const request& r, time_point now, core::environment&
   settle(e, now, env, out);
 }
 
-// Those whose lease has run out are out, and the first in line that have an address get what is
-// free. Nobody else can ask for it, so those without one are dropped.
+// Removes members whose lease has expired, and grants what is free to the first queued claims that
+// have an endpoint. Claims without one are dropped: nobody could confirm their grant.
 void store::settle(entry& e, time_point now, core::environment& env, push_list& out) {
   contenders& all = *e.more;
   all.remove_lapsed(now);
@@ -209,7 +209,7 @@ void store::hold(entry& e, owner_id who, const request_details& p, time_point no
   all.members.push_back({who, e.number, p.permits, now, stays ? core::never : lapses, p.note});
 }
 
-// None is granted before all could be. Those granted by an earlier copy of the same request stay.
+// None is granted unless all can be. Grants to an earlier copy of the same request stay.
 void store::apply_together(std::span<part> parts, time_point now, core::environment& env,
                            push_list& out) {
   bool all = true;

@@ -6,7 +6,7 @@ namespace holdfast::memory {
 
 namespace {
 
-constexpr std::size_t batch_max = 4096;  // messages and wakes under one hold of the mutex
+constexpr std::size_t batch_max = 4096;  // messages and wake-ups per locking of the mutex
 constexpr duration window_min = std::chrono::milliseconds{250};
 
 }  // namespace
@@ -118,7 +118,7 @@ void transport::post(const push_list& out, time_point now, event_queue& events) 
 void transport::deliver(subscriber& to, const push& p, time_point now, event_queue& events) {
   if (is_fault_free()) return to.on_reply(p, now, events);
   if (cut(now) || faults_.outage || server_->faults.outage)
-    return;  // but it is no reply, to be lost
+    return;  // a push is no reply that could be lost by chance
   const time_point due = arrival(now);
   if (due <= now && down_.empty()) return to.on_reply(p, now, events);
   down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, &to, {}, p});
@@ -195,7 +195,7 @@ void transport::on_alarm(time_point now) {
   events.dispatch();  // the last act: the client may be gone afterwards
 }
 
-// Leaves the rest of a long batch to the next ring, so that news does not wait for all of it.
+// Leaves the rest of a long batch to the next alarm, so that events do not wait for all of it.
 void transport::deliver_due(time_point now, event_queue& events) {
   for (std::size_t count = 0; count < batch_max; ++count) {
     if (!up_.empty() && up_.front().due <= now) {

@@ -1,10 +1,9 @@
-// The link between one client and the store, and what can happen to messages on it.
+// The transport between one client and the store, and the faults of its messages.
 //
-// Without latency and faults a request is carried out, and its reply heard, inside send(): the fast
-// path. Otherwise messages are under way, in order, until an alarm of the environment delivers
-// them.
-// All of a server is under one mutex, which the callers hold; claims collect what they have to tell
-// in a event_queue, which tells it without.
+// Without latency and faults a request is executed, and its reply handled, inside send(): the fast
+// path. Otherwise messages are queued, in order, until an alarm of the environment delivers them.
+// One mutex guards a whole server; callers hold it. Claims collect their events in an event_queue,
+// which dispatches them after unlocking.
 #pragma once
 #include <atomic>
 #include <compare>
@@ -27,21 +26,21 @@ namespace holdfast::memory {
 class transport;
 
 struct server {
-  std::mutex mutex;  // guards all of it, and the claims and links of its clients
+  std::mutex mutex;  // guards everything here, and the claims and transports of all clients
   store data;
-  fault_plan faults;  // over every client
+  fault_plan faults;  // for every client
   bool fault_free = true;
   std::vector<transport*> links;
 
   void faults_changed();
-  // What everybody, or one client, hears when the store may have forgotten them or they may have
-  // missed what it said.
+  // Notifies all clients, or one, that the store may have lost their data or that they may have
+  // missed messages.
   void announce_restart(event_queue&, const transport* only = nullptr);
-  // From whoever holds it. `spare` tells the time when there is no client to do it.
+  // Takes the lock from its holders. `spare` gives the time when there is no client.
   bool break_lock(std::string_view lock, core::environment& spare, event_queue&);
 };
 
-// Whoever sends requests and can be woken.
+// Sends requests and can be woken.
 class reply_handler {
  public:
   virtual void on_reply(const reply&, time_point now, event_queue&) = 0;
@@ -57,7 +56,7 @@ class reply_handler {
   std::uint32_t wake_order_ = 0;
 };
 
-// A question about the store itself.
+// An admin query: it is run on the whole store.
 class store_query : public reply_handler {
  public:
   virtual void run_at(store&, time_point now, core::environment&, push_list&) = 0;
@@ -66,7 +65,7 @@ class store_query : public reply_handler {
   ~store_query() = default;
 };
 
-// A claim also hears what it has not asked for.
+// A claim, which also receives pushes.
 class subscriber : public reply_handler, public endpoint {
  public:
   virtual transport& home() noexcept = 0;
@@ -80,7 +79,7 @@ class subscriber : public reply_handler, public endpoint {
 class transport final : private core::alarm_target {
  public:
   transport(std::shared_ptr<server>, core::environment&, const timing&);
-  ~transport();  // with nobody left to send or to be woken
+  ~transport();  // nothing may send or wait for a wake-up any more
 
   server& at() const noexcept { return *server_; }
   core::environment& env() noexcept { return env_; }
@@ -88,32 +87,32 @@ class transport final : private core::alarm_target {
 
   // With the server's mutex held.
   void send(reply_handler&, entry&, request&, time_point now, event_queue&);
-  void send(store_query&, time_point now, event_queue&);  // an empty reply is heard
-  void wake_at(reply_handler& who, time_point t) {        // `never` cancels; replaces what was set
+  void send(store_query&, time_point now, event_queue&);  // an empty reply follows
+  void wake_at(reply_handler& who, time_point t) {  // `never` cancels; replaces the time set before
     if (who.wakes_at_ != t) move_wake(who, t);
   }
-  void forget(reply_handler&) noexcept;  // nothing that is under way reaches it
+  void forget(reply_handler&) noexcept;  // no queued message reaches it any more
   void deliver(subscriber&, const push&, time_point now, event_queue&);  // from the store
   static void post(const push_list&, time_point now, event_queue&);
   void sever(bool) noexcept;
   void set_faults(const fault_plan&) noexcept;
   void stop_after(time_point) noexcept;
-  bool set_alarm() noexcept;  // false: it cannot ring
+  bool set_alarm() noexcept;  // false: the alarm cannot be set
 
-  // Waits until a batch has been delivered or `until`; false then, and at once on the thread that
-  // the alarm rings on.
+  // Waits until a batch has been delivered or `until` has come. Returns false at that time, and at
+  // once on the alarm's thread, which must deliver.
   bool wait(std::unique_lock<std::mutex>&, time_point until);
 
-  bool is_mute() const noexcept;  // nothing is answered until somebody says so
+  bool is_mute() const noexcept;  // no request is answered until faults are changed
   bool is_fault_free() const noexcept {
     return fault_free_ && server_->fault_free && quiet();
-  }  // send() is answered
-  // Any thread, with or without the mutex: nothing of this client is answered.
+  }  // send() answers inside
+  // Any thread, with or without the mutex: no request of this client is answered.
   bool is_out() const noexcept {
     return is_out_.load(std::memory_order_relaxed) ||
            (stops_at_ != core::never && env_.now() >= stops_at_);
   }
-  void on_faults_changed() noexcept;  // it has changed
+  void on_faults_changed() noexcept;  // call it after a change
   bool is_forked() const noexcept { return forked_; }
   void forked() noexcept { forked_ = true; }
 
@@ -121,15 +120,15 @@ class transport final : private core::alarm_target {
   struct upward {
     time_point due;
     reply_handler* from;
-    entry* lock;  // null: from an errand
+    entry* lock;  // null: from a store_query
     request what;
     std::unique_ptr<const request_details>
-        more;  // its own: the sender may ask for other things by now
+        more;  // a copy: the sender may request other things by now
   };
   struct downward {
     time_point due;
     reply_handler* to;
-    subscriber* heeds;  // the push is for it; else the reply is for `to`
+    subscriber* heeds;  // not null: the push is for it; else the reply is for `to`
     reply answer;
     push hint;
   };
@@ -147,17 +146,17 @@ class transport final : private core::alarm_target {
   const std::shared_ptr<server> server_;
   core::environment& env_;
   const timing terms_;
-  fault_plan faults_;  // over this client only
+  fault_plan faults_;  // for this client only
   bool fault_free_ = true;
   bool severed_ = false;
   bool forked_ = false;
-  bool overdue_ = false;               // somebody waits for a moment that has come
-  time_point stops_at_ = core::never;  // set before the link is used
+  bool overdue_ = false;               // wait()'s time has come
+  time_point stops_at_ = core::never;  // set before the transport is used
   std::atomic<bool> is_out_{false};
   duration round_trip_{};  // smoothed
   std::deque<upward> up_;
   std::deque<downward> down_;
-  // Correspondents that wake at the same time do so in the order of the calls, not of addresses.
+  // Handlers that wake at the same time do so in the order of the calls, not of addresses.
   struct sleeper {
     time_point at;
     std::uint32_t order;

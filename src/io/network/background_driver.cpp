@@ -57,7 +57,7 @@ void background_driver::rest(int how) noexcept {
   state_.store(awake, std::memory_order_relaxed);
 }
 
-// False when there was nothing to do.
+// Returns false when there was nothing to do.
 bool background_driver::look() noexcept {
   const bool attended = attended_.exchange(false, std::memory_order_seq_cst);
   const bool wrote = baton_.has_collected();
@@ -76,7 +76,8 @@ void background_driver::run() noexcept {
   while (!ending_) {
     idle = look() ? 0 : idle + 1;
     if (idle > patience) rest(asleep);
-    if (!attended_) rest(napping);  // what is collected is written with what follows it
+    // collected requests are written together with those that follow
+    if (!attended_) rest(napping);
   }
 }
 

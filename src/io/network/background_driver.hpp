@@ -1,4 +1,4 @@
-// The thread that drives a loop of events when no caller does.
+// The thread that drives an event loop when no caller does.
 #pragma once
 #include <pthread.h>
 
@@ -9,25 +9,27 @@
 
 namespace holdfast::io {
 
-// Asleep while there is nothing to do; rouse() costs a system call only then. Awake it looks after
-// each nap: has what was collected written, lets a sleeping caller drive, or drives itself when
-// nobody has for a nap and something is expected. Sleeps again after `patience` naps without work.
-// A nap costs about 20 us of a core in a virtual machine, so naps grow longer while callers drive:
-// what the last of many unlocks in a row has collected may wait for `longest_nap`.
+// Asleep while there is nothing to do; wake() costs a system call only then. While awake, it checks
+// after each nap: it writes what was collected, promotes a sleeping caller, or drives the loop
+// itself when nobody has for one nap and a reply is awaited. It falls asleep after `patience` naps
+// without work. A nap costs about 20 us of CPU time in a virtual machine, so naps grow longer while
+// callers drive: what the last of several consecutive unlocks has collected may wait for
+// `longest_nap`.
 class background_driver final : private background_thread {
  public:
-  static constexpr std::chrono::microseconds nap{150};  // with the timers' slack of 50: 200
+  static constexpr std::chrono::microseconds nap{150};  // with the kernel's timer slack of 50: 200
   static constexpr std::chrono::microseconds longest_nap{1200};
   static constexpr unsigned patience = 2;
 
   background_driver(leader_followers&, engine&,
-                    const char* thread_name);  // throws std::system_error: no room
+                    // throws std::system_error when the thread cannot be started
+                    const char* thread_name);
   background_driver(const background_driver&) = delete;
   background_driver& operator=(const background_driver&) = delete;
   ~background_driver();
 
-  void wake() noexcept override;    // something was collected, or is expected
-  void attend() noexcept override;  // something is expected and perhaps nobody waits for it
+  void wake() noexcept override;    // a request was collected, or a reply is awaited
+  void attend() noexcept override;  // a reply is awaited, and perhaps nobody blocks for it
 
  private:
   static constexpr int awake = 0, napping = 1, asleep = 2;
@@ -42,8 +44,8 @@ class background_driver final : private background_thread {
   std::atomic<int> state_{awake};
   std::atomic<bool> ending_{false};
   std::atomic<bool> attended_{false};
-  std::atomic<bool> callers_drive_{false};  // did in the last nap
-  std::uint64_t seen_ = 0;                  // taken_by_callers() at the last look
+  std::atomic<bool> callers_drive_{false};  // a caller drove during the last nap
+  std::uint64_t seen_ = 0;                  // taken_by_callers() at the last check
   core::duration next_nap_ = nap;
 };
 

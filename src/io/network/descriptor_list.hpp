@@ -1,4 +1,4 @@
-// The sockets of a loop, found in a fork's child without any lock.
+// The sockets of an event loop; a fork's child finds them without taking a lock.
 #pragma once
 #include <unistd.h>
 
@@ -7,13 +7,14 @@
 
 namespace holdfast::io {
 
-// Places for descriptors that only grow in number; a free one is used again. Any thread.
+// A list of places for descriptors. It never shrinks; a free place is reused. Safe from any thread.
 class descriptor_list {
  public:
   class place {
    public:
     void put(int fd) noexcept { fd_.store(fd, std::memory_order_release); }
-    // First: a descriptor that is closed may be anybody's next file. Frees the place.
+    // Call before close(): a closed descriptor's number may already be another file. Frees the
+    // place.
     void take() noexcept {
       fd_.store(-1, std::memory_order_release);
       taken_.store(false, std::memory_order_release);

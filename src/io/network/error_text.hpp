@@ -1,4 +1,4 @@
-// What the kernel says of a connection, as a failure with a remedy.
+// Network errors of the kernel and the resolver, as failures with a remedy.
 #pragma once
 #include <string>
 

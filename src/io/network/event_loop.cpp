@@ -35,7 +35,7 @@ class plain_stream final : public core::stream {
   std::shared_ptr<socket_stream> connection_;
 };
 
-// The io_context, run by one thread at a time.
+// The io_context; one thread at a time runs it.
 class asio_engine : public engine, public network {
  public:
   explicit asio_engine(core::event_loop& l) : network(l) {}
@@ -53,7 +53,7 @@ class asio_engine : public engine, public network {
       awake();
     });
   }
-  // Nobody runs it any more.
+  // Called when nobody runs it any more.
   void end() noexcept {
     std::vector<std::shared_ptr<socket_stream>> all;
     {
@@ -61,7 +61,7 @@ class asio_engine : public engine, public network {
       for (socket_stream* c : connections) all.push_back(c->shared_from_this());
     }
     for (const auto& c : all) c->end();
-    context.poll();  // what was under way ends
+    context.poll();  // completes the operations in progress
   }
 
  private:
@@ -70,7 +70,7 @@ class asio_engine : public engine, public network {
       context.get_executor()};
 };
 
-// Streams and the loop's own work beside the user's.
+// Combines the user's pending replies with the loop's own pending work.
 class user_and_streams final : public core::loop_user {
  public:
   user_and_streams(core::loop_user& u, const network& n) : user_(u), network_(n) {}
@@ -90,7 +90,7 @@ class asio_loop : public core::event_loop {
   asio_loop(core::loop_user& u, const char* thread_name)
       : engine_(new Engine(*this, u, thread_name)) {}
   ~asio_loop() override {
-    // In a fork's child the mutexes in it may be held by threads that do not exist.
+    // In a fork's child its mutexes may be locked by threads that do not exist there.
     if (!engine_->is_of_this_process()) (void)engine_.release();
   }
   std::unique_ptr<core::stream> connect(const core::address& a, const core::tls_terms* tls,
@@ -132,7 +132,7 @@ class driven_by_callers final : public asio_engine {
     } else if (baton_.note_collected()) {
       stand_in_->wake();
     }
-    baton_.promote();  // something may be expected since
+    baton_.promote();  // a reply may be awaited since
   }
   void attend() noexcept { stand_in_->attend(); }
   core::caller_driver* lend() noexcept { return &baton_; }

@@ -1,4 +1,4 @@
-// The loop of events over Boost.Asio.
+// The event loop over Boost.Asio.
 #pragma once
 #include <memory>
 
@@ -6,7 +6,7 @@
 
 namespace holdfast::io {
 
-// Throws std::system_error when there is no room for its thread or its descriptors.
+// Throws std::system_error when its thread or its descriptors cannot be made.
 std::unique_ptr<core::event_loop> make_event_loop(core::loop_user&, core::driven_by,
                                                   const char* thread_name);
 

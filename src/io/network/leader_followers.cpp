@@ -10,8 +10,8 @@
 namespace holdfast::io {
 namespace {
 
-// The words on which sleeping followers are woken together, each under a bit of its own. They live
-// as long as the process, because a wake-up may come late. Each word is one client's at a time.
+// The futex words on which sleeping followers are woken together, each by a bit of its own. They
+// live as long as the process, because a wake-up may come late. One client uses a word at a time.
 constexpr unsigned words = 256, words_of_baton = 2, bits_of_word = 32;
 std::atomic<int> futex_words[words];
 std::atomic<bool> taken_words[words];
@@ -22,10 +22,10 @@ unsigned take_words() noexcept {
   return words;
 }
 
-// Where others can run at the same time they are not kept waiting for long.
+// How many followers one system call wakes; fewer where they can run at once on another CPU.
 constexpr unsigned together_on_one_cpu = 64, together = 32;
 
-// Turns of a stand-in after the last one in which something had been collected.
+// How many rounds the background driver keeps checking by itself after the last collected request.
 constexpr unsigned watchful_turns = 8;
 
 }  // namespace
@@ -56,7 +56,7 @@ void leader_followers::sleep_until_signalled(core::follower& f) {
       return drive(f.parker);
     } else {
       write_now();
-      promote();  // what it waits for may have come to be expected while it entered
+      promote();  // a reply may be awaited since enter() checked
       f.parker.park(berth_of(f));
     }
   }
@@ -74,8 +74,8 @@ void leader_followers::enlist(core::follower& f) noexcept {
   followers_.fetch_add(1, std::memory_order_acq_rel);
 }
 
-// Leads when nobody does. Where it will sleep instead, a replacement is sent away: it then promotes
-// one of those listed.
+// The caller leads when nobody does. Otherwise it will sleep; if the background driver leads, that
+// is interrupted, so that it steps down and promotes one of the listed followers.
 bool leader_followers::enter(core::follower& f) noexcept {
   const bool expected = user_.has_pending_replies();
   bool relieves = false;
@@ -87,7 +87,7 @@ bool leader_followers::enter(core::follower& f) noexcept {
       make_leader(f);
       return true;
     }
-    f.bit = std::countr_zero(free_bits_);  // 64 when none is left: then it sleeps on its own word
+    f.bit = std::countr_zero(free_bits_);  // 64 when none is free: then it sleeps on its own word
     if (free_bits_) free_bits_ &= free_bits_ - 1;
     if (holder == replacement && expected) relieves = !relieved_.exchange(true);
   }
@@ -101,7 +101,7 @@ core::wake_target leader_followers::berth_of(const core::follower& f) const noex
   return {&futex_words[first_word_ + bit / bits_of_word], 1u << bit % bits_of_word};
 }
 
-// True when it was made the leader.
+// Returns true when the follower was made the leader.
 bool leader_followers::leave(core::follower& f) noexcept {
   const lock l(mutex_);
   if (f.is_listed) unlink(f);
@@ -124,7 +124,8 @@ void leader_followers::unlink(core::follower& f) noexcept {
 }
 
 bool leader_followers::promote() noexcept {
-  // Added to, not loaded: a follower who is missed here comes later and sees what is expected.
+  // A read-modify-write, not a load: a follower that is missed here enlists later and then sees
+  // that a reply is awaited.
   if (followers_.fetch_add(0, std::memory_order_acq_rel) == 0 || is_held() ||
       !user_.has_pending_replies())
     return false;
@@ -135,7 +136,7 @@ bool leader_followers::promote() noexcept {
     if (holder_.load(std::memory_order_relaxed) != nobody) return true;
     while (core::follower* const f = first_) {
       unlink(*f);
-      if (!f->parker.promote(*this, &next)) continue;  // it has its answer
+      if (!f->parker.promote(*this, &next)) continue;  // it has its answer already
       make_leader(*f);
       found = true;
       break;
@@ -174,7 +175,7 @@ void leader_followers::write_collected() noexcept {
   if (collected_.exchange(false, std::memory_order_seq_cst)) write_now();
 }
 
-// One round of whoever holds the baton.
+// One round of the leader or of the background driver.
 void leader_followers::turn(core::duration most) noexcept {
   if (one_cpu_ && woke_others_) ::sched_yield();
   sleeps_.store(true, std::memory_order_seq_cst);
@@ -191,7 +192,7 @@ void leader_followers::drive(core::parker& p) noexcept {
   while (p.drives()) turn(core::duration::max());
   core::parker::driven_here() = outer;
   step_down();
-  p.park();  // who rang the bell is about to signal
+  p.park();  // the thread that woke the loop is about to signal
 }
 
 void leader_followers::step_down() noexcept {

@@ -1,4 +1,4 @@
-// "Whoever waits, drives": one loop of events, many blocked callers, one of them runs it.
+// The leader/followers pattern: of the blocked callers of one event loop, one runs the loop.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace holdfast::io {
 
-// What the holder of the baton runs.
+// What the leader runs.
 class engine {
  public:
-  // Waits for events, up to `most`, and tells them. Returns soon after an interrupt(), also after
-  // one that came before.
+  // Waits for events, at most `most`, and dispatches them. Returns soon after an interrupt(), also
+  // after one that came before the call.
   virtual void run_once(core::duration most) noexcept = 0;
   virtual void interrupt() noexcept = 0;  // from any thread
 
@@ -22,26 +22,26 @@ class engine {
   ~engine() = default;
 };
 
-// Who drives when no caller does.
+// Drives the loop when no caller does.
 class background_thread {
  public:
-  virtual void wake() noexcept = 0;    // something is expected and the last caller has left
-  virtual void attend() noexcept = 0;  // something is expected and perhaps nobody waits for it
+  virtual void wake() noexcept = 0;    // a reply is awaited and the last caller has left
+  virtual void attend() noexcept = 0;  // a reply is awaited, and perhaps nobody blocks for it
 
  protected:
   ~background_thread() = default;
 };
 
-// The baton is held by one thread at a time: the leader, which runs the engine until it has its own
-// answer and then promotes a follower, or the stand-in, which any caller relieves. Only threads
-// that await the store lead. Callers that wait for other threads of their client sleep, each on a
-// word of its own, and are not listed here; what comes unasked meanwhile is the stand-in's to read.
-// Nobody holds the baton when nothing is expected.
+// One thread at a time leads: a caller, which runs the engine until it has its own answer and then
+// promotes a follower, or the background driver, which steps down for any caller. Only threads that
+// await the store lead. Callers that wait for other threads of their client sleep, each on its own
+// word, and are not listed here; the background driver reads what the store sends unasked
+// meanwhile. Nobody leads when no reply is awaited.
 //
-// All is safe from any thread; the user guards what it collects with a lock. What is collected is
-// written before a holder sleeps, or by the caller itself when the holder sleeps already. Where one
-// thread runs at a time (`one_cpu`) a holder who has woken others yields to them first, so that
-// what they ask next goes into the same write.
+// Everything is safe from any thread; the user guards its collected requests with a lock. Collected
+// requests are written before the leader sleeps, or by the caller itself when the leader sleeps
+// already. With `one_cpu`, a leader that has woken other threads yields to them first, so that
+// their next requests go into the same write.
 class leader_followers final : public core::caller_driver, private core::loop_waker {
  public:
   leader_followers(engine&, core::loop_user&, bool one_cpu) noexcept;
@@ -52,25 +52,26 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   void run_until_signalled(core::parker&) override;
   void sleep_until_signalled(core::follower&) override;
   void enlist(core::follower&) noexcept override;
-  // Makes a follower lead, and wakes it, when nobody leads and something is expected: to be called
-  // when that may have come to be so. False when there is none.
+  // Makes a follower the leader, and wakes it, when nobody leads and a reply is awaited. Call it
+  // when that may have become true. False when there is no follower.
   bool promote() noexcept;
   void attend() noexcept override;
   void set_background(background_thread* r) noexcept { reserve_ = r; }  // before and after all else
 
-  // Something was collected: writes it, unless a holder is awake, who will before it sleeps.
+  // A request was collected: writes it, unless a leader is awake, which writes before it sleeps.
   void write_now() noexcept;
-  // Something was collected that may wait for a moment. True for the first since the last
-  // write_collected(), which is to come soon.
+  // A request was collected that may be delayed. True for the first one since the last
+  // write_collected(), which must be called soon.
   bool note_collected() noexcept;
   bool has_collected() const noexcept { return collected_.load(std::memory_order_seq_cst); }
   void write_collected() noexcept;
-  void awake() noexcept { sleeps_.store(false, std::memory_order_relaxed); }  // said by the engine
+  // called by the engine
+  void awake() noexcept { sleeps_.store(false, std::memory_order_relaxed); }
 
-  // For the reserve. Drives until a caller comes, `enough` is set (and the engine interrupted), or
-  // nothing is expected any more. Does nothing when another holds the baton or nothing is expected.
-  // Writes what is collected after a nap at most; when nothing has been for some turns it sleeps
-  // without end, and the next to collect something interrupts it.
+  // For the background thread. Drives until a caller arrives, `enough` is set (and the engine
+  // interrupted), or no reply is awaited. Does nothing when another thread leads or no reply is
+  // awaited. Writes collected requests after a nap at most; after some rounds without any it sleeps
+  // without a limit, and the next thread that collects one interrupts it.
   void drive_in_background(const std::atomic<bool>& enough, core::duration nap);
   bool is_held() const noexcept { return holder_.load(std::memory_order_seq_cst) != nobody; }
   bool needs_driver() const noexcept { return !is_held() && user_.has_pending_replies(); }
@@ -97,18 +98,19 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   background_thread* reserve_ = nullptr;
   const bool one_cpu_;
   const unsigned first_word_;
-  core::short_lock mutex_;           // guards the list, and the changes of holder_
-  core::follower* first_ = nullptr;  // threads that await the store and do not lead, in order
+  core::short_lock mutex_;  // guards the list, and changes of holder_
+  // threads that await the store and do not lead, in order of arrival
+  core::follower* first_ = nullptr;
   core::follower* last_ = nullptr;
-  std::uint64_t free_bits_ = ~std::uint64_t{0};  // of the futex words
+  std::uint64_t free_bits_ = ~std::uint64_t{0};  // unused bits of the futex words
   std::atomic<unsigned> followers_{0};
   std::atomic<int> holder_{nobody};
-  std::atomic<bool> relieved_{false};    // the stand-in is to leave
-  std::atomic<bool> sleeps_{false};      // the holder writes nothing more before it has slept
-  std::atomic<bool> counted_on_{false};  // somebody leaves its write to the holder
+  std::atomic<bool> relieved_{false};    // the background driver must step down
+  std::atomic<bool> sleeps_{false};      // the leader writes nothing more before it has slept
+  std::atomic<bool> counted_on_{false};  // a thread leaves its write to the leader
   std::atomic<bool> collected_{false};
-  std::atomic<bool> watches_{false};  // the stand-in sees by itself what is collected
-  bool woke_others_ = false;          // the holder's, and the next one's
+  std::atomic<bool> watches_{false};  // the background driver checks collected_ by itself
+  bool woke_others_ = false;          // used by the leader, and then by the next one
   std::atomic<std::uint64_t> taken_{0};
 };
 

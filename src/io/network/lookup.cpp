@@ -54,7 +54,7 @@ void look_up(const core::address& a, std::function<void(found)> then) {
   pthread_t thread;
   if (core::start_quiet_thread(thread, "holdfast-name", body, given.get())) {
     ::pthread_detach(thread);
-    (void)given.release();  // the thread has it now
+    (void)given.release();  // the thread owns it now
   } else {
     given->then({{}, "no thread can be started to look it up; raise the limit of processes"});
   }

@@ -1,4 +1,4 @@
-// The addresses of a name.
+// The addresses of a host name.
 #pragma once
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <functional>
@@ -12,7 +12,8 @@ namespace holdfast::io {
 
 using endpoint = boost::asio::generic::stream_protocol::endpoint;
 
-// The endpoint that needs no look-up: a Unix socket's path or a number. Empty: there is a name.
+// The endpoint of an address that needs no look-up: a Unix socket's path, or an IP address. Empty:
+// the host is a name.
 std::vector<endpoint> endpoints_of(const core::address&);
 
 struct found {
@@ -20,8 +21,8 @@ struct found {
   std::string trouble;  // why there are none
 };
 
-// Asks the system's resolver on a thread of its own, which nobody waits for: its time-outs are long
-// (Asio's own resolver makes the end of a loop wait for them). `then` comes on that thread.
+// Calls the system's resolver on a thread of its own, which nobody joins: its time-outs are long
+// (Asio's own resolver makes the loop's destructor wait for them). `then` is called on that thread.
 void look_up(const core::address&, std::function<void(found)> then);
 
 }  // namespace holdfast::io

@@ -1,4 +1,4 @@
-// What the streams of one loop share.
+// What the streams of one loop have in common.
 #pragma once
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -14,11 +14,11 @@ namespace holdfast::io {
 
 class socket_stream;
 
-// Belongs to the loop. Handlers run on whoever drives; post() is safe from any thread.
+// Belongs to the loop. Handlers run on the thread that drives it; post() is safe from any thread.
 struct network {
   explicit network(core::event_loop& l) : loop(l) {}
 
-  // Runs `job` on the driver; until then the loop is driven.
+  // Runs `job` on the driving thread, and keeps the loop driven until then.
   template <class Job>
   void post(Job job) {
     busy.fetch_add(1);
@@ -29,12 +29,12 @@ struct network {
     });
     loop.attend();
   }
-  virtual void awake() noexcept = 0;  // the driver has come out of its sleep
+  virtual void awake() noexcept = 0;  // the driving thread has woken up
   bool is_of_this_process() const noexcept { return mark == fork_mark(); }
 
   core::event_loop& loop;
   boost::asio::io_context context{1};
-  std::atomic<int> busy{0};  // jobs of the streams' own that need a driver
+  std::atomic<int> busy{0};  // pending operations of the streams, for which the loop must be driven
   descriptor_list descriptors;
   const std::uint32_t mark = fork_mark();
   std::mutex mutex;  // guards:

@@ -16,7 +16,7 @@ constexpr const char* library = "libssl.so." HOLDFAST_TEXT(OPENSSL_SHLIB_VERSION
 constexpr const char* library = "libssl.so." SHLIB_VERSION_NUMBER;
 #endif
 
-// Stays loaded as long as the process: OpenSSL cannot be unloaded safely.
+// Never unloaded: OpenSSL does not support it safely.
 struct loaded {
   openssl_functions functions;
   std::string trouble;
@@ -29,7 +29,7 @@ struct loaded {
                 "); install the package that has " + library;
       return;
     }
-    // libssl brings libcrypto along, and dlsym() looks there too.
+    // libssl loads libcrypto, and dlsym() searches it too.
 #define HOLDFAST_OPENSSL_FIND(name)                                             \
   functions.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \
   if (!functions.name) trouble = std::string(library) + " has no " #name "; install another";

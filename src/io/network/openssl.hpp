@@ -1,6 +1,6 @@
-// OpenSSL, loaded when the first TLS connection is made. A program that opens no such URL, as most
-// starts of the command do, does not pay for libcrypto: its relocations take as long as all else
-// that the command does for an uncontended file lock.
+// OpenSSL, loaded when the first TLS connection is made. A program that opens no TLS URL, as most
+// runs of the command do, does not pay for libcrypto: relocating it takes as long as everything
+// else that the command does for an uncontended file lock.
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -9,8 +9,8 @@
 
 namespace holdfast::io {
 
-// The functions in use, under their own names. What the headers have as macros is here as the
-// function behind them.
+// The functions in use, under their own names. Where the headers have a macro, the function it
+// calls.
 #define HOLDFAST_OPENSSL_FUNCTIONS(each)                                                           \
   each(BIO_free) each(BIO_new) each(BIO_read) each(BIO_s_mem) each(BIO_write)                      \
       each(ERR_clear_error) each(ERR_get_error) each(ERR_peek_error) each(ERR_reason_error_string) \
@@ -34,7 +34,7 @@ struct openssl_functions {
 #undef HOLDFAST_OPENSSL_MEMBER
 };
 
-// Null when the library is not there; then `why`, where given, tells the reason and the remedy.
+// Null when the library cannot be loaded; then `why`, if given, gets the reason and the remedy.
 // Loads at the first call; safe from any thread.
 const openssl_functions* openssl(const char** why = nullptr) noexcept;
 

@@ -15,12 +15,13 @@
 namespace holdfast::io {
 namespace {
 
-// A peer that is gone is noticed after so long without an acknowledgement, also while connecting.
+// A dead peer is detected after this long without an acknowledgement, also while connecting.
 constexpr unsigned user_timeout_ms = 10'000;
 constexpr int keepalive_after_s = 5, keepalive_every_s = 2, keepalive_times = 3;
 
 void set_option(int fd, int level, int name, int value) noexcept {
-  ::setsockopt(fd, level, name, &value, sizeof value);  // a Unix socket has none of them
+  // fails on a Unix socket, which has none of them
+  ::setsockopt(fd, level, name, &value, sizeof value);
 }
 
 void set_options(int fd) noexcept {
@@ -32,14 +33,15 @@ void set_options(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, user_timeout_ms);
 }
 
-// What the kernel has not sent by now it never does.
+// Closes the connection at once; unsent bytes are dropped.
 void reset(int fd) noexcept {
   const linger at_once{1, 0};
   ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   sockaddr nowhere{};
   nowhere.sa_family = AF_UNSPEC;
-  ::syscall(SYS_connect, fd, &nowhere, sizeof nowhere);  // connect(): to TSan, a new descriptor
-  ::shutdown(fd, SHUT_RDWR);                             // for a Unix socket
+  // a raw call: TSan takes connect() for a new descriptor
+  ::syscall(SYS_connect, fd, &nowhere, sizeof nowhere);
+  ::shutdown(fd, SHUT_RDWR);  // for a Unix socket
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ std::string text_of(const core::address& a) {
   return (is_ipv6 ? '[' + a.host + ']' : a.host) + ':' + std::to_string(a.port);
 }
 
-// Where a thread that looks up a name finds its connection, as long as there is one.
+// How the look-up thread finds its stream, as long as that exists.
 struct socket_stream::pending_look_up {
   std::mutex mutex;
   socket_stream* wants = nullptr;
@@ -80,7 +82,7 @@ void socket_stream::start() {
     const std::lock_guard l(p->mutex);
     if (!p->wants) return;
     p->wants->network_.post([p, c = p->wants->shared_from_this(), f = std::move(f)]() mutable {
-      { const std::lock_guard left(p->mutex); }  // the thread is through with the loop
+      { const std::lock_guard left(p->mutex); }  // waits until the look-up thread has left
       if (c->closed_) return;
       c->look_up_ = nullptr;
       c->done();
@@ -133,7 +135,7 @@ void socket_stream::opened() {
     fd_ = socket_->native_handle();
     aborted = aborted_;
   }
-  if (aborted) return;  // closed by the job that abort() has posted
+  if (aborted) return;  // closed by the job that abort() posted
   events_->on_open();
   if (!closed_) read();
 }
@@ -156,7 +158,7 @@ void socket_stream::on_read(const error& failed, std::size_t n) {
   if (!closed_) read();
 }
 
-// How many bytes the kernel takes. A failure is told by the reader.
+// Returns how many bytes the kernel took. A failure is reported by the reader.
 std::size_t socket_stream::send_now(std::span<const std::byte> bytes) noexcept {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
@@ -267,7 +269,8 @@ void socket_stream::shut_down(bool resets) noexcept {
 
 void socket_stream::drop(std::shared_ptr<socket_stream> c) noexcept {
   if (!c->closed_ && !c->is_of_this_process()) {
-    new std::shared_ptr<socket_stream>(std::move(c));  // its locks may be held in the parent
+    // leaked: the parent's threads may hold its locks
+    new std::shared_ptr<socket_stream>(std::move(c));
     return;
   }
   c->end();

@@ -1,4 +1,4 @@
-// One socket: dialled, read, written, ended.
+// One socket: connected, read, written, closed.
 #pragma once
 #include <array>
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -16,20 +16,20 @@ namespace holdfast::io {
 
 std::string text_of(const core::address&);
 
-// Kept alive by its stream and by what is under way on it. Bytes are sent by the thread that writes
-// them; what the kernel does not take at once is sent by the driver.
+// Kept alive by its stream and by its pending operations. The thread that writes sends the bytes;
+// the driving thread sends what the kernel does not take at once.
 class socket_stream final : public std::enable_shared_from_this<socket_stream> {
  public:
   socket_stream(network&, const core::address&, core::stream_events&);
-  void connect();  // first; the events come from now on
+  void connect();  // call it first; events follow from now on
 
-  // As those of core::stream.
+  // As in core::stream.
   void write(std::span<const std::byte>) noexcept;
   void abort() noexcept;
   void finish() noexcept;
-  // The stream is gone: closes, tells nothing more.
+  // The stream is gone: closes, and calls no event.
   static void drop(std::shared_ptr<socket_stream>) noexcept;
-  void end() noexcept { shut_down(true); }  // the same when the loop goes
+  void end() noexcept { shut_down(true); }  // the same, when the loop is destroyed
 
  private:
   using socket = boost::asio::generic::stream_protocol::socket;
@@ -51,12 +51,13 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
   void shut_down(bool resets) noexcept;
   void close_socket() noexcept;
 
-  // Counts as busy from begin() to done(); done() is false when it was closed meanwhile.
+  // The loop is busy from begin() to done(). done() returns false when the stream was closed
+  // meanwhile.
   void begin() noexcept { network_.busy.fetch_add(1); }
   bool done() noexcept;
   bool is_of_this_process() const noexcept { return mark_ == fork_mark(); }
 
-  network& network_;  // until it is closed, and in handlers
+  network& network_;  // valid until it is closed, and in handlers
   const std::uint32_t mark_;
   core::stream_events* events_;
   const core::address address_;
@@ -70,10 +71,10 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
   std::array<std::byte, 65536> buffer_;
 
   bool peer_has_closed_ = false;
-  bool closed_ = false;  // written by the driver, with the lock
+  bool closed_ = false;  // written by the driving thread, with the lock held
 
-  core::short_lock mutex_;  // guards what follows, and the closing of the socket
-  int fd_ = -1;             // while open
+  core::short_lock mutex_;  // guards the fields below, and closing the socket
+  int fd_ = -1;             // -1: not open
   std::string rest_;        // not yet taken by the kernel, from sent_
   std::size_t sent_ = 0;
   bool aborted_ = false;

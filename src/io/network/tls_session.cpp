@@ -7,10 +7,10 @@
 namespace holdfast::io {
 namespace {
 
-// Of a session that has no trouble: then it is there.
+// Only for a session without trouble(): then the library is loaded.
 const openssl_functions& tls() noexcept { return *openssl(); }
 
-// The host's name as the server is to hear it (SNI).
+// Sends the host's name to the server (SNI).
 long set_server_name(SSL* of, std::string name) {
   return tls().SSL_ctrl(of, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
 }
@@ -187,7 +187,7 @@ void tls_session::write(std::span<const std::byte> bytes) noexcept {
   tls().ERR_clear_error();
   while (!bytes.empty()) {
     const int n = tls().SSL_write(ssl_.get(), bytes.data(), size_of(bytes.size()));
-    if (n <= 0) return;  // the next read() tells what is wrong
+    if (n <= 0) return;  // the next read() reports the error
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
 }

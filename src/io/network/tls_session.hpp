@@ -1,4 +1,4 @@
-// One TLS connection as a client, without its socket.
+// One TLS client session, without its socket.
 #pragma once
 #include <memory>
 #include <span>
@@ -9,22 +9,22 @@
 
 namespace holdfast::io {
 
-// Ciphertext goes in by feed() and comes out by take(). The server's certificate and its name are
+// Ciphertext goes in by feed() and comes out by take(). The server's certificate and name are
 // verified; TLS 1.2 or newer. Not safe from two threads at a time.
 class tls_session {
  public:
-  // `where` is named in complaints. Check trouble() first.
+  // `where` is named in errors. Check trouble() before use.
   tls_session(const core::tls_terms&, std::string where);
 
   enum class state { under_way, done, failed };
   state shake_hands() noexcept;
   void feed(std::span<const std::byte>) noexcept;
-  // How many bytes of plain text there are. 0: no more for now; then the state tells: done when the
-  // server has said that it writes no more.
+  // Returns the number of bytes of plain text. 0: none now; then the state is done when the server
+  // has announced that it writes no more.
   std::size_t read(std::span<std::byte>, state&) noexcept;
   void write(std::span<const std::byte>) noexcept;
   void say_goodbye() noexcept;
-  // What is to be sent. Empty: nothing more.
+  // The bytes to send. Empty: none left.
   std::span<const std::byte> take(std::span<std::byte>) noexcept;
 
   const core::failure& trouble() const noexcept { return trouble_; }

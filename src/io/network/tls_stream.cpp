@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t record_size = 16384;  // of plain text, at most
 
-// Between a connection and who hears the stream. Kept alive by the stream and by its own events.
+// Between a socket_stream and the user of the TLS stream. Kept alive by the stream and by its own
+// events.
 class tls_talk final : public std::enable_shared_from_this<tls_talk>, public core::stream_events {
  public:
   tls_talk(core::tls_terms t, const std::string& where, core::stream_events& e)
@@ -66,7 +67,7 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
     while (events_ && read()) {}
   }
 
-  // True when it is done.
+  // Returns true when the handshake is done.
   bool shake_hands() {
     state s;
     {
@@ -82,7 +83,7 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
     return true;
   }
 
-  // True when there may be more.
+  // Returns true when there may be more.
   bool read() {
     std::array<std::byte, record_size> plain;
     std::size_t n;
@@ -115,7 +116,7 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
     if (told) told->on_closed(std::move(why));
   }
 
-  // With the lock, so that records leave in the order of their numbers.
+  // With the lock held, so that records are sent in the order of their numbers.
   void send() noexcept {
     connected_ = true;
     std::array<std::byte, record_size + 512> record;
@@ -129,7 +130,7 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
   tls_session session_;
   bool is_open_ = false;
 
-  core::stream_events* events_;  // these are the driver's
+  core::stream_events* events_;  // used by the driving thread only, as the two below
   bool shaken_ = false;
   bool connected_ = false;
 };

@@ -1,4 +1,4 @@
-// A stream in TLS.
+// A stream over TLS.
 #pragma once
 #include <memory>
 
@@ -7,7 +7,7 @@
 
 namespace holdfast::io {
 
-// Opens when the handshake is done and the server is verified.
+// on_open is called when the handshake is done and the server is verified.
 std::unique_ptr<core::stream> make_tls_stream(network&, const core::address&,
                                               const core::tls_terms&, core::stream_events&);
 
