@@ -14,7 +14,7 @@ namespace holdfast::inline v0::detail {
 class async_operation {
  public:
   virtual ~async_operation() = default;
-  // keeps itself alive until the answer
+  // Keeps itself alive until the answer.
   virtual void begin(std::shared_ptr<async_operation> self) = 0;
   virtual void withdraw() noexcept = 0;  // by a thread of the user's; the wait ends
 

@@ -11,7 +11,7 @@ bool fencing_guard::admit(std::int64_t token, std::string_view owner) {
   if (how_ == fencing::exact) return !owner_.empty() && owner == owner_;
   if (core::planted(core::mutant::guard_admits_all)) return true;
   if (token < last_ || token <= 0) return false;
-  // after a split brain two holders may have equal tokens
+  // After a split brain two holders may have equal tokens.
   if (token == last_ && owner != owner_) return false;
   last_ = token;
   owner_ = owner;

@@ -209,7 +209,7 @@ void lockable_base::unlock_current() noexcept {
   }
   s.depth = 0;
   s.owner.store(std::thread::id{}, std::memory_order_relaxed);
-  // first: the next holder writes s.current as soon as this lease is released
+  // First: the next holder writes s.current as soon as this lease is released.
   lease leaving = std::move(s.current);
   leaving.unlock();
 }

@@ -75,7 +75,7 @@ class environment {
 environment& system_environment();  // the real one, src/io/real_environment.hpp
 
 std::uint64_t random_u64(environment&) noexcept;
-// d plus or minus up to `share` of it, so that many clients do not act at the same moment.
+// `d` plus or minus up to `share` of it, so that many clients do not act at the same moment.
 duration jittered(environment&, duration d, double share) noexcept;
 
 }  // namespace holdfast::core

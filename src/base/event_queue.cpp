@@ -7,11 +7,11 @@ namespace {
 constexpr unsigned char ends = static_cast<unsigned char>(claim_event::refused) |
                                static_cast<unsigned char>(claim_event::ended);
 
-thread_local constinit int telling_depth = 0;
+thread_local constinit int dispatch_depth = 0;
 
 }  // namespace
 
-bool event_queue::dispatching_here() noexcept { return telling_depth != 0; }
+bool event_queue::dispatching_here() noexcept { return dispatch_depth != 0; }
 
 bool event_source::post(claim_event what) noexcept {
   const auto bits = static_cast<unsigned char>(what);
@@ -27,7 +27,7 @@ void event_source::dispatch() {
     const unsigned char due = due_.load(std::memory_order_acquire);
     const auto first = static_cast<unsigned char>(due & -due & (dispatching - 1));
     if (first == static_cast<unsigned char>(claim_event::granted)) {
-      // granted is not posted again before on_event() returned, so one swap clears both bits.
+      // `granted` is not posted again before on_event() returned, so one swap clears both bits.
       on_event(claim_event::granted);
       unsigned char expected = first | dispatching;
       if (due_.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) return;
@@ -48,16 +48,16 @@ void event_source::dispatch() {
 
 void event_queue::dispatch() {
   if (!first_) return;
-  ++telling_depth;
+  ++dispatch_depth;
   for (event_source* who = first_; who;) {
-    // read first: dispatch() may free the claim or queue it again
+    // Read first: dispatch() may free the claim or queue it again.
     event_source* const next = who->next_;
     who->dispatch();
     who = next;
   }
   first_ = nullptr;
   end_ = &first_;
-  --telling_depth;
+  --dispatch_depth;
 }
 
 }  // namespace holdfast::core

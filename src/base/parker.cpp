@@ -12,7 +12,7 @@ namespace {
 
 static_assert(sizeof(std::atomic<int>) == sizeof(int) && std::atomic<int>::is_always_lock_free);
 
-thread_local wake_batch* gathers_here = nullptr;
+thread_local wake_batch* batch_here = nullptr;
 
 }  // namespace
 
@@ -26,37 +26,37 @@ void wake_target::wake() const noexcept {
   ::syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, nullptr, nullptr, bit);
 }
 
-wake_batch::wake_batch(unsigned at_most) noexcept : at_most_(at_most), outer_(gathers_here) {
-  gathers_here = this;
+wake_batch::wake_batch(unsigned at_most) noexcept : at_most_(at_most), outer_(batch_here) {
+  batch_here = this;
 }
 
 wake_batch::~wake_batch() {
   wake();
-  gathers_here = outer_;
+  batch_here = outer_;
   while (first_) std::exchange(first_, first_->next_)->batch_ended();
 }
 
 void wake_batch::then(end_of_batch& a) noexcept {
-  if (!gathers_here) return a.batch_ended();
-  a.next_ = std::exchange(gathers_here->first_, &a);
+  if (!batch_here) return a.batch_ended();
+  a.next_ = std::exchange(batch_here->first_, &a);
 }
 
 void wake_batch::add(const wake_target& b) noexcept {
   ++woken_;
   if (b.bit == 0) return b.wake();
   unsigned at = 0;
-  while (at < places_ && gathered_[at].word != b.word) ++at;
-  if (at == std::size(gathered_)) {
+  while (at < places_ && targets_[at].word != b.word) ++at;
+  if (at == std::size(targets_)) {
     wake();
     at = 0;
   }
-  if (at == places_) gathered_[places_++] = {b.word, 0};
-  gathered_[at].bit |= b.bit;
+  if (at == places_) targets_[places_++] = {b.word, 0};
+  targets_[at].bit |= b.bit;
   if (++waiting_ == at_most_) wake();
 }
 
 void wake_batch::wake() noexcept {
-  for (unsigned at = 0; at < places_; ++at) gathered_[at].wake();
+  for (unsigned at = 0; at < places_; ++at) targets_[at].wake();
   places_ = 0;
   waiting_ = 0;
 }
@@ -70,27 +70,27 @@ const loop_waker*& parker::driven_here() noexcept {
 // when the owner was promoted and signalled before it came to park on the shared word.
 void parker::park(const wake_target& shared) noexcept {
   const auto word = [this] {
-    return berth_.bit ? berth_.word->load(std::memory_order_acquire) : is_parked;
+    return sleeps_at_.bit ? sleeps_at_.word->load(std::memory_order_acquire) : is_parked;
   };
   int seen = state_.load(std::memory_order_acquire);
   int value = is_parked;
-  while (seen == is_new || seen == is_ringing) {
-    berth_ = shared.word && seen == is_new ? shared : wake_target{&state_, 0};
+  while (seen == is_new || seen == is_waking) {
+    sleeps_at_ = shared.word && seen == is_new ? shared : wake_target{&state_, 0};
     value = word();
     if (state_.compare_exchange_weak(seen, is_parked, std::memory_order_acq_rel)) break;
   }
   while (state_.load(std::memory_order_acquire) == is_parked) {
-    const unsigned bit = berth_.bit ? berth_.bit : FUTEX_BITSET_MATCH_ANY;
-    ::syscall(SYS_futex, berth_.word, FUTEX_WAIT_BITSET_PRIVATE, value, nullptr, nullptr, bit);
+    const unsigned bit = sleeps_at_.bit ? sleeps_at_.bit : FUTEX_BITSET_MATCH_ANY;
+    ::syscall(SYS_futex, sleeps_at_.word, FUTEX_WAIT_BITSET_PRIVATE, value, nullptr, nullptr, bit);
     value = word();
   }
 }
 
 bool parker::promote(loop_waker& b, wake_target* found) noexcept {
-  bell_ = &b;
+  waker_ = &b;
   int seen = state_.load(std::memory_order_acquire);
   while (seen == is_new || seen == is_parked) {
-    if (found && seen == is_parked) *found = berth_;
+    if (found && seen == is_parked) *found = sleeps_at_;
     if (state_.compare_exchange_weak(seen, is_driving, std::memory_order_acq_rel)) return true;
   }
   return false;
@@ -100,21 +100,21 @@ void parker::signal() noexcept {
   int seen = state_.load(std::memory_order_acquire);
   wake_target sleeper;
   for (;;) {
-    const bool to_ring = seen == is_driving && bell_ != driven_here();
-    if (seen == is_parked) sleeper = berth_;
-    const int next = to_ring ? is_ringing : is_signalled;
+    const bool to_wake = seen == is_driving && waker_ != driven_here();
+    if (seen == is_parked) sleeper = sleeps_at_;
+    const int next = to_wake ? is_waking : is_signalled;
     if (!state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,
                                       std::memory_order_acquire))
       continue;
-    if (!to_ring) break;
-    bell_->wake();
+    if (!to_wake) break;
+    waker_->wake();
     sleeper = {&state_, 0};
     seen = state_.exchange(is_signalled, std::memory_order_acq_rel);
     break;
   }
   if (seen != is_parked) return;
-  if (gathers_here)
-    gathers_here->add(sleeper);
+  if (batch_here)
+    batch_here->add(sleeper);
   else
     sleeper.wake();
 }

@@ -46,7 +46,7 @@ class wake_batch {
   wake_batch& operator=(const wake_batch&) = delete;
   ~wake_batch();
   unsigned woken() const noexcept { return woken_; }
-  // calls batch_ended() at once when the thread has no batch
+  // Calls batch_ended() at once when the thread has no batch.
   static void then(end_of_batch&) noexcept;
 
  private:
@@ -55,7 +55,7 @@ class wake_batch {
   void wake() noexcept;
   const unsigned at_most_;
   unsigned woken_ = 0, waiting_ = 0, places_ = 0;
-  wake_target gathered_[4];
+  wake_target targets_[4];
   end_of_batch* first_ = nullptr;
   wake_batch* const outer_;
 };
@@ -78,7 +78,6 @@ class wake_batch {
 //
 // new and parked become signalled in one step. While the state is waking the parker is still alive:
 // its owner returns only once it is signalled.
-// alive: its owner returns only when it is signalled.
 class parker {
  public:
   void park(const wake_target& shared = {}) noexcept;  // until it is signalled or promoted
@@ -96,10 +95,10 @@ class parker {
   static const loop_waker*& driven_here() noexcept;
 
  private:
-  static constexpr int is_new = 0, is_parked = 1, is_driving = 2, is_ringing = 3, is_signalled = 4;
+  static constexpr int is_new = 0, is_parked = 1, is_driving = 2, is_waking = 3, is_signalled = 4;
   std::atomic<int> state_{is_new};
-  loop_waker* bell_ = nullptr;  // while it drives
-  wake_target berth_;           // while it is parked
+  loop_waker* waker_ = nullptr;  // while it drives
+  wake_target sleeps_at_;        // while it is parked
 };
 
 }  // namespace holdfast::core

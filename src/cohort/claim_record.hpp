@@ -83,7 +83,7 @@ struct claim_record final : claim_sink {
   time_point turns_end = never;
   detail::turn* inside_first = nullptr;  // the turns that hold it and have not ended
 
-  // releasing: the claim that acquires in the same write. Held: the cohort's list
+  // Releasing: the claim that acquires in the same write. Held: the cohort's list.
   claim_record* next = nullptr;
   claim_record* next_scheduled = nullptr;  // the cohort's list of records with pending verbs
   std::unique_ptr<claim_record> other;     // the cohort's list of all its records

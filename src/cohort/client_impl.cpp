@@ -112,9 +112,9 @@ void client_impl::keep() {
 }
 
 void client_impl::unkeep() noexcept {
-  std::shared_ptr<client_impl> let_go;  // destroyed after the guard: it may be the last reference
+  std::shared_ptr<client_impl> last_reference;  // destroyed after the guard
   const std::lock_guard guard(keep_mutex_);
-  if (--keepers_ == 0) let_go = std::move(self_);
+  if (--keepers_ == 0) last_reference = std::move(self_);
 }
 
 // A second caller waits for the first, so that both report what was left behind. A nested call from
@@ -161,12 +161,12 @@ void client_impl::report(const std::string& lock, const core::failure& why) noex
 // delivers these too.
 void client_impl::notify(std::vector<std::stop_source> sources) noexcept try {
   const std::lock_guard guard(notices_mutex_);
-  untold_.insert(untold_.end(), sources.begin(), sources.end());
+  undelivered_.insert(undelivered_.end(), sources.begin(), sources.end());
   if (!notices_) notices_ = env_.make_worker("holdfast-notice");
-  notices_->post([due = untold_]() mutable {
+  notices_->post([due = undelivered_]() mutable {
     for (std::stop_source& s : due) s.request_stop();
   });
-  untold_.clear();
+  undelivered_.clear();
 } catch (const std::exception& e) {
   core::log(log_level::error, std::string("nobody can be told of a doubt or a loss: ") + e.what());
 }

@@ -100,9 +100,9 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   fork_handler on_fork_{*store_};  // while the store exists
   flushing_timers timers_;
   std::mutex notices_mutex_;
-  std::unique_ptr<core::worker> notices_;  // made with the first notice
-  std::vector<std::stop_source> untold_;   // not delivered because no thread could be started
-  std::mutex local_locks_mutex_;           // locked before a local lock's mutex
+  std::unique_ptr<core::worker> notices_;      // made with the first notice
+  std::vector<std::stop_source> undelivered_;  // not delivered because no thread could be started
+  std::mutex local_locks_mutex_;               // locked before a local lock's mutex
   std::unordered_set<local_lock*, by_name, by_name> local_locks_;  // owned
   std::mutex keep_mutex_;
   std::size_t keepers_ = 0;

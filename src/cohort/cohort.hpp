@@ -118,7 +118,7 @@ class cohort {
   std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
   bool busy() const noexcept { return busy_ > 0; }  // some claim is not idle
   bool has_scheduled() const noexcept { return !scheduled_.empty(); }
-  // whether on_granted needs the clock for a grant without a deadline
+  // Whether on_granted needs the clock for a grant without a deadline.
   bool clock_matters() const noexcept;
 
  private:
@@ -183,7 +183,7 @@ class cohort {
   void renew(claim_record&, duration ttl, time_point now);
   void shorten(claim_record&, time_point end) noexcept;
   notices& notices_of_now();
-  void tell(std::stop_source&);
+  void request_notice(std::stop_source&);
   void count(counters::counter) const noexcept;
   void count_turn(const claim_record&, const waiter&, detail::turn&, time_point now) const;
   void count_hold(detail::turn&, time_point now) const;

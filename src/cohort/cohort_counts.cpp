@@ -41,7 +41,7 @@ void cohort::count_renewal(const claim_record& c, std::uint32_t ticket, time_poi
 void cohort::doubt(turn& t) {
   t.doubted = true;
   count(counters::doubts);
-  if (!planted(mutant::doubt_not_told)) tell(t.doubt);
+  if (!planted(mutant::doubt_not_told)) request_notice(t.doubt);
 }
 
 }  // namespace holdfast::core

@@ -109,8 +109,8 @@ void cohort::polled(claim_record& c, bool others_wait, time_point now) {
 void cohort::on_ended(claim_record& c, const failure& why) {
   if (c.now != state::withdrawing && c.now != state::releasing) return;
   if (&c == requesting_) requesting_ = nullptr;
-  const bool told = answer_releases(c, why);
-  if (rules_.counts && why.code && !told) rules_.counts->failed(why.code);
+  const bool was_awaited = answer_releases(c, why);
+  if (rules_.counts && why.code && !was_awaited) rules_.counts->failed(why.code);
   idle(c);
   if (!planted(mutant::leaver_ends_the_wait)) request_if_wanted();
 }

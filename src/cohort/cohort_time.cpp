@@ -97,7 +97,7 @@ duration cohort::notice(const claim_record& c, const turn& t) const noexcept {
   return std::min(rules_.options.grace + t.ttl / 10, t.ttl / 2);
 }
 
-// How long a lock is held before the store learns its holder's name.
+// How long a lock is held before the store learns who holds it.
 constexpr duration shown_after = std::chrono::seconds{1};
 
 // Renews before a third of the ttl has passed, counted from the send that the deadline is counted

@@ -147,7 +147,7 @@ void cohort::lose(claim_record& c, turn::fate why) {
   for (turn* t = c.inside_first; t; t = t->next_inside())
     if (t->is_held_by_word()) lose(*t, why == turn::fate::ran_out ? t->fate_at_deadline() : why);
   answer_renewals(c, c.ticket, {errc::lost, {}});
-  // one-attempt callers do not wait for a holder to leave
+  // One-attempt callers do not wait for a holder to leave.
   answer_line({errc::timed_out, {}}, true);
   if (planted(mutant::loss_releases_early)) {
     for (turn* t = c.inside_first; t; t = t->next_inside()) t->of = nullptr;
@@ -169,7 +169,7 @@ void cohort::lose(turn& t, turn::fate why) {
   }
   if (!t.doubted) doubt(t);
   if (planted(mutant::loss_not_told)) return;
-  tell(t.loss);
+  request_notice(t.loss);
   answer_watches(t, {});
 }
 
@@ -178,7 +178,7 @@ cohort::notices& cohort::notices_of_now() {
   return *notices_;
 }
 
-void cohort::tell(std::stop_source& source) {
+void cohort::request_notice(std::stop_source& source) {
   if (!source.stop_possible()) return;
   notices_of_now().sources.push_back(source);
 }

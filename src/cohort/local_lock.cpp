@@ -36,11 +36,11 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
     core::completion* const answered = cohort_.take_answered();
     claim_record* const c = is_running_verbs_ ? nullptr : cohort_.take_scheduled();
     const core::time_point arm = has_timers ? take_arm() : core::never;
-    const bool is_news = arm != core::never || cohort_.has_notices() || (attends_ && !c);
-    if (!c && !is_news) return finish(l, users_to_drop, answered);
+    const bool has_effects = arm != core::never || cohort_.has_notices() || (attends_ && !c);
+    if (!c && !has_effects) return finish(l, users_to_drop, answered);
     if (c) is_running_verbs_ = true;
     // Before the verbs: afterwards this object may be gone.
-    if ((answered || is_news) && !tell(l, answered, arm)) has_timers = false;
+    if ((answered || has_effects) && !deliver_effects(l, answered, arm)) has_timers = false;
     if (!c) continue;
     if (!run_pending(l, *c, users_to_drop)) return;
     is_running_verbs_ = false;
@@ -48,7 +48,8 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
 }
 
 // False when a timer had to be armed and could not be.
-bool local_lock::tell(lock& l, core::completion* answered, core::time_point arm) noexcept {
+bool local_lock::deliver_effects(lock& l, core::completion* answered,
+                                 core::time_point arm) noexcept {
   const auto notices = cohort_.take_notices();
   core::caller_driver* const to_attend =
       std::exchange(attends_, false) ? client_.store().driver() : nullptr;
@@ -88,13 +89,13 @@ void local_lock::finish(lock& l, unsigned users_to_drop, core::completion* answe
   take_inline_answer(users_to_drop);
   --visits_;
   users_ -= users_to_drop;
-  const bool lets_go = users_ == 0 && std::exchange(keeps_, false);
+  const bool drops_client = users_ == 0 && std::exchange(keeps_, false);
   client_impl& client = client_;
   const bool retires = unused() && !std::exchange(retiring_, true);
   l.unlock();
   complete_all(answered);
   if (retires) client.retire(*this);
-  if (lets_go) client.unkeep();
+  if (drops_client) client.unkeep();
 }
 
 // A verb that a thread is running. When its answer comes from inside the verb and leaves nothing
@@ -124,8 +125,8 @@ void local_lock::take_inline_answer(unsigned& users_to_drop) noexcept {
 // rest: then this object may be gone.
 bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) noexcept {
   const unsigned verbs = std::exchange(c.pending_verbs, 0);
-  inline_answer said{this, users_to_drop, false, inline_answer::innermost};
-  inline_answer::innermost = &said;
+  inline_answer inline_here{this, users_to_drop, false, inline_answer::innermost};
+  inline_answer::innermost = &inline_here;
   if (verbs == claim_record::acquire) {
     const core::acquire_request how = request_of(c);
     l.unlock();
@@ -135,11 +136,11 @@ bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) n
     c.claim->release(nullptr);
   } else {
     const bool is_one_verb = (verbs & (verbs - 1)) == 0 && verbs != claim_record::release;
-    if (!is_one_verb) said.where = nullptr;  // more verbs follow an answer
+    if (!is_one_verb) inline_here.where = nullptr;  // more verbs follow an answer
     run_verbs(l, c, verbs);
   }
-  inline_answer::innermost = said.outer;
-  if (said.is_taken_over) return false;
+  inline_answer::innermost = inline_here.outer;
+  if (inline_here.is_taken_over) return false;
   l.lock();
   return true;
 }
@@ -149,7 +150,7 @@ void local_lock::run_verbs(lock& l, claim_record& c, unsigned verbs) noexcept {
   if (next && !(next->pending_verbs & claim_record::acquire)) next = nullptr;
   if (next) next->pending_verbs &= static_cast<unsigned char>(~claim_record::acquire);
   const core::acquire_request how = request_of(c);
-  const core::acquire_request heirs = next ? request_of(*next) : core::acquire_request{};
+  const core::acquire_request next_request = next ? request_of(*next) : core::acquire_request{};
   const core::duration ttl = c.ttl;
   const std::uint32_t ticket = c.ticket;
   l.unlock();
@@ -159,8 +160,8 @@ void local_lock::run_verbs(lock& l, claim_record& c, unsigned verbs) noexcept {
   if (verbs & claim_record::downgrade) claim.downgrade();
   if ((verbs & claim_record::peek_line) && !(verbs & claim_record::release)) claim.peek_line();
   if (next) {
-    const core::successor heir{&claim_of(*next), heirs};
-    claim.release(&heir);
+    const core::successor successor{&claim_of(*next), next_request};
+    claim.release(&successor);
   } else if (verbs & claim_record::release) {
     claim.release(nullptr);
   } else if (verbs & claim_record::renew) {

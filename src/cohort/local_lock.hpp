@@ -45,7 +45,7 @@ class local_lock final : private core::timer {
   // The same without blocking: w.complete() follows, with the turn in `granted` or the reason in
   // `why`. Without a turn, the caller must call drop_user() for the user that was counted for it.
   void begin(core::waiter& w, wait_bound) noexcept;
-  // before w is destroyed; it may have been answered already
+  // Call it before w is destroyed; w may have been answered already.
   void withdraw(core::waiter& w) noexcept;
   void unlock(turn&) noexcept;            // ends the turn and waits for nothing
   core::failure release(turn&) noexcept;  // ends the turn and waits for the answer
@@ -91,7 +91,7 @@ class local_lock final : private core::timer {
   }
   void run_effects(lock&, unsigned users_to_drop) noexcept;
   void finish(lock&, unsigned users_to_drop, core::completion* answered) noexcept;
-  bool tell(lock&, core::completion* answered, core::time_point arm) noexcept;
+  bool deliver_effects(lock&, core::completion* answered, core::time_point arm) noexcept;
   void refuse_timed_waits() noexcept;
   void notify(core::cohort::notices&) noexcept;
   void enlist(const core::waiter* own) noexcept;

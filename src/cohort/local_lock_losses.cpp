@@ -41,7 +41,7 @@ std::string local_lock::why_lost(const turn& t) {
   {
     const lock l(mutex_);
     why = t.now.load();
-    // the deadline has passed; no tick has recorded it yet
+    // The deadline has passed; no tick has recorded it yet.
     if (why == turn::fate::held) why = t.fate_at_deadline();
   }
   return described(why, client_.store());

@@ -45,7 +45,7 @@ class turn {
   fate fate_at_deadline() const noexcept;
   // Whether a reader may join this turn: admitting, held, and with half of its ttl left.
   bool admits_readers() const noexcept;
-  // without reading the clock
+  // Without reading the clock.
   bool is_held_by_word() const noexcept { return now.load() == fate::held; }
 
   // Fields that few turns need: limits of their own, and neighbours.

@@ -24,7 +24,7 @@ cell* make_page() noexcept {
   return static_cast<cell*>(page);
 }
 
-// inherited by a fork, so the child's next mark differs from every mark of its ancestors
+// Inherited by a fork, so the child's next mark differs from every mark of its ancestors.
 cell marks_given{0};
 
 std::uint32_t give_mark(cell& at) noexcept {

@@ -13,7 +13,7 @@
 namespace holdfast::io {
 namespace {
 
-void ask_kernel(std::byte* out, std::size_t size) noexcept {
+void read_kernel(std::byte* out, std::size_t size) noexcept {
   while (size != 0) {
     const ssize_t n = ::getrandom(out, size, 0);
     if (n < 0 && errno == EINTR) continue;
@@ -38,9 +38,9 @@ thread_local constinit pool mine;
 
 void fill_random(std::span<std::byte> out) noexcept {
   const std::uint32_t mark = fork_mark();
-  if (mark == 0 || out.size() > pool::size / 4) return ask_kernel(out.data(), out.size());
+  if (mark == 0 || out.size() > pool::size / 4) return read_kernel(out.data(), out.size());
   if (mine.mark != mark || mine.left < out.size()) {
-    ask_kernel(mine.bytes, pool::size);
+    read_kernel(mine.bytes, pool::size);
     mine.left = pool::size;
     mine.mark = mark;
   }

@@ -32,10 +32,10 @@ struct timer_alarm::state {
 
   std::mutex mutex;
   core::time_point wanted = core::never;
-  // the time set in the kernel; rings_anyway: the thread is awake
+  // The time set in the kernel; rings_anyway: the thread is awake.
   core::time_point armed = core::never;
   core::time_point quiet_until{};  // the last alarm plus the spacing
-  bool started = false, stopping = false, complained = false;
+  bool started = false, stopping = false, logged = false;
   int fd = -1;                      // -1 while no descriptor is available
   std::condition_variable changed;  // wakes the thread while there is no timerfd
   pthread_t thread{};
@@ -142,7 +142,7 @@ bool timer_alarm::set(core::time_point t) noexcept {
     return true;
   }
   s.wanted = core::never;
-  const bool is_known = std::exchange(s.complained, true);
+  const bool is_known = std::exchange(s.logged, true);
   lock.unlock();
   if (!is_known)
     core::log(log_level::error,

@@ -47,7 +47,7 @@ void multi_access::refuse_none_or_twins(std::span<exclusive_lockable* const> loc
   if (locks.empty())
     core::fail(errc::bad_option, "multi_mutex", "no lock is named; name at least one");
   const auto same = [](local_lock& a, local_lock& b) {
-    // each client of "memory:" has a store of its own
+    // Each client of "memory:" has a store of its own.
     const std::string_view store = a.client().place();
     return &a == &b || (a.name() == b.name() && store == b.client().place() && store != "memory:");
   };
@@ -122,12 +122,12 @@ void multi_access::extend(std::span<const lease> all, std::chrono::milliseconds 
 std::error_code multi_access::release(std::vector<lease>& all) noexcept {
   std::error_code first;
   const auto note = [&](std::error_code code) { first = first ? first : code; };
-  struct parting {
+  struct pending_release {
     local_lock* home;
     std::error_code lost;
     core::blocked_confirmation answer;
   };
-  std::deque<parting> leaving;
+  std::deque<pending_release> leaving;
   for (lease& l : all) {
     const std::error_code lost = l.status();
     turn* const t = std::exchange(l.turn_, nullptr);
@@ -137,12 +137,12 @@ std::error_code multi_access::release(std::vector<lease>& all) noexcept {
       note(lost);
       continue;
     }
-    parting& p = leaving.emplace_back();
+    pending_release& p = leaving.emplace_back();
     p.home = &t->home;
     p.lost = lost;
     p.home->begin_release(*t, p.answer);
   }
-  for (parting& p : leaving) note(p.home->finish_release(p.answer, p.lost).code);
+  for (pending_release& p : leaving) note(p.home->finish_release(p.answer, p.lost).code);
   all.clear();
   return first;
 }

@@ -13,12 +13,12 @@ namespace holdfast::inline v0 {
 
 // Requests stop when any member's token does. Made when a token is requested.
 struct lease_set::watch {
-  struct ear {
+  struct combined {
     std::stop_source any{std::nostopstate};
-    std::deque<std::stop_callback<std::function<void()>>> heard;
+    std::deque<std::stop_callback<std::function<void()>>> callbacks;
   };
   std::mutex mutex;
-  ear doubt, loss;
+  combined doubt, loss;
 };
 
 lease_set::lease_set() noexcept = default;
@@ -55,12 +55,12 @@ lease_clock::time_point lease_set::expires() const noexcept {
 std::stop_token lease_set::first_of(signal which) const {
   if (members_.empty()) return which == signal::loss ? lease().lost() : lease().doubtful();
   const std::lock_guard guard(watch_->mutex);
-  watch::ear& e = which == signal::loss ? watch_->loss : watch_->doubt;
+  watch::combined& e = which == signal::loss ? watch_->loss : watch_->doubt;
   if (e.any.stop_possible()) return e.any.get_token();
   e.any = std::stop_source();
   for (const lease& l : members_)
-    e.heard.emplace_back(which == signal::loss ? l.lost() : l.doubtful(),
-                         [any = e.any]() mutable { any.request_stop(); });
+    e.callbacks.emplace_back(which == signal::loss ? l.lost() : l.doubtful(),
+                             [any = e.any]() mutable { any.request_stop(); });
   return e.any.get_token();
 }
 

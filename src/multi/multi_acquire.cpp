@@ -56,7 +56,7 @@ bool multi_acquire::advance() {
     until_ = core::saturating_add(in_order_.front().home.client().env().now(), bound_.most);
   if (next_ == in_order_.size() && !all_held()) start_over();
   if (why_.code || next_ == in_order_.size()) return true;
-  now_ = now_ == step::none && can_lock_all() ? step::multi_access : step::in_turn;
+  now_ = now_ == step::none && can_lock_all() ? step::all_at_once : step::in_turn;
   begin_step();
   return false;
 }
@@ -118,7 +118,7 @@ void multi_acquire::begin(member_request& a, core::lock_group with) {
 // A member of a lock group may be refused before the store gets its request; the others would then
 // never be answered, so they are withdrawn.
 void multi_acquire::on_answer(bool granted) noexcept {
-  if (!granted && !is_in_vain_.exchange(true) && now_ == step::multi_access)
+  if (!granted && !is_in_vain_.exchange(true) && now_ == step::all_at_once)
     for (member_request& a : in_order_) a.home.withdraw(a);
   one_less();
 }
@@ -152,7 +152,7 @@ void multi_acquire::end(member_request& a) noexcept {
   // A one-by-one wait outlasts busy locks, and outages too.
   const bool waits = bound_.what != wait_bound::kind::one_attempt;
   const bool is_free_later =
-      now_ == step::multi_access &&
+      now_ == step::all_at_once &&
       (a.why.code == outcome::busy || (waits && a.why.code == errc::unavailable));
   if (!is_free_later && !why_.code) refuse(std::move(a.why), a.home);
 }

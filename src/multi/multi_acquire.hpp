@@ -69,7 +69,7 @@ class multi_acquire {
   virtual void step_answered() noexcept = 0;
 
  private:
-  enum class step : unsigned char { none, multi_access, in_turn };
+  enum class step : unsigned char { none, all_at_once, in_turn };
   struct member_request final : core::waiter {
     member_request(multi_acquire& o, local_lock& h, std::size_t p) noexcept
         : of(o), home(h), place(p) {}

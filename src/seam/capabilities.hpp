@@ -4,7 +4,7 @@
 
 namespace holdfast::core {
 
-// what a grant ends with
+// What a grant ends with.
 enum class bound_to : unsigned char { ttl, session, connection, process };
 enum class order : unsigned char { fifo, none };
 enum class wanted_by : unsigned char {
@@ -24,7 +24,7 @@ struct capabilities {
   bool durable = false;    // grants and numbers outlive the process
   bool processes = false;  // excludes other processes
   bool breakable = false;
-  // inspect() finds a holder only after its first renewal, which comes soon
+  // inspect() finds a holder only after its first renewal, which comes soon.
   bool shown_by_renewal = false;
   bool downgrade = false;
 };

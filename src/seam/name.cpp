@@ -9,7 +9,7 @@ enum class text_fault { none, not_utf8, control };
 
 struct lead_byte {
   unsigned char first, last;
-  // narrower where overlong forms and surrogates would lie
+  // Narrower where overlong forms and surrogates would lie.
   unsigned char second_least, second_most;
   unsigned char followers;
 };

@@ -193,17 +193,17 @@ void file_claim::renew(core::duration, std::uint32_t ticket) {
 }
 
 void file_claim::release(const core::successor* next) {
-  file_claim* const heir = next ? static_cast<file_claim*>(next->who) : nullptr;
+  file_claim* const successor = next ? static_cast<file_claim*>(next->who) : nullptr;
   const core::acquire_request how = next ? next->request : core::acquire_request{};
   const std::int64_t number = recipe_.number();
   // Announced before anybody else can hold the lock, so that the next holder sees the waiter.
-  if (heir && !how.one_attempt && heir->describe(how)) heir->announce_early();
+  if (successor && !how.one_attempt && successor->describe(how)) successor->announce_early();
   deliver(carry_out(recipe_.on(event::release), nullptr));
   // Waiters outside were queued for this release: if this client took the lock straight back, they
   // would starve.
-  if (!heir) return;
-  heir->released_ = number;
-  heir->start(how, true);
+  if (!successor) return;
+  successor->released_ = number;
+  successor->start(how, true);
 }
 
 // A lock that was opened once may never be used again: its files are removed. One that is used

@@ -55,7 +55,7 @@ class file_claim final : public core::claim, private blocking_job {
   event try_for_permits();
   bool may_block(interrupter&) noexcept;
   void tick(interrupter&, bool yes) noexcept;
-  void give_way();
+  void yield_to_waiters();
   void announce_early();
   void announce_here() noexcept;
   void withdraw() noexcept;
@@ -89,7 +89,7 @@ class file_claim final : public core::claim, private blocking_job {
   bool announced_here_ = false;  // in the lock file, as a waiter for a share or for permits
   bool first_in_line_ = false;   // of the waiters for permits
   bool may_pass_ = false;        // waiters that came before
-  release_notice bell_;
+  release_notice notice_;
   std::int64_t released_ = 0;  // number that another claim of this client has just released
   unsigned openings_ = 0;
 

@@ -12,7 +12,7 @@ namespace {
 
 // How often a claim that acquires in the same step as its own process' release yields to waiters,
 // about 200 microseconds in all. Bounded, because a stopped process never takes the lock.
-constexpr int ways_given_max = 256;
+constexpr int yields_to_waiters_max = 256;
 
 // How often a check must find waiters before the answer is believed.
 constexpr int looks_max = 16;
@@ -39,10 +39,10 @@ void file_claim::tick(interrupter& thread, bool yes) noexcept {
 }
 
 // The lock is free for a moment, and the waiter that the release woke has not taken it yet.
-void file_claim::give_way() {
+void file_claim::yield_to_waiters() {
   const std::int64_t ours = std::exchange(released_, 0);
   if (ours == 0) return;
-  for (int i = 0; i < ways_given_max && file_.number_in_file() == ours; ++i) ::sched_yield();
+  for (int i = 0; i < yields_to_waiters_max && file_.number_in_file() == ours; ++i) ::sched_yield();
 }
 
 event file_claim::wait(interrupter& thread) {
@@ -74,7 +74,7 @@ event file_claim::wait_alone(interrupter& thread) {
         return event::failed;
       }
     }
-    give_way();
+    yield_to_waiters();
     if (is_another_kind()) return event::another;
     const auto a = file_.lock();
     if (a != lock_file::attempt::interrupted) return of(a);
@@ -133,7 +133,7 @@ event file_claim::wait_for_permits(interrupter& thread) {
   while (may_block(thread)) {
     announce_here();
     if (first_in_line_) {
-      bell_.wait();
+      notice_.wait();
       if (!may_block(thread)) break;
       if (const event e = try_for_permits(); e != event::busy) return e;
       continue;
@@ -143,7 +143,7 @@ event file_claim::wait_for_permits(interrupter& thread) {
     if (came == holder_bytes::outcome::done) {
       tick(thread, false);
       first_in_line_ = true;
-      bell_.listen(files_, file_.get());
+      notice_.listen(files_, file_.get());
       if (const event e = try_for_permits(); e != event::busy) return e;
       continue;
     }
@@ -187,13 +187,13 @@ void file_claim::withdraw() noexcept {
   if (std::exchange(announced_here_, false)) file_.bytes().withdraw();
   if (!std::exchange(first_in_line_, false)) return;
   file_.bytes().leave_line();
-  bell_.stop_listening();
+  notice_.stop_listening();
 }
 
 // The locks on the file are gone with it.
 void file_claim::forget_file() noexcept {
   announced_ = announced_here_ = first_in_line_ = false;
-  bell_.stop_listening();
+  notice_.stop_listening();
 }
 
 bool file_claim::others_wait() {

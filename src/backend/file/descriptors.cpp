@@ -8,7 +8,7 @@
 namespace holdfast::file {
 
 std::mutex& opening_mutex() {
-  // never destroyed: fork() may come after static destructors
+  // Never destroyed: fork() may come after static destructors.
   static std::mutex& mutex = *new std::mutex;
   static const int installed =
       pthread_atfork([] { opening_mutex().lock(); }, [] { opening_mutex().unlock(); },

@@ -46,7 +46,7 @@ std::string tidy(std::string path) {
 
 std::string absolute(const std::string& path) {
   std::error_code ec;
-  // so that a later chdir() changes nothing
+  // So that a later chdir() changes nothing.
   const auto whole = std::filesystem::absolute(path, ec);
   return ec ? path : whole.string();
 }

@@ -11,9 +11,9 @@
 namespace holdfast::file {
 namespace {
 
-constexpr off_t first_seat = off_t{1} << 40;  // behind everything the file may contain
-constexpr off_t seats_end = first_seat + permits_max;
-constexpr off_t guard_byte = seats_end;
+constexpr off_t first_byte = off_t{1} << 40;  // behind everything the file may contain
+constexpr off_t holders_end = first_byte + permits_max;
+constexpr off_t guard_byte = holders_end;
 constexpr off_t line = guard_byte + 1;
 constexpr off_t announced = guard_byte + 2;
 
@@ -26,7 +26,7 @@ struct flock bytes(short type, off_t from, off_t count) noexcept {
   return f;
 }
 
-holder_bytes::outcome said(int result) noexcept {
+holder_bytes::outcome outcome_of(int result) noexcept {
   if (result == 0) return holder_bytes::outcome::done;
   if (errno == EAGAIN || errno == EACCES) return holder_bytes::outcome::busy;
   return errno == EINTR ? holder_bytes::outcome::interrupted : holder_bytes::outcome::failed;
@@ -34,11 +34,11 @@ holder_bytes::outcome said(int result) noexcept {
 
 holder_bytes::outcome set(int fd, int how, short type, off_t from, off_t count) noexcept {
   struct flock f = bytes(type, from, count);
-  return said(::fcntl(fd, how, &f));
+  return outcome_of(::fcntl(fd, how, &f));
 }
 
 // A lock of another open file description that conflicts with a write lock there.
-std::optional<struct flock> in_the_way(int fd, off_t from, off_t count) noexcept {
+std::optional<struct flock> conflicting_lock(int fd, off_t from, off_t count) noexcept {
   struct flock f = bytes(F_WRLCK, from, count);
   if (::fcntl(fd, F_OFD_GETLK, &f) != 0 || f.l_type == F_UNLCK) return {};
   return f;
@@ -46,8 +46,8 @@ std::optional<struct flock> in_the_way(int fd, off_t from, off_t count) noexcept
 
 }  // namespace
 
-off_t record_of_byte(std::uint32_t seat) noexcept {
-  return (off_t{seat} + 1) * static_cast<off_t>(record_bytes);
+off_t record_of_byte(std::uint32_t byte) noexcept {
+  return (off_t{byte} + 1) * static_cast<off_t>(record_bytes);
 }
 
 holder_bytes::outcome holder_bytes::take_guard() noexcept {
@@ -68,29 +68,29 @@ holder_bytes::outcome holder_bytes::await_line() noexcept {
   return set(fd_, F_OFD_SETLKW, F_WRLCK, line, 1);
 }
 void holder_bytes::leave_line() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, line, 1); }
-bool holder_bytes::has_line() const noexcept { return in_the_way(fd_, line, 1).has_value(); }
+bool holder_bytes::has_line() const noexcept { return conflicting_lock(fd_, line, 1).has_value(); }
 
 bool holder_bytes::announce() noexcept {
   return set(fd_, F_OFD_SETLK, F_RDLCK, announced, 1) == outcome::done;
 }
 void holder_bytes::withdraw() noexcept { set(fd_, F_OFD_SETLK, F_UNLCK, announced, 1); }
 bool holder_bytes::has_announced() const noexcept {
-  return in_the_way(fd_, announced, 1).has_value();
+  return conflicting_lock(fd_, announced, 1).has_value();
 }
 
 bool holder_bytes::are_used() const noexcept {
-  return in_the_way(fd_, first_seat, announced + 1 - first_seat).has_value();
+  return conflicting_lock(fd_, first_byte, announced + 1 - first_byte).has_value();
 }
 
 // The kernel returns any conflicting lock: the range before it is queried again.
 holder_bytes::range holder_bytes::next_taken(std::uint32_t from) const noexcept {
-  const off_t begin = first_seat + from;
+  const off_t begin = first_byte + from;
   range found;
-  for (off_t end = seats_end; end > begin;) {
-    const auto other = in_the_way(fd_, begin, end - begin);
+  for (off_t end = holders_end; end > begin;) {
+    const auto other = conflicting_lock(fd_, begin, end - begin);
     if (!other) break;
     const off_t first = other->l_start > begin ? other->l_start : begin;
-    found = range{static_cast<std::uint32_t>(first - first_seat),
+    found = range{static_cast<std::uint32_t>(first - first_byte),
                   static_cast<std::uint32_t>(other->l_start + other->l_len - first)};
     end = first;
   }
@@ -98,11 +98,11 @@ holder_bytes::range holder_bytes::next_taken(std::uint32_t from) const noexcept 
 }
 
 bool holder_bytes::take(const range& r) noexcept {
-  return set(fd_, F_OFD_SETLK, F_WRLCK, first_seat + r.first, r.count) == outcome::done;
+  return set(fd_, F_OFD_SETLK, F_WRLCK, first_byte + r.first, r.count) == outcome::done;
 }
 
 void holder_bytes::leave() noexcept {
-  set(fd_, F_OFD_SETLK, F_UNLCK, first_seat, guard_byte + 1 - first_seat);
+  set(fd_, F_OFD_SETLK, F_UNLCK, first_byte, guard_byte + 1 - first_byte);
 }
 
 }  // namespace holdfast::file

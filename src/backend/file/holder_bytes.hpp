@@ -54,6 +54,6 @@ class holder_bytes {
 };
 
 // Where the record of the holder of these bytes begins in the file.
-off_t record_of_byte(std::uint32_t seat) noexcept;
+off_t record_of_byte(std::uint32_t byte) noexcept;
 
 }  // namespace holdfast::file

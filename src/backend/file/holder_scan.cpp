@@ -48,7 +48,7 @@ class prober {
     if (is_held(fd.get())) {
       add(read(fd.get(), 0), name, 0, to);
     } else if (!folder_.place.remote()) {
-      look_at_seats(fd.get(), name, to);
+      add_joint_holders(fd.get(), name, to);
     }
     return 0;
   }
@@ -63,7 +63,7 @@ class prober {
   }
 
   // Each range of bytes has the record of its holder; a holder may have several ranges.
-  void look_at_seats(int fd, const std::optional<std::string>& name, std::vector<holder>& to) {
+  void add_joint_holders(int fd, const std::optional<std::string>& name, std::vector<holder>& to) {
     const std::size_t before = to.size();
     const holder_bytes all(fd);
     for (auto taken = all.next_taken(0); taken; taken = all.next_taken(taken.end())) {
@@ -80,7 +80,7 @@ class prober {
   }
 
   void add(std::span<const char> text, const std::optional<std::string>& name,
-           std::uint32_t seats_taken, std::vector<holder>& to) {
+           std::uint32_t bytes_taken, std::vector<holder>& to) {
     holder found;
     if (const auto r = parse_record(text)) {
       found.name = r->name;
@@ -91,9 +91,9 @@ class prober {
       found.pid = r->pid;
       found.held = std::max(std::chrono::milliseconds{},
                             std::chrono::floor<std::chrono::milliseconds>(wall_ - r->since));
-      if (seats_taken > 0) found.how = r->as.how;
+      if (bytes_taken > 0) found.how = r->as.how;
       if (found.how == lock_mode::permit) {
-        found.permits = seats_taken;
+        found.permits = bytes_taken;
         found.of = r->as.of;
       }
     }

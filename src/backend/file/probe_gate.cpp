@@ -14,7 +14,7 @@ namespace holdfast::file {
 namespace {
 
 // Retries briefly: a probe takes a few microseconds.
-bool lock_soon(int fd, int how) noexcept {
+bool lock_briefly(int fd, int how) noexcept {
   bool locked = false;
   retry_briefly([&] {
     locked = ::flock(fd, how | LOCK_NB) == 0;
@@ -33,7 +33,7 @@ bool deleted(int fd) noexcept {
 descriptor probe_gate::open_for_probing() { return place_.open_or_create(probe_file); }
 
 void probe_gate::begin_probe(const descriptor& d) noexcept {
-  if (d) lock_soon(d.get(), LOCK_EX);
+  if (d) lock_briefly(d.get(), LOCK_EX);
 }
 
 void probe_gate::end_probe(const descriptor& d) noexcept {
@@ -43,7 +43,7 @@ void probe_gate::end_probe(const descriptor& d) noexcept {
 bool probe_gate::enter() {
   if (fd_ && deleted(fd_.get())) fd_.reset();
   if (!fd_) fd_ = open_for_probing();
-  return fd_ && lock_soon(fd_.get(), LOCK_SH);
+  return fd_ && lock_briefly(fd_.get(), LOCK_SH);
 }
 
 void probe_gate::leave() noexcept { ::flock(fd_.get(), LOCK_UN); }

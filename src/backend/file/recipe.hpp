@@ -85,7 +85,6 @@
 //
 // The number: greater than that of the file and than any this claim was granted, and never below
 // the clock in microseconds, because the file may be gone (a reboot empties /run/lock).
-// the clock in microseconds, because the file may be gone (a reboot empties /run/lock).
 #pragma once
 #include <chrono>
 #include <cstdint>

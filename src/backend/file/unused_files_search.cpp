@@ -71,7 +71,7 @@ bool unused_files::fill(page& p, wall_time wall) {
     for (auto left = static_cast<unsigned>(wall.count()) % pages_at_first; p.read(); --left)
       if (left == 0) return true;
   }
-  // opened again: Linux's ext4 reads nothing after a seek back from the end
+  // Opened again: Linux's ext4 reads nothing after a seek back from the end.
   return open(p) && p.read();
 }
 

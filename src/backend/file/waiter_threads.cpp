@@ -38,7 +38,7 @@ struct waiter_threads::shared {
 waiter_threads::waiter_threads() : shared_(std::make_shared<shared>()) {}
 
 waiter_threads::~waiter_threads() {
-  // leaked: the parent's mutex may be locked here
+  // Leaked: the parent's mutex may be locked here.
   if (shared_->in_child) new std::shared_ptr<shared>(std::move(shared_));
 }
 

@@ -36,7 +36,7 @@ bool read_lifetime(std::string_view value) {
 }
 
 struct own_options {
-  fault_plan sky;
+  fault_plan faults;
   bool runs_out = true;
   duration stop_after = duration::max();
 };
@@ -50,13 +50,13 @@ own_options read_own(const core::opening& o) {
     if (name == "lifetime") {
       out.runs_out = read_lifetime(value);
     } else if (name == "latency") {
-      out.sky.latency = core::parse_duration(value, name);
+      out.faults.latency = core::parse_duration(value, name);
     } else if (name == "lose-requests") {
-      out.sky.lose_requests = core::parse_number(value, name, 0, 1);
+      out.faults.lose_requests = core::parse_number(value, name, 0, 1);
     } else if (name == "lose-replies") {
-      out.sky.lose_replies = core::parse_number(value, name, 0, 1);
+      out.faults.lose_replies = core::parse_number(value, name, 0, 1);
     } else if (name == "seed") {
-      out.sky.dice = static_cast<std::uint64_t>(core::parse_number(value, name, 0, dice_max));
+      out.faults.dice = static_cast<std::uint64_t>(core::parse_number(value, name, 0, dice_max));
     } else if (name == "stop-after") {
       out.stop_after = core::parse_duration(value, name);
     } else {
@@ -83,7 +83,7 @@ std::unique_ptr<core::backend> open(const core::opening& o) {
                      .outage_timeout = o.shared.outage_timeout,
                      .runs_out = own.runs_out};
   auto made = std::make_unique<backend>(std::move(store), o.env, rules);
-  made->wire().set_faults(own.sky);
+  made->wire().set_faults(own.faults);
   if (own.stop_after != duration::max())
     made->wire().stop_after(core::saturating_add(o.env.now(), own.stop_after));
   return made;
@@ -141,7 +141,7 @@ bool backend::close(time_point until) {
   }
   events.dispatch();
   // Waits for events that another thread is dispatching: afterwards the core may destroy the sinks.
-  while (!event_queue::dispatching_here() && !told()) std::this_thread::yield();
+  while (!event_queue::dispatching_here() && !all_dispatched()) std::this_thread::yield();
   return is_clean;
 }
 
@@ -154,14 +154,14 @@ bool backend::settled() const {
   return !waits;
 }
 
-bool backend::told() const {
+bool backend::all_dispatched() const {
   const std::lock_guard guard(side_.transport.at().mutex);
-  bool telling = false;
+  bool dispatching = false;
   side_.transport.at().data.for_each_endpoint([&](endpoint& p) {
     const claim* const c = claim::of(p, side_);
-    telling = telling || (c && c->is_being_told());
+    dispatching = dispatching || (c && c->is_being_told());
   });
-  return !telling;
+  return !dispatching;
 }
 
 void backend::give_up_all(event_queue& events) {

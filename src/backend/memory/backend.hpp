@@ -40,7 +40,7 @@ class backend final : public core::backend {
 
  private:
   bool settled() const;
-  bool told() const;
+  bool all_dispatched() const;
   void give_up_all(event_queue&);
 
   client_side side_;

@@ -23,7 +23,7 @@ claim::claim(client_side& side, std::string_view name, core::claim_sink& sink)
 }
 
 void claim::operator delete(claim* c, std::destroying_delete_t) {
-  // the parent's mutexes may be locked here: leak the claim
+  // In a fork's child the server's mutex may be locked for ever: leak the claim.
   if (c->side_.transport.is_forked()) return;
   c->detach();
   if (c->retire()) c->on_retired();

@@ -18,7 +18,7 @@ class group_barrier {
   // With the server's mutex held. `r`: the claim's request, for the first time or repeated.
   void ask(const core::lock_group&, reply_handler&, entry&, const request& r, time_point now,
            event_queue&);
-  // it is not waited for any more
+  // The other members do not wait for this one any more.
   void leave(const core::lock_group&, const reply_handler&) noexcept;
 
  private:

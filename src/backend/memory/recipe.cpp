@@ -48,7 +48,7 @@ effects recipe::renew(duration ttl, time_point now, const timing& t) noexcept {
 effects recipe::downgrade(time_point now, const timing& t) noexcept {
   if (state_ != state::held || downgraded_) return {};
   downgraded_ = true;
-  downgrade_unheard_ = true;
+  downgrade_unconfirmed_ = true;
   attempts_ = 0;
   return question(operation::share, now, core::never, t);
 }
@@ -95,7 +95,7 @@ effects recipe::leave(state next, time_point now, const timing& t) noexcept {
   state_ = next;
   asked_since_ = now;
   attempts_ = 0;
-  downgrade_unheard_ = false;
+  downgrade_unconfirmed_ = false;
   return question(operation::leave, now, core::never, t);
 }
 
@@ -130,7 +130,7 @@ time_point recipe::deadline_of(const reply& r, time_point now, const timing& t) 
 
 effects recipe::become_fresh(claim_event what, errc why) noexcept {
   state_ = state::fresh;
-  downgrade_unheard_ = false;
+  downgrade_unconfirmed_ = false;
   ++epoch_;
   effects out;
   out.what = what;

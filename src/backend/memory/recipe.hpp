@@ -105,7 +105,7 @@ class recipe {
     return state_ != state::fresh && state_ != state::held && state_ != state::lost;
   }
   // A request is repeated beside the awaited one: the store has not confirmed the downgrade.
-  bool repeats() const noexcept { return downgrade_unheard_; }
+  bool repeats() const noexcept { return downgrade_unconfirmed_; }
   bool downgraded() const noexcept { return downgraded_; }
   time_point surely_over() const noexcept { return surely_over_; }
   // Of the last grant or renewal.
@@ -139,7 +139,7 @@ class recipe {
   bool one_attempt_ : 1 = false;
   bool others_wait_ : 1 = false;
   bool downgraded_ : 1 = false;
-  bool downgrade_unheard_ : 1 = false;
+  bool downgrade_unconfirmed_ : 1 = false;
 };
 
 }  // namespace holdfast::memory

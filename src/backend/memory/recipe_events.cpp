@@ -73,7 +73,7 @@ effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) 
   effects out;
   if (r.what == verdict::not_owner) {
     state_ = state::lost;
-    downgrade_unheard_ = false;
+    downgrade_unconfirmed_ = false;
     ++epoch_;
     out.what = claim_event::lost;
     out.why = r.others_hold ? errc::lost : errc::not_held;
@@ -82,7 +82,7 @@ effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) 
     out.what = claim_event::extended;
     if (r.others_wait) return notice_waiters(out);
   } else if (r.what == verdict::shared) {
-    downgrade_unheard_ = false;
+    downgrade_unconfirmed_ = false;
   }
   return out;
 }
@@ -140,7 +140,7 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
         return give_up(errc::outcome_unknown);
       return question(operation::leave, now, surely_over_, t);
     case state::held:
-      if (!downgrade_unheard_) break;
+      if (!downgrade_unconfirmed_) break;
       return question(operation::share, now, core::never, t);
     case state::fresh:
     case state::lost: break;
@@ -151,7 +151,7 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
 effects recipe::give_up(errc why) noexcept {
   if (!waits()) return {};
   const bool of_acquire = state_ != state::releasing && state_ != state::leaving;
-  // a release was repeated until its lease had expired
+  // A release was repeated until its lease had expired.
   const bool may_be_there = state_ != state::releasing;
   effects out = become_fresh(of_acquire ? claim_event::refused : claim_event::ended, why);
   out.clear = may_be_there && !planted(mutant::unknown_acquire_dropped);

@@ -134,7 +134,7 @@ class store {
   std::unordered_map<std::string, entry> entries_;
   std::unordered_map<std::string, lock_state> remembered_;
   std::size_t sweep_at_ = 64;
-  // one for the whole store, so that names that come and go leave nothing
+  // One for the whole store, so that names that come and go leave nothing.
   std::int64_t counter_ = 0;
   std::int64_t remembered_counter_ = 0;
   time_point wall_read_at_ = time_point::min();

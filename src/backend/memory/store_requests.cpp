@@ -11,13 +11,13 @@ using core::planted;
 
 namespace {
 
-const request_details nothing_special;
+const request_details no_details;
 
-const request_details& special(const request& r) noexcept {
-  return r.more ? *r.more : nothing_special;
+const request_details& details_of(const request& r) noexcept {
+  return r.more ? *r.more : no_details;
 }
 
-contenders& crowd_of(entry& e) {
+contenders& contenders_of(entry& e) {
   if (!e.more) e.more = std::make_unique<contenders>();
   return *e.more;
 }
@@ -81,7 +81,7 @@ bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
 
 void store::ask(entry& e, const request& r, time_point now, core::environment& env, push_list& out,
                 reply& answer) {
-  const request_details& p = special(r);
+  const request_details& p = details_of(r);
   answer.what = reply::verdict::granted;
   const bool is_free = !e.more && !e.held(now);
   if (!is_free && !admits(e, r, p, now, env, out, answer)) return;
@@ -113,7 +113,7 @@ bool store::admits(entry& e, const request& r, const request_details& p, time_po
 }
 
 void store::enqueue(entry& e, const request& r, const request_details& p, push_list& out) {
-  contenders& all = crowd_of(e);
+  contenders& all = contenders_of(e);
   const auto mine = [&](const waiting& w) { return w.who == r.who; };
   if (std::any_of(all.queue.begin(), all.queue.end(), mine)) return;
   all.queue.push_back({r.who, r.ttl, r.window, p});
@@ -142,7 +142,7 @@ void store::renew(entry& e, const request& r, time_point now, core::environment&
 
 // Of one reader, under the number of its exclusive grant.
 void store::found_group(entry& e) {
-  contenders& all = crowd_of(e);
+  contenders& all = contenders_of(e);
   all.total_permits = 0;
   all.members.push_back({e.holder, e.number, 0, e.since, e.lapses, std::move(e.note)});
   e.note.clear();
@@ -199,7 +199,7 @@ void store::hold(entry& e, owner_id who, const request_details& p, time_point no
     }
     return;
   }
-  contenders& all = crowd_of(e);
+  contenders& all = contenders_of(e);
   e.holder = {};
   const bool joins = p.mode == lock_mode::shared && !all.members.empty();
   if (!joins) e.number = next_number(now, env);
@@ -215,7 +215,7 @@ void store::apply_together(std::span<part> parts, time_point now, core::environm
   bool all = true;
   for (part& one : parts) {
     entry& e = *one.lock;
-    const request_details& p = special(one.what);
+    const request_details& p = details_of(one.what);
     if (e.more) settle(e, now, env, out);
     one.answer = {};
     if (extend(e, one.what, now, one.answer)) continue;
@@ -232,7 +232,7 @@ void store::apply_together(std::span<part> parts, time_point now, core::environm
     request back = one.what;
     back.what = operation::leave;
     one.answer = apply(e, back, now, env, out);
-    const bool another = is_another(e, special(one.what).total_permits, now, is);
+    const bool another = is_another(e, details_of(one.what).total_permits, now, is);
     one.answer.what = another ? reply::verdict::mismatch : reply::verdict::busy;
     one.answer.total_permits = is;
   }

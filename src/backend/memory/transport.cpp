@@ -185,7 +185,7 @@ void transport::on_alarm(time_point now) {
   event_queue events;
   {
     const std::lock_guard lock(server_->mutex);
-    ringer_ = std::this_thread::get_id();
+    alarm_thread_ = std::this_thread::get_id();
     armed_ = core::never;
     deliver_due(now, events);
     if (now >= waits_until_) overdue_ = true;
@@ -208,8 +208,8 @@ void transport::deliver_due(time_point now, event_queue& events) {
       down_.pop_front();
       --m.to->under_way_;
       if (cut(now)) continue;
-      if (m.heeds) {
-        m.heeds->on_reply(m.hint, now, events);
+      if (m.pushed_to) {
+        m.pushed_to->on_reply(m.hint, now, events);
       } else {
         const duration took = now - m.answer.sent;
         round_trip_ = round_trip_ == duration{} ? took : (7 * round_trip_ + took) / 8;
@@ -231,7 +231,7 @@ bool transport::is_mute() const noexcept {
 }
 
 bool transport::wait(std::unique_lock<std::mutex>& lock, time_point until) {
-  if (env_.now() >= until || ringer_ == std::this_thread::get_id()) return false;
+  if (env_.now() >= until || alarm_thread_ == std::this_thread::get_id()) return false;
   waits_until_ = until;
   overdue_ = false;
   if (set_alarm())

@@ -128,7 +128,7 @@ class transport final : private core::alarm_target {
   struct downward {
     time_point due;
     reply_handler* to;
-    subscriber* heeds;  // not null: the push is for it; else the reply is for `to`
+    subscriber* pushed_to;  // not null: the push is for it; else the reply is for `to`
     reply answer;
     push hint;
   };
@@ -170,7 +170,7 @@ class transport final : private core::alarm_target {
   std::uint32_t wakes_ = 0;
   time_point waits_until_ = core::never;
   std::condition_variable delivered_;
-  std::thread::id ringer_;
+  std::thread::id alarm_thread_;
   time_point armed_ = core::never;
   std::unique_ptr<core::alarm> alarm_;  // made when first needed
 };

@@ -13,8 +13,8 @@
 namespace holdfast::io {
 
 background_driver::background_driver(leader_followers& b, engine& e, const char* thread_name)
-    : baton_(b), engine_(e) {
-  baton_.set_background(this);
+    : leaders_(b), engine_(e) {
+  leaders_.set_background(this);
   const auto body = [](void* self) -> void* {
     static_cast<background_driver*>(self)->run();
     return nullptr;
@@ -29,14 +29,15 @@ background_driver::~background_driver() {
   engine_.interrupt();
   wake_from(napping);
   core::end_quiet_thread(thread_);
-  baton_.set_background(nullptr);
+  leaders_.set_background(nullptr);
 }
 
 void background_driver::wake() noexcept { wake_from(asleep); }
 
 void background_driver::attend() noexcept {
   attended_.store(true, std::memory_order_seq_cst);
-  wake_from(callers_drive_.load(std::memory_order_relaxed) || baton_.is_held() ? asleep : napping);
+  wake_from(callers_drive_.load(std::memory_order_relaxed) || leaders_.is_held() ? asleep
+                                                                                 : napping);
 }
 
 void background_driver::wake_from(int least) noexcept {
@@ -47,8 +48,8 @@ void background_driver::wake_from(int least) noexcept {
 
 void background_driver::rest(int how) noexcept {
   state_.store(how, std::memory_order_seq_cst);
-  const bool due =
-      ending_ || attended_ || (how == asleep && (baton_.has_collected() || baton_.needs_driver()));
+  const bool due = ending_ || attended_ ||
+                   (how == asleep && (leaders_.has_collected() || leaders_.needs_driver()));
   if (!due) {
     const timespec least{0, next_nap_.count()};
     ::syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, how, how == asleep ? nullptr : &least,
@@ -60,14 +61,14 @@ void background_driver::rest(int how) noexcept {
 // Returns false when there was nothing to do.
 bool background_driver::look() noexcept {
   const bool attended = attended_.exchange(false, std::memory_order_seq_cst);
-  const bool wrote = baton_.has_collected();
-  baton_.write_collected();
-  const std::uint64_t taken = baton_.taken_by_callers();
+  const bool wrote = leaders_.has_collected();
+  leaders_.write_collected();
+  const std::uint64_t taken = leaders_.taken_by_callers();
   const bool busy = taken != seen_;
   seen_ = taken;
   next_nap_ = busy ? std::min<core::duration>(next_nap_ * 2, longest_nap) : nap;
   callers_drive_.store(busy, std::memory_order_relaxed);
-  if (!busy && !baton_.promote()) baton_.drive_in_background(ending_, nap);
+  if (!busy && !leaders_.promote()) leaders_.drive_in_background(ending_, nap);
   return attended || wrote;
 }
 
@@ -76,7 +77,7 @@ void background_driver::run() noexcept {
   while (!ending_) {
     idle = look() ? 0 : idle + 1;
     if (idle > patience) rest(asleep);
-    // collected requests are written together with those that follow
+    // Collected requests are written together with those that follow.
     if (!attended_) rest(napping);
   }
 }

@@ -21,9 +21,8 @@ class background_driver final : private background_thread {
   static constexpr std::chrono::microseconds longest_nap{1200};
   static constexpr unsigned patience = 2;
 
-  background_driver(leader_followers&, engine&,
-                    // throws std::system_error when the thread cannot be started
-                    const char* thread_name);
+  // Throws std::system_error when the thread cannot be started.
+  background_driver(leader_followers&, engine&, const char* thread_name);
   background_driver(const background_driver&) = delete;
   background_driver& operator=(const background_driver&) = delete;
   ~background_driver();
@@ -38,7 +37,7 @@ class background_driver final : private background_thread {
   void rest(int how) noexcept;
   void wake_from(int least) noexcept;
 
-  leader_followers& baton_;
+  leader_followers& leaders_;
   engine& engine_;
   pthread_t thread_{};
   std::atomic<int> state_{awake};

@@ -96,9 +96,9 @@ class asio_loop : public core::event_loop {
   std::unique_ptr<core::stream> connect(const core::address& a, const core::tls_terms* tls,
                                         core::stream_events& e) override {
     if (tls) return make_tls_stream(*engine_, a, *tls, e);
-    const auto dialled = std::make_shared<socket_stream>(*engine_, a, e);
-    dialled->connect();
-    return std::make_unique<plain_stream>(dialled);
+    const auto made = std::make_shared<socket_stream>(*engine_, a, e);
+    made->connect();
+    return std::make_unique<plain_stream>(made);
   }
   void request_flush(bool at_once) noexcept override {
     if (engine_->is_of_this_process()) engine_->collected(at_once);
@@ -107,7 +107,7 @@ class asio_loop : public core::event_loop {
     if (engine_->is_of_this_process()) engine_->attend();
   }
   core::caller_driver* driver() noexcept override {
-    return engine_->is_of_this_process() ? engine_->lend() : nullptr;
+    return engine_->is_of_this_process() ? engine_->driver_of_callers() : nullptr;
   }
   void forked() noexcept override { engine_->descriptors.close_all(); }
 
@@ -118,29 +118,29 @@ class asio_loop : public core::event_loop {
 class driven_by_callers final : public asio_engine {
  public:
   driven_by_callers(core::event_loop& l, core::loop_user& u, const char* thread_name)
-      : asio_engine(l), user_(u, *this), baton_(*this, user_, has_one_cpu()) {
-    stand_in_.emplace(baton_, *this, thread_name);
+      : asio_engine(l), user_(u, *this), leaders_(*this, user_, has_one_cpu()) {
+    background_.emplace(leaders_, *this, thread_name);
   }
   ~driven_by_callers() {
-    stand_in_.reset();
+    background_.reset();
     end();
   }
-  void awake() noexcept override { baton_.awake(); }
+  void awake() noexcept override { leaders_.awake(); }
   void collected(bool at_once) noexcept {
     if (at_once) {
-      baton_.write_now();
-    } else if (baton_.note_collected()) {
-      stand_in_->wake();
+      leaders_.write_now();
+    } else if (leaders_.note_collected()) {
+      background_->wake();
     }
-    baton_.promote();  // a reply may be awaited since
+    leaders_.promote();  // a reply may be awaited since
   }
-  void attend() noexcept { stand_in_->attend(); }
-  core::caller_driver* lend() noexcept { return &baton_; }
+  void attend() noexcept { background_->attend(); }
+  core::caller_driver* driver_of_callers() noexcept { return &leaders_; }
 
  private:
   user_and_streams user_;
-  leader_followers baton_;
-  std::optional<background_driver> stand_in_;
+  leader_followers leaders_;
+  std::optional<background_driver> background_;
 };
 
 class driven_by_thread final : public asio_engine {
@@ -166,7 +166,7 @@ class driven_by_thread final : public asio_engine {
     if (sleeps_.load(std::memory_order_acquire)) interrupt();
   }
   void attend() noexcept {}
-  core::caller_driver* lend() noexcept { return nullptr; }
+  core::caller_driver* driver_of_callers() noexcept { return nullptr; }
 
  private:
   void run() noexcept {

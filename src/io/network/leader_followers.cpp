@@ -12,18 +12,18 @@ namespace {
 
 // The futex words on which sleeping followers are woken together, each by a bit of its own. They
 // live as long as the process, because a wake-up may come late. One client uses a word at a time.
-constexpr unsigned words = 256, words_of_baton = 2, bits_of_word = 32;
+constexpr unsigned words = 256, words_per_client = 2, bits_of_word = 32;
 std::atomic<int> futex_words[words];
 std::atomic<bool> taken_words[words];
 
 unsigned take_words() noexcept {
-  for (unsigned i = 0; i < words; i += words_of_baton)
+  for (unsigned i = 0; i < words; i += words_per_client)
     if (!taken_words[i].exchange(true, std::memory_order_relaxed)) return i;
   return words;
 }
 
 // How many followers one system call wakes; fewer where they can run at once on another CPU.
-constexpr unsigned together_on_one_cpu = 64, together = 32;
+constexpr unsigned wakes_per_call_on_one_cpu = 64, wakes_per_call = 32;
 
 // How many rounds the background driver keeps checking by itself after the last collected request.
 constexpr unsigned watchful_turns = 8;
@@ -57,7 +57,7 @@ void leader_followers::sleep_until_signalled(core::follower& f) {
     } else {
       write_now();
       promote();  // a reply may be awaited since enter() checked
-      f.parker.park(berth_of(f));
+      f.parker.park(wake_target_of(f));
     }
   }
   if (!f.is_enlisted.load(std::memory_order_relaxed)) return;
@@ -78,25 +78,25 @@ void leader_followers::enlist(core::follower& f) noexcept {
 // is interrupted, so that it steps down and promotes one of the listed followers.
 bool leader_followers::enter(core::follower& f) noexcept {
   const bool expected = user_.has_pending_replies();
-  bool relieves = false;
+  bool steps_down = false;
   {
     const lock l(mutex_);
     if (f.leads) return true;
-    const int holder = holder_.load(std::memory_order_relaxed);
-    if (holder == nobody && expected && f.parker.promote(*this)) {
+    const int leader = leader_.load(std::memory_order_relaxed);
+    if (leader == nobody && expected && f.parker.promote(*this)) {
       make_leader(f);
       return true;
     }
     f.bit = std::countr_zero(free_bits_);  // 64 when none is free: then it sleeps on its own word
     if (free_bits_) free_bits_ &= free_bits_ - 1;
-    if (holder == replacement && expected) relieves = !relieved_.exchange(true);
+    if (leader == background && expected) steps_down = !must_step_down_.exchange(true);
   }
-  if (relieves) engine_.interrupt();
+  if (steps_down) engine_.interrupt();
   return false;
 }
 
-core::wake_target leader_followers::berth_of(const core::follower& f) const noexcept {
-  if (f.bit >= static_cast<int>(words_of_baton * bits_of_word)) return {};
+core::wake_target leader_followers::wake_target_of(const core::follower& f) const noexcept {
+  if (f.bit >= static_cast<int>(words_per_client * bits_of_word)) return {};
   const auto bit = static_cast<unsigned>(f.bit);
   return {&futex_words[first_word_ + bit / bits_of_word], 1u << bit % bits_of_word};
 }
@@ -112,7 +112,7 @@ bool leader_followers::leave(core::follower& f) noexcept {
 void leader_followers::make_leader(core::follower& f) noexcept {
   if (f.is_listed) unlink(f);
   f.leads = true;
-  holder_.store(caller, std::memory_order_seq_cst);
+  leader_.store(caller, std::memory_order_seq_cst);
   taken_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -133,7 +133,7 @@ bool leader_followers::promote() noexcept {
   bool found = false;
   {
     const lock l(mutex_);
-    if (holder_.load(std::memory_order_relaxed) != nobody) return true;
+    if (leader_.load(std::memory_order_relaxed) != nobody) return true;
     while (core::follower* const f = first_) {
       unlink(*f);
       if (!f->parker.promote(*this, &next)) continue;  // it has its answer already
@@ -148,7 +148,7 @@ bool leader_followers::promote() noexcept {
 
 void leader_followers::attend() noexcept {
   write_now();
-  if (reserve_) reserve_->attend();
+  if (background_) background_->attend();
 }
 
 bool leader_followers::nobody_will_write() const noexcept {
@@ -157,7 +157,7 @@ bool leader_followers::nobody_will_write() const noexcept {
 
 void leader_followers::write_now() noexcept {
   if (!nobody_will_write()) {
-    counted_on_.store(true, std::memory_order_seq_cst);
+    leader_must_write_.store(true, std::memory_order_seq_cst);
     if (!nobody_will_write()) return;
   }
   user_.flush();
@@ -167,7 +167,7 @@ bool leader_followers::note_collected() noexcept {
   if (collected_.load(std::memory_order_relaxed)) return false;
   if (collected_.exchange(true, std::memory_order_seq_cst)) return false;
   const bool unseen = !watches_.load(std::memory_order_seq_cst);
-  if (unseen && holder_.load(std::memory_order_seq_cst) == replacement) engine_.interrupt();
+  if (unseen && leader_.load(std::memory_order_seq_cst) == background) engine_.interrupt();
   return true;
 }
 
@@ -176,20 +176,20 @@ void leader_followers::write_collected() noexcept {
 }
 
 // One round of the leader or of the background driver.
-void leader_followers::turn(core::duration most) noexcept {
+void leader_followers::run_round(core::duration most) noexcept {
   if (one_cpu_ && woke_others_) ::sched_yield();
   sleeps_.store(true, std::memory_order_seq_cst);
-  if (counted_on_.load(std::memory_order_relaxed)) counted_on_.store(false);
+  if (leader_must_write_.load(std::memory_order_relaxed)) leader_must_write_.store(false);
   user_.flush();
-  core::wake_batch wakes(one_cpu_ ? together_on_one_cpu : together);
+  core::wake_batch wakes(one_cpu_ ? wakes_per_call_on_one_cpu : wakes_per_call);
   engine_.run_once(most);
   awake();
   woke_others_ = wakes.woken() > 0;
 }
 
 void leader_followers::drive(core::parker& p) noexcept {
-  const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_bell());
-  while (p.drives()) turn(core::duration::max());
+  const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_waker());
+  while (p.drives()) run_round(core::duration::max());
   core::parker::driven_here() = outer;
   step_down();
   p.park();  // the thread that woke the loop is about to signal
@@ -198,31 +198,32 @@ void leader_followers::drive(core::parker& p) noexcept {
 void leader_followers::step_down() noexcept {
   {
     const lock l(mutex_);
-    holder_.store(nobody, std::memory_order_seq_cst);
-    relieved_.store(false);
+    leader_.store(nobody, std::memory_order_seq_cst);
+    must_step_down_.store(false);
   }
   if (core::planted(core::mutant::leadership_not_passed)) return;
   if (promote()) return;  // the next leader writes
-  if (counted_on_.load(std::memory_order_seq_cst) && counted_on_.exchange(false)) user_.flush();
-  if (reserve_ && needs_driver()) reserve_->wake();
+  if (leader_must_write_.load(std::memory_order_seq_cst) && leader_must_write_.exchange(false))
+    user_.flush();
+  if (background_ && needs_driver()) background_->wake();
 }
 
 void leader_followers::drive_in_background(const std::atomic<bool>& enough, core::duration nap) {
   if (!needs_driver()) return;
   {
     const lock l(mutex_);
-    if (holder_.load(std::memory_order_relaxed) != nobody) return;
-    holder_.store(replacement, std::memory_order_seq_cst);
+    if (leader_.load(std::memory_order_relaxed) != nobody) return;
+    leader_.store(background, std::memory_order_seq_cst);
   }
-  const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_bell());
-  for (unsigned quiet = 0; !enough && !relieved_;) {
+  const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_waker());
+  for (unsigned quiet = 0; !enough && !must_step_down_;) {
     const bool wrote = collected_.exchange(false, std::memory_order_seq_cst);
     quiet = wrote ? 0 : quiet + 1;
     const bool watches = quiet <= watchful_turns;
     if (quiet > 1 && !user_.has_pending_replies()) break;
     watches_.store(watches, std::memory_order_seq_cst);
     if (!watches && has_collected()) continue;
-    turn(watches ? nap : core::duration::max());
+    run_round(watches ? nap : core::duration::max());
   }
   watches_.store(false, std::memory_order_relaxed);
   core::parker::driven_here() = outer;

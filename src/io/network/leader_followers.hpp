@@ -56,7 +56,9 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   // when that may have become true. False when there is no follower.
   bool promote() noexcept;
   void attend() noexcept override;
-  void set_background(background_thread* r) noexcept { reserve_ = r; }  // before and after all else
+  void set_background(background_thread* r) noexcept {
+    background_ = r;
+  }  // before and after all else
 
   // A request was collected: writes it, unless a leader is awake, which writes before it sleeps.
   void write_now() noexcept;
@@ -65,7 +67,7 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   bool note_collected() noexcept;
   bool has_collected() const noexcept { return collected_.load(std::memory_order_seq_cst); }
   void write_collected() noexcept;
-  // called by the engine
+  // Called by the engine.
   void awake() noexcept { sleeps_.store(false, std::memory_order_relaxed); }
 
   // For the background thread. Drives until a caller arrives, `enough` is set (and the engine
@@ -73,41 +75,41 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   // awaited. Writes collected requests after a nap at most; after some rounds without any it sleeps
   // without a limit, and the next thread that collects one interrupts it.
   void drive_in_background(const std::atomic<bool>& enough, core::duration nap);
-  bool is_held() const noexcept { return holder_.load(std::memory_order_seq_cst) != nobody; }
+  bool is_held() const noexcept { return leader_.load(std::memory_order_seq_cst) != nobody; }
   bool needs_driver() const noexcept { return !is_held() && user_.has_pending_replies(); }
   std::uint64_t taken_by_callers() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
  private:
   using lock = std::lock_guard<core::short_lock>;
-  enum who : int { nobody, caller, replacement };
+  enum who : int { nobody, caller, background };
 
   void wake() noexcept override { engine_.interrupt(); }
-  const core::loop_waker* as_bell() const noexcept { return this; }
+  const core::loop_waker* as_waker() const noexcept { return this; }
   bool enter(core::follower&) noexcept;
   bool leave(core::follower&) noexcept;
   void make_leader(core::follower&) noexcept;
   void unlink(core::follower&) noexcept;
   void drive(core::parker&) noexcept;
-  void turn(core::duration most) noexcept;
+  void run_round(core::duration most) noexcept;
   void step_down() noexcept;
-  core::wake_target berth_of(const core::follower&) const noexcept;
+  core::wake_target wake_target_of(const core::follower&) const noexcept;
   bool nobody_will_write() const noexcept;
 
   engine& engine_;
   core::loop_user& user_;
-  background_thread* reserve_ = nullptr;
+  background_thread* background_ = nullptr;
   const bool one_cpu_;
   const unsigned first_word_;
-  core::short_lock mutex_;  // guards the list, and changes of holder_
+  core::short_lock mutex_;  // guards the list, and changes of leader_
   // threads that await the store and do not lead, in order of arrival
   core::follower* first_ = nullptr;
   core::follower* last_ = nullptr;
   std::uint64_t free_bits_ = ~std::uint64_t{0};  // unused bits of the futex words
   std::atomic<unsigned> followers_{0};
-  std::atomic<int> holder_{nobody};
-  std::atomic<bool> relieved_{false};    // the background driver must step down
-  std::atomic<bool> sleeps_{false};      // the leader writes nothing more before it has slept
-  std::atomic<bool> counted_on_{false};  // a thread leaves its write to the leader
+  std::atomic<int> leader_{nobody};
+  std::atomic<bool> must_step_down_{false};  // the background driver must step down
+  std::atomic<bool> sleeps_{false};          // the leader writes nothing more before it has slept
+  std::atomic<bool> leader_must_write_{false};  // a thread leaves its write to the leader
   std::atomic<bool> collected_{false};
   std::atomic<bool> watches_{false};  // the background driver checks collected_ by itself
   bool woke_others_ = false;          // used by the leader, and then by the next one

@@ -12,7 +12,7 @@
 namespace holdfast::io {
 namespace {
 
-struct errand {
+struct look_up_job {
   std::string host, port;
   std::function<void(found)> then;
 
@@ -45,9 +45,10 @@ std::vector<endpoint> endpoints_of(const core::address& a) {
 }
 
 void look_up(const core::address& a, std::function<void(found)> then) {
-  auto given = std::make_unique<errand>(errand{a.host, std::to_string(a.port), std::move(then)});
+  auto given =
+      std::make_unique<look_up_job>(look_up_job{a.host, std::to_string(a.port), std::move(then)});
   const auto body = [](void* p) -> void* {
-    const std::unique_ptr<errand> e(static_cast<errand*>(p));
+    const std::unique_ptr<look_up_job> e(static_cast<look_up_job*>(p));
     e->then(e->run());
     return nullptr;
   };

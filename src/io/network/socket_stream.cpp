@@ -20,7 +20,7 @@ constexpr unsigned user_timeout_ms = 10'000;
 constexpr int keepalive_after_s = 5, keepalive_every_s = 2, keepalive_times = 3;
 
 void set_option(int fd, int level, int name, int value) noexcept {
-  // fails on a Unix socket, which has none of them
+  // Fails on a Unix socket, which has none of them.
   ::setsockopt(fd, level, name, &value, sizeof value);
 }
 
@@ -39,7 +39,7 @@ void reset(int fd) noexcept {
   ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   sockaddr nowhere{};
   nowhere.sa_family = AF_UNSPEC;
-  // a raw call: TSan takes connect() for a new descriptor
+  // A raw call: TSan takes connect() for a new descriptor.
   ::syscall(SYS_connect, fd, &nowhere, sizeof nowhere);
   ::shutdown(fd, SHUT_RDWR);  // for a Unix socket
 }
@@ -240,10 +240,10 @@ bool socket_stream::done() noexcept {
 }
 
 void socket_stream::close(core::failure why) {
-  core::stream_events* const told = std::exchange(events_, nullptr);
+  core::stream_events* const user = std::exchange(events_, nullptr);
   const auto self = shared_from_this();
   shut_down(!peer_has_closed_);
-  if (told) told->on_closed(std::move(why));
+  if (user) user->on_closed(std::move(why));
 }
 
 void socket_stream::shut_down(bool resets) noexcept {
@@ -269,7 +269,7 @@ void socket_stream::shut_down(bool resets) noexcept {
 
 void socket_stream::drop(std::shared_ptr<socket_stream> c) noexcept {
   if (!c->closed_ && !c->is_of_this_process()) {
-    // leaked: the parent's threads may hold its locks
+    // Leaked: the parent's threads may hold its locks.
     new std::shared_ptr<socket_stream>(std::move(c));
     return;
   }

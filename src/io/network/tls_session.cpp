@@ -27,7 +27,7 @@ int size_of(std::size_t n) noexcept {
 }
 
 // What is wrong with the server's certificate, and the remedy.
-std::string verdict_on(long result, const std::string& host) {
+std::string certificate_fault(long result, const std::string& host) {
   switch (result) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return "the server's certificate has expired; renew it, or set this machine's clock";
@@ -51,7 +51,7 @@ std::string verdict_on(long result, const std::string& host) {
   }
 }
 
-std::string verdict_on_talk(unsigned long error) {
+std::string handshake_fault(unsigned long error) {
   switch (ERR_GET_REASON(error)) {
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_HTTP_REQUEST:
@@ -148,13 +148,13 @@ bool tls_session::name_the_host(const std::string& host) {
   return refuse(host + " is no name of a host; give another as tls-host");
 }
 
-void tls_session::complain() {
+void tls_session::set_trouble() {
   if (trouble_.code) return;
   const unsigned long error = tls().ERR_peek_error();
   const long verified = tls().SSL_get_verify_result(ssl_.get());
   const bool of_certificate =
       verified != X509_V_OK && ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED;
-  refuse(of_certificate ? verdict_on(verified, host_) : verdict_on_talk(error));
+  refuse(of_certificate ? certificate_fault(verified, host_) : handshake_fault(error));
 }
 
 tls_session::state tls_session::shake_hands() noexcept {
@@ -163,7 +163,7 @@ tls_session::state tls_session::shake_hands() noexcept {
   if (r == 1) return state::done;
   const int why = tls().SSL_get_error(ssl_.get(), r);
   if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return state::under_way;
-  complain();
+  set_trouble();
   return state::failed;
 }
 
@@ -179,7 +179,7 @@ std::size_t tls_session::read(std::span<std::byte> into, state& after) noexcept 
   const int why = tls().SSL_get_error(ssl_.get(), n);
   if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) return 0;
   after = why == SSL_ERROR_ZERO_RETURN ? state::done : state::failed;
-  if (after == state::failed) complain();
+  if (after == state::failed) set_trouble();
   return 0;
 }
 
@@ -192,7 +192,7 @@ void tls_session::write(std::span<const std::byte> bytes) noexcept {
   }
 }
 
-void tls_session::say_goodbye() noexcept {
+void tls_session::send_close_notify() noexcept {
   tls().ERR_clear_error();
   tls().SSL_shutdown(ssl_.get());
 }

@@ -23,7 +23,7 @@ class tls_session {
   // has announced that it writes no more.
   std::size_t read(std::span<std::byte>, state&) noexcept;
   void write(std::span<const std::byte>) noexcept;
-  void say_goodbye() noexcept;
+  void send_close_notify() noexcept;
   // The bytes to send. Empty: none left.
   std::span<const std::byte> take(std::span<std::byte>) noexcept;
 
@@ -33,7 +33,7 @@ class tls_session {
   bool load(const core::tls_terms&);
   bool name_the_host(const std::string&);
   bool refuse(const std::string&);
-  void complain();
+  void set_trouble();
 
   struct freed {
     void operator()(SSL* s) const noexcept;

@@ -14,9 +14,10 @@ constexpr std::size_t record_size = 16384;  // of plain text, at most
 
 // Between a socket_stream and the user of the TLS stream. Kept alive by the stream and by its own
 // events.
-class tls_talk final : public std::enable_shared_from_this<tls_talk>, public core::stream_events {
+class tls_connection final : public std::enable_shared_from_this<tls_connection>,
+                             public core::stream_events {
  public:
-  tls_talk(core::tls_terms t, const std::string& where, core::stream_events& e)
+  tls_connection(core::tls_terms t, const std::string& where, core::stream_events& e)
       : where_(where), session_(t, where), events_(&e) {}
 
   void start(network& n, const core::address& a) {
@@ -38,11 +39,11 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
   void finish() noexcept {
     const lock l(mutex_);
     if (!is_open_) return;
-    session_.say_goodbye();
+    session_.send_close_notify();
     send();
     connection_->finish();
   }
-  static void drop(std::shared_ptr<tls_talk> t) noexcept {
+  static void drop(std::shared_ptr<tls_connection> t) noexcept {
     t->events_ = nullptr;
     if (t->connection_) socket_stream::drop(std::move(t->connection_));
   }
@@ -111,9 +112,9 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
       const lock l(mutex_);
       is_open_ = false;
     }
-    core::stream_events* const told = std::exchange(events_, nullptr);
+    core::stream_events* const user = std::exchange(events_, nullptr);
     if (connection_) connection_->end();
-    if (told) told->on_closed(std::move(why));
+    if (user) user->on_closed(std::move(why));
   }
 
   // With the lock held, so that records are sent in the order of their numbers.
@@ -137,14 +138,14 @@ class tls_talk final : public std::enable_shared_from_this<tls_talk>, public cor
 
 class tls_stream final : public core::stream {
  public:
-  explicit tls_stream(std::shared_ptr<tls_talk> t) : talk_(std::move(t)) {}
-  ~tls_stream() override { tls_talk::drop(std::move(talk_)); }
-  void write(std::span<const std::byte> b) noexcept override { talk_->write(b); }
-  void abort() noexcept override { talk_->abort(); }
-  void finish() noexcept override { talk_->finish(); }
+  explicit tls_stream(std::shared_ptr<tls_connection> t) : connection_(std::move(t)) {}
+  ~tls_stream() override { tls_connection::drop(std::move(connection_)); }
+  void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
+  void abort() noexcept override { connection_->abort(); }
+  void finish() noexcept override { connection_->finish(); }
 
  private:
-  std::shared_ptr<tls_talk> talk_;
+  std::shared_ptr<tls_connection> connection_;
 };
 
 }  // namespace
@@ -153,9 +154,9 @@ std::unique_ptr<core::stream> make_tls_stream(network& n, const core::address& a
                                               const core::tls_terms& t, core::stream_events& e) {
   core::tls_terms terms = t;
   if (terms.host.empty()) terms.host = a.host;
-  const auto talk = std::make_shared<tls_talk>(std::move(terms), text_of(a), e);
-  talk->start(n, a);
-  return std::make_unique<tls_stream>(talk);
+  const auto connection = std::make_shared<tls_connection>(std::move(terms), text_of(a), e);
+  connection->start(n, a);
+  return std::make_unique<tls_stream>(connection);
 }
 
 }  // namespace holdfast::io
