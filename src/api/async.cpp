@@ -14,9 +14,9 @@ namespace holdfast::inline v0::detail {
 
 using core::failure;
 
-void async_operation::tell(const std::shared_ptr<async_answer>& to, std::error_code code,
-                           turn* granted, client_impl& client,
-                           std::shared_ptr<void> to_end) noexcept {
+void async_operation::deliver_answer(const std::shared_ptr<async_answer>& to, std::error_code code,
+                                     turn* granted, client_impl& client,
+                                     std::shared_ptr<void> to_end) noexcept {
   lease taken(granted);
   if (to->answered(code, taken, to_end)) return;
   const auto left = std::make_shared<lease>(std::move(taken));
@@ -27,16 +27,16 @@ void async_operation::tell(const std::shared_ptr<async_answer>& to, std::error_c
 namespace {
 
 // An operation at a lock, which has it as a user; it is answered once and lives until then.
-class begun_call {
+class pending_call {
  public:
   void keep(std::shared_ptr<void> self) noexcept { self_ = std::move(self); }
 
  protected:
-  begun_call(local_lock& s, answer_to a)
+  pending_call(local_lock& s, answer_to a)
       : home(s), client_(s.client().shared_from_this()), answer_(std::move(a)) {}
-  ~begun_call() = default;
+  ~pending_call() = default;
   void answer(std::error_code code, turn* granted = nullptr) noexcept {
-    async_operation::tell(answer_, code, granted, *client_, std::move(self_));
+    async_operation::deliver_answer(answer_, code, granted, *client_, std::move(self_));
   }
   client_impl& client() const noexcept { return *client_; }
 
@@ -48,11 +48,11 @@ class begun_call {
   std::shared_ptr<void> self_;
 };
 
-class async_acquire final : public async_operation, private core::waiter, private begun_call {
+class async_acquire final : public async_operation, private core::waiter, private pending_call {
  public:
   async_acquire(local_lock& s, const checked_request& r, wait_bound bound, bool may_be_withdrawn,
                 answer_to a)
-      : begun_call(s, std::move(a)), note_(r.request.note), bound_(bound) {
+      : pending_call(s, std::move(a)), note_(r.request.note), bound_(bound) {
     r.put_into(*this);
     request.note = note_;
     if (!may_be_withdrawn) return;
@@ -83,9 +83,9 @@ class async_acquire final : public async_operation, private core::waiter, privat
   bool is_user_ = false;
 };
 
-struct async_release final : core::confirmation, begun_call {
+struct async_release final : core::confirmation, pending_call {
   async_release(local_lock& s, std::error_code code, answer_to a)
-      : begun_call(s, std::move(a)), lost(code) {}
+      : pending_call(s, std::move(a)), lost(code) {}
   void complete() noexcept override {
     home.drop_user();
     const bool is_taken = why.code == errc::not_held;
@@ -94,17 +94,19 @@ struct async_release final : core::confirmation, begun_call {
   const std::error_code lost;
 };
 
-struct async_extension final : core::confirmation, begun_call {
-  async_extension(local_lock& s, answer_to a) : begun_call(s, std::move(a)) {}
+struct async_extension final : core::confirmation, pending_call {
+  async_extension(local_lock& s, answer_to a) : pending_call(s, std::move(a)) {}
   void complete() noexcept override {
     home.drop_user();
     answer(why.code);
   }
 };
 
-class async_loss_wait final : public async_operation, private core::loss_watch, private begun_call {
+class async_loss_wait final : public async_operation,
+                              private core::loss_watch,
+                              private pending_call {
  public:
-  async_loss_wait(turn& t, answer_to a) : begun_call(t.home, std::move(a)), on_(t) {
+  async_loss_wait(turn& t, answer_to a) : pending_call(t.home, std::move(a)), on_(t) {
     home.add_user();
   }
   ~async_loss_wait() override { home.drop_user(); }

@@ -57,21 +57,21 @@ class async_opening final : public async_operation {
 };
 
 // An admin query to the store; it lives until it is answered.
-struct asked_of_store {
-  asked_of_store(std::shared_ptr<client_impl> c, answer_to a)
+struct pending_query {
+  pending_query(std::shared_ptr<client_impl> c, answer_to a)
       : client(std::move(c)), answer(std::move(a)) {}
   void end(std::error_code code) noexcept {
-    async_operation::tell(answer, code, nullptr, *client, std::move(self));
+    async_operation::deliver_answer(answer, code, nullptr, *client, std::move(self));
   }
   const std::shared_ptr<client_impl> client;
   const answer_to answer;
   std::shared_ptr<void> self;
 };
 
-struct asked_holders final : core::holders_handler, asked_of_store {
-  asked_holders(std::shared_ptr<client_impl> c, std::shared_ptr<std::vector<holder>> to,
+struct holders_query final : core::holders_handler, pending_query {
+  holders_query(std::shared_ptr<client_impl> c, std::shared_ptr<std::vector<holder>> to,
                 answer_to a)
-      : asked_of_store(std::move(c), std::move(a)), into(std::move(to)) {}
+      : pending_query(std::move(c), std::move(a)), into(std::move(to)) {}
   void on_holders(std::vector<holder> all) override {
     sort_by_name(all);
     *into = std::move(all);
@@ -81,9 +81,9 @@ struct asked_holders final : core::holders_handler, asked_of_store {
   const std::shared_ptr<std::vector<holder>> into;
 };
 
-struct asked_verdict final : core::decision_handler, asked_of_store {
-  asked_verdict(std::shared_ptr<client_impl> c, std::shared_ptr<bool> to, answer_to a)
-      : asked_of_store(std::move(c), std::move(a)), into(std::move(to)) {}
+struct decision_query final : core::decision_handler, pending_query {
+  decision_query(std::shared_ptr<client_impl> c, std::shared_ptr<bool> to, answer_to a)
+      : pending_query(std::move(c), std::move(a)), into(std::move(to)) {}
   void on_decided(bool yes) override {
     *into = yes;
     end({});
@@ -94,7 +94,7 @@ struct asked_verdict final : core::decision_handler, asked_of_store {
 
 // Calls `ask` with a new `Question`, unless `check` throws.
 template <class Question, class Into, class Check, class Ask>
-void ask_store(const client& c, Into into, answer_to a, Check check, Ask ask) {
+void start_query(const client& c, Into into, answer_to a, Check check, Ask ask) {
   std::error_code code;
   core::in_either_form(&code, [&] { check(client_access::shared(c).get()); });
   if (code) return answer_at_once(*a, code);
@@ -120,7 +120,7 @@ void begin_closing(const client& c, std::shared_ptr<bool> into, answer_to a) {
 
 void begin_inspection(const client& c, std::string_view prefix,
                       std::shared_ptr<std::vector<holder>> into, answer_to a) {
-  ask_store<asked_holders>(
+  start_query<holders_query>(
       c, std::move(into), std::move(a),
       [](client_impl* impl) { (void)require_open(impl, "inspect"); },
       [&](core::backend& store, core::holders_handler& to) { store.inspect(prefix, to); });
@@ -128,7 +128,7 @@ void begin_inspection(const client& c, std::string_view prefix,
 
 void begin_holders(const client& c, std::string_view name,
                    std::shared_ptr<std::vector<holder>> into, answer_to a) {
-  ask_store<asked_holders>(
+  start_query<holders_query>(
       c, std::move(into), std::move(a),
       [&](client_impl* impl) { (void)require_named(impl, "holders", name); },
       [&](core::backend& store, core::holders_handler& to) { store.holders(name, to); });
@@ -136,7 +136,7 @@ void begin_holders(const client& c, std::string_view name,
 
 void begin_breaking(const client& c, std::string_view name, std::string_view seen,
                     std::shared_ptr<bool> into, answer_to a) {
-  ask_store<asked_verdict>(
+  start_query<decision_query>(
       c, std::move(into), std::move(a),
       [&](client_impl* impl) { (void)require_named(impl, "break_lock", name); },
       [&](core::backend& store, core::decision_handler& to) { store.break_lock(name, seen, to); });

@@ -21,8 +21,8 @@ class async_operation {
   // Delivers the answer. The last reference to a client must not be dropped on a thread that
   // dispatches the client's own events (its destructor would wait for itself): it goes to the user
   // with the answer, or to a thread of its own.
-  static void tell(const std::shared_ptr<async_answer>& to, std::error_code, turn* granted,
-                   client_impl&, std::shared_ptr<void> to_end) noexcept;
+  static void deliver_answer(const std::shared_ptr<async_answer>& to, std::error_code,
+                             turn* granted, client_impl&, std::shared_ptr<void> to_end) noexcept;
 
   static local_lock& home_of(const lockable_base& l) noexcept { return l.state_->home; }
   static const lock_defaults* defaults_of(const lockable_base& l) noexcept {

@@ -24,7 +24,7 @@ local_lock& home_of(client_impl* c, std::string_view name, std::uint32_t permits
   return c->local_lock_for(name, permits);
 }
 
-bool says_nothing(const acquire_options& o) noexcept {
+bool has_only_defaults(const acquire_options& o) noexcept {
   return o.ttl.count() == 0 && o.renew == renewal::client_default && o.note.empty() &&
          o.permits == 1 && o.max_hold.count() == 0;
 }
@@ -82,7 +82,7 @@ lockable_state::~lockable_state() {
 }
 
 void lockable_state::set_defaults(const acquire_options& o) {
-  if (says_nothing(o)) return;
+  if (has_only_defaults(o)) return;
   if (failure why = options_fault(o, kind.permits, home.client().rules()); why.code)
     home.fail(kind.permits > 0 ? "semaphore" : "mutex", std::move(why));
   defaults = std::make_unique<const lock_defaults>(o);

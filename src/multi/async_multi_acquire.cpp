@@ -43,7 +43,7 @@ class async_multi_acquire final : public async_operation,
     own_notes();
   }
 
-  void tells(std::shared_ptr<async_answer> a) noexcept { answer_ = std::move(a); }
+  void set_answer(std::shared_ptr<async_answer> a) noexcept { answer_ = std::move(a); }
   void begin(std::shared_ptr<async_operation> self) override {
     self_ = std::move(self);
     try {
@@ -71,7 +71,7 @@ class async_multi_acquire final : public async_operation,
   void step_answered() noexcept override {
     const auto answer = std::move(answer_);
     client_impl& client = *clients().front();
-    tell(answer, {}, nullptr, client, std::move(self_));
+    deliver_answer(answer, {}, nullptr, client, std::move(self_));
   }
 
   const bool is_try_;
@@ -92,7 +92,7 @@ std::shared_ptr<async_multi_acquire> taking_of(const client& from, const lock_na
 }
 
 async_op step_of(const std::shared_ptr<async_multi_acquire>& t, answer_to a) {
-  t->tells(std::move(a));
+  t->set_answer(std::move(a));
   return t;
 }
 
