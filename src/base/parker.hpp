@@ -85,8 +85,8 @@ class parker {
   bool signalled() const noexcept { return state_.load(std::memory_order_acquire) == is_signalled; }
 
   // Makes the owner drive the loop. Called by the owner, or by another thread while the owner
-  // surely has not returned. False when it is signalled. After true, another thread must wake the
-  // owner at `found`; that wake-up may come after the parker is gone.
+  // surely has not returned. False when it is signalled, or drives already. After true, another
+  // thread must wake the owner at `found`; that wake-up may come after the parker is gone.
   bool promote(loop_waker&, wake_target* found = nullptr) noexcept;
   bool drives() const noexcept { return state_.load(std::memory_order_acquire) == is_driving; }
 

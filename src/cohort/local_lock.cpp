@@ -73,8 +73,8 @@ void local_lock::refuse_timed_waits() noexcept {
                              client_.env().now());
 }
 
-// Tells the driver which caller awaits the store now. A blocked caller may lead from here on; if it
-// sleeps, the thread that sends the claim's verb or steps down as leader wakes it. For a caller
+// Notifies the driver which caller awaits the store now. A blocked caller may lead from here on; if
+// it sleeps, the thread that sends the claim's verb or steps down as leader wakes it. For a caller
 // that does not block another thread must lead. `own`: this caller's thread does that itself.
 void local_lock::enlist(const core::waiter* own) noexcept {
   core::waiter* const w = cohort_.awaits_store();

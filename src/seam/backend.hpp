@@ -65,8 +65,8 @@ class backend {
   virtual void flush() {}  // has the transport send the collected requests
   virtual caller_driver* driver() noexcept { return nullptr; }  // null: callers just block
   virtual void inspect(std::string_view prefix, holders_handler&) = 0;
-  virtual void holders(std::string_view name,
-                       holders_handler&) = 0;  // of this lock only
+  // Of this lock only; the cost does not depend on how many locks the store holds.
+  virtual void holders(std::string_view name, holders_handler&) = 0;
   // Removes what unused locks have left at the store. Returns the number of locks removed.
   virtual std::size_t remove_unused(failure& why) {
     why = {errc::unsupported, "locks that nobody uses leave nothing behind here"};

@@ -1,5 +1,5 @@
 // The content of a lock file: the number, which only grows, and the last holder. Whether the lock
-// is held now is not in it: only the kernel's lock tells, and that ends with its process.
+// is held now is not in it: only the kernel's lock shows that, and it ends with its process.
 //
 // 1024 bytes of text, readable with cat. They are written in one pwrite, from memory within one
 // page into the file's first page: the kernel copies all of it or nothing, whenever the writer is

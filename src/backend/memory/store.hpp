@@ -4,7 +4,7 @@
 // semaphore, by as many holders as its permits allow. A claim for which there is no room, or before
 // which another one waits, is queued, first come first served. A claim that leaves hands the lock
 // directly to the first queued claim that has an endpoint, and to those behind it for which there
-// is room too: for a window within which they must confirm it. The next claim in the queue is told
+// is room too: for a window within which they must confirm it. The next claim in the queue learns
 // when to check whether a lease has expired.
 #pragma once
 #include <cstdint>

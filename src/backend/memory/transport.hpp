@@ -104,9 +104,8 @@ class transport final : private core::alarm_target {
   bool wait(std::unique_lock<std::mutex>&, time_point until);
 
   bool is_mute() const noexcept;  // no request is answered until faults are changed
-  bool is_fault_free() const noexcept {
-    return fault_free_ && server_->fault_free && quiet();
-  }  // send() answers inside
+  // send() answers inside.
+  bool is_fault_free() const noexcept { return fault_free_ && server_->fault_free && quiet(); }
   // Any thread, with or without the mutex: no request of this client is answered.
   bool is_out() const noexcept {
     return is_out_.load(std::memory_order_relaxed) ||

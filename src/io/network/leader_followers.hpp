@@ -56,9 +56,8 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   // when that may have become true. False when there is no follower.
   bool promote() noexcept;
   void attend() noexcept override;
-  void set_background(background_thread* r) noexcept {
-    background_ = r;
-  }  // before and after all else
+  // Called first, and with null last of all.
+  void set_background(background_thread* r) noexcept { background_ = r; }
 
   // A request was collected: writes it, unless a leader is awake, which writes before it sleeps.
   void write_now() noexcept;
@@ -101,7 +100,7 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   const bool one_cpu_;
   const unsigned first_word_;
   core::short_lock mutex_;  // guards the list, and changes of leader_
-  // threads that await the store and do not lead, in order of arrival
+  // Threads that await the store and do not lead, in order of arrival.
   core::follower* first_ = nullptr;
   core::follower* last_ = nullptr;
   std::uint64_t free_bits_ = ~std::uint64_t{0};  // unused bits of the futex words
