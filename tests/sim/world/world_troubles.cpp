@@ -144,9 +144,10 @@ void world::resync(moment lasts) {
 }
 
 void world::leap(moment by) {
-  // A hand-over is placed by a sample that may be as old as a window: one from before is wrong.
+  // A hand-over is placed by a sample that may be as old as a window: one from before is wrong, and
+  // the lease seems to end later by as much.
   const moment slow = schedule.delay_max * (schedule.slow_share > 0 ? 160 : 16);
-  if (by > 0ns) watch.unsafe(std::min<moment>(schedule.ttl, std::max<moment>(250ms, slow)));
+  if (by > 0ns) watch.unsafe(std::min<moment>(schedule.ttl, std::max<moment>(250ms, slow)) + by);
   watch.excuse(time.now() + schedule.ttl * 2 + 1s);
   change_server([&] { clock_offset_ += by; });
 }
