@@ -22,7 +22,7 @@ using holdfast::memory::event_queue;
 using holdfast::memory::server;
 
 template <class Change>
-void change_sky(server& s, Change change) {
+void change_faults(server& s, Change change) {
   const std::lock_guard guard(s.mutex);
   change(s.faults);
   s.faults_changed();
@@ -58,7 +58,7 @@ memory_store::memory_store(std::string_view name, std::error_code& ec) {
 std::string memory_store::url() const { return "memory:" + core::percent_encode(name_); }
 
 void memory_store::set_latency(std::chrono::milliseconds one_way) {
-  change_sky(*state_, [&](auto& sky) { sky.latency = std::max(one_way, one_way.zero()); });
+  change_faults(*state_, [&](auto& sky) { sky.latency = std::max(one_way, one_way.zero()); });
 }
 
 void memory_store::advance(std::chrono::nanoseconds d) {
@@ -67,15 +67,15 @@ void memory_store::advance(std::chrono::nanoseconds d) {
 }
 
 void memory_store::lose_requests(std::uint32_t count) {
-  change_sky(*state_, [&](auto& sky) { sky.requests_to_lose = count; });
+  change_faults(*state_, [&](auto& sky) { sky.requests_to_lose = count; });
 }
 
 void memory_store::lose_replies(std::uint32_t count) {
-  change_sky(*state_, [&](auto& sky) { sky.replies_to_lose = count; });
+  change_faults(*state_, [&](auto& sky) { sky.replies_to_lose = count; });
 }
 
 void memory_store::lose_at_random(std::uint64_t seed, double requests, double replies) {
-  change_sky(*state_, [&](auto& sky) {
+  change_faults(*state_, [&](auto& sky) {
     sky.dice = seed;
     sky.lose_requests = requests;
     sky.lose_replies = replies;
@@ -83,11 +83,11 @@ void memory_store::lose_at_random(std::uint64_t seed, double requests, double re
 }
 
 void memory_store::begin_outage() {
-  change_sky(*state_, [](auto& sky) { sky.outage = true; });
+  change_faults(*state_, [](auto& sky) { sky.outage = true; });
 }
 
 void memory_store::end_outage() {
-  change_sky(*state_, [](auto& sky) { sky.outage = false; });
+  change_faults(*state_, [](auto& sky) { sky.outage = false; });
   event_queue events;
   {
     const std::lock_guard guard(state_->mutex);
