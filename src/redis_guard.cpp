@@ -45,9 +45,7 @@ void redis_guard::set(std::string_view owner, std::error_code& ec) {
 
 bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_view owner,
                       std::string_view value) {
-  auto& impl = detail::client_access::impl(where_);
-  if (impl.is_closed())
-    core::fail(errc::closed, "write", "the client was closed", key_, impl.text());
+  auto& impl = detail::require_open(detail::client_access::shared(where_).get(), "write");
   if (token <= 0 && what == "ordered") return false;
   const std::string digits = text_of(token);
   core::blocked_decision answer;

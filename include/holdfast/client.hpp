@@ -1,5 +1,7 @@
-// The door to one backend.
+// A connection to one lock store.
 #pragma once
+#include <holdfast/detail/fwd.hpp>
+#include <holdfast/detail/verbs.hpp>
 #include <holdfast/holder.hpp>
 #include <holdfast/lock_names.hpp>
 #include <holdfast/metrics.hpp>
@@ -11,46 +13,64 @@
 #include <holdfast/url.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// What a backend can do, for code that wants to adapt.
+// What a backend can do, for programs that adapt to it.
 struct features {
-  bool ttl = false;        // leases run out: ttl, renewal and expires() mean something
-  bool fifo = false;       // those that wait are served in the order of their arrival
-  bool durable = false;    // a lock and its token survive the end of the process that made them
-  bool processes = false;  // excludes other processes
+  bool ttl = false;        // leases expire: ttl, renewal and expires() have a meaning
+  bool fifo = false;       // waiters are served in the order of their arrival
+  bool durable = false;    // tokens keep growing after the processes that used them have ended
+  bool processes = false;  // locks exclude other processes
   bool breakable = false;  // break_lock() can take a lock away
   bool shared = false;     // shared_mutex
   bool permits = false;    // semaphore
 };
 
-// A counted reference: copies are the same client. All members may be called from any thread.
-// Leases, mutexes and copies keep the client alive; when the last is gone it is closed.
+// A connection to one lock store: it makes locks, lists their holders and counts what it does.
 //
-// A default constructed client is empty, as is what an error_code form of open() returns with an
-// error: whatever needs a backend fails with errc::closed.
+// A counted reference: copies are the same client, and all members are safe to call from any
+// thread. Leases, locks and copies keep the client alive; the end of the last one closes it.
 //
-// Every member that takes a std::error_code& has a throwing form too; ec is set exactly when that
-// one throws lock_error, else cleared.
+// A default constructed client is empty, and so is the result of open() with an error: whatever
+// needs a store fails with errc::closed.
+//
+// Members come in two forms: with a std::error_code& they set it exactly when the other form throws
+// lock_error, else they clear it.
 class client {
  public:
   client() noexcept = default;
 
-  // Opens the backend of `url` ("" = "file:", the directory of this machine and user) and checks
-  // it. Where there is a server to connect to, this takes at most ?op-timeout (default 5 s), and
-  // fails at once when nothing listens there; one connection takes at most ?connect-timeout
-  // (default 5 s), then another is tried. A stop_token ends it at once, also while a name is looked
-  // up or TLS is agreed on.
-  // Errors: bad_url, bad_option, unsupported, unavailable, refused, canceled.
+  // Opens the store of a URL and checks that it can be used.
+  //
+  // url              docs/options.md lists the options; default: "" means "file:", a directory of
+  //                  this machine and user
+  // open_options     default: the options of the URL
+  // std::stop_token  ends the call at once, also during a name look-up or a TLS handshake
+  // Returns the client; with an error, an empty one.
+  // errc::bad_url      the URL is malformed, its scheme is unknown, or its password cannot be read
+  // errc::bad_option   an option is unknown, given where it has no meaning, or out of range; a file
+  //                    that it names cannot be read
+  // errc::unsupported  this version or this build has no such backend; the directory's file system
+  //                    has no flock
+  // errc::unavailable  the server cannot be reached, does not reply in time or cannot serve now;
+  //                    the directory cannot be made
+  // errc::refused      the server refuses the user, the password or a command; its certificate is
+  //                    not trusted; the directory may not be used, or others could take its locks
+  // errc::canceled     stop was requested
+  // Blocks, where there is a server, at most ?op-timeout (default 5 s), and fails at once when
+  // nothing listens; each connection is given ?connect-timeout (default 5 s), then another is
+  // tried.
   [[nodiscard]] static client open(std::string_view url = {}, const open_options& = {},
                                    std::stop_token = {});
   [[nodiscard]] static client open(std::string_view url, const open_options&, std::stop_token,
@@ -62,12 +82,11 @@ class client {
     return open(url, {}, {}, ec);
   }
 
-  explicit operator bool() const noexcept { return impl_ != nullptr; }  // not empty
+  // True unless empty; also after close().
+  explicit operator bool() const noexcept { return impl_ != nullptr; }
 
-  // `defaults` are the options of lock(), and of every acquire that does not say otherwise
-  // (lockable.hpp); the note is copied.
-  // Throw errc::bad_name: a name is 1 to 512 bytes of UTF-8 without control characters. For
-  // defaults that no acquire can have also bad_option, or unsupported.
+  // Makes a lock object for a name. Arguments and errors are those of the constructors of mutex and
+  // semaphore. Does not block and asks no server.
   holdfast::mutex mutex(std::string_view name, const acquire_options& defaults = {}) const {
     return {*this, name, defaults};
   }
@@ -79,14 +98,16 @@ class client {
                                       const acquire_options& defaults = {}) const {
     return {*this, name, defaults};
   }
-  // Also bad_option, unless permits is 1 to semaphore::permits_max.
   holdfast::semaphore semaphore(std::string_view name, std::uint32_t permits,
                                 const acquire_options& defaults = {}) const {
     return {*this, name, permits, defaults};
   }
 
-  // All of these mutexes or none, as with multi_mutex; the verbs are those of every lock
-  // (lockable.hpp), after the names. Errors: bad_name and bad_option (no name, one twice) besides.
+  // Acquires the mutexes of these names, all or none of them, as multi_mutex does. The arguments
+  // after the names, and the errors, are those of the verbs of every lock (lockable.hpp).
+  //
+  // errc::bad_name    a name is not a lock name (mutex)
+  // errc::bad_option  also when no name is given, or one twice
   //
   //   client.acquire_all({"alice", "bob"}, {.note = "transfer"})
   template <class... E>
@@ -126,42 +147,67 @@ class client {
                         const acquire_options& o, E&&... ending)
   const { return take_all(names, detail::within(detail::left_until(t)), &o, ending...); }
 
-  // The locks that are held and whose names start with `prefix`, by name. Goes through all that the
-  // store keeps: for operators, not for each request of a program.
+  // Lists the holders of all locks whose names start with `prefix`, sorted by name. For operators:
+  // its cost grows with the number of locks in the store.
+  //
+  // prefix  default: "", all locks
+  // errc::unavailable  the store cannot be reached or did not reply in time; for file: also a
+  //                    directory that cannot be listed
+  // errc::refused      the server or the file system denied it
+  // errc::closed       the client was closed or is empty
+  // errc::forked       the client was opened before fork(), and this is the child
+  // Blocks until the store has replied; no single reply takes longer than the op-timeout (default
+  // 5 s).
   std::vector<holder> inspect(std::string_view prefix = {}) const;
   std::vector<holder> inspect(std::string_view prefix, std::error_code&) const;
-  // Who holds this lock; empty when it is free. Asks about no other, whatever the store keeps.
-  // Errors, of both: unavailable, refused, forked, closed; of this one bad_name besides.
+  // Lists the holders of one lock; empty when it is free. Its cost does not depend on the number of
+  // locks in the store.
+  //
+  // errc::bad_name  the name is not a lock name (mutex)
+  // The others, and blocking, as for inspect().
   std::vector<holder> holders(std::string_view name) const;
   std::vector<holder> holders(std::string_view name, std::error_code&) const;
-  // Takes the lock away from a holder that one of the two showed: true when it held it until now,
-  // false when it is free or another holds it. Errors, besides those of holders(): unsupported,
-  // where the backend cannot.
+  // Takes a lock away from one holder. That holder loses its lease, and the next waiter is served.
+  //
+  // holder_seen  holder::owner, as inspect() or holders() returned it, or lease::owner()
+  // Returns true when that holder had the lock until now, false when it is free or another has it.
+  // errc::unsupported      the backend cannot (features().breakable is false)
+  // errc::outcome_unknown  the store did not reply in time: the lock may have been taken away. A
+  //                        lost connection is errc::unavailable, and leaves the same doubt.
+  // The others, and blocking, as for holders().
   bool break_lock(std::string_view name, std::string_view holder_seen) const;
   bool break_lock(std::string_view name, std::string_view holder_seen, std::error_code&) const;
-  // Removes what locks that nobody uses have left at the store; for operators. On `file:` these are
-  // files, which killed processes leave.
+  // Removes what unused locks have left in the store: on `file:` the files that killed processes
+  // leave. For operators.
   //
-  // Returns how many locks they were of; with an error 0, although some may be gone.
-  // Errors: errc::unsupported, where a store keeps nothing, or ?unlink=1 is missing; unavailable
-  // and refused, when the directory cannot be read or written; forked, closed.
-  // Blocks while it goes through the whole directory. Safe from any thread.
+  // Returns the number of locks that were removed; with an error 0, although some may be gone.
+  // errc::unsupported  unused locks leave nothing in this store, or its URL lacks ?unlink=1
+  // errc::unavailable  the directory cannot be read
+  // errc::refused      the file system denied it
+  // errc::closed       the client was closed or is empty
+  // errc::forked       the client was opened before fork(), and this is the child
+  // Blocks while it reads the whole directory.
   std::size_t remove_unused() const;
   std::size_t remove_unused(std::error_code&) const;
 
-  holdfast::features features() const noexcept;  // of an empty client: none
-  std::string url_text() const;                  // without secrets; "" when empty
-  // What was counted so far, where the URL says ?metrics=1; also after close().
+  // What the backend can do; all false for an empty client.
+  holdfast::features features() const noexcept;
+  // The URL without secrets; "" when empty.
+  std::string url_text() const;
+  // A snapshot of what was counted since open(), if the URL has ?metrics=1; also after close().
   holdfast::metrics metrics() const;
 
-  // Every wait ends with errc::closed, every lease is lost from here on and is given back to the
-  // store. Returns when the store has answered or ?close-timeout (default 2 s) has passed; true
-  // when nothing is left behind. On redis: and memory: what ended with errc::outcome_unknown before
-  // counts no more once the store has confirmed it. A second call, by any thread, waits for the
-  // first and returns the same; of an empty client it is true.
+  // Ends every wait with errc::closed, and every lease: its status() is errc::closed from here on,
+  // and its lock is released at the store.
+  //
+  // Returns true when nothing of this client is left in the store. On redis: and memory: a release
+  // that had ended with errc::outcome_unknown does not count once the store has confirmed it. True
+  // for an empty client, and in the child of a fork().
+  // Blocks until the store has replied, at most ?close-timeout (default 2 s). A second call, by any
+  // thread, waits for the first and returns the same.
   bool close() noexcept;
 
-  // The same without blocking, for Boost.Asio: see holdfast/asio.hpp, which these need.
+  // The same without blocking, for Boost.Asio; include holdfast/asio.hpp, which documents them.
   template <class... Token>
   requires detail::perhaps_a_token<Token...>
   static auto async_open(std::string_view url, Token&&... token);

@@ -1,15 +1,17 @@
 // The clock that leases are measured with.
 #pragma once
-#include <holdfast/export.hpp>
+#include <holdfast/detail/export.hpp>
 
 #include <chrono>
 
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// CLOCK_BOOTTIME: never set back, and it goes on counting while the machine is suspended, so a
-// lease that ran out in a suspend is seen to have run out. Meets the named requirement Clock.
-// Not called `clock`: ::clock() would make that name ambiguous. Safe from any thread.
+// CLOCK_BOOTTIME: it is never set back and keeps counting while the machine is suspended, so a
+// lease that expires during a suspend is seen as expired afterwards.
+//
+// Meets the named requirement Clock. Not called `clock`, because ::clock() would make that name
+// ambiguous. Safe to call from any thread.
 struct lease_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;

@@ -1,9 +1,9 @@
-// What can go wrong, and how it is told.
+// What can go wrong, and how it is reported.
 //
-// Every acquire has one of three outcomes: granted, busy, broken. Busy (somebody else holds the
-// lock, or the time given has passed, or the wait was stopped) is never an error of a try_ verb:
-// it comes back as an empty lease or false. Broken is always an error, whether it is thrown as
-// lock_error or put into a std::error_code.
+// Every acquire has one of three outcomes: granted, busy or broken. Busy means that somebody else
+// holds the lock, the time given has passed, or the wait was stopped. For a try_ verb busy is never
+// an error: it returns an empty lease or false. Broken is always an error: a verb throws it as
+// lock_error or puts it into its std::error_code.
 #pragma once
 #include <holdfast/fwd.hpp>
 
@@ -17,7 +17,7 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// A std::error_code with one of them equals a condition of std::errc too:
+// The reason of a failure. A std::error_code that holds one also equals a condition of std::errc:
 //
 //   std::errc                     | holdfast::errc
 //   ------------------------------+--------------------------------------
@@ -34,25 +34,29 @@ inline namespace HOLDFAST_API v0 {
 //   bad_file_descriptor           | closed
 enum class errc {
   timed_out = 1,        // the time given for the wait has passed
-  canceled,             // the wait was ended by its stop_token
-  lost,                 // the lease ran out or was taken away before it was released
-  not_held,             // released or asked of a lease that holds nothing
-  would_self_deadlock,  // the calling thread holds this very mutex already
-  unavailable,      // the server or the directory cannot be reached, does not answer in time, or
-                    // cannot do it for now: passes by itself
-  outcome_unknown,  // a request was sent and nothing says whether it took effect
-  no_quorum,        // fewer servers than a majority answered
-  refused,          // the server or the file system said no: rights, authentication, disk full
-  unsupported,      // this backend has no such thing
-  bad_url,
-  bad_name,
-  bad_option,
-  mismatch,  // the lock exists with another kind or another count
-  forked,    // asked of an object that was made before fork(), in the child
-  closed,    // the client was closed
+  canceled,             // the wait was ended by its stop_token or its cancellation slot
+  lost,                 // the lease expired or was taken away before it was released
+  not_held,             // the lease is empty or was released
+  would_self_deadlock,  // the calling thread already holds this lock object
+  // The server or the directory cannot be reached, does not answer in time, or cannot serve now
+  // (it is loading, read-only, out of memory). Also: no thread can be started. Passes by itself.
+  unavailable,
+  outcome_unknown,  // a request was sent, and no reply confirms whether it took effect
+  no_quorum,        // fewer servers than a majority answered; no backend of this version reports it
+  refused,  // the server or the file system denied it: rights, authentication, disk full, a file
+            // or a directory that cannot be trusted
+  unsupported,  // this backend or this build cannot do it
+  bad_url,      // the URL is malformed, or its password cannot be read
+  bad_name,    // not 1 to 512 bytes of UTF-8 without control characters, or reserved by the backend
+  bad_option,  // an option is unknown or out of range
+  // The name is in use for another kind of lock, another number of permits or other data; or the
+  // lease belongs to another lock.
+  mismatch,
+  forked,  // the object was made before fork() and is used in the child
+  closed,  // the client was closed or is empty
 };
 
-// Conditions to compare an error_code with: if (ec == holdfast::outcome::unavailable) ...
+// Conditions that group the reasons: if (ec == holdfast::outcome::unavailable) ...
 enum class outcome {
   busy = 1,     // timed_out, canceled
   unavailable,  // unavailable, outcome_unknown, no_quorum, refused
@@ -60,17 +64,18 @@ enum class outcome {
   usage,        // would_self_deadlock, unsupported, mismatch, bad_url, bad_name, bad_option
 };
 
+// The categories behind errc and outcome, and what std::error_code and std::error_condition need to
+// convert from them. Safe to call from any thread.
 HOLDFAST_API const std::error_category& error_category() noexcept;
 HOLDFAST_API const std::error_category& outcome_category() noexcept;
 HOLDFAST_API std::error_code make_error_code(errc) noexcept;
 HOLDFAST_API std::error_condition make_error_condition(outcome) noexcept;
 
-// Thrown by every verb that takes no std::error_code. what() is one sentence that names the
-// operation, the lock, the backend (its URL without secrets), what went wrong and what to do; where
-// no more is known, the message of code(). Copying never throws.
+// The exception of every verb that is called without a std::error_code. Copying never throws.
 class lock_error : public std::system_error {
  public:
-  struct node {  // one server or directory that was asked
+  // One server or directory that took part in the failed operation.
+  struct node {
     std::string address;
     std::error_code code;
     std::string text;
@@ -81,11 +86,14 @@ class lock_error : public std::system_error {
   };
   lock_error(std::error_code, details);
 
+  // One sentence: the operation, the lock, the backend (its URL without secrets), what went wrong
+  // and the remedy; or the message of code() where no more is known.
   const char* what() const noexcept override { return report_->text.c_str(); }
+  // The parts of what(). Each may be empty.
   std::string_view operation() const noexcept { return report_->operation; }
   std::string_view lock() const noexcept { return report_->lock; }
   std::string_view backend() const noexcept { return report_->backend; }
-  // The last part of what(): what went wrong and what to do. Empty: the message of code().
+  // The last part: what went wrong and the remedy. Empty: what() ends with the message of code().
   std::string_view remedy() const noexcept { return report_->remedy; }
   std::span<const node> nodes() const noexcept { return report_->nodes; }
 

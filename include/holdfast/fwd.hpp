@@ -1,6 +1,7 @@
-// Forward declarations of the public types. See holdfast.hpp for the library itself.
+// Forward declarations of the public types, for headers that only refer to them.
+// holdfast/holdfast.hpp is the library itself.
 #pragma once
-#include <holdfast/export.hpp>
+#include <holdfast/detail/export.hpp>
 
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
@@ -27,26 +28,5 @@ class client;
 class fencing_guard;
 class redis_guard;
 
-namespace detail {
-struct acquire_call;
-class async_answer;
-class async_operation;
-class async_multi_acquire;
-class client_impl;
-class lockable_base;
-class local_lock;
-class multi_access;
-}  // namespace detail
-
-}  // namespace v0
-
-// No function that a program calls takes one of these: they are not exported.
-inline namespace v0 {
-namespace detail {
-class multi_acquire;
-class turn;
-struct client_access;
-struct lockable_state;
-}  // namespace detail
 }  // namespace v0
 }  // namespace holdfast

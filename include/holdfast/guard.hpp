@@ -1,8 +1,8 @@
-// Guards: what a resource asks before it lets a holder write. A lease can be lost between the last
-// check of it and the moment at which a write arrives; only the resource itself can refuse that
-// write, by the fencing token that comes with it.
+// Guards: a resource asks its guard before it accepts a write of a holder. A lease can be lost
+// between the last check and the arrival of a write; only the resource can refuse that write, by
+// the fencing token that comes with it.
 //
-//   fencing | admits                                   | catches a late write of an old holder
+//   fencing | admits                                   | refuses a late write of an old holder
 //   --------+------------------------------------------+------------------------------------------
 //   ordered | a token above all it has seen; the same  | once a later holder has written; always
 //           | token again from the same owner          | when tokens keep the order of the grants
@@ -10,11 +10,11 @@
 //           |                                          | play no part. Not: an old holder's late
 //           |                                          | set() itself
 //
-// (The unordered id is what the author of Redlock answered to "How to do distributed locking",
-// Kleppmann 2016, who asks for the ordered token.)
+// Sources: the ordered token is asked for by Martin Kleppmann, "How to do distributed locking",
+// 2016, https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html; the unordered
+// id is Salvatore Sanfilippo's answer, "Is Redlock safe?", 2016, http://antirez.com/news/101.
 #pragma once
 #include <holdfast/client.hpp>
-#include <holdfast/fwd.hpp>
 
 #include <cstdint>
 #include <mutex>
@@ -27,18 +27,25 @@ inline namespace HOLDFAST_API v0 {
 
 enum class fencing : unsigned char { ordered, exact };
 
-// For a resource of this process: a file it has open, a table it keeps. Safe from any thread. What
-// is admitted has to be written before the next is asked: hold a lock of the resource meanwhile.
+// Guards a resource of this process: an open file, a table in memory.
+//
+// Safe to call from any thread. A write that was admitted must be finished before the next admit():
+// hold a lock of the resource (a std::mutex) for both.
 class fencing_guard {
  public:
   explicit fencing_guard(fencing how = fencing::ordered) noexcept : how_(how) {}
 
-  // May the holder of this token write? `owner` is lease::owner().
+  // Whether the holder of this token may write.
+  //
+  // token  lease::token(); 0 or less is never admitted by fencing::ordered
+  // owner  lease::owner()
+  // Does not block.
   [[nodiscard]] bool admit(std::int64_t token, std::string_view owner);
   [[nodiscard]] bool admit(const lease& by) { return admit(by.token(), by.owner()); }
-  // For exact: from here on this owner writes, and no other.
+  // For fencing::exact: from now on this owner is admitted, and no other.
   void set(std::string_view owner);
-  std::int64_t last() const;  // the highest token that was admitted
+  // The highest token that was admitted; 0: none.
+  std::int64_t last() const;
 
  private:
   const fencing how_;
@@ -47,17 +54,32 @@ class fencing_guard {
   std::string owner_;
 };
 
-// For a value in Redis: one call that writes it only if the token stands, in one step at the
-// server. The guard remembers in a hash of its own beside the key: holdfast:{tag}:<key>:g. Needs a
-// client of a redis: URL, which may be another server than the lock's. Safe from any thread.
+// Guards a value in Redis: the server checks the token and writes the value in one step.
+//
+// The guard keeps its state in a hash beside the key, holdfast:{tag}:<key>:g. Safe to call from any
+// thread.
 class redis_guard {
  public:
-  // Throws lock_error: bad_name, unsupported, closed (the client is empty).
+  // where  a client of a redis: URL; the lock may be at another server
+  // key    the key of the value: not empty, and not starting with "holdfast:"
+  // how    default: fencing::ordered
+  // errc::bad_name     the key is not such a key
+  // errc::unsupported  this build has no redis backend
+  // errc::closed       the client is empty
+  // Does not block.
   redis_guard(client where, std::string_view key, fencing how = fencing::ordered);
 
-  // True when it was written, false when the guard refused it. Waits for the answer, at most the
-  // client's op-timeout. Errors: unavailable, refused, mismatch (the key holds something else),
-  // closed. After `unavailable` nothing is known of the write; it may be repeated.
+  // Writes the value if the guard admits the holder; it replaces whatever the key holds.
+  //
+  // token, owner  lease::token() and lease::owner()
+  // Returns true when the value was written, false when the guard refused it.
+  // errc::unavailable  the server cannot be reached, did not reply in time or cannot serve now. The
+  //                    value may have been written; the call may be repeated.
+  // errc::refused      the server denied it, or the guard's key holds something that is no hash
+  // errc::unsupported  the client is not of a redis: URL
+  // errc::closed       the client was closed
+  // errc::forked       the client was opened before fork(), and this is the child
+  // Blocks until the server has replied, at most the client's op-timeout (default 5 s).
   [[nodiscard]] bool write(std::int64_t token, std::string_view owner, std::string_view value);
   [[nodiscard]] bool write(std::int64_t token, std::string_view owner, std::string_view value,
                            std::error_code&);
@@ -67,16 +89,17 @@ class redis_guard {
   [[nodiscard]] bool write(const lease& by, std::string_view value, std::error_code& ec) {
     return write(by.token(), by.owner(), value, ec);
   }
-  // For exact: from here on this owner writes, and no other. Waits and fails as write().
+  // For fencing::exact: from now on this owner may write, and no other. Errors and blocking as for
+  // write().
   void set(std::string_view owner);
   void set(std::string_view owner, std::error_code&);
 
-  // The same check for scripts of your own: Lua text that defines
-  //   holdfast_admits(guard_key, token, owner)   ordered; true when the write may be done
-  //   holdfast_expects(guard_key, owner)         exact; likewise
-  // where token is text_of(lease.token()). Empty when this build has no redis backend.
+  // The same check for the program's own scripts: Lua text that defines
+  //   holdfast_admits(guard_key, token, owner)   ordered: true when the holder may write
+  //   holdfast_expects(guard_key, owner)         exact: likewise
+  // where token is text_of(lease.token()). "" when this build has no redis backend.
   static std::string_view lua() noexcept;
-  // A token as scripts compare it: 19 digits. Numbers of Lua cannot hold one.
+  // A token as scripts compare it: 19 digits, because the numbers of Lua cannot hold a token.
   static std::string text_of(std::int64_t token);
 
  private:

@@ -1,7 +1,7 @@
-// holdfast: the distributed lock for C++. Includes all of the library but asio.hpp.
+// holdfast: the distributed lock for C++. Includes the whole library except holdfast/asio.hpp.
 //
 //   namespace hf = holdfast;
-//   auto client = hf::client::open("redis://localhost");   // or "" for a directory, no server
+//   auto client = hf::client::open("redis://localhost");  // "": a local directory, no server
 //   auto nightly = client.mutex("nightly");
 //   std::lock_guard guard(nightly);
 #pragma once

@@ -1,6 +1,7 @@
 // A lease: the proof of holding a lock.
 #pragma once
 #include <holdfast/clock.hpp>
+#include <holdfast/detail/fwd.hpp>
 #include <holdfast/fwd.hpp>
 
 #include <chrono>
@@ -13,9 +14,9 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
+// The proof that this program holds a lock: with a fencing token, a deadline and a loss signal.
 // Move-only, one pointer wide. Ownership is in this object, not in a thread: a lease may be moved
-// to another thread and released there. One lease object is for one thread at a time, but for the
-// const members, which any number of threads may call.
+// to another thread and released there.
 //
 //   state    | held() | doubtful() | lost() | left by
 //   ---------+--------+------------+--------+-----------------------------------------------------
@@ -23,78 +24,114 @@ inline namespace HOLDFAST_API v0 {
 //   held     | true   | -          | -      | no renewal confirmed by deadline - notice -> doubtful
 //            |        |            |        | release, unlock, ~lease -> released
 //   doubtful | true   | requested  | -      | a renewal confirmed -> held (doubtful() stays)
-//            |        |            |        | the deadline, or the store says so -> lost
+//            |        |            |        | the deadline, or the store reports the loss -> lost
 //            |        |            |        | release, unlock, ~lease -> released
 //   lost     | false  | requested  | req.   | unlock, ~lease -> released; release reports the loss
 //   released | false  | -          | -      | the object is empty, as after default construction
 //
 // The deadline is counted from before the request was sent, with a margin for the drift of clocks,
-// so held() is false before the store lets somebody else in. Between a check and the use of the
-// resource only the fencing token helps: pass token() to the resource and let it refuse smaller
-// ones.
+// so held() is false before the store grants the lock to anybody else. The notice is a tenth of the
+// ttl plus ?grace= (default 0), at most half of the ttl.
+//
+// Between a check and the use of the resource only the fencing token helps: pass token() to the
+// resource and let it refuse smaller ones (Martin Kleppmann, "How to do distributed locking", 2016,
+// https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html).
+//
+// Thread safety: any number of threads may call const members at once; a call of any other member
+// must not overlap another call on the same object.
 class [[nodiscard]] lease {
  public:
   lease() noexcept = default;
   lease(lease&& other) noexcept : turn_(other.turn_) { other.turn_ = nullptr; }
-  lease& operator=(lease&& other) noexcept;  // unlock()s what it had
+  lease& operator=(lease&& other) noexcept;  // first unlock()s the lease it had
   ~lease() { unlock(); }
 
-  // Granted and not yet released. Says nothing about loss: that is held().
+  // True from the grant to the release, also after a loss: held() reports losses.
   explicit operator bool() const noexcept { return turn_ != nullptr; }
 
-  // Reads the clock: exact at each call, also right after a SIGSTOP or a suspend.
+  // Whether the lock is held now. Reads the clock, so the answer is exact at each call, also right
+  // after a SIGSTOP or a suspend.
   bool held() const noexcept;
-  // Throws lock_error with errc::lost (or not_held when empty, forked in a child) unless held().
-  // The text of lost says why: it ran out, max_hold has ended, somebody else has it, or the store
-  // has no holder any more; and tells of the last connection that failed.
+  // Does nothing while held(); else throws the reason. The text of errc::lost says why the lease
+  // was lost (it expired, max_hold ended, another owner has the lock, or the store has no owner)
+  // and names the last connection failure.
+  //
+  // errc::lost      the lease expired or was taken away
+  // errc::not_held  the lease is empty
+  // errc::forked    the lease was made before fork(), and this is the child
+  // errc::closed    the client was closed
   void check() const;
-  // {} while held, else why not: errc::lost, not_held, forked, closed.
+  // The same as a code; {} while held().
   std::error_code status() const noexcept;
 
-  // The lock that it holds, and as what: the mode turns from exclusive to shared with a downgrade;
-  // permits are those of a semaphore, 1 for every other lock. Empty, or made before a fork():
-  // exclusive and 0. The name is "" when empty, and valid until the lease is released.
+  // The name of the lock; "" when empty. Valid until the lease is released.
   std::string_view name() const noexcept;
+  // How the lock is held; a downgrade changes it from exclusive to shared. exclusive when empty or
+  // in the child of a fork().
   lock_mode mode() const noexcept;
+  // The number of a semaphore's permits; 1 for every other lock; 0 when empty or in the child of a
+  // fork().
   std::uint32_t permits() const noexcept;
 
-  // The fencing token, 1 .. 2^63-1: grows with each grant of this lock. 0 when empty.
+  // The fencing token, 1 to 2^63-1: it grows with each grant of this lock. 0 when empty.
   std::int64_t token() const noexcept;
-  // Who holds the lock at the store, as client::inspect() shows it: for a guard that compares
-  // owners, and for break_lock(). Empty where a store has no ids, and when the lease is.
+  // The id of this holder at the store, as client::inspect() shows it: for guards that compare
+  // owners, and for client::break_lock(). "" where a store has no ids, when empty, and in the child
+  // of a fork().
   std::string owner() const;
-  // When held() turns false unless a renewal comes first; time_point::max() when the lock is bound
-  // to the process and has no deadline.
+  // When held() becomes false unless a renewal is confirmed first. time_point::max() when the lock
+  // is bound to the process and does not expire; time_point::min() when empty.
   lease_clock::time_point expires() const noexcept;
 
-  // Requested when the lease may soon be lost: no renewal was confirmed in time. Callbacks run on
-  // a thread of the library that is made for them; a slow one delays later ones, never a renewal.
+  // A token that is requested when the lease may soon be lost, because no renewal was confirmed in
+  // time; it stays requested when a later renewal is confirmed. It is requested already when the
+  // lease is empty, and in the child of a fork(). Callbacks run on one thread of the library that
+  // does nothing else: a slow callback delays later ones, but never a renewal.
   std::stop_token doubtful() const;
-  // Requested when the lease is lost: at the latest one scheduling delay after expires() has passed
-  // with the process running. Same thread as above.
+  // A token that is requested when the lease is lost: at the latest one scheduling delay after
+  // expires() has passed with the process running. Otherwise as doubtful().
   std::stop_token lost() const;
 
-  // On the file backend the locked file descriptor: whoever inherits it keeps the lock until the
-  // last copy is closed. -1 on every other backend, and when empty.
+  // On the file backend the locked file descriptor: a process that inherits it keeps the lock until
+  // the last copy is closed. -1 on every other backend, when empty, and in the child of a fork().
   int native_handle() const noexcept;
 
-  // Makes the lease run for `ttl` from now; waits for the store's answer, at most the client's
-  // op-timeout. Where locks do not run out (features().ttl is false) a held lease needs nothing and
-  // this succeeds at once. Errors: lost, not_held, bad_option, outcome_unknown, unsupported (no ttl
-  // on this backend, and ?strict=1).
+  // Makes the lease run for `ttl` from now. Where locks do not expire (features().ttl is false)
+  // this succeeds at once.
+  //
+  // ttl  from 100 ms to 366 days; it replaces the ttl of the acquire for later renewals too
+  // errc::bad_option       ttl is out of range, or ?clock-skew= takes half of it
+  // errc::lost             the lease was lost before or during the call
+  // errc::not_held         the lease is empty
+  // errc::forked           the lease was made before fork(), and this is the child
+  // errc::closed           the client was closed
+  // errc::outcome_unknown  no reply within the op-timeout
+  // errc::unsupported      locks do not expire on this backend, and its URL has ?strict=1
+  // Blocks until the store replies, at most the client's op-timeout (default 5 s).
   void extend(std::chrono::milliseconds ttl);
   void extend(std::chrono::milliseconds ttl, std::error_code&);
 
-  // Gives the lock back, waits for the answer, at most the client's op-timeout, and reports it:
-  // lost (it was not ours any more), not_held (empty), outcome_unknown (the client goes on trying
-  // in the background). The lease is empty afterwards in every case.
+  // Releases the lock and reports whether it was held until now. The lease is empty afterwards in
+  // every case.
+  //
+  // errc::lost             the lease was lost before the release took effect
+  // errc::not_held         the lease was empty already
+  // errc::forked           the lease was made before fork(), and this is the child: the parent
+  //                        keeps the lock
+  // errc::closed           the client was closed, which has released the lock
+  // errc::outcome_unknown  no reply within the op-timeout; the client repeats the release in the
+  //                        background, and without success the lock expires with its ttl
+  // Blocks until the store replies, at most the client's op-timeout (default 5 s). Does not block
+  // when this client keeps the grant: for its other readers, for leases of reacquire(), or for its
+  // next waiter.
   void release();
   void release(std::error_code&) noexcept;
 
-  // Queues the release and waits for nothing; does nothing when empty.
+  // Releases the lock without waiting for the reply. Does nothing when empty, and in the child of a
+  // fork(). A failure is logged and counted by the client's metrics.
   void unlock() noexcept;
 
-  // The same without blocking, for Boost.Asio: see holdfast/asio.hpp, which these need.
+  // The same without blocking, for Boost.Asio; include holdfast/asio.hpp, which documents them.
   template <class... Token>
   auto async_extend(std::chrono::milliseconds ttl, Token&&... token);
   template <class... Token>

@@ -1,4 +1,4 @@
-// The names of several locks, as client::acquire_all takes them.
+// The names of several locks, as client::acquire_all() takes them.
 #pragma once
 #include <holdfast/fwd.hpp>
 
@@ -12,8 +12,10 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// Made implicitly of {"a", "b"} and of any range whose elements convert to std::string_view: a
-// vector of strings, a set, a view that makes them. The names are copied.
+// A list of names that converts implicitly from {"a", "b"} and from any range whose elements
+// convert to std::string_view: a vector of strings, a set, a view. The names are copied.
+//
+// The names are not checked here: the verb that takes the list reports errc::bad_name.
 class lock_names {
  public:
   lock_names() = default;

@@ -1,82 +1,61 @@
-// What the lockable types share. Not for users to name or to derive from.
+// What mutex, recursive_mutex, shared_mutex and semaphore have in common: the verbs of a lock.
 #pragma once
+#include <holdfast/detail/lockable_base.hpp>
+#include <holdfast/detail/verbs.hpp>
 #include <holdfast/lease.hpp>
-#include <holdfast/options.hpp>
-#include <holdfast/verbs.hpp>
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <stop_token>
-#include <string_view>
-#include <system_error>
+#include <utility>
 
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
-namespace detail {
 
-struct lock_kind {
-  bool recursive = false;
-  std::uint32_t permits = 0;  // of a semaphore: how many there are
-};
-
-class lockable_base {
- public:
-  lockable_base(const lockable_base&) = delete;
-  lockable_base& operator=(const lockable_base&) = delete;
-  std::string_view name() const noexcept;
-
- protected:
-  friend class async_operation;
-  friend class multi_access;
-  // `size` is sizeof(acquire_options) as the caller knows it, so that members can be added.
-  lockable_base(const client&, std::string_view name, lock_kind, const acquire_options& defaults,
-                std::size_t size);
-  lockable_base(lockable_base&&) noexcept;
-  lockable_base& operator=(lockable_base&&) noexcept;
-  ~lockable_base();  // terminates when locked: with std::mutex that is undefined
-
-  lease take(lock_mode, acquire_call) const;
-  lease take_again(const lease& mine, std::error_code*) const;
-  lease take_down(lease&& exclusive, std::error_code*) const;
-  bool lock_within(wait_bound);
-  void unlock_current() noexcept;
-  bool lock_shared_within(wait_bound);
-  void unlock_shared_of_this_thread() noexcept;
-  const lease& current_lease() const noexcept;
-  std::uint32_t permits_in_all() const noexcept;
-
- private:
-  turn* turn_of(const lease& mine, std::string_view operation, std::error_code*) const;
-  std::unique_ptr<lockable_state> state_;
-};
-
-}  // namespace detail
-
-// The verbs of a lock. Each takes, in this order and all optional, acquire_options, a
-// std::stop_token and a std::error_code:
+// The verbs of a lock: each acquires it in `mode` and returns a lease. Users call them on mutex,
+// recursive_mutex, shared_mutex or semaphore; this class is not for users to derive from.
+//
+//   verb              | waits
+//   ------------------+--------------------------------------------------------------------------
+//   acquire           | until the lock is granted
+//   try_acquire       | not: it makes one attempt
+//   try_acquire_for   | at most that duration; 0 or less: one attempt
+//   try_acquire_until | at most until that time of any clock
+//   async_...         | the same without blocking, for Boost.Asio: holdfast/asio.hpp
+//
+// Each verb takes, in this order and all optional, acquire_options, a std::stop_token and a
+// std::error_code&:
 //
 //   m.acquire()   m.acquire({.ttl = 10s})   m.acquire(stop)   m.try_acquire_for(1s, {}, stop, ec)
 //
-//   acquire               waits until it is granted
-//   try_acquire           makes one attempt
-//   try_acquire_for       waits at most that duration; 0 or less: one attempt
-//   try_acquire_until     waits at most until that time of any clock
-//   async_...             the same without blocking, for Boost.Asio: holdfast/asio.hpp
+// acquire_options  default: the lock's defaults. Of options that are given, what is unset (ttl,
+//                  renew, note, max_hold) comes from the lock's defaults; permits does not.
+// std::stop_token  ends the wait, never a held lease. If stop was requested before the call,
+//                  exactly one attempt is made, as with std::condition_variable_any, so a free lock
+//                  is granted.
+// std::error_code  set exactly when the form without it throws lock_error, else cleared.
 //
-//   throwing form    : acquire throws lock_error when not granted; try_ verbs return an empty lease
-//                      when busy, timed out or stopped, and throw when broken
-//   error_code& form : ec is set exactly when the throwing form throws, else cleared
+// Returns the lease. The try_ verbs return an empty lease when the lock is busy, the time has
+// passed, or stop was requested: that is not an error.
 //
-// Without options the lock's defaults hold. Of options that are given, what is left unset (ttl,
-// renew, note, max_hold) comes from the lock's defaults; permits does not.
-// A stop_token ends a wait, never a held lease. If stop was requested before the call, exactly one
-// attempt is made, as with std::condition_variable_any, and a free lock is granted.
-// Errors: bad_option, unsupported, mismatch, unavailable, refused, lost, closed, forked; of acquire
-// canceled besides. A bound shorter than ?op-timeout= may pass before a silent backend counts as
-// broken: then it is busy. A wait with a bound fails at once, unavailable, when no
-// thread can be started for the timer that would end it. Safe from any thread.
+// errc::bad_option   ttl, max_hold, note or permits is out of range
+// errc::unsupported  the backend has no such mode; manual renewal, or with ?strict=1 a ttl, where
+//                    locks do not expire; shares and permits in a directory on a network file
+//                    system
+// errc::mismatch     the name is in use for another kind of lock or another number of permits; its
+//                    key or file holds something else
+// errc::canceled     of acquire only: stop was requested, and the lock was not granted
+// errc::unavailable  try_acquire: no reply within the op-timeout (default 5 s) or the ttl, or
+//                    nothing listens. try_acquire_for, _until: the store is out of reach when the
+//                    time has passed, or no thread can be started for the timer. acquire: the store
+//                    was out of reach for longer than ?outage-timeout= (default: none, so acquire
+//                    waits through outages), or no thread can be started to wait for a file lock.
+// errc::refused      the server or the file system denied it: rights, authentication, disk full
+// errc::lost         of several locks only (multi_mutex, acquire_all): while the others were waited
+//                    for, one was lost three times; raise the ttl
+// errc::closed       the client was closed, before or during the call
+// errc::forked       the lock was made before fork(), and this is the child
+//
+// A bound shorter than ?op-timeout= may pass before a silent store counts as out of reach: then the
+// lock counts as busy. Blocks as the table says. Safe to call from any thread.
 template <lock_mode mode>
 class acquirable : public detail::lockable_base,
                    public detail::acquire_verbs<acquirable<mode>, lease> {
@@ -91,14 +70,22 @@ class acquirable : public detail::lockable_base,
   lease take(detail::acquire_call c) const { return lockable_base::take(mode, std::move(c)); }
 };
 
-// A lock that one may hold alone.
+// A lock that one holder can have alone: the Lockable side of mutex, recursive_mutex and
+// shared_mutex. Not for users to derive from; multi_mutex takes pointers to it.
 class exclusive_lockable : public acquirable<lock_mode::exclusive> {
  public:
   // Lockable and TimedLockable, for std::lock_guard, unique_lock, scoped_lock and
-  // condition_variable_any. The object stays occupied from lock() to its own unlock(), whether the
-  // lease is lost or not, so that a stale holder can never unlock its successor. lock() throws
-  // lock_error; try_lock and its timed forms are false when busy and throw when broken. The lease
-  // has the options that were given as the lock's defaults.
+  // condition_variable_any. The lease behind lock() has the lock's default options. The object
+  // stays occupied from lock() to its own unlock(), whether the lease is lost or not, so that a
+  // stale holder can never unlock its successor.
+  //
+  // The try_ forms return false when the lock is busy, and when the calling thread holds this
+  // object already; else they throw as lock() does.
+  // errc::would_self_deadlock  of lock() only: the calling thread holds this object already,
+  //                            exclusively or as a share; recursive_mutex allows the former
+  // The others are those of acquire() and the try_acquire verbs, except errc::canceled.
+  // Block as acquire(), try_acquire() and try_acquire_for(). Safe to call from any thread; unlock()
+  // is for the thread that locked, and does not block.
   void lock() { lock_within(detail::wait_bound::forever()); }
   [[nodiscard]] bool try_lock() { return lock_within(detail::wait_bound::one_attempt()); }
   void unlock() noexcept { unlock_current(); }
@@ -111,8 +98,8 @@ class exclusive_lockable : public acquirable<lock_mode::exclusive> {
     return try_lock_for(detail::left_until(t));
   }
 
-  // The lease behind lock(), for whoever holds the lock: its token, its loss signal. Empty when
-  // the lock is not held through lock().
+  // The lease behind lock(): its token, its loss signal. Empty when the lock is not held through
+  // lock(). Only for the holder: other threads may change it at any time.
   const lease& current() const noexcept { return current_lease(); }
 
  protected:

@@ -1,6 +1,6 @@
 // Where the library's warnings go.
 #pragma once
-#include <holdfast/export.hpp>
+#include <holdfast/detail/export.hpp>
 
 #include <string_view>
 
@@ -9,17 +9,23 @@ inline namespace HOLDFAST_API v0 {
 
 enum class log_level : unsigned char { debug, info, warning, error };
 
-// Called with one line of text without a newline and never with a secret in it. May be called from
-// any thread, also from several at once, with no lock of the library held; must neither throw nor
-// use the library.
+// A function of the program that receives the library's log lines.
+//
+// line     one line of text without a newline; it never contains a secret
+// context  the pointer that was given to set_log_hook()
+// The library calls it from any thread, also from several at once, and holds none of its locks
+// meanwhile. The hook must neither throw nor use the library.
 using log_hook = void (*)(log_level, std::string_view line, void* context);
 
-// Warnings are, among others: a connection that is lost, each minute of an outage, the end of one,
-// and for each lease that comes into doubt or is lost one line, `lease "NAME" at URL: ...`.
-
-// Sets the hook of the process. Default: warnings and errors go to standard error, each prefixed
-// with "holdfast: "; nullptr silences everything. Safe from any thread; a call that is under way
-// with the old hook may still finish after this returns. Each call keeps a few bytes for good.
+// Sets the log hook of the process. Warnings include: a lost connection, each minute of an outage
+// and its end, and one line `lease "NAME" at URL: ...` for each lease that becomes doubtful or is
+// lost.
+//
+// hook     default: warnings and errors go to standard error, each with the prefix "holdfast: ";
+//          nullptr silences everything
+// context  passed to each call of the hook; default: nullptr
+// Safe to call from any thread. A call of the old hook that is in progress may still finish after
+// this returns. Each call of set_log_hook() uses a few bytes for the rest of the process.
 HOLDFAST_API void set_log_hook(log_hook hook, void* context = nullptr) noexcept;
 
 }  // namespace v0

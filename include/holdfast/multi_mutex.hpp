@@ -1,47 +1,61 @@
 // Several locks as one.
 #pragma once
+#include <holdfast/detail/fwd.hpp>
 #include <holdfast/lockable.hpp>
 
 #include <chrono>
-#include <initializer_list>
+#include <memory>
 #include <span>
+#include <stop_token>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// The leases of several locks, held and given back together. There is no token of all: pass each
-// resource that of its own member. As lease, one object is for one thread at a time but for the
-// const members.
+// The leases of several locks, held and released together. The set has no token of its own: pass
+// each resource the token of its own member. Thread safety as for lease.
 class [[nodiscard]] lease_set {
  public:
   lease_set() noexcept;
   lease_set(lease_set&&) noexcept;
-  lease_set& operator=(lease_set&&) noexcept;  // unlock()s what it had
+  lease_set& operator=(lease_set&&) noexcept;  // first unlock()s the leases it had
   ~lease_set();
 
+  // True from the grant to the release, also after a loss.
   explicit operator bool() const noexcept { return !members_.empty(); }
-  bool held() const noexcept;  // all are
-  void check() const;          // throws for the first that is not held, as lease::check()
+  bool held() const noexcept;  // whether all members are
+  // As lease::check() and lease::status(), for the first member that is not held.
+  void check() const;
   std::error_code status() const noexcept;
-  // Requested when the first of them is.
+  // Requested as soon as the token of one member is; of an empty set, requested already.
   std::stop_token doubtful() const;
   std::stop_token lost() const;
-  lease_clock::time_point expires() const noexcept;                     // the earliest
-  std::span<const lease> members() const noexcept { return members_; }  // in the caller's order
+  // The earliest deadline of all members; time_point::min() when empty.
+  lease_clock::time_point expires() const noexcept;
+  // The leases, in the order of the locks as the caller gave them.
+  std::span<const lease> members() const noexcept { return members_; }
 
-  // Extends all of them, as lease::extend(), whatever becomes of the others, and reports the first
-  // fault. All are requested before the first answer is awaited, in one write where the store is
-  // one: a store that does not answer takes one op-timeout in all.
+  // Extends every member, whatever the outcome of the others, and reports the first failure. All
+  // are requested before the first reply is awaited.
+  //
+  // ttl     as for lease::extend()
+  // Errors  those of lease::extend()
+  // Blocks until every store has replied. All requests are sent first, so a store that does not
+  // reply costs one op-timeout (default 5 s) in all.
   void extend(std::chrono::milliseconds ttl);
   void extend(std::chrono::milliseconds ttl, std::error_code&);
-  // Gives all back and reports the first fault, as lease::release().
+  // Releases every member and reports the first failure. The set is empty afterwards in every case.
+  //
+  // Errors  those of lease::release()
+  // Blocks as extend().
   void release();
   void release(std::error_code&) noexcept;
+  // Releases every member without waiting for the replies. Does nothing when empty.
   void unlock() noexcept;
 
-  // The same without blocking, for Boost.Asio: see holdfast/asio.hpp, which these need.
+  // The same without blocking, for Boost.Asio; include holdfast/asio.hpp, which documents them.
   template <class... Token>
   auto async_extend(std::chrono::milliseconds ttl, Token&&... token);
   template <class... Token>
@@ -53,38 +67,25 @@ class [[nodiscard]] lease_set {
   struct watch;
   std::stop_token first_of(signal) const;
   std::vector<lease> members_;
-  std::unique_ptr<watch> watch_;  // before the members are given back it is gone
+  std::unique_ptr<watch> watch_;  // destroyed before the members are released
 };
 
-namespace detail {
-
-// The library's side of multi_mutex. Not for users to name.
-class multi_access {
- public:
-  static lease_set take(std::span<exclusive_lockable* const>, acquire_call);
-  static std::error_code release(std::vector<lease>&) noexcept;
-  static void extend(std::span<const lease>, std::chrono::milliseconds ttl, std::error_code*);
-  static void refuse_none_or_twins(std::span<exclusive_lockable* const>);
-  static std::vector<std::pair<local_lock*, acquire_options>> asked_of(
-      std::span<exclusive_lockable* const>, const acquire_call&);
-  static lease_set set_of(multi_acquire&);
-  static std::vector<lease> members_of(lease_set&&) noexcept;
-  static const std::vector<exclusive_lockable*>& locks_of(const multi_mutex&) noexcept;
-};
-
-}  // namespace detail
-
-// Refers to its locks, which must outlive it: mutexes, shared and recursive ones, of any clients.
-// All or nothing. They are taken in one step where they are in one place that can do it and are
-// free; else one after the other in the order of (name, backend), whatever the order given, so that
-// two of them never wait for each other; all programs must spell a backend's URL alike, but for its
-// options. Throws errc::bad_option when there is none or the same one twice.
+// Acquires several locks, all or none of them: mutexes, shared and recursive ones, of any clients.
+// Refers to its locks, which must outlive it.
 //
-// The verbs of every lock (lockable.hpp), for all at once: acquire, try_acquire, their timed and
-// async forms; each gives a lease_set. The options hold for each of the locks; what they leave
-// unset comes from each lock's own defaults.
+// Where all locks are of one client whose store can grant them in one step, they are taken in one
+// step if they are free. Else they are taken one by one in the order of (name, backend), whatever
+// the order given, so that two multi_mutexes never deadlock. (This is Dijkstra's resource
+// hierarchy: EWD 310, https://www.cs.utexas.edu/~EWD/transcriptions/EWD03xx/EWD310.html.) For that
+// all programs must spell the URL of a backend alike, except for its options.
+//
+// The verbs are those of every lock (lockable.hpp): acquire, try_acquire, their timed and async
+// forms. Each returns a lease_set. The options apply to each of the locks; what they leave unset
+// comes from that lock's own defaults. Errors: those of the verbs; also errc::bad_option for a
+// multi_mutex that was moved from. The verbs are safe to call from any thread.
 class multi_mutex final : public detail::acquire_verbs<multi_mutex, lease_set> {
  public:
+  // errc::bad_option  no lock is given, or one is given twice (the same name at the same backend)
   template <class... Locks>
   explicit multi_mutex(Locks&... locks) : members_{&locks...} {
     check();
@@ -93,8 +94,12 @@ class multi_mutex final : public detail::acquire_verbs<multi_mutex, lease_set> {
     check();
   }
 
-  // Lockable and TimedLockable. For one thread at a time: what is locked is in this object.
-  // lock() of one that is locked throws errc::would_self_deadlock, the try_ forms are false.
+  // Lockable and TimedLockable, for one thread at a time, because this object holds the leases. The
+  // try_ forms return false when a lock is busy or this object is locked already.
+  //
+  // errc::would_self_deadlock  of lock() only: this object is locked already
+  // The others are those of the verbs, except errc::canceled.
+  // Block as acquire(), try_acquire() and try_acquire_for(); unlock() does not block.
   void lock() { (void)lock_within(detail::wait_bound::forever()); }
   [[nodiscard]] bool try_lock() { return lock_within(detail::wait_bound::one_attempt()); }
   template <class R, class P>
@@ -106,6 +111,7 @@ class multi_mutex final : public detail::acquire_verbs<multi_mutex, lease_set> {
     return try_lock_for(detail::left_until(t));
   }
   void unlock() noexcept { current_.unlock(); }
+  // The leases behind lock(); empty when the locks are not held through lock().
   const lease_set& current() const noexcept { return current_; }
 
  private:

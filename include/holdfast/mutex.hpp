@@ -5,12 +5,26 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// One lock by name. Share ONE object between threads, as with std::mutex: all members may be called
-// from any thread. lock() by the thread that holds this object already throws
+// One lock, identified by its name at the client's store. Its verbs are in lockable.hpp.
+//
+// Share one object between threads, as with std::mutex: all members are safe to call from any
+// thread, and lock() by the thread that holds this object already throws
 // errc::would_self_deadlock. Move it only while it is unlocked and nobody waits.
+//
+//   auto nightly = client.mutex("nightly");
+//   std::lock_guard guard(nightly);               // as std::mutex, or:
+//   holdfast::lease lease = nightly.acquire();    // to see the token and a loss
 class mutex final : public exclusive_lockable {
  public:
-  // Throws bad_name and, for defaults that no acquire of it can have, bad_option or unsupported.
+  // name      1 to 512 bytes of UTF-8 without control characters; some backends reserve a prefix
+  // defaults  the options of lock(), and of the verbs as far as a call leaves them unset; the note
+  //           is copied
+  // errc::bad_name     the name is not such a name
+  // errc::bad_option   a default is out of range
+  // errc::unsupported  the backend cannot serve the default ttl or renewal (acquire_options)
+  // errc::closed       the client is empty
+  // errc::forked       the client was opened before fork(), and this is the child
+  // Does not block and asks no server.
   mutex(const client& c, std::string_view name, const acquire_options& defaults = {})
       : exclusive_lockable(c, name, {}, defaults, sizeof defaults) {}
   mutex(mutex&&) noexcept = default;

@@ -5,24 +5,30 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// Held by one writer, as mutex (a mutex is a shared_mutex that nobody shares: on one name they
-// exclude each other), or by any number of readers. Who waits is served in the order of arrival as
-// far as the backend keeps one, and a writer that waits lets no later reader in. There is no way
-// from a share to the exclusive lock but to give it back and to wait like all others.
+// A lock that one writer or any number of readers can hold. The verbs of lockable.hpp acquire it
+// for a writer, the verbs named _shared for a reader, which is also called a share.
 //
-// All readers that hold it together have the same fencing token and, at a guard, the same owner.
-// Those of one process share what it holds at the backend: the first asks for it, the others are
-// let in without it. Share ONE object between threads, as with std::shared_mutex. Where a backend
-// has no shares (features().shared), the shared verbs fail with errc::unsupported.
+// A mutex is a shared_mutex without readers: on one name they exclude each other. Waiters are
+// served in the order of their arrival where the backend keeps one (features().fifo), and while a
+// writer waits no later reader is admitted. A share cannot be upgraded: release it and wait for the
+// exclusive lock.
+//
+// Readers that hold the lock together have the same fencing token and, at a guard, the same owner.
+// The readers of one process share one grant: the first asks the store for it, the others are
+// admitted without a request. Share one object between threads, as with std::shared_mutex; all
+// members are safe to call from any thread.
 class shared_mutex final : public exclusive_lockable {
  public:
-  // Throws bad_name and, for defaults that no acquire of it can have, bad_option or unsupported.
+  // Arguments and errors as for mutex.
   shared_mutex(const client& c, std::string_view name, const acquire_options& defaults = {})
       : exclusive_lockable(c, name, {}, defaults, sizeof defaults) {}
   shared_mutex(shared_mutex&&) noexcept = default;
   shared_mutex& operator=(shared_mutex&&) noexcept = default;
 
-  // As the verbs without _shared (lockable.hpp), for a share.
+  // As the verbs without _shared (lockable.hpp), for a reader.
+  //
+  // errc::unsupported  also where the backend has no shares (features().shared is false), and on a
+  //                    network file system
   template <class... E>
   requires detail::call_ending<E...> lease acquire_shared(E&&... ending)
   const { return take_share(detail::wait_bound::forever(), nullptr, ending...); }
@@ -74,7 +80,7 @@ class shared_mutex final : public exclusive_lockable {
     return take_share(detail::within(detail::left_until(t)), &o, std::move(s), ec);
   }
 
-  // The same without blocking, for Boost.Asio: see holdfast/asio.hpp, which these need.
+  // The same without blocking, for Boost.Asio; include holdfast/asio.hpp, which documents them.
   template <class... Token>
   requires detail::perhaps_a_token<Token...>
   auto async_acquire_shared(Token&&... token) const {
@@ -119,18 +125,31 @@ class shared_mutex final : public exclusive_lockable {
     return start_share(detail::within(detail::left_until(t)), &o, std::forward<Token>(token)...);
   }
 
-  // Makes a share of a writer's lease, at once and under the same token: readers are let in, no
-  // other writer was in between. Readers of other processes follow where the backend can do it,
-  // else once this process has given the lock back. Throws unless mine.held(): errc::lost,
-  // not_held; mismatch when it is a lease of another lock or a share: then it stays as it was.
+  // Turns a writer's lease into a share with the same token: readers are admitted, and no other
+  // writer can have held the lock in between. Readers of other processes are admitted where the
+  // backend supports it, else when this process has released the lock.
+  //
+  // Returns the lease; with an error an empty one, and `mine` stays as it was.
+  // errc::lost         `mine` was lost
+  // errc::not_held     `mine` is empty
+  // errc::mismatch     `mine` is a lease of another lock, or a share already
+  // errc::unsupported  the backend has no shares
+  // errc::forked       `mine` was made before fork(), and this is the child
+  // errc::closed       the client was closed
+  // Does not block.
   lease downgrade(lease&& mine) const { return take_down(std::move(mine), nullptr); }
   lease downgrade(lease&& mine, std::error_code& ec) const {
     return take_down(std::move(mine), &ec);
   }
 
-  // SharedLockable and SharedTimedLockable, for std::shared_lock. As in std, a thread that holds
-  // a share gives it back itself. lock_shared() throws lock_error; the try_ forms are false when
-  // busy and throw when broken.
+  // SharedLockable and SharedTimedLockable, for std::shared_lock. As in std, the thread that locked
+  // a share unlocks it; a thread that ends releases its shares. The try_ forms return false when
+  // the lock is busy, and when the calling thread holds this object exclusively.
+  //
+  // errc::would_self_deadlock  of lock_shared() only: the calling thread holds this object
+  //                            exclusively
+  // The others are those of acquire_shared() and the try_ verbs, except errc::canceled.
+  // Block as those; unlock_shared() does not block.
   void lock_shared() { lock_shared_within(detail::wait_bound::forever()); }
   [[nodiscard]] bool try_lock_shared() {
     return lock_shared_within(detail::wait_bound::one_attempt());

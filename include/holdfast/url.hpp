@@ -1,4 +1,4 @@
-// Where the locks are: scheme://user:password@host:port,host2:port2/path?option=value
+// The address of a lock store: scheme://user:password@host:port,host2:port2/path?option=value
 #pragma once
 #include <holdfast/fwd.hpp>
 
@@ -12,9 +12,9 @@
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
-// A parsed URL. It is the only type of the library that ever sees a password, and it has no
-// printer that shows one: text() has every password blanked. Immutable; copies share; safe from
-// any thread. All parts are percent-decoded.
+// A parsed URL. No member shows a password: text() blanks every password, and options() leaves
+// passwords out. All parts are percent-decoded. Immutable; copies share their data; safe to use
+// from any thread.
 class url {
  public:
   struct endpoint {
@@ -25,29 +25,32 @@ class url {
 
   // Reads a URL.
   //
-  // text  the URL, at most 8,192 bytes; "" is "file:", the directory of this machine and user
-  // Returns the URL in its parts; the second form, with an error, one whose parts are all empty.
-  // Errors: errc::bad_url, when a part is malformed or a password cannot be read; the text of the
-  // lock_error names the part, without its secrets.
-  // Blocks while it reads the file of ?password-file=, for nothing else. Safe from any thread.
+  // text  the URL, at most 8,192 bytes; "" means "file:", the default directory of this user
+  // Returns the parts of the URL; with an error, a url whose parts are all empty.
+  // errc::bad_url  a part is malformed, or a password cannot be read; the text of the lock_error
+  //                names the part, without its secrets
+  // Blocks only to read the file of ?password-file=. Safe to call from any thread.
   static url parse(std::string_view text);
   static url parse(std::string_view text, std::error_code&);
 
   const std::string& scheme() const noexcept;
   const std::string& user() const noexcept;
   const std::vector<endpoint>& endpoints() const noexcept;
-  const std::string& path() const noexcept;  // with its leading slash, or what stands after the ':'
-  const std::vector<option>& options() const noexcept;  // the query in its order, secrets left out
+  // With its leading slash; without an authority (`memory:NAME`) the text after the ':'.
+  const std::string& path() const noexcept;
+  // The query in its order, without ?password=.
+  const std::vector<option>& options() const noexcept;
 
-  std::string text() const;  // to show: every password is "***"
+  std::string text() const;  // the URL for display: every password is "***"
 
-  // The names of the environment variables that the password was read from (?password-env=).
+  // The name of the environment variable that the password was read from (?password-env=); empty
+  // when there is none.
   const std::vector<std::string>& secret_variables() const noexcept;
 
   struct parts;  // opaque
 
  private:
-  friend struct secret_access;  // src/base/secret.hpp: for the transport that authenticates
+  friend struct secret_access;  // for the transport, which authenticates with the password
   explicit url(std::shared_ptr<const parts> p) noexcept : parts_(std::move(p)) {}
   std::shared_ptr<const parts> parts_;
 };

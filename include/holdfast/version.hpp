@@ -1,3 +1,4 @@
+// The version of these headers; CMakeLists.txt reads it from here.
 #pragma once
 
 #define HOLDFAST_VERSION_MAJOR 0

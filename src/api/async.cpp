@@ -1,5 +1,5 @@
 // The library's side of holdfast/asio.hpp; needs no Boost.
-#include <holdfast/async.hpp>
+#include <holdfast/detail/async.hpp>
 
 #include <string>
 #include <utility>

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include <holdfast/async.hpp>
+#include <holdfast/detail/async.hpp>
 
 #include "api/async_operation.hpp"
 #include "api/client_access.hpp"

@@ -1,6 +1,6 @@
 // Operations begun through holdfast/asio.hpp, and how their answers are delivered.
 #pragma once
-#include <holdfast/async.hpp>
+#include <holdfast/detail/async.hpp>
 
 #include <memory>
 

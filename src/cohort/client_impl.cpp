@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
@@ -36,7 +37,15 @@ std::unique_ptr<core::backend> open_store(const url& where, const open_options& 
                {}, where.text());
   std::vector<url::option> own;
   shared = core::read_client_options(where, own, how);
-  return found->open({where, shared, own, how.password, env, std::move(stop)});
+  try {
+    return found->open({where, shared, own, how.password, env, std::move(stop)});
+  } catch (const lock_error&) {
+    throw;
+  } catch (const std::system_error& e) {  // of a thread that cannot be started
+    core::fail(errc::unavailable, "open",
+               std::string(e.what()) + "; raise the limit of processes (ulimit -u)", {},
+               where.text());
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The acquire_options given when a lockable was made.
 #pragma once
-#include <holdfast/verbs.hpp>
+#include <holdfast/detail/verbs.hpp>
 
 #include <memory>
 #include <string>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <holdfast/detail/multi_access.hpp>
 #include <holdfast/multi_mutex.hpp>
 
 #include "api/async_operation.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/multi_access.hpp>
 #include <holdfast/multi_mutex.hpp>
 
 #include "api/lockable_state.hpp"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/multi_access.hpp>
 #include <holdfast/multi_mutex.hpp>
 
 #include "base/fail.hpp"
@@ -126,7 +127,9 @@ bool multi_mutex::lock_within(detail::wait_bound bound) {
 }
 
 lease_set multi_mutex::take(detail::acquire_call c) const {
-  return detail::multi_access::take(members_, std::move(c));
+  std::error_code* const ec = c.ec;
+  return core::in_either_form(ec,
+                              [&] { return detail::multi_access::take(members_, std::move(c)); });
 }
 
 lease_set client::take_all(const lock_names& names, detail::acquire_call c) const {

@@ -79,6 +79,10 @@ bare() {
   find_it="-Dholdfast_DIR=$scratch/bare"
   must_say "lacks the component \"redis\", it has: file, memory. Remedy: configure holdfast with \
 -DHOLDFAST_WITH_REDIS=ON" configure_consumer "$find_it" -DCOMPONENTS=redis && die "redis was found"
+  cmake --install "$scratch/bare" --component headers --prefix "$scratch/headers" >/dev/null
+  headers=$scratch/headers/include/holdfast
+  [ -e "$headers/detail/verbs.hpp" ] || die "headers are not installed"
+  [ -z "$(find "$headers" -name 'asio*')" ] || die "headers of Boost.Asio are installed without it"
   must_say "lacks the component \"postbox\"" configure_consumer "$find_it" -DCOMPONENTS=postbox &&
     die "a component that does not exist was found"
   return 0
@@ -105,7 +109,7 @@ case $way in
     ;;
   headers)  # each can be the first that is included
     cd "$source/include"
-    all=$(ls holdfast/*.hpp)
+    all=$(ls holdfast/*.hpp holdfast/detail/*.hpp)
     grep -q 'HOLDFAST_WITH_ASIO:BOOL=ON' "$build/CMakeCache.txt" ||
       all=$(echo "$all" | grep -v '/asio')
     # shellcheck disable=SC2016

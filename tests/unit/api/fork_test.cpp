@@ -74,6 +74,18 @@ TEST(a_fork, is_told_to_a_child_that_locks_a_mutex_of_its_parent) {
   EXPECT_TRUE(is_true_in_a_child([&] { return thrown_by_lock(m) == errc::forked; }));
 }
 
+TEST(a_fork, is_told_to_a_child_that_uses_a_guard_of_its_parent) {
+  if (holdfast::redis_guard::lua().empty()) GTEST_SKIP() << "this build has no redis backend";
+  const auto c = client::open("memory:");
+  holdfast::redis_guard guard(c, "value");
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    std::error_code written, set;
+    (void)guard.write(1, "owner", "value", written);
+    guard.set("owner", set);
+    return written == errc::forked && set == errc::forked;
+  }));
+}
+
 TEST(a_fork, may_come_while_a_client_is_being_opened) {
   forking_environment env;
   const auto where = holdfast::url::parse("memory:?stop-after=1h");

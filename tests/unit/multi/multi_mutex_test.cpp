@@ -85,6 +85,9 @@ TEST_F(several_locks, that_were_moved_elsewhere_are_none_to_lock) {
   const holdfast::multi_mutex there(std::move(here));
   EXPECT_EQ(thrown_by([&] { here.lock(); }), errc::bad_option);
   EXPECT_EQ(thrown_by([&] { (void)here.try_acquire_for(1s); }), errc::bad_option);
+  std::error_code ec;
+  EXPECT_FALSE(here.try_acquire(ec));
+  EXPECT_EQ(ec, errc::bad_option);
   EXPECT_TRUE(there.try_acquire());
 }
 

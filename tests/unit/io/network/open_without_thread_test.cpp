@@ -9,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <system_error>
 
 #include "api/client_access.hpp"
 #include "base/network.hpp"
@@ -21,7 +22,7 @@ using holdfast::detail::client_access;
 constexpr auto generous = std::chrono::seconds(30);
 
 // The real one, but no alarm ever gets its thread.
-struct environment_without_timers final : core::environment {
+struct environment_without_timers : core::environment {
   struct mute_alarm final : core::alarm {
     bool set(core::time_point t) noexcept override { return t == core::never; }
   };
@@ -54,6 +55,21 @@ TEST(an_open_without_timers, is_refused_while_the_server_is_silent) {
   EXPECT_EQ(code.wait_for(generous), std::future_status::ready) << "it has no end";
   stop.request_stop();
   EXPECT_EQ(code.get(), holdfast::errc::unavailable);
+}
+
+// Nor is there a thread for the loop.
+struct environment_without_loop_threads final : environment_without_timers {
+  std::unique_ptr<core::event_loop> make_loop(core::loop_user&, core::driven_by,
+                                              const char*) override {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+  }
+};
+
+TEST(an_open_without_a_loop, is_refused_in_the_library_s_own_words) {
+  environment_without_loop_threads env;
+  const auto where = holdfast::url::parse("redis://127.0.0.1");
+  EXPECT_EQ(holdfast::testkit::thrown_by([&] { client_access::open(where, {}, env); }),
+            holdfast::errc::unavailable);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// The part of holdfast/asio.hpp for several locks. Include that one.
+// The operations of holdfast/asio.hpp on several locks. Not for users to include.
 #pragma once
-#include <holdfast/asio_entry.hpp>
+#include <holdfast/detail/asio_entry.hpp>
+#include <holdfast/detail/multi_access.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/multi_mutex.hpp>
 
@@ -18,7 +19,7 @@ namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
 
-// `Make` gives what takes the locks, or throws lock_error.
+// Acquires several locks, in steps. `Make` returns the async_multi_acquire, or throws lock_error.
 template <class Make>
 class async_taking_all {
  public:
@@ -58,7 +59,7 @@ class async_taking_all {
   Make make_;
   wait_bound bound_;
   kept_options options_;
-  std::shared_ptr<async_multi_acquire> all_;  // once it has begun
+  std::shared_ptr<async_multi_acquire> all_;  // null until it has begun
 };
 
 template <class Make, class... Token>
@@ -75,7 +76,7 @@ auto start_acquire(const multi_mutex& all, wait_bound b, const acquire_options* 
                       std::forward<Token>(token)...);
 }
 
-// One operation on each of several leases; the first fault of all is the fault.
+// One operation on each of several leases. Completes when all have, with the first failure.
 template <class Leases, class Begin>
 class async_for_each {
  public:

@@ -1,8 +1,13 @@
-// What holdfast/asio.hpp has below Boost. Not for users to name.
+// The part of holdfast/asio.hpp that needs no Boost. Not for users to name.
 #pragma once
 #include <holdfast/client.hpp>
+#include <holdfast/detail/fwd.hpp>
+#include <holdfast/holder.hpp>
+#include <holdfast/lock_names.hpp>
 #include <holdfast/lockable.hpp>
+#include <holdfast/multi_mutex.hpp>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -15,16 +20,19 @@ namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
 
+// Receives the answer of one operation.
 class async_answer {
  public:
-  // Once, on any thread, perhaps from inside the call that began it. Takes the lease, and with it
-  // what must end on a thread of the user's; false when nobody wants it any more.
+  // Called once, on any thread, perhaps within the call that began the operation. Takes the lease,
+  // and `to_end`, which must be destroyed on a thread of the user. Returns false when the context
+  // has ended: then nothing was taken.
   virtual bool answered(std::error_code, lease&, std::shared_ptr<void>& to_end) noexcept = 0;
 
  protected:
   ~async_answer() = default;
 };
 
+// Is notified when a thread of the library has dispatched all events it has.
 class async_answers {
  public:
   virtual void turn_ended() noexcept = 0;
@@ -39,8 +47,8 @@ inline void answer_at_once(async_answer& to, std::error_code code) noexcept {
   (void)to.answered(code, nothing, no_end);
 }
 
-// What is begun and can be withdrawn. Null: it was answered at once, with what is wrong; else
-// begin() follows.
+// An operation that can be withdrawn. The functions that return it return null when they have
+// answered at once with an error; else the caller calls begin().
 using async_op = std::shared_ptr<async_operation>;
 using answer_to = std::shared_ptr<async_answer>;
 HOLDFAST_API async_op acquire_of(const lockable_base&, lock_mode, const acquire_call&,
@@ -51,9 +59,9 @@ HOLDFAST_API async_op opening_of(std::string_view url, const open_options&,
 HOLDFAST_API void begin(const async_op&);
 HOLDFAST_API void withdraw(async_operation&) noexcept;
 
-// Several locks, taken in steps. A step goes from step_of() and begin() to its answer. Once
-// is_over(), result_of() gives the leases. The locks must live until the first step has begun.
-// Throw lock_error.
+// Acquires several locks in steps. A step lasts from step_of() and begin() to its answer. When
+// is_over(), result_of() returns the leases. The locks must live until the first step has begun.
+// taking_of() throws lock_error.
 HOLDFAST_API std::shared_ptr<async_multi_acquire> taking_of(const multi_mutex&,
                                                             const acquire_call&);
 HOLDFAST_API std::shared_ptr<async_multi_acquire> taking_of(const client&, const lock_names&,
@@ -64,7 +72,7 @@ HOLDFAST_API bool is_over(const async_multi_acquire&) noexcept;
 HOLDFAST_API lease_set result_of(async_multi_acquire&, std::error_code&);
 HOLDFAST_API std::vector<std::shared_ptr<client_impl>> clients_of(const async_multi_acquire&);
 
-// What is begun and goes its way.
+// Operations that cannot be withdrawn.
 HOLDFAST_API void begin_extension(const lease&, std::chrono::milliseconds ttl, answer_to);
 HOLDFAST_API void begin_release(lease&, answer_to);
 HOLDFAST_API void begin_closing(const client&, std::shared_ptr<bool> into, answer_to);
@@ -78,20 +86,20 @@ HOLDFAST_API void begin_breaking(const client&, std::string_view name, std::stri
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const client&);  // null when it is empty
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const lockable_base&);
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const lease&);  // null when it is empty
-// What was begun is sent, and its answer awaited by a thread of the library when nobody blocks.
+// Sends what was begun; a thread of the library awaits the replies when no caller blocks.
 HOLDFAST_API void see_to(client_impl&) noexcept;
-// turn_ended() follows when the thread, if it tells events, has told all that it has.
+// Calls turn_ended() when this thread has dispatched all events it has; at once if it has none.
 HOLDFAST_API void after_turn(std::shared_ptr<async_answers>);
 
 class async_box;
 
-// One operation, from its beginning until its handler runs. In its box's list of those that wait,
-// then in that of those that are answered.
+// One operation, from its beginning until its handler runs. It is in its box's list of waiting
+// entries, then in the list of answered ones.
 class async_entry : public async_answer, public std::enable_shared_from_this<async_entry> {
  public:
   bool answered(std::error_code, lease&, std::shared_ptr<void>& to_end) noexcept override;
   virtual void post_delivery(std::shared_ptr<async_box>) = 0;
-  virtual void deliver() = 0;  // on a thread of the context: runs the handler
+  virtual void deliver() = 0;  // runs the handler; on a thread of the context
   virtual void abandon() noexcept = 0;
 
  protected:
@@ -105,13 +113,14 @@ class async_entry : public async_answer, public std::enable_shared_from_this<asy
 
  private:
   friend class async_box;
-  std::shared_ptr<async_entry> listed_;  // itself, while in a list
-  async_entry* before_ = nullptr;        // among those that wait
+  std::shared_ptr<async_entry> listed_;  // this entry, while it is in a list
+  async_entry* before_ = nullptr;        // in the list of waiting entries
   async_entry* after_ = nullptr;
 };
 
-// The operations of one execution context. Those that are answered in one turn of the library's
-// loop go to the context together, in one post; what their handlers begin is sent together.
+// The operations of one execution context. Operations that are answered in one turn of the
+// library's loop are posted to the context together, and the requests that their handlers begin are
+// sent together.
 class async_box final : public async_answers, public std::enable_shared_from_this<async_box> {
  public:
   void add(async_entry& e) {
@@ -121,7 +130,8 @@ class async_box final : public async_answers, public std::enable_shared_from_thi
     if (e.after_) e.after_->before_ = &e;
   }
 
-  bool take(async_entry& e) noexcept {  // e has its answer
+  // Moves e, which has its answer, to the ready entries. False: the context has ended.
+  bool take(async_entry& e) noexcept {
     const std::lock_guard l(mutex_);
     if (dead_) return false;
     unlink(e);
@@ -160,7 +170,7 @@ class async_box final : public async_answers, public std::enable_shared_from_thi
     see_to_all();
   }
 
-  // An operation of that client has begun; `post` posts a call of see_to_all().
+  // Notes that an operation of that client has begun; `post` posts a call of see_to_all().
   template <class Post>
   void begun(std::shared_ptr<client_impl> c, Post post) {
     bool posts;
@@ -214,7 +224,7 @@ class async_box final : public async_answers, public std::enable_shared_from_thi
     if (!dead_ && ready_)
       ready_->post_delivery(shared_from_this());
     else
-      delivery_is_due_ = false;  // an earlier delivery has taken them along
+      delivery_is_due_ = false;  // an earlier delivery has delivered these entries too
   }
 
   std::mutex mutex_;
@@ -228,7 +238,7 @@ class async_box final : public async_answers, public std::enable_shared_from_thi
 
 inline bool async_entry::answered(std::error_code code, lease& l,
                                   std::shared_ptr<void>& to_end) noexcept {
-  const std::shared_ptr<async_box> box = box_;  // this may be gone once it is taken
+  const std::shared_ptr<async_box> box = box_;  // after take() this entry may be destroyed
   std::swap(lease_, l);
   std::swap(to_end_, to_end);
   code_ = code;

@@ -1,8 +1,8 @@
-// The part of holdfast/asio.hpp for what a client is asked itself. Include that one.
+// The operations of holdfast/asio.hpp on a client. Not for users to include.
 #pragma once
-#include <holdfast/asio_entry.hpp>
-#include <holdfast/asio_several.hpp>
 #include <holdfast/client.hpp>
+#include <holdfast/detail/asio_entry.hpp>
+#include <holdfast/detail/asio_multi.hpp>
 
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/compose.hpp>
@@ -16,7 +16,8 @@ namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
 
-// `Begin` begins what puts a Result into the place that it is given.
+// An operation that completes with a Result. `Begin` starts it and is given the place that receives
+// the Result.
 template <class Result, class Begin>
 class async_question {
  public:
@@ -37,7 +38,7 @@ class async_question {
   }
 
  private:
-  std::shared_ptr<client_impl> about_;  // perhaps null
+  std::shared_ptr<client_impl> about_;  // null: the client is empty, or being opened
   Begin begin_;
   std::shared_ptr<Result> into_;
 };

@@ -1,6 +1,7 @@
-// The operations of holdfast/asio.hpp: from their beginning to their handlers. Include that one.
+// How an operation of holdfast/asio.hpp begins and how its handler is called. Not for users to
+// include.
 #pragma once
-#include <holdfast/async.hpp>
+#include <holdfast/detail/async.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -25,13 +26,13 @@ namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
 
-// A Boost error_code that carries a std one never equals error_code{}, whatever it carries, so
-// success is a plain one.
+// A Boost error_code made from a std::error_code never equals error_code{}, not even on success, so
+// success is returned as error_code{}.
 inline boost::system::error_code boost_code(const std::error_code& code) noexcept {
   return code ? boost::system::error_code(code) : boost::system::error_code();
 }
 
-// The token that a call gives, else use_awaitable.
+// The completion token of a call; use_awaitable when it has none.
 inline const boost::asio::use_awaitable_t<>& token_of() noexcept {
   return boost::asio::use_awaitable;
 }
@@ -40,7 +41,7 @@ Token&& token_of(Token& token) noexcept {
   return static_cast<Token&&>(token);
 }
 
-// Ends the operations of a context that ends.
+// Abandons the operations of an execution context when that context shuts down.
 class async_service final : public boost::asio::execution_context::service {
  public:
   using key_type = async_service;
@@ -59,7 +60,7 @@ const std::shared_ptr<async_box>& box_of(const Executor& e) {
   return boost::asio::use_service<async_service>(context).box();
 }
 
-// `Result`: lease, or nothing.
+// The entry of an operation whose handler takes an error_code and `Result`: a lease, or nothing.
 template <class Handler, class... Result>
 class async_entry_for final : public async_entry {
  public:
@@ -70,9 +71,10 @@ class async_entry_for final : public async_entry {
         parts_(parts{std::move(h),
                      boost::asio::prefer(e, boost::asio::execution::outstanding_work.tracked)}) {}
 
-  // What an operation does that begins: `make` gives what is to begin and can be withdrawn, or null
-  // when that is done. Then the clients that it is about are seen to. As soon as it has begun its
-  // handler may run on another thread, and the slot is not ours any more.
+  // Begins an operation. `make` returns the operation to begin, which can be withdrawn; null when
+  // there is nothing to begin or to withdraw. Then the requests of `clients` are sent. As soon as
+  // the operation has begun, its handler may run on another thread, so the cancellation slot is
+  // assigned before.
   template <class Make>
   void start(std::span<const std::shared_ptr<client_impl>> clients, Make make) {
     const auto slot = boost::asio::get_associated_cancellation_slot(parts_->handler);
@@ -96,7 +98,8 @@ class async_entry_for final : public async_entry {
     tracking work;
   };
 
-  // The slot is the user's: it is used by threads of the user only, and cleared before the handler.
+  // The slot belongs to the user: only the user's threads use it, and it is cleared before the
+  // handler runs.
   template <class Slot>
   void withdraw_by(Slot slot, std::shared_ptr<async_operation> op) {
     slot.assign([op = std::move(op)](boost::asio::cancellation_type) { withdraw(*op); });
@@ -129,7 +132,7 @@ class async_entry_for final : public async_entry {
   std::optional<parts> parts_;
 };
 
-// The entry of an operation that completes with `Result`, if with any.
+// Makes the entry of an operation with this handler.
 template <class... Result, class Handler>
 auto entry_of(Handler&& h) {
   const auto executor = boost::asio::get_associated_executor(h);
@@ -138,14 +141,14 @@ auto entry_of(Handler&& h) {
                                                                              executor);
 }
 
-// Options as a call gave them, kept until the operation begins.
+// A copy of a call's options, kept until the operation begins.
 class kept_options {
  public:
   explicit kept_options(const acquire_options* o)
       : given_(o != nullptr), note_(o ? o->note : std::string_view()) {
     if (o) options_ = *o;
   }
-  // Calls f with what the library is asked.
+  // Returns f(the arguments of the blocking verb).
   template <class F>
   auto with_call(wait_bound b, F f) const {
     acquire_options o = options_;
@@ -159,7 +162,7 @@ class kept_options {
   acquire_options options_;
 };
 
-// Begins what `begin` gives, or begins and withdraws nothing where it gives null.
+// Begins the operation that `begin` returns; null: it has been answered already.
 struct async_step {
   template <class Handler, class Begin>
   void operator()(Handler&& h, const std::vector<std::shared_ptr<client_impl>>& clients,

@@ -1,6 +1,6 @@
-// The verbs that every lock has. lockable.hpp and multi_mutex.hpp inherit them; not for users to
-// name.
+// The verbs that every lock has; lockable.hpp documents them. Not for users to name.
 #pragma once
+#include <holdfast/detail/export.hpp>
 #include <holdfast/options.hpp>
 
 #include <chrono>
@@ -15,7 +15,8 @@ namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
 
-struct wait_bound {  // how long a verb waits
+// How long a verb waits.
+struct wait_bound {
   enum class kind : unsigned char { forever, one_attempt, within } what = kind::forever;
   std::chrono::nanoseconds most{};
 
@@ -48,11 +49,11 @@ wait_bound within(std::chrono::duration<Rep, Period> d) noexcept {
   return wait_bound::within(to_nanoseconds(d));
 }
 
-// One call of a blocking verb.
+// The arguments of one call of a verb.
 struct acquire_call {
   wait_bound bound;
-  const acquire_options* options = nullptr;  // null: the call gives none
-  // As the caller's compiler knows it, so that members can be added later.
+  const acquire_options* options = nullptr;  // null: the caller gave none
+  // The size of the caller's acquire_options, so that members can be added in a later version.
   std::size_t options_size = sizeof(acquire_options);
   std::stop_token stop{};
   std::error_code* ec = nullptr;  // null: the throwing form
@@ -73,20 +74,21 @@ struct acquire_call {
   }
 };
 
-// What the arguments of a verb may end with: nothing, a stop_token, a std::error_code, or both.
+// What may follow the options of a verb: nothing, a stop_token, a std::error_code, or both.
 template <class... E>
 concept call_ending = requires(acquire_call c, E&&... e) {
   std::move(c).with(std::forward<E>(e)...);
 };
 
-// A Boost.Asio completion token, as far as this header can tell.
+// No argument, or one that may be a completion token of Boost.Asio: this header cannot know them.
 template <class... T>
 concept perhaps_a_token = sizeof...(T) <= 1 &&
                           (!std::same_as<std::remove_cvref_t<T>, acquire_options> && ...) &&
                           (!std::same_as<std::remove_cvref_t<T>, open_options> && ...);
 
-// `Lock` has take(acquire_call), and in holdfast/asio.hpp start_acquire(lock, bound, options,
-// tokens...), where it is found by its arguments.
+// Gives `Lock` its verbs, each of which returns a `Lease`. `Lock` provides take(acquire_call), and
+// holdfast/asio.hpp provides start_acquire(lock, bound, options, tokens...), which is found by
+// argument-dependent lookup.
 template <class Lock, class Lease>
 class acquire_verbs {
  public:
@@ -136,7 +138,7 @@ class acquire_verbs {
     return take(within(left_until(t)), &o, std::move(s), ec);
   }
 
-  // The same without blocking, for Boost.Asio: see holdfast/asio.hpp, which these need.
+  // The same without blocking, for Boost.Asio; include holdfast/asio.hpp, which documents them.
   template <class... Token>
   requires perhaps_a_token<Token...>
   auto async_acquire(Token&&... token) const {

@@ -1,0 +1,32 @@
+// The library's side of multi_mutex and lease_set. Not for users to name.
+#pragma once
+#include <holdfast/detail/fwd.hpp>
+#include <holdfast/lockable.hpp>
+#include <holdfast/multi_mutex.hpp>
+
+#include <chrono>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace holdfast {
+inline namespace HOLDFAST_API v0 {
+namespace detail {
+
+class multi_access {
+ public:
+  static lease_set take(std::span<exclusive_lockable* const>, acquire_call);
+  static std::error_code release(std::vector<lease>&) noexcept;
+  static void extend(std::span<const lease>, std::chrono::milliseconds ttl, std::error_code*);
+  static void refuse_none_or_twins(std::span<exclusive_lockable* const>);
+  static std::vector<std::pair<local_lock*, acquire_options>> asked_of(
+      std::span<exclusive_lockable* const>, const acquire_call&);
+  static lease_set set_of(multi_acquire&);
+  static std::vector<lease> members_of(lease_set&&) noexcept;
+  static const std::vector<exclusive_lockable*>& locks_of(const multi_mutex&) noexcept;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace holdfast
