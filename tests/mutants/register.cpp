@@ -25,7 +25,7 @@ constexpr line lines[] = {
 const scenario* scenario_of(core::mutant which) {
   for (const auto scenarios :
        {lease_scenarios, message_scenarios, owner_scenarios, cohort_scenarios, crowd_scenarios,
-        token_scenarios, fork_scenarios, file_scenarios, thread_scenarios})
+        token_scenarios, fork_scenarios, file_scenarios, thread_scenarios, line_scenarios})
     for (const auto& one : scenarios())
       if (one.breaks == which) return &one;
   return nullptr;

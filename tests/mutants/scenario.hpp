@@ -22,5 +22,6 @@ std::span<const scenario> token_scenarios();
 std::span<const scenario> fork_scenarios();
 std::span<const scenario> file_scenarios();
 std::span<const scenario> thread_scenarios();
+std::span<const scenario> line_scenarios();
 
 }  // namespace holdfast::mutants

@@ -1,6 +1,6 @@
 // A user who may do no more than holdfast needs; and what is left when everybody has gone.
 #include "../../stress/mixed_player.hpp"
-#include "stage.hpp"
+#include "claims.hpp"
 
 namespace holdfast::redis_test {
 namespace {
@@ -106,6 +106,38 @@ TEST_F(redis_acl, a_wait_that_is_stopped_half_way_leaves_no_place_in_line) {
   waiter.served().release();
   expect_no_key_left(server);
 }
+
+// In full, and in one step with the next claim of who lets go.
+class redis_acl_refuses_a_hand_over : public redis_acl, public testing::WithParamInterface<bool> {};
+
+TEST_P(redis_acl_refuses_a_hand_over, and_who_waits_keeps_its_place_and_its_note) {
+  redis_server server({.acl = "lock on >secret ~* &* +@all"});
+  peer p("redis://lock:secret@127.0.0.1:" + std::to_string(server.port()));
+  peer other(server.url());
+  wish first(p, "x"), again(p, "x"), next(other, "x");
+  ASSERT_TRUE(first.get(alone(5s)));
+  next.ask(alone());
+  ASSERT_TRUE(eventually_in_line(server, 1));
+  server.command({"HSET", "holdfast:{x}:x:m", next.owner(), "1000"});
+  server.command({"ACL", "SETUSER", "lock", "-set"});
+  if (GetParam()) {
+    first.release_to(again, alone());
+  } else {
+    first.release_soon();
+  }
+  ASSERT_TRUE(eventually([&] { return !server.command({"ACL", "LOG"}).items.empty(); }));
+  const auto line = server.command({"ZRANGE", "holdfast:{x}:x:q", "0", "0"}).items;
+  ASSERT_EQ(line.size(), 1);
+  EXPECT_EQ(line[0].text, next.owner());
+  EXPECT_EQ(server.command({"HGET", "holdfast:{x}:x:m", next.owner()}).text, "1000");
+  EXPECT_EQ(server.command({"GET", "x"}).text, first.owner());
+  server.command({"ACL", "SETUSER", "lock", "+set"});
+  ASSERT_TRUE(next.heard.hears('g'));
+  ASSERT_TRUE(next.is_granted());
+}
+
+INSTANTIATE_TEST_SUITE_P(redis_acl, redis_acl_refuses_a_hand_over, testing::Bool(),
+                         [](const auto& one) { return one.param ? "in_one_step" : "in_full"; });
 
 TEST_F(redis_acl, nothing_stays_behind_when_all_clients_have_gone) {
   redis_server server;

@@ -80,10 +80,14 @@ void wish::downgrade() {
 }
 
 bool wish::release() {
+  release_soon();
+  return heard.hears('e') && !heard.failure().code;
+}
+
+void wish::release_soon() {
   held_ = false;
   claim_->release(nullptr);
   flush();
-  return heard.hears('e') && !heard.failure().code;
 }
 
 void wish::release_to(wish& next, const core::acquire_request& how) {

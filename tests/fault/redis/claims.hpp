@@ -74,7 +74,8 @@ class wish {
   bool renew(std::chrono::milliseconds ttl);
   void renew_soon(std::chrono::milliseconds ttl);  // does not wait for the answer
   void downgrade();
-  bool release();  // true when it was still there
+  bool release();       // true when it was still there
+  void release_soon();  // does not wait for the answer
   void release_to(wish& next,
                   const core::acquire_request&);  // which asks in the same write; does not wait
   void cancel();

@@ -41,6 +41,9 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
            1072013,  // who took a lock past a lost waiter kept it, though others waited behind that
            88001758,  // what was handed over became a share while its first renewal was under way
            125799,  // several at once, asked for again by text: silence counted from the first send
+           433176,  // a release was refused half-way, and the next waiter had left the line
+           300005673,  // the same of a hand-over in one step
+           200021228,  // one of two who came together had its old place again
        })
     EXPECT_EQ(play(draw(seed)).complaint, "") << "seed " << seed;
 }

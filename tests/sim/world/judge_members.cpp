@@ -86,8 +86,8 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
   const auto mine = l.queued_at.find(id);
   const auto is_earlier = [&](const std::string& other) {
     const moment theirs = l.queued_at.at(other);
-    if (mine != l.queued_at.end()) return mine->second < theirs;
-    return world_.time.now() - theirs < 1us;  // who arrive together have no order
+    const moment from = mine != l.queued_at.end() ? mine->second : world_.time.now();
+    return from - theirs < 1us;  // who arrive together have no order
   };
   for (const std::string& other : l.line) {
     if (other == id) return;

@@ -8,24 +8,28 @@ if redis.pcall('GET', K) ~= ARGV[1] then return {3} end
 local first = redis.call('ZPOPMIN', Q)
 local id = first[1]
 if not id then return {3} end
-if string.sub(id, 1, 4) ~= 'hf1:' then
+-- What is left to others, or refused by the server, leaves the line as it was.
+local function put_back(answer)
   redis.call('ZADD', Q, first[2], id)
-  return {3}
+  return answer
 end
+if string.sub(id, 1, 4) ~= 'hf1:' then return put_back({3}) end
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
-local n = redis.call('INCR', N)
-if n > now + 1000000 then
-  redis.call('ZADD', Q, first[2], id)
-  return {3}
-elseif n < now - 1000000 then
+local n = redis.pcall('INCR', N)
+if type(n) == 'table' then return put_back(n) end
+if n > now + 1000000 then return put_back({3}) end
+if n < now - 1000000 then
   n = now
-  redis.call('SET', N, string.format('%.0f', n))
+  local done = redis.pcall('SET', N, string.format('%.0f', n))
+  if done.err then return put_back(done) end
 end
-local window = redis.call('HGET', M, id)
-if window then redis.call('HDEL', M, id) else window = 250 end
+local noted = redis.call('HGET', M, id)
+local window = noted or 250
 local grant = string.format('grant|%.0f|%.0f|%s|1|%s|%s', n, now, window, id, K)
-redis.call('SET', K, id, 'PX', window)
+local done = redis.pcall('SET', K, id, 'PX', window)
+if done.err then return put_back(done) end
+if noted then redis.call('HDEL', M, id) end
 if redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), grant) == 0 then
   redis.call('SET', K, ARGV[1], 'PX', 1000)  -- until it is released in full
   return {3}

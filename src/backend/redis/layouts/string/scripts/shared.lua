@@ -100,20 +100,24 @@ local function remove_member(id)
   return true
 end
 
--- Who was taken out of the line has the lock, or a part of it, for its window. Nil when its client
--- does not listen: a waiter that was killed costs nothing. What was granted is written first: a
--- waiter that was told of a grant which the server then refused to write would hold beside another.
+-- Who waits has the lock, or a part of it, for its window. Returns that, and whether others wait;
+-- nil when its client does not listen: a waiter that was killed costs nothing. What was granted is
+-- written first: a waiter that was told of a grant which the server then refused to write would hold
+-- beside another, and one that had left the line before it would wait where nobody sees it.
 local function hand_to(id, n, now, others)
-  local window = redis.call('HGET', M, id)
-  if window then redis.call('HDEL', M, id) else window = 250 end
+  local noted = redis.call('HGET', M, id)
+  local window = noted or 250
   local alone = kind_of(id) == 'hf1:'
   if alone then
     redis.call('SET', K, id, 'PX', window)
   else
     add_member(id, now + window * 1000)
   end
+  redis.call('ZREM', Q, id)
+  if noted then redis.call('HDEL', M, id) end
+  others = others or redis.call('EXISTS', Q)
   local grant = string.format('%.0f|%.0f|%s|%d', n, now, window, others)
-  if tell(id, 'grant', grant) > 0 then return tonumber(window) end
+  if tell(id, 'grant', grant) > 0 then return tonumber(window), others end
   if not alone then remove_member(id) end
 end
 
@@ -142,8 +146,7 @@ local function let_in_readers(now)
     readers[#readers + 1] = id
   end
   if #readers == 0 then return 0 end
-  redis.call('ZREM', Q, unpack(readers))
-  local id = next_in_line()
+  local id = redis.call('ZRANGE', Q, #readers, #readers)[1]
   local others = id and kind_of(id) ~= 'hfs:' and 1 or 0
   if others == 1 then want() end  -- those who came before
   local came, n = 0, tonumber(string.sub(owner, 5))
@@ -160,17 +163,15 @@ local function let_in(now)
   if kind_of(owner) == 'hfg:' then return let_in_readers(now) end
   local came = 0
   for _ = 1, 64 do
-    local id, place = unpack(redis.call('ZRANGE', Q, 0, 0, 'WITHSCORES'))
+    local id = next_in_line()
     if not id or not has_room(id) then break end
-    redis.call('ZREM', Q, id)
     local n = next_number(now)
     if not n then  -- it finds that out by asking
       ahead = true
-      redis.call('ZADD', Q, place, id)
       next_looks(now)
       break
     end
-    if hand_to(id, n, now, redis.call('EXISTS', Q)) then came = came + 1 end
+    if hand_to(id, n, now) then came = came + 1 end
   end
   return came
 end
@@ -212,7 +213,7 @@ end
 local function handover(now)
   local before = owner
   for _ = 1, 64 do
-    local id, place = unpack(redis.call('ZPOPMIN', Q))
+    local id = next_in_line()
     if not id then
       redis.call('DEL', K, M, R, P)
       return false
@@ -223,20 +224,17 @@ local function handover(now)
     if alone then
       n = next_number(now)
     else
-      redis.call('ZADD', Q, place, id)
       local whom = open_for(id, now)
       if whom then return whom end
       n = whom == nil
     end
     if not n then  -- those who wait find it out by asking, one after the other
-      if alone then redis.call('ZADD', Q, place, id) end
       redis.call('DEL', K)
       next_looks(now)
       return false
     end
     if alone then
-      local others = redis.call('EXISTS', Q)
-      local window = hand_to(id, n, now, others)
+      local window, others = hand_to(id, n, now)
       if window then
         if others == 1 then next_looks(now + window * 1000) end
         return id, n

@@ -10,6 +10,6 @@ if owner == seen then
 end
 if not is_open() then return {0} end
 local ends = tonumber(redis.call('ZSCORE', R, seen))
-if ends then remove_member(seen) end
+remove_member(seen)  -- the first write
 if go_on(now, true) == nil then return {again} end
 return {ends and ends > now and 1 or 0}

@@ -1,0 +1,47 @@
+// The line of those who wait at Redis.
+#include "scenario.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include "backend/redis/recipes/queueing.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using namespace std::chrono_literals;
+using core::mutant;
+
+// It stands in line by its first question, and its second one is refused.
+std::string a_refused_claim_leaves_the_line() {
+  const core::time_point now{1000s};
+  const redis::terms rules{.op_timeout = 5s};
+  redis::recipe steps;
+  const auto hear = [&](redis::operation to, redis::reply::verdict what) {
+    redis::reply r;
+    r.to = to;
+    r.what = what;
+    r.epoch = steps.epoch();
+    r.number = 17;
+    r.rest = r.ttl = 10s;
+    r.sent = now;
+    return steps.on(r, now, rules);
+  };
+  steps.acquire(false, 10s, now);
+  hear(redis::operation::take, redis::reply::verdict::busy);
+  hear(redis::operation::join, redis::reply::verdict::queued);
+  steps.on_wake(now, rules);
+  const redis::actions out = hear(redis::operation::join, redis::reply::verdict::failed);
+  if (out.what != redis::claim_event::refused) return "it was not refused";
+  return out.clear ? "" : "a claim stays in line that nobody has";
+}
+
+constexpr scenario all[] = {
+    {mutant::refused_claim_stays_queued, "redis", a_refused_claim_leaves_the_line},
+};
+
+}  // namespace
+
+std::span<const scenario> line_scenarios() { return all; }
+
+}  // namespace holdfast::mutants
+#else
+std::span<const holdfast::mutants::scenario> holdfast::mutants::line_scenarios() { return {}; }
+#endif
