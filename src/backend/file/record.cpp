@@ -162,7 +162,8 @@ std::optional<record> parse_record(std::span<const char> text) noexcept {
   const auto note = take_line(rest, "note    ", 256);
   if (!note) return {};
   std::optional<kind> as = kind{};
-  if (const auto line = take_line(rest, "as      ", kind_bytes_max)) as = parse_kind(*line);
+  const auto shared = take_line(rest, "as      ", kind_bytes_max);
+  if (shared) as = parse_kind(*shared);
   if (!as || rest.empty() || rest.back() != '\n') return {};
   if (rest.find_first_not_of(' ') != rest.size() - 1) return {};
   return record{*number, std::chrono::microseconds{*since}, *pid, *client, *name, *host, *note,

@@ -7,10 +7,11 @@
 
 namespace holdfast::redis {
 
+using verdict = reply::verdict;
+
 namespace {
 
 using namespace std::chrono_literals;
-using verdict = reply::verdict;
 
 constexpr std::size_t lock_keys = 6;
 
