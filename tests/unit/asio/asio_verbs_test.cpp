@@ -209,6 +209,37 @@ TEST_F(asio_verbs, a_canceled_wait_says_so_in_every_vocabulary) {
   EXPECT_TRUE(std::error_code(told) == std::errc::operation_canceled);
 }
 
+TEST_F(asio_verbs, a_canceled_wait_with_a_bound_is_busy_and_no_error) {
+  const auto held = client_.mutex("job").acquire();
+  asio::cancellation_signal stop;
+  bool completed = false;
+  client_.mutex("job").async_try_acquire_for(
+      10min,
+      asio::bind_executor(context_,
+                          asio::bind_cancellation_slot(stop.slot(), [&](error_code code,
+                                                                        const hf::lease& granted) {
+                            completed = true;
+                            EXPECT_FALSE(code);
+                            EXPECT_FALSE(granted);
+                          })));
+  asio::post(context_, [&] { stop.emit(asio::cancellation_type::all); });
+  context_.run_for(30s);
+  EXPECT_TRUE(completed);
+}
+
+TEST_F(asio_verbs, the_close_of_a_client_is_the_loss_of_its_leases) {
+  const auto lease = client_.mutex("job").acquire();
+  bool completed = false;
+  lease.async_wait_lost(asio::bind_executor(context_, [&](error_code code) {
+    completed = true;
+    EXPECT_FALSE(code);
+  }));
+  asio::post(context_, [&] { client_.close(); });
+  context_.run_for(30s);
+  EXPECT_TRUE(completed);
+  EXPECT_EQ(lease.status(), errc::closed);
+}
+
 TEST_F(asio_verbs, an_extension_that_its_release_overtakes_completes) {
   auto lease = client_.mutex("job").acquire();
   store_.begin_outage();
