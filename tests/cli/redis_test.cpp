@@ -54,6 +54,18 @@ TEST_F(redis, a_wait_that_ends_while_the_server_is_away_is_no_busy_lock) {
   }
 }
 
+TEST_F(redis, few_descriptors_are_an_error_and_never_end_the_program_by_a_signal) {
+  for (int limit = 4; limit < 14; ++limit) {
+    const std::string script = "ulimit -n " + std::to_string(limit) +
+                               "; exec \"$HOLDFAST_BIN\" run --url '" + server_->url() +
+                               "' lock -- true";
+    process run({"/bin/sh", "-c", script});
+    const ending how = run.wait();
+    EXPECT_EQ(how.signal, 0) << limit << ": " << run.err();
+    EXPECT_EQ(run.err().find("terminate"), std::string::npos) << limit << run.err();
+  }
+}
+
 TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
   process holder(hold({"--ttl", "3s"}));
   const pid_t job = number_in(holder.line());

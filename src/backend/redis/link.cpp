@@ -1,5 +1,7 @@
 #include "backend/redis/link.hpp"
 
+#include <system_error>
+
 #include "backend/redis/claim.hpp"
 #include "backend/redis/link_answers.hpp"
 #include "backend/redis/transport/pipeline.hpp"
@@ -9,6 +11,16 @@ namespace holdfast::redis {
 
 using core::event_queue;
 using core::failure;
+
+namespace {
+
+failure no_room(const std::system_error& why) {
+  return {errc::unavailable, std::string(why.what()) +
+                                 ": raise the limit of open files (ulimit -n) or of processes "
+                                 "(ulimit -u)"};
+}
+
+}  // namespace
 
 link::link(core::environment& e, settings s)
     : env_(e),
@@ -24,7 +36,11 @@ link::link(core::environment& e, settings s)
       reach_(settings_.text),
       alarm_(e.make_alarm(*this, "holdfast-redis")) {
   renewal_user_.home = this;
-  loop_ = e.make_loop(*this, core::driven_by::callers, "holdfast-io");
+  try {
+    loop_ = e.make_loop(*this, core::driven_by::callers, "holdfast-io");
+  } catch (const std::system_error& failed) {
+    core::fail(errc::unavailable, "open", no_room(failed).text, {}, settings_.text);
+  }
   if (!loop_)
     core::fail(errc::unsupported, "open", "this environment has no network", {}, settings_.text);
 }
@@ -136,11 +152,17 @@ void link::forked() noexcept {
   if (renewal_loop_) renewal_loop_->forked();
 }
 
-std::shared_ptr<wire> link::connect(line& x) {
+std::shared_ptr<wire> link::connect(line& x, failure& why) {
+  if (x.what() == role::renewals && !renewal_loop_) {
+    try {
+      renewal_loop_ = env_.make_loop(renewal_user_, core::driven_by::thread, "holdfast-hold");
+    } catch (const std::system_error& failed) {
+      why = no_room(failed);
+      return nullptr;
+    }
+  }
   auto made = std::make_shared<cable>(*this, x);
   cables_.push_back(made);
-  if (x.what() == role::renewals && !renewal_loop_)
-    renewal_loop_ = env_.make_loop(renewal_user_, core::driven_by::thread, "holdfast-hold");
   core::event_loop& over = x.what() == role::renewals ? *renewal_loop_ : *loop_;
   made->stream = over.connect(settings_.where, settings_.tls ? &*settings_.tls : nullptr, *made);
   over.attend();

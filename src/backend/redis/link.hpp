@@ -98,7 +98,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   void on_down(line&, const core::failure&, loss, time_point now, core::event_queue&) override;
   void on_silent(line&, time_point now) override;
   void on_heard(line& x, time_point now) override { reach_.on_heard(x.what(), now); }
-  std::shared_ptr<wire> connect(line&) override;
+  std::shared_ptr<wire> connect(line&, core::failure& why) override;
   void wake_by(time_point t) override { (void)wakes_by(t); }
   bool wakes_by(time_point);  // false: no alarm can ring, and the next call tries again
   bool has_pending_replies() const noexcept override {

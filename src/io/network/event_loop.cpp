@@ -4,6 +4,8 @@
 #include <sched.h>
 
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/system/system_error.hpp>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -23,6 +25,16 @@ bool has_one_cpu() noexcept {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
 }
 
+// Creates the descriptors of Asio's reactor now. Asio would create them with the first socket, on a
+// thread that cannot report that none is left.
+void create_reactor(boost::asio::io_context& context) {
+  try {
+    const boost::asio::generic::stream_protocol::socket first(context);
+  } catch (const boost::system::system_error& failed) {
+    throw std::system_error(failed.code(), "holdfast cannot create its event loop");
+  }
+}
+
 class plain_stream final : public core::stream {
  public:
   explicit plain_stream(std::shared_ptr<socket_stream> c) : connection_(std::move(c)) {}
@@ -38,7 +50,7 @@ class plain_stream final : public core::stream {
 // The io_context; one thread at a time runs it.
 class asio_engine : public engine, public network {
  public:
-  explicit asio_engine(core::event_loop& l) : network(l) {}
+  explicit asio_engine(core::event_loop& l) : network(l) { create_reactor(context); }
 
   void run_once(core::duration most) noexcept override {
     if (most == core::duration::max())

@@ -1,6 +1,7 @@
 // What a client tells of a restart of its server: in its metrics and in the log.
 #include "heard_warnings.hpp"
 #include "stage.hpp"
+#include "testkit/no_descriptors.hpp"
 
 namespace holdfast::redis_test {
 namespace {
@@ -31,6 +32,28 @@ TEST_F(redis_reach, follows_restarts_in_the_metrics_and_in_one_line_each) {
     server.start();
   }
   EXPECT_TRUE(held.held());
+}
+
+// The connection for renewals is made with the first one.
+TEST_F(redis_reach, a_first_renewal_waits_until_a_descriptor_is_free) {
+  redis_server server;
+  const auto c = client::open(server.url() + "?metrics=1&ttl=60s");
+  const auto held = c.mutex("x").acquire({.ttl = 3s});
+  {
+    const testkit::no_descriptors none;
+    EXPECT_TRUE(eventually([&] { return c.metrics().renewals_sent >= 2; }));
+    EXPECT_EQ(c.metrics().renewals_confirmed, 0u);
+  }
+  EXPECT_TRUE(eventually([&] { return c.metrics().renewals_confirmed >= 1; }));
+  EXPECT_TRUE(held.held());
+}
+
+TEST_F(redis_reach, an_open_without_a_descriptor_is_an_error) {
+  redis_server server;
+  const testkit::no_descriptors none;
+  std::error_code ec;
+  const auto c = client::open(server.url(), ec);
+  EXPECT_EQ(ec, errc::unavailable);
 }
 
 }  // namespace

@@ -36,8 +36,18 @@ void line::open(time_point now) {
   out_.clear();
   greeting_.clear();
   own_id_ = 0;
-  wire_ = home_.connect(*this);
-  home_.wake_by(now + settings_.connect_timeout);
+  wire_ = home_.connect(*this, last_failure_);
+  if (wire_) return home_.wake_by(now + settings_.connect_timeout);
+  state_ = state::down;
+  retry_at_ = now + pause_before_retry();
+  ++attempts_;
+  home_.wake_by(retry_at_);
+}
+
+duration line::pause_before_retry() {
+  const unsigned doublings = std::clamp(attempts_, 1u, 11u) - 1;
+  const duration pause = std::min(retry_max, settings_.retry_base * (1u << doublings));
+  return core::jittered(home_.env(), pause, 0.25);
 }
 
 void line::expect(const sent_request& r, time_point now) {
@@ -208,11 +218,9 @@ void line::fail(failure why, loss how, time_point now, event_queue& events) {
   out_.clear();
   greeting_.clear();
   last_failure_ = why;
-  const duration pause =
-      std::min(retry_max, settings_.retry_base * (1u << (std::clamp(attempts_, 1u, 11u) - 1)));
-  retry_at_ = attempts_++ == 0 && how != loss::refused
-                  ? now
-                  : now + core::jittered(home_.env(), pause, 0.25);
+  const bool at_once = attempts_ == 0 && how != loss::refused;
+  retry_at_ = at_once ? now : now + pause_before_retry();
+  ++attempts_;
   home_.wake_by(retry_at_);
   std::deque<sent_request> cut;
   cut.swap(in_flight_);

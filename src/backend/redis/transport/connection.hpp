@@ -78,8 +78,9 @@ class line_owner {  // called with the link's lock held
   virtual void on_down(line&, const core::failure&, loss, time_point now, core::event_queue&) = 0;
   virtual void on_silent(line&, time_point now) = 0;  // nothing comes, though much is awaited
   virtual void on_heard(line&, time_point now) = 0;   // it is not silent any more
-  virtual std::shared_ptr<wire> connect(line&) = 0;   // lives until it is closed
-  virtual void wake_by(time_point) = 0;               // on_alarm() is due then
+  // Lives until it is closed. Null, with the reason: this process has no descriptor or thread left.
+  virtual std::shared_ptr<wire> connect(line&, core::failure& why) = 0;
+  virtual void wake_by(time_point) = 0;  // on_alarm() is due then
   virtual core::environment& env() = 0;
 
  protected:
@@ -131,6 +132,7 @@ class line {
   void become_ready(time_point now, core::event_queue&);
   void fail(core::failure, loss, time_point now, core::event_queue&);
   bool handle(const value&, time_point now, core::event_queue&);
+  duration pause_before_retry();
   duration silence_max() const noexcept { return settings_.rules.op_timeout / 2; }
   duration silence_noticed() const noexcept { return silence_max() / 2; }
 
