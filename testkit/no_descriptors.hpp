@@ -6,6 +6,14 @@
 
 namespace holdfast::testkit {
 
+// UndefinedBehaviorSanitizer, which is built in together with AddressSanitizer, checks the type of
+// an object through a pipe of its own. Without a descriptor it reports sound objects as broken.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool sanitizer_needs_descriptors = true;
+#else
+inline constexpr bool sanitizer_needs_descriptors = false;
+#endif
+
 // While it lives, every call that would open a descriptor fails with EMFILE; those open stay.
 class no_descriptors {
  public:
