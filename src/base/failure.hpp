@@ -12,4 +12,12 @@ struct failure {
   std::string text;      // what is wrong and what to do about it, without secrets
 };
 
+// Of a call that found no thread or no descriptor left.
+inline failure shortage_of(const std::system_error& why) {
+  const bool is_thread = why.code() == std::errc::resource_unavailable_try_again;
+  return {errc::unavailable,
+          std::string(why.what()) + (is_thread ? "; raise the limit of processes (ulimit -u)"
+                                               : "; raise the limit of open files (ulimit -n)")};
+}
+
 }  // namespace holdfast::core

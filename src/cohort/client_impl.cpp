@@ -41,10 +41,8 @@ std::unique_ptr<core::backend> open_store(const url& where, const open_options& 
     return found->open({where, shared, own, how.password, env, std::move(stop)});
   } catch (const lock_error&) {
     throw;
-  } catch (const std::system_error& e) {  // of a thread that cannot be started
-    core::fail(errc::unavailable, "open",
-               std::string(e.what()) + "; raise the limit of processes (ulimit -u)", {},
-               where.text());
+  } catch (const std::system_error& e) {
+    core::fail(errc::unavailable, "open", core::shortage_of(e).text, {}, where.text());
   }
 }
 

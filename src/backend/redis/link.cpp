@@ -12,16 +12,6 @@ namespace holdfast::redis {
 using core::event_queue;
 using core::failure;
 
-namespace {
-
-failure no_room(const std::system_error& why) {
-  return {errc::unavailable, std::string(why.what()) +
-                                 ": raise the limit of open files (ulimit -n) or of processes "
-                                 "(ulimit -u)"};
-}
-
-}  // namespace
-
 link::link(core::environment& e, settings s)
     : env_(e),
       settings_(std::move(s)),
@@ -36,11 +26,7 @@ link::link(core::environment& e, settings s)
       reach_(settings_.text),
       alarm_(e.make_alarm(*this, "holdfast-redis")) {
   renewal_user_.home = this;
-  try {
-    loop_ = e.make_loop(*this, core::driven_by::callers, "holdfast-io");
-  } catch (const std::system_error& failed) {
-    core::fail(errc::unavailable, "open", no_room(failed).text, {}, settings_.text);
-  }
+  loop_ = e.make_loop(*this, core::driven_by::callers, "holdfast-io");
   if (!loop_)
     core::fail(errc::unsupported, "open", "this environment has no network", {}, settings_.text);
 }
@@ -157,7 +143,7 @@ std::shared_ptr<wire> link::connect(line& x, failure& why) {
     try {
       renewal_loop_ = env_.make_loop(renewal_user_, core::driven_by::thread, "holdfast-hold");
     } catch (const std::system_error& failed) {
-      why = no_room(failed);
+      why = core::shortage_of(failed);
       return nullptr;
     }
   }

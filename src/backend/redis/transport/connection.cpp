@@ -39,15 +39,15 @@ void line::open(time_point now) {
   wire_ = home_.connect(*this, last_failure_);
   if (wire_) return home_.wake_by(now + settings_.connect_timeout);
   state_ = state::down;
-  retry_at_ = now + pause_before_retry();
-  ++attempts_;
-  home_.wake_by(retry_at_);
+  retry_later(now, false);
 }
 
-duration line::pause_before_retry() {
+void line::retry_later(time_point now, bool at_once) {
   const unsigned doublings = std::clamp(attempts_, 1u, 11u) - 1;
   const duration pause = std::min(retry_max, settings_.retry_base * (1u << doublings));
-  return core::jittered(home_.env(), pause, 0.25);
+  retry_at_ = at_once ? now : now + core::jittered(home_.env(), pause, 0.25);
+  ++attempts_;
+  home_.wake_by(retry_at_);
 }
 
 void line::expect(const sent_request& r, time_point now) {
@@ -218,10 +218,7 @@ void line::fail(failure why, loss how, time_point now, event_queue& events) {
   out_.clear();
   greeting_.clear();
   last_failure_ = why;
-  const bool at_once = attempts_ == 0 && how != loss::refused;
-  retry_at_ = at_once ? now : now + pause_before_retry();
-  ++attempts_;
-  home_.wake_by(retry_at_);
+  retry_later(now, attempts_ == 0 && how != loss::refused);
   std::deque<sent_request> cut;
   cut.swap(in_flight_);
   specials_ = 0;

@@ -112,7 +112,7 @@ class line {
   bool awaits() const noexcept {
     return state_ == state::connecting || state_ == state::greeting || specials_ > 0;
   }
-  core::failure too_late(std::string_view bound) const;  // it has not come about within it
+  core::failure too_late(std::string_view bound) const;  // the bound that it has exceeded
 
   bool writing = false;  // somebody is: it takes along what others add
   std::string spare;     // of who writes; keeps its room
@@ -132,7 +132,7 @@ class line {
   void become_ready(time_point now, core::event_queue&);
   void fail(core::failure, loss, time_point now, core::event_queue&);
   bool handle(const value&, time_point now, core::event_queue&);
-  duration pause_before_retry();
+  void retry_later(time_point now, bool at_once);
   duration silence_max() const noexcept { return settings_.rules.op_timeout / 2; }
   duration silence_noticed() const noexcept { return silence_max() / 2; }
 
