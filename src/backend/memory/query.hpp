@@ -1,4 +1,4 @@
-// Admin queries: who holds which lock, and breaking a lock. They use the same transport as the
+// Admin queries: the holders of locks, and breaking a lock. They use the same transport as the
 // claims' requests and fail when no answer comes within the op-timeout.
 #pragma once
 #include <list>

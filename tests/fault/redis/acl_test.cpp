@@ -107,7 +107,7 @@ TEST_F(redis_acl, a_wait_that_is_stopped_half_way_leaves_no_place_in_line) {
   expect_no_key_left(server);
 }
 
-// In full, and in one step with the next claim of who lets go.
+// In full, and in one step with the next claim of the releasing client.
 class redis_acl_refuses_a_hand_over : public redis_acl, public testing::WithParamInterface<bool> {};
 
 TEST_P(redis_acl_refuses_a_hand_over, and_who_waits_keeps_its_place_and_its_note) {

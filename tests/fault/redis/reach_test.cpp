@@ -18,7 +18,7 @@ TEST_F(redis_reach, follows_restarts_in_the_metrics_and_in_one_line_each) {
   };
   const std::string lost =
       ": the connection is lost: 127.0.0.1:" + std::to_string(server.port()) + ": the server has ";
-  const auto held = c.mutex("x").acquire();  // whoever holds a lock is warned
+  const auto held = c.mutex("x").acquire();  // only a client that holds a lock is warned
   for (unsigned restarts = 0; restarts < 3; ++restarts) {
     EXPECT_TRUE(eventually([&] { return series("holdfast_connected", 1); }));
     EXPECT_TRUE(series("holdfast_reconnects_total", restarts));

@@ -100,7 +100,7 @@ local function remove_member(id)
   return true
 end
 
--- Who waits has the lock, or a part of it, for its window. Returns that, and whether others wait;
+-- The waiter has the lock, or a part of it, for its window. Returns that, and whether others wait;
 -- nil when its client does not listen: a waiter that was killed costs nothing. What was granted is
 -- written first: a waiter that was told of a grant which the server then refused to write would hold
 -- beside another, and one that had left the line before it would wait where nobody sees it.
