@@ -64,7 +64,7 @@ foreach(line IN LISTS listing)
   set_tests_properties("${test}" PROPERTIES LABELS "${case_labels}"
     ENVIRONMENT "${environment}" TIMEOUT ${timeout} WORKING_DIRECTORY "${directory}"
     SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
-  if(busy)
+  if(busy AND "${shown_suite}${shown}" MATCHES "${busy}")
     set_tests_properties("${test}" PROPERTIES PROCESSORS 2)
   endif()
   if(fixture)

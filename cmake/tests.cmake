@@ -35,17 +35,18 @@ function(holdfast_test_program target testkit)
 endfunction()
 
 # holdfast_add_tests(<target> DIR <folder> [LABELS <label>...] [RULES "<regex>=<label>"...]
-#                    [ENVIRONMENT <name=value>...] [FIXTURE <name>] [TIMEOUT <seconds>] [BUSY])
+#                    [ENVIRONMENT <name=value>...] [FIXTURE <name>] [TIMEOUT <seconds>]
+#                    [BUSY <regex>])
 # Each case of a gtest program is one ctest test, named <folder>.<suite>.<case> and labelled with
 # the folder, LABELS, and the label of each rule whose regex matches <suite>.<case>. The program is
-# asked for its cases when ctest starts. BUSY: a case computes all the time; most of them wait, and
-# more of them run at a time than there are processors. (gtest_discover_tests keeps only one label
-# of a list.)
+# asked for its cases when ctest starts. Most cases wait, and more of them run at a time than there
+# are processors; one whose <suite>.<case> matches BUSY computes all the time.
+# (gtest_discover_tests keeps only one label of a list.)
 function(holdfast_add_tests target)
   if(NOT TARGET ${target})
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "BUSY" "DIR;FIXTURE;TIMEOUT" "LABELS;RULES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT;BUSY" "LABELS;RULES;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
@@ -60,7 +61,7 @@ set(rules [==[${arg_RULES}]==])
 set(environment [==[${arg_ENVIRONMENT}]==])
 set(fixture [==[${arg_FIXTURE}]==])
 set(timeout ${arg_TIMEOUT})
-set(busy ${arg_BUSY})
+set(busy [==[${arg_BUSY}]==])
 set(directory [==[${CMAKE_CURRENT_BINARY_DIR}]==])
 include([==[${PROJECT_SOURCE_DIR}/cmake/discover.cmake]==])
 ")

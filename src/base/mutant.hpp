@@ -1,5 +1,5 @@
-// Planted faults. A build with HOLDFAST_MUTANTS has one switch per rule of safety that breaks the
-// rule; the test suite must notice each. Every other build contains none of this.
+// Planted faults. A build with HOLDFAST_MUTANTS has switches, each of which breaks a rule of safety
+// (docs/safety.md); the test suite must notice each. Every other build contains none of this.
 #pragma once
 #include <string_view>
 

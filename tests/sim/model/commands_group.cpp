@@ -29,7 +29,7 @@ void run_exec(call& c) {
   c.out.array(group.size());
   std::vector<std::string_view> argv;
   for (const auto& one : group) {
-    if (c.on.groups_come_apart) {
+    if (c.on.runs_commands_of_multi) {
       c.by.out += one.argv.front();  // what it has answered already
       continue;
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tests/sim/model/request_parser.hpp"
+#include "tests/sim/model/script_engine.hpp"
 #include "tests/sim/model/server.hpp"
 
 namespace holdfast::sim {
@@ -99,7 +100,10 @@ void model_redis::set_loading(bool loading) { server_->loading = loading; }
 void model_redis::set_disk_full(bool full) { server_->disk_full = full; }
 void model_redis::set_maxclients(std::size_t most) { server_->max_clients = most; }
 
-void model_redis::let_groups_come_apart() { server_->groups_come_apart = true; }
+void model_redis::edit_scripts(editing e) { script_engine::of_this_thread().edit(std::move(e)); }
+void model_redis::let_transactions_come_apart(bool apart) noexcept {
+  server::transactions_come_apart = apart;
+}
 
 void model_redis::require_password(std::string user, std::string password) {
   server_->passwords[std::move(user)] = std::move(password);

@@ -70,7 +70,11 @@ class model_redis {
   void set_disk_full(bool);          // -MISCONF to what writes
   void set_maxclients(std::size_t);  // further ones are told and kicked; at first 10,000
   void require_password(std::string user, std::string password);  // of "default": of everybody
-  void let_groups_come_apart();      // a planted fault: MULTI's commands run as they come
+  // Planted faults, of all that are made on this thread from now on; while none lives. Every script
+  // runs as `edit` has it, under the hash of its own text; MULTI's commands run as they come.
+  using editing = std::function<std::string(std::string_view text)>;
+  static void edit_scripts(editing);
+  static void let_transactions_come_apart(bool) noexcept;
   void forbid(std::string command);  // by ACL, for all: "publish", "client|kill"
   void allow(const std::string& command);
 

@@ -42,7 +42,7 @@ script_engine::script_engine() : state_(luaL_newstate()), refs_(open_sandbox(sta
   lua_settop(lua, 0);
 }
 
-void script_engine::edit(editing e) {
+void script_engine::edit(model_redis::editing e) {
   edit_ = std::move(e);
   by_text_.clear();
 }

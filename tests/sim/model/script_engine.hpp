@@ -1,6 +1,5 @@
 // Lua scripts as Redis runs them, in Debian's Lua 5.1.
 #pragma once
-#include <functional>
 #include <lua.hpp>
 #include <memory>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "tests/sim/model/command.hpp"
+#include "tests/sim/model/model_redis.hpp"
 #include "tests/sim/model/sandbox.hpp"
 
 namespace holdfast::sim {
@@ -24,10 +24,7 @@ class script_engine {
  public:
   static script_engine& of_this_thread();
 
-  // From now on every script is run as `edit` has it, under the hash of its own text. While no
-  // server of this thread lives.
-  using editing = std::function<std::string(std::string_view text)>;
-  void edit(editing);
+  void edit(model_redis::editing);
   // Null: `complaint` says why. Costs little when the script is known.
   const script* compile(std::string_view text, std::string& complaint);
   void run(const script&, call&, arguments keys, arguments args);
@@ -47,7 +44,7 @@ class script_engine {
   sandbox_refs refs_;
   std::unordered_map<std::string_view, std::unique_ptr<script>> by_text_;
   std::vector<std::string_view> argv_;
-  editing edit_;
+  model_redis::editing edit_;
   call* caller_ = nullptr;  // while a script runs
   bool wrote_ = false;
 };

@@ -20,6 +20,8 @@ bool in_group(const connection& c, command_traits t) {
 
 }  // namespace
 
+thread_local bool server::transactions_come_apart = false;
+
 server::server(model_redis::wall_clock clock) : clock_(std::move(clock)) { begin_life(); }
 
 void server::begin_life() {
@@ -88,7 +90,7 @@ void server::process(connection& c, arguments argv) {
   } else if (!error.empty()) {
     refuse(c, what, error);
   } else if (c.in_multi && !what->is(never_queued)) {
-    if (groups_come_apart) {
+    if (runs_commands_of_multi) {
       std::string before = std::exchange(c.out, {});
       run(c, *what, argv);
       c.queued.push_back({what, {std::exchange(c.out, std::move(before))}});

@@ -60,7 +60,8 @@ class server {
   bool readonly = false;
   bool loading = false;
   bool disk_full = false;
-  bool groups_come_apart = false;  // no Redis: MULTI's commands run as they come
+  static thread_local bool transactions_come_apart;  // a planted fault, of those made from now on
+  const bool runs_commands_of_multi = transactions_come_apart;
 
  private:
   std::string_view refusal(const connection&, const command&) const;

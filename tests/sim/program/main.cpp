@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "tests/mutants/register/mutant.hpp"
 #include "tests/sim/memory/player.hpp"
 #include "tests/sim/world/explorer.hpp"
-#include "tests/sim/world/mutants.hpp"
 #include "tests/sim/world/world.hpp"
 
 namespace holdfast::sim {
@@ -23,7 +23,7 @@ struct order {
   std::optional<double> minutes;
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> digest;  // of so many schedules
-  const protocol_mutant* mutant = nullptr;
+  const mutants::mutant* mutant = nullptr;
   bool lists = false, each = false, of_memory = false;
 };
 
@@ -61,7 +61,7 @@ std::optional<order> read(int argc, char** argv) {
     } else if (option == "--digest") {
       out.digest = std::strtoull(argv[i], &end, 10);
     } else if (option == "--mutant") {
-      out.mutant = mutant_of(argv[i]);
+      out.mutant = mutants::mutant_named(argv[i]);
       if (out.mutant) end = argv[i] + std::string_view(argv[i]).size();
     }
     if (end == argv[i] || *end != '\0') return std::nullopt;
@@ -163,7 +163,8 @@ int search(const order& o) {
 }
 
 int list_mutants() {
-  for (const protocol_mutant& m : protocol_mutants()) std::cout << m.name << ": " << m.rule << '\n';
+  for (const mutants::mutant& m : mutants::all_mutants())
+    std::cout << m.name << ": " << m.rule << '\n';
   return 0;
 }
 
@@ -175,7 +176,7 @@ int main(int argc, char** argv) try {
   const auto o = read(argc, argv);
   if (!o) return explain_usage();
   if (o->lists) return list_mutants();
-  plant(o->mutant);
+  if (o->mutant) holdfast::mutants::plant(*o->mutant);
   if (o->digest) return compute_digest(*o);
   if (o->of_memory) return replay_memory(*o->seed);
   return o->minutes ? search(*o) : replay(*o->seed);

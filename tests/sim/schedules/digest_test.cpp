@@ -10,7 +10,6 @@
 #include "tests/sim/memory/player.hpp"
 #include "tests/sim/model/sha1.hpp"
 #include "tests/sim/world/digest.hpp"
-#include "tests/sim/world/mutants.hpp"
 #include "tests/sim/world/requests.hpp"
 #include "tests/sim/world/world.hpp"
 
@@ -112,7 +111,6 @@ TEST(sim_digest, of_memory_is_the_same_in_another_process_on_another_machine) {
 }
 
 TEST(sim_digest, of_a_schedule_does_not_depend_on_those_before_it) {
-  plant(nullptr);
   const auto digest_of = [](std::uint64_t seed) {
     return play(draw(seed), nullptr, recording::on).digest;
   };

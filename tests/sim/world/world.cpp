@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <ostream>
 
-#include "tests/sim/world/mutants.hpp"
 #include "tests/sim/world/network.hpp"
 
 namespace holdfast::sim {
@@ -35,7 +34,6 @@ world::world(const plan& p, recording r, std::ostream* trace)
       trace_(trace) {
   of_this_thread = this;
   set_log_hook(hear_warning);
-  plant_in(server);
   if (p.kill_forbidden) server.forbid("client|kill");
   patience_ = 10s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) *
                         (p.several ? p.locks : 1);

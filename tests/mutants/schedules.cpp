@@ -1,0 +1,84 @@
+// The seeds from which the simulator's schedules notice a mutant.
+#include "tests/mutants/killer.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include <cstdint>
+
+#include "tests/sim/world/world.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+struct killer_seed {
+  std::string_view mutant;
+  std::uint64_t seed;  // one that shows it, or one not far before
+};
+
+constexpr killer_seed seeds[] = {
+    {"deadline_from_reply", 168},
+    {"window_renewed_once", 88001758},
+    {"late_reply_accepted", 209},
+    {"delete_without_owner", 5},
+    {"renew_without_owner", 146},
+    {"dead_head_not_skipped", 28},
+    {"told_before_it_is_written", 706},
+    {"refused_hand_over_empties_the_line", 433176},
+    {"notes_of_the_lost_kept", 18},
+    {"no_look_for_the_runner_up", 6330},
+    {"wake_up_not_passed_on", 108},
+    {"reader_passes_the_line", 39},
+    {"zombie_reader_renewed", 46},
+    {"permits_of_the_dead_kept", 222},
+    {"permits_counted_as_one", 8},
+    {"readers_behind_a_leaver_forgotten", 222},
+    {"holder_not_told", 21},
+    {"gather_takes_what_is_held", 9},
+    {"gather_takes_some", 31},
+    {"gather_passes_the_line", 221},
+    {"set_and_number_apart", 4785},
+    {"only_next_waiter_looks", 89},
+    {"line_not_peeked", 18545},
+    {"taken_line_not_peeked", 1072013},
+    {"floor_kept", 67},
+    {"doubt_in_transaction_missed", 356},
+    {"predecessor_not_killed", 5},
+    {"old_sample_accepted", 2907},
+    {"waiter_given_up", 27},
+    {"outage_dated_back", 272},
+    {"silence_dated_back", 125799},
+    {"turn_before_release", 15},
+    {"settled_outcome_kept", 57},
+    {"multi_deadlocks", 204},
+    {"linger_kept", 21},
+    {"token_blocks", 4},
+};
+
+std::string survived_schedules(std::uint64_t first, const mutant& m) {
+  constexpr std::uint64_t schedules_max = 10'000;
+  plant(m);
+  std::uint64_t seed = first;
+  while (seed < first + schedules_max && sim::play(sim::draw(seed)).complaint.empty()) ++seed;
+  if (seed == first + schedules_max) {
+    remove_planted();
+    return "no schedule from seed " + std::to_string(first) +
+           " on finds it; `./dev sim --minutes 1 --mutant " + m.name + "` may find another seed";
+  }
+  const sim::result broken = sim::play(sim::draw(seed), nullptr, sim::recording::on);
+  remove_planted();
+  const sim::result well = sim::play(sim::draw(seed), nullptr, sim::recording::on);
+  const std::string at = ", seed " + std::to_string(seed);
+  if (!well.complaint.empty()) return "with no fault planted: " + well.complaint + at;
+  return well.digest == broken.digest ? "the schedule is the same without it" + at : "";
+}
+
+}  // namespace
+
+void add_schedules(std::vector<killer>& out, std::string_view mutant_name) {
+  for (const killer_seed& k : seeds)
+    if (k.mutant == mutant_name)
+      out.push_back({"schedules", [&k](const mutant& m) { return survived_schedules(k.seed, m); }});
+}
+
+}  // namespace holdfast::mutants
+#else
+void holdfast::mutants::add_schedules(std::vector<killer>&, std::string_view) {}
+#endif
