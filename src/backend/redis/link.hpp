@@ -12,6 +12,7 @@
 
 #include "backend/redis/claim_table.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
+#include "backend/redis/layouts/string/grant_rules.hpp"
 #include "backend/redis/orphan_withdrawals.hpp"
 #include "backend/redis/transport/connection.hpp"
 #include "backend/redis/transport/reachability.hpp"
@@ -49,7 +50,9 @@ class link final : private line_owner, private core::loop_user, private core::al
   bool ask_special(answerer&, std::string&& bytes, time_point now);
   std::string why_not() const;  // what is known of a connection that is not there
   bool is_ready() const noexcept { return commands_.ready(); }
-  duration window(duration ttl) const noexcept { return clock_.window(ttl); }
+  duration window(duration ttl) const noexcept {
+    return grant_rules::window(ttl, clock_.round_trip());
+  }
 
   // Without the lock.
   bool is_out() const noexcept { return reach_.is_out(); }  // any thread, with any lock
@@ -117,8 +120,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   void see_to_driving();
   bool is_settled() const noexcept { return waiting_ == 0 && ledger_.empty(); }
   void flush_renewals() noexcept;
-  static bool needs_floor(const claim&, operation) noexcept;
-  bool may_go(const claim&, operation) const noexcept;
+  bool may_send(const claim&, operation) const noexcept;
   void park(claim&, operation);
   template <class Each>
   void review_parked(Each goes_on);
@@ -158,7 +160,6 @@ class link final : private line_owner, private core::loop_user, private core::al
   reply reply_to(const sent_request&) const noexcept;
   void answer_next(const sent_request&, const value&, time_point now, core::event_queue&);
   static bool is_error_of(const reply&) noexcept;
-  reply check(reply, time_point now);
   void raise(time_point now);
   struct round;
   void encode_renewals(time_point now);
@@ -179,7 +180,7 @@ class link final : private line_owner, private core::loop_user, private core::al
   line commands_, messages_, renewals_;
   claim_table claims_;
   server_clock clock_;
-  number_guard numbers_;
+  number_floor floor_;
   ledger ledger_{*this};
   std::vector<claim_table::place> parked_;  // claims whose question may not go yet
   // By place, not by address: claims that wake at the same time do so in one order in every run.

@@ -8,17 +8,12 @@
 
 namespace holdfast::redis {
 
-// Its answer may be a number, which proves nothing without a floor. (Who asks for a lock of its own
-// by a join has asked by a take before, or does so when the number is a bad one.)
-bool link::needs_floor(const claim& c, operation what) noexcept {
-  return what == operation::take || what == operation::gather ||
-         (what == operation::join && c.steps().how() != lock_mode::exclusive);
-}
-
-bool link::may_go(const claim& c, operation what) const noexcept {
-  if (!commands_.ready()) return false;
-  if (needs_floor(c, what) && (!numbers_.has_floor() || raising_)) return false;
-  return what != operation::join || messages_.ready();
+bool link::may_send(const claim& c, operation what) const noexcept {
+  const grant_rules::readiness r{.commands = commands_.ready(),
+                                 .messages = messages_.ready(),
+                                 .floor = floor_.is_known(),
+                                 .raising = raising_};
+  return grant_rules::may_send(what, c.steps().how(), r);
 }
 
 void link::ask(claim& c, operation what, time_point now) {
@@ -27,10 +22,10 @@ void link::ask(claim& c, operation what, time_point now) {
     std::erase_if(parked_, [&](claim_table::place p) { return claims_.at(p) == &c; });
     c.parked = operation::none;
     park(c, what);
-    if (may_go(c, what)) gather_if_whole(c.with(), now);
+    if (may_send(c, what)) gather_if_whole(c.with(), now);
     return;
   }
-  if (!may_go(c, what)) return park(c, what);
+  if (!may_send(c, what)) return park(c, what);
   c.parked = operation::none;  // what waited would come after what it was given up for
   send(c, what, by::hash, now);
 }
@@ -48,7 +43,8 @@ void link::park(claim& c, operation what) {
   if (c.steps().is_attempt()) hurry(now + settings_.retry_base);
   commands_.open(now);
   if (what == operation::join) messages_.open(now);
-  const bool raises = needs_floor(c, what) && commands_.ready() && !numbers_.has_floor();
+  const bool needs_floor = grant_rules::needs_floor(what, c.steps().how());
+  const bool raises = needs_floor && commands_.ready() && !floor_.is_known();
   if (raises && raise_at_ == core::never) raise(now);
 }
 
@@ -83,7 +79,7 @@ asking link::about(claim& c, owner_text& room) const {
   a.lock = c.lock();
   a.owner = view(room);
   a.ttl = c.steps().ttl();
-  a.window = clock_.window(a.ttl);
+  a.window = window(a.ttl);
   a.arrival = c.steps().arrival();
   a.looks = c.steps().looks();
   a.how = c.steps().how();
@@ -247,7 +243,7 @@ void link::encode_other(const sent_request& asked) {
     next_room = next->text();
     a.next_owner = view(next_room);
     a.known = c->noted;
-    a.next_window = clock_.window(r.next_ttl);
+    a.next_window = window(r.next_ttl);
   }
   std::string about_it;
   if (r.to == operation::join && a.how != lock_mode::exclusive && !c->note().empty()) {
@@ -275,7 +271,7 @@ bool link::ask_special(answerer& who, std::string&& bytes, time_point now) {
 void link::raise(time_point now) {
   if (raising_) return;
   std::string bytes;
-  append_raise(bytes, numbers_.last());
+  append_raise(bytes, floor_.last());
   raising_ = ask_special(*raise_answer_, std::move(bytes), now);
 }
 

@@ -28,7 +28,7 @@ void link::on_ready(line& x, time_point now, event_queue&) {
   reach_.on_ready(x.what(), now);
   for (line* other : {&commands_, &messages_, &renewals_}) other->hurry(now);  // it is there again
   if (&x == &commands_) {
-    numbers_.forget();
+    floor_.forget();
     raising_ = false;
     raise_at_ = core::never;
     raises_ = 0;
@@ -60,7 +60,7 @@ void link::on_cut(line&, const sent_request& r, time_point now, event_queue& eve
 void link::on_reply(line& x, const sent_request& r, const value& v, time_point now,
                     event_queue& events) {
   const bool is_missed = planted(core::mutant::doubt_in_transaction_missed);
-  if (puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(x.aborted()))) numbers_.forget();
+  if (puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(x.aborted()))) floor_.forget();
   if (r.special) return r.special->answered(v, now, r.sent, events);
   if (v.is_error("NOSCRIPT")) return ask_by_text(r, now);
   answer_claim(r, v, now, events);
@@ -102,7 +102,7 @@ void link::answer(const sent_request& r, reply q, std::string_view error, time_p
                   event_queue& events) {
   claim* const c = claims_.at(r.whose);
   if (!c) return;
-  q = check(q, now);
+  q = grant_rules::believe(q, floor_, clock_, now);
   if (q.what == verdict::not_now) put_off(explain(error), now);
   if (q.what == verdict::granted || q.what == verdict::queued) reach_.on_accepted(now);
   std::string text = is_error_of(q) ? explain(error) : std::string();
@@ -204,20 +204,6 @@ bool link::is_error_of(const reply& r) noexcept {
   return r.what == verdict::failed || r.what == verdict::not_now;
 }
 
-// A number that is not above all that this connection has seen proves nothing: the counter was
-// lost. One far above the server's clock would be followed by smaller ones if it were.
-reply link::check(reply r, time_point now) {
-  if (r.what != verdict::granted) return r;
-  if (r.stands && r.number > 0 && r.number <= number_max) return r;
-  if (!clock_.is_far_behind(r.number, now) && numbers_.accept(r.number)) {
-    if (planted(core::mutant::token_blocks)) r.number = numbers_.from_block(r.number);
-    return r;
-  }
-  numbers_.forget();
-  r.what = verdict::bad_number;
-  return r;
-}
-
 namespace {
 
 // Parts of a message: what|text|...|owner|lock; the lock may have any bytes.
@@ -245,19 +231,14 @@ void link::on_message(line&, const value& v, time_point now, event_queue& events
   push p;
   if (what == "grant") {
     p.number = m.number();
-    const server_time at = server_time_of(m.number());
-    const duration window = span_of(m.number());
+    grant_rules::pushed_grant g{.number = p.number};
+    g.at = server_time_of(m.number());
+    g.window = span_of(m.number());
     p.others = m.number() != 0;
-    const auto from = clock_.place(at, now, window);
-    // Later than now: the server's clock was set forward since the sample.
-    if (from && *from <= now && numbers_.is_above_floor(p.number))
-      p.until = *from + worth(window, settings_.rules.clock_skew);
-    if (p.until <= now) p.until = core::never;
+    p.until = grant_rules::deadline_of(g, floor_, clock_, settings_.rules.clock_skew, now);
   } else if (what == "look") {
     p.what = push::kind::look;
-    const server_time at = server_time_of(m.number());
-    const auto when = clock_.place(at, now, core::never.time_since_epoch());
-    p.until = (when ? *when : now) + clock_.round_trip();
+    p.until = grant_rules::look_at(server_time_of(m.number()), clock_, now);
   } else if (what == "wanted") {
     p.what = push::kind::wanted;
     m.part();
@@ -267,8 +248,12 @@ void link::on_message(line&, const value& v, time_point now, event_queue& events
   const std::string_view owner = m.part();
   const auto id = claim_of(client_, owner);
   claim* const c = id ? claims_.find(*id) : nullptr;
-  if (c && c->lock() == m.rest) return c->hear(p, now, events);
-  if (p.what == push::kind::grant && id) decline(owner, m.rest, now);
+  const bool has_claim = c && c->lock() == m.rest;
+  switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
+    case grant_rules::recipient::claim: return c->hear(p, now, events);
+    case grant_rules::recipient::next_waiter: return decline(owner, m.rest, now);
+    case grant_rules::recipient::nobody: return;
+  }
 }
 
 // A lock that was handed to a claim that has gone: it goes on to the next at once.
@@ -291,10 +276,10 @@ void link::raise_answer::answered(const value& v, time_point now, time_point sen
   home.raises_ = 0;
   const std::int64_t floor = v[0].integer();
   home.clock_.note(sent, server_time_of(v[1].integer()), now);
-  if (home.clock_.is_behind(floor))
+  if (!grant_rules::is_floor_believed(floor, home.clock_))
     return home.fail_unproven({errc::refused, explain("AHEAD " + std::string(counter_key))}, now,
                               events);
-  home.numbers_.lift(floor);
+  home.floor_.raise(floor);
   home.send_parked(now);
 }
 

@@ -73,7 +73,8 @@ void link::fail_attempts(const line& x, const failure& why, time_point now, even
 }
 
 void link::fail_unproven(const failure& why, time_point now, event_queue& events) {
-  fail_parked([](const claim& c) { return needs_floor(c, c.parked); }, why, now, events);
+  fail_parked([](const claim& c) { return grant_rules::needs_floor(c.parked, c.steps().how()); },
+              why, now, events);
 }
 
 template <class Which>
@@ -169,9 +170,9 @@ void link::raise_if_due(time_point now) {
   raise_at_ = core::never;
   const bool is_wanted = std::ranges::any_of(parked_, [&](claim_table::place p) {
     const claim* const c = claims_.at(p);
-    return c && needs_floor(*c, c->parked);
+    return c && grant_rules::needs_floor(c->parked, c->steps().how());
   });
-  if (is_wanted && commands_.ready() && !numbers_.has_floor()) raise(now);
+  if (is_wanted && commands_.ready() && !floor_.is_known()) raise(now);
 }
 
 void link::write_log(const reachability::lines& all) noexcept {

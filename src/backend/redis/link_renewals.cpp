@@ -92,7 +92,7 @@ void link::batch::answered(const value& v, time_point now, time_point sent, even
   }
   const server_time at = server_time_of(v[0].integer());
   const bool is_told = v.size() == entries.size() + 1;
-  const duration leap = is_told ? home.clock_.leap(sent, at, now) : duration::zero();
+  const duration jump = is_told ? home.clock_.jump(sent, at, now) : duration::zero();
   for (std::size_t i = 0; is_told && i < entries.size(); ++i) {
     const entry& e = entries[i];
     claim* const c = home.claims_.at(e.whose);
@@ -110,7 +110,7 @@ void link::batch::answered(const value& v, time_point now, time_point sent, even
     if (is_gone) r.why = state == 2 ? errc::not_held : errc::lost;
     // The server has seen more time pass than this machine: it was stopped whole, and what it
     // believes to hold may have been another's meanwhile.
-    if (leap > e.ttl / 10) {
+    if (grant_rules::is_clock_jump(jump, e.ttl)) {
       r.what = reply::verdict::not_owner;
       r.why = errc::timed_out;
     }

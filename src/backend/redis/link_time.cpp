@@ -32,7 +32,7 @@ void link::count(tally more, time_point now) {
   if (more.pushable > 0 && pushable_ == more.pushable) wake_by(now + sample_age_max());
 }
 
-duration link::sample_age_max() const noexcept { return clock_.window(duration::max()) / 2; }
+duration link::sample_age_max() const noexcept { return window(duration::max()) / 2; }
 
 void link::on_alarm(time_point now) {
   if (is_forked()) return;

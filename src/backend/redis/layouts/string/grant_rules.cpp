@@ -1,0 +1,122 @@
+#include "backend/redis/layouts/string/grant_rules.hpp"
+
+#include <algorithm>
+
+#include "base/mutant.hpp"
+#include "seam/client_options.hpp"
+
+namespace holdfast::redis {
+
+using core::mutant;
+using core::planted;
+using namespace std::chrono_literals;
+
+void number_floor::raise(std::int64_t floor) noexcept {
+  floor_ = floor;
+  last_ = std::max(last_, floor);
+}
+
+void number_floor::forget() noexcept {
+  if (planted(mutant::floor_kept)) return;
+  floor_.reset();
+}
+
+bool number_floor::accept(std::int64_t number) noexcept {
+  if (planted(mutant::floor_kept)) return true;
+  if (!floor_ || number <= *floor_ || number <= last_ || number > number_max) return false;
+  last_ = number;
+  return true;
+}
+
+bool number_floor::is_below(std::int64_t number) const noexcept {
+  return floor_ && number > *floor_ && number <= number_max;
+}
+
+std::int64_t number_floor::from_block(std::int64_t number) noexcept {
+  constexpr std::int64_t size = 16;
+  if (block_ == block_end_) block_end_ = (block_ = number) + size;
+  return block_++;
+}
+
+namespace grant_rules {
+
+namespace {
+
+constexpr duration window_min = 250ms;
+constexpr server_time ahead_max = 1s;  // of a number: the server's clock may be corrected by this
+
+}  // namespace
+
+// The reply of these may be a number. (An exclusive claim that joins has sent a take before, or
+// sends one when its number proves nothing.)
+bool needs_floor(operation what, lock_mode mode) noexcept {
+  return what == operation::take || what == operation::gather ||
+         (what == operation::join && mode != lock_mode::exclusive);
+}
+
+bool may_send(operation what, lock_mode mode, const readiness& r) noexcept {
+  if (!r.commands) return false;
+  if (needs_floor(what, mode) && (!r.floor || r.raising)) return false;
+  return what != operation::join || r.messages;
+}
+
+duration window(duration ttl, duration round_trip) noexcept {
+  return std::min(ttl, std::max(window_min, round_trip * 8));
+}
+
+bool is_floor_believed(std::int64_t floor, const server_clock& clock) noexcept {
+  const auto seen = clock.last_seen();
+  return !seen || floor <= (*seen + ahead_max).count();
+}
+
+namespace {
+
+// It was spoilt, or the server's clock was set: smaller numbers would follow it.
+bool is_far_ahead(std::int64_t number, const server_clock& clock, time_point now) noexcept {
+  const auto latest = clock.latest(now);
+  return latest && number > (*latest + ahead_max).count();
+}
+
+}  // namespace
+
+reply believe(reply r, number_floor& floor, const server_clock& clock, time_point now) noexcept {
+  if (r.what != reply::verdict::granted) return r;
+  if (r.stands && r.number > 0 && r.number <= number_max) return r;
+  if (!is_far_ahead(r.number, clock, now) && floor.accept(r.number)) {
+    if (planted(mutant::token_blocks)) r.number = floor.from_block(r.number);
+    return r;
+  }
+  floor.forget();
+  r.what = reply::verdict::bad_number;
+  return r;
+}
+
+time_point deadline_of(const pushed_grant& g, const number_floor& floor, const server_clock& clock,
+                       duration clock_skew, time_point now) noexcept {
+  if (!clock.is_fresh(now, g.window) && !planted(mutant::old_sample_accepted)) return core::never;
+  const auto from = clock.place(g.at);
+  // Later than now: the server's clock was set forward since the sample.
+  if (!from || *from > now || !floor.is_below(g.number)) return core::never;
+  const time_point end = *from + core::worth(g.window, clock_skew);
+  return end > now ? end : core::never;
+}
+
+time_point look_at(server_time at, const server_clock& clock, time_point now) noexcept {
+  return clock.place(at).value_or(now) + clock.round_trip();
+}
+
+bool is_clock_jump(duration jump, duration ttl) noexcept { return jump > ttl / 10; }
+
+recipient recipient_of(push::kind what, bool is_own_id, bool has_claim) noexcept {
+  if (has_claim) return recipient::claim;
+  return what == push::kind::grant && is_own_id ? recipient::next_waiter : recipient::nobody;
+}
+
+bool may_succeed(const succession& s) noexcept {
+  const bool are_exclusive = s.holder == lock_mode::exclusive && s.next == lock_mode::exclusive;
+  return are_exclusive && s.next_waits && s.release == operation::release && s.is_ready;
+}
+
+}  // namespace grant_rules
+
+}  // namespace holdfast::redis
