@@ -22,7 +22,7 @@ class backend final : public core::backend {
   core::reach read_reach() override { return link_.read_reach(); }
   void hurry() noexcept override { link_.hurry(); }
   void flush() override { link_.flush(); }
-  core::caller_driver* driver() noexcept override { return link_.lend(); }
+  core::caller_driver* driver() noexcept override { return link_.driver(); }
   void inspect(std::string_view prefix, core::holders_handler&) override;
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;

@@ -49,7 +49,7 @@ void claim::verb(Step step) {
     const std::lock_guard guard(link_.mutex());
     what = step(now, events);
   }
-  if (what != sends::nothing) link_.collected(what == sends::at_once);
+  if (what != sends::nothing) link_.request_flush(what == sends::at_once);
   events.dispatch();
 }
 

@@ -2,7 +2,6 @@
 // all callers share in one pipeline, one for messages, one for renewals, which nothing else may
 // hold up. Events come from whoever drives; claims are told of theirs after the lock is let go.
 #pragma once
-#include <atomic>
 #include <deque>
 #include <mutex>
 #include <set>
@@ -17,17 +16,19 @@
 #include "backend/redis/transport/connection.hpp"
 #include "backend/redis/transport/reachability.hpp"
 #include "backend/redis/transport/server_clock.hpp"
-#include "base/parker.hpp"
+#include "backend/redis/transport/transport_group.hpp"
 
 namespace holdfast::redis {
 
-class link final : private line_owner, private core::loop_user, private core::alarm_target {
+class link final : private line_owner, private group_member {
  public:
   link(core::environment&, settings);
   ~link();
 
-  std::mutex& mutex() noexcept { return mutex_; }  // guards all below but what says otherwise
-  core::environment& env() override { return env_; }
+  std::mutex& mutex() noexcept {
+    return group_.mutex();
+  }  // guards all below but what says otherwise
+  core::environment& env() override { return group_.env(); }
   const settings& how() const noexcept { return settings_; }
   std::uint64_t client() const noexcept { return client_; }
   claim_table& claims() noexcept { return claims_; }
@@ -58,30 +59,18 @@ class link final : private line_owner, private core::loop_user, private core::al
   bool is_out() const noexcept { return reach_.is_out(); }  // any thread, with any lock
   core::reach read_reach();
   void hurry() noexcept;  // a caller's time is nearly over: connects now instead of later
-  void flush() noexcept override;
-  void collected(bool at_once) noexcept;
-  core::caller_driver* lend() noexcept { return loop_->driver(); }
+  void flush() noexcept { group_.flush(); }
+  void request_flush(bool at_once) noexcept { group_.request_flush(at_once); }
+  core::caller_driver* driver() noexcept { return group_.driver(); }
   // Waits until the server has been greeted. Throws lock_error; canceled when it is stopped.
   void open_first(std::stop_token);
   // Waits until nothing is left unanswered, or until then; afterwards nothing is sent any more.
   void settle(time_point until);
-  void forked() noexcept;
-  bool is_forked() const noexcept { return forked_.load(std::memory_order_relaxed); }
+  void forked() noexcept { group_.forked(); }
+  bool is_forked() const noexcept { return group_.is_forked(); }
   ledger& unclear() noexcept { return ledger_; }
 
  private:
-  struct cable;      // a wire of ours
-  struct patience {  // a thread that waits for the link itself
-    core::parker parker;
-    time_point until = core::never;
-    bool for_the_end = false;  // until nothing is left unanswered; else until it was greeted
-    core::failure why;
-  };
-  struct renewal_user final : core::loop_user {
-    link* home = nullptr;
-    void flush() noexcept override { home->flush_renewals(); }
-    bool has_pending_replies() const noexcept override { return true; }
-  };
   struct gathered {                     // questions of claims that are granted all or none
     std::vector<sent_request> members;  // the lease of each counts from its own `sent`
     time_point sent{};                  // the last time: from here on silence counts
@@ -102,24 +91,20 @@ class link final : private line_owner, private core::loop_user, private core::al
   void on_silent(line&, time_point now) override;
   void on_heard(line& x, time_point now) override { reach_.on_heard(x.what(), now); }
   std::shared_ptr<wire> connect(line&, core::failure& why) override;
-  void wake_by(time_point t) override { (void)wakes_by(t); }
-  bool wakes_by(time_point);  // false: no alarm can ring, and the next call tries again
-  bool has_pending_replies() const noexcept override {
-    return waiting_.load(std::memory_order_relaxed) > 0 ||
-           listening_.load(std::memory_order_relaxed) > 0 ||
-           awaits_.load(std::memory_order_relaxed);
-  }
-  void on_alarm(time_point now) override;
+  void wake_by(time_point t) override { group_.wake_by(t); }
 
-  template <class Event>
-  void happen(const cable&, Event);
+  // group_member
+  void flush(std::unique_lock<std::mutex>&) noexcept override;
+  void flush_renewals(std::unique_lock<std::mutex>&) noexcept override;
+  void on_alarm(time_point now, core::event_queue&) override;
+  bool has_unattended_replies() const noexcept override {
+    return commands_.awaits() || messages_.awaits();
+  }
+  bool is_open() const noexcept override { return commands_.ready() && !raising_; }
+  core::failure why_not_open(bool is_overdue) const override;
+  bool is_settled() const noexcept override { return ledger_.empty(); }
+
   void write(line&, std::unique_lock<std::mutex>&) noexcept;
-  void wait(patience&);
-  void stop_waiting(patience&);
-  void answer_patience(time_point now);
-  void see_to_driving();
-  bool is_settled() const noexcept { return waiting_ == 0 && ledger_.empty(); }
-  void flush_renewals() noexcept;
   bool may_send(const claim&, operation) const noexcept;
   void park(claim&, operation);
   template <class Each>
@@ -134,7 +119,6 @@ class link final : private line_owner, private core::loop_user, private core::al
   void raise_if_due(time_point now);
   void hurry(time_point by);
   void watch_outage(time_point now);
-  static void write_log(const reachability::lines&) noexcept;
   template <class Which>
   void fail_parked(Which, const core::failure&, time_point now, core::event_queue&);
   void park_collected();
@@ -173,10 +157,9 @@ class link final : private line_owner, private core::loop_user, private core::al
   void keep_sample(time_point now);
   void decline(std::string_view owner, std::string_view lock, time_point now);
 
-  core::environment& env_;
   const settings settings_;
+  transport_group group_;
   const std::uint64_t client_;
-  std::mutex mutex_;
   line commands_, messages_, renewals_;
   claim_table claims_;
   server_clock clock_;
@@ -196,12 +179,6 @@ class link final : private line_owner, private core::loop_user, private core::al
   std::unique_ptr<time_answer> time_answer_, probe_answer_;
   std::unique_ptr<memory_answer> memory_answer_;
   time_point probed_{};
-  std::vector<std::shared_ptr<cable>> cables_;
-  patience* patience_ = nullptr;
-  std::atomic<int> waiting_{0}, listening_{0};
-  std::atomic<bool> awaits_{false};  // a line awaits an answer that no claim waits for
-  std::atomic<bool> forked_{false};
-  bool ending_ = false;
   int pushable_ = 0;
   reachability reach_;
   bool raising_ = false;
@@ -210,10 +187,6 @@ class link final : private line_owner, private core::loop_user, private core::al
   unsigned raises_ = 0;                // that were put off in a row
   bool sampling_ = false;
   bool renew_by_text_ = false, renew_members_by_text_ = false;
-  time_point alarm_at_ = core::never;
-  renewal_user renewal_user_;
-  std::unique_ptr<core::alarm> alarm_;
-  std::unique_ptr<core::event_loop> loop_, renewal_loop_;  // gone first
 };
 
 }  // namespace holdfast::redis

@@ -36,7 +36,7 @@ void link::park(claim& c, operation what) {
     c.hurried = false;
   }
   c.parked = what;
-  const time_point now = env_.now();
+  const time_point now = env().now();
   wake_by(c.steps().last_try(settings_.rules));
   reach_.on_affected(now);
   watch_outage(now);

@@ -44,9 +44,9 @@ void link::on_ready(line& x, time_point now, event_queue&) {
       c.hear_subscribed(now, nobody);
     });
   }
-  if (&x == &renewals_) return renewal_loop_->request_flush(true);
+  if (&x == &renewals_) return group_.request_renewal_flush();
   send_parked(now);
-  loop_->request_flush(true);
+  request_flush(true);
 }
 
 void link::on_cut(line&, const sent_request& r, time_point now, event_queue& events) {

@@ -132,15 +132,15 @@ void link::end_waits(time_point now, event_queue& events) {
 }
 
 std::string link::why_not() const {
-  const core::reach known = reach_.read(env_.now());
+  const core::reach known = reach_.read(group_.env().now());
   std::string out = "no answer within the op-timeout";
   if (known.trouble.code) return out + ": " + known.trouble.text;
   return out;
 }
 
 core::reach link::read_reach() {
-  const std::lock_guard guard(mutex_);
-  return reach_.read(env_.now());
+  const std::lock_guard guard(mutex());
+  return reach_.read(env().now());
 }
 
 void link::hurry(time_point by) {
@@ -153,15 +153,15 @@ void link::hurry(time_point by) {
 
 void link::hurry() noexcept {
   if (is_forked()) return;
-  const std::lock_guard guard(mutex_);
-  if (!ending_) hurry(env_.now());
+  const std::lock_guard guard(mutex());
+  if (!group_.is_stopped()) hurry(env().now());
 }
 
 // The server put it off.
 void link::raise_later(time_point now) {
   const duration pause = std::min(raise_pause_max, raise_pause_min * (1 << std::min(raises_, 10u)));
   ++raises_;
-  raise_at_ = now + core::jittered(env_, pause, 0.25);
+  raise_at_ = now + core::jittered(env(), pause, 0.25);
   wake_by(raise_at_);
 }
 
@@ -173,10 +173,6 @@ void link::raise_if_due(time_point now) {
     return c && grant_rules::needs_floor(c->parked, c->steps().how());
   });
   if (is_wanted && commands_.ready() && !floor_.is_known()) raise(now);
-}
-
-void link::write_log(const reachability::lines& all) noexcept {
-  for (const auto& [level, text] : all) core::log(level, text);
 }
 
 }  // namespace holdfast::redis

@@ -13,20 +13,18 @@ using core::event_queue;
 void link::renew(claim& c) {
   if (std::exchange(c.renewing, true)) return;
   to_renew_.push_back(c.place());
-  if (to_renew_.size() == 1) renewals_.open(env_.now());
-  if (renewal_loop_ && to_renew_.size() == 1) renewal_loop_->request_flush(true);
+  if (to_renew_.size() == 1) renewals_.open(group_.env().now());
+  if (to_renew_.size() == 1) group_.request_renewal_flush();
 }
 
-void link::flush_renewals() noexcept {
-  if (is_forked()) return;
-  std::unique_lock lock(mutex_);
-  if (renewals_.ready()) encode_renewals(env_.now());
+void link::flush_renewals(std::unique_lock<std::mutex>& lock) noexcept {
+  if (renewals_.ready()) encode_renewals(env().now());
   write(renewals_, lock);
 }
 
 // host|pid|since|note
 std::string link::about_holder(const claim& c) const {
-  const auto since = std::chrono::floor<std::chrono::milliseconds>(env_.wall()).count();
+  const auto since = std::chrono::floor<std::chrono::milliseconds>(group_.env().wall()).count();
   std::string out = settings_.host;
   std::replace(out.begin(), out.end(), '|', '?');
   out += '|' + std::to_string(settings_.process) + '|' + std::to_string(since) + '|';

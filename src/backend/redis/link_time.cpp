@@ -10,13 +10,6 @@ namespace holdfast::redis {
 
 using core::event_queue;
 
-bool link::wakes_by(time_point t) {
-  if (t >= alarm_at_) return true;
-  if (!alarm_->set(t)) return false;
-  alarm_at_ = t;
-  return true;
-}
-
 void link::sleep(claim& c, time_point wake) {
   if (c.wakes_at != core::never) sleepers_.erase({c.wakes_at, c.place()});
   c.wakes_at = wake;
@@ -26,41 +19,25 @@ void link::sleep(claim& c, time_point wake) {
 }
 
 void link::count(tally more, time_point now) {
-  waiting_.fetch_add(more.waiting, std::memory_order_relaxed);
-  listening_.fetch_add(more.listening, std::memory_order_relaxed);
+  group_.count(more.waiting, more.listening);
   pushable_ += more.pushable;
   if (more.pushable > 0 && pushable_ == more.pushable) wake_by(now + sample_age_max());
 }
 
 duration link::sample_age_max() const noexcept { return window(duration::max()) / 2; }
 
-void link::on_alarm(time_point now) {
-  if (is_forked()) return;
-  event_queue events;
-  reachability::lines lines;
-  {
-    const std::lock_guard guard(mutex_);
-    if (ending_) return;
-    alarm_at_ = core::never;
-    commands_.on_alarm(now, events);
-    messages_.on_alarm(now, events);
-    renewals_.on_alarm(now, events);
-    end_overdue(now, events);
-    end_waits(now, events);
-    raise_if_due(now);
-    reach_.tick(claims_.has_ids(), now);
-    wake_by(reach_.next_tick());
-    wake_sleepers(now, events);
-    keep_sample(now);
-    if (const time_point next = ledger_.tend(now); next != core::never) wake_by(next);
-    if (patience_) wake_by(patience_->until);
-    answer_patience(now);
-    see_to_driving();
-    lines = reach_.take_lines();
-  }
-  write_log(lines);
-  loop_->request_flush(true);
-  events.dispatch();  // the last thing: the client may be gone then
+void link::on_alarm(time_point now, event_queue& events) {
+  commands_.on_alarm(now, events);
+  messages_.on_alarm(now, events);
+  renewals_.on_alarm(now, events);
+  end_overdue(now, events);
+  end_waits(now, events);
+  raise_if_due(now);
+  reach_.tick(claims_.has_ids(), now);
+  wake_by(reach_.next_tick());
+  wake_sleepers(now, events);
+  keep_sample(now);
+  if (const time_point next = ledger_.tend(now); next != core::never) wake_by(next);
 }
 
 void link::wake_sleepers(time_point now, event_queue& events) {

@@ -24,7 +24,7 @@ class question : public answerer, protected core::event_source {
       l.count({.waiting = 1}, now);
       ask(now, events);
     }
-    l.collected(true);
+    l.request_flush(true);
     events.dispatch();
   }
 

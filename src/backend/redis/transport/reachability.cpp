@@ -1,5 +1,7 @@
 #include "backend/redis/transport/reachability.hpp"
 
+#include <utility>
+
 #include "backend/redis/transport/server_info.hpp"
 
 namespace holdfast::redis {
@@ -15,8 +17,8 @@ constexpr unsigned needed_by_waiters =
 
 }  // namespace
 
-reachability::reachability(std::string_view url)
-    : prefix_(std::string(url.substr(0, url.find('?'))) + ": ") {}
+reachability::reachability(std::string_view url, deferred_log& log)
+    : prefix_(std::string(url.substr(0, url.find('?'))) + ": "), log_(log) {}
 
 void reachability::on_lost(role r, const core::failure& why, bool matters, time_point now) {
   const bool is_first = lost_ == 0;
@@ -112,7 +114,7 @@ void reachability::write_trouble(bool matters, time_point now) {
 }
 
 void reachability::write(log_level level, std::string text) {
-  lines_.emplace_back(level, prefix_ + std::move(text));
+  log_.add(level, prefix_ + std::move(text));
 }
 
 void reachability::weigh(time_point now) {

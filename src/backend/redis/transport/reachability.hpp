@@ -5,11 +5,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "backend/redis/transport/connection.hpp"
-#include "base/log.hpp"
+#include "backend/redis/transport/deferred_log.hpp"
 
 namespace holdfast::redis {
 
@@ -18,9 +16,7 @@ namespace holdfast::redis {
 // once, one each minute while somebody is affected, and one when it is over.
 class reachability {
  public:
-  using lines = std::vector<std::pair<log_level, std::string>>;
-
-  explicit reachability(std::string_view url);  // without secrets
+  reachability(std::string_view url, deferred_log&);  // the URL without secrets
 
   // With the link's lock held. `matters`: somebody holds or wants a lock.
   void on_lost(role, const core::failure& why, bool matters, time_point now);
@@ -37,8 +33,6 @@ class reachability {
   time_point since() const noexcept { return since_; }
   core::reach read(time_point now) const;
   std::string_view put_off() const noexcept { return put_off_; }
-  bool has_lines() const noexcept { return !lines_.empty(); }
-  lines take_lines() noexcept { return std::exchange(lines_, {}); }
 
   bool is_out() const noexcept { return is_out_.load(std::memory_order_relaxed); }  // any thread
 
@@ -63,7 +57,7 @@ class reachability {
   bool is_told_ = false;  // the outage, as a warning
   std::string eviction_;  // the warning about it that is in the log; empty: none
   std::atomic<bool> is_out_{false};
-  lines lines_;
+  deferred_log& log_;
 };
 
 }  // namespace holdfast::redis
