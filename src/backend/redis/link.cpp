@@ -77,7 +77,7 @@ void link::write(line& x, std::unique_lock<std::mutex>& lock) noexcept {
   if (x.writing) return;
   x.writing = true;
   for (;;) {
-    if (&x == &commands_ && has_collected()) encode();
+    if (&x == &commands_ && commands_.ready() && collected_.has_unsent()) collected_.write(x);
     if (!x.may_write() || x.out().empty()) break;
     x.spare.clear();
     x.spare.swap(x.out());

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "backend/redis/claim_table.hpp"
+#include "backend/redis/layouts/batch.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/grant_rules.hpp"
+#include "backend/redis/layouts/string/string_batches.hpp"
 #include "backend/redis/orphan_withdrawals.hpp"
 #include "backend/redis/transport/connection.hpp"
 #include "backend/redis/transport/reachability.hpp"
@@ -55,6 +57,21 @@ class link final : private line_owner, private group_member {
     return grant_rules::window(ttl, clock_.round_trip());
   }
 
+  // For the batches.
+  batch_pool<link>& batches() noexcept { return pool_; }
+  asking about(const claim&, owner_text& room) const;
+  std::string about_holder(const claim&) const;
+  void park(claim&, operation);
+  void teach(time_point now);
+  void note_clock(time_point sent, server_time at, time_point now) noexcept {
+    clock_.note(sent, at, now);
+  }
+  // The error stands beside it as the server gave it.
+  void answer(claim_table::place, reply, std::string_view error, const reply_context&);
+  void on_reply(batch<link>&, const value&, const reply_context&);
+  void on_not_executed(batch<link>&, const reply_context&);
+  void on_cut(batch<link>&, const reply_context&);
+
   // Without the lock.
   bool is_out() const noexcept { return reach_.is_out(); }  // any thread, with any lock
   core::reach read_reach();
@@ -71,22 +88,14 @@ class link final : private line_owner, private group_member {
   ledger& unclear() noexcept { return ledger_; }
 
  private:
-  struct gathered {                     // questions of claims that are granted all or none
-    std::vector<sent_request> members;  // the lease of each counts from its own `sent`
-    time_point sent{};                  // the last time: from here on silence counts
-  };
-  struct batch;
-  struct crowd;
   struct raise_answer;
   struct time_answer;
   struct memory_answer;
 
   // line_owner
   void on_ready(line&, time_point now, core::event_queue&) override;
-  void on_reply(line&, const sent_request&, const value&, time_point now,
-                core::event_queue&) override;
+  void on_data_in_doubt(line&) override { floor_.forget(); }
   void on_message(line&, const value&, time_point now, core::event_queue&) override;
-  void on_cut(line&, const sent_request&, time_point now, core::event_queue&) override;
   void on_down(line&, const core::failure&, loss, time_point now, core::event_queue&) override;
   void on_silent(line&, time_point now) override;
   void on_heard(line& x, time_point now) override { reach_.on_heard(x.what(), now); }
@@ -106,7 +115,6 @@ class link final : private line_owner, private group_member {
 
   void write(line&, std::unique_lock<std::mutex>&) noexcept;
   bool may_send(const claim&, operation) const noexcept;
-  void park(claim&, operation);
   template <class Each>
   void review_parked(Each goes_on);
   void send_parked(time_point now);
@@ -121,35 +129,16 @@ class link final : private line_owner, private group_member {
   void watch_outage(time_point now);
   template <class Which>
   void fail_parked(Which, const core::failure&, time_point now, core::event_queue&);
-  void park_collected();
-  void teach(time_point now);
   void ask_for_eviction(time_point now);
-  void send(claim&, operation, by, time_point now);
-  static sent_request request_of(const claim&, operation, by, time_point now);
-  void encode();
-  void encode_takes();
-  void encode_let_gos();
   void gather_if_whole(const core::lock_group&, time_point now);
-  void encode_gathered();
-  void encode_other(const sent_request&);
-  template <class Each>
-  crowd* gather(std::vector<sent_request>&, Each);
-  void expect_crowd(crowd&, std::uint32_t replies, time_point sent);
-  bool has_collected() const noexcept;
-  asking about(claim&, owner_text& room) const;
-  void ask_by_text(const sent_request&, time_point now);
-  void answer_claim(const sent_request&, const value&, time_point now, core::event_queue&);
-  void answer(const sent_request&, reply, std::string_view error, time_point now,
-              core::event_queue&);
-  reply reply_to(const sent_request&) const noexcept;
-  void answer_next(const sent_request&, const value&, time_point now, core::event_queue&);
-  static bool is_error_of(const reply&) noexcept;
   void raise(time_point now);
   struct round;
   void encode_renewals(time_point now);
   void add_renewal(round&, claim&);
   void send_renewals(round&, bool of_members, time_point now);
-  std::string about_holder(const claim&) const;
+  void answer_renewals(batch<link>&, const value&, const reply_context&);
+  void repeat_renewals(batch<link>&);
+  void end_renewals(batch<link>&) noexcept;
   void probe_messages(time_point now);
   duration sample_age_max() const noexcept;
   void end_overdue(time_point now, core::event_queue&);
@@ -168,13 +157,10 @@ class link final : private line_owner, private group_member {
   std::vector<claim_table::place> parked_;  // claims whose question may not go yet
   // By place, not by address: claims that wake at the same time do so in one order in every run.
   std::set<std::pair<time_point, claim_table::place>> sleepers_;
-  std::vector<sent_request> takes_, let_gos_, others_;  // collected for the next write
-  std::vector<gathered> gathered_;
-  std::vector<asking> askings_;  // room of encode_let_gos()
-  std::vector<owner_text> owners_;
-  std::vector<std::unique_ptr<crowd>> crowds_, idle_crowds_;
+  batch_pool<link> pool_{*this};
+  string_batches collected_{*this};
   std::deque<claim_table::place> to_renew_;
-  std::vector<std::unique_ptr<batch>> batches_;
+  std::size_t renewals_in_flight_ = 0;  // batches
   std::unique_ptr<raise_answer> raise_answer_;
   std::unique_ptr<time_answer> time_answer_, probe_answer_;
   std::unique_ptr<memory_answer> memory_answer_;

@@ -27,7 +27,7 @@ void link::on_down(line& x, const failure& why, loss how, time_point now, event_
     raising_ = false;
     raise_at_ = core::never;
     sampling_ = false;
-    park_collected();
+    collected_.park_unsent();
   }
   if (&x == &renewals_) return;
   if (how == loss::refused) fail_waiting(x, why, now, events);

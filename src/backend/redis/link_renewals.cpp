@@ -32,7 +32,7 @@ std::string link::about_holder(const claim& c) const {
 }
 
 struct link::round {  // renewals that go out in one write
-  std::unique_ptr<batch> made;
+  batch<link>* made = nullptr;
   std::vector<owner_text> owners;
   std::vector<std::string> notes;
   std::vector<renewal> all;
@@ -43,30 +43,33 @@ void link::add_renewal(round& to, claim& c) {
   c.noted = true;
   to.notes.push_back(c.told_of_holder ? std::string() : about_holder(c));
   to.all.push_back({c.lock(), view(to.owners.back()), c.steps().ttl(), to.notes.back()});
-  to.made->entries.push_back({c.place(), c.steps().epoch(), c.ticket, c.steps().ttl()});
+  batch_member m;
+  m.whose = c.place();
+  m.epoch = c.steps().epoch();
+  m.ticket = c.ticket;
+  m.ttl = c.steps().ttl();
+  to.made->members.push_back(m);
 }
 
 void link::send_renewals(round& those, bool of_members, time_point now) {
-  if (those.all.empty()) return;
+  if (those.all.empty()) return pool_.give_back(*those.made);
   bool& by_text = of_members ? renew_members_by_text_ : renew_by_text_;
   const by how = std::exchange(by_text, false) ? by::text : by::hash;
   append_renewals(renewals_.out(), those.all, of_members, how);
-  sent_request r;
-  r.special = those.made.get();
-  r.sent = now;
-  batches_.push_back(std::move(those.made));
-  renewals_.expect(r, now);
+  ++renewals_in_flight_;
+  renewals_.expect(*those.made, 1, now, attended::by_nobody);
 }
 
 // As many as the server may have before it: a hundred thousand at once would need room for all of
 // them, and answers bring the next round. Who has left the lock meanwhile needs none any more.
 void link::encode_renewals(time_point now) {
   constexpr std::size_t batch_max = 256, batches_max = 16;
-  while (!to_renew_.empty() && batches_.size() < batches_max) {
+  while (!to_renew_.empty() && renewals_in_flight_ < batches_max) {
     round those[2];  // of who holds a lock alone, of members
     for (const bool of_members : {false, true}) {
       round& r = those[of_members];
-      r.made = std::make_unique<batch>(*this, of_members);
+      r.made = &pool_.take(operation::renew, now);
+      r.made->of_members = of_members;
       r.owners.reserve(batch_max);  // others keep views into these
       r.notes.reserve(batch_max);
     }
@@ -81,24 +84,26 @@ void link::encode_renewals(time_point now) {
   }
 }
 
-void link::batch::answered(const value& v, time_point now, time_point sent, event_queue& events) {
-  if (v.is_error("NOSCRIPT")) {
-    (of_members ? home.renew_members_by_text_ : home.renew_by_text_) = true;
-    for (const entry& e : entries)
-      if (claim* const c = home.claims_.at(e.whose)) home.renew(*c);
-    return end();
-  }
+void link::repeat_renewals(batch<link>& those) {
+  (those.of_members ? renew_members_by_text_ : renew_by_text_) = true;
+  for (const batch_member& m : those.members)
+    if (claim* const c = claims_.at(m.whose)) renew(*c);
+  end_renewals(those);
+}
+
+void link::answer_renewals(batch<link>& those, const value& v, const reply_context& context) {
+  const time_point now = context.now, sent = context.sent;
   const server_time at = server_time_of(v[0].integer());
-  const bool is_told = v.size() == entries.size() + 1;
-  const duration jump = is_told ? home.clock_.jump(sent, at, now) : duration::zero();
-  for (std::size_t i = 0; is_told && i < entries.size(); ++i) {
-    const entry& e = entries[i];
-    claim* const c = home.claims_.at(e.whose);
+  const bool is_told = v.size() == those.members.size() + 1;
+  const duration jump = is_told ? clock_.jump(sent, at, now) : duration::zero();
+  for (std::size_t i = 0; is_told && i < those.members.size(); ++i) {
+    const batch_member& m = those.members[i];
+    claim* const c = claims_.at(m.whose);
     if (!c) continue;
     reply r;
     r.to = operation::renew;
-    r.epoch = e.epoch;
-    r.ttl = e.ttl;
+    r.epoch = m.epoch;
+    r.ttl = m.ttl;
     r.sent = sent;
     const std::int64_t state = v[i + 1].integer();
     const bool is_gone = state == 0 || state == 2;
@@ -108,20 +113,19 @@ void link::batch::answered(const value& v, time_point now, time_point sent, even
     if (is_gone) r.why = state == 2 ? errc::not_held : errc::lost;
     // The server has seen more time pass than this machine: it was stopped whole, and what it
     // believes to hold may have been another's meanwhile.
-    if (grant_rules::is_clock_jump(jump, e.ttl)) {
+    if (grant_rules::is_clock_jump(jump, m.ttl)) {
       r.what = reply::verdict::not_owner;
       r.why = errc::timed_out;
     }
     if (r.what == reply::verdict::done && r.epoch == c->steps().epoch()) c->told_of_holder = true;
-    c->hear(r, {}, e.ticket, now, events);
+    c->hear(r, {}, m.ticket, now, context.events);
   }
-  end();
+  end_renewals(those);
 }
 
-void link::batch::cut(time_point, event_queue&) { end(); }
-
-void link::batch::end() noexcept {
-  taken_from(home.batches_, this);  // this ends here
+void link::end_renewals(batch<link>& those) noexcept {
+  --renewals_in_flight_;
+  pool_.give_back(those);
 }
 
 }  // namespace holdfast::redis

@@ -66,10 +66,7 @@ void link::probe_messages(time_point now) {
   if (!messages_.ready() || now - probed_ < settings_.rules.op_timeout / 4) return;
   probed_ = now;
   command(messages_.out(), 1) << "PING";
-  sent_request r;
-  r.special = probe_answer_.get();
-  r.sent = now;
-  messages_.expect(r, now);
+  messages_.expect(*probe_answer_, 1, now, attended::by_nobody);
 }
 
 }  // namespace holdfast::redis

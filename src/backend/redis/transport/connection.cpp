@@ -50,10 +50,15 @@ void line::retry_later(time_point now, bool at_once) {
   home_.wake_by(retry_at_);
 }
 
-void line::expect(const sent_request& r, time_point now) {
-  if (in_flight_.empty()) home_.wake_by(now + silence_noticed());
+void line::expect(reply_handler& to, std::uint32_t replies, time_point sent, attended by) {
+  if (in_flight_.empty()) home_.wake_by(sent + silence_noticed());
+  expected_reply r;
+  r.to = &to;
+  r.sent = sent;
+  r.replies = replies;
+  r.is_unattended = by == attended::by_nobody;
   in_flight_.push_back(r);
-  specials_ += r.special && !r.for_claims ? 1 : 0;
+  unattended_ += r.is_unattended ? 1 : 0;
 }
 
 void line::opened() {
@@ -122,16 +127,24 @@ bool line::handle(const value& v, time_point now, event_queue& events) {
          loss::in_use, now, events);
     return false;
   }
-  sent_request& front = in_flight_.front();
+  expected_reply& front = in_flight_.front();
   if (--front.replies > 0) {
     // Of a transaction only the last reply counts, but an error before it says why that fails.
     if (v.is(value::kind::error) && aborted_.empty()) aborted_ = v.text();
     return true;
   }
-  const sent_request asked = front;
+  const expected_reply asked = front;
   in_flight_.pop_front();
-  specials_ -= asked.special && !asked.for_claims ? 1 : 0;
-  home_.on_reply(*this, asked, v, now, events);
+  unattended_ -= asked.is_unattended ? 1 : 0;
+  const bool is_missed = planted(mutant::doubt_in_transaction_missed);
+  if (puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(aborted_)))
+    home_.on_data_in_doubt(*this);
+  const reply_context c{now, asked.sent, events, aborted_};
+  if (v.is_error("NOSCRIPT")) {
+    asked.to->on_not_executed(c);
+  } else {
+    asked.to->on_reply(v, c);
+  }
   aborted_.clear();
   return state_ != state::down;
 }
@@ -219,10 +232,10 @@ void line::fail(failure why, loss how, time_point now, event_queue& events) {
   greeting_.clear();
   last_failure_ = why;
   retry_later(now, attempts_ == 0 && how != loss::refused);
-  std::deque<sent_request> cut;
+  core::ring<expected_reply> cut;
   cut.swap(in_flight_);
-  specials_ = 0;
-  for (const sent_request& r : cut) home_.on_cut(*this, r, now, events);
+  unattended_ = 0;
+  for (; !cut.empty(); cut.pop_front()) cut.front().to->on_cut({now, cut.front().sent, events, {}});
   home_.on_down(*this, why, how, now, events);
 }
 

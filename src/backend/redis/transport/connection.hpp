@@ -17,39 +17,40 @@
 #include <string>
 #include <vector>
 
-#include "backend/redis/claim_table.hpp"
 #include "backend/redis/recipes/protocol.hpp"
 #include "backend/redis/settings.hpp"
+#include "backend/redis/transport/reply_handler.hpp"
 #include "backend/redis/transport/resp.hpp"
 #include "base/event_queue.hpp"
 #include "base/network.hpp"
+#include "base/ring.hpp"
 
 namespace holdfast::redis {
 
-class answerer {  // asks for itself, not for a claim
+class answerer : public reply_handler {  // asks for itself, not for a claim
  public:
   virtual void answered(const value&, time_point now, time_point sent, core::event_queue&) = 0;
   virtual void cut(time_point now, core::event_queue&) = 0;  // nobody knows whether it was done
+
+  void on_reply(const value& v, const reply_context& c) final {
+    answered(v, c.now, c.sent, c.events);
+  }
+  void on_not_executed(const reply_context& c) final { cut(c.now, c.events); }
+  void on_cut(const reply_context& c) final { cut(c.now, c.events); }
 
  protected:
   ~answerer() = default;
 };
 
-struct sent_request {
-  claim_table::place whose;
-  operation to = operation::none;
-  bool has_next = false;      // release: another claim got in line with it
-  bool by_text = false;       // a script that the server did not know by its hash
-  bool for_claims = false;    // special, but in the name of claims
-  std::uint32_t replies = 1;  // that are still to come
-  std::uint32_t epoch = 0;
-  std::uint32_t next_epoch = 0;
-  claim_table::place next;
-  duration ttl{};
-  duration next_ttl{};
+enum class attended { by_callers, by_nobody };  // whether somebody who waits relies on the reply
+
+struct expected_reply {
+  reply_handler* to = nullptr;
   time_point sent{};
-  answerer* special = nullptr;  // instead of a claim
+  std::uint32_t replies = 1;  // that are still to come; the last one counts
+  bool is_unattended = false;
 };
+static_assert(sizeof(expected_reply) == 24);
 
 enum class role : unsigned char { commands, messages, renewals };
 
@@ -70,10 +71,9 @@ enum class loss : unsigned char {  // of a connection
 class line_owner {  // called with the link's lock held
  public:
   virtual void on_ready(line&, time_point now, core::event_queue&) = 0;
-  virtual void on_reply(line&, const sent_request&, const value&, time_point now,
-                        core::event_queue&) = 0;
+  // What was known of the data proves nothing now: called before the reply that says so.
+  virtual void on_data_in_doubt(line&) = 0;
   virtual void on_message(line&, const value&, time_point now, core::event_queue&) = 0;
-  virtual void on_cut(line&, const sent_request&, time_point now, core::event_queue&) = 0;
   // After the cuts.
   virtual void on_down(line&, const core::failure&, loss, time_point now, core::event_queue&) = 0;
   virtual void on_silent(line&, time_point now) = 0;  // nothing comes, though much is awaited
@@ -99,7 +99,9 @@ class line {
   bool is_down() const noexcept { return state_ == state::down; }
   role what() const noexcept { return role_; }
   std::string& out() noexcept { return out_; }
-  void expect(const sent_request&, time_point now);  // in the order of what goes out
+  // In the order of what is written. Of several replies, the last one counts.
+  void expect(reply_handler&, std::uint32_t replies, time_point sent,
+              attended = attended::by_callers);
   void on_alarm(time_point now, core::event_queue&);
   void hurry(time_point by);  // the pause before the next connection ends then at the latest
   const std::shared_ptr<wire>& current() const noexcept { return wire_; }
@@ -107,10 +109,9 @@ class line {
   bool is_sole() const noexcept { return is_sole_; }  // nothing sent earlier can run any more
   const core::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return passes_; }  // the last failure: open() tries again
-  const std::string& aborted() const noexcept { return aborted_; }  // by on_reply()
   // An answer that no claim waits for: to the greeting, or to what was asked for its own sake.
   bool awaits() const noexcept {
-    return state_ == state::connecting || state_ == state::greeting || specials_ > 0;
+    return state_ == state::connecting || state_ == state::greeting || unattended_ > 0;
   }
   core::failure too_late(std::string_view bound) const;  // the bound that it has exceeded
 
@@ -144,8 +145,8 @@ class line {
   std::shared_ptr<wire> wire_;
   std::unique_ptr<reply_reader> reader_;
   std::string out_;
-  std::deque<sent_request> in_flight_;
-  unsigned specials_ = 0;      // of these, without a claim
+  core::ring<expected_reply> in_flight_;
+  unsigned unattended_ = 0;    // of these
   std::deque<step> greeting_;  // the steps that are not answered yet
   time_point began_{};         // to connect
   time_point retry_at_ = core::never;

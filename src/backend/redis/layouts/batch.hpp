@@ -1,0 +1,74 @@
+// A request in flight, for one claim or for many: a transaction of several takes, a script that
+// releases many locks, a release with the next claim, renewals, or one command of one claim.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backend/redis/claim_table.hpp"
+#include "backend/redis/recipes/protocol.hpp"
+#include "backend/redis/transport/reply_handler.hpp"
+
+namespace holdfast::redis {
+
+struct batch_member {
+  claim_table::place whose;
+  std::uint32_t epoch = 0;   // of the claim when it asked: a reply to an earlier one is discarded
+  std::uint32_t ticket = 0;  // of a renewal
+  duration ttl{};
+  time_point sent{};  // when the claim asked: its lease counts from then
+};
+static_assert(sizeof(batch_member) == 32);
+
+// `Home` handles what comes back.
+template <class Home>
+class batch final : public reply_handler {
+ public:
+  explicit batch(Home& home) noexcept : home_(home) {}
+  void on_reply(const value& v, const reply_context& c) override { home_.on_reply(*this, v, c); }
+  void on_not_executed(const reply_context& c) override { home_.on_not_executed(*this, c); }
+  void on_cut(const reply_context& c) override { home_.on_cut(*this, c); }
+
+  operation to = operation::none;
+  bool of_members = false;  // renewals: of readers and of holders of permits
+  bool by_text = false;     // the server did not know the script by its hash
+  time_point sent{};        // from here on silence counts
+  std::vector<batch_member> members;
+
+ private:
+  Home& home_;
+};
+
+// Batches are used again with the room they have: in the steady state nothing is allocated.
+template <class Home>
+class batch_pool {
+ public:
+  using item = batch<Home>;
+
+  explicit batch_pool(Home& home) noexcept : home_(home) {}
+  item& take(operation to, time_point sent) {
+    if (idle_.empty()) {
+      all_.push_back(std::make_unique<item>(home_));
+      idle_.reserve(all_.size());
+      idle_.push_back(all_.back().get());
+    }
+    item& b = *idle_.back();
+    idle_.pop_back();
+    b.to = to;
+    b.sent = sent;
+    b.of_members = b.by_text = false;
+    return b;
+  }
+  void give_back(item& b) noexcept {
+    b.members.clear();
+    idle_.push_back(&b);
+  }
+  std::size_t in_use() const noexcept { return all_.size() - idle_.size(); }
+
+ private:
+  Home& home_;
+  std::vector<std::unique_ptr<item>> all_;
+  std::vector<item*> idle_;
+};
+
+}  // namespace holdfast::redis

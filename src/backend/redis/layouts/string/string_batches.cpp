@@ -1,0 +1,164 @@
+#include "backend/redis/layouts/string/string_batches.hpp"
+
+#include <algorithm>
+
+#include "backend/redis/claim.hpp"
+#include "backend/redis/link.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+batch_member string_batches::member_of(const claim& c, time_point now) noexcept {
+  batch_member m;
+  m.whose = c.place();
+  m.epoch = c.steps().epoch();
+  m.ttl = c.steps().ttl();
+  m.sent = now;
+  return m;
+}
+
+claim* string_batches::current(const batch_member& m) const noexcept {
+  claim* const c = home_.claims().at(m.whose);
+  return c && c->steps().epoch() == m.epoch ? c : nullptr;
+}
+
+void string_batches::add(claim& c, operation what, by how, time_point now) {
+  const bool is_one_of_many = what == operation::take || what == operation::let_go;
+  request*& open = what == operation::take ? takes_ : let_gos_;
+  if (is_one_of_many && open) return open->members.push_back(member_of(c, now));
+  request& r = home_.batches().take(what, now);
+  r.by_text = how == by::text;
+  r.members.push_back(member_of(c, now));
+  if (is_one_of_many) {
+    open = &r;
+  } else {
+    others_.push_back(&r);
+  }
+}
+
+void string_batches::add_release(claim& c, claim& next, time_point now) {
+  add(c, operation::release, by::hash, now);
+  others_.back()->members.push_back(member_of(next, now));
+}
+
+void string_batches::add_group(std::span<claim* const> all, time_point now) {
+  request& r = home_.batches().take(operation::gather, now);
+  for (const claim* c : all) r.members.push_back(member_of(*c, now));
+  groups_.push_back(&r);
+}
+
+void string_batches::write(line& over) {
+  if (let_gos_) write_let_gos(over, *std::exchange(let_gos_, nullptr));
+  if (takes_) write_takes(over, *std::exchange(takes_, nullptr));
+  for (request* r : std::exchange(groups_, {})) write_group(over, *r);
+  for (request* r : others_) write_one(over, *r);
+  others_.clear();
+}
+
+void string_batches::park_unsent() {
+  std::vector<request*> unsent;
+  for (request* r : {std::exchange(let_gos_, nullptr), std::exchange(takes_, nullptr)})
+    if (r) unsent.push_back(r);
+  for (std::vector<request*>* all : {&others_, &groups_}) {
+    unsent.insert(unsent.end(), all->begin(), all->end());
+    all->clear();
+  }
+  for (request* r : unsent) {
+    operation what = r->to;
+    for (const batch_member& m : r->members) {
+      if (claim* const c = current(m)) home_.park(*c, what);
+      if (what == operation::release) what = operation::join;  // of the next claim
+    }
+    home_.batches().give_back(*r);
+  }
+}
+
+// False when nobody is left.
+template <class Each>
+bool string_batches::keep_current(request& r, Each each) {
+  std::erase_if(r.members, [&](const batch_member& m) {
+    claim* const c = current(m);
+    if (!c) return true;
+    c->spoken = true;
+    each(*c);
+    return false;
+  });
+  if (!r.members.empty()) return true;
+  home_.batches().give_back(r);
+  return false;
+}
+
+void string_batches::write_takes(line& over, request& r) {
+  std::string& out = over.out();
+  const std::size_t before = out.size();
+  begin_takes(out);
+  owner_text room;
+  if (!keep_current(r, [&](claim& c) { append_take(out, home_.about(c, room)); }))
+    return out.resize(before);
+  end_takes(out);
+  over.expect(r, static_cast<std::uint32_t>(2 + 2 * r.members.size()), r.members.front().sent);
+}
+
+// Into `askings_`, which has views into `owners_`.
+void string_batches::collect_arguments(request& r) {
+  owners_.clear();
+  owners_.reserve(r.members.size());
+  askings_.clear();
+}
+
+void string_batches::write_let_gos(line& over, request& r) {
+  collect_arguments(r);
+  const auto add_arguments = [&](claim& c) {
+    owners_.emplace_back();
+    askings_.push_back(home_.about(c, owners_.back()));
+  };
+  if (!keep_current(r, add_arguments)) return;
+  append_let_go(over.out(), askings_);
+  over.expect(r, 1, r.members.front().sent);
+}
+
+// All or none: whoever is left of a group that a claim has left waits until it is whole again.
+void string_batches::write_group(line& over, request& r) {
+  if (core::planted(core::mutant::silence_dated_back)) r.sent = r.members.front().sent;
+  const auto has_left = [this](const batch_member& m) { return !current(m); };
+  if (std::ranges::any_of(r.members, has_left)) {
+    for (const batch_member& m : r.members)
+      if (claim* const c = current(m)) home_.park(*c, operation::gather);
+    return home_.batches().give_back(r);
+  }
+  collect_arguments(r);
+  keep_current(r, [&](claim& c) {
+    owners_.emplace_back();
+    askings_.push_back(home_.about(c, owners_.back()));
+  });
+  append_gather(over.out(), askings_, r.by_text ? by::text : by::hash);
+  over.expect(r, 1, r.sent);
+}
+
+void string_batches::write_one(line& over, request& r) {
+  claim* const c = current(r.members.front());
+  if (!c) return home_.batches().give_back(r);
+  c->spoken = true;
+  owner_text room, next_room;
+  asking a = home_.about(*c, room);
+  if (r.members.size() > 1) {
+    if (claim* const next = current(r.members[1])) {
+      next->spoken = true;
+      next_room = next->text();
+      a.next_owner = view(next_room);
+      a.known = c->noted;
+      a.next_window = home_.window(r.members[1].ttl);
+    } else {
+      r.members.pop_back();
+    }
+  }
+  std::string about_it;
+  if (r.to == operation::join && a.how != lock_mode::exclusive && !c->note().empty()) {
+    about_it = home_.about_holder(*c);
+    a.about = about_it;
+  }
+  append_question(over.out(), r.to, a, r.by_text ? by::text : by::hash);
+  over.expect(r, 1, r.sent);
+}
+
+}  // namespace holdfast::redis

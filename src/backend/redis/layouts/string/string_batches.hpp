@@ -1,0 +1,67 @@
+// What layout `string` collects between two writes, and what it makes of the replies: what goes out
+// together costs the server far less.
+#pragma once
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/redis/layouts/batch.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
+
+namespace holdfast::redis {
+
+class claim;
+class line;
+class link;
+
+// With the link's lock held.
+class string_batches {
+ public:
+  using request = batch<link>;
+
+  explicit string_batches(link& home) noexcept : home_(home) {}
+
+  void add(claim&, operation, by, time_point now);
+  // A release that enqueues the next claim in the same step.
+  void add_release(claim&, claim& next, time_point now);
+  // Claims that are granted the lock all or none.
+  void add_group(std::span<claim* const>, time_point now);
+  bool has_unsent() const noexcept {
+    return takes_ || let_gos_ || !groups_.empty() || !others_.empty();
+  }
+  // In this order: releases, takes, groups, all others. What is freed may be taken in the same
+  // write, and what a claim sends after its take follows that. Drops what its claim has given up.
+  void write(line&);
+  void park_unsent();  // the connection is lost: what was not written waits for the next one
+
+  void on_reply(request&, const value&, const reply_context&);
+  void on_not_executed(request&, const reply_context&);
+  void on_cut(request&, const reply_context&);
+
+ private:
+  static batch_member member_of(const claim&, time_point now) noexcept;
+  claim* current(const batch_member&) const noexcept;  // null: its claim has given it up
+  template <class Each>
+  bool keep_current(request&, Each);
+  void collect_arguments(request&);
+  void write_takes(line&, request&);
+  void write_let_gos(line&, request&);
+  void write_group(line&, request&);
+  void write_one(line&, request&);
+  reply reply_to(operation, const batch_member&) const noexcept;
+  void answer_takes(request&, const value&, const reply_context&);
+  void answer_let_gos(request&, const value&, const reply_context&);
+  void answer_group(request&, const value&, const reply_context&);
+  void answer_one(request&, const value&, const reply_context&);
+  void answer_next(const batch_member&, const value&, const reply_context&);
+
+  link& home_;
+  request* takes_ = nullptr;
+  request* let_gos_ = nullptr;
+  std::vector<request*> groups_, others_;
+  std::vector<asking> askings_;  // room of collect_arguments()
+  std::vector<owner_text> owners_;
+};
+
+}  // namespace holdfast::redis

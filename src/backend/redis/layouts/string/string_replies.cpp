@@ -1,0 +1,120 @@
+// What layout `string` makes of the replies to its batches.
+#include "backend/redis/claim.hpp"
+#include "backend/redis/layouts/string/string_batches.hpp"
+#include "backend/redis/link.hpp"
+
+namespace holdfast::redis {
+
+using verdict = reply::verdict;
+
+reply string_batches::reply_to(operation what, const batch_member& m) const noexcept {
+  reply q;
+  q.to = what;
+  q.epoch = m.epoch;
+  q.ttl = m.ttl;
+  q.sent = m.sent;
+  q.final = home_.nothing_older_runs();
+  return q;
+}
+
+void string_batches::on_reply(request& r, const value& v, const reply_context& c) {
+  switch (r.to) {
+    case operation::take: answer_takes(r, v, c); break;
+    case operation::let_go: answer_let_gos(r, v, c); break;
+    case operation::gather: answer_group(r, v, c); break;
+    default:
+      answer_one(r, v, c);
+      if (r.members.size() > 1) answer_next(r.members[1], v, c);
+  }
+  home_.batches().give_back(r);
+}
+
+// The server has lost its scripts, or is another one.
+void string_batches::on_not_executed(request& r, const reply_context& c) {
+  if (r.to == operation::gather) {
+    r.by_text = true;
+    r.sent = c.now;
+    return groups_.push_back(&r);
+  }
+  if (r.to == operation::let_go) {
+    home_.teach(c.now);
+    for (const batch_member& m : r.members) {
+      reply q = reply_to(r.to, m);
+      q.what = verdict::again;
+      home_.answer(m.whose, q, {}, c);
+    }
+  } else {
+    if (claim* const who = current(r.members.front())) add(*who, r.to, by::text, c.now);
+    claim* const next = r.members.size() > 1 ? current(r.members[1]) : nullptr;
+    if (next) home_.ask(*next, operation::join, c.now);
+  }
+  home_.batches().give_back(r);
+}
+
+void string_batches::on_cut(request& r, const reply_context& c) {
+  for (const batch_member& m : r.members)
+    if (claim* const who = home_.claims().at(m.whose)) who->hear_cut(m.epoch, c.now, c.events);
+  home_.batches().give_back(r);
+}
+
+void string_batches::answer_takes(request& r, const value& v, const reply_context& c) {
+  const std::string_view error = c.aborted.empty() ? v.text() : c.aborted;
+  const bool is_whole = v.size() == 2 * r.members.size();
+  value set = v[0];
+  for (const batch_member& m : r.members) {
+    const reply q = reply_to(r.to, m);
+    if (!is_whole) {
+      home_.answer(m.whose, read_error_text(error, q), error, c);
+      continue;
+    }
+    const value number = set.next();
+    const std::string_view why = set.is(value::kind::error) ? set.text() : number.text();
+    home_.answer(m.whose, read_take(set, number, q), why, c);
+    set = number.next();
+  }
+}
+
+// One answer for all, or one for each.
+void string_batches::answer_let_gos(request& r, const value& v, const reply_context& c) {
+  const bool is_for_all = v.is(value::kind::integer);
+  const bool is_whole = is_for_all || v.size() == r.members.size();
+  value part = is_for_all ? v : v[0];
+  for (const batch_member& m : r.members) {
+    const reply q = reply_to(r.to, m);
+    if (!is_whole) {
+      home_.answer(m.whose, read_error_text(v.text(), q), v.text(), c);
+      continue;
+    }
+    home_.answer(m.whose, read_let_go(part, q), part.text(), c);
+    if (!is_for_all) part = part.next();
+  }
+}
+
+void string_batches::answer_group(request& r, const value& v, const reply_context& c) {
+  const std::size_t n = r.members.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const reply q = read_gathered(v, i, n, reply_to(r.to, r.members[i]));
+    home_.answer(r.members[i].whose, q, v.is(value::kind::array) ? v[i].text() : v.text(), c);
+  }
+}
+
+void string_batches::answer_one(request& r, const value& v, const reply_context& c) {
+  const batch_member& m = r.members.front();
+  const reply q = reply_to(r.to, m);
+  if (r.to == operation::glance)
+    return home_.answer(m.whose, read_glance(v, q), text_of_glance(v), c);
+  if (r.to == operation::peek_line) return home_.answer(m.whose, read_line(v, q), v.text(), c);
+  const answer a = r.to == operation::join      ? read_join(v, q)
+                   : r.to == operation::resolve ? read_resolve(v, q)
+                                                : read_released(v, q);
+  home_.note_clock(m.sent, a.at, c.now);
+  home_.answer(m.whose, a.to_claim, v.text(), c);
+}
+
+void string_batches::answer_next(const batch_member& m, const value& v, const reply_context& c) {
+  const answer a = read_next(v, reply_to(operation::join, m));
+  home_.note_clock(m.sent, a.at, c.now);
+  home_.answer(m.whose, a.to_claim, v.text(), c);
+}
+
+}  // namespace holdfast::redis
