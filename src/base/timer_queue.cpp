@@ -1,7 +1,5 @@
 #include "base/timer_queue.hpp"
 
-#include <algorithm>
-
 namespace holdfast::core {
 
 timer_queue::timer_queue(environment& env, const char* thread_name)
@@ -18,27 +16,19 @@ void timer_queue::stop() noexcept {
 
 bool timer_queue::arm_no_later(timer& t, time_point at) {
   const std::lock_guard guard(mutex_);
-  if (stopped_) return true;
-  if (t.index_ != timer::unarmed) {
-    if (t.at_ <= at) return true;
-    t.at_ = at;
-    sift_up(t.index_);
-  } else {
-    t.at_ = at;
-    heap_.push_back(&t);
-    t.index_ = static_cast<std::uint32_t>(heap_.size() - 1);
-    sift_up(t.index_);
-  }
-  if (heap_.front() != &t) return true;
+  if (stopped_ || t.at() <= at) return true;
+  const bool is_earliest = at < armed_.next();
+  armed_.set(t, at);
+  if (!is_earliest) return true;
   if (!alarm_) alarm_ = env_.make_alarm(*this, thread_name_);
   if (alarm_->set(at)) return true;
-  erase(t);
+  armed_.set(t, never);
   return false;
 }
 
 void timer_queue::disarm(timer& t) noexcept {
   const std::lock_guard guard(mutex_);
-  if (t.index_ != timer::unarmed) erase(t);
+  armed_.set(t, never);
 }
 
 void timer_queue::on_alarm(time_point now) {
@@ -54,52 +44,14 @@ bool timer_queue::take_due(time_point now) {
   constexpr std::size_t batch_max = 1024;
   const std::lock_guard guard(mutex_);
   due_.clear();
-  while (!heap_.empty() && heap_.front()->at_ <= now && due_.size() < batch_max) {
-    timer* const t = heap_.front();
-    erase(*t);
+  while (due_.size() < batch_max) {
+    timer* const t = static_cast<timer*>(armed_.take_due(now));
+    if (!t) break;
     if (t->pin()) due_.push_back(t);
   }
   if (!due_.empty()) return true;
-  if (alarm_) alarm_->set(heap_.empty() ? never : heap_.front()->at_);
+  if (alarm_) alarm_->set(armed_.next());
   return false;
-}
-
-void timer_queue::place(std::size_t index, timer* t) noexcept {
-  heap_[index] = t;
-  t->index_ = static_cast<std::uint32_t>(index);
-}
-
-void timer_queue::sift_up(std::size_t i) noexcept {
-  timer* const t = heap_[i];
-  while (i > 0) {
-    const std::size_t parent = (i - 1) / 2;
-    if (heap_[parent]->at_ <= t->at_) break;
-    place(i, heap_[parent]);
-    i = parent;
-  }
-  place(i, t);
-}
-
-void timer_queue::sift_down(std::size_t i) noexcept {
-  timer* const t = heap_[i];
-  for (std::size_t child = 2 * i + 1; child < heap_.size(); child = 2 * i + 1) {
-    if (child + 1 < heap_.size() && heap_[child + 1]->at_ < heap_[child]->at_) ++child;
-    if (t->at_ <= heap_[child]->at_) break;
-    place(i, heap_[child]);
-    i = child;
-  }
-  place(i, t);
-}
-
-void timer_queue::erase(timer& t) noexcept {
-  const std::size_t hole = t.index_;
-  timer* const last = heap_.back();
-  heap_.pop_back();
-  t.index_ = timer::unarmed;
-  if (last == &t) return;
-  place(hole, last);
-  sift_up(hole);
-  sift_down(last->index_);
 }
 
 }  // namespace holdfast::core

@@ -1,17 +1,14 @@
-// Many timers on one alarm.
+// Many timers on one alarm, safe from any thread.
 #pragma once
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "base/environment.hpp"
+#include "base/timer_heap.hpp"
 
 namespace holdfast::core {
 
-class timer {
+class timer : private heap_timer {
  public:
   // Keeps the owner alive until fire() has returned; false when the owner is being destroyed.
   // Called with the queue's mutex held, once before every fire().
@@ -23,13 +20,10 @@ class timer {
 
  private:
   friend class timer_queue;
-  static constexpr std::uint32_t unarmed = std::numeric_limits<std::uint32_t>::max();
-  time_point at_ = never;
-  std::uint32_t index_ = unarmed;
 };
 
-// A binary heap whose entries know their index. Safe from any thread; fire() is called with no
-// mutex held, on the alarm's thread, and not again until the timer is armed again.
+// fire() is called with no mutex held, on the alarm's thread, and not again until the timer is
+// armed again.
 class timer_queue : private alarm_target {
  public:
   timer_queue(environment&, const char* thread_name);
@@ -47,15 +41,11 @@ class timer_queue : private alarm_target {
  private:
   void on_alarm(time_point now) override;
   bool take_due(time_point now);
-  void place(std::size_t index, timer*) noexcept;
-  void sift_up(std::size_t) noexcept;
-  void sift_down(std::size_t) noexcept;
-  void erase(timer&) noexcept;
 
   environment& env_;
   const char* thread_name_;
   std::mutex mutex_;
-  std::vector<timer*> heap_;
+  timer_heap armed_;
   std::vector<timer*> due_;  // used by on_alarm() only
   std::unique_ptr<alarm> alarm_;
   bool stopped_ = false;

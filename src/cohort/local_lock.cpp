@@ -25,7 +25,7 @@ void complete_all(core::completion* answered) noexcept {
 }  // namespace
 
 local_lock::local_lock(client_impl& c, std::string_view name, std::uint32_t permits)
-    : permits_(permits), client_(c), name_(name), cohort_(*this, c.rules()) {}
+    : client_(c), name_(name), permits_(permits), cohort_(*this, c.rules()) {}
 
 // Carries out the cohort's effects until none is left, then leaves. A thread that finds another one
 // running verbs leaves its verbs to that thread.
@@ -51,8 +51,8 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
 bool local_lock::deliver_effects(lock& l, core::completion* answered,
                                  core::time_point arm) noexcept {
   const auto notices = cohort_.take_notices();
-  core::caller_driver* const to_attend =
-      std::exchange(attends_, false) ? client_.store().driver() : nullptr;
+  core::caller_driver* const to_attend = attends_ ? client_.store().driver() : nullptr;
+  attends_ = false;
   l.unlock();
   complete_all(answered);
   if (to_attend) to_attend->attend();
@@ -89,9 +89,11 @@ void local_lock::finish(lock& l, unsigned users_to_drop, core::completion* answe
   take_inline_answer(users_to_drop);
   --visits_;
   users_ -= users_to_drop;
-  const bool drops_client = users_ == 0 && std::exchange(keeps_, false);
+  const bool drops_client = users_ == 0 && keeps_;
+  if (drops_client) keeps_ = false;
   client_impl& client = client_;
-  const bool retires = unused() && !std::exchange(retiring_, true);
+  const bool retires = unused() && !retiring_;
+  if (retires) retiring_ = true;
   l.unlock();
   complete_all(answered);
   if (retires) client.retire(*this);

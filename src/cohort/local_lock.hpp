@@ -106,16 +106,16 @@ class local_lock final : private core::timer {
   void poll(lock&, core::claim_record&, core::time_point now);
   bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
 
-  const std::uint32_t permits_;  // first: it fits behind the timer without padding
   client_impl& client_;
   const std::string name_;
+  const std::uint32_t permits_;
   core::short_lock mutex_;  // guards everything below
   unsigned users_ = 0;
-  unsigned visits_ = 0;            // threads inside, with or without the mutex
-  bool is_running_verbs_ = false;  // a thread is running verbs
-  bool retiring_ = false;          // a thread is about to remove it from the table
-  bool keeps_ = false;             // it keeps the client alive, while it has users
-  bool attends_ = false;           // a caller that does not block awaits the store since
+  unsigned visits_ : 28 = 0;           // threads inside, with or without the mutex
+  bool is_running_verbs_ : 1 = false;  // a thread is running verbs
+  bool retiring_ : 1 = false;          // a thread is about to remove it from the table
+  bool keeps_ : 1 = false;             // it keeps the client alive, while it has users
+  bool attends_ : 1 = false;           // a caller that does not block awaits the store since
   core::cohort cohort_;
   core::time_point armed_at_ = core::never;
 };

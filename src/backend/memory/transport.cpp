@@ -76,7 +76,6 @@ void transport::send_with_faults(reply_handler& from, entry* lock, const request
   up_.push_back({up_.empty() ? due : std::max(due, up_.back().due), &from, lock, r, nullptr});
   up_.back().what.more = more.get();
   up_.back().more = std::move(more);
-  ++from.under_way_;
   set_alarm();
 }
 
@@ -104,7 +103,6 @@ void transport::answer(reply_handler& to, const reply& r, time_point now, event_
   const time_point due = arrival(now);
   if (due <= now && down_.empty()) return to.on_reply(r, now, events);
   down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, nullptr, r, {}});
-  ++to.under_way_;
   set_alarm();
 }
 
@@ -122,32 +120,23 @@ void transport::deliver(subscriber& to, const push& p, time_point now, event_que
   const time_point due = arrival(now);
   if (due <= now && down_.empty()) return to.on_reply(p, now, events);
   down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, &to, {}, p});
-  ++static_cast<reply_handler&>(to).under_way_;
   set_alarm();
 }
 
 void transport::move_wake(reply_handler& who, time_point t) {
-  if (who.wakes_at_ != core::never) sleepers_.erase(sleeper_of(who));
-  who.wakes_at_ = t;
-  who.wake_order_ = ++wakes_;
-  if (t != core::never) sleepers_.insert(sleeper_of(who));
+  sleepers_.set(who, t);
   set_alarm();
 }
 
 void transport::forget(reply_handler& who) noexcept {
-  if (who.wakes_at_ != core::never) sleepers_.erase(sleeper_of(who));
-  who.wakes_at_ = core::never;
-  if (who.under_way_ == 0) return;
+  sleepers_.set(who, core::never);
   std::erase_if(up_, [&](const upward& m) { return m.from == &who; });
   std::erase_if(down_, [&](const downward& m) { return m.to == &who; });
-  who.under_way_ = 0;
 }
 
 void transport::sever(bool yes) noexcept {
   severed_ = yes;
   if (yes) {
-    for (const upward& m : up_) --m.from->under_way_;
-    for (const downward& m : down_) --m.to->under_way_;
     up_.clear();
     down_.clear();
   }
@@ -173,7 +162,7 @@ bool transport::set_alarm() noexcept {
   time_point next = waits_until_;
   if (!up_.empty()) next = std::min(next, up_.front().due);
   if (!down_.empty()) next = std::min(next, down_.front().due);
-  if (!sleepers_.empty()) next = std::min(next, sleepers_.begin()->at);
+  next = std::min(next, sleepers_.next());
   if (next == armed_) return true;
   if (!alarm_) alarm_ = env_.make_alarm(*this, "holdfast-memory");
   const bool rings = alarm_->set(next);
@@ -201,12 +190,10 @@ void transport::deliver_due(time_point now, event_queue& events) {
     if (!up_.empty() && up_.front().due <= now) {
       const upward m = std::move(up_.front());
       up_.pop_front();
-      --m.from->under_way_;
       if (!cut(now)) arrive(*m.from, m.lock, m.what, now, events);
     } else if (!down_.empty() && down_.front().due <= now) {
       const downward m = down_.front();
       down_.pop_front();
-      --m.to->under_way_;
       if (cut(now)) continue;
       if (m.pushed_to) {
         m.pushed_to->on_reply(m.hint, now, events);
@@ -215,11 +202,8 @@ void transport::deliver_due(time_point now, event_queue& events) {
         round_trip_ = round_trip_ == duration{} ? took : (7 * round_trip_ + took) / 8;
         m.to->on_reply(m.answer, now, events);
       }
-    } else if (!sleepers_.empty() && sleepers_.begin()->at <= now) {
-      reply_handler& who = *sleepers_.begin()->who;
-      sleepers_.erase(sleepers_.begin());
-      who.wakes_at_ = core::never;
-      who.on_wake(now, events);
+    } else if (core::heap_timer* const due = sleepers_.take_due(now)) {
+      static_cast<reply_handler*>(due)->on_wake(now, events);
     } else {
       return;
     }

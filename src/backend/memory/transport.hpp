@@ -6,13 +6,11 @@
 // which dispatches them after unlocking.
 #pragma once
 #include <atomic>
-#include <compare>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,6 +18,7 @@
 #include "backend/memory/fault_plan.hpp"
 #include "backend/memory/recipe.hpp"
 #include "backend/memory/store.hpp"
+#include "base/timer_heap.hpp"
 
 namespace holdfast::memory {
 
@@ -41,7 +40,7 @@ struct server {
 };
 
 // Sends requests and can be woken.
-class reply_handler {
+class reply_handler : private core::heap_timer {
  public:
   virtual void on_reply(const reply&, time_point now, event_queue&) = 0;
   virtual void on_wake(time_point now, event_queue&) = 0;
@@ -51,9 +50,6 @@ class reply_handler {
 
  private:
   friend class transport;
-  time_point wakes_at_ = core::never;
-  std::uint32_t under_way_ = 0;  // messages from and to it
-  std::uint32_t wake_order_ = 0;
 };
 
 // An admin query: it is run on the whole store.
@@ -89,7 +85,7 @@ class transport final : private core::alarm_target {
   void send(reply_handler&, entry&, request&, time_point now, event_queue&);
   void send(store_query&, time_point now, event_queue&);  // an empty reply follows
   void wake_at(reply_handler& who, time_point t) {  // `never` cancels; replaces the time set before
-    if (who.wakes_at_ != t) move_wake(who, t);
+    if (who.at() != t) move_wake(who, t);
   }
   void forget(reply_handler&) noexcept;  // no queued message reaches it any more
   void deliver(subscriber&, const push&, time_point now, event_queue&);  // from the store
@@ -155,18 +151,7 @@ class transport final : private core::alarm_target {
   duration round_trip_{};  // smoothed
   std::deque<upward> up_;
   std::deque<downward> down_;
-  // Handlers that wake at the same time do so in the order of the calls, not of addresses.
-  struct sleeper {
-    time_point at;
-    std::uint32_t order;
-    reply_handler* who;
-    auto operator<=>(const sleeper&) const noexcept = default;
-  };
-  static sleeper sleeper_of(reply_handler& who) noexcept {
-    return {who.wakes_at_, who.wake_order_, &who};
-  }
-  std::set<sleeper> sleepers_;
-  std::uint32_t wakes_ = 0;
+  core::timer_heap sleepers_;
   time_point waits_until_ = core::never;
   std::condition_variable delivered_;
   std::thread::id alarm_thread_;

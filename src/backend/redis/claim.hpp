@@ -7,13 +7,14 @@
 #include "backend/redis/claim_table.hpp"
 #include "backend/redis/recipes/queueing.hpp"
 #include "base/event_queue.hpp"
+#include "base/timer_heap.hpp"
 #include "seam/claim.hpp"
 
 namespace holdfast::redis {
 
 class link;
 
-class claim final : public core::claim, private core::event_source {
+class claim final : public core::claim, public core::heap_timer, private core::event_source {
  public:
   claim(link&, std::string_view lock, core::claim_sink&);
   claim(const claim&) = delete;
@@ -64,9 +65,8 @@ class claim final : public core::claim, private core::event_source {
        was_listening_ = false;  // the small ones fill what `news` leaves free
 
  public:
-  claim* next_of_id = nullptr;        // in the table
-  time_point wakes_at = core::never;  // in the link's list of sleepers
-  std::uint32_t ticket = 0;           // of the renewal to send
+  claim* next_of_id = nullptr;  // in the table
+  std::uint32_t ticket = 0;     // of the renewal to send
 
  private:
   void on_event(core::claim_event) override;

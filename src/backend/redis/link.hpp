@@ -4,7 +4,6 @@
 #pragma once
 #include <deque>
 #include <mutex>
-#include <set>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "backend/redis/transport/reachability.hpp"
 #include "backend/redis/transport/server_clock.hpp"
 #include "backend/redis/transport/transport_group.hpp"
+#include "base/timer_heap.hpp"
 
 namespace holdfast::redis {
 
@@ -155,8 +155,7 @@ class link final : private line_owner, private group_member {
   number_floor floor_;
   ledger ledger_{*this};
   std::vector<claim_table::place> parked_;  // claims whose question may not go yet
-  // By place, not by address: claims that wake at the same time do so in one order in every run.
-  std::set<std::pair<time_point, claim_table::place>> sleepers_;
+  core::timer_heap sleepers_;               // claims
   batch_pool<link> pool_{*this};
   string_batches collected_{*this};
   std::deque<claim_table::place> to_renew_;

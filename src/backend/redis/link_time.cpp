@@ -11,10 +11,7 @@ namespace holdfast::redis {
 using core::event_queue;
 
 void link::sleep(claim& c, time_point wake) {
-  if (c.wakes_at != core::never) sleepers_.erase({c.wakes_at, c.place()});
-  c.wakes_at = wake;
-  if (wake == core::never) return;
-  sleepers_.insert({wake, c.place()});
+  sleepers_.set(c, wake);
   wake_by(wake);
 }
 
@@ -41,13 +38,9 @@ void link::on_alarm(time_point now, event_queue& events) {
 }
 
 void link::wake_sleepers(time_point now, event_queue& events) {
-  while (!sleepers_.empty() && sleepers_.begin()->first <= now) {
-    claim& c = *claims_.at(sleepers_.begin()->second);  // a claim that ends leaves the list first
-    sleepers_.erase(sleepers_.begin());
-    c.wakes_at = core::never;
-    c.wake(now, events);
-  }
-  if (!sleepers_.empty()) wake_by(sleepers_.begin()->first);
+  while (core::heap_timer* const due = sleepers_.take_due(now))
+    static_cast<claim*>(due)->wake(now, events);
+  wake_by(sleepers_.next());
 }
 
 // While claims wait, a lock that is handed over can be placed on our clock at once.
