@@ -150,6 +150,54 @@ time_point cohort::linger_end(const claim_record& c) noexcept {
   return c.is_leased() ? c.deadline - c.ttl / 8 : never;
 }
 
+// Requests a grant for the first waiter, unless a grant that is held prevents it.
+claim_record* cohort::request_next() {
+  if (held_ && first_->request.mode != lock_mode::permit) return nullptr;
+  for (const claim_record* c = held_; c; c = c->next)
+    if (c->waits_for_renewal) return nullptr;  // it will serve the first waiter
+  claim_record& c = idle_record();
+  c.pending_verbs = 0;  // a stale cancel, overtaken by the answer, would withdraw the new claim
+  c.now = claim_record::state::asking;
+  c.turns_end = {};
+  c.one_attempt = first_->request.one_attempt;
+  c.mode = first_->request.mode;
+  c.permits = first_->request.permits;
+  c.ttl = first_->request.ttl;
+  const acquire_request& how = first_->request;
+  const bool has_extra = !how.note.empty() || how.group;
+  c.extra = has_extra ? std::make_unique<const claim_record::rare_details>(
+                            claim_record::rare_details{std::string(how.note), how.group})
+                      : nullptr;
+  requesting_ = &c;
+  ++busy_;
+  schedule(c, claim_record::acquire);
+  return &c;
+}
+
+void cohort::release(claim_record& c) {
+  drop_grant(c);
+  if (!planted(mutant::released_renewal_unanswered))
+    answer_renewals(c, c.ticket, {errc::not_held, "the lease was released"});
+  c.now = claim_record::state::releasing;
+  c.waits_for_renewal = false;
+  c.deadline = never;
+  c.renew_at = never;
+  c.provisional_rest = {};
+  schedule(c, claim_record::release);
+}
+
+void cohort::release_and_request(claim_record& c) {
+  release(c);
+  // Waiters of a lock group that was granted but could not start their turns must not acquire
+  // alone.
+  while (first_ && first_->request.group) {
+    waiter& w = *first_;
+    unlink(w);
+    answer(w, {errc::timed_out, {}});
+  }
+  c.next = request_if_wanted();
+}
+
 void cohort::extend(turn& t, duration ttl, confirmation& i, time_point now) {
   if (const auto code = t.status()) return answer(i, {code, {}});
   claim_record& c = *t.of;

@@ -1,7 +1,6 @@
 // The cohort's metrics, where its client counts.
 #include <utility>
 
-#include "base/mutant.hpp"
 #include "cohort/cohort.hpp"
 
 namespace holdfast::core {
@@ -36,12 +35,6 @@ void cohort::count_renewal(const claim_record& c, std::uint32_t ticket, time_poi
   rules_.counts->count(counters::renewals_confirmed);
   const time_point due = ticket == c.shortened_by ? never : renewal_due(c);
   if (due <= now) rules_.counts->lagged(now - due);
-}
-
-void cohort::doubt(turn& t) {
-  t.doubted = true;
-  count(counters::doubts);
-  if (!planted(mutant::doubt_not_told)) request_notice(t.doubt);
 }
 
 }  // namespace holdfast::core

@@ -6,6 +6,8 @@
 
 namespace holdfast::core {
 
+using detail::turn;
+
 void cohort::push(waiter& w) noexcept {
   w.in_line = true;
   w.before = last_;
@@ -118,6 +120,27 @@ void cohort::answer_watches(detail::turn& t, std::error_code code) {
     answer(*w, {code, {}});
     w = after;
   }
+}
+
+turn& cohort::new_turn() {
+  if (!spare_turn_) return *new turn(first_record_.home);
+  spare_turn_->start_anew();
+  return *spare_turn_.release();
+}
+
+void cohort::add_holder(claim_record& c, turn& t) {
+  if (turn* const other = std::exchange(c.inside_first, &t)) {
+    t.more().after = other;
+    other->more().before = &t;
+  }
+  c.mode_inside = t.is_share ? lock_mode::shared : c.mode;
+}
+
+void cohort::remove_holder(claim_record& c, turn& t) noexcept {
+  turn* const before = t.is_plain() ? nullptr : t.more().before;
+  turn* const after = t.next_inside();
+  (before ? before->more().after : c.inside_first) = after;
+  if (after) after->more().before = before;
 }
 
 void cohort::hold(claim_record& c) noexcept { c.next = std::exchange(held_, &c); }
