@@ -3,7 +3,7 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include <cstdint>
 
-#include "tests/sim/world/world.hpp"
+#include "tests/sim/redis/play.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -56,15 +56,15 @@ std::string survived_schedules(std::uint64_t first, const mutant& m) {
   constexpr std::uint64_t schedules_max = 10'000;
   plant(m);
   std::uint64_t seed = first;
-  while (seed < first + schedules_max && sim::play(sim::draw(seed)).complaint.empty()) ++seed;
+  while (seed < first + schedules_max && sim::play_redis(sim::draw(seed)).complaint.empty()) ++seed;
   if (seed == first + schedules_max) {
     remove_planted();
     return "no schedule from seed " + std::to_string(first) +
            " on finds it; `./dev sim --minutes 1 --mutant " + m.name + "` may find another seed";
   }
-  const sim::result broken = sim::play(sim::draw(seed), nullptr, sim::recording::on);
+  const sim::result broken = sim::play_redis(sim::draw(seed), nullptr, sim::recording::on);
   remove_planted();
-  const sim::result well = sim::play(sim::draw(seed), nullptr, sim::recording::on);
+  const sim::result well = sim::play_redis(sim::draw(seed), nullptr, sim::recording::on);
   const std::string at = ", seed " + std::to_string(seed);
   if (!well.complaint.empty()) return "with no fault planted: " + well.complaint + at;
   return well.digest == broken.digest ? "the schedule is the same without it" + at : "";

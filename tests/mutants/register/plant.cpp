@@ -5,7 +5,7 @@
 #include "tests/mutants/register/lua_code.hpp"
 #include "tests/mutants/register/mutant.hpp"
 #ifdef HOLDFAST_WITH_REDIS
-#include "tests/sim/model/model_redis.hpp"
+#include "tests/sim/redis/model/model_redis.hpp"
 #endif
 
 namespace holdfast::mutants {

@@ -9,9 +9,9 @@
 
 #include "seam/registry.hpp"
 #include "testkit/manual_environment.hpp"
+#include "tests/sim/machine/dice.hpp"
+#include "tests/sim/machine/digest.hpp"
 #include "tests/sim/memory/actor.hpp"
-#include "tests/sim/world/dice.hpp"
-#include "tests/sim/world/digest.hpp"
 
 namespace holdfast::sim {
 

@@ -10,9 +10,10 @@
 #include <string_view>
 
 #include "tests/mutants/register/mutant.hpp"
+#include "tests/sim/machine/digest.hpp"
+#include "tests/sim/machine/explorer.hpp"
 #include "tests/sim/memory/player.hpp"
-#include "tests/sim/world/explorer.hpp"
-#include "tests/sim/world/world.hpp"
+#include "tests/sim/redis/play.hpp"
 
 namespace holdfast::sim {
 namespace {
@@ -106,7 +107,7 @@ class teller {  // of progress, every ten seconds
 int replay(std::uint64_t seed) {
   const plan p = draw(seed);
   std::cout << p.text() << '\n';
-  const result r = play(p, &std::cout);
+  const result r = play_redis(p, &std::cout);
   std::cout << (r.complaint.empty() ? "all was as it must be" : "VIOLATION: " + r.complaint)
             << '\n';
   std::printf("digest %016llx\n", static_cast<unsigned long long>(r.digest));
@@ -128,7 +129,7 @@ int compute_digest(const order& o) {
     if (o.of_memory) {
       r.digest = play_memory(seed);
     } else {
-      r = play(draw(seed), nullptr, recording::on);
+      r = play_redis(draw(seed), nullptr, recording::on);
     }
     all.add(r.digest);
     if (o.each)
@@ -150,13 +151,13 @@ int search(const order& o) {
   std::printf("from seed %llu\n", static_cast<unsigned long long>(seed));
   teller t(*o.minutes);
   const auto found = explore(
-      seed, [](std::uint64_t s) { return draw(s); },
+      seed, [](std::uint64_t s) { return draw(s); }, play_redis,
       [&](const progress& p) { return t.goes_on(p); });
   t.say(clock::now());
   if (!found) return 0;
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "as small as it gets: " << found->least.text() << '\n';
-  play(found->least, &std::cout);
+  play_redis(found->least, &std::cout);
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "replay: ./dev sim --seed " << found->whole.seed << '\n';
   return 1;

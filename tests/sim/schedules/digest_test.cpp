@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "tests/sim/machine/digest.hpp"
 #include "tests/sim/memory/player.hpp"
-#include "tests/sim/model/sha1.hpp"
-#include "tests/sim/world/digest.hpp"
-#include "tests/sim/world/requests.hpp"
-#include "tests/sim/world/world.hpp"
+#include "tests/sim/redis/model/sha1.hpp"
+#include "tests/sim/redis/play.hpp"
+#include "tests/sim/redis/requests.hpp"
 
 namespace holdfast::sim {
 namespace {
@@ -112,7 +112,7 @@ TEST(sim_digest, of_memory_is_the_same_in_another_process_on_another_machine) {
 
 TEST(sim_digest, of_a_schedule_does_not_depend_on_those_before_it) {
   const auto digest_of = [](std::uint64_t seed) {
-    return play(draw(seed), nullptr, recording::on).digest;
+    return play_redis(draw(seed), nullptr, recording::on).digest;
   };
   const std::uint64_t first = digest_of(7);
   for (std::uint64_t seed = 20; seed < 40; ++seed) EXPECT_NE(digest_of(seed), first);

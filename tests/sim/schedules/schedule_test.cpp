@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "tests/sim/world/world.hpp"
+#include "tests/sim/redis/play.hpp"
 
 namespace holdfast::sim {
 
@@ -11,7 +11,7 @@ namespace {
 void expect_all_well(std::uint64_t first, std::uint64_t count, flavour how) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const plan p = draw(seed, how);
-    const result r = play(p);
+    const result r = play_redis(p);
     ASSERT_EQ(r.complaint, "") << p.text();
   }
 }
@@ -38,14 +38,14 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
            300005673,  // the same of a hand-over in one step
            200021228,  // one of two who came together had its old place again
        })
-    EXPECT_EQ(play(draw(seed)).complaint, "") << "seed " << seed;
+    EXPECT_EQ(play_redis(draw(seed)).complaint, "") << "seed " << seed;
 }
 
 TEST(sim, a_schedule_is_told_by_its_seed) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::ostringstream first, second;
-    play(draw(seed), &first);
-    play(draw(seed), &second);
+    play_redis(draw(seed), &first);
+    play_redis(draw(seed), &second);
     ASSERT_EQ(first.str(), second.str()) << "seed " << seed;
   }
 }

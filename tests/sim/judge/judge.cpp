@@ -1,0 +1,124 @@
+#include "tests/sim/judge/judge.hpp"
+
+#include <algorithm>
+
+#include "tests/sim/machine/machine.hpp"
+#include "tests/sim/machine/network.hpp"
+#include "tests/sim/machine/world.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+judge::judge(world& w, std::unique_ptr<lock_view> v) : world_(w), view_(std::move(v)) {
+  const plan& p = w.schedule;
+  for (int i = 0; i < p.locks; ++i) {
+    lock_state l;
+    l.number = i;
+    l.key = w.lock_name(i);
+    locks_.push_back(std::move(l));
+  }
+  const bool slow = p.slow_share > 0 || p.split_share > 0;
+  clock_leaps_ = p.has(trouble::clock_forward) || p.has(trouble::clock_back);
+  lease_max_ = w.lease_max();
+  free_max_ = 100ms + p.delay_max * (slow ? 80 : 8) + p.ttl / 20;
+  // What an old connection brings late, and what is taken for lost, is left to run out.
+  idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ ? lease_max_ : 0ns);
+  // A renewal may ask for less than the one before it, whose end the runner-up waits for.
+  if (p.users > 1) free_max_ += p.ttl;
+  if (p.has(trouble::foreign) || p.has(trouble::foreign_forever)) free_max_ += 350ms;
+  ghost_max_ = free_max_ + 1500ms;  // a withdrawal that was refused is repeated after a second
+}
+
+void judge::excuse(moment until) { excused_until_ = std::max(excused_until_, until); }
+
+void judge::excuse_ghosts(moment until) {
+  ghosts_excused_until_ = std::max(ghosts_excused_until_, until);
+}
+
+void judge::unsafe(moment for_so_long) {
+  unsafe_until_ = std::max(unsafe_until_, world_.time.now() + for_so_long);
+  for (lock_state& l : locks_) {
+    for (ownership& o : l.owners) o.judged_from = unsafe_until_ + lease_max_;
+    for (auto& [claim, m] : l.ever) m.judged_from = unsafe_until_ + lease_max_;
+  }
+}
+
+std::string_view judge::now_owner(const lock_state& l) const {
+  return l.expires_ms < view_->now_ms() ? std::string_view() : l.owner;
+}
+
+void judge::about_to_serve(const pipe& p) {
+  if (!p.use().asks || world_.schedule.kill_forbidden || !world_.store->is_connected(p.handle()))
+    return;
+  int& newest = newest_[p.is_for_renewals()][&const_cast<pipe&>(p).owner()];
+  if (p.number() < newest)
+    world_.complain("old: a request over connection " + std::to_string(p.number()) +
+                    " was done after its successor " + std::to_string(newest) + " had asked");
+  newest = std::max(newest, p.number());
+}
+
+void judge::after_server(const pipe* by) {
+  for (lock_state& l : locks_) look(l, by);
+}
+
+void judge::look(lock_state& l, const pipe* by) {
+  const std::string before = l.owner;
+  const bool lapsed = l.expires_ms < view_->now_ms();
+  if (const auto seen = view_->owner_at(l.number)) {
+    l.expires_ms = seen->expires_ms;
+    if (l.owner != seen->text) l.owner = seen->text;
+  } else {
+    l.owner.clear();
+  }
+  if (l.owner != before) changed(l, before, lapsed, by);
+  if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
+  if (world_.schedule.several) judge_passing(l, before, by);
+  if (l.owner != before) judge_notes(l);
+}
+
+void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {
+  world_.record(event::owner_changed, {l.key, before, l.owner, lapsed}, [&] {
+    return l.key + " at the server: " + (before.empty() ? "nobody" : before) +
+           (lapsed ? " (lapsed)" : "") + " -> " + (l.owner.empty() ? "nobody" : l.owner);
+  });
+  const owner_is was = lapsed ? owner_is::nobody : view_->kind_of(before);
+  const owner_is is = view_->kind_of(l.owner);
+  if (by && was == owner_is::claim &&
+      by->recent().find(view_->claim_in(before)) == std::string::npos)
+    world_.complain("owner: " + before + " lost the lock through a request that was not its own");
+  if (by && was == owner_is::foreign)
+    world_.complain("owner: a foreign owner lost the lock through a request of ours");
+  const bool safe = world_.time.now() > unsafe_until_;
+  const moment from = safe ? 0ns : unsafe_until_ + lease_max_;
+  // A writer that goes on as a reader keeps its number: it has the lock all the time.
+  bool downgraded = false;
+  if (was == owner_is::claim && is == owner_is::readers)
+    for (const auto& [id, ends] : view_->members_at(l.number))
+      downgraded = downgraded || view_->claim_in(id) == view_->claim_in(before);
+  if (by && is == owner_is::readers && !downgraded) {
+    const std::int64_t number = view_->number_of(l.owner);
+    l.owners.push_back({l.owner, world_.time.now(), number, number, from});
+    if (!fits(l, l.owners.back(), number))
+      world_.complain("tokens: the number of the group " + l.owner +
+                      " is not above those before it");
+  }
+  if (is != owner_is::claim) return;
+  const std::string claim(view_->claim_in(l.owner));
+  if (by && by->recent().find(claim) == std::string::npos &&
+      !view_->has_listener(view_->client_in(l.owner)))
+    world_.complain("dead: the lock was handed to " + l.owner + ", and nobody listens there");
+  l.owners.push_back({claim, world_.time.now(), 0, 0, from});
+}
+
+void judge::after_event() {
+  for (int i = 0; i < world_.schedule.locks; ++i) {
+    judge_holders(i);
+    judge_freedom(i);
+    judge_stall(locks_[static_cast<std::size_t>(i)]);
+    judge_ghosts(i);
+    judge_idleness(i);
+  }
+}
+
+}  // namespace holdfast::sim

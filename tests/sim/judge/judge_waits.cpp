@@ -1,0 +1,203 @@
+// The judge's view of those who wait in line, and of what keeps them there.
+#include <algorithm>
+#include <utility>
+
+#include "tests/sim/judge/judge.hpp"
+#include "tests/sim/machine/network.hpp"
+#include "tests/sim/machine/world.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " ms"; }
+
+}  // namespace
+
+bool judge::is_excused() const {
+  return world_.time.now() < excused_until_ || world_.schedule.parts_wait;
+}
+
+void judge::gave_up(bool waits_on, const core::failure& why) {
+  if (why.code != errc::unavailable) return;
+  const plan& p = world_.schedule;
+  const bool is_quiet = p.faults.empty() && !p.parts_wait && !p.kill_forbidden;
+  if (is_quiet) return world_.complain("given up: " + why.text + ", though there was no trouble");
+  if (!waits_on) return;
+  if (p.outage_timeout == 0ms)
+    return world_.complain("given up: one who waits is told: " + why.text);
+  // A client that needs longer to connect than it has before the end is not judged.
+  const bool is_slow = p.slow_share > 0 || p.parts_wait || p.has(trouble::pause) ||
+                       p.delay_max > p.op_timeout / 150 || p.has(trouble::black_hole);
+  if (!is_slow && !p.had_outage_of(p.outage_timeout, world_.time.now()))
+    world_.complain("given up: one who waits is told in a shorter outage: " + why.text);
+}
+
+bool judge::somebody_waits(const lock_state& l) const { return lost_before_the_first(l) >= 0; }
+
+bool judge::is_lost(std::string_view id) const {
+  const std::string_view client = view_->client_in(id);
+  return !client.empty() && !world_.acts(client);
+}
+
+// How many stand in line before the first waiter that is not lost; -1: there is none.
+int judge::lost_before_the_first(const lock_state& l) const {
+  int n = 0;
+  for (const std::string_view id : view_->queue_at(l.number)) {
+    if (!is_lost(id)) return n;
+    ++n;
+  }
+  return -1;
+}
+
+void judge::judge_freedom(int lock) {
+  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  const bool taken = !now_owner(l).empty() && !head_has_room(l);
+  int lost = lost_before_the_first(l);
+  // Who handed it to a lost waiter watches over that from its place in line. When that one is lost
+  // too, the timer of the next waiter is still one on the lease before.
+  if (lost >= 0 && l.stalled_since && !l.lost_owner.empty()) {
+    const auto line = view_->queue_at(l.number);
+    lost = static_cast<int>(
+        std::count_if(line.begin(), line.end(), [&](std::string_view id) { return is_lost(id); }));
+  }
+  // After a FLUSHALL those who wait stand in no line.
+  if (taken || (lost < 0 && world_.users_waiting(lock) == 0)) {
+    l.free_since.reset();
+    l.lost_ahead = 0;
+    return;
+  }
+  const moment now = world_.time.now();
+  if (!l.free_since) l.free_since = now;
+  l.lost_ahead = std::max(l.lost_ahead, lost);
+  moment most = free_max_;
+  if (l.lost_ahead > 0) most += world_.schedule.ttl * l.lost_ahead + 1s;
+  if (is_excused() || now - std::max(*l.free_since, excused_until_) <= most) return;
+  world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
+                  " while somebody waits behind " + std::to_string(l.lost_ahead) + " who are lost");
+}
+
+void judge::judge_stall(lock_state& l) {
+  const std::string_view owner = now_owner(l);
+  const bool is_alone = view_->kind_of(owner) == owner_is::claim;
+  const bool has_no_use = owner.empty() || (is_alone && is_lost(owner));
+  const int lost = lost_before_the_first(l);
+  if (!has_no_use || lost < 0) {
+    l.stalled_since.reset();
+    return;
+  }
+  const moment now = world_.time.now();
+  if (!l.stalled_since) {
+    l.stalled_since = l.stalled_until = now;
+    l.lost_owner = owner;
+    l.handed_to_lost = l.lost_in_stall = 0;
+  }
+  if (is_alone && owner != l.lost_owner) {
+    ++l.handed_to_lost;
+    l.lost_owner = owner;
+  } else if (is_alone && l.handed_to_lost == 0) {
+    const std::chrono::milliseconds rest(l.expires_ms - view_->now_ms());
+    l.stalled_until = std::max(l.stalled_until, now + rest);
+  }
+  l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
+  const moment end = std::max(l.stalled_until, excused_until_) + free_max_ +
+                     world_.schedule.ttl * l.lost_in_stall + 1s;
+  if (is_excused() || now <= end) return;
+  world_.complain("stalled: nobody has had the use of " + l.key + " for " +
+                  in_ms(now - *l.stalled_since) + ", and " + std::to_string(l.lost_in_stall) +
+                  " who waited are lost");
+}
+
+// A claim that was given up, and stays in line.
+void judge::judge_ghosts(int lock) {
+  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  const moment now = world_.time.now();
+  std::string crowded;
+  const auto line = view_->queue_at(l.number);
+  for (const std::string_view id : line) {
+    const std::string_view client = view_->client_in(id);
+    const auto mine = std::count_if(line.begin(), line.end(), [&](std::string_view other) {
+      return view_->client_in(other) == client;
+    });
+    if (world_.acts(client) && mine > world_.users_waiting(lock, client)) crowded = client;
+  }
+  if (crowded.empty() || crowded != l.crowded) {
+    l.crowded = crowded;
+    l.crowded_since = now;
+    return;
+  }
+  if (world_.schedule.parts_wait) return;
+  if (now - std::max(l.crowded_since, ghosts_excused_until_) <= ghost_max_) return;
+  world_.complain("ghost: " + crowded + " has more claims in the line of " + l.key +
+                  " than users who wait, for " + in_ms(now - l.crowded_since));
+}
+
+// Of a mutex: who shares a lock, or has permits, may be lost with many others at once.
+void judge::judge_notes(const lock_state& l) {
+  const auto line = view_->queue_at(l.number);
+  const auto is_in = [](const auto& all, std::string_view id) {
+    return std::find(all.begin(), all.end(), id) != all.end();
+  };
+  if (world_.schedule.locks_are != kind::mutex) return;
+  int lost = 0;
+  std::string whom;
+  // Who asks for several at once takes the dead from a line, and their windows stay.
+  for (const std::string_view id : view_->notes_at(l.number, !world_.schedule.several)) {
+    if (id == l.owner || is_in(line, id)) continue;
+    ++lost;
+    whom += ' ' + std::string(id);
+  }
+  if (lost > 1)
+    world_.complain("notes: the server keeps " + std::to_string(lost) +
+                    " on those who neither hold " + l.key + " nor wait:" + whom);
+}
+
+void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {
+  std::vector<std::string> line;
+  for (const auto id : view_->queue_at(l.number)) line.emplace_back(id);
+  const std::vector<std::string> before = std::exchange(l.line, line);
+  if (!by || l.owner == owner_before || view_->kind_of(l.owner) != owner_is::claim) return;
+  if (!view_->asks_for_several(by->recent(), l.owner)) return;
+  for (const std::string& other : before) {
+    if (other == l.owner) return;
+    if (std::find(line.begin(), line.end(), other) == line.end()) continue;
+    return world_.complain("passed: " + l.owner + " got " + l.key + " past " + other +
+                           ", which waits");
+  }
+}
+
+// Empty, or one who lives and has the lock, or a part of it, with nobody inside.
+std::string_view judge::idle_holder(int lock) const {
+  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  const auto is_idle = [&](std::string_view id) {
+    const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
+      return s.lock == lock && id.ends_with(s.claim);
+    });
+    return !inside && !is_lost(id) && view_->has_listener(view_->client_in(id));
+  };
+  const std::string_view owner = now_owner(l);
+  if (view_->kind_of(owner) == owner_is::claim) return is_idle(owner) ? owner : std::string_view();
+  const auto at = view_->now_us();
+  for (const auto& [id, ends] : l.members)
+    if (!owner.empty() && ends > at && is_idle(id)) return id;
+  return {};
+}
+
+void judge::judge_idleness(int lock) {
+  lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  const std::string_view idle = idle_holder(lock);
+  const moment now = world_.time.now();
+  const bool is_kept = !idle.empty() && (world_.schedule.linger.count() == 0 || somebody_waits(l));
+  if (!is_kept || l.idle != idle) {
+    l.idle = is_kept ? idle : std::string_view();
+    l.idle_since = now;
+    return;
+  }
+  if (is_excused() || now - std::max(l.idle_since, excused_until_) <= idle_max_) return;
+  world_.complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
+                  " with nobody inside");
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,47 @@
+// The locks at the server as the judge sees them, after every event. A store brings one.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sim {
+
+enum class owner_is : unsigned char { nobody, claim, readers, permits, foreign };
+
+struct owner_seen {
+  std::string_view text;
+  std::int64_t expires_ms;  // by the server's clock; it may be past
+};
+
+// Texts are good until the server is used.
+class lock_view {
+ public:
+  virtual ~lock_view() = default;
+
+  // Ids: of claims, and of what owns a lock.
+  virtual owner_is kind_of(std::string_view owner) const = 0;
+  virtual bool is_reader(std::string_view id) const = 0;
+  virtual std::string_view claim_in(
+      std::string_view id) const = 0;  // what is the same in each mode
+  virtual std::string_view client_in(std::string_view id) const = 0;  // "": it has none
+  virtual std::int64_t number_of(std::string_view group) const = 0;
+
+  // The server.
+  virtual std::int64_t now_ms() const = 0;
+  virtual double now_us() const = 0;
+  virtual bool has_listener(std::string_view client) const = 0;  // its messages arrive
+  virtual std::optional<owner_seen> owner_at(int lock) const = 0;
+  virtual std::vector<std::string_view> queue_at(int lock) const = 0;  // ids, the next one first
+  // Readers, or holders of permits: id and the end of the lease, in us.
+  virtual std::vector<std::pair<std::string_view, double>> members_at(int lock) const = 0;
+  virtual int permits_of(int lock, std::string_view id) const = 0;
+  // Ids of which it keeps something else; of waiters only if `of_waiters`.
+  virtual std::vector<std::string_view> notes_at(int lock, bool of_waiters) const = 0;
+  // Whether the request asks for several locks at once in the name of this id.
+  virtual bool asks_for_several(std::string_view request, std::string_view id) const = 0;
+};
+
+}  // namespace holdfast::sim

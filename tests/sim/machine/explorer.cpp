@@ -1,0 +1,70 @@
+#include "tests/sim/machine/explorer.hpp"
+
+#include <algorithm>
+
+namespace holdfast::sim {
+
+namespace {
+
+std::string kind_of(const std::string& complaint) {
+  return complaint.substr(0, complaint.find(':'));
+}
+
+bool shows(const player& play, const plan& p, const std::string& kind) {
+  return kind_of(play(p, nullptr, recording::off).complaint) == kind;
+}
+
+}  // namespace
+
+plan shrink(const plan& found, const std::string& complaint, const player& play) {
+  const std::string kind = kind_of(complaint);
+  plan best = found;
+  const auto take_if_it_shows = [&](const plan& p) {
+    if (!shows(play, p, kind)) return false;
+    best = p;
+    return true;
+  };
+  for (std::size_t i = 0; i < best.faults.size();) {
+    plan less = best;
+    less.faults.erase(less.faults.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!take_if_it_shows(less)) ++i;
+  }
+  int plan::*const counts[] = {&plan::rounds, &plan::users, &plan::locks, &plan::clients};
+  for (const auto count : counts) {
+    for (;;) {
+      plan less = best;
+      const int least = count == &plan::clients ? 2 : 1;
+      if (less.*count <= least) break;
+      --(less.*count);
+      for (fault& f : less.faults) f.whom %= static_cast<std::uint32_t>(less.clients);
+      if (!take_if_it_shows(less)) break;
+    }
+  }
+  double plan::*const shares[] = {&plan::split_share, &plan::slow_share, &plan::cancel_share,
+                                  &plan::timed_share, &plan::attempt_share};
+  for (const auto share : shares) {
+    plan less = best;
+    less.*share = 0;
+    if (best.*share > 0) take_if_it_shows(less);
+  }
+  plan at_once = best;
+  at_once.linger = {};
+  if (best.linger.count() > 0) take_if_it_shows(at_once);
+  return best;
+}
+
+std::optional<violation> explore(std::uint64_t seed, const drawing& draw_one, const player& play,
+                                 const std::function<bool(const progress&)>& goes_on) {
+  progress so_far;
+  do {
+    const plan p = draw_one(seed++);
+    const result r = play(p, nullptr, recording::off);
+    ++so_far.schedules;
+    so_far.events += r.events;
+    so_far.lasted += r.lasted;
+    if (!r.complaint.empty()) return violation{p, shrink(p, r.complaint, play), r.complaint};
+  } while (goes_on(so_far));
+  return std::nullopt;
+}
+
+}  // namespace holdfast::sim

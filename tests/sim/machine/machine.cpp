@@ -1,0 +1,151 @@
+#include "tests/sim/machine/machine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tests/sim/machine/network.hpp"
+#include "tests/sim/machine/world.hpp"
+
+namespace holdfast::sim {
+
+namespace {
+
+// As the real one it may come a little late, and never early. An event that finds the alarm set for
+// later is noted anew for then.
+class sim_alarm final : public core::alarm {
+ public:
+  sim_alarm(machine& m, core::alarm_target& t)
+      : machine_(m), armed_(std::make_shared<state>(state{&t})) {}
+  ~sim_alarm() override { armed_->target = nullptr; }
+
+  bool set(core::time_point t) noexcept override {
+    armed_->due = t;
+    if (t < armed_->noted) note(machine_, armed_);
+    return true;
+  }
+
+ private:
+  struct state {
+    core::alarm_target* target;
+    core::time_point due = core::never;
+    core::time_point noted = core::never;  // when the next event comes for it
+    std::uint64_t number = 0;              // of that event
+  };
+
+  static void note(machine& m, const std::shared_ptr<state>& armed) {
+    armed->noted = armed->due;
+    const auto number = ++armed->number;
+    const moment at = std::max(m.when(armed->due), m.true_now()) + m.home().jitter();
+    m.post(at, [armed, number, &m] {
+      state& a = *armed;
+      if (!a.target || a.number != number) return;
+      a.noted = core::never;
+      if (a.due == core::never) return;
+      if (m.now() < a.due) return note(m, armed);
+      a.due = core::never;
+      a.target->on_alarm(m.now());
+    });
+  }
+
+  machine& machine_;
+  const std::shared_ptr<state> armed_;
+};
+
+class sim_worker final : public core::worker {
+ public:
+  explicit sim_worker(machine& m) : machine_(m), jobs_(std::make_shared<queue>()) {}
+  ~sim_worker() override { run(*jobs_); }
+  void post(std::function<void()> job) override {
+    jobs_->push_back(std::move(job));
+    machine_.post(machine_.true_now() + machine_.home().jitter(), [j = jobs_] { run(*j); });
+  }
+
+ private:
+  using queue = std::deque<std::function<void()>>;
+  static void run(queue& jobs) {
+    while (!jobs.empty()) {
+      const auto job = std::move(jobs.front());
+      jobs.pop_front();
+      job();
+    }
+  }
+  machine& machine_;
+  const std::shared_ptr<queue> jobs_;
+};
+
+}  // namespace
+
+machine::machine(world& w, int number, double rate, core::duration offset)
+    : world_(w), number_(number), rate_(rate), offset_(offset) {}
+
+moment machine::true_now() const noexcept { return world_.time.now(); }
+
+core::time_point machine::local(moment t) const noexcept {
+  const auto passed = static_cast<std::int64_t>(static_cast<double>(t.count()) * rate_);
+  return core::time_point(offset_ + core::duration(passed));
+}
+
+moment machine::when(core::time_point t) const noexcept {
+  const auto passed = static_cast<double>((t.time_since_epoch() - offset_).count());
+  moment out(static_cast<std::int64_t>(passed / rate_));
+  while (local(out) < t) out += moment(1);
+  return out;
+}
+
+std::chrono::microseconds machine::wall() noexcept {
+  return std::chrono::floor<std::chrono::microseconds>(now().time_since_epoch());
+}
+
+void machine::random(std::span<std::byte> out) noexcept {
+  while (!out.empty()) {
+    const std::uint64_t drawn = world_.chance.next();
+    const std::size_t n = std::min(out.size(), sizeof drawn);
+    std::memcpy(out.data(), &drawn, n);
+    out = out.subspan(n);
+  }
+}
+
+// The same wherever the schedule is played: these go over the wire.
+core::process_identity machine::process() {
+  return {"machine" + std::to_string(number_), 1000 + number_};
+}
+
+std::unique_ptr<core::alarm> machine::make_alarm(core::alarm_target& t, const char*) {
+  return std::make_unique<sim_alarm>(*this, t);
+}
+
+std::unique_ptr<core::worker> machine::make_worker(const char*) {
+  return std::make_unique<sim_worker>(*this);
+}
+
+std::unique_ptr<core::event_loop> machine::make_loop(core::loop_user& u, core::driven_by by,
+                                                     const char*) {
+  return std::make_unique<sim_loop>(world_, *this, u, by);
+}
+
+void machine::post(moment at, timeline::deed what) {
+  if (dead_) return;
+  world_.time.at(at, [this, d = std::move(what)]() mutable {
+    if (dead_) return;
+    if (pauses_ > 0) return held_back_.push_back(std::move(d));
+    d();
+  });
+}
+
+void machine::stand_still() { ++pauses_; }
+
+void machine::go_on() {
+  if (pauses_ == 0 || --pauses_ > 0) return;
+  std::deque<timeline::deed> due;
+  due.swap(held_back_);
+  for (auto& d : due) post(true_now(), std::move(d));
+}
+
+void machine::die() noexcept {
+  dead_ = true;
+  held_back_.clear();
+  for (const auto& p : pipes_) p->vanish();
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,115 @@
+// Connections between machines and the server, in virtual time.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/network.hpp"
+#include "tests/sim/machine/store_model.hpp"
+#include "tests/sim/machine/timeline.hpp"
+
+namespace holdfast::sim {
+
+class world;
+class machine;
+class sim_loop;
+
+struct segment {  // what arrives at once: a write of the client, or a part of one
+  int write = 0;  // of the connection's, from 1
+  enum part : int { whole, start, rest } of = whole;
+  std::string bytes;
+  std::string shown{};  // all of the write; only where it is recorded
+};
+
+// One connection, from connect() until nothing of it can arrive any more. Each direction keeps its
+// order. What the client has written is on its way: it arrives even when the client has given the
+// connection up, unless the server closed it or the network loses it.
+class pipe final : public peer, public std::enable_shared_from_this<pipe> {
+ public:
+  pipe(world&, machine& owner, sim_loop& loop, core::stream_events&, int number);
+
+  void begin();
+  // The client's end.
+  void write(std::string bytes);
+  void leave(bool at_once);  // abort, or SHUT_WR
+  void forget() noexcept { events_ = nullptr; }
+  bool is_open() const noexcept { return opened_ && !left_; }
+  // What may happen to it.
+  void cut();
+  void stall(bool up, bool down, moment until);
+  void swallow() noexcept { swallowing_ = true; }
+  bool swallows() const noexcept { return swallowing_; }
+  void vanish();  // the machine is gone
+
+  machine& owner() noexcept { return owner_; }
+  int number() const noexcept { return number_; }
+  int handle() const noexcept { return handle_; }
+  bool alive() const noexcept { return !left_ && !lost_; }
+  bool is_for_renewals() const noexcept { return is_for_renewals_; }
+  bool is_over(const sim_loop& l) const noexcept { return &l == &loop_; }
+  const connection_use& use() const noexcept { return use_; }
+  const std::string& recent() const noexcept { return recent_; }  // what was asked last
+
+  void deliver(std::string_view bytes) override;
+  void kicked() override;
+
+ private:
+  void arrive(const segment&);
+  std::string text_with(std::string_view what) const;
+  void end(moment at, const char* why);
+  void tell_closed(const char* why);
+  void server_sees_the_end(moment at);
+
+  world& world_;
+  machine& owner_;
+  sim_loop& loop_;
+  core::stream_events* events_;
+  const int number_;
+  const bool is_for_renewals_;
+  int handle_ = 0;        // at the server; 0: not there yet
+  moment up_{}, down_{};  // when the last message of that direction arrives
+  moment late_until_{};   // what is under way arrives then, not earlier
+  bool opened_ = false, left_ = false, lost_ = false, closed_ = false;
+  bool swallowing_ = false;
+  connection_use use_;
+  int writes_ = 0;
+  std::string recent_;
+};
+
+class sim_stream final : public core::stream {
+ public:
+  explicit sim_stream(std::shared_ptr<pipe> p) noexcept : pipe_(std::move(p)) {}
+  ~sim_stream() override;
+  void write(std::span<const std::byte>) noexcept override;
+  void abort() noexcept override { pipe_->leave(true); }
+  void finish() noexcept override { pipe_->leave(false); }
+
+ private:
+  const std::shared_ptr<pipe> pipe_;
+};
+
+class sim_loop final : public core::event_loop {
+ public:
+  sim_loop(world&, machine&, core::loop_user&, core::driven_by);
+  ~sim_loop() override;
+  std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
+                                        core::stream_events&) override;
+  void request_flush(bool at_once) noexcept override;
+  void attend() noexcept override {}
+  core::caller_driver* driver() noexcept override {
+    return nullptr;
+  }  // in a simulation nobody blocks
+  void forked() noexcept override {}
+  void flush();  // as before it sleeps
+  bool is_for_renewals() const noexcept { return driven_ == core::driven_by::thread; }
+
+ private:
+  world& world_;
+  machine& machine_;
+  core::loop_user* user_;
+  const core::driven_by driven_;
+  std::shared_ptr<sim_loop*> self_;  // null inside once it is gone
+  bool flush_is_due_ = false;
+};
+
+}  // namespace holdfast::sim

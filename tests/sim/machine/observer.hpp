@@ -1,0 +1,55 @@
+// What the machine reports to whoever judges a schedule. The judge: tests/sim/judge.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/failure.hpp"
+#include "seam/backend.hpp"
+#include "tests/sim/machine/timeline.hpp"
+
+namespace holdfast::detail {
+class turn;
+}
+
+namespace holdfast::sim {
+
+class machine;
+class pipe;
+
+// A turn that was started and not left yet.
+struct stay {
+  const detail::turn* turn = nullptr;
+  machine* where = nullptr;
+  int lock = 0;
+  std::string claim;  // as store_model::claim_of() has it
+  lock_mode how = lock_mode::exclusive;
+  int permits = 0;
+  std::size_t place = 0;  // of the grant in the lock's history; for the judge
+};
+
+class observer {
+ public:
+  virtual ~observer() = default;
+
+  virtual void about_to_serve(const pipe&) = 0;   // the server is given what came over it
+  virtual void after_server(const pipe* by) = 0;  // something may have changed there
+  virtual void after_event() = 0;
+  virtual void unsafe(moment for_so_long) = 0;   // grants until then mean nothing
+  virtual void excuse(moment until) = 0;         // of what is asked of free locks
+  virtual void excuse_ghosts(moment until) = 0;  // of what is asked of withdrawn claims
+
+  virtual void begins(const stay&) = 0;
+  virtual void reads_on(const detail::turn*) = 0;  // a writer
+  virtual void ends(const detail::turn*) = 0;
+  virtual std::optional<stay> withhold(const detail::turn*) = 0;  // it may be about to end
+  virtual void goes_on(const stay&) = 0;                          // it was not
+  virtual void gave_up(bool waits_on, const core::failure& why) = 0;
+
+  // A user there has not left a lease that was lost: until then the process asks for no turn.
+  virtual bool is_kept_by_a_loser(int lock, const machine&) const = 0;
+  // As inspect() tells them: the exclusive holder, the group of its readers, members.
+  virtual std::vector<std::string> holders_of(int lock) const = 0;
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,64 @@
+#include "tests/sim/machine/plan.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char* trouble_names[troubles] =
+    {"pause",       "crash",        "cut",           "stall",           "black_hole",
+     "refuse",      "server_pause", "restart",       "restart_saved",   "restart_empty",
+     "flush_all",   "script_flush", "clock_forward", "clock_back",      "memory_full",
+     "readonly",    "loading",      "foreign",       "foreign_forever", "broken",
+     "set_revoked", "down",         "resynced"};
+
+}  // namespace
+
+const char* name_of(trouble t) noexcept { return trouble_names[static_cast<int>(t)]; }
+
+bool plan::has(trouble t) const noexcept {
+  return std::any_of(faults.begin(), faults.end(), [&](const fault& f) { return f.what == t; });
+}
+
+bool plan::had_outage_of(moment least, moment by) const {
+  moment begun{}, end{-1};
+  for (const fault& f : faults) {  // in the order in which they begin
+    if (f.at > by) break;
+    if (f.at > end) begun = f.at;
+    // A silent connection is given up after half of an op-timeout; a failed request asked again.
+    end = std::max(end, f.at + f.lasts * 2 + op_timeout / 2);
+    if (std::min(end, by) - begun >= least * 98 / 100) return true;  // by a clock that is fast
+  }
+  return false;
+}
+
+bool plan::unsafe(trouble t) noexcept {
+  return t == trouble::restart_saved || t == trouble::restart_empty || t == trouble::flush_all ||
+         t == trouble::clock_forward || t == trouble::broken || t == trouble::resynced;
+}
+
+std::string plan::text() const {
+  std::ostringstream out;
+  const auto ms = [](moment t) { return static_cast<double>(t.count()) / 1e6; };
+  out << "seed " << seed << ": " << clients << " clients x " << users << " users, " << locks
+      << " locks, " << rounds << " rounds, ttl " << ttl.count() << " ms, op-timeout "
+      << op_timeout.count() << " ms, delays " << ms(delay_min) << ".." << ms(delay_max)
+      << " ms, turns " << turns << (locks_are == kind::shared ? ", shared" : "")
+      << (several ? ", several at once" : "")
+      << (linger > 0ms ? ", linger " + std::to_string(linger.count()) + " ms" : "")
+      << (permits > 0 ? ", " + std::to_string(permits) + " permits" : "")
+      << (outage_timeout > 0ms
+              ? ", outage-timeout " + std::to_string(outage_timeout.count()) + " ms"
+              : "")
+      << (parts_wait ? ", parts wait" : "") << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
+  for (const fault& f : faults)
+    out << "\n  at " << ms(f.at) << " ms: " << name_of(f.what) << ", client " << f.whom << ", "
+        << ms(f.lasts) << " ms";
+  return out.str();
+}
+
+}  // namespace holdfast::sim

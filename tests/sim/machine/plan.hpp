@@ -1,0 +1,83 @@
+// What a schedule consists of: everything but the dice that are thrown while it runs.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/sim/machine/timeline.hpp"
+
+namespace holdfast::sim {
+
+enum class trouble : unsigned char {
+  pause,            // a client stands still, its clock goes on
+  crash,            // a client is gone
+  cut,              // a connection is lost, with what was under way or part of it
+  stall,            // one direction of a connection stands still
+  black_hole,       // a connection swallows what it is given, until it is given up
+  refuse,           // nobody can connect
+  server_pause,     // the server stands still
+  restart,          // with all data
+  restart_saved,    // with what was saved some time before
+  restart_empty,    // with none
+  flush_all,        // FLUSHALL by somebody
+  script_flush,     //
+  clock_forward,    //
+  clock_back,       //
+  memory_full,      //
+  readonly,         //
+  loading,          //
+  foreign,          // another program takes the lock when it is free, and lets go some time
+  foreign_forever,  // without a ttl
+  broken,           // somebody takes the lock away from its holder
+  set_revoked,      // the clients' right to SET is taken from them for a while
+  down,             // the server is killed, and started again later with all data
+  resynced,         // a replica for a while, with older data; every connection stays
+};
+inline constexpr int troubles = static_cast<int>(trouble::resynced) + 1;
+inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
+const char* name_of(trouble) noexcept;
+
+enum class kind : unsigned char { mutex, shared, semaphore };  // of all locks of a schedule
+
+struct fault {
+  trouble what{};
+  moment at{};
+  moment lasts{};
+  std::uint32_t whom = 0;  // of clients
+  enum class role : unsigned char { any, commands, messages, renewals } of = role::any;
+};
+
+struct plan {
+  std::uint64_t seed = 0;
+  kind locks_are = kind::mutex;
+  int permits = 0;       // of each semaphore
+  bool several = false;  // some users want several locks at once
+  int clients = 2, users = 1, locks = 1, rounds = 2;
+  std::chrono::milliseconds ttl{}, op_timeout{};
+  moment delay_min{}, delay_max{};
+  double slow_share = 0;  // of messages that take up to ten times as long
+  double split_share = 0;
+  bool parts_wait = false;  // the second part of a message may come much later
+  double cancel_share = 0, timed_share = 0, attempt_share = 0;
+  moment hold_max{}, think_max{};
+  moment troubled{};  // faults come until then
+  int turns = 128;
+  std::chrono::milliseconds linger{};
+  std::chrono::milliseconds outage_timeout{};  // zero: none
+  bool kill_forbidden = false;
+  std::vector<fault> faults;
+
+  bool has(trouble) const noexcept;
+  // Whether there is a time without an end of trouble in it that is so long, and over by then.
+  bool had_outage_of(moment least, moment by) const;
+  // Data may be lost or time may leap: leases from before mean nothing.
+  static bool unsafe(trouble) noexcept;
+  std::string text() const;
+};
+
+// Calm: nothing but delays and those who do not wait for their turn. Crashes: these besides.
+enum class flavour : unsigned char { any, calm, crashes };
+plan draw(std::uint64_t seed, flavour);
+plan draw(std::uint64_t seed);  // eight of ten are of any
+
+}  // namespace holdfast::sim

@@ -1,0 +1,51 @@
+// What a store brings to the simulator besides its judge: a model of its server, its troubles, and
+// what only it knows of its protocol. Redis': tests/sim/redis/redis_store.hpp.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "tests/sim/machine/peer.hpp"
+#include "tests/sim/machine/plan.hpp"
+
+namespace holdfast::detail {
+class turn;
+}
+
+namespace holdfast::sim {
+
+// What a connection is for, by what its client has written.
+struct connection_use {
+  bool asks = false;     // for more than to be greeted
+  bool listens = false;  // to messages
+  std::string client{};  // if it listens: the client's id
+};
+
+class store_model {
+ public:
+  virtual ~store_model() = default;
+  virtual std::string url() const = 0;  // that clients open, without the options of every store
+
+  // Its server. Whatever these cause is delivered to the peers before they return.
+  virtual int connect(peer&) = 0;  // a handle, from 1, never used twice
+  virtual void receive(int connection, std::string_view bytes) = 0;
+  virtual void disconnect(int connection) = 0;
+  virtual bool is_connected(int connection) const = 0;
+
+  // Its protocol, of what clients write.
+  virtual void learn(std::string_view bytes, connection_use&) const = 0;
+  // Where to cut the bytes in two; `share`, from 0 to below 1, picks the place among all that there
+  // are. 0: nowhere.
+  virtual std::size_t cut_at(std::string_view bytes, double share) const = 0;
+  virtual std::string show(std::string_view bytes) = 0;         // for the digest and the trace
+  virtual std::string claim_of(const detail::turn&) const = 0;  // as the judge's view has it
+
+  // Its troubles: all that are not the machine's. One that it does not know does nothing.
+  virtual void happen(const fault&) = 0;
+  virtual void restart() = 0;                    // with all data
+  virtual bool only_refuses(trouble) const = 0;  // it ends, and nothing follows
+  virtual void heal() = 0;                       // all of them
+  virtual bool is_clean() = 0;  // nothing is left of locks that nobody has and nobody wants
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,64 @@
+// Who wants locks: asks, holds them for a while, lets go, and asks again.
+#pragma once
+#include <holdfast/detail/verbs.hpp>
+
+#include <string_view>
+
+#include "cohort/blocked.hpp"
+#include "cohort/turn.hpp"
+#include "tests/sim/machine/event.hpp"
+#include "tests/sim/machine/timeline.hpp"
+
+namespace holdfast::sim {
+
+class world;
+class machine;
+
+class user {
+ public:
+  user(world&, machine&, int number);
+  virtual ~user() = default;
+  user(const user&) = delete;
+
+  void begin();                     // after a while
+  virtual void end() noexcept = 0;  // whatever it does; for good
+  bool is_served() const noexcept { return rounds_left_ <= 0 && !is_busy(); }
+  void one_more();  // a round
+  // Has waited for so long, counted from `since` on at most.
+  moment waits(moment now, moment since) const noexcept;
+  // It may have a claim in the lock's line; `surely`: it wants that lock, and no other first.
+  virtual bool may_wait_for(int lock, bool surely) const noexcept = 0;
+
+ protected:
+  virtual void ask() = 0;
+  virtual bool is_waiting() const noexcept = 0;
+  virtual bool is_holding() const noexcept = 0;
+
+  bool is_busy() const noexcept { return is_waiting() || is_holding(); }
+  // Unless all is over by then, or it is another round.
+  void after(moment wait, timeline::deed what);
+  detail::wait_bound how_long();
+  void attempts();  // once: it waits for nobody
+  bool withdraws();
+  void holds(detail::turn&, int lock, lock_mode, int permits);
+  void goes_on();                      // with the next round
+  void refused(const core::failure&);  // it waited in vain
+  // `text` has the facts in it.
+  void record(event, std::string_view text, fact first = 0, fact second = 0);
+
+  world& world_;
+  machine& machine_;
+  const int number_;
+  int rounds_left_;
+  const std::chrono::milliseconds ttl_;
+  bool over_ = false;
+  moment asked_{};
+
+ private:
+  bool waits_on_ = false;  // for as long as it takes
+
+  int attempt_ = 0;
+  bool planned_ = false;
+};
+
+}  // namespace holdfast::sim

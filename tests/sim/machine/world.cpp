@@ -1,0 +1,142 @@
+#include "tests/sim/machine/world.hpp"
+
+#include <holdfast/log.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include "tests/sim/machine/network.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t events_max = 400'000;
+
+thread_local world* of_this_thread = nullptr;
+
+void hear_warning(log_level, std::string_view line, void*) {
+  if (of_this_thread) of_this_thread->warned(line);
+}
+
+}  // namespace
+
+world::world(const plan& p, const world_parts& parts, recording r, std::ostream* trace)
+    : schedule(p),
+      chance(p.seed),
+      store(parts.store(*this)),
+      watch(parts.judge(*this, *store)),
+      recording_(r),
+      trace_(trace) {
+  of_this_thread = this;
+  set_log_hook(hear_warning);
+  patience_ = 10s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) *
+                        (p.several ? p.locks : 1);
+  open_clients();
+  for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
+}
+
+world::~world() {
+  for (process& p : processes_) {
+    p.where->die();
+    for (const auto& u : p.users) u->end();
+    p.runs.reset();
+  }
+  of_this_thread = nullptr;
+}
+
+moment world::delay() {
+  moment d = chance.between(schedule.delay_min, schedule.delay_max);
+  if (schedule.slow_share > 0 && chance.chance(schedule.slow_share)) d *= chance.between(2, 10);
+  return d;
+}
+
+std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_events& e) {
+  auto made = std::make_shared<pipe>(*this, m, l, e, ++pipes_);
+  m.pipes().push_back(made);
+  return made;
+}
+
+void world::serve(pipe& p, std::string_view bytes) {
+  watch->about_to_serve(p);
+  store->receive(p.handle(), bytes);
+  watch->after_server(&p);
+}
+
+void world::disconnect(pipe& p) {
+  store->disconnect(p.handle());
+  record(event::end_seen, {p.number()},
+         [&] { return "the server sees the end of connection " + std::to_string(p.number()); });
+}
+
+void world::warned(std::string_view line) {
+  warned_ = true;
+  record(event::warning, {}, [&] { return "warning: " + std::string(line); });
+}
+
+void world::complain(std::string what) {
+  if (!is_content()) return;
+  complaint_ = std::move(what);
+  record(event::violation, {complaint_.substr(0, complaint_.find(':'))},
+         [&] { return "VIOLATION: " + complaint_; });
+}
+
+void world::add_to_digest(event what, std::initializer_list<fact> facts) noexcept {
+  digest_.add(static_cast<std::uint64_t>(time.now().count()));
+  digest_.add(static_cast<std::uint64_t>(what));
+  for (const fact& f : facts) f.is_text ? digest_.add(f.text) : digest_.add(f.number);
+}
+
+void world::print(const std::string& text) {
+  char at[32];
+  std::snprintf(at, sizeof at, "%12.3f ms  ", static_cast<double>(time.now().count()) / 1e6);
+  *trace_ << at << text << '\n';
+}
+
+void world::run_until(moment end) {
+  while (is_content() && time.next_at() <= end && time.step()) {
+    watch->after_event();
+    if (time.done() > events_max) complain("rest: it never comes to rest");
+  }
+}
+
+result world::run() {
+  play_to_the_end();
+  return {complaint_, time.now(), time.done(), digest_.value()};
+}
+
+void world::play_to_the_end() {
+  run_until(schedule.troubled);
+  heal();
+  // A wait that a lost message or a server's refusal has made long is waited for in one of eight.
+  const bool to_the_end = chance.chance(0.125);
+  const moment soon = time.now() + schedule.ttl * 8 + 3s;
+  while (is_content() && !all_served()) {
+    if (!to_the_end && time.now() > soon) return;
+    if (time.next_at() == moment::max()) return complain("served: nothing happens any more");
+    run_until(time.next_at());
+    check_waits();
+  }
+  // What was let go last is answered, kept for nobody any more, and what went wrong is cleaned up.
+  const moment lingers = std::min(schedule.linger, schedule.ttl * 2);
+  run_until(time.now() + 500ms + schedule.op_timeout * 2 + lingers);
+  const bool clean = schedule.faults.empty() && !schedule.kill_forbidden && !schedule.parts_wait;
+  // A hand-over is for 250 ms at least, and its first renewal opens a connection.
+  const bool quick = schedule.delay_max * (schedule.slow_share > 0 ? 200 : 20) <
+                     std::min<moment>(schedule.ttl, 250ms);
+  if (clean && quick && warned_) complain("warned: though there was no trouble");
+  if (!is_content()) return;
+  close_all();
+  run_until(time.now() + schedule.ttl * 2 + 1s);
+  if (clean && quick && is_content() && !store->is_clean())
+    complain("left: something of a lock is at the server, and all are gone");
+}
+
+result play(const plan& p, const world_parts& parts, std::ostream* trace, recording r) {
+  return world(p, parts, r, trace).run();
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,106 @@
+#include "tests/sim/redis/model/server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/sim/redis/model/sha1.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+constexpr std::string_view oom = "OOM command not allowed when used memory > 'maxmemory'.";
+constexpr std::string_view read_only = "READONLY You can't write against a read only replica.";
+constexpr std::string_view no_disk =
+    "MISCONF Errors writing to the AOF file: No space left on device";
+
+bool in_group(const connection& c, command_traits t) {
+  return std::any_of(c.queued.begin(), c.queued.end(),
+                     [&](const queued_command& q) { return q.what->is(t); });
+}
+
+}  // namespace
+
+thread_local bool server::transactions_come_apart = false;
+
+server::server(model_redis::wall_clock clock) : clock_(std::move(clock)) { begin_life(); }
+
+void server::begin_life() {
+  look_at_clock();
+  started = now_;
+  run_id = sha1_hex("run " + std::to_string(++lives_));
+  last_id_ = 2;
+  scripts.clear();
+}
+
+// The answer to a command that is refused before it is run or queued, in Redis' order.
+std::string_view server::refusal(const connection& c, const command& what) const {
+  if (!c.trusted && !what.is(before_auth)) return "NOAUTH Authentication required.";
+  if (!forbidden.empty() && forbidden.contains(what.name)) return "NOPERM";
+  const bool exec = what.name == "exec";
+  const bool write = what.is(writes) || (exec && in_group(c, writes));
+  const bool grow = what.is(grows) || (exec && in_group(c, grows)) ||
+                    (c.in_multi && (!what.is(never_queued) || what.name == "multi"));
+  if (memory_full && !readonly && grow) return oom;  // a replica leaves it to its master
+  if (disk_full && (write || what.name == "ping")) return no_disk;
+  if (readonly && write) return read_only;
+  if (!c.channels.empty() && !what.is(while_subscribed)) return "ERR Can't execute";
+  if (loading && !what.is(while_loading)) return "LOADING Redis is loading the dataset in memory";
+  return {};
+}
+
+std::string_view server::refused_to_script(const command& what, bool wrote) const {
+  if (wrote) return {};
+  if (what.is(writes) && readonly) return read_only;
+  if (what.is(writes) && disk_full) return no_disk;
+  if (what.is(grows) && memory_full && was_full_) return oom;
+  return {};
+}
+
+void server::refuse(connection& c, const command* what, std::string_view error) {
+  resp_writer out(c.out);
+  if (what && what->name == "exec") {
+    c.in_multi = c.must_abort = false;
+    c.queued.clear();
+    out.error("EXECABORT Transaction discarded because of: " + std::string(error));
+    return;
+  }
+  c.must_abort = c.in_multi;
+  out.error(error);
+}
+
+void server::process(connection& c, arguments argv) {
+  if (argv.empty()) return;
+  look_at_clock();
+  if (memory_full) was_full_ = !readonly;
+  std::string complaint;
+  const command* const what = find_command(argv, complaint);
+  if (!what) return refuse(c, nullptr, "ERR " + complaint);
+  if (!what->takes(argv.size()))
+    return refuse(c, nullptr,
+                  "ERR wrong number of arguments for '" + std::string(what->name) + "' command");
+  if (const auto error = refusal(c, *what); error == "NOPERM") {
+    refuse(c, what,
+           "NOPERM this user has no permissions to run the '" + std::string(what->name) +
+               "' command");
+  } else if (error == "ERR Can't execute") {
+    refuse(c, what,
+           "ERR Can't execute '" + std::string(what->name) +
+               "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in "
+               "this context");
+  } else if (!error.empty()) {
+    refuse(c, what, error);
+  } else if (c.in_multi && !what->is(never_queued)) {
+    if (runs_commands_of_multi) {
+      std::string before = std::exchange(c.out, {});
+      run(c, *what, argv);
+      c.queued.push_back({what, {std::exchange(c.out, std::move(before))}});
+    } else {
+      c.queued.push_back({what, {argv.begin(), argv.end()}});
+    }
+    resp_writer(c.out).status("QUEUED");
+  } else {
+    run(c, *what, argv);
+  }
+}
+
+}  // namespace holdfast::sim

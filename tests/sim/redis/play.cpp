@@ -1,0 +1,22 @@
+#include "tests/sim/redis/play.hpp"
+
+#include "tests/sim/judge/judge.hpp"
+#include "tests/sim/machine/world.hpp"
+#include "tests/sim/redis/redis_store.hpp"
+#include "tests/sim/redis/redis_view.hpp"
+
+namespace holdfast::sim {
+
+result play_redis(const plan& p, std::ostream* trace, recording r) {
+  const world_parts parts{
+      [](world& w) -> std::unique_ptr<store_model> { return std::make_unique<redis_store>(w); },
+      [](world& w, store_model& s) -> std::unique_ptr<observer> {
+        std::vector<std::string> names;
+        for (int i = 0; i < w.schedule.locks; ++i) names.push_back(w.lock_name(i));
+        return std::make_unique<judge>(w, std::make_unique<redis_view>(static_cast<redis_store&>(s),
+                                                                       names));
+      }};
+  return play(p, parts, trace, r);
+}
+
+}  // namespace holdfast::sim

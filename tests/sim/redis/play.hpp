@@ -1,0 +1,11 @@
+// Plays a schedule on Redis, layout `string`.
+#pragma once
+#include <iosfwd>
+
+#include "tests/sim/machine/result.hpp"
+
+namespace holdfast::sim {
+
+result play_redis(const plan&, std::ostream* trace = nullptr, recording = recording::off);
+
+}  // namespace holdfast::sim

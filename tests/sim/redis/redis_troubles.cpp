@@ -1,0 +1,135 @@
+// What troubles a Redis server.
+#include <array>
+
+#include "tests/sim/machine/world.hpp"
+#include "tests/sim/redis/redis_store.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+struct nobody final : peer {
+  void deliver(std::string_view) override {}
+  void kicked() override {}
+};
+nobody no_one;
+
+}  // namespace
+
+void redis_store::happen(const fault& f) {
+  switch (f.what) {
+    case trouble::foreign:
+    case trouble::foreign_forever: return foreign(f);
+    case trouble::restart: return restart(kept::everything);
+    case trouble::resynced: return resync(f.lasts);
+    case trouble::restart_saved:
+      server_.save();
+      return world_.later(f.lasts, [this] { restart(kept::what_was_saved); });
+    case trouble::restart_empty: return restart(kept::nothing);
+    case trouble::flush_all:
+      // Those who wait look when the lease that they know of would have ended.
+      world_.watch->excuse(world_.time.now() + world_.lease_max() + 1s);
+      world_.watch->unsafe(0ns);
+      return world_.change_server([&] { server_.flushall(); });
+    case trouble::script_flush: return server_.script_flush();
+    case trouble::clock_forward: return leap(f.lasts);
+    case trouble::clock_back: return set_clock_back(f);
+    case trouble::memory_full:
+      server_.set_maxmemory_full(true);
+      return world_.later(f.lasts, [this] { server_.set_maxmemory_full(false); });
+    case trouble::readonly:
+      server_.set_readonly(true);
+      return world_.later(f.lasts, [this] { server_.set_readonly(false); });
+    case trouble::set_revoked:
+      server_.forbid("set");
+      return world_.later(f.lasts, [this] { server_.allow("set"); });
+    case trouble::loading:
+      server_.set_loading(true);
+      return world_.later(f.lasts, [this] { server_.set_loading(false); });
+    default: return;
+  }
+}
+
+void redis_store::set_clock_back(const fault& f) {
+  const moment by = f.lasts * world_.chance.between(1, 5);
+  // Leases last longer, and who is refused meanwhile, since numbers could repeat, asks again.
+  world_.watch->excuse(world_.time.now() + f.lasts + by + world_.lease_max() +
+                       world_.schedule.op_timeout * 3 + 2s);
+  leap(-by);
+  world_.later(f.lasts, [this, by] { leap(by); });
+}
+
+void redis_store::restart(kept what) {
+  if (what != kept::everything) world_.watch->unsafe(0ns);
+  // Those who stood in line then and have left since are first in line again, and look at nothing.
+  if (what != kept::everything)
+    world_.watch->excuse(world_.time.now() + world_.lease_max() + world_.schedule.op_timeout * 3 +
+                         3s);
+  world_.change_server([&] { server_.restart(what); });
+  if (world_.schedule.kill_forbidden) server_.forbid("client|kill");
+}
+
+// Grants go on for a while after what its new master knows.
+void redis_store::resync(moment lasts) {
+  server_.save();
+  world_.later(lasts / 2, [this] { server_.set_readonly(true); });
+  world_.later(lasts, [this] {
+    world_.watch->unsafe(0ns);
+    world_.watch->excuse(world_.time.now() + world_.lease_max() + world_.schedule.op_timeout * 3 +
+                         3s);
+    world_.change_server([&] { server_.resync(); });
+    server_.set_readonly(false);
+  });
+}
+
+void redis_store::leap(moment by) {
+  const plan& p = world_.schedule;
+  // A hand-over is placed by a sample that may be as old as a window: one from before is wrong, and
+  // the lease seems to end later by as much.
+  const moment slow = p.delay_max * (p.slow_share > 0 ? 160 : 16);
+  if (by > 0ns) world_.watch->unsafe(std::min<moment>(p.ttl, std::max<moment>(250ms, slow)) + by);
+  world_.watch->excuse(world_.time.now() + p.ttl * 2 + 1s);
+  world_.change_server([&] { clock_offset_ += by; });
+}
+
+void redis_store::foreign(const fault& f) {
+  const std::string lock = world_.lock_name(static_cast<int>(f.whom) % world_.schedule.locks);
+  const std::string mine = "foreign" + std::to_string(++foreigners_);
+  const std::string ttl = std::to_string(f.lasts.count() / 1'000'000 + 1);
+  world_.change_server([&] {
+    const int c = server_.connect(no_one);
+    std::vector<std::string_view> argv{"SET", lock, mine, "NX", "PX", ttl};
+    if (f.what == trouble::foreign_forever) argv.resize(4);
+    server_.execute(c, argv);
+    server_.disconnect(c);
+  });
+  world_.later(f.lasts * world_.chance.between(1, 4) / 3,
+               [this, lock, mine] { foreign_leaves(lock, mine); });
+}
+
+void redis_store::foreign_leaves(const std::string& lock, const std::string& mine) {
+  std::string done = ":1";
+  world_.change_server([&] {
+    const int c = server_.connect(no_one);
+    const std::array<std::string_view, 2> get{"GET", lock}, del{"DEL", lock};
+    if (server_.execute(c, get).find(mine + "\r\n") != std::string::npos)
+      done = server_.execute(c, del);
+    server_.disconnect(c);
+  });
+  if (!done.starts_with(':'))
+    world_.later(100ms, [this, lock, mine] { foreign_leaves(lock, mine); });
+}
+
+void redis_store::heal() {
+  server_.set_maxmemory_full(false);
+  server_.set_readonly(false);
+  server_.set_loading(false);
+  server_.allow("set");
+  for (int n = 1; n <= foreigners_; ++n)  // a restart may have brought them back
+    for (int i = 0; i < world_.schedule.locks; ++i)
+      foreign_leaves(world_.lock_name(i), "foreign" + std::to_string(n));
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,93 @@
+#include "tests/sim/redis/redis_view.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace holdfast::sim {
+
+// An id is hf1:<client, 16 digits>:<claim, 32 digits>, of a reader hfs:, of a holder of permits
+// hfp:; a group is hfg:<number>, a semaphore hfp:<total>.
+namespace {
+
+constexpr std::size_t claim_digits = 32, client_at = 4, client_digits = 16;
+
+}  // namespace
+
+redis_view::redis_view(redis_store& s, const std::vector<std::string>& lock_names) : store_(s) {
+  for (const std::string& name : lock_names) {
+    const std::string beside = "holdfast:{" + name + "}:" + name;
+    keys_.push_back({name, beside + ":q", beside + ":r", beside + ":p", beside + ":m"});
+  }
+}
+
+owner_is redis_view::kind_of(std::string_view owner) const {
+  if (owner.empty()) return owner_is::nobody;
+  if (owner.starts_with("hf1:")) return owner_is::claim;
+  if (owner.starts_with("hfg:")) return owner_is::readers;
+  return owner.starts_with("hfp:") ? owner_is::permits : owner_is::foreign;
+}
+
+std::string_view redis_view::claim_in(std::string_view id) const {
+  return id.substr(id.size() - std::min(id.size(), claim_digits));
+}
+
+std::string_view redis_view::client_in(std::string_view id) const {
+  return id.size() > client_at + client_digits ? id.substr(client_at, client_digits)
+                                               : std::string_view();
+}
+
+std::int64_t redis_view::number_of(std::string_view group) const {
+  std::int64_t n = 0;
+  std::from_chars(group.data() + client_at, group.data() + group.size(), n);
+  return n;
+}
+
+bool redis_view::has_listener(std::string_view client) const {
+  return store_.server().has_listener("hf:" + std::string(client));
+}
+
+std::optional<owner_seen> redis_view::owner_at(int lock) const {
+  const auto seen = store_.server().string_at(of(lock).lock);
+  if (!seen) return std::nullopt;
+  return owner_seen{seen->text, seen->expires_ms};
+}
+
+std::vector<std::string_view> redis_view::queue_at(int lock) const {
+  return store_.server().members_at(of(lock).queue);
+}
+
+std::vector<std::pair<std::string_view, double>> redis_view::members_at(int lock) const {
+  return store_.server().scored_at(of(lock).members);
+}
+
+int redis_view::permits_of(int lock, std::string_view id) const {
+  const std::string_view text = store_.server().field_at(of(lock).permits, id);
+  int n = 1;
+  std::from_chars(text.data(), text.data() + text.size(), n);
+  return n;
+}
+
+// Of a holder it is its note, which has a '|', of a waiter the window that it wants.
+std::vector<std::string_view> redis_view::notes_at(int lock, bool of_waiters) const {
+  std::vector<std::string_view> out = store_.server().fields_at(of(lock).notes);
+  if (!of_waiters)
+    std::erase_if(out, [&](std::string_view id) {
+      return store_.server().field_at(of(lock).notes, id).find('|') == std::string_view::npos;
+    });
+  return out;
+}
+
+// There an id follows the ttl of all, or other ids that do.
+bool redis_view::asks_for_several(std::string_view request, std::string_view id) const {
+  const std::size_t at = request.find(id);
+  if (at == request.npos) return false;
+  std::string_view before = request.substr(0, at), last;
+  do {
+    before = before.substr(0, before.rfind("\r\n$"));
+    last = before.substr(before.rfind('\n') + 1);
+    before.remove_suffix(last.size());
+  } while (last.starts_with("hf1:"));
+  return !last.empty() && last.find_first_not_of("0123456789") == last.npos;
+}
+
+}  // namespace holdfast::sim
