@@ -14,6 +14,13 @@ enum class claim_event : unsigned char {
   lost = 16,
   ended = 32,
 };
+// Several events of one claim, as a mask.
+constexpr claim_event operator|(claim_event a, claim_event b) noexcept {
+  return static_cast<claim_event>(static_cast<unsigned char>(a) | static_cast<unsigned char>(b));
+}
+constexpr bool has(claim_event mask, claim_event what) noexcept {
+  return (static_cast<unsigned char>(mask) & static_cast<unsigned char>(what)) != 0;
+}
 
 // The pending events of one claim. A thread that posts while another one dispatches leaves the
 // event to that thread, so calls to one sink are in order and never overlap. The sink may destroy

@@ -90,16 +90,16 @@ std::unique_ptr<core::backend> open(const core::opening& o) {
 }
 
 backend::backend(std::shared_ptr<server> s, core::environment& env, const timing& rules)
-    : side_(std::move(s), env, rules), queries_(side_.transport) {}
+    : layout_(std::move(s), env, rules), queries_(layout_.wire()) {}
 
 backend::~backend() = default;
 
 const core::capabilities& backend::can() const noexcept {
-  return side_.transport.rules().runs_out ? abilities_with_ttl : abilities_without_ttl;
+  return layout_.rules().runs_out ? abilities_with_ttl : abilities_without_ttl;
 }
 
 std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_sink& sink) {
-  return std::make_unique<claim>(side_, name, sink);
+  return std::make_unique<claim>(layout_, name, sink);
 }
 
 core::reach backend::read_reach() {
@@ -127,49 +127,26 @@ void backend::break_lock(std::string_view name, std::string_view holder_id,
 }
 
 bool backend::close(time_point until) {
-  transport& wire = side_.transport;
-  if (wire.is_forked()) return false;
+  if (layout_.is_forked()) return false;
   event_queue events;
   bool is_clean = false;
   {
-    std::unique_lock lock(wire.at().mutex);
-    while (!settled() && !event_queue::dispatching_here() && !wire.is_mute() &&
-           wire.wait(lock, until)) {}
-    is_clean = settled();
-    side_.closed = true;
-    give_up_all(events);
+    std::unique_lock lock(layout_.mutex());
+    while (!is_settled() && !event_queue::dispatching_here() && !wire().is_mute() &&
+           wire().wait(lock, until)) {}
+    is_clean = is_settled();
+    layout_.close(events);
+    queries_.fail_all(errc::closed, events);
   }
   events.dispatch();
   // Waits for events that another thread is dispatching: afterwards the core may destroy the sinks.
-  while (!event_queue::dispatching_here() && !all_dispatched()) std::this_thread::yield();
+  while (!event_queue::dispatching_here() && is_dispatching()) std::this_thread::yield();
   return is_clean;
 }
 
-bool backend::settled() const {
-  bool waits = !side_.orphans.empty() || !queries_.empty();
-  side_.transport.at().data.for_each_endpoint([&](endpoint& p) {
-    const claim* const c = claim::of(p, side_);
-    waits = waits || (c && c->waits());
-  });
-  return !waits;
-}
-
-bool backend::all_dispatched() const {
-  const std::lock_guard guard(side_.transport.at().mutex);
-  bool dispatching = false;
-  side_.transport.at().data.for_each_endpoint([&](endpoint& p) {
-    const claim* const c = claim::of(p, side_);
-    dispatching = dispatching || (c && c->is_being_told());
-  });
-  return !dispatching;
-}
-
-void backend::give_up_all(event_queue& events) {
-  side_.transport.at().data.for_each_endpoint([&](endpoint& p) {
-    if (claim* const c = claim::of(p, side_)) c->give_up(events);
-  });
-  queries_.fail_all(errc::closed, events);
-  side_.orphans.drop_all();
+bool backend::is_dispatching() const {
+  const std::lock_guard guard(layout_.mutex());
+  return layout_.is_dispatching();
 }
 
 }  // namespace holdfast::memory

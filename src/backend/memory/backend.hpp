@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "backend/memory/claim.hpp"
+#include "backend/memory/memory_layout.hpp"
 #include "backend/memory/query.hpp"
 #include "seam/registry.hpp"
 
@@ -31,19 +31,18 @@ class backend final : public core::backend {
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view holder_id,
                   core::decision_handler&) override;
-  bool is_out() const noexcept override { return side_.transport.is_out(); }
+  bool is_out() const noexcept override { return layout_.wire().is_out(); }
   core::reach read_reach() override;
   bool close(time_point until) override;
-  void forked() noexcept override { side_.transport.forked(); }
+  void forked() noexcept override { layout_.wire().forked(); }
 
-  transport& wire() noexcept { return side_.transport; }
+  transport& wire() noexcept { return layout_.wire(); }
 
  private:
-  bool settled() const;
-  bool all_dispatched() const;
-  void give_up_all(event_queue&);
+  bool is_settled() const { return queries_.empty() && layout_.is_settled(); }
+  bool is_dispatching() const;
 
-  client_side side_;
+  memory_layout layout_;
   queries queries_;
 };
 

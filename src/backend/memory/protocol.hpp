@@ -36,6 +36,7 @@ holder_seen holder_seen_of(std::string_view text);
 inline constexpr duration forever = std::chrono::hours{24 * 365 * 100};
 
 enum class operation : unsigned char {
+  none,
   acquire,  // take the lock, or queue for it; repeating it changes nothing already granted
   renew,    // let the lease expire ttl from now
   share,    // admit readers beside the sender

@@ -74,7 +74,7 @@ struct queries::item final : store_query, event_source {
   void ask(time_point now, event_queue& events) {
     const time_point again = now + (until - now) / 2;
     home.wire_.wake_at(*this, until - again < std::chrono::milliseconds{1} ? until : again);
-    home.wire_.send(*this, now, events);
+    if (home.wire_.submit(*this, now)) finish({}, events);
   }
 
   void finish(errc why, event_queue& events) {
@@ -129,6 +129,7 @@ void queries::start(std::unique_ptr<item> made) {
     items_.push_front(std::move(made));
     i.place = items_.begin();
     i.ask(now, events);
+    wire_.at().deliver(now, events);
   }
   events.dispatch();
 }

@@ -19,20 +19,21 @@ constexpr duration back_off_max = 60s;
 
 }  // namespace
 
-effects recipe::acquire(bool one_attempt, duration ttl, time_point now, const timing& t) noexcept {
+effects recipe::acquire(const core::acquire_request& how, time_point now,
+                        const timing& t) noexcept {
   ++epoch_;
-  one_attempt_ = one_attempt;
+  one_attempt_ = how.one_attempt;
   downgraded_ = false;
-  ttl_ = ttl;
+  ttl_ = t.runs_out ? how.ttl : forever;
   surely_over_ = {};
   effects out = ask(now, t);
-  out.new_id = !planted(mutant::owner_id_reused);
+  out.new_owner = !planted(mutant::owner_id_reused);
   return out;
 }
 
 effects recipe::cancel(time_point now, const timing& t) noexcept {
-  if (state_ != state::asked && state_ != state::unsure && state_ != state::queued) return {};
-  return leave(state::leaving, now, t);
+  if (state_ != state::trying && state_ != state::resolving && state_ != state::queued) return {};
+  return leave(state::withdrawing, now, t);
 }
 
 effects recipe::renew(duration ttl, time_point now, const timing& t) noexcept {
@@ -40,8 +41,7 @@ effects recipe::renew(duration ttl, time_point now, const timing& t) noexcept {
   ttl_ = ttl;
   run_out_no_earlier(ttl, now, t);
   effects out;
-  out.send = true;
-  out.ask_for = operation::renew;
+  out.send = operation::renew;
   return out;
 }
 
@@ -54,7 +54,7 @@ effects recipe::downgrade(time_point now, const timing& t) noexcept {
 }
 
 effects recipe::release(time_point now, const timing& t) noexcept {
-  if (state_ == state::lost) return become_fresh(claim_event::ended, errc::not_held);
+  if (state_ == state::lost) return become_idle(claim_event::ended, errc::not_held);
   if (state_ != state::held) return {};
   return leave(state::releasing, now, t);
 }
@@ -72,7 +72,7 @@ request recipe::to_send(operation what, time_point now) const noexcept {
 
 // A first acquire request, with the time of its repetition.
 effects recipe::ask(time_point now, const timing& t) noexcept {
-  state_ = state::asked;
+  state_ = state::trying;
   asked_since_ = now;
   attempts_ = 0;
   run_out_no_earlier(ttl_, now, t);
@@ -85,7 +85,7 @@ time_point recipe::due(const timing& t) const noexcept {
 }
 
 effects recipe::ask_again(time_point now, const timing& t) noexcept {
-  state_ = state::unsure;
+  state_ = state::resolving;
   run_out_no_earlier(ttl_, now, t);
   return question(operation::acquire, now, due(t), t);
 }
@@ -109,8 +109,7 @@ effects recipe::question(operation what, time_point now, time_point until,
                                         : std::max(back_off_max, t.op_timeout));
   if (attempts_ < 255) ++attempts_;
   effects out;
-  out.send = true;
-  out.ask_for = what;
+  out.send = what;
   out.sleeps = true;
   out.wake = std::min(saturating_add(now, pause), until);
   out.spread = std::min(pause / 8, until - out.wake);
@@ -124,16 +123,17 @@ void recipe::run_out_no_earlier(duration ttl, time_point now, const timing& t) n
 }
 
 time_point recipe::deadline_of(const reply& r, time_point now, const timing& t) const noexcept {
+  if (!t.runs_out) return core::never;
   const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
   return saturating_add(from, worth(r.ttl, t.clock_skew));
 }
 
-effects recipe::become_fresh(claim_event what, errc why) noexcept {
-  state_ = state::fresh;
+effects recipe::become_idle(claim_event what, errc why) noexcept {
+  state_ = state::idle;
   downgrade_unconfirmed_ = false;
   ++epoch_;
   effects out;
-  out.what = what;
+  out.event = what;
   out.why = why;
   return out;
 }

@@ -1,38 +1,39 @@
 // One claim at a lock of the store: what it sends, when it repeats it, and what a reply proves.
 // Pure: (state, event, now) -> effects. No thread, no clock, no allocation.
 //
-//   state     | event                      | next      | effects
-//   ----------+----------------------------+-----------+------------------------------------------
-//   fresh     | acquire                    | asked     | send acquire under a new owner id
-//   asked,    | granted                    | held      | post granted; deadline: send + ttl - drift
-//   unsure,   | queued, first in the queue | queued    | wake when a holder's lease has expired
-//   queued    | queued                     | queued    | wake after a nap
-//             | busy (one attempt)         | fresh     | post refused
-//             | mismatch                   | fresh     | post refused
-//             | handed                     | asked     | send acquire: only its reply grants
-//             | cancel                     | leaving   | send leave
-//   asked,    | wake, restarted            | unsure    | send acquire again, same owner id
-//   unsure    | the same, one attempt      | fresh     | post refused; withdraw the orphan
-//             | after op-timeout, a waiter |           |
-//             | after outage-timeout       |           |
-//   queued    | look                       | queued    | wake when the lease has expired
-//             | wake, restarted            | asked     | send acquire
-//   held      | renew                      | held      | send renew
-//             | moved                      | held      | post extended; deadline as above
-//             | not_owner                  | lost      | post lost
-//             | wanted, or others_wait     | held      | post wanted, once
-//             | downgrade, once            | held      | send share; renewals repeat it
-//             | wake, share not answered   | held      | send share again
-//             | shared                     | held      | no repetition any more
-//             | release                    | releasing | send leave
-//   lost      | release                    | fresh     | post ended (not_held)
-//   releasing | left, not_owner            | fresh     | post ended
-//             | wake, restarted            | releasing | send leave again
-//             | the same, when expired     | fresh     | post ended (outcome_unknown)
-//   leaving   | left, not_owner            | fresh     | post ended; a hand-over is passed on
-//             | wake, restarted            | leaving   | send leave again
-//             | the same after op-timeout  | fresh     | post ended (outcome_unknown); withdraw the
-//             |                            |           | orphan
+//   state       | event                      | next        | effects
+//   ------------+----------------------------+-------------+--------------------------------------
+//   idle        | acquire                    | trying      | send acquire under a new owner id
+//   trying,     | granted                    | held        | post granted; deadline: send + ttl -
+//   resolving,  |                            |             | drift
+//   queued      | queued, first in the queue | queued      | wake when a holder's lease has expired
+//               | queued                     | queued      | wake after a nap
+//               | busy (one attempt)         | idle        | post refused
+//               | mismatch                   | idle        | post refused
+//               | handed                     | trying      | send acquire: only its reply grants
+//               | cancel                     | withdrawing | send leave
+//   trying,     | wake, restarted            | resolving   | send acquire again, same owner id
+//   resolving   | the same, one attempt      | idle        | post refused; withdraw the orphan
+//               | after op-timeout, a waiter |             |
+//               | after outage-timeout       |             |
+//   queued      | look                       | queued      | wake when the lease has expired
+//               | wake, restarted            | trying      | send acquire
+//   held        | renew                      | held        | send renew
+//               | moved                      | held        | post extended; deadline as above
+//               | not_owner                  | lost        | post lost
+//               | wanted, or others_wait     | held        | post wanted, once
+//               | downgrade, once            | held        | send share; renewals repeat it
+//               | wake, share not answered   | held        | send share again
+//               | shared                     | held        | no repetition any more
+//               | release                    | releasing   | send leave
+//   lost        | release                    | idle        | post ended (not_held)
+//   releasing   | left, not_owner            | idle        | post ended
+//               | wake, restarted            | releasing   | send leave again
+//               | the same, when expired     | idle        | post ended (outcome_unknown)
+//   withdrawing | left, not_owner            | idle        | post ended; a hand-over is passed on
+//               | wake, restarted            | withdrawing | send leave again
+//               | the same after op-timeout  | idle        | post ended (outcome_unknown); withdraw
+//               |                            |             | the orphan
 //
 // Unanswered requests are repeated, each time after a longer pause; renewals are not: the core
 // repeats them.
@@ -43,50 +44,33 @@
 // Each acquire, cancel and release starts a new epoch; replies to requests of an earlier epoch are
 // discarded.
 #pragma once
-#include <holdfast/error.hpp>
-
 #include "backend/memory/protocol.hpp"
-#include "base/event_queue.hpp"
+#include "claim/recipe.hpp"
 
 namespace holdfast::memory {
 
-struct timing {  // of the client, the same for all its claims
-  duration op_timeout{};
-  duration clock_skew{};
-  duration outage_timeout = duration::max();  // of a waiter; max(): none
-  bool runs_out = true;                       // its leases expire
-};
-
+using claims::timing;
 using core::claim_event;
 using core::event_queue;
 using core::event_source;
-
-struct effects {
-  bool send = false;    // send to_send(ask_for)
-  bool sleeps = false;  // until `wake` plus a random part of `spread`; replaces an earlier wake-up
-  bool new_id = false;  // from here on the claim has another owner id
-  bool clear = false;   // the owner id may be at the store: withdraw it
-  claim_event what = claim_event::none;
-  errc why{};  // of refused, lost and ended; 0: released or withdrawn
-  operation ask_for{};
-  time_point wake = core::never;
-  duration spread{};
-};
+using effects = claims::effects<operation>;
 
 class recipe {
  public:
+  using operation = memory::operation;
+  using reply = memory::reply;
   enum class state : unsigned char {
-    fresh,
-    asked,
-    unsure,
+    idle,
+    trying,
+    resolving,
     queued,
     held,
     lost,
     releasing,
-    leaving,
+    withdrawing,
   };
 
-  effects acquire(bool one_attempt, duration ttl, time_point now, const timing&) noexcept;
+  effects acquire(const core::acquire_request&, time_point now, const timing&) noexcept;
   effects cancel(time_point now, const timing&) noexcept;
   effects renew(duration ttl, time_point now, const timing&) noexcept;
   effects downgrade(time_point now, const timing&) noexcept;
@@ -94,24 +78,29 @@ class recipe {
   effects on(const reply&, time_point now, const timing&) noexcept;
   effects on(const push&, time_point now, const timing&) noexcept;  // to the claim's owner id
   effects on_wake(time_point now, const timing&) noexcept;
-  // Ends a wait for a reply at once: refused or ended, with the reason given.
   effects give_up(errc) noexcept;
 
   // The request to send, when an effect says so, under the claim's owner id.
   request to_send(operation, time_point now) const noexcept;
 
   state now_in() const noexcept { return state_; }
+  bool is_idle() const noexcept { return state_ == state::idle; }
   bool waits() const noexcept {
-    return state_ != state::fresh && state_ != state::held && state_ != state::lost;
+    return state_ != state::idle && state_ != state::held && state_ != state::lost;
   }
+  bool asks() const noexcept { return state_ == state::trying || state_ == state::resolving; }
   // A request is repeated beside the awaited one: the store has not confirmed the downgrade.
   bool repeats() const noexcept { return downgrade_unconfirmed_; }
   bool downgraded() const noexcept { return downgraded_; }
   time_point surely_over() const noexcept { return surely_over_; }
-  // Of the last grant or renewal.
-  std::int64_t number() const noexcept { return number_; }
-  time_point deadline() const noexcept { return deadline_; }
-  bool others_wait() const noexcept { return others_wait_; }
+  std::uint32_t epoch() const noexcept { return epoch_; }
+  // With the deadline of the last renewal.
+  core::grant granted() const noexcept {
+    return {.number = number_,
+            .deadline = deadline_,
+            .seen = asked_since_,
+            .others_wait = others_wait_};
+  }
 
  private:
   using verdict = reply::verdict;
@@ -123,7 +112,7 @@ class recipe {
   effects on_ask_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_renew_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_leave_reply(const reply&) noexcept;
-  effects become_fresh(claim_event, errc) noexcept;
+  effects become_idle(claim_event, errc) noexcept;
   effects notice_waiters(effects) noexcept;
   void run_out_no_earlier(duration ttl, time_point now, const timing&) noexcept;
   time_point deadline_of(const reply&, time_point now, const timing&) const noexcept;
@@ -131,11 +120,11 @@ class recipe {
   duration ttl_{};
   std::int64_t number_ = 0;
   time_point deadline_ = core::never;
-  time_point asked_since_{};  // first send of the unanswered request
+  time_point asked_since_{};  // first send of the unanswered request; while held: of the grant
   time_point surely_over_{};  // nothing that was sent can keep the lock after this
   std::uint32_t epoch_ = 0;
   std::uint8_t attempts_ = 0;  // of the unanswered request
-  state state_ = state::fresh;
+  state state_ = state::idle;
   bool one_attempt_ : 1 = false;
   bool others_wait_ : 1 = false;
   bool downgraded_ : 1 = false;

@@ -30,13 +30,13 @@ effects sleep_until_lapse(duration lapse, time_point now) noexcept {
 effects recipe::on(const reply& r, time_point now, const timing& t) noexcept {
   if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
   switch (state_) {
-    case state::asked:
-    case state::unsure:
+    case state::trying:
+    case state::resolving:
     case state::queued: return on_ask_reply(r, now, t);
     case state::held: return on_renew_reply(r, now, t);
     case state::releasing:
-    case state::leaving: return on_leave_reply(r);
-    case state::fresh:
+    case state::withdrawing: return on_leave_reply(r);
+    case state::idle:
     case state::lost: break;
   }
   return {};
@@ -49,11 +49,12 @@ effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) no
       state_ = state::held;
       number_ = r.number;
       deadline_ = deadline_of(r, now, t);
+      asked_since_ = now;
       others_wait_ = r.others_wait;
-      out.what = claim_event::granted;
+      out.event = claim_event::granted;
       return out;
-    case verdict::busy: return become_fresh(claim_event::refused, errc::timed_out);
-    case verdict::mismatch: return become_fresh(claim_event::refused, errc::mismatch);
+    case verdict::busy: return become_idle(claim_event::refused, errc::timed_out);
+    case verdict::mismatch: return become_idle(claim_event::refused, errc::mismatch);
     case verdict::queued:
       state_ = state::queued;
       if (r.first) return sleep_until_lapse(r.lapse, now);
@@ -75,11 +76,11 @@ effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) 
     state_ = state::lost;
     downgrade_unconfirmed_ = false;
     ++epoch_;
-    out.what = claim_event::lost;
+    out.event = claim_event::lost;
     out.why = r.others_hold ? errc::lost : errc::not_held;
   } else if (r.what == verdict::moved) {
     deadline_ = deadline_of(r, now, t);
-    out.what = claim_event::extended;
+    out.event = claim_event::extended;
     if (r.others_wait) return notice_waiters(out);
   } else if (r.what == verdict::shared) {
     downgrade_unconfirmed_ = false;
@@ -90,23 +91,21 @@ effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) 
 // After a repetition, not_owner is also the reply when the first release was executed.
 effects recipe::on_leave_reply(const reply& r) noexcept {
   if (r.what != verdict::left && r.what != verdict::not_owner) return {};
-  const bool had_it = state_ == state::leaving || r.what == verdict::left || attempts_ > 1;
-  return become_fresh(claim_event::ended, had_it ? errc{} : errc::not_held);
+  const bool had_it = state_ == state::withdrawing || r.what == verdict::left || attempts_ > 1;
+  return become_idle(claim_event::ended, had_it ? errc{} : errc::not_held);
 }
 
 effects recipe::notice_waiters(effects out) noexcept {
   if (others_wait_) return out;
   others_wait_ = true;
-  out.what = static_cast<claim_event>(static_cast<unsigned>(out.what) |
-                                      static_cast<unsigned>(claim_event::wanted));
+  out.event = out.event | claim_event::wanted;
   return out;
 }
 
 effects recipe::on(const push& p, time_point now, const timing& t) noexcept {
-  const bool asking = state_ == state::asked || state_ == state::unsure;
   switch (p.what) {
     case push::hint::handed:
-      if (asking || state_ == state::queued) return ask(now, t);
+      if (asks() || state_ == state::queued) return ask(now, t);
       break;
     case push::hint::look:
       if (state_ == state::queued) return sleep_until_lapse(p.in, now);
@@ -123,16 +122,15 @@ effects recipe::on(const push& p, time_point now, const timing& t) noexcept {
 }
 
 effects recipe::on_wake(time_point now, const timing& t) noexcept {
-  const bool asks = state_ == state::asked || state_ == state::unsure;
-  const time_point end = asks ? due(t) : saturating_add(asked_since_, t.op_timeout);
+  const time_point end = asks() ? due(t) : saturating_add(asked_since_, t.op_timeout);
   const bool timed_out = now >= end && !planted(mutant::operation_without_bound);
   switch (state_) {
-    case state::asked:
-    case state::unsure:
+    case state::trying:
+    case state::resolving:
       if (timed_out || planted(mutant::unknown_acquire_dropped)) return give_up(errc::unavailable);
       return ask_again(now, t);
     case state::queued: return ask(now, t);
-    case state::leaving:
+    case state::withdrawing:
       if (timed_out) return give_up(errc::outcome_unknown);
       return question(operation::leave, now, asked_since_ + t.op_timeout, t);
     case state::releasing:
@@ -142,7 +140,7 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
     case state::held:
       if (!downgrade_unconfirmed_) break;
       return question(operation::share, now, core::never, t);
-    case state::fresh:
+    case state::idle:
     case state::lost: break;
   }
   return {};
@@ -150,11 +148,12 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
 
 effects recipe::give_up(errc why) noexcept {
   if (!waits()) return {};
-  const bool of_acquire = state_ != state::releasing && state_ != state::leaving;
+  const bool ends = state_ == state::releasing || state_ == state::withdrawing;
   // A release was repeated until its lease had expired.
   const bool may_be_there = state_ != state::releasing;
-  effects out = become_fresh(of_acquire ? claim_event::refused : claim_event::ended, why);
-  out.clear = may_be_there && !planted(mutant::unknown_acquire_dropped);
+  effects out = ends ? become_idle(claim_event::ended, errc::outcome_unknown)
+                     : become_idle(claim_event::refused, why);
+  out.orphan = may_be_there && !planted(mutant::unknown_acquire_dropped);
   return out;
 }
 

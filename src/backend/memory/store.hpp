@@ -55,7 +55,7 @@ struct entry : lock_state {
   unsigned references = 0;  // endpoints and others that point here
 };
 
-// The pushes that one request caused.
+// The pushes that requests caused, in order.
 class push_list {
  public:
   struct addressed_push {
@@ -65,7 +65,10 @@ class push_list {
   void add(endpoint* to, push::hint what, const owner_id& who, duration in = {}) {
     if (to) pushes_.push_back({to, {what, who, in}});
   }
-  const std::vector<addressed_push>& pushes() const noexcept { return pushes_; }
+  bool empty() const noexcept { return pushes_.empty(); }
+  std::size_t size() const noexcept { return pushes_.size(); }
+  const addressed_push& operator[](std::size_t i) const noexcept { return pushes_[i]; }
+  void clear() noexcept { pushes_.clear(); }
 
  private:
   std::vector<addressed_push> pushes_;

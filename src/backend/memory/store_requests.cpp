@@ -54,7 +54,8 @@ reply store::apply(entry& e, const request& r, time_point now, core::environment
     case operation::acquire: ask(e, r, now, env, out, answer); break;
     case operation::leave: leave(e, r, now, env, out, answer); break;
     case operation::renew:
-    case operation::share: renew(e, r, now, env, out, answer);
+    case operation::share: renew(e, r, now, env, out, answer); break;
+    case operation::none: break;
   }
   answer.others_wait = e.wanted();
   return answer;

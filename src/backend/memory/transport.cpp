@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/memory/memory_layout.hpp"
+
 namespace holdfast::memory {
 
 namespace {
@@ -18,19 +20,38 @@ void server::faults_changed() {
 
 void server::announce_restart(event_queue& events, const transport* only) {
   data.for_each_endpoint([&](endpoint& p) {
-    auto& who = static_cast<subscriber&>(p);
-    if (only && &who.home() != only) return;
-    who.home().deliver(who, {push::hint::restarted, who.who, {}}, who.home().env().now(), events);
+    auto& who = static_cast<claim&>(p);
+    transport& home = who.store().wire();
+    if (only && &home != only) return;
+    const time_point now = home.env().now();
+    home.deliver(who, {push::hint::restarted, who.who, {}}, now, events);
+    deliver(now, events);
   });
 }
 
 bool server::break_lock(std::string_view lock, core::environment& spare, event_queue& events) {
   core::environment& env = links.empty() ? spare : links.front()->env();
   const time_point now = env.now();
-  push_list out;
-  const bool taken = data.break_lock(lock, {}, now, env, out);
-  transport::post(out, now, events);
+  const bool taken = data.break_lock(lock, {}, now, env, pushes);
+  deliver(now, events);
   return taken;
+}
+
+// By index: what is delivered may append to both.
+void server::deliver_outbox(time_point now, event_queue& events) {
+  std::size_t told = 0, pushed = 0;
+  while (told < answers.size() || pushed < pushes.size()) {
+    if (told < answers.size()) {
+      const auto [to, answer] = answers[told++];
+      memory_layout::on_reply(static_cast<claim&>(*to), answer, now, events);
+    } else {
+      const push_list::addressed_push one = pushes[pushed++];
+      auto& to = static_cast<claim&>(*one.to);
+      to.store().wire().deliver(to, one.what, now, events);
+    }
+  }
+  answers.clear();
+  pushes.clear();
 }
 
 transport::transport(std::shared_ptr<server> s, core::environment& env, const timing& t)
@@ -50,85 +71,89 @@ transport::~transport() {
   }
 }
 
-void transport::send(reply_handler& from, entry& lock, request& r, time_point now,
-                     event_queue& events) {
+std::optional<reply> transport::submit(sender& from, entry& lock, request& r, time_point now) {
   r.window = terms_.runs_out ? std::min(r.ttl, std::max(8 * round_trip_, window_min)) : r.ttl;
-  if (!is_fault_free()) return send_with_faults(from, &lock, r, now, events);
-  push_list out;
-  const reply answered = server_->data.apply(lock, r, now, env_, out);
-  from.on_reply(answered, now, events);
-  if (!out.pushes().empty()) post(out, now, events);
+  if (is_fault_free()) return server_->data.apply(lock, r, now, env_, server_->pushes);
+  return submit_with_faults(from, &lock, r, now);
 }
 
-void transport::send(store_query& from, time_point now, event_queue& events) {
+bool transport::submit(store_query& from, time_point now) {
   request r;
   r.sent = now;
-  send_with_faults(from, nullptr, r, now, events);
+  return submit_with_faults(from, nullptr, r, now).has_value();
 }
 
-void transport::send_with_faults(reply_handler& from, entry* lock, const request& r, time_point now,
-                                 event_queue& events) {
+std::optional<reply> transport::submit_with_faults(sender& from, entry* lock, const request& r,
+                                                   time_point now) {
   const bool lost = faults_.loses_request() || server_->faults.loses_request();
-  if (lost || cut(now)) return;
+  if (lost || cut(now)) return {};
   const time_point due = arrival(now);
-  if (due <= now && up_.empty()) return arrive(from, lock, r, now, events);
+  if (due <= now && up_.empty()) return arrive(from, lock, r, now);
   auto more = r.more ? std::make_unique<const request_details>(*r.more) : nullptr;
   up_.push_back({up_.empty() ? due : std::max(due, up_.back().due), &from, lock, r, nullptr});
   up_.back().what.more = more.get();
   up_.back().more = std::move(more);
   set_alarm();
+  return {};
 }
 
 time_point transport::arrival(time_point now) const noexcept {
   return core::saturating_add(core::saturating_add(now, faults_.latency), server_->faults.latency);
 }
 
-void transport::arrive(reply_handler& from, entry* lock, const request& r, time_point now,
-                       event_queue& events) {
-  if (server_->faults.outage || faults_.outage) return;
-  push_list out;
+std::optional<reply> transport::arrive(sender& from, entry* lock, const request& r,
+                                       time_point now) {
+  if (server_->faults.outage || faults_.outage) return {};
   reply answered;
   answered.sent = r.sent;
   if (lock) {
-    answered = server_->data.apply(*lock, r, now, env_, out);
+    answered = server_->data.apply(*lock, r, now, env_, server_->pushes);
   } else {
-    static_cast<store_query&>(from).run_at(server_->data, now, env_, out);
+    static_cast<store_query&>(from).run_at(server_->data, now, env_, server_->pushes);
   }
-  answer(from, answered, now, events);
-  if (!out.pushes().empty()) post(out, now, events);
+  return answer(from, answered, now);
 }
 
-void transport::answer(reply_handler& to, const reply& r, time_point now, event_queue& events) {
-  if (faults_.loses_reply() || server_->faults.loses_reply()) return;
+std::optional<reply> transport::answer(sender& to, const reply& r, time_point now) {
+  if (faults_.loses_reply() || server_->faults.loses_reply()) return {};
   const time_point due = arrival(now);
-  if (due <= now && down_.empty()) return to.on_reply(r, now, events);
-  down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, nullptr, r, {}});
+  if (due <= now && down_.empty()) return r;
+  down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, false, r, {}});
   set_alarm();
-}
-
-void transport::post(const push_list& out, time_point now, event_queue& events) {
-  for (const push_list::addressed_push& one : out.pushes()) {
-    auto& who = static_cast<subscriber&>(*one.to);
-    who.home().deliver(who, one.what, now, events);
-  }
+  return {};
 }
 
 void transport::deliver(subscriber& to, const push& p, time_point now, event_queue& events) {
-  if (is_fault_free()) return to.on_reply(p, now, events);
+  if (is_fault_free()) return hand_over(to, p, now, events);
   if (cut(now) || faults_.outage || server_->faults.outage)
     return;  // a push is no reply that could be lost by chance
   const time_point due = arrival(now);
-  if (due <= now && down_.empty()) return to.on_reply(p, now, events);
-  down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, &to, {}, p});
+  if (due <= now && down_.empty()) return hand_over(to, p, now, events);
+  down_.push_back({down_.empty() ? due : std::max(due, down_.back().due), &to, true, {}, p});
   set_alarm();
 }
 
-void transport::move_wake(reply_handler& who, time_point t) {
+void transport::hand_over(sender& to, const reply& r, time_point now, event_queue& events) {
+  if (to.kind_ == sender::kind::claim)
+    return memory_layout::on_reply(static_cast<claim&>(to), r, now, events);
+  static_cast<reply_handler&>(to).on_reply(r, now, events);
+}
+
+void transport::hand_over(sender& to, const push& p, time_point now, event_queue& events) {
+  memory_layout::on_push(static_cast<claim&>(to), p, now, events);
+}
+
+void transport::wake(sender& who, time_point now, event_queue& events) {
+  if (who.kind_ == sender::kind::claim) return static_cast<claim&>(who).on_wake(now, events);
+  static_cast<reply_handler&>(who).on_wake(now, events);
+}
+
+void transport::move_wake(sender& who, time_point t) {
   sleepers_.set(who, t);
   set_alarm();
 }
 
-void transport::forget(reply_handler& who) noexcept {
+void transport::forget(sender& who) noexcept {
   sleepers_.set(who, core::never);
   std::erase_if(up_, [&](const upward& m) { return m.from == &who; });
   std::erase_if(down_, [&](const downward& m) { return m.to == &who; });
@@ -190,23 +215,26 @@ void transport::deliver_due(time_point now, event_queue& events) {
     if (!up_.empty() && up_.front().due <= now) {
       const upward m = std::move(up_.front());
       up_.pop_front();
-      if (!cut(now)) arrive(*m.from, m.lock, m.what, now, events);
+      if (cut(now)) continue;
+      if (const auto answered = arrive(*m.from, m.lock, m.what, now))
+        hand_over(*m.from, *answered, now, events);
     } else if (!down_.empty() && down_.front().due <= now) {
       const downward m = down_.front();
       down_.pop_front();
       if (cut(now)) continue;
-      if (m.pushed_to) {
-        m.pushed_to->on_reply(m.hint, now, events);
+      if (m.is_push) {
+        hand_over(*m.to, m.hint, now, events);
       } else {
         const duration took = now - m.answer.sent;
         round_trip_ = round_trip_ == duration{} ? took : (7 * round_trip_ + took) / 8;
-        m.to->on_reply(m.answer, now, events);
+        hand_over(*m.to, m.answer, now, events);
       }
     } else if (core::heap_timer* const due = sleepers_.take_due(now)) {
-      static_cast<reply_handler*>(due)->on_wake(now, events);
+      wake(static_cast<sender&>(*due), now, events);
     } else {
       return;
     }
+    server_->deliver(now, events);
   }
 }
 

@@ -1,9 +1,10 @@
 // The transport between one client and the store, and the faults of its messages.
 //
-// Without latency and faults a request is executed, and its reply handled, inside send(): the fast
-// path. Otherwise messages are queued, in order, until an alarm of the environment delivers them.
-// One mutex guards a whole server; callers hold it. Claims collect their events in an event_queue,
-// which dispatches them after unlocking.
+// Without latency and faults a request is executed inside submit(), which returns the reply: the
+// fast path. Otherwise messages are queued, in order, until an alarm of the environment delivers
+// them. What a request causes for other claims waits in the server's outbox. One mutex guards a
+// whole server; callers hold it. Claims collect their events in an event_queue, which dispatches
+// them after unlocking.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -24,32 +26,33 @@ namespace holdfast::memory {
 
 class transport;
 
-struct server {
-  std::mutex mutex;  // guards everything here, and the claims and transports of all clients
-  store data;
-  fault_plan faults;  // for every client
-  bool fault_free = true;
-  std::vector<transport*> links;
+// Sends requests and can be woken: a claim, or a reply_handler.
+class sender : private core::heap_timer {
+ protected:
+  enum class kind : unsigned char { claim, handler };
+  explicit sender(kind k) noexcept : kind_(k) {}
+  ~sender() = default;
 
-  void faults_changed();
-  // Notifies all clients, or one, that the store may have lost their data or that they may have
-  // missed messages.
-  void announce_restart(event_queue&, const transport* only = nullptr);
-  // Takes the lock from its holders. `spare` gives the time when there is no client.
-  bool break_lock(std::string_view lock, core::environment& spare, event_queue&);
+ private:
+  friend class transport;
+  const kind kind_;
 };
 
-// Sends requests and can be woken.
-class reply_handler : private core::heap_timer {
+class reply_handler : public sender {
  public:
   virtual void on_reply(const reply&, time_point now, event_queue&) = 0;
   virtual void on_wake(time_point now, event_queue&) = 0;
 
  protected:
+  reply_handler() noexcept : sender(kind::handler) {}
   ~reply_handler() = default;
+};
 
- private:
-  friend class transport;
+// What the store keeps of a claim, which also receives pushes.
+class subscriber : public sender, public endpoint {
+ protected:
+  subscriber() noexcept : sender(kind::claim) {}
+  ~subscriber() = default;
 };
 
 // An admin query: it is run on the whole store.
@@ -61,15 +64,28 @@ class store_query : public reply_handler {
   ~store_query() = default;
 };
 
-// A claim, which also receives pushes.
-class subscriber : public reply_handler, public endpoint {
- public:
-  virtual transport& home() noexcept = 0;
-  virtual void on_reply(const push&, time_point now, event_queue&) = 0;
-  using reply_handler::on_reply;
+struct server {
+  std::mutex mutex;  // guards everything here, and the claims and transports of all clients
+  store data;
+  fault_plan faults;  // for every client
+  bool fault_free = true;
+  std::vector<transport*> links;
+  push_list pushes;                                    // the outbox: pushes, and
+  std::vector<std::pair<subscriber*, reply>> answers;  // replies to other claims of a group
 
- protected:
-  ~subscriber() = default;
+  void faults_changed();
+  // Hands the outbox to the claims, until it is empty.
+  void deliver(time_point now, event_queue& events) {
+    if (!pushes.empty() || !answers.empty()) deliver_outbox(now, events);
+  }
+  // Notifies all clients, or one, that the store may have lost their data or that they may have
+  // missed messages.
+  void announce_restart(event_queue&, const transport* only = nullptr);
+  // Takes the lock from its holders. `spare` gives the time when there is no client.
+  bool break_lock(std::string_view lock, core::environment& spare, event_queue&);
+
+ private:
+  void deliver_outbox(time_point now, event_queue&);
 };
 
 class transport final : private core::alarm_target {
@@ -82,14 +98,15 @@ class transport final : private core::alarm_target {
   const timing& rules() const noexcept { return terms_; }
 
   // With the server's mutex held.
-  void send(reply_handler&, entry&, request&, time_point now, event_queue&);
-  void send(store_query&, time_point now, event_queue&);  // an empty reply follows
-  void wake_at(reply_handler& who, time_point t) {  // `never` cancels; replaces the time set before
+  // The reply, if it comes at once; otherwise it follows, unless it is lost.
+  std::optional<reply> submit(sender&, entry&, request&, time_point now);
+  // True: it was run and is answered, by an empty reply. Otherwise that follows, unless it is lost.
+  bool submit(store_query&, time_point now);
+  void wake_at(sender& who, time_point t) {  // `never` cancels; replaces the time set before
     if (who.at() != t) move_wake(who, t);
   }
-  void forget(reply_handler&) noexcept;  // no queued message reaches it any more
+  void forget(sender&) noexcept;  // no queued message reaches it any more
   void deliver(subscriber&, const push&, time_point now, event_queue&);  // from the store
-  static void post(const push_list&, time_point now, event_queue&);
   void sever(bool) noexcept;
   void set_faults(const fault_plan&) noexcept;
   void stop_after(time_point) noexcept;
@@ -100,7 +117,7 @@ class transport final : private core::alarm_target {
   bool wait(std::unique_lock<std::mutex>&, time_point until);
 
   bool is_mute() const noexcept;  // no request is answered until faults are changed
-  // send() answers inside.
+  // submit() answers at once.
   bool is_fault_free() const noexcept { return fault_free_ && server_->fault_free && quiet(); }
   // Any thread, with or without the mutex: no request of this client is answered.
   bool is_out() const noexcept {
@@ -114,7 +131,7 @@ class transport final : private core::alarm_target {
  private:
   struct upward {
     time_point due;
-    reply_handler* from;
+    sender* from;
     entry* lock;  // null: from a store_query
     request what;
     std::unique_ptr<const request_details>
@@ -122,21 +139,24 @@ class transport final : private core::alarm_target {
   };
   struct downward {
     time_point due;
-    reply_handler* to;
-    subscriber* pushed_to;  // not null: the push is for it; else the reply is for `to`
+    sender* to;
+    bool is_push;
     reply answer;
     push hint;
   };
 
   void on_alarm(time_point now) override;
   void deliver_due(time_point now, event_queue&);
-  void send_with_faults(reply_handler&, entry*, const request&, time_point now, event_queue&);
-  void arrive(reply_handler&, entry*, const request&, time_point now, event_queue&);
-  void answer(reply_handler&, const reply&, time_point now, event_queue&);
+  std::optional<reply> submit_with_faults(sender&, entry*, const request&, time_point now);
+  std::optional<reply> arrive(sender&, entry*, const request&, time_point now);
+  std::optional<reply> answer(sender&, const reply&, time_point now);
+  static void hand_over(sender&, const reply&, time_point now, event_queue&);
+  static void hand_over(sender&, const push&, time_point now, event_queue&);
+  static void wake(sender&, time_point now, event_queue&);
   bool cut(time_point now) const noexcept { return severed_ || now >= stops_at_; }
   bool quiet() const noexcept { return up_.empty() && down_.empty(); }
   time_point arrival(time_point now) const noexcept;
-  void move_wake(reply_handler&, time_point);
+  void move_wake(sender&, time_point);
 
   const std::shared_ptr<server> server_;
   core::environment& env_;
@@ -151,7 +171,7 @@ class transport final : private core::alarm_target {
   duration round_trip_{};  // smoothed
   std::deque<upward> up_;
   std::deque<downward> down_;
-  core::timer_heap sleepers_;
+  core::timer_heap sleepers_;  // senders
   time_point waits_until_ = core::never;
   std::condition_variable delivered_;
   std::thread::id alarm_thread_;

@@ -3,7 +3,7 @@
 // redis/renewal.
 #include <gtest/gtest.h>
 
-#include "backend/memory/claim.hpp"
+#include "backend/memory/memory_layout.hpp"
 #include "cohort/claim_record.hpp"
 #include "cohort/local_lock.hpp"
 #include "cohort/turn.hpp"

@@ -24,27 +24,27 @@ reply answer(const recipe& r, operation what, reply::verdict v, time_point sent)
 
 recipe held() {
   recipe r;
-  r.acquire(false, 10s, start, usual);
+  r.acquire({.ttl = 10s}, start, usual);
   r.on(answer(r, operation::acquire, reply::verdict::granted, start), start, usual);
   return r;
 }
 
 TEST(memory_recipe, each_acquire_has_a_new_owner_id) {
   recipe r;
-  EXPECT_TRUE(r.acquire(true, 10s, start, usual).new_id);
+  EXPECT_TRUE(r.acquire({.one_attempt = true, .ttl = 10s}, start, usual).new_owner);
   r.on(answer(r, operation::acquire, reply::verdict::busy, start), start, usual);
-  EXPECT_EQ(r.now_in(), state::fresh);
-  EXPECT_TRUE(r.acquire(true, 10s, start, usual).new_id);
+  EXPECT_EQ(r.now_in(), state::idle);
+  EXPECT_TRUE(r.acquire({.one_attempt = true, .ttl = 10s}, start, usual).new_owner);
 }
 
 TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time) {
   recipe r;
-  effects a = r.acquire(true, 10s, start, usual);
+  effects a = r.acquire({.one_attempt = true, .ttl = 10s}, start, usual);
   duration last{};
   time_point now = start;
   int sent = 0;
-  for (; a.send; ++sent) {
-    ASSERT_EQ(a.ask_for, operation::acquire);
+  for (; a.send != operation::none; ++sent) {
+    ASSERT_EQ(a.send, operation::acquire);
     EXPECT_GT(a.wake, now);
     if (a.wake < start + 8s) {
       EXPECT_GT(a.wake - now, last);
@@ -52,22 +52,22 @@ TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time
     last = a.wake - now;
     now = a.wake;
     a = r.on_wake(now, usual);
-    EXPECT_FALSE(a.new_id);
+    EXPECT_FALSE(a.new_owner);
   }
   EXPECT_EQ(sent, 4);
   EXPECT_EQ(now, start + 8s);
-  EXPECT_EQ(a.what, claim_event::refused);
+  EXPECT_EQ(a.event, claim_event::refused);
   EXPECT_EQ(a.why, errc::unavailable);
-  EXPECT_TRUE(a.clear);
-  EXPECT_EQ(r.now_in(), state::fresh);
+  EXPECT_TRUE(a.orphan);
+  EXPECT_EQ(r.now_in(), state::idle);
 }
 
 TEST(memory_recipe, a_waiter_asks_for_as_long_as_its_outage_timeout_lets_it) {
   recipe r;
   time_point now = start;
-  effects a = r.acquire(false, 10s, now, usual);
+  effects a = r.acquire({.ttl = 10s}, now, usual);
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(a.send && !a.clear);
+    ASSERT_TRUE(a.send == operation::acquire && !a.orphan);
     EXPECT_LE(a.wake, now + usual.op_timeout);
     a = r.on_wake(now = a.wake, usual);
   }
@@ -75,61 +75,58 @@ TEST(memory_recipe, a_waiter_asks_for_as_long_as_its_outage_timeout_lets_it) {
   bounded.outage_timeout = now - start;
   a = r.on_wake(now, bounded);
   EXPECT_EQ(a.why, errc::unavailable);
-  EXPECT_TRUE(a.clear);
+  EXPECT_TRUE(a.orphan);
 }
 
 TEST(memory_recipe, a_reply_of_an_earlier_epoch_changes_nothing) {
   recipe r;
-  r.acquire(false, 10s, start, usual);
+  r.acquire({.ttl = 10s}, start, usual);
   const reply late = answer(r, operation::acquire, reply::verdict::granted, start);
   r.cancel(start, usual);
-  EXPECT_EQ(r.on(late, start, usual).what, claim_event::none);
-  EXPECT_EQ(r.now_in(), state::leaving);
+  EXPECT_EQ(r.on(late, start, usual).event, claim_event::none);
+  EXPECT_EQ(r.now_in(), state::withdrawing);
   r.on(answer(r, operation::leave, reply::verdict::left, start), start, usual);
-  EXPECT_EQ(r.now_in(), state::fresh);
-  r.acquire(false, 10s, start, usual);
-  EXPECT_EQ(r.on(late, start, usual).what, claim_event::none);
-  EXPECT_EQ(r.now_in(), state::asked);
+  EXPECT_EQ(r.now_in(), state::idle);
+  r.acquire({.ttl = 10s}, start, usual);
+  EXPECT_EQ(r.on(late, start, usual).event, claim_event::none);
+  EXPECT_EQ(r.now_in(), state::trying);
 }
 
 TEST(memory_recipe, a_push_grants_nothing_by_itself) {
   recipe r;
-  r.acquire(false, 10s, start, usual);
+  r.acquire({.ttl = 10s}, start, usual);
   r.on(answer(r, operation::acquire, reply::verdict::queued, start), start, usual);
   ASSERT_EQ(r.now_in(), state::queued);
   const effects a = r.on(push{push::hint::handed, {}, {}}, start + 1s, usual);
-  EXPECT_EQ(a.what, claim_event::none);
-  EXPECT_TRUE(a.send);
-  EXPECT_EQ(a.ask_for, operation::acquire);
+  EXPECT_EQ(a.event, claim_event::none);
+  EXPECT_EQ(a.send, operation::acquire);
   r.on(answer(r, operation::acquire, reply::verdict::granted, start + 1s), start + 2s, usual);
-  EXPECT_EQ(r.deadline(), start + 1s + 10s - 100ms - 2ms);
+  EXPECT_EQ(r.granted().deadline, start + 1s + 10s - 100ms - 2ms);
 }
 
 TEST(memory_recipe, a_claim_that_holds_or_is_fresh_needs_no_wake) {
   recipe r = held();
   for (const push::hint h : {push::hint::handed, push::hint::look, push::hint::restarted}) {
     const effects a = r.on(push{h, {}, {}}, start, usual);
-    EXPECT_FALSE(a.send || a.sleeps);
+    EXPECT_FALSE(a.send != operation::none || a.sleeps);
   }
-  EXPECT_FALSE(r.on_wake(start + 1h, usual).send);
+  EXPECT_EQ(r.on_wake(start + 1h, usual).send, operation::none);
   EXPECT_EQ(r.now_in(), state::held);
 }
 
 TEST(memory_recipe, wanted_is_told_once_a_grant) {
   recipe r = held();
-  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).what, claim_event::wanted);
-  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).what, claim_event::none);
+  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).event, claim_event::wanted);
+  EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).event, claim_event::none);
 }
 
 TEST(memory_recipe, a_renewal_that_misses_its_push_learns_of_waiters_from_the_reply) {
   recipe r = held();
-  ASSERT_TRUE(r.renew(20s, start + 1s, usual).send);
+  ASSERT_EQ(r.renew(20s, start + 1s, usual).send, operation::renew);
   reply moved = answer(r, operation::renew, reply::verdict::moved, start + 1s);
   moved.others_wait = true;
-  const auto told = static_cast<unsigned>(r.on(moved, start + 3s, usual).what);
-  EXPECT_EQ(told, static_cast<unsigned>(claim_event::extended) |
-                      static_cast<unsigned>(claim_event::wanted));
-  EXPECT_EQ(r.deadline(), start + 1s + 20s - 200ms - 2ms);
+  EXPECT_EQ(r.on(moved, start + 3s, usual).event, claim_event::extended | claim_event::wanted);
+  EXPECT_EQ(r.granted().deadline, start + 1s + 20s - 200ms - 2ms);
 }
 
 TEST(memory_recipe, a_release_is_repeated_until_the_last_renewal_has_surely_run_out) {
@@ -137,15 +134,15 @@ TEST(memory_recipe, a_release_is_repeated_until_the_last_renewal_has_surely_run_
   r.renew(60s, start + 1s, usual);
   effects a = r.release(start + 2s, usual);
   time_point now = start + 2s;
-  while (a.send) {
-    ASSERT_EQ(a.ask_for, operation::leave);
+  while (a.send != operation::none) {
+    ASSERT_EQ(a.send, operation::leave);
     now = a.wake;
     a = r.on_wake(now, usual);
   }
-  EXPECT_EQ(a.what, claim_event::ended);
+  EXPECT_EQ(a.event, claim_event::ended);
   EXPECT_EQ(a.why, errc::outcome_unknown);
   EXPECT_GE(now, start + 1s + 60s);
-  EXPECT_FALSE(a.clear);
+  EXPECT_FALSE(a.orphan);
 }
 
 TEST(memory_recipe, what_the_store_took_away_is_released_without_asking) {
@@ -153,10 +150,10 @@ TEST(memory_recipe, what_the_store_took_away_is_released_without_asking) {
   r.renew(10s, start, usual);
   const effects lost =
       r.on(answer(r, operation::renew, reply::verdict::not_owner, start), start, usual);
-  EXPECT_EQ(lost.what, claim_event::lost);
+  EXPECT_EQ(lost.event, claim_event::lost);
   const effects a = r.release(start, usual);
-  EXPECT_FALSE(a.send);
-  EXPECT_EQ(a.what, claim_event::ended);
+  EXPECT_EQ(a.send, operation::none);
+  EXPECT_EQ(a.event, claim_event::ended);
   EXPECT_EQ(a.why, errc::not_held);
 }
 

@@ -1,0 +1,148 @@
+#include "backend/memory/memory_layout.hpp"
+
+#include <algorithm>
+
+namespace holdfast::memory {
+
+void claim_details::keep(const core::acquire_request& how) {
+  if (how.mode == lock_mode::exclusive && !how.group) {
+    if (all_) all_.reset();
+    return;
+  }
+  const bool of_permits = how.mode == lock_mode::permit;
+  if (!all_) all_ = std::make_unique<fields>();
+  all_->mode = how.mode;
+  all_->permits = of_permits ? how.permits : 0;
+  all_->total_permits = of_permits ? how.total_permits : 0;
+  all_->group = how.group;
+}
+
+bool claim_details::is_valid() const noexcept {
+  return !all_ || all_->mode != lock_mode::permit ||
+         (all_->permits > 0 && all_->permits <= all_->total_permits);
+}
+
+void claim_details::note_mismatch(std::uint32_t total_permits_in_use) {
+  if (!all_) all_ = std::make_unique<fields>();
+  all_->in_use = total_permits_in_use;
+}
+
+std::string claim_details::mismatch() const {
+  const auto name_of = [](std::uint32_t of) {
+    return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
+  };
+  return "it is " + name_of(all_->in_use) + " to those that hold it now, and was asked for as " +
+         name_of(all_->total_permits) + ": give one of them another name";
+}
+
+request_details claim_details::with_note(std::string_view note) const {
+  if (!all_) return {std::string(note)};
+  return {std::string(note), all_->mode, all_->permits, all_->total_permits};
+}
+
+memory_layout::memory_layout(std::shared_ptr<server> s, core::environment& env, const timing& t)
+    : transport_(std::move(s), env, t) {}
+
+memory_layout::~memory_layout() {
+  if (is_forked()) return;
+  const std::lock_guard guard(mutex());
+  orphans_.drop_all();
+  transport_.forget(orphan_timer_);
+}
+
+void memory_layout::add(claim& c, std::string_view lock) {
+  store& data = transport_.at().data;
+  c.who.high = core::random_u64(env());
+  c.who.low = core::random_u64(env());
+  data.add(data.attach(lock, env().now()), c);
+}
+
+void memory_layout::remove(claim& c) noexcept {
+  store& data = transport_.at().data;
+  transport_.forget(c);
+  data.remove(c);
+  data.detach(*c.lock, env().now());
+}
+
+std::optional<reply> memory_layout::submit_with_details(claim& c, request& r, time_point now) {
+  if (const core::lock_group group = c.details.group()) {
+    group_request* const whole = groups_.join(group, c, *this);
+    return whole ? whole->submit(c, now) : std::nullopt;
+  }
+  const request_details details = c.details.with_note(c.note());
+  r.more = &details;
+  return transport_.submit(c, *c.lock, r, now);
+}
+
+void memory_layout::on_reply(claim& c, const reply& r, time_point now, event_queue& events) {
+  if (r.what == reply::verdict::mismatch && r.epoch == c.recipe().epoch())
+    c.details.note_mismatch(r.total_permits);
+  c.on_reply(r, {}, now, events);
+}
+
+void memory_layout::on_push(claim& c, const push& p, time_point now, event_queue& events) {
+  if (p.to != c.who) return;
+  const timing& rules = c.store().rules();
+  c.on([&](recipe& of) { return of.on(p, now, rules); }, now, events);
+}
+
+void memory_layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
+  const time_point end = std::max(c.recipe().surely_over(), now);
+  tend_by(orphans_.add(now, *this, *c.lock, c.who,
+                       core::saturating_add(end, claims::late_request_max)));
+}
+
+void memory_layout::tend_by(time_point t) {
+  if (t >= orphan_timer_.due) return;
+  orphan_timer_.due = t;
+  transport_.wake_at(orphan_timer_, t);
+}
+
+std::string memory_layout::owner_text(const claim& c) {
+  const bool shared = c.recipe().downgraded() || c.details.is_shared();
+  return shared ? group_text_of(c.recipe().granted().number) : text_of(c.who);
+}
+
+std::string memory_layout::reason(const claim& c, errc why) {
+  switch (why) {
+    case errc::unavailable:
+      return "the memory store did not answer in time; is it in an outage, or is its latency above "
+             "?op-timeout=";
+    case errc::closed: return "the client was closed";
+    case errc::outcome_unknown:
+      return "the memory store did not answer; what may be left there runs out with its ttl";
+    case errc::mismatch: return c.details.mismatch();
+    case errc::bad_option: return "ask for one permit at least, and for no more than there are";
+    default: return {};
+  }
+}
+
+template <class Each>
+void memory_layout::for_each_claim(Each each) const {
+  transport_.at().data.for_each_endpoint([&](endpoint& p) {
+    auto& c = static_cast<claim&>(p);
+    if (&c.store() == this) each(c);
+  });
+}
+
+bool memory_layout::is_settled() const {
+  bool waits = !orphans_.empty();
+  for_each_claim([&](const claim& c) { waits = waits || c.recipe().waits(); });
+  return !waits;
+}
+
+bool memory_layout::is_dispatching() const {
+  bool dispatching = false;
+  for_each_claim([&](const claim& c) { dispatching = dispatching || c.is_dispatching(); });
+  return dispatching;
+}
+
+void memory_layout::close(event_queue& events) {
+  closed_ = true;
+  const time_point now = env().now();
+  for_each_claim([&](claim& c) { c.give_up(errc::closed, {}, now, events); });
+  orphans_.drop_all();
+  deliver(now, events);
+}
+
+}  // namespace holdfast::memory

@@ -1,0 +1,89 @@
+#include "claim/orphan_withdrawals.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::claims {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct left_behind final : orphan {
+  struct script {
+    withdrawal says = withdrawal::sent;
+    int sent = 0;
+    left_behind* last = nullptr;
+  };
+  left_behind(script& s, core::time_point end) : orphan(end), by(s) { by.last = this; }
+  withdrawal withdraw(core::time_point) {
+    ++by.sent;
+    return by.says;
+  }
+  script& by;
+  std::list<left_behind>::iterator place;
+};
+
+class orphans : public testing::Test {
+ protected:
+  core::time_point add() { return all.add(now, plan, now + 1h); }
+  core::time_point answer(withdrawal what) { return all.on_answer(*plan.last, what, now); }
+
+  left_behind::script plan;
+  orphan_withdrawals<left_behind> all;
+  core::time_point now{1000s};
+};
+
+TEST_F(orphans, one_that_is_withdrawn_at_once_leaves_nothing) {
+  plan.says = withdrawal::done;
+  EXPECT_EQ(add(), core::never);
+  EXPECT_TRUE(all.empty());
+}
+
+TEST_F(orphans, without_an_answer_it_is_sent_again_after_longer_each_time) {
+  plan.says = withdrawal::may_be_lost;
+  core::duration last{};
+  for (core::time_point next = add(); !all.empty(); next = all.tick(now)) {
+    EXPECT_GE(next - now, last);
+    last = next - now;
+    now = next;
+    ASSERT_LT(plan.sent, 100);
+  }
+  EXPECT_EQ(last, 60s);
+  EXPECT_GE(now, core::time_point{1000s} + 1h) << "until it has expired in any case";
+}
+
+TEST_F(orphans, what_awaits_its_answer_is_sent_again_only_after_a_cut) {
+  add();
+  EXPECT_EQ(all.tick(now + 1h), core::never);
+  all.resend_all(now);
+  EXPECT_EQ(plan.sent, 1);
+  all.on_cut(*plan.last);
+  EXPECT_EQ(all.tick(now + 1h), core::never) << "there is no connection";
+  all.resend_all(now);
+  EXPECT_EQ(plan.sent, 2);
+}
+
+TEST_F(orphans, an_answer_that_proves_nothing_is_not_the_last) {
+  add();
+  EXPECT_EQ(answer(withdrawal::unproven), now + 100ms);
+  EXPECT_EQ(all.tick(now + 99ms), now + 100ms);
+  EXPECT_EQ(plan.sent, 1);
+  EXPECT_EQ(all.tick(now += 100ms), core::never);
+  EXPECT_EQ(plan.sent, 2);
+  EXPECT_EQ(answer(withdrawal::unproven), now + 1s);
+  EXPECT_EQ(answer(withdrawal::unproven), now + 10s);
+  now += 1h - 5s;
+  EXPECT_EQ(answer(withdrawal::unproven), core::never) << "it expires before the next";
+  EXPECT_TRUE(all.empty());
+}
+
+TEST_F(orphans, while_the_server_refuses_others_wait_behind_it_so_pauses_are_short) {
+  add();
+  for (int i = 0; i < 5; ++i) EXPECT_LE(answer(withdrawal::refused), now + 1s);
+  EXPECT_EQ(answer(withdrawal::again), core::never) << "sent at once";
+  EXPECT_EQ(plan.sent, 2);
+  EXPECT_EQ(answer(withdrawal::done), core::never);
+  EXPECT_TRUE(all.empty());
+}
+
+}  // namespace
+}  // namespace holdfast::claims

@@ -1,0 +1,182 @@
+#include "claim/store_claim.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/claim/scripted_store.hpp"
+
+namespace holdfast::claims {
+namespace {
+
+using namespace std::chrono_literals;
+using claim = scripted::claim;
+using operation = scripted::operation;
+using reply = scripted::reply;
+using step = scripted::step;
+
+static_assert(store_of<scripted::store, claim>);
+static_assert(with_succession<scripted::recipe> && !with_peek<scripted::recipe>);
+
+class store_claim_case : public testing::Test {
+ protected:
+  std::unique_ptr<claim> open(std::deque<step> steps, sink& to) {
+    store.steps = std::move(steps);
+    auto made = std::make_unique<claim>(store, "a", to);
+    store.news();
+    return made;
+  }
+  scripted::store store;
+  sink heard, next_heard;
+};
+
+TEST_F(store_claim_case, effects_are_carried_out_in_one_order) {
+  const auto c = open({{.orphan = true,
+                        .new_owner = true,
+                        .sleeps = true,
+                        .send = operation::take,
+                        .wake = store.clock.now() + 1s}},
+                      heard);
+  c->acquire({});
+  EXPECT_EQ(store.news(), "orphan owner take sleep after deliver flush");
+}
+
+TEST_F(store_claim_case, an_answer_that_is_returned_takes_the_place_of_the_sleep) {
+  const auto c =
+      open({{.sleeps = true, .send = operation::take, .wake = store.clock.now() + 1s}}, heard);
+  store.answers = {{.event = claim_event::granted}};
+  c->acquire({});
+  EXPECT_EQ(store.news(), "take after deliver flush");
+  EXPECT_EQ(heard.heard, "g");
+}
+
+TEST_F(store_claim_case, what_is_meant_for_others_is_delivered_after_the_step) {
+  const auto other = open({}, next_heard);
+  const auto c = open({{.send = operation::take}}, heard);
+  store.outbox = {{other.get(), {.event = claim_event::wanted}}};
+  c->acquire({});
+  EXPECT_EQ(store.news(), "take after deliver after flush");
+  EXPECT_EQ(next_heard.heard, "w");
+}
+
+TEST_F(store_claim_case, a_ticket_is_noted_whenever_a_lease_is_extended) {
+  const auto c = open({{.send = operation::take}}, heard);
+  const reply r{.ticket = 7, .event = claim_event::extended | claim_event::wanted};
+  store.answers = {r};
+  c->renew(1s, 7);
+  EXPECT_EQ(heard.heard, "wx");
+  EXPECT_EQ(heard.ticket, 7u);
+  event_queue events;
+  {
+    const std::lock_guard guard(store.mutex());
+    c->on_reply({.ticket = 8, .event = claim_event::extended}, {}, store.clock.now(), events);
+  }
+  events.dispatch();
+  EXPECT_EQ(heard.ticket, 8u);
+}
+
+TEST_F(store_claim_case, what_is_given_up_becomes_an_orphan) {
+  const auto c = open({}, heard);
+  event_queue events;
+  {
+    const std::lock_guard guard(store.mutex());
+    c->give_up(errc::closed, "it was closed", store.clock.now(), events);
+  }
+  events.dispatch();
+  EXPECT_EQ(store.news(), "orphan after");
+  EXPECT_EQ(heard.failure.text, "it was closed");
+}
+
+TEST_F(store_claim_case, a_failure_has_the_text_of_its_reply_or_a_fixed_one) {
+  const step refused{.event = claim_event::refused, .why = errc::unavailable};
+  const step busy{.event = claim_event::refused, .why = errc::timed_out};
+  const auto c = open({refused, busy, refused}, heard);
+  event_queue events;
+  {
+    const std::lock_guard guard(store.mutex());
+    const reply r{.event = claim_event::refused, .why = errc::refused};
+    c->on_reply(r, "the server says no", store.clock.now(), events);
+  }
+  events.dispatch();
+  EXPECT_EQ(heard.failure.text, "the server says no");
+  c->acquire({});
+  EXPECT_EQ(heard.failure.text, "a fixed sentence");
+  c->acquire({});
+  EXPECT_EQ(heard.failure.text, "");
+  c->acquire({.note = "mine"});
+  EXPECT_EQ(c->note(), "") << "the reason has taken its place";
+  c->acquire({.note = "mine"});
+  EXPECT_EQ(c->note(), "mine");
+}
+
+TEST_F(store_claim_case, a_store_may_refuse_to_begin_a_verb) {
+  const auto c = open({{.send = operation::take}, {.send = operation::give}}, heard);
+  store.refused = verb::acquire;
+  c->acquire({});
+  EXPECT_EQ(store.news(), "after deliver flush");
+  EXPECT_EQ(heard.failure.code, errc::closed);
+  store.refused = verb::renew;
+  c->renew(1s, 1);
+  EXPECT_EQ(store.news(), "after deliver");
+  store.refused = verb::release;
+  c->release(nullptr);
+  EXPECT_EQ(store.news(), "orphan after deliver flush") << "what would be sent is given up";
+}
+
+TEST_F(store_claim_case, a_successor_asks_in_the_step_of_the_release) {
+  const auto next = open({{.new_owner = true}, {.send = operation::take}}, next_heard);
+  const auto c = open({{.send = operation::give}, {.send = operation::give}}, heard);
+  const core::successor after{next.get(), {.permits = 3}};
+  store.takes_next = true;
+  c->release(&after);
+  EXPECT_EQ(store.news(), "owner after give+take after deliver flush");
+  EXPECT_EQ(next->details.permits, 3u) << "it is a request like any other";
+  store.takes_next = false;
+  c->release(&after);
+  EXPECT_EQ(store.news(), "give after deliver flush take after deliver flush");
+}
+
+TEST_F(store_claim_case, a_release_that_others_wait_for_is_written_at_once) {
+  const auto c = open({{.send = operation::give}}, heard);
+  event_queue nobody;
+  c->on([](scripted::recipe& r) { return r.held.others_wait = true, step(); }, {}, nobody);
+  store.news();
+  c->release(nullptr);
+  EXPECT_EQ(store.news(), "give after deliver flush:now");
+}
+
+TEST_F(store_claim_case, no_random_number_is_drawn_for_a_sleep_that_never_ends) {
+  const step forever{.sleeps = true, .wake = core::never, .spread = 1s};
+  const auto c = open({forever}, heard);
+  scripted::store same;
+  c->cancel();
+  EXPECT_EQ(store.news(), "sleep:never after deliver flush");
+  std::byte here[8], there[8];
+  store.clock.random(here);
+  same.clock.random(there);
+  EXPECT_EQ(std::to_integer<int>(here[0]), std::to_integer<int>(there[0]));
+}
+
+// A heartbeat extends the lease while another thread dispatches the grant: run under TSan.
+TEST_F(store_claim_case, a_lease_may_be_extended_while_its_grant_is_dispatched) {
+  std::deque<step> grants(200, step{.event = claim_event::granted});
+  const auto c = open(std::move(grants), heard);
+  std::thread heartbeat([&] {
+    for (int i = 0; i < 200; ++i) {
+      event_queue nobody;
+      const std::lock_guard guard(store.mutex());
+      c->on(
+          [&](scripted::recipe& r) {
+            r.held.deadline = core::time_point(core::duration(i));
+            return step();
+          },
+          {}, nobody);
+    }
+  });
+  for (int i = 0; i < 200; ++i) c->acquire({});
+  heartbeat.join();
+  EXPECT_EQ(heard.heard, std::string(200, 'g'));
+}
+
+}  // namespace
+}  // namespace holdfast::claims
