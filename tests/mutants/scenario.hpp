@@ -23,5 +23,6 @@ std::span<const scenario> fork_scenarios();
 std::span<const scenario> file_scenarios();
 std::span<const scenario> thread_scenarios();
 std::span<const scenario> line_scenarios();
+std::span<const scenario> renewal_scenarios();
 
 }  // namespace holdfast::mutants

@@ -133,9 +133,10 @@ class link final : private line_owner, private group_member {
   void gather_if_whole(const core::lock_group&, time_point now);
   void raise(time_point now);
   struct round;
-  void encode_renewals(time_point now);
+  bool renewals_go_with_commands() const noexcept;
+  void encode_renewals(line& over, time_point now);
   void add_renewal(round&, claim&);
-  void send_renewals(round&, bool of_members, time_point now);
+  void send_renewals(round&, bool of_members, line& over, time_point now);
   void answer_renewals(batch<link>&, const value&, const reply_context&);
   void repeat_renewals(batch<link>&);
   void end_renewals(batch<link>&) noexcept;

@@ -28,6 +28,7 @@ void link::on_ready(line& x, time_point now, event_queue&) {
     ask_for_eviction(now);
     ledger_.resend(now);
     raise(now);
+    if (renewals_go_with_commands()) wake_by(now);
   }
   if (&x == &messages_) {
     claims_.for_each([&](claim& c) {

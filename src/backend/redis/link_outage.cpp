@@ -29,7 +29,10 @@ void link::on_down(line& x, const failure& why, loss how, time_point now, event_
     sampling_ = false;
     collected_.park_unsent();
   }
-  if (&x == &renewals_) return;
+  if (&x == &renewals_) {
+    if (renewals_go_with_commands()) wake_by(now);
+    return;
+  }
   if (how == loss::refused) fail_waiting(x, why, now, events);
   if (how == loss::not_reached) fail_attempts(x, why, now, events);
 }

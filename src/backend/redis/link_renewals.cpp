@@ -1,10 +1,12 @@
-// A link's renewals, which go over a connection of their own.
+// A link's renewals. They go over a connection of their own; while that cannot be had, they go with
+// the commands: a renewal that waits behind other requests is better than a lost lock.
 #include <algorithm>
 #include <utility>
 
 #include "backend/redis/claim.hpp"
 #include "backend/redis/link.hpp"
 #include "backend/redis/link_answers.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -13,12 +15,20 @@ using core::event_queue;
 void link::renew(claim& c) {
   if (std::exchange(c.renewing, true)) return;
   to_renew_.push_back(c.place());
-  if (to_renew_.size() == 1) renewals_.open(group_.env().now());
-  if (to_renew_.size() == 1) group_.request_renewal_flush();
+  if (to_renew_.size() > 1) return;
+  renewals_.open(env().now());
+  if (renewals_go_with_commands()) return wake_by(env().now());  // on_alarm() encodes them
+  group_.request_renewal_flush();
+}
+
+// It failed and has not been ready since: a server at its maxclients, no descriptor, no thread.
+bool link::renewals_go_with_commands() const noexcept {
+  return !to_renew_.empty() && renewals_.last_failure().code && !renewals_.ready() &&
+         commands_.ready() && !core::planted(core::mutant::renewals_wait_for_their_connection);
 }
 
 void link::flush_renewals(std::unique_lock<std::mutex>& lock) noexcept {
-  if (renewals_.ready()) encode_renewals(env().now());
+  if (renewals_.ready()) encode_renewals(renewals_, env().now());
   write(renewals_, lock);
 }
 
@@ -51,18 +61,18 @@ void link::add_renewal(round& to, claim& c) {
   to.made->members.push_back(m);
 }
 
-void link::send_renewals(round& those, bool of_members, time_point now) {
+void link::send_renewals(round& those, bool of_members, line& over, time_point now) {
   if (those.all.empty()) return pool_.give_back(*those.made);
   bool& by_text = of_members ? renew_members_by_text_ : renew_by_text_;
   const by how = std::exchange(by_text, false) ? by::text : by::hash;
-  append_renewals(renewals_.out(), those.all, of_members, how);
+  append_renewals(over.out(), those.all, of_members, how);
   ++renewals_in_flight_;
-  renewals_.expect(*those.made, 1, now, attended::by_nobody);
+  over.expect(*those.made, 1, now, attended::by_nobody);
 }
 
 // As many as the server may have before it: a hundred thousand at once would need room for all of
 // them, and answers bring the next round. Who has left the lock meanwhile needs none any more.
-void link::encode_renewals(time_point now) {
+void link::encode_renewals(line& over, time_point now) {
   constexpr std::size_t batch_max = 256, batches_max = 16;
   while (!to_renew_.empty() && renewals_in_flight_ < batches_max) {
     round those[2];  // of who holds a lock alone, of members
@@ -80,7 +90,8 @@ void link::encode_renewals(time_point now) {
       add_renewal(those[c->steps().how() != lock_mode::exclusive], *c);
       ++n;
     }
-    for (const bool of_members : {false, true}) send_renewals(those[of_members], of_members, now);
+    for (const bool of_members : {false, true})
+      send_renewals(those[of_members], of_members, over, now);
   }
 }
 
@@ -126,6 +137,7 @@ void link::answer_renewals(batch<link>& those, const value& v, const reply_conte
 void link::end_renewals(batch<link>& those) noexcept {
   --renewals_in_flight_;
   pool_.give_back(those);
+  if (renewals_go_with_commands()) wake_by(env().now());
 }
 
 }  // namespace holdfast::redis

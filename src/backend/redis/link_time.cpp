@@ -34,6 +34,7 @@ void link::on_alarm(time_point now, event_queue& events) {
   wake_by(reach_.next_tick());
   wake_sleepers(now, events);
   keep_sample(now);
+  if (renewals_go_with_commands()) encode_renewals(commands_, now);
   if (const time_point next = ledger_.tend(now); next != core::never) wake_by(next);
 }
 

@@ -38,6 +38,30 @@ TEST_F(redis_server_limits, no_room_for_another_client_is_told) {
   EXPECT_NE(t.text.find("clients"), std::string::npos) << t.text;
 }
 
+// One connection for commands and one for messages are left to it, and the third is this test's.
+TEST_F(redis_server_limits, a_lock_is_renewed_where_the_server_takes_no_third_connection) {
+  redis_server server;
+  const auto c = client::open(server.url() + "?ttl=900ms");
+  const auto has = [&](const char* connection) {
+    return server.command({"CLIENT", "LIST"}).text.find(connection) != std::string::npos;
+  };
+  EXPECT_TRUE(eventually([&] { return has("holdfast-messages"); }));
+  server.command({"CONFIG", "SET", "maxclients", "3"});
+  auto held = c.mutex("x").acquire();
+  auto share = c.shared_mutex("y").acquire_shared();
+  const auto first = std::max(held.expires(), share.expires());
+  const auto both = [&] { return std::min(held.expires(), share.expires()) > first + 2s; };
+  const auto one_is_lost = [&] {
+    return held.lost().stop_requested() || share.lost().stop_requested();
+  };
+  EXPECT_TRUE(eventually([&] { return both() || one_is_lost(); }));
+  EXPECT_FALSE(one_is_lost());
+  EXPECT_FALSE(has("holdfast-renewals"));
+  server.command({"CONFIG", "SET", "maxclients", "100"});
+  EXPECT_TRUE(eventually([&] { return has("holdfast-renewals"); }));
+  EXPECT_TRUE(held.held() && share.held());
+}
+
 TEST_F(redis_server_limits, idle_connections_that_the_server_ends_are_not_missed) {
   redis_server server({.config = {"timeout 1"}});
   const auto c = client::open(server.url() + quick_with("ttl=900ms"));
