@@ -62,9 +62,9 @@ bool wish::get(const core::acquire_request& how) {
 }
 
 bool wish::renew(std::chrono::milliseconds ttl) {
-  for (int times = 0; times < 60; ++times) {  // as the core does
+  for (int times = 0; times < 1500; ++times) {  // as the core does: one that is cut has no answer
     renew_soon(ttl);
-    if (const char what = heard.hears_any("ml", 500ms); what != '-') return what == 'm';
+    if (const char what = heard.hears_any("ml", 20ms); what != '-') return what == 'm';
   }
   return false;
 }
