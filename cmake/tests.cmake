@@ -68,18 +68,20 @@ include([==[${PROJECT_SOURCE_DIR}/cmake/discover.cmake]==])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# holdfast_add_sanitized_suite(<target> DIR <folder> [ENVIRONMENT <name=value>...])
-# The whole program is one test for each sanitizer, built as <target>_asan and <target>_tsan.
+# holdfast_add_sanitized_suite(<target> DIR <folder> [EXCEPT <gtest pattern>]
+#                              [ENVIRONMENT <name=value>...])
+# The whole program but EXCEPT is one test for each sanitizer, built as <target>_asan and
+# <target>_tsan.
 function(holdfast_add_sanitized_suite target)
   if(NOT TARGET ${target} OR NOT HOLDFAST_SANITIZED_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR" "ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;EXCEPT" "ENVIRONMENT")
   get_target_property(sources ${target} SOURCES)
   foreach(sanitizer IN LISTS holdfast_sanitizers)
     holdfast_test_program(${target}_${sanitizer} testkit_${sanitizer} ${sources})
     add_test(NAME ${arg_DIR}.${sanitizer} COMMAND ${PROJECT_SOURCE_DIR}/tests/sanitized
-      $<TARGET_FILE:${target}_${sanitizer}> --gtest_brief=1)
+      $<TARGET_FILE:${target}_${sanitizer}> --gtest_brief=1 --gtest_filter=-${arg_EXCEPT})
     string(REPLACE "@SANITIZER@" ${sanitizer} environment "${arg_ENVIRONMENT}")
     set_tests_properties(${arg_DIR}.${sanitizer} PROPERTIES LABELS "${arg_DIR};${sanitizer}"
       TIMEOUT 900 COST 100 ENVIRONMENT "${holdfast_${sanitizer}_environment};${environment}")

@@ -19,5 +19,6 @@ if(HOLDFAST_SANITIZED_TESTS)
   contract_process(contract_process_asan testkit_asan)
   contract_process(contract_process_tsan testkit_tsan)
 endif()
-holdfast_add_sanitized_suite(contract_tests DIR contract
+# The flavour shared_file differs from file by the rights of its files alone.
+holdfast_add_sanitized_suite(contract_tests DIR contract EXCEPT *shared_file*
   ENVIRONMENT "${contract_environment}_@SANITIZER@")
