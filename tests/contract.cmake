@@ -8,7 +8,8 @@ function(contract_process target testkit)
 endfunction()
 
 contract_process(contract_process testkit)
-set(contract_environment HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
+set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
+  HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
 
 holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 120

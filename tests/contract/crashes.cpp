@@ -23,8 +23,8 @@ void a_stopped_holder_shares_the_lock_with_nobody(stage& on) {
   ASSERT_NE(token_of(other->ask("try job")), 0);
   other->stop();
   const auto lock = on.lock(client);
-  const auto lease = on.can().ttl ? lock.acquire() : lock.try_acquire();
-  EXPECT_EQ(static_cast<bool>(lease), on.can().ttl) << "leases run out, processes keep locks";
+  const auto lease = on.has_deadlines() ? lock.acquire() : lock.try_acquire();
+  EXPECT_EQ(static_cast<bool>(lease), on.has_deadlines()) << "leases run out, processes keep locks";
   other->go_on();
   EXPECT_EQ(other->ask("held job"), lease ? "no" : "yes");
 }

@@ -31,9 +31,11 @@ class shared_file_subject final : public subject {
 
 }  // namespace
 
-std::unique_ptr<subject> make_file_subject() { return std::make_unique<file_subject>(); }
+std::unique_ptr<subject> make_file_subject(std::string_view) {
+  return std::make_unique<file_subject>();
+}
 
-std::unique_ptr<subject> make_shared_file_subject() {
+std::unique_ptr<subject> make_shared_file_subject(std::string_view) {
   return std::make_unique<shared_file_subject>();
 }
 

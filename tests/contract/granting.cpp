@@ -13,7 +13,7 @@ void a_free_lock_is_granted(stage& on) {
   EXPECT_FALSE(lease.status());
   EXPECT_GT(lease.token(), 0);
   EXPECT_FALSE(lease.lost().stop_requested());
-  if (on.can().ttl)
+  if (on.has_deadlines())
     EXPECT_LE(lease.expires(), holdfast::lease_clock::now() + std::chrono::seconds(30));
   else
     EXPECT_EQ(lease.expires(), holdfast::lease_clock::time_point::max());

@@ -8,7 +8,7 @@ using holdfast::lease_clock;
 
 // Longer than anybody waits for anything here.
 holdfast::client lingering_client(stage& on) {
-  return on.client_with(on.can().ttl ? "linger=1h&ttl=1h" : "linger=1h");
+  return on.client_with(on.has_ttl() ? "linger=1h&ttl=1h" : "linger=1h");
 }
 
 void a_lingering_lock_is_taken_again_under_its_grant(stage& on) {
@@ -59,7 +59,7 @@ void what_is_held_too_long_comes_free(stage& on) {
   auto lease = on.lock(client).acquire({.max_hold = short_ttl});
   EXPECT_EQ(other->ask("acquire job"), "calling");
   EXPECT_TRUE(comes(lease.lost()));
-  if (!on.can().ttl) lease.unlock();  // nothing runs out there but the holder's own belief
+  if (!on.has_ttl()) lease.unlock();  // nothing runs out there but the holder's own belief
   EXPECT_NE(token_of(other->receive(generous)), 0);
   EXPECT_FALSE(lease.held());
 }

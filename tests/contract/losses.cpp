@@ -71,7 +71,7 @@ void a_loss_says_why(stage& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   expect_mentioned("its max_hold has ended", why_lost(lock.acquire({.max_hold = short_ttl})));
-  if (on.can().ttl)
+  if (on.has_ttl())
     expect_mentioned("it ran out", why_lost(lock.acquire(
                                        {.ttl = short_ttl, .renew = holdfast::renewal::manual})));
   if (!on.can().breakable) return;

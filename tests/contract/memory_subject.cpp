@@ -30,7 +30,9 @@ class memory_subject final : public subject {
 
 }  // namespace
 
-std::unique_ptr<subject> make_memory_subject() { return std::make_unique<memory_subject>(); }
+std::unique_ptr<subject> make_memory_subject(std::string_view) {
+  return std::make_unique<memory_subject>();
+}
 
 }  // namespace contract
 #endif

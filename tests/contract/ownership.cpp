@@ -123,7 +123,7 @@ behaviours ownership() {
       CONTRACT_BEHAVIOUR(28, a_stale_unlock_harms_nobody, in_both, in_every_mode, nothing),
       CONTRACT_BEHAVIOUR(29, a_stale_release_reports_the_loss, in_both, on_both_sides, nothing),
       CONTRACT_BEHAVIOUR(30, a_lost_lock_stays_occupied_until_its_unlock, in_threads, as_a_lockable,
-                         ttl),
+                         deadline),
       CONTRACT_BEHAVIOUR(31, a_lease_is_released_once, in_threads, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(32, a_lease_moves_to_another_thread, in_both, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(33, an_assigned_lease_gives_back_what_it_had, in_both, at_the_store,

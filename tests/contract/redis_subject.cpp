@@ -8,9 +8,11 @@ namespace {
 
 class redis_subject final : public subject {
  public:
-  std::string url() const override { return proxy_.url(); }
+  explicit redis_subject(std::string_view options) : options_(options) {}
+
+  std::string url() const override { return with_options(proxy_.url(), options_); }
   std::string short_lived_url() const override {
-    return proxy_.url() + "?ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=400ms";
+    return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=400ms");
   }
   void lose_leases_of(const holdfast::client&) override {
     server_.command({"EVAL", drop_owners, "0"});
@@ -26,13 +28,16 @@ class redis_subject final : public subject {
       "if redis.call('TYPE', k).ok == 'string' and k ~= 'holdfast:n' then redis.call('DEL', k) end "
       "end";
 
+  const std::string options_;
   holdfast::testkit::redis_server server_;
   holdfast::testkit::tcp_proxy proxy_{server_.port()};
 };
 
 }  // namespace
 
-std::unique_ptr<subject> make_redis_subject() { return std::make_unique<redis_subject>(); }
+std::unique_ptr<subject> make_redis_subject(std::string_view options) {
+  return std::make_unique<redis_subject>(options);
+}
 
 }  // namespace contract
 #endif

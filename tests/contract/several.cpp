@@ -146,7 +146,7 @@ void members_stand_in_the_order_they_were_given_in(stage& on) {
 }
 
 void several_locks_may_be_of_several_backends(stage& on) {
-  const auto elsewhere = make_file_subject();
+  const auto elsewhere = make_file_subject({});
   const auto here = on.client();
   const auto there = holdfast::client::open(elsewhere->url());
   const auto stranger = holdfast::client::open(elsewhere->url());

@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "modes.hpp"
 #include "party.hpp"
 #include "process/any_lock.hpp"
 #include "subject.hpp"
@@ -22,17 +23,15 @@ namespace contract {
 
 enum class place : unsigned char { threads, processes };
 
-// As what a behaviour is played: the kind of its locks, and of those that they keep out. A share is
-// kept apart from writers, a writer from readers, a recursive lock from plain ones.
-enum class mode : unsigned char { exclusive, writer, shared, permit, recursive };
-
 class stage {
  public:
-  stage(const backend_under_test& backend, place where, mode as)
-      : backend_(backend), where_(where), mode_(as), store_(backend.make()) {}
+  stage(const subject_under_test& on, place where, mode as)
+      : on_(on), where_(where), mode_(as), store_(on.make(on.options)) {}
 
-  const holdfast::features& can() const { return backend_.can; }
-  bool downgrades() const { return backend_.downgrades; }
+  const holdfast::features& can() const { return on_.can; }
+  bool has_ttl() const { return on_.has_ttl(); }
+  bool has_deadlines() const { return on_.has_deadlines(); }
+  bool downgrades() const { return on_.downgrades; }
   subject& store() { return *store_; }
   holdfast::client client() const { return holdfast::client::open(store_->url()); }
   holdfast::client short_lived_client() const {
@@ -40,8 +39,7 @@ class stage {
   }
 
   holdfast::client client_with(const std::string& options) const {
-    const auto url = store_->url();
-    return holdfast::client::open(url + (url.find('?') == url.npos ? '?' : '&') + options);
+    return holdfast::client::open(with_options(store_->url(), options));
   }
 
   // The lock that the behaviour is about, and one that it excludes.
@@ -73,7 +71,7 @@ class stage {
     return one;
   }
 
-  const backend_under_test& backend_;
+  const subject_under_test& on_;
   place where_;
   mode mode_;
   std::unique_ptr<subject> store_;

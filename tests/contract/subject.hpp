@@ -1,4 +1,4 @@
-// What the suite has to know of a backend to put it through the contract.
+// What the suite has to know of a store, and of one of its layouts, to put it through the contract.
 #pragma once
 #include <holdfast/holdfast.hpp>
 
@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "expected_failure.hpp"
+#include "modes.hpp"
 
 namespace contract {
 
@@ -30,21 +33,40 @@ class subject {
   virtual void lose_next_reply() {}
 };
 
-struct backend_under_test {
-  std::string_view name;
-  std::unique_ptr<subject> (*make)();
+// What a lease ends with besides its release.
+enum class lifetime : unsigned char {
+  ttl,         // its own time, unless it is renewed
+  session,     // the client's session at the store, of which it has no time of its own
+  connection,  // the connection over which it was granted
+  process,     // the process: it has no deadline
+};
+
+// One entry puts a store with one of its layouts, or with certain options, through the contract.
+struct subject_under_test {
+  std::string_view name;  // of its cases; ends with its backend: "redis", "lua_redis"
+  std::unique_ptr<subject> (*make)(std::string_view options);
+  std::string_view options{};  // of each of its URLs: "layout=lua"
+  lifetime life = lifetime::ttl;
+  in_modes modes = in_every_mode;  // those that its layout has; in others nothing is played
   holdfast::features can;
   bool has_outages = false;
   bool downgrades = false;  // readers of other processes see a downgrade at once
   bool has_time = true;     // for crowds that wait for each other
   std::size_t most_not_applicable = 0;
+  std::vector<expected_failure> expected_failures{};
+
+  bool has_ttl() const { return life == lifetime::ttl; }
+  bool has_deadlines() const { return life != lifetime::process; }
 };
 
-const std::vector<backend_under_test>& backends_under_test();  // those of this build
+const std::vector<subject_under_test>& subjects_under_test();  // those of this build
 
-std::unique_ptr<subject> make_file_subject();
-std::unique_ptr<subject> make_shared_file_subject();
-std::unique_ptr<subject> make_memory_subject();
-std::unique_ptr<subject> make_redis_subject();
+// `url` with these options, if any, besides those that it has.
+std::string with_options(std::string url, std::string_view options);
+
+std::unique_ptr<subject> make_file_subject(std::string_view options);
+std::unique_ptr<subject> make_shared_file_subject(std::string_view options);
+std::unique_ptr<subject> make_memory_subject(std::string_view options);
+std::unique_ptr<subject> make_redis_subject(std::string_view options);
 
 }  // namespace contract

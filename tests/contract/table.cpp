@@ -19,24 +19,34 @@ const behaviours& all_behaviours() {
   return all;
 }
 
-std::string not_applicable(const behaviour& b, const backend_under_test& backend) {
+std::string not_applicable(const behaviour& b, const subject_under_test& on) {
+  if (!b.modes.has_any_of(on.modes)) return "it has none of these kinds of locks";
   switch (b.what) {
     case needs::nothing: return "";
     case needs::ttl:
-      return backend.can.ttl ? "" : "its leases do not run out: the process holds them";
+      if (!on.has_deadlines()) return "its leases do not run out: the process holds them";
+      return on.has_ttl() ? "" : "its leases have no ttl: they end with the session or connection";
+    case needs::deadline:
+      return on.has_deadlines() ? "" : "its leases do not run out: the process holds them";
     case needs::breaking:
-      return backend.can.breakable ? "" : "a lock cannot be taken from a living process";
+      return on.can.breakable ? "" : "a lock cannot be taken from a living process";
     case needs::outages:
-      return backend.has_outages ? "" : "there is no server between the process and its locks";
-    case needs::time: return backend.has_time ? "" : "it takes long, and is shown by file:";
+      return on.has_outages ? "" : "there is no server between the process and its locks";
+    case needs::time: return on.has_time ? "" : "it takes long, and is shown by file:";
     case needs::durability:
-      return backend.can.durable ? "" : "nothing is kept once its last client is gone";
+      return on.can.durable ? "" : "nothing is kept once its last client is gone";
   }
   return "";
 }
 
-std::vector<place> places(const behaviour& b, const backend_under_test& backend) {
-  if (b.how == played::in_threads || !backend.can.processes) return {place::threads};
+std::string_view reason_to_fail(const behaviour& b, mode as, const subject_under_test& on) {
+  for (const expected_failure& e : on.expected_failures)
+    if (e.behaviour == b.name && e.modes.has(as)) return e.reason;
+  return {};
+}
+
+std::vector<place> places(const behaviour& b, const subject_under_test& on) {
+  if (b.how == played::in_threads || !on.can.processes) return {place::threads};
   if (b.how == played::in_processes) return {place::processes};
   return {place::threads, place::processes};
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -22,7 +23,8 @@ std::string letters_of(const in_modes& modes) {
 
 // "| 7 | A stale unlock harms nobody | esp | ..." is 7 and "a_stale_unlock_harms_nobody esp".
 std::map<int, std::string> documented_behaviours() {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "../../docs/contract.md";
+  const char* const docs = std::getenv("HOLDFAST_DOCS");
+  const auto path = std::filesystem::path(docs ? docs : "docs") / "contract.md";
   std::ifstream page(path);
   EXPECT_TRUE(page.is_open()) << path;
   std::map<int, std::string> found;
@@ -68,12 +70,67 @@ TEST(contract_table, the_page_lists_these_behaviours_and_no_others) {
 }
 
 TEST(contract_table, few_behaviours_are_not_applicable) {
-  for (const auto& backend : backends_under_test()) {
+  for (const auto& on : subjects_under_test()) {
     std::size_t count = 0;
     for (const auto& b : all_behaviours())
-      if (!not_applicable(b, backend).empty()) ++count;
-    EXPECT_LE(count, backend.most_not_applicable) << backend.name;
+      if (!not_applicable(b, on).empty()) ++count;
+    EXPECT_LE(count, on.most_not_applicable) << on.name;
   }
+}
+
+TEST(contract_table, an_expected_failure_is_one_of_a_behaviour_and_has_a_reason) {
+  std::set<std::string_view> names;
+  for (const auto& b : all_behaviours()) names.insert(b.name);
+  for (const auto& on : subjects_under_test())
+    for (const auto& e : on.expected_failures) {
+      EXPECT_TRUE(names.contains(e.behaviour)) << on.name << ": " << e.behaviour;
+      EXPECT_GT(e.reason.size(), 10u) << on.name << ": " << e.behaviour;
+    }
+}
+
+const behaviour needs_a_ttl{1, "needs_a_ttl", played::in_both, at_the_store, needs::ttl, nullptr};
+const behaviour needs_a_deadline{2,      "needs_a_deadline", played::in_both,
+                                 shared, needs::deadline,    nullptr};
+
+TEST(contract_table, what_is_needed_is_found_in_the_lifetime_of_leases) {
+  for (const auto& [life, has_ttl, has_deadline] : {std::tuple{lifetime::ttl, true, true},
+                                                    {lifetime::session, false, true},
+                                                    {lifetime::connection, false, true},
+                                                    {lifetime::process, false, false}}) {
+    const subject_under_test on{.name = "made_up", .make = nullptr, .life = life, .can = {}};
+    EXPECT_EQ(not_applicable(needs_a_ttl, on).empty(), has_ttl);
+    EXPECT_EQ(not_applicable(needs_a_deadline, on).empty(), has_deadline);
+  }
+}
+
+TEST(contract_table, a_layout_shows_what_is_of_its_modes) {
+  const subject_under_test on{.name = "made_up", .make = nullptr, .modes = of_a_mutex, .can = {}};
+  EXPECT_EQ(not_applicable(needs_a_ttl, on), "");
+  EXPECT_EQ(not_applicable(needs_a_deadline, on), "it has none of these kinds of locks");
+}
+
+TEST(contract_table, a_failure_is_expected_in_the_modes_that_are_listed) {
+  const subject_under_test on{.name = "made_up",
+                              .make = nullptr,
+                              .can = {},
+                              .expected_failures = {
+                                  {"needs_a_ttl", "it keeps no queue of waiters", exclusively}}};
+  EXPECT_EQ(reason_to_fail(needs_a_ttl, mode::exclusive, on), "it keeps no queue of waiters");
+  EXPECT_EQ(reason_to_fail(needs_a_ttl, mode::shared, on), "");
+  EXPECT_EQ(reason_to_fail(needs_a_deadline, mode::exclusive, on), "");
+}
+
+TEST(contract_table, what_fails_on_any_thread_or_throws_is_a_failure_and_nothing_else_is) {
+  EXPECT_EQ(failure_in([] { EXPECT_EQ(1, 1); }), "");
+  EXPECT_NE(failure_in([] { EXPECT_EQ(1, 2); }), "");
+  EXPECT_NE(failure_in([] { std::jthread([] { ADD_FAILURE() << "elsewhere"; }); }), "");
+  EXPECT_EQ(failure_in([] { throw std::runtime_error("on purpose"); }), "threw: on purpose");
+}
+
+TEST(contract_table, options_are_added_to_those_that_a_url_has) {
+  EXPECT_EQ(with_options("redis://host", "layout=lua"), "redis://host?layout=lua");
+  EXPECT_EQ(with_options("redis://host?ttl=1s", "layout=lua"), "redis://host?ttl=1s&layout=lua");
+  EXPECT_EQ(with_options("redis://host", ""), "redis://host");
 }
 
 }  // namespace

@@ -67,12 +67,15 @@ void extend_makes_a_lease_run_longer(stage& on) {
   const auto client = on.client();
   auto lease = on.lock(client).acquire();
   const auto before = lease.expires();
-  lease.extend(long_time);
-  if (on.can().ttl) {
+  std::error_code ec;
+  lease.extend(long_time, ec);
+  if (on.has_ttl()) {
     EXPECT_GT(lease.expires(), before + std::chrono::minutes(5));
-  } else {
+  } else if (!on.has_deadlines()) {
     EXPECT_EQ(lease.expires(), before) << "it did not run out before either";
   }
+  const bool is_the_sessions = on.has_deadlines() && !on.has_ttl();
+  EXPECT_EQ(ec, is_the_sessions ? make_error_code(errc::unsupported) : std::error_code{});
   EXPECT_EQ(thrown_by([&] { lease.extend(std::chrono::milliseconds(-1)); }), errc::bad_option);
   EXPECT_EQ(thrown_by([&] { lease.extend(std::chrono::milliseconds::max()); }), errc::bad_option);
   EXPECT_TRUE(lease.held());
@@ -87,17 +90,18 @@ void a_ttl_is_accepted(stage& on) {
   const auto lock = on.lock(client);
   const auto lease = lock.acquire({.ttl = ttl});
   ASSERT_TRUE(lease.held());
-  if (on.can().ttl) {
+  const auto never = holdfast::lease_clock::time_point::max();
+  if (on.has_ttl()) {
     EXPECT_LE(lease.expires(), holdfast::lease_clock::now() + ttl);
   } else {
-    EXPECT_EQ(lease.expires(), holdfast::lease_clock::time_point::max());
+    EXPECT_EQ(lease.expires() != never, on.has_deadlines());
   }
 }
 
 void a_lease_that_does_not_run_out_is_not_promised_to(stage& on) {
   const auto without = on.client_with("renew=0");
   const auto renewing = on.client();
-  const auto expected = on.can().ttl ? std::error_code{} : make_error_code(errc::unsupported);
+  const auto expected = on.has_ttl() ? std::error_code{} : make_error_code(errc::unsupported);
   const auto asked = [&](const holdfast::client& c, const holdfast::acquire_options& o) {
     return thrown_by([&] { (void)on.lock(c).acquire(o); });
   };
@@ -111,7 +115,7 @@ void a_lease_that_does_not_run_out_is_not_promised_to(stage& on) {
 void a_strict_client_refuses_what_has_no_effect(stage& on) {
   const auto client = on.client_with("strict=1");
   const auto lock = on.lock(client);
-  const auto expected = on.can().ttl ? std::error_code{} : make_error_code(errc::unsupported);
+  const auto expected = on.has_ttl() ? std::error_code{} : make_error_code(errc::unsupported);
   EXPECT_EQ(thrown_by([&] { (void)lock.acquire({.ttl = short_ttl}); }), expected);
   auto lease = lock.acquire();
   EXPECT_EQ(thrown_by([&] { lease.extend(std::chrono::minutes(10)); }), expected);
@@ -125,7 +129,8 @@ behaviours time_passing() {
       CONTRACT_BEHAVIOUR(47, a_lease_is_not_held_from_its_deadline_on, in_threads, at_the_store,
                          ttl),
       CONTRACT_BEHAVIOUR(48, nobody_enters_before_the_deadline, in_threads, on_both_sides, ttl),
-      CONTRACT_BEHAVIOUR(49, a_renewed_lease_outlives_three_ttl, in_threads, at_the_store, ttl),
+      CONTRACT_BEHAVIOUR(49, a_renewed_lease_outlives_three_ttl, in_threads, at_the_store,
+                         deadline),
       CONTRACT_BEHAVIOUR(50, a_lease_of_manual_renewal_runs_out, in_both, on_both_sides, ttl),
       CONTRACT_BEHAVIOUR(51, extend_makes_a_lease_run_longer, in_threads, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(126, a_ttl_is_accepted, in_threads, at_the_store, nothing),
