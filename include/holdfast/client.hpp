@@ -28,7 +28,7 @@ inline namespace HOLDFAST_API v0 {
 
 // What a backend can do, for programs that adapt to it.
 struct features {
-  bool ttl = false;        // leases expire: ttl, renewal and expires() have a meaning
+  bool ttl = false;        // each lease has a ttl: ttl, renewal and extend() have a meaning
   bool fifo = false;       // waiters are served in the order of their arrival
   bool durable = false;    // tokens keep growing after the processes that used them have ended
   bool processes = false;  // locks exclude other processes

@@ -119,7 +119,7 @@ std::size_t client::remove_unused(std::error_code& ec) const {
 features client::features() const noexcept {
   if (!impl_) return {};
   const core::capabilities& can = impl_->rules().can;
-  return {.ttl = can.life == core::bound_to::ttl,
+  return {.ttl = can.core_renews(),
           .fifo = can.queue == core::order::fifo,
           .durable = can.durable,
           .processes = can.processes,
@@ -147,8 +147,8 @@ bool client::close() noexcept { return !impl_ || !impl_->is_of_this_process() ||
 namespace detail {
 
 client client_access::open(const url& where, const open_options& how, core::environment& env,
-                           std::stop_token stop) {
-  return client(client_impl::open(where, how, env, std::move(stop)));
+                           std::stop_token stop, std::span<const core::scheme> schemes) {
+  return client(client_impl::open(where, how, env, std::move(stop), schemes));
 }
 
 client_impl& require_open(client_impl* const impl, std::string_view operation) {

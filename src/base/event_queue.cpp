@@ -4,8 +4,9 @@ namespace holdfast::core {
 
 namespace {
 
-constexpr unsigned char ends = static_cast<unsigned char>(claim_event::refused) |
-                               static_cast<unsigned char>(claim_event::ended);
+constexpr std::uint16_t bit_of(claim_event e) noexcept { return static_cast<std::uint16_t>(e); }
+
+constexpr std::uint16_t ends = bit_of(claim_event::refused) | bit_of(claim_event::ended);
 
 thread_local constinit int dispatch_depth = 0;
 
@@ -14,7 +15,7 @@ thread_local constinit int dispatch_depth = 0;
 bool event_queue::dispatching_here() noexcept { return dispatch_depth != 0; }
 
 bool event_source::post(claim_event what) noexcept {
-  const auto bits = static_cast<unsigned char>(what);
+  const std::uint16_t bits = bit_of(what);
   if (due_.load(std::memory_order_acquire) == 0) {  // then nobody else writes: no need for a swap
     due_.store(bits | dispatching, std::memory_order_relaxed);
     return true;
@@ -24,22 +25,22 @@ bool event_source::post(claim_event what) noexcept {
 
 void event_source::dispatch() {
   for (;;) {
-    const unsigned char due = due_.load(std::memory_order_acquire);
-    const auto first = static_cast<unsigned char>(due & -due & (dispatching - 1));
-    if (first == static_cast<unsigned char>(claim_event::granted)) {
+    const std::uint16_t due = due_.load(std::memory_order_acquire);
+    const auto first = static_cast<std::uint16_t>(due & -due & (dispatching - 1));
+    if (first == bit_of(claim_event::granted)) {
       // `granted` is not posted again before on_event() returned, so one swap clears both bits.
       on_event(claim_event::granted);
-      unsigned char expected = first | dispatching;
+      std::uint16_t expected = first | dispatching;
       if (due_.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) return;
-      due_.fetch_and(static_cast<unsigned char>(~first), std::memory_order_acq_rel);
+      due_.fetch_and(static_cast<std::uint16_t>(~first), std::memory_order_acq_rel);
     } else if (first & ends) {
       due_.store(dispatching, std::memory_order_relaxed);  // the last event: nobody else posts now
       on_event(static_cast<claim_event>(first));
     } else if (first != 0) {
-      due_.fetch_and(static_cast<unsigned char>(~first), std::memory_order_acq_rel);
+      due_.fetch_and(static_cast<std::uint16_t>(~first), std::memory_order_acq_rel);
       on_event(static_cast<claim_event>(first));
     } else {
-      unsigned char expected = dispatching;
+      std::uint16_t expected = dispatching;
       if (due_.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) return;
       if (expected & retired) return on_retired();
     }

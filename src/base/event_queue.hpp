@@ -1,25 +1,27 @@
 // For backends: delivers the events of claims to the core once the backend's lock is released.
 #pragma once
 #include <atomic>
+#include <cstdint>
 
 namespace holdfast::core {
 
 // The events a claim reports to the core, dispatched in this order.
-enum class claim_event : unsigned char {
+enum class claim_event : std::uint16_t {
   none = 0,
   granted = 1,
   refused = 2,
   wanted = 4,
   extended = 8,
-  lost = 16,
-  ended = 32,
+  doubtful = 16,
+  lost = 32,
+  ended = 64,
 };
 // Several events of one claim, as a mask.
 constexpr claim_event operator|(claim_event a, claim_event b) noexcept {
-  return static_cast<claim_event>(static_cast<unsigned char>(a) | static_cast<unsigned char>(b));
+  return static_cast<claim_event>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
 }
 constexpr bool has(claim_event mask, claim_event what) noexcept {
-  return (static_cast<unsigned char>(mask) & static_cast<unsigned char>(what)) != 0;
+  return (static_cast<std::uint16_t>(mask) & static_cast<std::uint16_t>(what)) != 0;
 }
 
 // The pending events of one claim. A thread that posts while another one dispatches leaves the
@@ -44,9 +46,9 @@ class event_source {
 
  private:
   friend class event_queue;
-  static constexpr unsigned char dispatching = 64, retired = 128;
+  static constexpr std::uint16_t dispatching = 128, retired = 256;
   event_source* next_ = nullptr;
-  std::atomic<unsigned char> due_{0};
+  std::atomic<std::uint16_t> due_{0};
 };
 
 // The claims with pending events, collected under the lock by one thread.

@@ -82,6 +82,13 @@ concept with_succession = recipe<R> &&
   noexcept->std::same_as<effects<typename R::operation>>;
 };
 
+// Optional: the store can be out of reach of what keeps a grant alive, as of a session.
+template <class R>
+concept with_doubt = recipe<R> && requires(const R& known) {
+  { known.is_doubtful() }
+  noexcept->std::same_as<bool>;
+};
+
 // Optional: the holder asks whether somebody waits.
 template <class R>
 concept with_peek = recipe<R> && requires(R r, time_point now, const timing& t) {

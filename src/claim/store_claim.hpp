@@ -276,6 +276,17 @@ class store_claim final : public core::claim, public Protocol::record, private c
         }
         return sink_.on_extended(deadline, ticket);
       }
+      case claim_event::doubtful: {
+        if constexpr (with_doubt<recipe_type>) {
+          bool is_doubtful;
+          {
+            const std::lock_guard guard(store_.mutex());  // it may be over by now
+            is_doubtful = recipe_.is_doubtful();
+          }
+          if (is_doubtful) sink_.on_doubtful();
+        }
+        return;
+      }
       case claim_event::lost: {
         errc why;
         {

@@ -23,12 +23,15 @@ bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcep
 // A ttl bounds how long a dead holder blocks the others; where a grant ends with its holder that
 // bound needs no ttl. Without renewal, a ttl also promises that a living holder's lock ends.
 core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules) {
-  const bool runs_out = rules.can.life == core::bound_to::ttl;
-  if (!runs_out && !is_renewed(o, rules))
-    return {errc::unsupported,
-            "its locks do not run out, so none ends for want of a renewal; leave renewal on"};
+  const bool has_ttl = rules.can.core_renews();
+  if (!has_ttl && !is_renewed(o, rules))
+    return {errc::unsupported, rules.can.has_deadlines()
+                                   ? "its locks live as long as the client's session, so none ends "
+                                     "for want of a renewal; leave renewal on"
+                                   : "its locks do not run out, so none ends for want of a "
+                                     "renewal; leave renewal on"};
   if (o.ttl.count() == 0) return {};
-  if (!runs_out && rules.options.strict)
+  if (!has_ttl && rules.options.strict)
     return {errc::unsupported, "its locks have no ttl; leave the option out, or ?strict=1"};
   const auto fault = core::ttl_fault(o.ttl, rules.options);
   return fault.empty() ? core::failure{} : core::failure{errc::bad_option, std::string(fault)};

@@ -47,6 +47,7 @@ struct claim_record final : claim_sink {
   void on_granted(const grant&) override;
   void on_refused(failure) override;
   void on_extended(time_point deadline, std::uint32_t ticket) override;
+  void on_doubtful() override;
   void on_lost(std::error_code) override;
   void on_wanted() override;
   void on_ended(failure) override;
@@ -54,7 +55,7 @@ struct claim_record final : claim_sink {
   detail::local_lock& home;
   std::unique_ptr<core::claim> claim;
   std::unique_ptr<const rare_details> extra;  // null: none of them is set
-  duration ttl{};                             // the ttl to acquire or to renew with
+  duration ttl{};                             // to acquire or to renew with; of a grant: its term
   std::uint32_t ticket = 0;                   // of the last renewal
   std::uint32_t permits = 1;                  // that the claim requests or holds
   lock_mode mode = lock_mode::exclusive;      // likewise
@@ -64,11 +65,12 @@ struct claim_record final : claim_sink {
   bool one_attempt = false;
 
   // While a grant is held.
-  bool is_wanted = false;    // another client waits for the lock
-  bool line_unseen = false;  // one may wait unseen: peek_line before the grant is kept for long
-  bool shown = false;        // it was renewed once
-  bool is_lost = false;      // no turn may start under it any more
-  bool is_fresh = false;     // renewed for the turn that starts now: no second renewal first
+  bool is_wanted = false;        // another client waits for the lock
+  bool line_unseen = false;      // one may wait unseen: peek_line before the grant is kept for long
+  bool is_lost = false;          // no turn may start under it any more
+  bool shown : 1 = false;        // it was renewed once
+  bool is_fresh : 1 = false;     // renewed for the turn that starts now: no second renewal first
+  bool is_doubtful : 1 = false;  // the store was reported out of reach since the last confirmation
   bool waits_for_renewal = false;                // no turn starts before the renewal is confirmed
   lock_mode mode_inside = lock_mode::exclusive;  // the mode of the turns inside
   std::uint16_t turns = 0;                       // turns started under it
@@ -88,7 +90,7 @@ struct claim_record final : claim_sink {
   claim_record* next_scheduled = nullptr;  // the cohort's list of records with pending verbs
   std::unique_ptr<claim_record> other;     // the cohort's list of all its records
 
-  bool is_leased() const noexcept { return deadline != never; }
+  bool has_deadline() const noexcept { return deadline != never; }
   bool lingers() const noexcept {
     return now == state::held && !inside_first && !waits_for_renewal;
   }

@@ -8,15 +8,14 @@
 #include "base/log.hpp"
 #include "base/mutant.hpp"
 #include "seam/name.hpp"
-#include "seam/registry.hpp"
 
 namespace holdfast::inline v0::detail {
 namespace {
 
 std::unique_ptr<core::backend> open_store(const url& where, const open_options& how,
                                           core::client_options& shared, core::environment& env,
-                                          std::stop_token stop) {
-  const auto schemes = core::schemes();
+                                          std::stop_token stop,
+                                          std::span<const core::scheme> schemes) {
   const auto found = std::find_if(schemes.begin(), schemes.end(),
                                   [&](const core::scheme& s) { return s.name == where.scheme(); });
   if (found == schemes.end()) {
@@ -57,15 +56,16 @@ struct client_impl::ending {
 };
 
 std::shared_ptr<client_impl> client_impl::open(const url& where, const open_options& how,
-                                               core::environment& env, std::stop_token stop) {
-  return {new client_impl(where, how, env, std::move(stop)), ending{}};
+                                               core::environment& env, std::stop_token stop,
+                                               std::span<const core::scheme> schemes) {
+  return {new client_impl(where, how, env, std::move(stop), schemes), ending{}};
 }
 
 client_impl::client_impl(const url& where, const open_options& how, core::environment& env,
-                         std::stop_token stop)
+                         std::stop_token stop, std::span<const core::scheme> schemes)
     : env_(env),
       text_(where.text()),
-      store_(open_store(where, how, rules_.options, env, std::move(stop))),
+      store_(open_store(where, how, rules_.options, env, std::move(stop), schemes)),
       timers_(*this, env) {
   rules_.can = store_->can();
   rules_.store = store_.get();

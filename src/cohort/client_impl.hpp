@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "base/timer_queue.hpp"
 #include "cohort/cohort.hpp"
 #include "cohort/local_lock.hpp"
+#include "seam/registry.hpp"
 
 namespace holdfast::inline v0::detail {
 
@@ -24,7 +26,8 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
  public:
   // Throws lock_error. Destroying the last reference closes the client.
   static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&,
-                                           std::stop_token);
+                                           std::stop_token,
+                                           std::span<const core::scheme> = core::schemes());
 
   // The local lock of that name, made when there is none, with one more user. `permits` 0: a lock;
   // else a semaphore of that size. A name used as both gives two local locks; the store compares
@@ -88,7 +91,8 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
     core::backend& store;
   };
 
-  client_impl(const url&, const open_options&, core::environment&, std::stop_token);
+  client_impl(const url&, const open_options&, core::environment&, std::stop_token,
+              std::span<const core::scheme>);
   ~client_impl();
 
   core::environment& env_;

@@ -20,7 +20,7 @@ void cohort::enter(waiter& w, time_point now) {
   }
   const bool joins = !first_ && held_ && !w.request.group && has_room_for(*held_, w) &&
                      (!held_->inside_first || !is_admission_closed(*held_, now)) &&
-                     (!held_->is_leased() || held_->deadline > now);
+                     (!held_->has_deadline() || held_->deadline > now);
   if (w.request.one_attempt && !joins && !is_free_for(w))
     return answer(w, in_vain(errc::timed_out));
   if (!joins && !first_ && held_ && held_->inside_first)
@@ -142,12 +142,12 @@ void cohort::peek_line(claim_record& c) noexcept {
 bool cohort::may_linger(const claim_record& c, time_point now) const noexcept {
   if (first_ || closed_ || c.is_lost || c.mode == lock_mode::permit) return false;
   if (c.is_wanted && !planted(mutant::linger_kept)) return false;
-  return !c.is_leased() || linger_end(c) > now;
+  return !c.has_deadline() || linger_end(c) > now;
 }
 
 // A lingering grant is released shortly before it would expire.
 time_point cohort::linger_end(const claim_record& c) noexcept {
-  return c.is_leased() ? c.deadline - c.ttl / 8 : never;
+  return c.has_deadline() ? c.deadline - c.ttl / 8 : never;
 }
 
 // Requests a grant for the first waiter, unless a grant that is held prevents it.
@@ -201,8 +201,12 @@ void cohort::release_and_request(claim_record& c) {
 void cohort::extend(turn& t, duration ttl, confirmation& i, time_point now) {
   if (const auto code = t.status()) return answer(i, {code, {}});
   claim_record& c = *t.of;
-  if (!c.is_leased()) {  // a grant without a deadline: longer than any ttl
-    if (!rules_.options.strict) return answer(i, {});
+  if (!rules_.can.core_renews()) {
+    if (rules_.can.has_deadlines())
+      return answer(i, {errc::unsupported,
+                        "its locks live as long as the client's session or connection, which the "
+                        "client keeps alive by itself; do not extend them"});
+    if (!rules_.options.strict) return answer(i, {});  // it lives longer than any ttl
     return answer(i, {errc::unsupported, "its locks have no ttl to extend; leave out ?strict=1"});
   }
   t.ttl = ttl;
@@ -225,7 +229,7 @@ failure cohort::downgrade(turn& t, time_point now) {
     return {errc::unsupported, "this backend has no shared locks"};
   t.is_share = true;
   c.mode_inside = lock_mode::shared;
-  if (!t.renews && c.is_leased())
+  if (!t.renews && rules_.can.core_renews())
     t.more().own_end = c.provisional_rest.count() > 0 ? now + worth(t.ttl)
                                                       : t.deadline.load(std::memory_order_relaxed);
   // Readers of other processes carry the grant's first token. When the grant has had several turns,

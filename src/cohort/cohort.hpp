@@ -28,6 +28,9 @@
 //   no         | held      | none    | leave, else              | the next waiter gets a turn,
 //              |           |         |                          | after a renewal if the lease is
 //              |           |         |                          | too short
+//   no         | held      | some    | on_doubtful              | every turn is notified once, as
+//              |           |         |                          | is every later one, until
+//              |           |         |                          | on_extended
 //   no         | held      | some    | deadline, or on_lost     | the turns are lost, and remain
 //              |           |         |                          | until their holders leave
 //   no         | lost      | none    | leave                    | release, and acquire again for
@@ -100,6 +103,7 @@ class cohort {
   void on_granted(claim_record&, const grant&);
   void on_refused(claim_record&, const failure&);
   void on_extended(claim_record&, time_point deadline, std::uint32_t ticket, time_point now);
+  void on_doubtful(claim_record&, time_point now);
   void on_lost(claim_record&, std::error_code why);
   void on_wanted(claim_record&);
   void on_ended(claim_record&, const failure&);
@@ -168,6 +172,8 @@ class cohort {
   void grant_turns(claim_record&, time_point now);
   bool start_turn(claim_record&, time_point now);
   detail::turn& new_turn();
+  void extend_unasked(claim_record&, time_point deadline);
+  void end_doubt(claim_record&) noexcept;
   void lose(claim_record&, detail::turn::fate);
   void lose(detail::turn&, detail::turn::fate);
   void publish(claim_record&) noexcept;

@@ -23,15 +23,19 @@ void cohort::on_granted(claim_record& c, const grant& g) {
   c.deadline = g.deadline;
   c.is_wanted = g.others_wait || rules_.can.wanted == wanted_by::silent;
   c.line_unseen = g.line_unseen;
+  if (g.lease_term > duration::zero()) c.ttl = g.lease_term;
   c.turns = c.places = 0;
-  c.shown = c.is_lost = c.is_fresh = c.waits_for_renewal = false;
+  c.shown = c.is_lost = c.is_doubtful = c.is_fresh = c.waits_for_renewal = false;
   c.provisional_rest = {};
   if (g.provisional)
     c.provisional_rest = std::chrono::floor<claim_record::short_time>(
         std::min<duration>((g.deadline - g.seen) / 16 * 15, std::chrono::hours{1}));
   c.turns_end = first_ != last_ ? saturating_add(g.seen, rules_.options.turn_time) : never;
-  if (c.is_leased() && c.deadline <= g.seen) {  // the reply came too late to use: release it
-    answer_line({errc::unavailable, "the answer took longer than the ttl; raise the ttl"}, true);
+  if (c.has_deadline() && c.deadline <= g.seen) {  // the reply came too late to use: release it
+    answer_line({errc::unavailable, rules_.can.core_renews()
+                                        ? "the answer took longer than the ttl; raise the ttl"
+                                        : "the answer came after the end of the session"},
+                true);
     return release_and_request(c);
   }
   grant_turns(c, g.seen);
@@ -55,6 +59,8 @@ void cohort::on_refused(claim_record& c, const failure& why) {
 void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t ticket,
                          time_point now) {
   if (!is_held(c)) return;
+  const bool is_unasked = ticket == 0;
+  if (is_unasked && planted(mutant::unasked_extension_ignored)) return;
   if (planted(mutant::renewal_revives_lost) && c.inside_first) {
     c.is_lost = false;
     c.inside_first->now = turn::fate::held;
@@ -62,13 +68,16 @@ void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t tic
     tick_grant(c, now);  // what has expired by now stays lost
     if (!is_held(c) || c.is_lost) return;
   }
-  count_renewal(c, ticket, now);
-  c.provisional_rest = {};
-  c.shown = true;
-  c.deadline = ticket < c.shortened_by ? std::min(deadline, c.deadline) : deadline;
-  answer_renewals(c, ticket, {});
-  for (turn* t = c.inside_first; t; t = t->next_inside())
-    if (t->is_held_by_word()) t->doubted = false;
+  if (is_unasked) {
+    extend_unasked(c, deadline);
+  } else {
+    count_renewal(c, ticket, now);
+    c.provisional_rest = {};
+    c.shown = true;
+    c.deadline = ticket < c.shortened_by ? std::min(deadline, c.deadline) : deadline;
+    answer_renewals(c, ticket, {});
+    end_doubt(c);
+  }
   publish(c);
   if (c.inside_first) plan_renewal(c);
   if (!std::exchange(c.waits_for_renewal, false)) return;
@@ -76,6 +85,30 @@ void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t tic
   grant_turns(c, now);
   c.is_fresh = false;
   request_if_wanted();
+}
+
+// The session's or the connection's deadline moves. An earlier one confirms nothing.
+void cohort::extend_unasked(claim_record& c, time_point deadline) {
+  if (deadline >= c.deadline) end_doubt(c);
+  c.deadline = deadline;
+}
+
+void cohort::end_doubt(claim_record& c) noexcept {
+  c.is_doubtful = false;
+  for (turn* t = c.inside_first; t; t = t->next_inside())
+    if (t->is_held_by_word()) t->doubted = false;
+}
+
+void cohort::on_doubtful(claim_record& c, time_point now) {
+  if (!is_held(c) || planted(mutant::doubt_ignored)) return;
+  tick_grant(c, now);  // what has expired by now is lost, not doubtful
+  if (!is_held(c) || c.is_lost) return;
+  c.is_doubtful = true;
+  for (turn* t = c.inside_first; t; t = t->next_inside()) {
+    if (!t->is_held_by_word() || t->doubted) continue;
+    doubt(*t);
+    notices_of_now().fates.push_back(turn::fate::held);
+  }
 }
 
 void cohort::on_lost(claim_record& c, std::error_code why) {
@@ -156,7 +189,7 @@ bool cohort::budget_is_spent(const claim_record& c, time_point now) const noexce
 }
 
 bool cohort::is_spent(const claim_record& c, time_point now) const noexcept {
-  if (c.is_leased() && c.deadline <= now) return true;
+  if (c.has_deadline() && c.deadline <= now) return true;
   if (c.mode == lock_mode::shared && is_admission_closed(c, now)) return true;
   return c.is_wanted && budget_is_spent(c, now) && !planted(mutant::wanted_ignored);
 }
@@ -190,10 +223,10 @@ void fetch_ahead(const waiter* next) noexcept {
 // False: not before a renewal, or not at all.
 bool cohort::start_turn(claim_record& c, time_point now) {
   waiter& w = planted(mutant::newcomer_first) ? *last_ : *first_;
-  if (c.is_leased()) {
+  if (c.has_deadline()) {
     if (c.deadline <= now) return false;
     const bool opens_handed = c.provisional_rest.count() > 0 && (c.turns == 0 || c.inside_first);
-    const bool is_short = c.deadline - now < w.request.ttl / 2;
+    const bool is_short = rules_.can.core_renews() && c.deadline - now < w.request.ttl / 2;
     if (is_short && !opens_handed && !c.is_fresh && !planted(mutant::turn_on_short_lease)) {
       c.waits_for_renewal = true;
       renew(c, std::max(duration(w.request.ttl), ttl_needed(c, now)), now);
@@ -208,12 +241,12 @@ bool cohort::start_turn(claim_record& c, time_point now) {
   if (!c.inside_first && (c.mode != lock_mode::shared || c.places == 0)) ++c.places;
   const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : c.places - 1;
   t.token = c.number * turns_per_grant + place;
-  t.ttl = w.request.ttl;
+  t.ttl = rules_.can.core_renews() || !c.has_deadline() ? duration(w.request.ttl) : c.ttl;
   t.renews = w.renews;
   t.of = &c;
   if (c.permits != 1) t.more().permits = c.permits;
   if (w.max_hold != duration::max()) t.more().hold_end = saturating_add(now, w.max_hold);
-  if (t.is_share && !t.renews && c.is_leased()) t.more().own_end = now + worth(t.ttl);
+  if (t.is_share && !t.renews && rules_.can.core_renews()) t.more().own_end = now + worth(t.ttl);
   if (c.inside_first && c.turns_end == never)
     c.turns_end = saturating_add(now, rules_.options.turn_time);
   add_holder(c, t);
@@ -222,6 +255,7 @@ bool cohort::start_turn(claim_record& c, time_point now) {
   t.is_admitting.store(t.is_share && is_admitting(c), std::memory_order_release);
   if (c.turns < std::numeric_limits<std::uint16_t>::max()) ++c.turns;
   plan_renewal(c);
+  if (c.is_doubtful) doubt(t);
   w.granted = &t;
   answer(w);
   return true;

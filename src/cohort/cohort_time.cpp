@@ -50,7 +50,7 @@ void cohort::tick_grant(claim_record& c, time_point now) {
     if (std::min(c.turns_end, linger_end(c)) <= now) release_and_request(c);
     return;
   }
-  if (c.is_leased() && c.deadline <= now)
+  if (c.has_deadline() && c.deadline <= now)
     return c.inside_first ? lose(c, turn::fate::ran_out) : release_and_request(c);
   for (turn* t = c.inside_first; t && !c.is_lost; t = t->next_inside())
     if (t->is_held_by_word()) tick_turn(c, *t, now);
@@ -108,7 +108,9 @@ void cohort::plan_renewal(claim_record& c) noexcept { c.renew_at = renewal_due(c
 time_point cohort::renewal_due(const claim_record& c) const noexcept {
   if (c.provisional_rest.count() > 0) return c.deadline - c.provisional_rest;
   const auto renews = [](const turn& t) { return t.renews && t.is_held_by_word(); };
-  const turn* t = c.is_leased() ? c.inside_first : nullptr;
+  const bool by_core =
+      rules_.can.core_renews() || (planted(mutant::session_renewed_by_core) && c.has_deadline());
+  const turn* t = by_core ? c.inside_first : nullptr;
   while (t && !renews(*t)) t = t->next_inside();
   if (!t) return never;
   duration rest = planted(mutant::renewal_starts_late) ? c.ttl / 10 : c.ttl * 7 / 10;

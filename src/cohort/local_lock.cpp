@@ -237,6 +237,9 @@ void local_lock::on_refused(claim_record& c, const failure& why) {
 void local_lock::on_extended(claim_record& c, core::time_point deadline, std::uint32_t ticket) {
   step([&] { cohort_.on_extended(c, deadline, ticket, client_.env().now()); });
 }
+void local_lock::on_doubtful(claim_record& c) {
+  step([&] { cohort_.on_doubtful(c, client_.env().now()); });
+}
 void local_lock::on_lost(claim_record& c, std::error_code why) {
   step([&] { cohort_.on_lost(c, why); });
 }
@@ -255,6 +258,7 @@ namespace holdfast::core {
 void claim_record::on_granted(const grant& g) { home.on_granted(*this, g); }
 void claim_record::on_refused(failure why) { home.on_refused(*this, why); }
 void claim_record::on_extended(time_point d, std::uint32_t t) { home.on_extended(*this, d, t); }
+void claim_record::on_doubtful() { home.on_doubtful(*this); }
 void claim_record::on_lost(std::error_code why) { home.on_lost(*this, why); }
 void claim_record::on_wanted() { home.on_wanted(*this); }
 void claim_record::on_ended(failure why) { home.on_ended(*this, why); }

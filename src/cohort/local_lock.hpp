@@ -71,6 +71,7 @@ class local_lock final : private core::timer {
   void on_granted(core::claim_record&, const core::grant&);
   void on_refused(core::claim_record&, const core::failure&);
   void on_extended(core::claim_record&, core::time_point deadline, std::uint32_t ticket);
+  void on_doubtful(core::claim_record&);
   void on_lost(core::claim_record&, std::error_code why);
   void on_wanted(core::claim_record&);
   void on_ended(core::claim_record&, const core::failure&);

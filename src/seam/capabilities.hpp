@@ -4,7 +4,23 @@
 
 namespace holdfast::core {
 
-// What a grant ends with.
+// What a grant lives and ends with.
+//
+//   lifetime   | deadline of a grant            | renewed by           | extend()      | lost
+//   -----------+--------------------------------+----------------------+---------------+-----------
+//   ttl        | its own: acquire or renewal    | the core, by ticket  | works         | deadline,
+//              |                                |                      |               | another
+//              |                                |                      |               | owner
+//   session    | the session's                  | the backend: unasked | unsupported   | end of the
+//              |                                | on_extended          |               | session,
+//              |                                |                      |               | deadline
+//   connection | send time of the last          | the backend's        | unsupported   | the cut,
+//              | statement acknowledged, plus   | heartbeat, likewise  |               | deadline
+//              | the server's idle time-out     |                      |               |
+//   process    | never                          | nobody               | accepted,     | never
+//              |                                |                      | no effect     |
+//
+// The ttl of a request has an effect under the first one only.
 enum class bound_to : unsigned char { ttl, session, connection, process };
 enum class order : unsigned char { fifo, none };
 enum class wanted_by : unsigned char {
@@ -27,6 +43,10 @@ struct capabilities {
   // inspect() finds a holder only after its first renewal, which comes soon.
   bool shown_by_renewal = false;
   bool downgrade = false;
+
+  // The core calls claim::renew(). Otherwise the deadlines, if any, move by unasked on_extended().
+  constexpr bool core_renews() const noexcept { return life == bound_to::ttl; }
+  constexpr bool has_deadlines() const noexcept { return life != bound_to::process; }
 };
 
 }  // namespace holdfast::core

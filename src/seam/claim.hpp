@@ -8,10 +8,12 @@
 //   acquire          | on_granted, or on_refused (nothing of this claim is left at the store)
 //   cancel           | on_ended, or on_granted if the grant came first (then the core releases)
 //   renew(ticket)    | on_extended(ticket), or on_lost, or none: outcome unknown, the core repeats
+//                    | it. Only called where capabilities::core_renews()
 //   downgrade        | none: the grant becomes shared when the store has executed it
 //   peek_line        | on_wanted when somebody waits, else none
 //   release          | on_ended
-//   (no verb)        | on_lost, on_wanted
+//   (no verb)        | on_lost, on_wanted; where the backend keeps the lifetime (a session, a
+//                    | connection) also on_extended(ticket 0) and on_doubtful
 //
 // After on_refused and on_ended the claim is in its initial state and may acquire again, under a
 // new owner id. After on_lost the core still calls release once the holder has left; on_ended
@@ -66,12 +68,15 @@ struct acquire_request {     // the arguments of one acquire
 struct grant {
   std::int64_t number = 0;      // 1 .. 2^53-1, grows with each grant of the lock; readers that
                                 // hold it together share one
-  time_point deadline = never;  // counted from before the send; `never` unless bound to ttl
+  time_point deadline = never;  // counted from before the send; finite exactly where
+                                // capabilities::has_deadlines()
   time_point seen{};            // the clock when the answer arrived; set only with a deadline
   bool others_wait = false;     // somebody waits at the store already
   bool provisional = false;  // granted for a short window only: the first turn starts at once and
                              // is renewed before the window ends
   bool line_unseen = false;  // the reply cannot show every waiter: see peek_line()
+  duration lease_term{};     // what one confirmation is worth: the time-out of the session or the
+                             // connection; {}: the ttl of the request
 };
 
 class claim_sink {
@@ -79,7 +84,12 @@ class claim_sink {
   virtual void on_granted(const grant&) = 0;
   // timed_out: one attempt was made, and another claim holds the lock
   virtual void on_refused(failure) = 0;
+  // Ticket 0: unasked. The deadline of the session or the connection is another one now; it may be
+  // earlier than before.
   virtual void on_extended(time_point deadline, std::uint32_t ticket) = 0;
+  // The store is out of reach. The grant is held until its deadline all the same; on_extended ends
+  // the doubt. Each holder is notified once.
+  virtual void on_doubtful() = 0;
   // Reported by the store. lost: another owner has the lock; not_held: nobody; timed_out: it
   // expired.
   virtual void on_lost(std::error_code) = 0;
@@ -102,7 +112,7 @@ class claim {
   virtual ~claim() = default;  // only in the initial state
   virtual void acquire(const acquire_request&) = 0;
   virtual void cancel() = 0;
-  virtual void renew(duration ttl, std::uint32_t ticket) = 0;
+  virtual void renew(duration ttl, std::uint32_t ticket) = 0;  // ticket: from 1 on
   // While held exclusively, once: the grant becomes shared, under the same number. Where the store
   // cannot do that (capabilities::downgrade) it stays exclusive at the store, which is safe.
   virtual void downgrade() {}

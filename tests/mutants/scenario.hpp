@@ -24,5 +24,6 @@ std::span<const scenario> file_scenarios();
 std::span<const scenario> thread_scenarios();
 std::span<const scenario> line_scenarios();
 std::span<const scenario> renewal_scenarios();
+std::span<const scenario> lifetime_scenarios();
 
 }  // namespace holdfast::mutants

@@ -265,6 +265,7 @@ void claim::on_event(claim_event what) {
       return sink_.on_lost(why);
     }
     case claim_event::ended: return sink_.on_ended(reason());
+    case claim_event::doubtful:
     case claim_event::none: return;
   }
 }

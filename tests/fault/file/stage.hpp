@@ -81,6 +81,7 @@ class party final : private core::claim_sink {
   void on_granted(const core::grant&) override;
   void on_refused(core::failure) override;
   void on_extended(core::time_point, std::uint32_t) override {}
+  void on_doubtful() override {}
   void on_lost(std::error_code) override {}
   void on_wanted() override {}
   void on_ended(core::failure) override;

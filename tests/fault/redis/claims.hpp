@@ -27,6 +27,7 @@ class listener final : public core::claim_sink {
   void on_extended(core::time_point d, std::uint32_t) override {
     note('m', [&] { grant_.deadline = d; });
   }
+  void on_doubtful() override {}
   void on_lost(std::error_code) override {
     note('l', [] {});
   }

@@ -40,6 +40,7 @@ class memory_actor final : public core::claim_sink {
   void on_granted(const core::grant&) override;
   void on_refused(core::failure) override;
   void on_extended(core::time_point deadline, std::uint32_t ticket) override;
+  void on_doubtful() override {}
   void on_lost(std::error_code) override;
   void on_wanted() override { note("is wanted"); }
   void on_ended(core::failure) override;

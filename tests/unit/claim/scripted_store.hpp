@@ -27,6 +27,7 @@ struct scripted {
     using reply = scripted::reply;
     std::deque<step> steps;
     core::grant held;
+    bool doubted = false;
 
     step next() noexcept {
       if (steps.empty()) return {};
@@ -62,6 +63,7 @@ struct scripted {
     std::uint32_t epoch() const noexcept { return 0; }
     bool waits() const noexcept { return false; }
     bool is_idle() const noexcept { return true; }
+    bool is_doubtful() const noexcept { return doubted; }
     core::grant granted() const noexcept { return held; }
   };
 
@@ -102,7 +104,7 @@ struct scripted {
     core::environment& env() noexcept { return clock; }
     const timing& rules() const noexcept { return limits; }
     bool is_forked() const noexcept { return false; }
-    recipe new_recipe() { return {std::exchange(steps, {}), {}}; }
+    recipe new_recipe() { return {std::exchange(steps, {}), {}, false}; }
     time_point clock_for_release(const claim&) { return clock.now(); }
     void add(claim&, std::string_view lock) { note("add:" + std::string(lock)); }
     void remove(claim&) { note("remove"); }
@@ -146,6 +148,7 @@ struct sink final : core::claim_sink {
     ticket = t;
     heard += 'x';
   }
+  void on_doubtful() override { heard += 'd'; }
   void on_lost(std::error_code) override { heard += 'l'; }
   void on_wanted() override { heard += 'w'; }
   void on_ended(core::failure f) override { failure = std::move(f), heard += 'e'; }

@@ -157,6 +157,26 @@ TEST_F(store_claim_case, no_random_number_is_drawn_for_a_sleep_that_never_ends) 
   EXPECT_EQ(std::to_integer<int>(here[0]), std::to_integer<int>(there[0]));
 }
 
+TEST_F(store_claim_case, a_doubt_follows_an_extension_and_is_reported_only_while_it_lasts) {
+  const auto c = open({}, heard);
+  event_queue events;
+  const auto doubt = [&](bool lasts) {
+    const std::lock_guard guard(store.mutex());
+    c->on(
+        [&](scripted::recipe& r) {
+          r.doubted = lasts;
+          return step{.event = claim_event::doubtful | claim_event::extended};
+        },
+        {}, events);
+  };
+  doubt(true);
+  events.dispatch();
+  EXPECT_EQ(heard.heard, "xd");
+  doubt(false);
+  events.dispatch();
+  EXPECT_EQ(heard.heard, "xdx");
+}
+
 // A heartbeat extends the lease while another thread dispatches the grant: run under TSan.
 TEST_F(store_claim_case, a_lease_may_be_extended_while_its_grant_is_dispatched) {
   std::deque<step> grants(200, step{.event = claim_event::granted});

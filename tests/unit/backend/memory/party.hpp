@@ -37,6 +37,7 @@ struct note_taker final : core::claim_sink {
     ticket = t;
     take('m');
   }
+  void on_doubtful() override {}
   void on_lost(std::error_code) override { take('l'); }
   void on_wanted() override { take('w'); }
   void on_ended(core::failure f) override {

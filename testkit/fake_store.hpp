@@ -1,0 +1,102 @@
+// A lock store in the hands of a test: no server, no thread, and any lifetime of its grants. The
+// test says when the session is confirmed, in doubt or at its end.
+#pragma once
+#include <holdfast/url.hpp>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/client_access.hpp"
+#include "base/event_queue.hpp"
+#include "cohort/client_impl.hpp"
+#include "seam/backend.hpp"
+#include "seam/registry.hpp"
+
+namespace holdfast::testkit {
+
+using core::duration;
+using core::time_point;
+
+class fake_store final : public core::backend {
+ public:
+  class claim;
+  static constexpr duration session_timeout = std::chrono::seconds{12};
+
+  fake_store(core::bound_to, core::environment&);
+
+  // A client of a store of its own. The store lives as long as the client.
+  static client open(core::bound_to, core::environment&, std::string_view options = {});
+  static fake_store& of(const client& c) {
+    return static_cast<fake_store&>(detail::client_access::impl(c).store());
+  }
+
+  // What a backend of sessions or connections reports unasked, to each claim that holds a lock.
+  void confirm() { confirm_until(env_.now() + session_timeout); }  // a heartbeat was answered
+  void confirm_until(time_point);
+  void doubt();  // the server does not answer
+  void end();    // of the session, or of the connection
+
+  // Other clients want the lock from now on.
+  void others_want();
+
+  time_point deadline();
+  int renewals();  // that the core has asked for
+
+  const core::capabilities& can() const noexcept override { return can_; }
+  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
+  void inspect(std::string_view, core::holders_handler& h) override { h.on_holders({}); }
+  void holders(std::string_view, core::holders_handler& h) override { h.on_holders({}); }
+  void break_lock(std::string_view, std::string_view, core::decision_handler& h) override {
+    h.on_decided(false);
+  }
+  bool close(time_point) override { return true; }
+  void forked() noexcept override {}
+
+ private:
+  template <class Change>
+  void change_holders(core::claim_event, Change);
+
+  core::environment& env_;
+  core::capabilities can_;
+  std::mutex mutex_;
+  std::set<claim*> claims_;
+  std::deque<claim*> queue_;
+  time_point deadline_ = core::never;  // of the session or the connection
+  std::int64_t number_ = 0;
+  int renewals_ = 0;
+};
+
+// Exclusive and shared claims of any name count as claims of one lock.
+class fake_store::claim final : public core::claim, private core::event_source {
+ public:
+  claim(fake_store&, core::claim_sink&);
+  static void operator delete(claim*, std::destroying_delete_t);
+
+  void acquire(const core::acquire_request&) override;
+  void cancel() override;
+  void renew(duration ttl, std::uint32_t ticket) override;
+  void release(const core::successor* next) override;
+
+ private:
+  friend class fake_store;
+  void on_event(core::claim_event) override;
+  void on_retired() noexcept override;
+  void grant(core::event_queue&);
+  void end(core::event_queue&);
+
+  fake_store& store_;
+  core::claim_sink& sink_;
+  bool is_held_ = false;
+  duration ttl_{};
+  std::uint32_t ticket_ = 0;
+  std::int64_t number_ = 0;
+  time_point deadline_ = core::never;
+};
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,62 @@
+// Leases whose session the backend keeps alive.
+#include <holdfast/holdfast.hpp>
+
+#include "scenario.hpp"
+#include "testkit/fake_store.hpp"
+#include "testkit/manual_environment.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using core::mutant;
+using testkit::fake_store;
+
+constexpr auto a_third = fake_store::session_timeout / 3;
+
+struct in_session {
+  testkit::manual_environment env;
+  const client c = fake_store::open(core::bound_to::session, env);
+  fake_store& store = fake_store::of(c);
+  mutex m{c, "job"};
+};
+
+std::string the_core_renews_no_session() {
+  in_session s;
+  const lease held = s.m.acquire();
+  for (int i = 0; i < 6; ++i) {
+    s.env.advance(a_third);
+    s.store.confirm();
+  }
+  return s.store.renewals() == 0 ? "" : "the backend was asked to renew what it keeps by itself";
+}
+
+std::string a_doubt_reaches_the_holder() {
+  in_session s;
+  const lease held = s.m.acquire();
+  const auto doubt = held.doubtful();
+  s.store.doubt();
+  s.env.advance({});
+  return doubt.stop_requested() ? "" : "the store is out of reach, and the holder is not notified";
+}
+
+std::string a_confirmed_session_extends_every_lease() {
+  in_session s;
+  const lease held = s.m.acquire();
+  for (int i = 0; i < 6; ++i) {
+    s.env.advance(a_third);
+    s.store.confirm();
+  }
+  return held.held() ? "" : "the session lives, and the lease is lost";
+}
+
+constexpr scenario all[] = {
+    {mutant::session_renewed_by_core, "session", the_core_renews_no_session},
+    {mutant::doubt_ignored, "session", a_doubt_reaches_the_holder},
+    {mutant::unasked_extension_ignored, "session", a_confirmed_session_extends_every_lease},
+};
+
+}  // namespace
+
+std::span<const scenario> lifetime_scenarios() { return all; }
+
+}  // namespace holdfast::mutants
