@@ -54,6 +54,40 @@ class stream {
   virtual void finish() noexcept = 0;
 };
 
+enum class readiness : unsigned char { none = 0, readable = 1, writable = 2, both = 3 };
+
+constexpr readiness operator|(readiness a, readiness b) noexcept {
+  return static_cast<readiness>(static_cast<unsigned char>(a) | static_cast<unsigned char>(b));
+}
+constexpr bool has(readiness all, readiness one) noexcept {
+  return (static_cast<unsigned char>(all) & static_cast<unsigned char>(one)) != 0;
+}
+
+// Called as stream_events are.
+class descriptor_events {
+ public:
+  // The descriptor is ready for that, and will be reported again as long as it is. An error and the
+  // end of the peer count as all that is watched for.
+  virtual void on_ready(readiness) = 0;
+
+ protected:
+  ~descriptor_events() = default;
+};
+
+// A descriptor that a client library owns, watched by the loop. The library may close it at any
+// time, also inside on_ready(): no file that gets its number later is taken for it.
+class descriptor_watch {
+ public:
+  // From any thread: cancels. A call of on_ready() on another thread is waited for, so hold no lock
+  // that it takes. May be called inside on_ready(), and after the loop is gone.
+  virtual ~descriptor_watch() = default;
+  // From any thread: what is watched for from now on; none: nothing.
+  virtual void set(readiness) noexcept = 0;
+  // From any thread, and waits for nothing: no call of on_ready() begins any more; one on another
+  // thread may still run.
+  virtual void cancel() noexcept = 0;
+};
+
 class loop_user {
  public:
   // Writes the collected requests. Called from any thread, and before the loop sleeps; may do
@@ -76,6 +110,13 @@ class event_loop {
   virtual ~event_loop() = default;  // ends its thread and its connections; no event follows
   // Never blocks; on_open or on_closed follows. `tls` null: plain text.
   virtual std::unique_ptr<stream> connect(const address&, const tls_terms* tls, stream_events&) = 0;
+  // For client libraries that own their sockets. From any thread; not while the loop is destroyed.
+  // Throws std::system_error: `fd` is not open or cannot be watched, or no descriptor is left. A
+  // loop of callers is driven only while replies are pending: loop_user::has_pending_replies().
+  // Null: this loop watches no descriptors (the simulator's).
+  virtual std::unique_ptr<descriptor_watch> watch(int /*fd*/, readiness, descriptor_events&) {
+    return nullptr;
+  }
   // From any thread: a request was collected for flush(). It is written at once, or within 200 us.
   virtual void request_flush(bool at_once) noexcept = 0;
   // From any thread: a reply or a push is awaited although nobody blocks for it (the handler of an

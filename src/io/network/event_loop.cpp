@@ -16,6 +16,7 @@
 #include "io/network/network.hpp"
 #include "io/network/socket_stream.hpp"
 #include "io/network/tls_stream.hpp"
+#include "io/network/watched_descriptor.hpp"
 
 namespace holdfast::io {
 namespace {
@@ -47,6 +48,17 @@ class plain_stream final : public core::stream {
   std::shared_ptr<socket_stream> connection_;
 };
 
+class shared_watch final : public core::descriptor_watch {
+ public:
+  explicit shared_watch(std::shared_ptr<watched_descriptor> w) : watched_(std::move(w)) {}
+  ~shared_watch() override { watched_descriptor::drop(std::move(watched_)); }
+  void set(core::readiness r) noexcept override { watched_->set(r); }
+  void cancel() noexcept override { watched_->cancel(); }
+
+ private:
+  std::shared_ptr<watched_descriptor> watched_;
+};
+
 // The io_context; one thread at a time runs it.
 class asio_engine : public engine, public network {
  public:
@@ -68,11 +80,14 @@ class asio_engine : public engine, public network {
   // Called when nobody runs it any more.
   void end() noexcept {
     std::vector<std::shared_ptr<socket_stream>> all;
+    std::vector<std::shared_ptr<watched_descriptor>> all_watches;
     {
       const std::lock_guard l(mutex);
       for (socket_stream* c : connections) all.push_back(c->shared_from_this());
+      for (watched_descriptor* w : watches) all_watches.push_back(w->shared_from_this());
     }
     for (const auto& c : all) c->end();
+    for (const auto& w : all_watches) w->end();
     context.poll();  // completes the operations in progress
   }
 
@@ -111,6 +126,12 @@ class asio_loop : public core::event_loop {
     const auto made = std::make_shared<socket_stream>(*engine_, a, e);
     made->connect();
     return std::make_unique<plain_stream>(made);
+  }
+  std::unique_ptr<core::descriptor_watch> watch(int fd, core::readiness r,
+                                                core::descriptor_events& e) override {
+    const auto made = std::make_shared<watched_descriptor>(*engine_, fd, e);
+    made->start(r);
+    return std::make_unique<shared_watch>(made);
   }
   void request_flush(bool at_once) noexcept override {
     if (engine_->is_of_this_process()) engine_->collected(at_once);

@@ -13,6 +13,7 @@
 namespace holdfast::io {
 
 class socket_stream;
+class watched_descriptor;
 
 // Belongs to the loop. Handlers run on the thread that drives it; post() is safe from any thread.
 struct network {
@@ -39,6 +40,7 @@ struct network {
   const std::uint32_t mark = fork_mark();
   std::mutex mutex;  // guards:
   std::unordered_set<socket_stream*> connections;
+  std::unordered_set<watched_descriptor*> watches;
 
  protected:
   ~network() = default;
