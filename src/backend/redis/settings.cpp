@@ -104,7 +104,9 @@ settings read_settings(const core::opening& o) {
     if (name == "prefix") {
       out.prefix = value;
     } else if (name == "db") {
-      out.database = static_cast<int>(core::parse_number(value, name, 0, databases_max));
+      const double number = core::parse_number(value, name, 0, databases_max);
+      out.database = static_cast<int>(number);
+      if (out.database != number) refuse(o, "db: give a whole number", errc::bad_option);
     } else if (name == "retry-base") {
       out.retry_base = std::clamp<duration>(core::parse_duration(value, name), 1ms, 1min);
     } else if (name == "layout") {

@@ -73,6 +73,16 @@ TEST(redis_server_errors, put_data_in_doubt_also_inside_an_answer_of_several) {
   EXPECT_FALSE(is_doubted(":1\r\n"));
 }
 
+TEST(redis_server_errors, are_explained_with_the_remedy_and_without_control_characters) {
+  EXPECT_NE(explain("READONLY You can't write").find("name its master"), std::string::npos);
+  EXPECT_NE(explain("NOPERM this user").find("docs/options.md"), std::string::npos);
+  EXPECT_EQ(explain("ERR odd\x01\xff\r\n"), "the server said \"ERR odd????\"");
+  EXPECT_EQ(explain(std::string(1000, 'x')), "the server said \"" + std::string(200, 'x') + '"');
+  EXPECT_EQ(explain(""), "the server said \"\"");
+  const std::string ours = explain("OTHERKIND a mutex has this name");
+  EXPECT_TRUE(ours.starts_with("a mutex has this name: ")) << ours;
+}
+
 TEST(redis_server_info, has_its_fields_whole) {
   constexpr std::string_view info =
       "# Memory\r\nused_maxmemory:7\r\nmaxmemory:100\r\nmaxmemory_policy:allkeys-lru\r\nlast:x";

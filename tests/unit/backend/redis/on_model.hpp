@@ -1,0 +1,145 @@
+// A client of Redis without a server: its connections end at the simulator's model, and time stands
+// still unless nothing else can happen. One thread.
+#pragma once
+#include <holdfast/holdfast.hpp>
+
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/client_access.hpp"
+#include "base/follower.hpp"
+#include "base/network.hpp"
+#include "testkit/manual_environment.hpp"
+#include "tests/sim/redis/model/model_redis.hpp"
+
+namespace holdfast::redis {
+
+class on_model final : public core::environment, public core::caller_driver {
+ public:
+  on_model() : model([this] { return time.wall(); }) {}
+
+  client open(std::string_view options = {}) {
+    return detail::client_access::open(url::parse("redis://model:1?" + std::string(options)), {},
+                                       *this);
+  }
+  // What the server answers to a command of somebody else.
+  std::string command(std::initializer_list<std::string_view> argv) {
+    const int c = model.connect(nobody_);
+    const std::string answer = model.execute(c, std::span(argv.begin(), argv.size()));
+    model.disconnect(c);
+    return answer;
+  }
+  // Whatever the server sends goes through this, if it is set.
+  std::function<std::string(std::string)> changed;
+
+  testkit::manual_environment time;
+  sim::model_redis model;
+
+  core::time_point now() noexcept override { return time.now(); }
+  std::chrono::microseconds wall() noexcept override { return time.wall(); }
+  void random(std::span<std::byte> out) noexcept override { time.random(out); }
+  core::process_identity process() override { return {"here", 1}; }
+  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* n) override {
+    return time.make_alarm(t, n);
+  }
+  std::unique_ptr<core::worker> make_worker(const char* n) override { return time.make_worker(n); }
+  std::unique_ptr<core::event_loop> make_loop(core::loop_user& u, core::driven_by by,
+                                              const char*) override {
+    return std::make_unique<loop>(*this, u, by == core::driven_by::callers);
+  }
+
+  void run_until_signalled(core::parker& p) override {
+    for (int steps = 0; !p.signalled() && steps < 20'000; ++steps) step();
+  }
+  void sleep_until_signalled(core::follower& f) override { run_until_signalled(f.parker); }
+  void enlist(core::follower&) noexcept override {}
+  void attend() noexcept override {}
+
+ private:
+  struct end_of_nobody final : sim::peer {
+    void deliver(std::string_view) override {}
+    void kicked() override {}
+  };
+
+  class stream final : public core::stream, public sim::peer {
+   public:
+    stream(on_model& w, core::stream_events& e) : events(&e), world_(w) {
+      handle_ = w.model.connect(*this);
+      w.streams_.push_back(this);
+    }
+    ~stream() override {
+      world_.model.disconnect(handle_);
+      std::erase(world_.streams_, this);
+    }
+    void write(std::span<const std::byte> b) noexcept override {
+      world_.model.receive(handle_, {reinterpret_cast<const char*>(b.data()), b.size()});
+    }
+    void abort() noexcept override { ends_ = true; }
+    void finish() noexcept override { ends_ = true; }
+    void deliver(std::string_view bytes) override { arrived_ += bytes; }
+    void kicked() override { ends_ = true; }
+
+    // True when something happened.
+    bool step() {
+      if (!events) return false;
+      if (!std::exchange(is_open_, true)) return events->on_open(), true;
+      if (!arrived_.empty()) {
+        std::string bytes = std::exchange(arrived_, {});
+        if (world_.changed) bytes = world_.changed(std::move(bytes));
+        return events->on_bytes(std::as_bytes(std::span(bytes))), true;
+      }
+      if (!ends_) return false;
+      std::exchange(events, nullptr)->on_closed({errc::unavailable, "it is closed"});
+      return true;
+    }
+
+    core::stream_events* events;  // null: it has had its last
+
+   private:
+    on_model& world_;
+    int handle_ = 0;
+    bool is_open_ = false, ends_ = false;
+    std::string arrived_;
+  };
+
+  class loop final : public core::event_loop {
+   public:
+    loop(on_model& w, core::loop_user& u, bool lends) : world_(w), user_(u), lends_(lends) {
+      world_.users_.push_back(&user_);
+    }
+    ~loop() override { std::erase(world_.users_, &user_); }
+    std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
+                                          core::stream_events& e) override {
+      return std::make_unique<stream>(world_, e);
+    }
+    void request_flush(bool) noexcept override {}
+    void attend() noexcept override {}
+    core::caller_driver* driver() noexcept override { return lends_ ? &world_ : nullptr; }
+    void forked() noexcept override {}
+
+   private:
+    on_model& world_;
+    core::loop_user& user_;
+    const bool lends_;
+  };
+
+  void step() {
+    for (core::loop_user* const u : std::vector(users_)) u->flush();
+    for (stream* const s : std::vector(streams_))
+      if (s->step()) return;
+    if (!time.advance_to_next_alarm()) time.run_jobs();
+  }
+
+  end_of_nobody nobody_;
+  std::vector<core::loop_user*> users_;
+  std::vector<stream*> streams_;
+};
+
+}  // namespace holdfast::redis
