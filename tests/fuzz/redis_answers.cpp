@@ -89,7 +89,7 @@ void read(const value& v) {
     hear_as_any(said);
     hear_as_holder(said);
   }
-  (void)explain(v.text());
+  (void)explain_reply(v.text());
   (void)text_of_glance(v);
 }
 

@@ -1,6 +1,5 @@
-// The transport: one client's speech with the server. Three connections: one for commands, which
-// all callers share in one pipeline, one for messages, one for renewals, which nothing else may
-// hold up. Events come from whoever drives; claims are told of theirs after the lock is let go.
+// Layout `string` at one server: its claims, what they may send now, what waits until it may be
+// sent, and what the server is asked for on behalf of all of them.
 #pragma once
 #include <deque>
 #include <mutex>
@@ -14,23 +13,21 @@
 #include "backend/redis/layouts/string/grant_rules.hpp"
 #include "backend/redis/layouts/string/string_batches.hpp"
 #include "backend/redis/orphan_withdrawals.hpp"
-#include "backend/redis/transport/connection.hpp"
-#include "backend/redis/transport/reachability.hpp"
-#include "backend/redis/transport/server_clock.hpp"
-#include "backend/redis/transport/transport_group.hpp"
+#include "backend/redis/settings.hpp"
+#include "backend/redis/transport/transport.hpp"
 #include "base/timer_heap.hpp"
 
 namespace holdfast::redis {
 
-class link final : private line_owner, private group_member {
+class link final : private request_source, private message_handler {
  public:
   link(core::environment&, settings);
   ~link();
 
   std::mutex& mutex() noexcept {
     return group_.mutex();
-  }  // guards all below but what says otherwise
-  core::environment& env() override { return group_.env(); }
+  }  // guards all, but where it says otherwise
+  core::environment& env() const noexcept { return group_.env(); }
   const settings& how() const noexcept { return settings_; }
   std::uint64_t client() const noexcept { return client_; }
   claim_table& claims() noexcept { return claims_; }
@@ -38,7 +35,9 @@ class link final : private line_owner, private group_member {
   // Sends it as soon as it may go: a take needs a floor, a join somebody who listens to messages.
   void ask(claim&, operation, time_point now);
   void ask_release(claim&, claim& next, time_point now);
-  bool may_join() const noexcept { return messages_.ready() && commands_.ready(); }
+  bool may_join() const noexcept {
+    return over_.is_ready(lane::messages) && over_.is_ready(lane::commands);
+  }
   void sleep(claim&, time_point wake);  // never: no more
   struct tally {                        // of claims
     int waiting = 0;                    // for an answer or a push
@@ -47,14 +46,13 @@ class link final : private line_owner, private group_member {
   };
   void count(tally changes, time_point now);
   void renew(claim&);
-  bool nothing_older_runs() const noexcept { return commands_.is_sole(); }
-  void tend_by(time_point t) { wake_by(t); }
+  bool nothing_older_runs() const noexcept { return over_.no_older_connection_runs(); }
+  void tend_by(time_point t) { over_.tick_by(t); }
   // A command of somebody else; false when there is no connection.
-  bool ask_special(answerer&, std::string&& bytes, time_point now);
-  std::string why_not() const;  // what is known of a connection that is not there
-  bool is_ready() const noexcept { return commands_.ready(); }
+  bool ask_special(reply_handler&, std::string&& bytes, time_point now);
+  std::string why_not() const { return over_.why_not(); }
   duration window(duration ttl) const noexcept {
-    return grant_rules::window(ttl, clock_.round_trip());
+    return grant_rules::window(ttl, over_.clock().round_trip());
   }
 
   // For the batches.
@@ -62,9 +60,9 @@ class link final : private line_owner, private group_member {
   asking about(const claim&, owner_text& room) const;
   std::string about_holder(const claim&) const;
   void park(claim&, operation);
-  void teach(time_point now);
+  void load_scripts(time_point now);
   void note_clock(time_point sent, server_time at, time_point now) noexcept {
-    clock_.note(sent, at, now);
+    over_.note_clock(sent, at, now);
   }
   // The error stands beside it as the server gave it.
   void answer(claim_table::place, reply, std::string_view error, const reply_context&);
@@ -73,7 +71,7 @@ class link final : private line_owner, private group_member {
   void on_cut(batch<link>&, const reply_context&);
 
   // Without the lock.
-  bool is_out() const noexcept { return reach_.is_out(); }  // any thread, with any lock
+  bool is_out() const noexcept { return over_.is_out(); }  // any thread, with any lock
   core::reach read_reach();
   void hurry() noexcept;  // a caller's time is nearly over: connects now instead of later
   void flush() noexcept { group_.flush(); }
@@ -89,38 +87,30 @@ class link final : private line_owner, private group_member {
 
  private:
   struct raise_answer;
-  struct time_answer;
-  struct memory_answer;
 
-  // line_owner
-  void on_ready(line&, time_point now, core::event_queue&) override;
-  void on_data_in_doubt(line&) override { floor_.forget(); }
-  void on_message(line&, const value&, time_point now, core::event_queue&) override;
-  void on_down(line&, const core::failure&, loss, time_point now, core::event_queue&) override;
-  void on_silent(line&, time_point now) override;
-  void on_heard(line& x, time_point now) override { reach_.on_heard(x.what(), now); }
-  std::shared_ptr<wire> connect(line&, core::failure& why) override;
-  void wake_by(time_point t) override { group_.wake_by(t); }
-
-  // group_member
-  void flush(std::unique_lock<std::mutex>&) noexcept override;
-  void flush_renewals(std::unique_lock<std::mutex>&) noexcept override;
-  void on_alarm(time_point now, core::event_queue&) override;
-  bool has_unattended_replies() const noexcept override {
-    return commands_.awaits() || messages_.awaits();
-  }
-  bool is_open() const noexcept override { return commands_.ready() && !raising_; }
-  core::failure why_not_open(bool is_overdue) const override;
+  // request_source
+  void write_requests(transport&, lane, request_writer&) override;
+  void on_ready(transport&, lane, time_point now, core::event_queue&) override;
+  void on_down(transport&, lane, const core::failure&, loss, time_point now,
+               core::event_queue&) override;
+  void on_silent(transport&, lane, time_point now) override { watch_outage(now); }
+  void on_data_in_doubt(transport&) override { floor_.forget(); }
+  void on_tick(transport&, time_point now, core::event_queue&) override;
+  bool is_open(const transport&) const noexcept override { return !raising_; }
   bool is_settled() const noexcept override { return ledger_.empty(); }
+  bool is_in_use() const noexcept override { return claims_.has_ids(); }
 
-  void write(line&, std::unique_lock<std::mutex>&) noexcept;
+  // message_handler
+  void on_subscribed(time_point now, core::event_queue&) override;
+  void on_message(std::string_view payload, time_point now, core::event_queue&) override;
+
   bool may_send(const claim&, operation) const noexcept;
   template <class Each>
   void review_parked(Each goes_on);
   void send_parked(time_point now);
   void fail_unproven(const core::failure&, time_point now, core::event_queue&);
-  void fail_attempts(const line&, const core::failure&, time_point now, core::event_queue&);
-  void fail_waiting(const line&, const core::failure&, time_point now, core::event_queue&);
+  void fail_attempts(lane, const core::failure&, time_point now, core::event_queue&);
+  void fail_waiting(lane, const core::failure&, time_point now, core::event_queue&);
   void end_waits(time_point now, core::event_queue&);
   void put_off(std::string why, time_point now);
   void raise_later(time_point now);
@@ -129,18 +119,16 @@ class link final : private line_owner, private group_member {
   void watch_outage(time_point now);
   template <class Which>
   void fail_parked(Which, const core::failure&, time_point now, core::event_queue&);
-  void ask_for_eviction(time_point now);
   void gather_if_whole(const core::lock_group&, time_point now);
   void raise(time_point now);
   struct round;
   bool renewals_go_with_commands() const noexcept;
-  void encode_renewals(line& over, time_point now);
+  void write_renewals(request_writer&, time_point now);
   void add_renewal(round&, claim&);
-  void send_renewals(round&, bool of_members, line& over, time_point now);
+  void send_renewals(round&, bool of_members, request_writer&, time_point now);
   void answer_renewals(batch<link>&, const value&, const reply_context&);
   void repeat_renewals(batch<link>&);
   void end_renewals(batch<link>&) noexcept;
-  void probe_messages(time_point now);
   duration sample_age_max() const noexcept;
   void end_overdue(time_point now, core::event_queue&);
   void wake_sleepers(time_point now, core::event_queue&);
@@ -150,9 +138,8 @@ class link final : private line_owner, private group_member {
   const settings settings_;
   transport_group group_;
   const std::uint64_t client_;
-  line commands_, messages_, renewals_;
+  transport over_;
   claim_table claims_;
-  server_clock clock_;
   number_floor floor_;
   ledger ledger_{*this};
   std::vector<claim_table::place> parked_;  // claims whose question may not go yet
@@ -162,17 +149,13 @@ class link final : private line_owner, private group_member {
   std::deque<claim_table::place> to_renew_;
   std::size_t renewals_in_flight_ = 0;  // batches
   std::unique_ptr<raise_answer> raise_answer_;
-  std::unique_ptr<time_answer> time_answer_, probe_answer_;
-  std::unique_ptr<memory_answer> memory_answer_;
-  time_point probed_{};
   int pushable_ = 0;
-  reachability reach_;
   bool raising_ = false;
   time_point hurried_at_{};            // for waiters whose outage-timeout was nearly over
   time_point raise_at_ = core::never;  // again, since the server put it off
   unsigned raises_ = 0;                // that were put off in a row
-  bool sampling_ = false;
   bool renew_by_text_ = false, renew_members_by_text_ = false;
+  std::unique_ptr<subscription> pushes_;
 };
 
 }  // namespace holdfast::redis

@@ -18,24 +18,11 @@ void link::review_parked(Each goes_on) {
   }
 }
 
-struct link::raise_answer final : answerer {
+struct link::raise_answer final : reply_handler {
   explicit raise_answer(link& l) noexcept : home(l) {}
-  void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
-  void cut(time_point now, core::event_queue&) override;
-  link& home;
-};
-
-struct link::time_answer final : answerer {  // TIME; and whatever is of no interest
-  explicit time_answer(link& l) noexcept : home(l) {}
-  void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
-  void cut(time_point, core::event_queue&) override { home.sampling_ = false; }
-  link& home;
-};
-
-struct link::memory_answer final : answerer {  // INFO memory; a user may lack the right to it
-  explicit memory_answer(link& l) noexcept : home(l) {}
-  void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
-  void cut(time_point, core::event_queue&) override {}
+  void on_reply(const value&, const reply_context&) override;
+  void on_not_executed(const reply_context& c) override { on_cut(c); }
+  void on_cut(const reply_context&) override { home.raising_ = false; }
   link& home;
 };
 

@@ -9,8 +9,8 @@
 namespace holdfast::redis {
 
 bool link::may_send(const claim& c, operation what) const noexcept {
-  const grant_rules::readiness r{.commands = commands_.ready(),
-                                 .messages = messages_.ready(),
+  const grant_rules::readiness r{.commands = over_.is_ready(lane::commands),
+                                 .messages = over_.is_ready(lane::messages),
                                  .floor = floor_.is_known(),
                                  .raising = raising_};
   return grant_rules::may_send(what, c.steps().how(), r);
@@ -37,14 +37,14 @@ void link::park(claim& c, operation what) {
   }
   c.parked = what;
   const time_point now = env().now();
-  wake_by(c.steps().last_try(settings_.rules));
-  reach_.on_affected(now);
+  over_.tick_by(c.steps().last_try(settings_.rules));
+  over_.note_affected(now);
   watch_outage(now);
   if (c.steps().is_attempt()) hurry(now + settings_.retry_base);
-  commands_.open(now);
-  if (what == operation::join) messages_.open(now);
+  over_.open(lane::commands, now);
+  if (what == operation::join) over_.open(lane::messages, now);
   const bool needs_floor = grant_rules::needs_floor(what, c.steps().how());
-  const bool raises = needs_floor && commands_.ready() && !floor_.is_known();
+  const bool raises = needs_floor && over_.is_ready(lane::commands) && !floor_.is_known();
   if (raises && raise_at_ == core::never) raise(now);
 }
 
@@ -93,14 +93,8 @@ void link::ask_release(claim& c, claim& next, time_point now) {
   collected_.add_release(c, next, now);
 }
 
-bool link::ask_special(answerer& who, std::string&& bytes, time_point now) {
-  if (!commands_.ready()) {
-    commands_.open(now);
-    return false;
-  }
-  commands_.out() += bytes;
-  commands_.expect(who, 1, now, attended::by_nobody);
-  return true;
+bool link::ask_special(reply_handler& who, std::string&& bytes, time_point now) {
+  return over_.submit(who, now, [&](request_writer& w) { w.out() += bytes; });
 }
 
 // Lifts the counter to the server's clock: without that no number proves anything.

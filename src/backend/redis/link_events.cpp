@@ -15,30 +15,28 @@ using core::planted;
 using verdict = reply::verdict;
 using namespace std::chrono_literals;
 
-void link::on_ready(line& x, time_point now, event_queue&) {
-  reach_.on_ready(x.what(), now);
-  for (line* other : {&commands_, &messages_, &renewals_}) other->hurry(now);  // it is there again
-  if (&x == &commands_) {
+void link::on_ready(transport&, lane what, time_point now, event_queue&) {
+  if (what == lane::renewals) return;
+  if (what == lane::commands) {
     floor_.forget();
     raising_ = false;
     raise_at_ = core::never;
     raises_ = 0;
-    messages_.open(now);  // who holds a lock is to hear that others want it
-    teach(now);
-    ask_for_eviction(now);
+    over_.open(lane::messages, now);  // a holder is to hear that others want its lock
+    load_scripts(now);
+    over_.check_eviction(now);
     ledger_.resend(now);
     raise(now);
-    if (renewals_go_with_commands()) wake_by(now);
+    if (renewals_go_with_commands()) over_.tick_by(now);
   }
-  if (&x == &messages_) {
-    claims_.for_each([&](claim& c) {
-      event_queue nobody;  // a question is no news
-      c.hear_subscribed(now, nobody);
-    });
-  }
-  if (&x == &renewals_) return group_.request_renewal_flush();
   send_parked(now);
-  request_flush(true);
+}
+
+void link::on_subscribed(time_point now, event_queue&) {
+  claims_.for_each([&](claim& c) {
+    event_queue nobody;  // a question is no news
+    c.hear_subscribed(now, nobody);
+  });
 }
 
 void link::on_reply(batch<link>& r, const value& v, const reply_context& c) {
@@ -58,11 +56,11 @@ void link::answer(claim_table::place whose, reply q, std::string_view error,
   claim* const c = claims_.at(whose);
   if (!c) return;
   const time_point now = context.now;
-  q = grant_rules::believe(q, floor_, clock_, now);
-  if (q.what == verdict::not_now) put_off(explain(error), now);
-  if (q.what == verdict::granted || q.what == verdict::queued) reach_.on_accepted(now);
+  q = grant_rules::believe(q, floor_, over_.clock(), now);
+  if (q.what == verdict::not_now) put_off(explain_reply(error), now);
+  if (q.what == verdict::granted || q.what == verdict::queued) over_.note_accepted(now);
   const bool is_error = q.what == verdict::failed || q.what == verdict::not_now;
-  std::string text = is_error ? explain(error) : std::string();
+  std::string text = is_error ? explain_reply(error) : std::string();
   if (q.what == verdict::bad_number)
     text =
         "the counter holdfast:n was lost, and the server's clock is behind what was granted before";
@@ -70,26 +68,10 @@ void link::answer(claim_table::place whose, reply q, std::string_view error,
 }
 
 // A release that the server cannot read yet would let a take that follows it find the lock busy.
-void link::teach(time_point now) {
+void link::load_scripts(time_point now) {
   for (const script_name name : {script_name::let_go, script_name::pass, script_name::release,
-                                 script_name::join, script_name::enter, script_name::part}) {
-    std::string bytes;
-    command(bytes, 3) << "SCRIPT"
-                      << "LOAD" << script_of(name).text;
-    ask_special(*probe_answer_, std::move(bytes), now);
-  }
-}
-
-// Before the counter is lifted, which open() waits for: a warning is in the log by then.
-void link::ask_for_eviction(time_point now) {
-  std::string bytes;
-  command(bytes, 2) << "INFO"
-                    << "memory";
-  ask_special(*memory_answer_, std::move(bytes), now);
-}
-
-void link::memory_answer::answered(const value& v, time_point, time_point, event_queue&) {
-  if (v.is(value::kind::text)) home.reach_.on_memory_info(v.text());
+                                 script_name::join, script_name::enter, script_name::part})
+    over_.load_script(script_of(name).text, now);
 }
 
 namespace {
@@ -113,8 +95,8 @@ struct message {
 
 }  // namespace
 
-void link::on_message(line&, const value& v, time_point now, event_queue& events) {
-  message m{v[2].text()};
+void link::on_message(std::string_view payload, time_point now, event_queue& events) {
+  message m{payload};
   const std::string_view what = m.part();
   push p;
   if (what == "grant") {
@@ -123,10 +105,10 @@ void link::on_message(line&, const value& v, time_point now, event_queue& events
     g.at = server_time_of(m.number());
     g.window = span_of(m.number());
     p.others = m.number() != 0;
-    p.until = grant_rules::deadline_of(g, floor_, clock_, settings_.rules.clock_skew, now);
+    p.until = grant_rules::deadline_of(g, floor_, over_.clock(), settings_.rules.clock_skew, now);
   } else if (what == "look") {
     p.what = push::kind::look;
-    p.until = grant_rules::look_at(server_time_of(m.number()), clock_, now);
+    p.until = grant_rules::look_at(server_time_of(m.number()), over_.clock(), now);
   } else if (what == "wanted") {
     p.what = push::kind::wanted;
     m.part();
@@ -148,34 +130,27 @@ void link::on_message(line&, const value& v, time_point now, event_queue& events
 void link::decline(std::string_view owner, std::string_view lock, time_point now) {
   std::string bytes;
   append_leave(bytes, lock, owner);
-  ask_special(*time_answer_, std::move(bytes), now);
+  ask_special(over_.nobody(), std::move(bytes), now);
 }
 
-void link::raise_answer::answered(const value& v, time_point now, time_point sent,
-                                  event_queue& events) {
+void link::raise_answer::on_reply(const value& v, const reply_context& c) {
   home.raising_ = false;
   if (v.is(value::kind::error) || v.size() != 2) {
     const reply r = read_error(v, {});
     if (r.what != verdict::not_now)
-      return home.fail_unproven({r.why, explain(v.text())}, now, events);
-    home.put_off(explain(v.text()), now);
-    return home.raise_later(now);
+      return home.fail_unproven({r.why, explain_reply(v.text())}, c.now, c.events);
+    home.put_off(explain_reply(v.text()), c.now);
+    return home.raise_later(c.now);
   }
   home.raises_ = 0;
   const std::int64_t floor = v[0].integer();
-  home.clock_.note(sent, server_time_of(v[1].integer()), now);
-  if (!grant_rules::is_floor_believed(floor, home.clock_))
-    return home.fail_unproven({errc::refused, explain("AHEAD " + std::string(counter_key))}, now,
-                              events);
+  home.over_.note_clock(c.sent, server_time_of(v[1].integer()), c.now);
+  if (!grant_rules::is_floor_believed(floor, home.over_.clock())) {
+    const std::string error = std::string(counter_ahead) + ' ' + std::string(counter_key);
+    return home.fail_unproven({errc::refused, explain_reply(error)}, c.now, c.events);
+  }
   home.floor_.raise(floor);
-  home.send_parked(now);
-}
-
-void link::raise_answer::cut(time_point, event_queue&) { home.raising_ = false; }
-
-void link::time_answer::answered(const value& v, time_point now, time_point sent, event_queue&) {
-  home.sampling_ = false;
-  home.clock_.note(sent, read_time(v), now);
+  home.send_parked(c.now);
 }
 
 }  // namespace holdfast::redis

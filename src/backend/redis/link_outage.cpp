@@ -20,47 +20,40 @@ constexpr duration raise_pause_min = 20ms, raise_pause_max = 2s;
 
 }  // namespace
 
-void link::on_down(line& x, const failure& why, loss how, time_point now, event_queue& events) {
-  reach_.on_lost(x.what(), why, claims_.has_ids(), now);
+void link::on_down(transport&, lane what, const failure& why, loss how, time_point now,
+                   event_queue& events) {
   watch_outage(now);
-  if (&x == &commands_) {
+  if (what == lane::commands) {
     raising_ = false;
     raise_at_ = core::never;
-    sampling_ = false;
     collected_.park_unsent();
   }
-  if (&x == &renewals_) {
-    if (renewals_go_with_commands()) wake_by(now);
+  if (what == lane::renewals) {
+    if (renewals_go_with_commands()) over_.tick_by(now);
     return;
   }
-  if (how == loss::refused) fail_waiting(x, why, now, events);
-  if (how == loss::not_reached) fail_attempts(x, why, now, events);
-}
-
-void link::on_silent(line& x, time_point now) {
-  reach_.on_silent(x.what(), now);
-  watch_outage(now);
+  if (how == loss::refused) fail_waiting(what, why, now, events);
+  if (how == loss::not_reached) fail_attempts(what, why, now, events);
 }
 
 void link::put_off(std::string why, time_point now) {
-  reach_.on_put_off(std::move(why), claims_.has_ids(), now);
+  over_.note_put_off(std::move(why), now);
   watch_outage(now);
 }
 
-// When the next line is due, and when those who wait have waited through it for long enough.
+// When the waiters have waited through it for long enough.
 void link::watch_outage(time_point now) {
-  if (!reach_.is_out()) return;
-  wake_by(reach_.next_tick());
+  if (!over_.is_out()) return;
   const duration most = settings_.rules.outage_timeout;
   if (most == duration::max()) return;
-  wake_by(core::saturating_add(now, most - std::min(most, settings_.rules.op_timeout) / 8));
+  over_.tick_by(core::saturating_add(now, most - std::min(most, settings_.rules.op_timeout) / 8));
 }
 
 // The server will not have us: nobody is kept waiting for what only a mended URL can bring.
-void link::fail_waiting(const line& x, const failure& why, time_point now, event_queue& events) {
+void link::fail_waiting(lane what, const failure& why, time_point now, event_queue& events) {
   const auto code = static_cast<errc>(why.code.value());
   claims_.for_each([&](claim& c) {
-    const bool needs_it = &x == &commands_ ? c.steps().waits() : c.steps().may_be_pushed();
+    const bool needs_it = what == lane::commands ? c.steps().waits() : c.steps().may_be_pushed();
     if (!needs_it) return;
     c.parked = operation::none;
     c.fail(code, why.text, now, events);
@@ -68,9 +61,9 @@ void link::fail_waiting(const line& x, const failure& why, time_point now, event
 }
 
 // There is nothing to connect to: one attempt has been made.
-void link::fail_attempts(const line& x, const failure& why, time_point now, event_queue& events) {
+void link::fail_attempts(lane what, const failure& why, time_point now, event_queue& events) {
   const auto is_one = [&](const claim& c) {
-    return c.steps().is_attempt() && (&x == &commands_ || c.parked == operation::join);
+    return c.steps().is_attempt() && (what == lane::commands || c.parked == operation::join);
   };
   fail_parked(is_one, why, now, events);
 }
@@ -100,7 +93,7 @@ void link::end_overdue(time_point now, event_queue& events) {
       return false;
     }
     if (last_try <= now && !std::exchange(c.hurried, true)) hurry(now);
-    wake_by(last_try > now ? last_try : end);
+    over_.tick_by(last_try > now ? last_try : end);
     return true;
   });
 }
@@ -108,14 +101,14 @@ void link::end_overdue(time_point now, event_queue& events) {
 // Waiters who have waited through the outage for an ?outage-timeout=.
 void link::end_waits(time_point now, event_queue& events) {
   const duration most = settings_.rules.outage_timeout;
-  if (most == duration::max() || reach_.since() == core::never) return;
+  if (most == duration::max() || over_.out_since() == core::never) return;
   time_point next = core::never;
   bool hurries = false;
   claims_.for_each([&](claim& c) {
     if (!c.steps().is_waiter()) return;
     const time_point since = core::planted(core::mutant::outage_dated_back)
                                  ? c.steps().waits_since()
-                                 : std::max(reach_.since(), c.steps().waits_since());
+                                 : std::max(over_.out_since(), c.steps().waits_since());
     const time_point end = core::saturating_add(since, most);
     const time_point last_try = end - std::min(most, settings_.rules.op_timeout) / 8;
     if (end > now) {
@@ -124,34 +117,27 @@ void link::end_waits(time_point now, event_queue& events) {
       return;
     }
     c.parked = operation::none;
-    const failure why = reach_.read(now).trouble;
+    const failure why = over_.read_reach().trouble;
     c.fail(errc::unavailable, "the outage lasts for longer than the outage-timeout: " + why.text,
            now, events);
   });
-  wake_by(next);
+  over_.tick_by(next);
   if (!hurries) return;
   hurried_at_ = now;
   hurry(now);
 }
 
-std::string link::why_not() const {
-  const core::reach known = reach_.read(group_.env().now());
-  std::string out = "no answer within the op-timeout";
-  if (known.trouble.code) return out + ": " + known.trouble.text;
-  return out;
-}
-
 core::reach link::read_reach() {
   const std::lock_guard guard(mutex());
-  return reach_.read(env().now());
+  return over_.read_reach();
 }
 
 void link::hurry(time_point by) {
-  commands_.hurry(by);
-  messages_.hurry(by);
+  over_.hurry(lane::commands, by);
+  over_.hurry(lane::messages, by);
   if (raise_at_ == core::never || raise_at_ <= by) return;
   raise_at_ = by;
-  wake_by(by);
+  over_.tick_by(by);
 }
 
 void link::hurry() noexcept {
@@ -165,17 +151,17 @@ void link::raise_later(time_point now) {
   const duration pause = std::min(raise_pause_max, raise_pause_min * (1 << std::min(raises_, 10u)));
   ++raises_;
   raise_at_ = now + core::jittered(env(), pause, 0.25);
-  wake_by(raise_at_);
+  over_.tick_by(raise_at_);
 }
 
 void link::raise_if_due(time_point now) {
-  if (raise_at_ > now) return wake_by(raise_at_);
+  if (raise_at_ > now) return over_.tick_by(raise_at_);
   raise_at_ = core::never;
   const bool is_wanted = std::ranges::any_of(parked_, [&](claim_table::place p) {
     const claim* const c = claims_.at(p);
     return c && grant_rules::needs_floor(c->parked, c->steps().how());
   });
-  if (is_wanted && commands_.ready() && !floor_.is_known()) raise(now);
+  if (is_wanted && over_.is_ready(lane::commands) && !floor_.is_known()) raise(now);
 }
 
 }  // namespace holdfast::redis

@@ -16,25 +16,21 @@ void link::renew(claim& c) {
   if (std::exchange(c.renewing, true)) return;
   to_renew_.push_back(c.place());
   if (to_renew_.size() > 1) return;
-  renewals_.open(env().now());
-  if (renewals_go_with_commands()) return wake_by(env().now());  // on_alarm() encodes them
-  group_.request_renewal_flush();
+  over_.open(lane::renewals, env().now());
+  if (renewals_go_with_commands()) return over_.tick_by(env().now());  // on_tick() writes them
+  over_.request_flush(lane::renewals, true);
 }
 
 // It failed and has not been ready since: a server at its maxclients, no descriptor, no thread.
 bool link::renewals_go_with_commands() const noexcept {
-  return !to_renew_.empty() && renewals_.last_failure().code && !renewals_.ready() &&
-         commands_.ready() && !core::planted(core::mutant::renewals_wait_for_their_connection);
-}
-
-void link::flush_renewals(std::unique_lock<std::mutex>& lock) noexcept {
-  if (renewals_.ready()) encode_renewals(renewals_, env().now());
-  write(renewals_, lock);
+  return !to_renew_.empty() && over_.has_failed(lane::renewals) &&
+         !over_.is_ready(lane::renewals) && over_.is_ready(lane::commands) &&
+         !core::planted(core::mutant::renewals_wait_for_their_connection);
 }
 
 // host|pid|since|note
 std::string link::about_holder(const claim& c) const {
-  const auto since = std::chrono::floor<std::chrono::milliseconds>(group_.env().wall()).count();
+  const auto since = std::chrono::floor<std::chrono::milliseconds>(env().wall()).count();
   std::string out = settings_.host;
   std::replace(out.begin(), out.end(), '|', '?');
   out += '|' + std::to_string(settings_.process) + '|' + std::to_string(since) + '|';
@@ -61,18 +57,18 @@ void link::add_renewal(round& to, claim& c) {
   to.made->members.push_back(m);
 }
 
-void link::send_renewals(round& those, bool of_members, line& over, time_point now) {
+void link::send_renewals(round& those, bool of_members, request_writer& to, time_point now) {
   if (those.all.empty()) return pool_.give_back(*those.made);
   bool& by_text = of_members ? renew_members_by_text_ : renew_by_text_;
   const by how = std::exchange(by_text, false) ? by::text : by::hash;
-  append_renewals(over.out(), those.all, of_members, how);
+  append_renewals(to.out(), those.all, of_members, how);
   ++renewals_in_flight_;
-  over.expect(*those.made, 1, now, attended::by_nobody);
+  to.expect(*those.made, 1, now, attended::by_nobody);
 }
 
 // As many as the server may have before it: a hundred thousand at once would need room for all of
 // them, and answers bring the next round. Who has left the lock meanwhile needs none any more.
-void link::encode_renewals(line& over, time_point now) {
+void link::write_renewals(request_writer& to, time_point now) {
   constexpr std::size_t batch_max = 256, batches_max = 16;
   while (!to_renew_.empty() && renewals_in_flight_ < batches_max) {
     round those[2];  // of who holds a lock alone, of members
@@ -91,7 +87,7 @@ void link::encode_renewals(line& over, time_point now) {
       ++n;
     }
     for (const bool of_members : {false, true})
-      send_renewals(those[of_members], of_members, over, now);
+      send_renewals(those[of_members], of_members, to, now);
   }
 }
 
@@ -106,7 +102,7 @@ void link::answer_renewals(batch<link>& those, const value& v, const reply_conte
   const time_point now = context.now, sent = context.sent;
   const server_time at = server_time_of(v[0].integer());
   const bool is_told = v.size() == those.members.size() + 1;
-  const duration jump = is_told ? clock_.jump(sent, at, now) : duration::zero();
+  const duration jump = is_told ? over_.clock_jump(sent, at, now) : duration::zero();
   for (std::size_t i = 0; is_told && i < those.members.size(); ++i) {
     const batch_member& m = those.members[i];
     claim* const c = claims_.at(m.whose);
@@ -137,7 +133,7 @@ void link::answer_renewals(batch<link>& those, const value& v, const reply_conte
 void link::end_renewals(batch<link>& those) noexcept {
   --renewals_in_flight_;
   pool_.give_back(those);
-  if (renewals_go_with_commands()) wake_by(env().now());
+  if (renewals_go_with_commands()) over_.tick_by(env().now());
 }
 
 }  // namespace holdfast::redis

@@ -48,7 +48,8 @@ time_point ledger::tend(time_point now) {
 
 void ledger::drop_all() noexcept { items_.clear(); }
 
-void ledger::item::answered(const value& v, time_point now, time_point, core::event_queue&) {
+void ledger::item::on_reply(const value& v, const reply_context& c) {
+  const time_point now = c.now;
   in_flight = false;
   const reply r = read_released(v, {}).to_claim;
   if (r.what == reply::verdict::again) return home.withdraw(*this, now);
@@ -59,7 +60,5 @@ void ledger::item::answered(const value& v, time_point now, time_point, core::ev
   if (!is_final && next < until) return home.home_.tend_by(next);
   home.items_.erase(place);  // the item ends here
 }
-
-void ledger::item::cut(time_point, core::event_queue&) { in_flight = false; }
 
 }  // namespace holdfast::redis

@@ -4,9 +4,13 @@
 #include <list>
 #include <string>
 
-#include "backend/redis/transport/connection.hpp"
+#include "backend/redis/layouts/string/names.hpp"
+#include "backend/redis/transport/reply_handler.hpp"
 
 namespace holdfast::redis {
+
+using core::duration;
+using core::time_point;
 
 class link;
 
@@ -22,11 +26,12 @@ class ledger {
   void drop_all() noexcept;  // when no answer can come any more
 
  private:
-  struct item final : answerer {
+  struct item final : reply_handler {
     item(ledger& l, std::string_view name, const owner_text& o, time_point end)
         : home(l), lock(name), owner(o), until(end) {}
-    void answered(const value&, time_point now, time_point sent, core::event_queue&) override;
-    void cut(time_point now, core::event_queue&) override;
+    void on_reply(const value&, const reply_context&) override;
+    void on_not_executed(const reply_context& c) override { on_cut(c); }
+    void on_cut(const reply_context&) override { in_flight = false; }
 
     ledger& home;
     const std::string lock;

@@ -87,6 +87,7 @@ settings read_settings(const core::opening& o) {
     refuse(o, "a user needs a password: redis://user:password@host, or ?password-file=");
   out.retry_base = 50ms;
   out.connect_timeout = o.shared.connect_timeout;
+  out.op_timeout = o.shared.op_timeout;
   out.rules = {.op_timeout = o.shared.op_timeout,
                .clock_skew = o.shared.clock_skew,
                .outage_timeout = o.shared.outage_timeout};

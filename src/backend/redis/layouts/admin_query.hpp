@@ -10,7 +10,7 @@
 namespace holdfast::redis {
 
 // It ends itself when its answer is told, which is when nothing that it sent is awaited any more.
-class question : public answerer, protected core::event_source {
+class question : public reply_handler, protected core::event_source {
  public:
   explicit question(link& l) noexcept : over(l) {}
   virtual ~question() = default;
@@ -57,16 +57,17 @@ class question : public answerer, protected core::event_source {
   core::failure why;
 
  private:
-  void answered(const value& v, time_point now, time_point, core::event_queue& events) override {
+  void on_reply(const value& v, const reply_context& c) override {
     --awaited_;
-    if (is_failure(v)) fail({read_error(v, {}).why, explain(v.text())});
+    if (is_failure(v)) fail({read_error(v, {}).why, explain_reply(v.text())});
     if (!why.code) heard(v);
-    go_on(now, events);
+    go_on(c.now, c.events);
   }
-  void cut(time_point now, core::event_queue& events) override {
+  void on_not_executed(const reply_context& c) override { on_cut(c); }
+  void on_cut(const reply_context& c) override {
     --awaited_;
     fail({errc::unavailable, "the connection was lost"});
-    go_on(now, events);
+    go_on(c.now, c.events);
   }
   void go_on(time_point now, core::event_queue& events) {
     if (awaited_ > 0) return;

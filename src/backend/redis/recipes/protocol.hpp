@@ -4,26 +4,9 @@
 
 #include <cstdint>
 
-#include "base/environment.hpp"
+#include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis {
-
-using core::duration;
-using core::time_point;
-using server_time = std::chrono::microseconds;  // the server's clock, since 1970
-
-inline constexpr std::int64_t number_max = (std::int64_t{1} << 53) - 1;  // of a grant
-
-// What a server says is bounded before anything is counted with it, whatever it says.
-// A time that cannot be one is zero: it was not told. The last is in the year 2255.
-constexpr server_time server_time_of(std::int64_t us) noexcept {
-  return us > 0 && us <= number_max ? server_time{us} : server_time::zero();
-}
-// A span without an end, or with one that cannot be, has none.
-constexpr duration span_of(std::int64_t ms) noexcept {
-  constexpr auto most = std::chrono::floor<std::chrono::milliseconds>(duration::max());
-  return ms < 0 || ms > most.count() ? duration::max() : duration(std::chrono::milliseconds{ms});
-}
 
 enum class operation : unsigned char {
   none,

@@ -1,4 +1,4 @@
-// What failures of a server mean for those who wait, in one table (server_errors.cpp).
+// What the errors of a server mean for those who wait, in one table (error_text.cpp).
 //
 //   failure                                 | a waiter           | attempt, release, withdrawal
 //   ----------------------------------------+--------------------+-----------------------------
@@ -12,26 +12,34 @@
 //
 // A waiter ends as well by its own bound, its stop_token, close() and ?outage-timeout=.
 #pragma once
+#include <holdfast/error.hpp>
+
+#include <span>
 #include <string>
 #include <string_view>
-
-#include "backend/redis/recipes/protocol.hpp"
 
 namespace holdfast::redis {
 
 class value;
 
-// The reply to a claim whose request the server answered with an error; `r` carries what is known
-// from the request. not_now: the failure passes.
-reply read_error(const value&, reply r);
-reply read_error_text(std::string_view, reply r);
-std::string explain(std::string_view error_text);  // what it means and what to do
+struct error_meaning {
+  std::string_view code;  // the first word of an error
+  errc why{};
+  bool is_passing = false;   // without the client's doing: a waiter waits through it
+  bool doubts_data = false;  // see puts_data_in_doubt()
+  std::string_view what_to_do;
+};
+
+// Of an error, also behind a transaction that it aborted; null when it is in neither table. `more`:
+// the errors of a layout's own scripts.
+const error_meaning* meaning_of(std::string_view error,
+                                std::span<const error_meaning> more = {}) noexcept;
+// What it means and what to do.
+std::string explain(std::string_view error, std::span<const error_meaning> more = {});
 
 // Whether the data of the server that gives this answer may not be those that were seen before: it
-// is a replica, or is being loaded. A number counts only after the counter was lifted again.
-bool puts_data_in_doubt(std::string_view error_text) noexcept;
+// is a replica, or is being loaded.
+bool puts_data_in_doubt(std::string_view error) noexcept;
 bool puts_data_in_doubt(const value&) noexcept;  // also where an array has such an error
-
-inline constexpr std::string_view other_kind = "OTHERKIND";  // an error of our own
 
 }  // namespace holdfast::redis

@@ -13,14 +13,14 @@ namespace {
 constexpr duration between_lines = 1min;
 // A lost connection for renewals keeps nobody from a lock.
 constexpr unsigned needed_by_waiters =
-    1u << static_cast<unsigned>(role::commands) | 1u << static_cast<unsigned>(role::messages);
+    1u << static_cast<unsigned>(lane::commands) | 1u << static_cast<unsigned>(lane::messages);
 
 }  // namespace
 
 reachability::reachability(std::string_view url, deferred_log& log)
     : prefix_(std::string(url.substr(0, url.find('?'))) + ": "), log_(log) {}
 
-void reachability::on_lost(role r, const core::failure& why, bool matters, time_point now) {
+void reachability::on_lost(lane r, const core::failure& why, bool matters, time_point now) {
   const bool is_first = lost_ == 0;
   lost_ |= bit_of(r);
   silent_ &= ~bit_of(r);
@@ -31,7 +31,7 @@ void reachability::on_lost(role r, const core::failure& why, bool matters, time_
   if (is_first) write_trouble(matters, now);
 }
 
-void reachability::on_ready(role r, time_point now) {
+void reachability::on_ready(lane r, time_point now) {
   const bool was_lost = lost_ != 0;
   lost_ &= ~bit_of(r);
   ever_ready_ |= bit_of(r);
@@ -44,12 +44,12 @@ void reachability::on_ready(role r, time_point now) {
   next_line_ = core::never;
 }
 
-void reachability::on_silent(role r, time_point now) {
+void reachability::on_silent(lane r, time_point now) {
   silent_ |= bit_of(r);
   weigh(now);
 }
 
-void reachability::on_heard(role r, time_point now) {
+void reachability::on_heard(lane r, time_point now) {
   silent_ &= ~bit_of(r);
   weigh(now);
 }
@@ -134,7 +134,7 @@ core::reach reachability::read(time_point now) const {
   if (since_ != core::never) out.trouble = {errc::unavailable, why()};
   if (!last_failure_.empty())
     out.last_failure = core::text_of(now - failed_at_) + " ago: " + last_failure_;
-  out.connected = lost_ == 0 && (ever_ready_ & bit_of(role::commands)) != 0;
+  out.connected = lost_ == 0 && (ever_ready_ & bit_of(lane::commands)) != 0;
   out.reconnects = reconnects_;
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include "backend/redis/transport/connection.hpp"
 #include "backend/redis/transport/deferred_log.hpp"
+#include "seam/backend.hpp"
 
 namespace holdfast::redis {
 
@@ -19,10 +20,10 @@ class reachability {
   reachability(std::string_view url, deferred_log&);  // the URL without secrets
 
   // With the link's lock held. `matters`: somebody holds or wants a lock.
-  void on_lost(role, const core::failure& why, bool matters, time_point now);
-  void on_ready(role, time_point now);
-  void on_silent(role, time_point now);  // requests stay unanswered, the connection is not given up
-  void on_heard(role, time_point now);
+  void on_lost(lane, const core::failure& why, bool matters, time_point now);
+  void on_ready(lane, time_point now);
+  void on_silent(lane, time_point now);  // requests stay unanswered, the connection is not given up
+  void on_heard(lane, time_point now);
   void on_put_off(std::string why, bool matters, time_point now);
   void on_accepted(time_point now);           // the server does what it put off
   void on_memory_info(std::string_view);      // the text of INFO memory
@@ -38,7 +39,7 @@ class reachability {
 
  private:
   using bits = unsigned;
-  static constexpr bits bit_of(role r) noexcept { return 1u << static_cast<unsigned>(r); }
+  static constexpr bits bit_of(lane r) noexcept { return 1u << static_cast<unsigned>(r); }
   void weigh(time_point now);
   std::string why() const;
   void write(log_level, std::string text);

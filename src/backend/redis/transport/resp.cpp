@@ -45,11 +45,6 @@ command& command::operator<<(std::string_view text) {
   return *this;
 }
 
-command& command::operator<<(const side_key& key) {
-  key.write_to(argument(key.size()));
-  return *this;
-}
-
 command& command::operator<<(std::int64_t n) {
   char digits[24];
   return *this << std::string_view(digits, std::to_chars(digits, digits + 24, n).ptr - digits);

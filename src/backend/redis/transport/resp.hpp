@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/redis/layouts/string/names.hpp"
-
 struct redisReader;
 
 namespace holdfast::redis {
@@ -20,7 +18,16 @@ class command {
  public:
   command(std::string& out, std::size_t arguments);
   command& operator<<(std::string_view);
-  command& operator<<(const side_key&);
+  // A text that is written in place: size() bytes.
+  template <class Text>
+  requires requires(const Text& t, char* to) {
+    t.size();
+    t.write_to(to);
+  }
+  command& operator<<(const Text& text) {
+    text.write_to(argument(text.size()));
+    return *this;
+  }
   command& operator<<(std::int64_t);
 
  private:

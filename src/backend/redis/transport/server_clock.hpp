@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "backend/redis/recipes/protocol.hpp"
+#include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis {
 

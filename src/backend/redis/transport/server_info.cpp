@@ -1,6 +1,9 @@
 #include "backend/redis/transport/server_info.hpp"
 
 #include <algorithm>
+#include <charconv>
+
+#include "backend/redis/transport/resp.hpp"
 
 namespace holdfast::redis {
 
@@ -23,6 +26,18 @@ std::string eviction_warning(std::string_view info) {
   for (const char c : policy.substr(0, 40)) out += c < ' ' || c > '~' ? '?' : c;
   out += "): a second holder would get in; set maxmemory-policy to noeviction";
   return out + ", or use another server for locks";
+}
+
+server_time read_time(const value& v) {
+  if (v.size() != 2 || !v[0].is(value::kind::text)) return server_time::zero();
+  std::int64_t seconds = 0, micros = 0;
+  const std::string_view s = v[0].text(), u = v[1].text();
+  std::from_chars(s.data(), s.data() + s.size(), seconds);
+  std::from_chars(u.data(), u.data() + u.size(), micros);
+  constexpr std::int64_t in_a_second = 1'000'000;
+  if (seconds < 0 || seconds > number_max / in_a_second || micros < 0 || micros >= in_a_second)
+    return server_time::zero();
+  return server_time_of(seconds * in_a_second + micros);
 }
 
 }  // namespace holdfast::redis

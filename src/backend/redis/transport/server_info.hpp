@@ -1,9 +1,13 @@
-// What the server says of itself by INFO.
+// What the server says of itself, by INFO and TIME.
 #pragma once
 #include <string>
 #include <string_view>
 
+#include "backend/redis/server_time.hpp"
+
 namespace holdfast::redis {
+
+class value;
 
 // The value of one field; empty when it is not there.
 std::string_view info_field(std::string_view info, std::string_view name) noexcept;
@@ -11,5 +15,7 @@ std::string_view info_field(std::string_view info, std::string_view name) noexce
 // What to log when the server, by its INFO memory, may evict the keys of locks; empty when it does
 // not, or does not say. Without a maxmemory nothing is evicted, whatever the policy.
 std::string eviction_warning(std::string_view info);
+
+server_time read_time(const value&);  // the reply to TIME; zero: it is none
 
 }  // namespace holdfast::redis

@@ -12,14 +12,14 @@ using core::event_queue;
 using core::failure;
 
 // One connection, from connect() until its stream has told that it is closed.
-struct transport_group::connected_wire final : wire {
-  connected_wire(transport_group& g, line& x) noexcept : home(g), of(x) {}
+struct transport_group::connected_stream final : attached_stream {
+  connected_stream(transport_group& g, connection& x) noexcept : home(g), of(x) {}
   void on_open() override;
   void on_bytes(std::span<const std::byte>) override;
   void on_closed(failure) override;
 
   transport_group& home;
-  line& of;
+  connection& of;
 };
 
 transport_group::transport_group(core::environment& e, const std::string& url)
@@ -40,7 +40,7 @@ void transport_group::stop() noexcept {
   renewal_loop_.reset();
   loop_.reset();
   const std::lock_guard guard(mutex_);
-  wires_.clear();
+  streams_.clear();
 }
 
 void transport_group::forked() noexcept {
@@ -49,9 +49,10 @@ void transport_group::forked() noexcept {
   if (renewal_loop_) renewal_loop_->forked();
 }
 
-std::shared_ptr<wire> transport_group::connect(line& x, const core::address& where,
-                                               const core::tls_terms* tls, failure& why) {
-  if (x.what() == role::renewals && !renewal_loop_) {
+std::shared_ptr<attached_stream> transport_group::connect(connection& x, const core::address& where,
+                                                          const core::tls_terms* tls,
+                                                          failure& why) {
+  if (x.what() == lane::renewals && !renewal_loop_) {
     try {
       renewal_loop_ = env_.make_loop(renewal_user_, core::driven_by::thread, "holdfast-hold");
     } catch (const std::system_error& failed) {
@@ -59,36 +60,36 @@ std::shared_ptr<wire> transport_group::connect(line& x, const core::address& whe
       return nullptr;
     }
   }
-  auto made = std::make_shared<connected_wire>(*this, x);
-  wires_.push_back(made);
-  core::event_loop& over = x.what() == role::renewals ? *renewal_loop_ : *loop_;
+  auto made = std::make_shared<connected_stream>(*this, x);
+  streams_.push_back(made);
+  core::event_loop& over = x.what() == lane::renewals ? *renewal_loop_ : *loop_;
   made->stream = over.connect(where, tls, *made);
   over.attend();
   return made;
 }
 
-void transport_group::connected_wire::on_open() {
+void transport_group::connected_stream::on_open() {
   home.handle(*this, [this](time_point, event_queue&) { of.opened(); });
 }
 
-void transport_group::connected_wire::on_bytes(std::span<const std::byte> bytes) {
+void transport_group::connected_stream::on_bytes(std::span<const std::byte> bytes) {
   home.handle(*this, [&](time_point now, event_queue& events) { of.received(bytes, now, events); });
 }
 
-void transport_group::connected_wire::on_closed(failure why) {
+void transport_group::connected_stream::on_closed(failure why) {
   transport_group& g = home;
-  std::shared_ptr<connected_wire> last;  // ends after the mutex is released
+  std::shared_ptr<connected_stream> last;  // ends after the mutex is released
   event_queue events;
   deferred_log::lines lines;
   {
     const time_point now = g.env_.now();
     const std::lock_guard guard(g.mutex_);
-    const auto found = std::ranges::find(g.wires_, this, &std::shared_ptr<connected_wire>::get);
-    if (found == g.wires_.end()) return;
+    const auto found = std::ranges::find(g.streams_, this, &std::shared_ptr<connected_stream>::get);
+    if (found == g.streams_.end()) return;
     last = std::move(*found);
-    g.wires_.erase(found);
+    g.streams_.erase(found);
     if (g.is_stopped_) return;
-    if (of.current().get() == this) of.closed(std::move(why), now, events);
+    if (of.stream().get() == this) of.closed(std::move(why), now, events);
     g.answer_wait(now);
     g.attend_if_needed();
     lines = g.log_.take();
@@ -98,14 +99,14 @@ void transport_group::connected_wire::on_closed(failure why) {
 }
 
 template <class Event>
-void transport_group::handle(const connected_wire& w, Event event) {
+void transport_group::handle(const connected_stream& w, Event event) {
   event_queue events;
   deferred_log::lines lines;
   const time_point now = env_.now();
   {
     const std::lock_guard guard(mutex_);
     if (is_stopped_) return;
-    if (w.of.current().get() == &w) event(now, events);
+    if (w.of.stream().get() == &w) event(now, events);
     answer_wait(now);
     attend_if_needed();
     lines = log_.take();
@@ -134,7 +135,7 @@ void transport_group::on_alarm(time_point now) {
 }
 
 bool transport_group::wakes_by(time_point t) {
-  if (t >= alarm_at_) return true;
+  if (t >= alarm_at_ || is_stopped_) return true;
   if (!alarm_->set(t)) return false;
   alarm_at_ = t;
   return true;

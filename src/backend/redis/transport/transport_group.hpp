@@ -68,8 +68,8 @@ class transport_group final : private core::loop_user, private core::alarm_targe
   }
   bool has_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed) > 0; }
   // Null, with the reason: this process has no descriptor or thread left.
-  std::shared_ptr<wire> connect(line&, const core::address&, const core::tls_terms*,
-                                core::failure& why);
+  std::shared_ptr<attached_stream> connect(connection&, const core::address&,
+                                           const core::tls_terms*, core::failure& why);
 
   // A wait begins with the mutex held; the caller then calls wait() without it.
   void begin(blocking_wait& w) noexcept { wait_ = &w; }
@@ -79,7 +79,7 @@ class transport_group final : private core::loop_user, private core::alarm_targe
   void flush() noexcept override;
 
  private:
-  struct connected_wire;
+  struct connected_stream;
   struct renewal_user final : core::loop_user {
     transport_group* home = nullptr;
     void flush() noexcept override { home->flush_renewals(); }
@@ -93,7 +93,7 @@ class transport_group final : private core::loop_user, private core::alarm_targe
   }
   void on_alarm(time_point now) override;
   template <class Event>
-  void handle(const connected_wire&, Event);
+  void handle(const connected_stream&, Event);
   void flush_renewals() noexcept;
   bool wakes_by(time_point);  // false: no alarm can ring, and the next call tries again
   void answer_wait(time_point now);
@@ -104,7 +104,7 @@ class transport_group final : private core::loop_user, private core::alarm_targe
   std::mutex mutex_;
   std::vector<group_member*> members_;
   deferred_log log_;
-  std::vector<std::shared_ptr<connected_wire>> wires_;
+  std::vector<std::shared_ptr<connected_stream>> streams_;
   blocking_wait* wait_ = nullptr;
   std::atomic<int> waiting_{0}, listening_{0};
   std::atomic<bool> unattended_{false};  // a reply is awaited that nobody blocks for

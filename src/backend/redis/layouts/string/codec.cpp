@@ -217,18 +217,6 @@ reply read_line(const value& v, reply r) {
   return r;
 }
 
-server_time read_time(const value& v) {
-  if (v.size() != 2 || !v[0].is(value::kind::text)) return server_time::zero();
-  std::int64_t seconds = 0, micros = 0;
-  const std::string_view s = v[0].text(), u = v[1].text();
-  std::from_chars(s.data(), s.data() + s.size(), seconds);
-  std::from_chars(u.data(), u.data() + u.size(), micros);
-  constexpr std::int64_t in_a_second = 1'000'000;
-  if (seconds < 0 || seconds > number_max / in_a_second || micros < 0 || micros >= in_a_second)
-    return server_time::zero();
-  return server_time_of(seconds * in_a_second + micros);
-}
-
 answer read_join(const value& v, reply r) {
   constexpr std::int64_t busy = 0, granted = 1, queued = 2;
   if (v.is(value::kind::error)) {

@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "backend/redis/layouts/string/names.hpp"
+#include "backend/redis/layouts/string/reply_errors.hpp"
 #include "backend/redis/layouts/string/scripts.hpp"
 #include "backend/redis/recipes/protocol.hpp"
-#include "backend/redis/transport/error_text.hpp"
 #include "backend/redis/transport/resp.hpp"
+#include "backend/redis/transport/server_info.hpp"
 #include "seam/backend.hpp"
 
 namespace holdfast::redis {
@@ -70,7 +72,6 @@ answer read_resolve(const value&, reply r);
 answer read_released(const value&, reply r);  // of release, leave and downgrade
 answer read_next(const value&, reply r);      // of who got in line with a release
 std::string text_of_glance(const value&);     // as an error of the server, or empty
-server_time read_time(const value&);          // of TIME; zero: it is none
 
 std::int64_t in_ms(duration) noexcept;  // rounded up
 

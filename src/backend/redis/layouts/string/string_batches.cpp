@@ -47,11 +47,11 @@ void string_batches::add_group(std::span<claim* const> all, time_point now) {
   groups_.push_back(&r);
 }
 
-void string_batches::write(line& over) {
-  if (let_gos_) write_let_gos(over, *std::exchange(let_gos_, nullptr));
-  if (takes_) write_takes(over, *std::exchange(takes_, nullptr));
-  for (request* r : std::exchange(groups_, {})) write_group(over, *r);
-  for (request* r : others_) write_one(over, *r);
+void string_batches::write(request_writer& to) {
+  if (let_gos_) write_let_gos(to, *std::exchange(let_gos_, nullptr));
+  if (takes_) write_takes(to, *std::exchange(takes_, nullptr));
+  for (request* r : std::exchange(groups_, {})) write_group(to, *r);
+  for (request* r : others_) write_one(to, *r);
   others_.clear();
 }
 
@@ -88,15 +88,15 @@ bool string_batches::keep_current(request& r, Each each) {
   return false;
 }
 
-void string_batches::write_takes(line& over, request& r) {
-  std::string& out = over.out();
+void string_batches::write_takes(request_writer& to, request& r) {
+  std::string& out = to.out();
   const std::size_t before = out.size();
   begin_takes(out);
   owner_text room;
   if (!keep_current(r, [&](claim& c) { append_take(out, home_.about(c, room)); }))
     return out.resize(before);
   end_takes(out);
-  over.expect(r, static_cast<std::uint32_t>(2 + 2 * r.members.size()), r.members.front().sent);
+  to.expect(r, static_cast<std::uint32_t>(2 + 2 * r.members.size()), r.members.front().sent);
 }
 
 // Into `askings_`, which has views into `owners_`.
@@ -106,19 +106,19 @@ void string_batches::collect_arguments(request& r) {
   askings_.clear();
 }
 
-void string_batches::write_let_gos(line& over, request& r) {
+void string_batches::write_let_gos(request_writer& to, request& r) {
   collect_arguments(r);
   const auto add_arguments = [&](claim& c) {
     owners_.emplace_back();
     askings_.push_back(home_.about(c, owners_.back()));
   };
   if (!keep_current(r, add_arguments)) return;
-  append_let_go(over.out(), askings_);
-  over.expect(r, 1, r.members.front().sent);
+  append_let_go(to.out(), askings_);
+  to.expect(r, 1, r.members.front().sent);
 }
 
 // All or none: whoever is left of a group that a claim has left waits until it is whole again.
-void string_batches::write_group(line& over, request& r) {
+void string_batches::write_group(request_writer& to, request& r) {
   if (core::planted(core::mutant::silence_dated_back)) r.sent = r.members.front().sent;
   const auto has_left = [this](const batch_member& m) { return !current(m); };
   if (std::ranges::any_of(r.members, has_left)) {
@@ -131,11 +131,11 @@ void string_batches::write_group(line& over, request& r) {
     owners_.emplace_back();
     askings_.push_back(home_.about(c, owners_.back()));
   });
-  append_gather(over.out(), askings_, r.by_text ? by::text : by::hash);
-  over.expect(r, 1, r.sent);
+  append_gather(to.out(), askings_, r.by_text ? by::text : by::hash);
+  to.expect(r, 1, r.sent);
 }
 
-void string_batches::write_one(line& over, request& r) {
+void string_batches::write_one(request_writer& to, request& r) {
   claim* const c = current(r.members.front());
   if (!c) return home_.batches().give_back(r);
   c->spoken = true;
@@ -157,8 +157,8 @@ void string_batches::write_one(line& over, request& r) {
     about_it = home_.about_holder(*c);
     a.about = about_it;
   }
-  append_question(over.out(), r.to, a, r.by_text ? by::text : by::hash);
-  over.expect(r, 1, r.sent);
+  append_question(to.out(), r.to, a, r.by_text ? by::text : by::hash);
+  to.expect(r, 1, r.sent);
 }
 
 }  // namespace holdfast::redis

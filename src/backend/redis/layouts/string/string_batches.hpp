@@ -8,11 +8,11 @@
 
 #include "backend/redis/layouts/batch.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
+#include "backend/redis/transport/request_source.hpp"
 
 namespace holdfast::redis {
 
 class claim;
-class line;
 class link;
 
 // With the link's lock held.
@@ -32,7 +32,7 @@ class string_batches {
   }
   // In this order: releases, takes, groups, all others. What is freed may be taken in the same
   // write, and what a claim sends after its take follows that. Drops what its claim has given up.
-  void write(line&);
+  void write(request_writer&);
   void park_unsent();  // the connection is lost: what was not written waits for the next one
 
   void on_reply(request&, const value&, const reply_context&);
@@ -45,10 +45,10 @@ class string_batches {
   template <class Each>
   bool keep_current(request&, Each);
   void collect_arguments(request&);
-  void write_takes(line&, request&);
-  void write_let_gos(line&, request&);
-  void write_group(line&, request&);
-  void write_one(line&, request&);
+  void write_takes(request_writer&, request&);
+  void write_let_gos(request_writer&, request&);
+  void write_group(request_writer&, request&);
+  void write_one(request_writer&, request&);
   reply reply_to(operation, const batch_member&) const noexcept;
   void answer_takes(request&, const value&, const reply_context&);
   void answer_let_gos(request&, const value&, const reply_context&);

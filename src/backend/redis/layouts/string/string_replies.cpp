@@ -37,7 +37,7 @@ void string_batches::on_not_executed(request& r, const reply_context& c) {
     return groups_.push_back(&r);
   }
   if (r.to == operation::let_go) {
-    home_.teach(c.now);
+    home_.load_scripts(c.now);
     for (const batch_member& m : r.members) {
       reply q = reply_to(r.to, m);
       q.what = verdict::again;

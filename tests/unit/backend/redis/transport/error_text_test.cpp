@@ -15,28 +15,25 @@ namespace {
 struct row {
   std::string_view error;
   bool doubts_data;
-  reply::verdict what;
+  bool is_passing;
   errc why;
 };
 
 constexpr row rows[] = {
-    {"LOADING Redis is loading", true, reply::verdict::not_now, errc::unavailable},
-    {"READONLY You can't write", true, reply::verdict::not_now, errc::unavailable},
-    {"-READONLY from a script", true, reply::verdict::not_now, errc::unavailable},
-    {"MASTERDOWN Link with MASTER", true, reply::verdict::not_now, errc::unavailable},
-    {"CLUSTERDOWN", false, reply::verdict::not_now, errc::unavailable},
-    {"NOREPLICAS Not enough", false, reply::verdict::not_now, errc::unavailable},
-    {"MISCONF Redis is", false, reply::verdict::not_now, errc::unavailable},
-    {"OOM command not allowed", false, reply::verdict::not_now, errc::unavailable},
-    {"BUSY Redis is busy", false, reply::verdict::not_now, errc::unavailable},
-    {"NOAUTH Authentication required.", false, reply::verdict::failed, errc::refused},
-    {"WRONGPASS invalid", false, reply::verdict::failed, errc::refused},
-    {"NOPERM this user", false, reply::verdict::failed, errc::refused},
-    {"BADTYPE the key", false, reply::verdict::failed, errc::mismatch},
-    {"READONLYNOT", false, reply::verdict::failed, errc::refused},
-    {"ERR unknown command", false, reply::verdict::failed, errc::refused},
-    {"EXECABORT Transaction discarded because of previous errors.", false, reply::verdict::failed,
-     errc::refused},
+    {"LOADING Redis is loading", true, true, errc::unavailable},
+    {"READONLY You can't write", true, true, errc::unavailable},
+    {"-READONLY from a script", true, true, errc::unavailable},
+    {"MASTERDOWN Link with MASTER", true, true, errc::unavailable},
+    {"CLUSTERDOWN", false, true, errc::unavailable},
+    {"NOREPLICAS Not enough", false, true, errc::unavailable},
+    {"MISCONF Redis is", false, true, errc::unavailable},
+    {"OOM command not allowed", false, true, errc::unavailable},
+    {"BUSY Redis is busy", false, true, errc::unavailable},
+    {"NOAUTH Authentication required.", false, false, errc::refused},
+    {"WRONGPASS invalid", false, false, errc::refused},
+    {"NOPERM this user", false, false, errc::refused},
+    {"CROSSSLOT Keys in request", false, false, errc::refused},
+    {"MOVED 3999 127.0.0.1:6381", false, false, errc::refused},
 };
 
 TEST(redis_server_errors, have_one_meaning_each_by_themselves_and_behind_an_aborted_transaction) {
@@ -45,11 +42,16 @@ TEST(redis_server_errors, have_one_meaning_each_by_themselves_and_behind_an_abor
         "EXECABORT Transaction discarded because of: " + std::string(r.error);
     for (const std::string& text : {std::string(r.error), behind}) {
       EXPECT_EQ(puts_data_in_doubt(text), r.doubts_data) << text;
-      const reply read = read_error_text(text, {});
-      EXPECT_EQ(read.what, r.what) << text;
-      EXPECT_EQ(read.why, r.why) << text;
+      const error_meaning* const m = meaning_of(text);
+      ASSERT_TRUE(m) << text;
+      EXPECT_EQ(m->is_passing, r.is_passing) << text;
+      EXPECT_EQ(m->why, r.why) << text;
     }
   }
+  for (const std::string_view text :
+       {"READONLYNOT", "ERR unknown command", "",
+        "EXECABORT Transaction discarded because of previous errors."})
+    EXPECT_FALSE(meaning_of(text)) << text;
   EXPECT_FALSE(puts_data_in_doubt(std::string_view()));
 }
 
@@ -62,6 +64,17 @@ bool is_doubted(std::string_view reply_text) {
     return true;
   });
   return out;
+}
+
+TEST(redis_server_errors, are_looked_up_among_those_of_a_layout_too) {
+  constexpr error_meaning own[] = {{"OURS", errc::mismatch, false, false, "do this"},
+                                   {"OOM", errc::mismatch, false, false,
+                                    "the server's comes first"}};
+  ASSERT_TRUE(meaning_of("OURS a reason", own));
+  EXPECT_EQ(meaning_of("OURS a reason", own)->why, errc::mismatch);
+  EXPECT_EQ(meaning_of("OOM", own)->why, errc::unavailable);
+  EXPECT_EQ(explain("OURS a reason", own), "the server said \"OURS a reason\": do this");
+  EXPECT_EQ(explain("OURS a\nreason"), "the server said \"OURS a?reason\"");
 }
 
 TEST(redis_server_errors, put_data_in_doubt_also_inside_an_answer_of_several) {

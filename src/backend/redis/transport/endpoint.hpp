@@ -1,0 +1,26 @@
+// One server, as a URL names it, and how long it may take.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "base/environment.hpp"
+#include "base/network.hpp"
+
+namespace holdfast::redis {
+
+struct endpoint {
+  core::address where;
+  std::optional<core::tls_terms> tls;
+  std::string user;
+  std::string password;
+  int database = 0;
+  core::duration retry_base{};  // the first pause before a new connection, after which it doubles
+  core::duration connect_timeout{};
+  core::duration op_timeout{};
+  std::string text;  // the URL without secrets
+};
+
+// Each has a connection of its own: what waits for a push or renews is held up by nothing else.
+enum class lane : unsigned char { commands, messages, renewals };
+
+}  // namespace holdfast::redis

@@ -1,0 +1,46 @@
+// What sends over a transport: a layout. All calls with the group's mutex held.
+#pragma once
+#include "backend/redis/transport/connection.hpp"
+
+namespace holdfast::redis {
+
+class transport;
+
+// Appends requests to a connection's buffer.
+class request_writer {
+ public:
+  explicit request_writer(connection& to) noexcept : to_(to) {}
+  std::string& out() noexcept { return to_.out(); }
+  // For what was written since the last call. Of several replies, the last one counts.
+  void expect(reply_handler& to, std::uint32_t replies, time_point sent,
+              attended by = attended::by_callers) {
+    to_.expect(to, replies, sent, by);
+  }
+
+ private:
+  connection& to_;
+};
+
+class request_source {
+ public:
+  // Called just before a write to a connection that is ready, other than that for messages: what
+  // came together meanwhile goes out together, and what was given up is not sent at all.
+  virtual void write_requests(transport&, lane, request_writer&) = 0;
+  // The handshake is done: older connections are ended, channels are subscribed to.
+  virtual void on_ready(transport&, lane, time_point now, core::event_queue&) = 0;
+  // After all that was not answered was cut.
+  virtual void on_down(transport&, lane, const core::failure&, loss, time_point now,
+                       core::event_queue&) = 0;
+  virtual void on_silent(transport&, lane, time_point now) = 0;  // requests stay unanswered
+  // What was known of the data proves nothing now: called before the reply that says so.
+  virtual void on_data_in_doubt(transport&) = 0;
+  virtual void on_tick(transport&, time_point now, core::event_queue&) = 0;  // see tick_by()
+  virtual bool is_open(const transport&) const noexcept = 0;                 // requests can be sent
+  virtual bool is_settled() const noexcept = 0;  // nothing has to be withdrawn any more
+  virtual bool is_in_use() const noexcept = 0;   // somebody holds or wants a lock
+
+ protected:
+  ~request_source() = default;
+};
+
+}  // namespace holdfast::redis

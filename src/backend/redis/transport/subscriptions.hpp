@@ -1,0 +1,97 @@
+// Which channels somebody listens to, what the server has confirmed of them, and who receives a
+// message. Pure: the transport sends what has to be sent.
+#pragma once
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/event_queue.hpp"
+
+namespace holdfast::redis {
+
+using core::duration;
+using core::time_point;
+
+// Called with the group's mutex held.
+class message_handler {
+ public:
+  // From here on every message arrives; those before may be lost. Called anew after a reconnect.
+  virtual void on_subscribed(time_point now, core::event_queue&) = 0;
+  virtual void on_message(std::string_view payload, time_point now, core::event_queue&) = 0;
+
+ protected:
+  ~message_handler() = default;
+};
+
+class subscriptions {
+ public:
+  // Once for each handler and channel.
+  void add(std::string_view channel, message_handler&);
+  // A channel that nobody listens to any more is kept for a moment: the next claim on the same lock
+  // often comes soon.
+  void remove(std::string_view channel, message_handler&, time_point now);
+  bool is_active(std::string_view channel) const noexcept;  // confirmed by the server
+
+  // request(channel) for each that is to be subscribed to and was not asked for.
+  template <class Request>
+  void request_missing(Request request) {
+    for (auto& [name, c] : channels_)
+      if (!c.is_requested) {
+        c.is_requested = true;
+        request(std::string_view(name));
+      }
+  }
+  // give_up(channel) for each that has been without a listener for long enough.
+  template <class GiveUp>
+  void drop_unused(time_point now, GiveUp give_up) {
+    while (next_drop() <= now) {
+      const auto found = channels_.find(unused_.front().name);
+      const bool is_unused = found != channels_.end() && found->second.unused_until <= now;
+      if (is_unused && found->second.is_requested && !found->second.is_active) {
+        keep_unused(found->first, found->second, now);  // its confirmation is still to come
+      } else if (is_unused) {
+        if (found->second.is_active) give_up(std::string_view(found->first));
+        channels_.erase(found);
+      }
+      unused_.pop_front();
+    }
+  }
+  time_point next_drop() const noexcept {  // `never`: nothing is unused
+    return unused_.empty() ? core::never : unused_.front().until;
+  }
+
+  void on_confirmed(std::string_view channel) noexcept;
+  // Tells those who listen to a channel that is active; to all of them, without a channel.
+  void notify_subscribed(time_point now, core::event_queue&);
+  void notify_subscribed(std::string_view channel, time_point now, core::event_queue&);
+  void on_message(std::string_view channel, std::string_view payload, time_point now,
+                  core::event_queue&);
+  void on_lost() noexcept;  // the connection: all is to be asked for anew
+
+ private:
+  struct channel {
+    std::vector<message_handler*> handlers;
+    bool is_requested = false, is_active = false;
+    time_point unused_until = core::never;
+  };
+  struct text_hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  using table = std::unordered_map<std::string, channel, text_hash, std::equal_to<>>;
+  struct unused {
+    time_point until;
+    std::string name;
+  };
+  void keep_unused(std::string_view name, channel&, time_point now);
+  template <class Call>
+  void call_each(std::string_view name, Call);
+
+  table channels_;
+  std::deque<unused> unused_;  // in the order of time; some are used again
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,342 @@
+#include "backend/redis/transport/connection.hpp"
+
+#include "testkit/manual_environment.hpp"
+#include "tests/unit/backend/redis/transport/reply_text.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using core::event_queue;
+using core::failure;
+using namespace std::chrono_literals;
+
+class deaf_stream final : public core::stream {
+  void write(std::span<const std::byte>) noexcept override {}
+  void abort() noexcept override {}
+  void finish() noexcept override {}
+};
+
+struct deaf_attachment final : attached_stream {
+  void on_open() override {}
+  void on_bytes(std::span<const std::byte>) override {}
+  void on_closed(failure) override {}
+};
+
+// Writes down what happens, as its replies do.
+class owner final : public connection_owner {
+ public:
+  void on_ready(connection&, time_point, event_queue&) override { log += "ready "; }
+  void on_data_in_doubt() override { log += "doubt "; }
+  void on_message(std::string_view channel, std::string_view payload, time_point,
+                  event_queue&) override {
+    log += std::string(channel) + ':' + std::string(payload) + ' ';
+  }
+  void on_down(connection&, const failure& why, loss how, time_point, event_queue&) override {
+    log += how == loss::in_use ? "down " : how == loss::refused ? "refused " : "unreached ";
+    last = why;
+  }
+  void on_silent(connection&, time_point) override { log += "silent "; }
+  void on_heard(connection&, time_point) override { log += "heard "; }
+  std::shared_ptr<attached_stream> connect(connection&, failure& why) override {
+    ++connects;
+    if (!has_descriptors) {
+      why = {errc::unavailable, "no descriptor"};
+      return nullptr;
+    }
+    auto made = std::make_shared<deaf_attachment>();
+    made->stream = std::make_unique<deaf_stream>();
+    return made;
+  }
+  void wake_by(time_point t) override { wake = std::min(wake, t); }
+  core::environment& env() override { return time; }
+
+  testkit::manual_environment time;
+  std::string log;
+  failure last;
+  time_point wake = core::never;
+  int connects = 0;
+  bool has_descriptors = true;
+};
+
+class named_reply final : public reply_handler {
+ public:
+  named_reply(owner& o, std::string name) : to_(o), name_(std::move(name)) {}
+  void on_reply(const value& v, const reply_context& c) override {
+    to_.log += name_ + '=' + (v.is(value::kind::integer) ? std::to_string(v.integer()) : "") +
+               std::string(v.text()) + std::string(c.aborted) + ' ';
+  }
+  void on_not_executed(const reply_context&) override { to_.log += name_ + "=unknown "; }
+  void on_cut(const reply_context&) override { to_.log += name_ + "=cut "; }
+
+ private:
+  owner& to_;
+  const std::string name_;
+};
+
+class redis_connection : public testing::Test {
+ protected:
+  redis_connection() {
+    e.retry_base = 50ms;
+    e.connect_timeout = 1s;
+    e.op_timeout = 4s;
+  }
+  time_point now() { return o.time.now(); }
+  void hear(std::string_view bytes) { c.received(std::as_bytes(std::span(bytes)), now(), events); }
+  void make_ready() {
+    c.open(now());
+    c.opened();
+    hear("+OK\r\n:7\r\n" + bulk("run_id:r1\r\n"));
+    c.out().clear();
+    o.log.clear();
+    o.wake = core::never;
+  }
+  void send(reply_handler& to, std::uint32_t replies = 1) { c.expect(to, replies, now()); }
+  // The clock moves on to the next alarm.
+  duration until_alarm() {
+    const duration d = o.wake - now();
+    o.time.freeze(d);
+    o.wake = core::never;
+    c.on_alarm(now(), events);
+    return d;
+  }
+  std::string log() { return std::exchange(o.log, {}); }
+
+  endpoint e;
+  subscriptions channels;
+  event_queue events;
+  owner o;
+  connection c{o, e, lane::commands, channels};
+  named_reply a{o, "a"}, b{o, "b"};
+};
+
+TEST_F(redis_connection, is_ready_once_it_is_open_and_greeted) {
+  EXPECT_TRUE(c.is_down());
+  c.open(now());
+  EXPECT_FALSE(c.may_write());
+  EXPECT_TRUE(c.has_unattended_replies());
+  c.opened();
+  EXPECT_TRUE(c.may_write());
+  EXPECT_FALSE(c.is_ready());
+  EXPECT_EQ(commands_in(c.out()), "CLIENT SETNAME holdfast-commands | CLIENT ID | INFO server");
+  hear("+OK\r\n:7\r\n" + bulk("run_id:r1\r\n"));
+  EXPECT_TRUE(c.is_ready());
+  EXPECT_FALSE(c.has_unattended_replies());
+  EXPECT_EQ(log(), "ready ");
+}
+
+TEST_F(redis_connection, gives_replies_in_the_order_of_the_requests) {
+  make_ready();
+  send(a);
+  send(b);
+  hear(":1\r\n+two\r\n");
+  EXPECT_EQ(log(), "a=1 b=two ");
+}
+
+TEST_F(redis_connection, of_several_replies_only_the_last_counts) {
+  make_ready();
+  send(a, 3);
+  send(b);
+  hear("+OK\r\n+QUEUED\r\n:3\r\n:4\r\n");
+  EXPECT_EQ(log(), "a=3 b=4 ");
+}
+
+TEST_F(redis_connection, tells_why_a_transaction_was_refused) {
+  make_ready();
+  send(a, 3);
+  send(b);
+  hear("+OK\r\n-OOM no memory\r\n-EXECABORT discarded\r\n:4\r\n");
+  EXPECT_EQ(log(), "a=EXECABORT discardedOOM no memory b=4 ");
+}
+
+TEST_F(redis_connection, a_reason_is_forgotten_with_the_connection_that_gave_it) {
+  make_ready();
+  send(a, 3);
+  hear("+OK\r\n-OOM no memory\r\n");
+  c.closed({errc::unavailable, "cut"}, now(), events);
+  until_alarm();
+  c.opened();
+  hear("+OK\r\n:8\r\n" + bulk("run_id:r2\r\n"));
+  log();
+  send(b);
+  hear(":1\r\n");
+  EXPECT_EQ(log(), "b=1 ");
+}
+
+TEST_F(redis_connection, a_script_that_the_server_does_not_know_was_not_executed) {
+  make_ready();
+  send(a);
+  hear("-NOSCRIPT No matching script\r\n");
+  EXPECT_EQ(log(), "a=unknown ");
+}
+
+TEST_F(redis_connection, doubts_the_data_before_the_reply_that_says_so) {
+  make_ready();
+  send(a);
+  hear("-READONLY replica\r\n");
+  EXPECT_EQ(log(), "doubt a=READONLY replica ");
+  send(a, 2);
+  hear("-READONLY replica\r\n-EXECABORT discarded\r\n");
+  EXPECT_EQ(log(), "doubt a=EXECABORT discardedREADONLY replica ");
+}
+
+TEST_F(redis_connection, counts_the_replies_that_nobody_blocks_for) {
+  make_ready();
+  c.expect(a, 1, now(), attended::by_nobody);
+  send(b);
+  EXPECT_TRUE(c.has_unattended_replies());
+  hear(":1\r\n");
+  EXPECT_FALSE(c.has_unattended_replies());
+}
+
+TEST_F(redis_connection, that_is_lost_cuts_what_was_not_answered_and_then_is_down) {
+  make_ready();
+  send(a);
+  send(b);
+  c.closed({errc::unavailable, "reset"}, now(), events);
+  EXPECT_EQ(log(), "a=cut b=cut down ");
+  EXPECT_EQ(o.last.text, "reset");
+  EXPECT_TRUE(c.is_down());
+}
+
+TEST_F(redis_connection, that_was_ready_is_opened_again_at_once_and_then_later_each_time) {
+  make_ready();
+  c.closed({errc::unavailable, "reset"}, now(), events);
+  EXPECT_EQ(until_alarm(), 0ms);
+  EXPECT_EQ(o.connects, 2);
+  duration before{};
+  for (const duration pause : {50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 2000ms, 2000ms}) {
+    c.closed({errc::unavailable, "nobody listens"}, now(), events);
+    o.wake = core::never;
+    c.on_alarm(now(), events);
+    const duration waited = until_alarm();
+    EXPECT_GE(waited, pause * 3 / 4);
+    EXPECT_LE(waited, pause * 5 / 4);
+    before = waited;
+  }
+  EXPECT_GE(before, 1500ms);
+}
+
+TEST_F(redis_connection, in_a_pause_is_opened_earlier_when_there_is_a_hurry) {
+  make_ready();
+  for (int i = 0; i < 6; ++i) {
+    c.closed({errc::unavailable, "reset"}, now(), events);
+    o.wake = core::never;
+    c.on_alarm(now(), events);
+    until_alarm();
+  }
+  c.closed({errc::unavailable, "reset"}, now(), events);
+  o.wake = core::never;
+  c.hurry(now() + 10ms);
+  EXPECT_EQ(until_alarm(), 10ms);
+  EXPECT_FALSE(c.is_down());
+}
+
+TEST_F(redis_connection, that_cannot_be_opened_is_not_reached) {
+  c.open(now());
+  c.closed({errc::unavailable, "connection refused"}, now(), events);
+  EXPECT_EQ(log(), "unreached ");
+}
+
+TEST_F(redis_connection, whose_peer_is_not_trusted_is_refused_for_good) {
+  c.open(now());
+  c.closed({errc::refused, "certificate"}, now(), events);
+  EXPECT_EQ(log(), "refused ");
+  EXPECT_FALSE(c.will_pass());
+}
+
+TEST_F(redis_connection, that_the_server_will_not_have_is_refused) {
+  c.open(now());
+  c.opened();
+  hear("-NOAUTH Authentication required.\r\n");
+  EXPECT_EQ(log(), "refused ");
+  EXPECT_EQ(c.last_failure().code, errc::refused);
+}
+
+TEST_F(redis_connection, to_a_full_server_passes) {
+  c.open(now());
+  c.opened();
+  hear("-ERR max number of clients reached\r\n");
+  EXPECT_EQ(log(), "down ");
+  EXPECT_TRUE(c.will_pass());
+  EXPECT_EQ(c.last_failure().code, errc::unavailable);
+}
+
+TEST_F(redis_connection, without_a_descriptor_is_tried_again) {
+  o.has_descriptors = false;
+  c.open(now());
+  EXPECT_TRUE(c.is_down());
+  EXPECT_EQ(c.last_failure().text, "no descriptor");
+  o.has_descriptors = true;
+  until_alarm();
+  EXPECT_FALSE(c.is_down());
+}
+
+TEST_F(redis_connection, has_its_time_to_be_greeted) {
+  c.open(now());
+  EXPECT_EQ(until_alarm(), 1s);
+  EXPECT_EQ(log(), "down ");
+  EXPECT_TRUE(o.last.text.find("connect-timeout") != std::string::npos) << o.last.text;
+}
+
+TEST_F(redis_connection, is_silent_after_a_quarter_of_the_op_timeout_and_given_up_after_half) {
+  make_ready();
+  send(a);
+  EXPECT_EQ(until_alarm(), 1s);
+  EXPECT_EQ(log(), "silent ");
+  EXPECT_EQ(until_alarm(), 1s);
+  EXPECT_EQ(log(), "a=cut down ");
+}
+
+TEST_F(redis_connection, is_heard_again_after_a_silence) {
+  make_ready();
+  send(a);
+  send(b);
+  until_alarm();
+  log();
+  hear(":1\r\n");
+  EXPECT_EQ(log(), "heard a=1 ");
+}
+
+TEST_F(redis_connection, that_is_idle_is_never_silent) {
+  make_ready();
+  o.time.freeze(1h);
+  c.on_alarm(now(), events);
+  EXPECT_TRUE(c.is_ready());
+}
+
+TEST_F(redis_connection, gives_up_a_server_that_answers_what_was_not_asked) {
+  make_ready();
+  hear(":1\r\n");
+  EXPECT_EQ(log(), "down ");
+}
+
+TEST_F(redis_connection, gives_up_a_server_that_does_not_speak_the_protocol) {
+  make_ready();
+  send(a);
+  hear("HTTP/1.1 400 Bad Request\r\n");
+  EXPECT_EQ(log(), "a=cut down ");
+}
+
+TEST_F(redis_connection, hints_at_tls_where_a_server_closes_before_it_answers) {
+  c.open(now());
+  c.opened();
+  c.closed({errc::unavailable, "closed by the peer"}, now(), events);
+  EXPECT_TRUE(o.last.text.find("rediss:") != std::string::npos) << o.last.text;
+}
+
+TEST_F(redis_connection, for_messages_tells_them_from_replies) {
+  connection m(o, e, lane::messages, channels);
+  m.open(now());
+  m.opened();
+  const auto hear_it = [&](std::string_view bytes) {
+    m.received(std::as_bytes(std::span(bytes)), now(), events);
+  };
+  hear_it("+OK\r\n:7\r\n" + bulk("run_id:r1\r\n"));
+  m.expect(a, 1, now());
+  log();
+  hear_it("*3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$4\r\nlook\r\n*2\r\n$4\r\npong\r\n$0\r\n\r\n");
+  EXPECT_EQ(log(), "ch:look a= ");
+}
+
+}  // namespace
+}  // namespace holdfast::redis

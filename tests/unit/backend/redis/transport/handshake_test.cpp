@@ -1,0 +1,163 @@
+#include "backend/redis/transport/handshake.hpp"
+
+#include "tests/unit/backend/redis/transport/reply_text.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using outcome = handshake::outcome;
+
+class redis_handshake : public testing::Test {
+ protected:
+  std::string begin(handshake& h) {
+    out.clear();
+    h.begin(out);
+    return commands_in(std::exchange(out, {}));
+  }
+  outcome hear(handshake& h, const std::string& replies) {
+    outcome last = outcome::goes_on;
+    with_replies(replies, [&](const value& v) { last = h.on_reply(v, out); });
+    return last;
+  }
+  std::string sent() { return commands_in(std::exchange(out, {})); }
+  static std::string info(const std::string& run_id) {
+    return bulk("# Server\r\nrun_id:" + run_id + "\r\n");
+  }
+  // A connection whose id is `id`, which was used and is lost.
+  void one_that_is_lost(handshake& h, int id, const std::string& run_id = "r1") {
+    begin(h);
+    ASSERT_EQ(hear(h, "+OK\r\n:" + std::to_string(id) + "\r\n" + info(run_id)), outcome::done);
+    h.on_lost(true);
+  }
+
+  endpoint e;
+  subscriptions channels;
+  std::string out;
+  handshake commands{e, lane::commands, channels}, messages{e, lane::messages, channels};
+};
+
+TEST_F(redis_handshake, gives_its_name_and_asks_for_its_id_and_the_server) {
+  EXPECT_EQ(begin(commands), "CLIENT SETNAME holdfast-commands | CLIENT ID | INFO server");
+  EXPECT_EQ(hear(commands, "+OK\r\n"), outcome::goes_on);
+  EXPECT_EQ(hear(commands, ":7\r\n"), outcome::goes_on);
+  EXPECT_EQ(hear(commands, info("r1")), outcome::done);
+  EXPECT_TRUE(commands.no_older_connection_runs());
+  EXPECT_EQ(sent(), "");
+}
+
+TEST_F(redis_handshake, authenticates_and_selects_first) {
+  e.password = "secret";
+  e.database = 3;
+  EXPECT_EQ(begin(commands),
+            "AUTH secret | SELECT 3 | CLIENT SETNAME holdfast-commands | CLIENT ID | INFO server");
+  e.user = "me";
+  handshake named(e, lane::renewals, channels);
+  EXPECT_EQ(begin(named),
+            "AUTH me secret | SELECT 3 | CLIENT SETNAME holdfast-renewals | CLIENT ID | "
+            "INFO server");
+}
+
+TEST_F(redis_handshake, goes_on_where_the_user_lacks_a_right_that_it_can_do_without) {
+  begin(commands);
+  EXPECT_EQ(hear(commands, "-NOPERM no CLIENT\r\n-ERR unknown command\r\n-NOPERM no INFO\r\n"),
+            outcome::done);
+}
+
+struct refusal {
+  const char* error;
+  bool is_passing;
+  errc why;
+};
+
+TEST_F(redis_handshake, fails_where_the_server_will_not_have_it) {
+  e.password = "secret";
+  for (const refusal& r :
+       {refusal{"-WRONGPASS invalid", false, errc::refused},
+        refusal{"-ERR invalid password", false, errc::refused},
+        refusal{"-LOADING the data", true, errc::unavailable},
+        refusal{"-ERR max number of clients reached", true, errc::unavailable}}) {
+    handshake h(e, lane::commands, channels);
+    begin(h);
+    EXPECT_EQ(hear(h, std::string(r.error) + "\r\n"), outcome::failed) << r.error;
+    EXPECT_EQ(h.is_passing(), r.is_passing) << r.error;
+    EXPECT_EQ(h.why().code, r.why) << r.error;
+  }
+}
+
+TEST_F(redis_handshake, a_full_server_refuses_at_any_step) {
+  begin(commands);
+  EXPECT_EQ(hear(commands, "-ERR max number of clients reached\r\n"), outcome::failed);
+  EXPECT_TRUE(commands.is_passing());
+}
+
+TEST_F(redis_handshake, ends_each_older_connection_before_it_is_done) {
+  one_that_is_lost(commands, 7);
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n:9\r\n" + info("r1")), outcome::goes_on);
+  EXPECT_EQ(sent(), "CLIENT KILL ID 7");
+  EXPECT_EQ(hear(commands, ":0\r\n"), outcome::done);
+  EXPECT_TRUE(commands.no_older_connection_runs());
+  commands.on_lost(true);
+  begin(commands);
+  hear(commands, "+OK\r\n:11\r\n" + info("r1"));
+  EXPECT_EQ(sent(), "CLIENT KILL ID 9");
+}
+
+TEST_F(redis_handshake, an_older_connection_that_cannot_be_ended_may_still_be_running) {
+  one_that_is_lost(commands, 7);
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n:9\r\n" + info("r1") + "-NOPERM no KILL\r\n"), outcome::done);
+  EXPECT_FALSE(commands.no_older_connection_runs());
+}
+
+TEST_F(redis_handshake, a_server_that_was_started_anew_has_no_older_connection) {
+  one_that_is_lost(commands, 7);
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n:3\r\n" + info("r2")), outcome::done);
+  EXPECT_EQ(sent(), "");
+  EXPECT_TRUE(commands.no_older_connection_runs());
+}
+
+TEST_F(redis_handshake, a_connection_without_a_known_id_may_be_running_on) {
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n-NOPERM no ID\r\n" + info("r1")), outcome::done);
+  commands.on_lost(true);
+  EXPECT_FALSE(commands.no_older_connection_runs());
+}
+
+TEST_F(redis_handshake, a_connection_that_was_never_used_leaves_nothing) {
+  begin(commands);
+  hear(commands, "+OK\r\n:7\r\n");
+  commands.on_lost(false);
+  EXPECT_TRUE(commands.no_older_connection_runs());
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n:9\r\n" + info("r1")), outcome::done);
+  EXPECT_EQ(sent(), "");
+}
+
+class silent_listener final : public message_handler {
+  void on_subscribed(time_point, core::event_queue&) override {}
+  void on_message(std::string_view, time_point, core::event_queue&) override {}
+};
+
+TEST_F(redis_handshake, of_the_connection_for_messages_subscribes_to_each_channel) {
+  silent_listener l;
+  channels.add("one", l);
+  begin(messages);
+  EXPECT_EQ(hear(messages, "+OK\r\n:5\r\n" + info("r1")), outcome::goes_on);
+  EXPECT_EQ(sent(), "SUBSCRIBE one");
+  EXPECT_EQ(hear(messages, "*3\r\n$9\r\nsubscribe\r\n$3\r\none\r\n:1\r\n"), outcome::done);
+  EXPECT_TRUE(channels.is_active("one"));
+}
+
+TEST_F(redis_handshake, fails_without_the_right_to_a_channel) {
+  silent_listener l;
+  channels.add("one", l);
+  begin(messages);
+  EXPECT_EQ(hear(messages, "+OK\r\n:5\r\n" + info("r1") + "-NOPERM no channel\r\n"),
+            outcome::failed);
+  EXPECT_FALSE(messages.is_passing());
+}
+
+}  // namespace
+}  // namespace holdfast::redis

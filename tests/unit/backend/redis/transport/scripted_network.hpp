@@ -1,0 +1,95 @@
+// An environment in which the test plays the server of every connection.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/network.hpp"
+#include "testkit/manual_environment.hpp"
+#include "tests/unit/backend/redis/transport/reply_text.hpp"
+
+namespace holdfast::redis {
+
+class scripted_network final : public core::environment {
+ public:
+  struct line {  // one stream, also once it is gone
+    core::stream_events* events = nullptr;
+    std::string host, written;
+    bool is_aborted = false;
+  };
+
+  core::time_point now() noexcept override { return time.now(); }
+  std::chrono::microseconds wall() noexcept override { return time.wall(); }
+  void random(std::span<std::byte> out) noexcept override { time.random(out); }
+  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* n) override {
+    return time.make_alarm(t, n);
+  }
+  std::unique_ptr<core::worker> make_worker(const char* n) override { return time.make_worker(n); }
+  std::unique_ptr<core::event_loop> make_loop(core::loop_user& u, core::driven_by,
+                                              const char*) override {
+    return std::make_unique<loop>(*this, u);
+  }
+
+  // The server's side of the connection that was opened as the n-th.
+  void open(std::size_t n) { lines.at(n)->events->on_open(); }
+  void reply(std::size_t n, std::string_view bytes) {
+    lines.at(n)->events->on_bytes(std::as_bytes(std::span(bytes)));
+  }
+  void close(std::size_t n, core::failure why = {errc::unavailable, "closed"}) {
+    std::exchange(lines.at(n)->events, nullptr)->on_closed(std::move(why));
+  }
+  std::string received(std::size_t n) {
+    flush();
+    return commands_in(std::exchange(lines.at(n)->written, {}));
+  }
+  void flush() {
+    for (core::loop_user* u : std::vector(users)) u->flush();
+  }
+
+  testkit::manual_environment time;
+  std::vector<std::shared_ptr<line>> lines;
+  std::vector<core::loop_user*> users;
+  int attended = 0;
+
+ private:
+  class stream final : public core::stream {
+   public:
+    explicit stream(std::shared_ptr<line> l) : line_(std::move(l)) {}
+    ~stream() override { line_->events = nullptr; }
+    void write(std::span<const std::byte> bytes) noexcept override {
+      line_->written.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    void abort() noexcept override { line_->is_aborted = true; }
+    void finish() noexcept override {}
+
+   private:
+    std::shared_ptr<line> line_;
+  };
+  class loop final : public core::event_loop {
+   public:
+    loop(scripted_network& home, core::loop_user& u) : home_(home), user_(u) {
+      home_.users.push_back(&user_);
+    }
+    ~loop() override { std::erase(home_.users, &user_); }
+    std::unique_ptr<core::stream> connect(const core::address& to, const core::tls_terms*,
+                                          core::stream_events& e) override {
+      auto made = std::make_shared<line>();
+      made->events = &e;
+      made->host = to.host;
+      home_.lines.push_back(made);
+      return std::make_unique<stream>(std::move(made));
+    }
+    void request_flush(bool) noexcept override {}
+    void attend() noexcept override { ++home_.attended; }
+    core::caller_driver* driver() noexcept override { return nullptr; }
+    void forked() noexcept override {}
+
+   private:
+    scripted_network& home_;
+    core::loop_user& user_;
+  };
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,146 @@
+#include "backend/redis/transport/subscriptions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr time_point start{100s};
+
+class listener final : public message_handler {
+ public:
+  void on_subscribed(time_point, core::event_queue&) override { heard += "+"; }
+  void on_message(std::string_view payload, time_point, core::event_queue&) override {
+    heard += payload;
+    if (on_each) on_each();
+  }
+  std::string heard;
+  std::function<void()> on_each;
+};
+
+class redis_subscriptions : public testing::Test {
+ protected:
+  std::string requested() {
+    std::string out;
+    all.request_missing([&](std::string_view channel) { out += std::string(channel) + ' '; });
+    return out;
+  }
+  std::string dropped(time_point now) {
+    std::string out;
+    all.drop_unused(now, [&](std::string_view channel) { out += std::string(channel) + ' '; });
+    return out;
+  }
+  void confirm(std::string_view channel) {
+    all.on_confirmed(channel);
+    all.notify_subscribed(channel, start, events);
+  }
+  void send(std::string_view channel, std::string_view text) {
+    all.on_message(channel, text, start, events);
+  }
+  core::event_queue events;
+  subscriptions all;
+  listener a, b;
+};
+
+TEST_F(redis_subscriptions, request_each_channel_once) {
+  all.add("one", a);
+  all.add("one", b);
+  EXPECT_EQ(requested(), "one ");
+  EXPECT_EQ(requested(), "");
+  all.add("two", a);
+  EXPECT_EQ(requested(), "two ");
+}
+
+TEST_F(redis_subscriptions, are_active_once_the_server_has_confirmed_them) {
+  all.add("one", a);
+  requested();
+  EXPECT_FALSE(all.is_active("one"));
+  confirm("one");
+  EXPECT_TRUE(all.is_active("one"));
+  EXPECT_EQ(a.heard, "+");
+  confirm("unknown");
+  EXPECT_FALSE(all.is_active("unknown"));
+}
+
+TEST_F(redis_subscriptions, deliver_to_all_who_listen_to_a_channel) {
+  all.add("one", a);
+  all.add("one", b);
+  all.add("two", b);
+  send("one", "x");
+  send("two", "y");
+  send("three", "z");
+  EXPECT_EQ(a.heard, "x");
+  EXPECT_EQ(b.heard, "xy");
+}
+
+TEST_F(redis_subscriptions, are_requested_anew_after_the_connection_was_lost) {
+  all.add("one", a);
+  requested();
+  confirm("one");
+  all.on_lost();
+  EXPECT_FALSE(all.is_active("one"));
+  EXPECT_EQ(requested(), "one ");
+  all.on_confirmed("one");
+  all.notify_subscribed(start, events);  // with all others, when the handshake is done
+  EXPECT_EQ(a.heard, "++");
+}
+
+TEST_F(redis_subscriptions, keep_an_unused_channel_for_a_moment) {
+  all.add("one", a);
+  requested();
+  confirm("one");
+  all.remove("one", a, start);
+  EXPECT_EQ(all.next_drop(), start + 1s);
+  EXPECT_EQ(dropped(start + 999ms), "");
+  EXPECT_TRUE(all.is_active("one"));
+  EXPECT_EQ(dropped(start + 1s), "one ");
+  EXPECT_FALSE(all.is_active("one"));
+  EXPECT_EQ(all.next_drop(), core::never);
+}
+
+TEST_F(redis_subscriptions, use_a_channel_again_that_was_not_dropped_yet) {
+  all.add("one", a);
+  requested();
+  confirm("one");
+  all.remove("one", a, start);
+  all.add("one", b);
+  EXPECT_EQ(requested(), "");
+  EXPECT_EQ(dropped(start + 1h), "");
+  send("one", "x");
+  EXPECT_EQ(a.heard, "+");
+  EXPECT_EQ(b.heard, "x");
+}
+
+TEST_F(redis_subscriptions, wait_for_a_confirmation_before_a_channel_is_dropped) {
+  all.add("one", a);
+  requested();
+  all.remove("one", a, start);
+  EXPECT_EQ(dropped(start + 1s), "");
+  confirm("one");
+  EXPECT_EQ(dropped(start + 2s), "one ");
+}
+
+TEST_F(redis_subscriptions, drop_what_was_never_requested_without_a_word) {
+  all.add("one", a);
+  all.remove("one", a, start);
+  EXPECT_EQ(dropped(start + 1s), "");
+  EXPECT_EQ(requested(), "");
+}
+
+TEST_F(redis_subscriptions, a_listener_may_leave_while_it_is_called) {
+  all.add("one", a);
+  all.add("one", b);
+  a.on_each = [&] { all.remove("one", a, start); };
+  send("one", "x");
+  EXPECT_EQ(b.heard, "x");
+  send("one", "y");
+  EXPECT_EQ(a.heard, "x");
+  EXPECT_EQ(b.heard, "xy");
+}
+
+}  // namespace
+}  // namespace holdfast::redis
