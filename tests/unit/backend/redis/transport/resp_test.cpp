@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/redis/layouts/string/names.hpp"
+
 namespace holdfast::redis {
 namespace {
 
