@@ -1,0 +1,327 @@
+#include "backend/redis/recipes/retrying.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutant.hpp"
+#include "seam/client_options.hpp"
+
+namespace holdfast::redis {
+
+using claims::timing;
+using core::mutant;
+using core::planted;
+using core::saturating_add;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration repeat_after_min = 20ms, repeat_after_max = 2s;
+constexpr duration after_lease = 1ms, spread_after_lease = 4ms;
+
+duration back_off(duration first, unsigned times, duration most) noexcept {
+  return std::min(most, first * (1 << std::min(times, 20u)));
+}
+
+void count_up(std::uint8_t& n) noexcept {
+  if (n < 255) ++n;
+}
+
+}  // namespace
+
+retrying_recipe::step retrying_recipe::acquire(const core::acquire_request& request, time_point now,
+                                               const timing& t) noexcept {
+  one_attempt_ = request.one_attempt;
+  ttl_ = request.ttl;
+  number_ = 0;
+  busy_count_ = 0;
+  may_be_ours_ = is_subscribed_ = polls_ = false;
+  step out = ask(state::trying, now, t);
+  out.new_owner = !planted(mutant::owner_id_reused);
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::cancel(time_point now, const timing& t) noexcept {
+  if (!is_acquiring()) return {};
+  const bool is_known = state_ == state::subscribing || state_ == state::waiting;
+  if (is_known && !may_be_ours_) return become_idle(claim_event::ended, {});
+  return ask(state::withdrawing, now, t);
+}
+
+retrying_recipe::step retrying_recipe::renew(duration ttl, time_point, const timing&) noexcept {
+  step out;
+  if (state_ != state::held) return out;
+  ttl_ = ttl;
+  out.send = operation::renew;
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::release(time_point now, const timing& t) noexcept {
+  if (state_ == state::lost) return become_idle(claim_event::ended, errc::not_held);
+  return state_ == state::held ? ask(state::releasing, now, t) : step{};
+}
+
+retrying_recipe::step retrying_recipe::on(const reply& r, time_point now,
+                                          const timing& t) noexcept {
+  if (r.to == operation::subscribe) return on_subscribe_reply(r, now, t);
+  if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
+  switch (r.to) {
+    case operation::try_lock:
+    case operation::resolve: return on_try_reply(r, now, t);
+    case operation::renew: return on_renew_reply(r, now, t);
+    case operation::release:
+    case operation::withdraw: return on_leave_reply(r, now, t);
+    default: return {};
+  }
+}
+
+retrying_recipe::step retrying_recipe::on_try_reply(const reply& r, time_point now,
+                                                    const timing& t) noexcept {
+  if (state_ != state::trying && state_ != state::resolving) return {};
+  switch (r.what) {
+    case verdict::granted: return become_held(r, now, t);
+    case verdict::next_step: {
+      step out;
+      ++step_;
+      out.send = operation::try_lock;
+      return out;
+    }
+    case verdict::busy:
+      return r.to == operation::resolve ? on_not_ours(r, now, t) : on_busy(r, now, t);
+    case verdict::not_now: return pause(now, t);
+    default: {
+      const bool may_be_left = r.left || may_be_ours_;
+      step out = become_idle(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
+      out.orphan = may_be_left;
+      return out;
+    }
+  }
+}
+
+retrying_recipe::step retrying_recipe::on_busy(const reply& r, time_point now,
+                                               const timing& t) noexcept {
+  may_be_ours_ = may_be_ours_ && !r.final;
+  if (one_attempt_) {
+    const bool may_arrive = may_be_ours_;
+    step out = become_idle(claim_event::refused, errc::timed_out);
+    out.orphan = may_arrive;
+    return out;
+  }
+  if (message_early_) return ask(state::trying, now, t);
+  if (!rules_->has_channel || is_subscribed_ || polls_) return wait(r.rest, now);
+  step out = ask(state::subscribing, now, t);
+  out.wake = saturating_add(now, t.op_timeout);
+  return out;
+}
+
+// The owner was read, and it is not this claim. An older request of this claim would make it the
+// owner after all: then it tries under another id, and the old one is withdrawn.
+retrying_recipe::step retrying_recipe::on_not_ours(const reply& r, time_point now,
+                                                   const timing& t) noexcept {
+  const time_point since = asked_since_;
+  may_be_ours_ = false;
+  step out = ask(state::trying, now, t);
+  out.orphan = out.new_owner = !r.final;
+  if (!one_attempt_) return out;
+  asked_since_ = since;  // the op-timeout is that of the whole attempt
+  out.wake = due(t);
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::on_subscribe_reply(const reply& r, time_point now,
+                                                          const timing& t) noexcept {
+  if (r.what == verdict::subscribed) return on_subscribed(now, t);
+  if (r.epoch != epoch_ || state_ != state::subscribing) return {};
+  polls_ = true;
+  return wait(duration::max(), now);
+}
+
+retrying_recipe::step retrying_recipe::on_subscribed(time_point now, const timing& t) noexcept {
+  if (!is_acquiring()) return {};
+  is_subscribed_ = true;
+  return on_message(now, t);  // one may have been sent before
+}
+
+retrying_recipe::step retrying_recipe::on_message(time_point now, const timing& t) noexcept {
+  if (state_ == state::waiting || state_ == state::subscribing) return ask(state::trying, now, t);
+  message_early_ = true;
+  return {};
+}
+
+retrying_recipe::step retrying_recipe::on_renew_reply(const reply& r, time_point now,
+                                                      const timing& t) noexcept {
+  step out;
+  if (state_ != state::held) return out;
+  if (r.what == verdict::done) {
+    const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
+    deadline_ = saturating_add(from, core::worth(r.ttl, t.clock_skew));
+    out.event = claim_event::extended;
+  } else if (r.what == verdict::not_owner) {
+    state_ = state::lost;
+    out.event = claim_event::lost;
+    out.why = r.why == errc{} ? errc::lost : r.why;
+  }
+  return out;  // otherwise the outcome is unknown, and the core repeats it
+}
+
+retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point now,
+                                                      const timing& t) noexcept {
+  if (!is_leaving()) return {};
+  if (r.what != verdict::done && r.what != verdict::not_owner) return pause(now, t);
+  // Sent before, it may be gone because of that.
+  const bool was_ours = state_ == state::releasing && attempts_ == 0;
+  const bool may_arrive = state_ == state::withdrawing && !r.final;
+  const bool is_missing = was_ours && r.what == verdict::not_owner;
+  step out = become_idle(claim_event::ended, is_missing ? errc::not_held : errc{});
+  out.orphan = may_arrive;
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::on_cut(std::uint32_t epoch, time_point now,
+                                              const timing&) noexcept {
+  if (epoch != epoch_ || !waits() || state_ == state::waiting) return {};
+  if (state_ == state::subscribing) return wait(duration::max(), now);
+  count_up(attempts_);
+  if (state_ == state::trying) {
+    state_ = state::resolving;
+    step_ = 0;
+  }
+  may_be_ours_ = true;
+  step out;
+  out.send = question();
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::on_wake(time_point now, const timing& t) noexcept {
+  if (!waits()) return {};
+  if (state_ == state::waiting || state_ == state::subscribing) return ask(state::trying, now, t);
+  if (now >= due(t)) return overdue();
+  step out;
+  out.send = question();
+  out.sleeps = true;
+  out.wake = due(t);
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::overdue() noexcept {
+  step out = is_leaving() ? become_idle(claim_event::ended, errc::outcome_unknown)
+                          : become_idle(claim_event::refused, errc::unavailable);
+  out.orphan = true;
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::give_up(errc why) noexcept {
+  if (!waits()) return {};
+  if (is_leaving()) return overdue();
+  const bool asks = state_ == state::trying || state_ == state::resolving;
+  const bool may_be_left = asks || may_be_ours_;
+  step out = become_idle(claim_event::refused, why);
+  out.orphan = may_be_left;
+  return out;
+}
+
+core::grant retrying_recipe::granted() const noexcept {
+  core::grant out;
+  out.number = number_;
+  out.deadline = deadline_;
+  out.seen = asked_since_;
+  return out;
+}
+
+// What is sent in this state, when it is sent again.
+retrying_recipe::operation retrying_recipe::question() const noexcept {
+  switch (state_) {
+    case state::trying: return operation::try_lock;
+    case state::resolving:
+      return rules_->try_is_idempotent ? operation::try_lock : operation::resolve;
+    case state::subscribing: return operation::subscribe;
+    case state::releasing: return operation::release;
+    case state::withdrawing: return operation::withdraw;
+    default: return operation::none;
+  }
+}
+
+time_point retrying_recipe::due(const timing& t) const noexcept {
+  const bool is_bounded = waits() && (!is_waiter() || planted(mutant::waiter_given_up));
+  return is_bounded ? saturating_add(asked_since_, t.op_timeout) : core::never;
+}
+
+// A first question of its kind.
+retrying_recipe::step retrying_recipe::ask(state next, time_point now, const timing& t) noexcept {
+  ++epoch_;
+  state_ = next;
+  asked_since_ = now;
+  attempts_ = step_ = 0;
+  message_early_ = false;
+  step out;
+  out.send = question();
+  out.sleeps = true;
+  out.wake = due(t);
+  return out;
+}
+
+// What was not executed is sent again, after longer each time, and once more just before it is
+// given up: early enough for a connection to be opened and for an answer.
+retrying_recipe::step retrying_recipe::pause(time_point now, const timing& t) noexcept {
+  const duration d = back_off(repeat_after_min, attempts_, repeat_after_max);
+  count_up(attempts_);
+  step out;
+  out.sleeps = true;
+  out.wake = now + d;
+  out.spread = d / 4;
+  const time_point end = due(t);
+  if (end == core::never) return out;
+  const time_point last = end - t.op_timeout / 8;
+  if (out.wake + out.spread < last) return out;
+  out.wake = now < last ? last : std::min(out.wake, end);
+  out.spread = {};
+  return out;
+}
+
+// Woken by chance in the second half, so that clients that wait together do not try together.
+retrying_recipe::step retrying_recipe::wait(duration rest, time_point now) noexcept {
+  state_ = state::waiting;
+  duration most = rules_->nap_max;
+  if (!is_subscribed_) {
+    most = back_off(rules_->back_off_min, busy_count_, rules_->back_off_max);
+    count_up(busy_count_);
+  }
+  most = std::min(most, rules_->queue_heartbeat);
+  step out;
+  out.sleeps = true;
+  if (rest < most) {
+    out.wake = now + rest + after_lease;
+    out.spread = spread_after_lease;
+  } else {
+    out.spread = most / 2;
+    out.wake = now + most - out.spread;
+  }
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::become_held(const reply& r, time_point now,
+                                                   const timing& t) noexcept {
+  if (!planted(mutant::late_reply_accepted)) ++epoch_;  // what else was asked is of no interest
+  state_ = state::held;
+  asked_since_ = now;
+  number_ = r.number;
+  const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
+  deadline_ = saturating_add(from, core::worth(ttl_, t.clock_skew));
+  step out;
+  out.sleeps = true;
+  out.event = claim_event::granted;
+  return out;
+}
+
+retrying_recipe::step retrying_recipe::become_idle(claim_event what, errc why) noexcept {
+  ++epoch_;
+  state_ = state::idle;
+  may_be_ours_ = false;
+  step out;
+  out.sleeps = true;
+  out.event = what;
+  out.why = why;
+  return out;
+}
+
+}  // namespace holdfast::redis

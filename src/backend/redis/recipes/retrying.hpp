@@ -1,0 +1,194 @@
+// One claim on a lock whose store keeps no queue: it tries, and while another owner has the lock it
+// tries again, after a pause or when a message says that the lock may be free.
+// Pure, as claim/recipe.hpp says: (state, event, now) -> effects.
+//
+// Source: RedissonLock.lock() of Redisson (try, subscribe, try, wait for a message or for the end
+// of the holder's lease). Without a channel: exponential back-off with jitter (Metcalfe and Boggs,
+// "Ethernet: Distributed Packet Switching for Local Computer Networks", CACM 19(7), 1976).
+//
+//   state       | event                       | next        | effects
+//   ------------+-----------------------------+-------------+--------------------------------------
+//   idle        | acquire                     | trying      | new owner, send try_lock
+//   trying      | next_step                   | trying      | send try_lock: its next command
+//               | granted                     | held        | granted: its send + ttl - drift
+//               | busy, one attempt           | idle        | refused (timed out)
+//               | busy, a message came since  | trying      | send try_lock: busy may be older
+//               | busy, has no subscription   | subscribing | send subscribe
+//               | busy                        | waiting     | sleep
+//               | failed                      | idle        | refused; orphan, if it may be ours
+//               | not now                     | trying      | send it again, later each time
+//               | cut                         | resolving   | send resolve
+//   resolving   | granted                     | held        | granted: the resolve's send + ...
+//               | busy, failed, not now, cut  |             | as trying. But a read that finds
+//               |                             |             | another owner, or none: send
+//               |                             |             | try_lock; under a new owner, if an
+//               |                             |             | older request may arrive
+//   subscribing | subscribed, message         | trying      | send try_lock: it may be free since
+//               | wake, after an op-timeout   | trying      | send try_lock: polls meanwhile
+//               | failed, cut                 | waiting     | sleep: polls
+//   waiting     | message, subscribed, wake   | trying      | send try_lock
+//   held        | renew                       | held        | send renew
+//               | done                        | held        | extended: its send + ttl - drift
+//               | not owner                   | lost        | lost
+//               | release                     | releasing   | send release
+//   lost        | release                     | idle        | ended (not held)
+//   trying,     | cancel                      | withdrawing | send withdraw: compares the owner
+//   resolving   |                             |             |
+//   subscribing,| cancel                      | idle, or    | ended; as trying, if the lock may be
+//   waiting     |                             | withdrawing | ours
+//   releasing,  | done, not owner             | idle        | ended; orphan, if an older request
+//   withdrawing |                             |             | may arrive
+//               | not now, failed, cut        | same        | send it again, later each time
+//   an attempt, | wake, after an op-timeout   | idle        | refused (unavailable), or ended
+//   releasing,  |                             |             | (outcome unknown); orphan
+//   withdrawing |                             |             |
+//
+// Sleeping, it wakes by the end of the holder's lease where the reply shows that, and at the latest
+// after a nap (with a channel) or the back-off (without); within the heartbeat of a store that
+// forgets a waiter which does not ask. A waiter is never overdue: it waits through an outage.
+#pragma once
+#include <holdfast/error.hpp>
+
+#include <cstdint>
+
+#include "claim/recipe.hpp"
+
+namespace holdfast::redis {
+
+using core::claim_event;
+using core::duration;
+using core::time_point;
+
+enum class retrying_operation : unsigned char {
+  none,
+  try_lock,
+  resolve,    // what became of an attempt that was never answered
+  subscribe,  // to the lock's channel; answered by `subscribed`
+  renew,
+  release,
+  withdraw,  // a release by a claim that does not know whether it has the lock
+};
+
+struct retrying_reply {
+  enum class verdict : unsigned char {
+    granted,     // try_lock, resolve: it is ours
+    busy,        // another's; resolve that reads the owner: not ours
+    next_step,   // try_lock: the attempt has another command to send
+    subscribed,  // subscribe
+    done,        // renew, release, withdraw
+    not_owner,   // likewise: another's, or nobody's
+    failed,      // refused by the server, for the reason that stands beside it
+    not_now,     // not executed, and to be sent again: the server is loading, or runs a long script
+  };
+  retrying_operation to = retrying_operation::none;
+  verdict what = verdict::failed;
+  bool final = true;  // no older request of this claim can arrive any more
+  bool left = false;  // failed: something of this claim may be at the server
+  errc why{};         // failed; not_owner: as claim_sink::on_lost() reports it
+  std::uint32_t epoch = 0;
+  std::uint32_t ticket = 0;         // of a renewal
+  std::int64_t number = 0;          // granted; 0: the layout has none
+  duration ttl{};                   // that was asked for
+  duration rest = duration::max();  // busy: of the holder's lease; max(): not known
+  time_point sent{};
+};
+
+class retrying_recipe {
+ public:
+  using operation = retrying_operation;
+  using reply = retrying_reply;
+  using step = claims::effects<operation>;
+  enum class state : unsigned char {
+    idle,
+    trying,
+    resolving,
+    subscribing,
+    waiting,
+    held,
+    lost,
+    releasing,
+    withdrawing,
+  };
+  struct rules {                     // of a layout, constant; outlives its recipes
+    bool has_channel = false;        // else it polls
+    bool try_is_idempotent = false;  // granted to its own owner again: then resolve is a try_lock
+    duration back_off_min = std::chrono::milliseconds{5};  // between polls: doubled each time
+    duration back_off_max = std::chrono::milliseconds{250};
+    duration nap_max = std::chrono::seconds{30};  // with a channel: a message may get lost
+    duration queue_heartbeat = duration::max();   // a waiter asks again at least so often
+  };
+
+  explicit retrying_recipe(const rules& r) noexcept : rules_(&r) {}
+
+  step acquire(const core::acquire_request&, time_point, const claims::timing&) noexcept;
+  step cancel(time_point, const claims::timing&) noexcept;
+  step renew(duration ttl, time_point, const claims::timing&) noexcept;
+  step downgrade(time_point, const claims::timing&) noexcept { return {}; }
+  step release(time_point, const claims::timing&) noexcept;
+  step on(const reply&, time_point, const claims::timing&) noexcept;
+  step on_message(time_point, const claims::timing&) noexcept;  // the lock may be free
+  step on_subscribed(time_point, const claims::timing&) noexcept;
+  void on_unsubscribed() noexcept { is_subscribed_ = false; }  // the subscription is gone
+  // What was sent in that epoch is not answered any more.
+  step on_cut(std::uint32_t epoch, time_point, const claims::timing&) noexcept;
+  step on_wake(time_point, const claims::timing&) noexcept;
+  step give_up(errc) noexcept;
+
+  std::uint32_t epoch() const noexcept { return epoch_; }
+  bool waits() const noexcept { return !is_idle() && state_ != state::held && !is_lost(); }
+  bool is_idle() const noexcept { return state_ == state::idle; }
+  core::grant granted() const noexcept;
+
+  state now_in() const noexcept { return state_; }
+  std::uint8_t step_of_attempt() const noexcept { return step_; }
+  duration ttl() const noexcept { return ttl_; }
+  // Wants the lock for as long as it takes, and through an outage.
+  bool is_waiter() const noexcept { return !one_attempt_ && is_acquiring(); }
+  bool is_attempt() const noexcept { return one_attempt_ && is_acquiring(); }
+  bool is_held() const noexcept { return state_ == state::held; }
+  bool wants_messages() const noexcept {
+    return is_acquiring() && (is_subscribed_ || state_ == state::subscribing);
+  }
+
+ private:
+  using verdict = reply::verdict;
+  bool is_lost() const noexcept { return state_ == state::lost; }
+  bool is_leaving() const noexcept {
+    return state_ == state::releasing || state_ == state::withdrawing;
+  }
+  bool is_acquiring() const noexcept { return waits() && !is_leaving(); }
+  operation question() const noexcept;
+  time_point due(const claims::timing&) const noexcept;
+  step ask(state, time_point, const claims::timing&) noexcept;
+  step pause(time_point, const claims::timing&) noexcept;
+  step wait(duration rest, time_point) noexcept;
+  step become_held(const reply&, time_point, const claims::timing&) noexcept;
+  step become_idle(claim_event, errc) noexcept;
+  step overdue() noexcept;
+  step on_try_reply(const reply&, time_point, const claims::timing&) noexcept;
+  step on_busy(const reply&, time_point, const claims::timing&) noexcept;
+  step on_not_ours(const reply&, time_point, const claims::timing&) noexcept;
+  step on_subscribe_reply(const reply&, time_point, const claims::timing&) noexcept;
+  step on_renew_reply(const reply&, time_point, const claims::timing&) noexcept;
+  step on_leave_reply(const reply&, time_point, const claims::timing&) noexcept;
+
+  const rules* rules_;
+  duration ttl_{};
+  std::int64_t number_ = 0;
+  time_point deadline_ = core::never;
+  time_point asked_since_{};  // held: the grant arrived
+  std::uint32_t epoch_ = 0;
+  std::uint8_t attempts_ = 0;    // at what is not answered yet
+  std::uint8_t busy_count_ = 0;  // of this wait
+  std::uint8_t step_ = 0;
+  state state_ = state::idle;
+  bool one_attempt_ = false;
+  bool is_subscribed_ = false;
+  bool message_early_ = false;  // it came while the reply to a try was awaited
+  bool polls_ = false;          // it cannot subscribe
+  bool may_be_ours_ = false;    // an attempt was never answered
+};
+
+static_assert(claims::recipe<retrying_recipe>);
+
+}  // namespace holdfast::redis
