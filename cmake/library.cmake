@@ -11,7 +11,7 @@ foreach(folder IN ITEMS base seam claim cohort api multi LISTS holdfast_backend_
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   list(APPEND holdfast_sources ${found})
 endforeach()
-list(APPEND holdfast_sources ${holdfast_redis_scripts_file})
+list(APPEND holdfast_sources ${holdfast_redis_scripts_files})
 
 # What everything of this project is compiled with; never handed to users of the library. GCC 12
 # sees overlapping copies in std::string's operator+ that are none (its bug 105651).

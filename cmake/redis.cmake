@@ -2,35 +2,42 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 
-# Each script stands behind shared.lua, some behind members.lua too, but those that are not about
-# one lock.
-function(holdfast_redis_scripts output)
-  set(folder ${PROJECT_SOURCE_DIR}/src/backend/redis/layouts/string/scripts)
-  file(READ ${folder}/shared.lua shared)
-  file(READ ${folder}/members.lua members)
-  set(entries "")
-  foreach(name join enter release part leave renew renew_members resolve downgrade take_away raise
-      let_go pass gather guard guarded_write)
-    file(READ ${folder}/${name}.lua text)
+# Scripts of layout `string`: each stands behind shared.lua, some behind members.lua too, but those
+# that are not about one lock. Those of other layouts stand alone.
+function(holdfast_script_text layout name text_out)
+  set(folder ${PROJECT_SOURCE_DIR}/src/backend/redis/layouts/${layout}/scripts)
+  set(files ${name})
+  if(layout STREQUAL "string")
     if(name STREQUAL "guarded_write")
-      file(READ ${folder}/guard.lua guard)
-      string(PREPEND text "${guard}")
+      list(PREPEND files guard)
     elseif(name MATCHES "^(enter|part|leave|take_away)$")
-      string(PREPEND text "${shared}${members}")
+      list(PREPEND files shared members)
     elseif(NOT name MATCHES "^(renew|renew_members|raise|let_go|pass|gather|guard)$")
-      string(PREPEND text "${shared}")
+      list(PREPEND files shared)
     endif()
+  endif()
+  set(all "")
+  foreach(file IN LISTS files)
+    file(READ ${folder}/${file}.lua text)
+    string(APPEND all "${text}")
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+      ${folder}/${file}.lua)
+  endforeach()
+  set(${text_out} "${all}" PARENT_SCOPE)
+endfunction()
+
+# script_of() of one layout, for the names in the order of its enumeration.
+function(holdfast_redis_scripts output layout header namespace)
+  set(entries "")
+  foreach(name IN LISTS ARGN)
+    holdfast_script_text(${layout} ${name} text)
     string(SHA1 hash "${text}")
     string(APPEND entries "    {R\"lua(${text})lua\", \"${hash}\"},\n")
-    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-      ${folder}/${name}.lua)
   endforeach()
-  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-    ${folder}/shared.lua ${folder}/members.lua)
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT "\
-#include \"backend/redis/layouts/string/scripts.hpp\"
+#include \"backend/redis/layouts/${layout}/${header}\"
 
-namespace holdfast::redis {
+namespace ${namespace} {
 
 const script& script_of(script_name name) noexcept {
   static constexpr script all[] = {
@@ -38,9 +45,14 @@ const script& script_of(script_name name) noexcept {
   return all[static_cast<unsigned>(name)];
 }
 
-}  // namespace holdfast::redis
+}  // namespace ${namespace}
 ")
 endfunction()
 
-set(holdfast_redis_scripts_file ${PROJECT_BINARY_DIR}/generated/redis_scripts.cpp)
-holdfast_redis_scripts(${holdfast_redis_scripts_file})
+set(generated ${PROJECT_BINARY_DIR}/generated)
+set(holdfast_redis_scripts_files ${generated}/redis_scripts.cpp ${generated}/redis_lua_scripts.cpp)
+holdfast_redis_scripts(${generated}/redis_scripts.cpp string scripts.hpp holdfast::redis
+  join enter release part leave renew renew_members resolve downgrade take_away raise let_go pass
+  gather guard guarded_write)
+holdfast_redis_scripts(${generated}/redis_lua_scripts.cpp lua codec.hpp holdfast::redis::lua
+  try_lock resolve release renew)

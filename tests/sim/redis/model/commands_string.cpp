@@ -90,6 +90,12 @@ void run_set(call& c) {
   if (!terms.answer_old) c.out.status("OK");
 }
 
+void run_setnx(call& c) {
+  if (find(c, c.argv[1])) return c.out.integer(0);
+  make<std::string>(c, c.argv[1]) = c.argv[2];
+  c.out.integer(1);
+}
+
 void add_to(call& c, long long step) {
   const auto text = find<std::string>(c, c.argv[1]);
   if (text.wrong) return;
@@ -112,6 +118,7 @@ void run_incrby(call& c) {
 constexpr std::array list_of_strings{
     command{"get", 2, 0, run_get},
     command{"set", -3, writes | grows, run_set},
+    command{"setnx", 3, writes | grows, run_setnx},
     command{"incr", 2, writes | grows, run_incr},
     command{"incrby", 3, writes | grows, run_incrby},
 };

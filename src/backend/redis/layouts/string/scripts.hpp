@@ -1,6 +1,6 @@
 // The Lua scripts of layout `string`, out of scripts/*.lua, as they are sent to the server.
 #pragma once
-#include <string_view>
+#include "backend/redis/layouts/script.hpp"
 
 namespace holdfast::redis {
 
@@ -21,11 +21,6 @@ enum class script_name : unsigned char {
   gather,
   guard,  // a text for other scripts
   guarded_write,
-};
-
-struct script {
-  std::string_view text;
-  std::string_view sha1;  // 40 hexadecimal digits
 };
 
 const script& script_of(script_name) noexcept;  // generated at build time

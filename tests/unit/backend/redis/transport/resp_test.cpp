@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/redis/layouts/string/names.hpp"
-
 namespace holdfast::redis {
 namespace {
 

@@ -1,0 +1,106 @@
+#include "backend/redis/layouts/lua/codec.hpp"
+
+#include "backend/redis/server_time.hpp"
+#include "backend/redis/transport/error_text.hpp"
+
+namespace holdfast::redis::lua {
+
+using verdict = retrying_reply::verdict;
+
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::ttl,
+    .queue = core::order::none,
+    .wanted = core::wanted_by::silent,
+    .modes = core::bit_of(lock_mode::exclusive),
+    .tokens = false,
+    .durable = true,
+    .processes = true,
+    .breakable = true,
+};
+
+constexpr retrying_recipe::rules polling{};
+
+std::int64_t in_ms(duration d) noexcept {
+  return std::chrono::ceil<std::chrono::milliseconds>(d).count();
+}
+
+retrying_reply failed(std::string_view error, retrying_reply r) {
+  const error_meaning* const m = meaning_of(error);
+  r.what = m && m->is_passing ? verdict::not_now : verdict::failed;
+  r.why = m ? m->why : errc::refused;
+  return r;
+}
+
+// Of compare-and-delete and compare-and-PEXPIRE.
+retrying_reply compared(const value& v, retrying_reply r) {
+  constexpr std::int64_t done = 1, no_owner = 2;
+  r.what = v.integer() == done ? verdict::done : verdict::not_owner;
+  if (v.integer() == no_owner) r.why = errc::not_held;
+  return r;
+}
+
+}  // namespace
+
+const core::capabilities& codec::can() const noexcept { return abilities; }
+
+const retrying_recipe::rules& codec::rules() const noexcept { return polling; }
+
+std::span<const script> codec::scripts() const noexcept {
+  return {&script_of(script_name::try_lock), 4};
+}
+
+void codec::append(std::string& out, retrying_operation what, const lock_request& r,
+                   script_form form) const {
+  using operation = retrying_operation;
+  switch (what) {
+    case operation::try_lock:
+    case operation::resolve: {
+      const bool tries = what == operation::try_lock;
+      const script& s = script_of(tries ? script_name::try_lock : script_name::resolve);
+      script_call(out, s, form, 1, 2) << r.key << r.owner << in_ms(r.ttl);
+      return;
+    }
+    case operation::release:
+    case operation::withdraw:
+      script_call(out, script_of(script_name::release), form, 1, 1) << r.key << r.owner;
+      return;
+    case operation::subscribe:
+    case operation::renew:
+    case operation::none: return;
+  }
+}
+
+retrying_reply codec::read(const value& v, retrying_reply r) const {
+  if (v.is(value::kind::error)) return failed(v.text(), r);
+  const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
+  if (!asks) return compared(v, r);
+  if (!v.is(value::kind::array)) {
+    r.what = verdict::failed;
+    r.why = errc::refused;
+    r.left = true;
+    return r;
+  }
+  r.what = v[0].integer() == 1 ? verdict::granted : verdict::busy;
+  if (v.size() > 1) r.rest = span_of(v[1].integer());
+  return r;
+}
+
+void codec::append_renewals(std::string& out, std::span<const lock_request> all,
+                            script_form form) const {
+  command c = script_call(out, script_of(script_name::renew), form, all.size(), 2 * all.size());
+  for (const lock_request& r : all) c << r.key;
+  for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
+}
+
+retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
+  if (all.is(value::kind::error)) return failed(all.text(), r);
+  const value one = all[index];
+  if (one.is(value::kind::integer)) return compared(one, r);
+  r.what = verdict::failed;
+  r.why = errc::refused;
+  return r;
+}
+
+}  // namespace holdfast::redis::lua

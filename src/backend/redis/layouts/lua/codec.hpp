@@ -1,0 +1,28 @@
+// Layout `lua`: a lock is one key with its owner's text, by the documents' older form of an atomic
+// acquire (SETNX and PEXPIRE in one script), with compare-and-delete and compare-and-PEXPIRE. No
+// queue, no messages, no numbers: waiters poll, and leases have no tokens. For study, and to share
+// locks with programs of that form.
+#pragma once
+#include "backend/redis/layouts/retrying_codec.hpp"
+
+namespace holdfast::redis::lua {
+
+enum class script_name : unsigned char { try_lock, resolve, release, renew };
+
+const script& script_of(script_name) noexcept;  // generated at build time from scripts/*.lua
+
+class codec final : public retrying_codec {
+ public:
+  const core::capabilities& can() const noexcept override;
+  const retrying_recipe::rules& rules() const noexcept override;
+  std::span<const script> scripts() const noexcept override;
+  std::string_view owner_prefix() const noexcept override { return "hfl:"; }
+
+  void append(std::string& out, retrying_operation, const lock_request&,
+              script_form) const override;
+  retrying_reply read(const value&, retrying_reply r) const override;
+  void append_renewals(std::string& out, std::span<const lock_request>, script_form) const override;
+  retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const override;
+};
+
+}  // namespace holdfast::redis::lua

@@ -1,0 +1,44 @@
+// What a layout adds to the retrying recipe: the bytes of its requests, and what its replies mean.
+// Pure: no socket, no clock, no claim.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/redis/layouts/script.hpp"
+#include "backend/redis/recipes/retrying.hpp"
+#include "backend/redis/transport/resp.hpp"
+#include "seam/capabilities.hpp"
+
+namespace holdfast::redis {
+
+struct lock_request {  // the arguments of a request for one lock
+  std::string_view key, owner;
+  duration ttl{};
+  std::uint8_t step = 0;  // of an attempt that has several commands
+};
+
+class retrying_codec {
+ public:
+  virtual ~retrying_codec() = default;
+  virtual const core::capabilities& can() const noexcept = 0;
+  virtual const retrying_recipe::rules& rules() const noexcept = 0;
+  // Loaded when a connection is ready, so that calls by their hash succeed.
+  virtual std::span<const script> scripts() const noexcept = 0;
+  // The first four bytes of this layout's owners, so that no other layout takes one for its own.
+  virtual std::string_view owner_prefix() const noexcept = 0;
+
+  // Appends one request, which has one reply. Not for renewals.
+  virtual void append(std::string& out, retrying_operation, const lock_request&,
+                      script_form) const = 0;
+  // `r` carries what is known from the request.
+  virtual retrying_reply read(const value&, retrying_reply r) const = 0;
+  // Renewals of many locks, one request.
+  virtual void append_renewals(std::string& out, std::span<const lock_request>,
+                               script_form) const = 0;
+  // The reply to the one at `index` of them.
+  virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const = 0;
+};
+
+}  // namespace holdfast::redis
