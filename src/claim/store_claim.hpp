@@ -44,7 +44,7 @@ concept store_of = requires(S s, C& c, const C& known, typename C::operation op,
   s.wake_at(c, now);     // never: not at all
   s.after_step(c, now);  // an idle claim has no owner id and sleeps for nothing
   s.request_flush(urgency::soon);
-  { s.owner_text(known) } -> std::same_as<std::string>;  // what a guard compares
+  { s.text_of_owner(known) } -> std::same_as<std::string>;  // what a guard compares
   // The text of a failure that has none of its own.
   { s.reason(known, errc{}) } -> std::same_as<std::string>;
 };
@@ -142,7 +142,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
   }
   std::string owner() const override {
     const std::lock_guard guard(store_.mutex());
-    return store_.owner_text(*this);
+    return store_.text_of_owner(*this);
   }
 
   // For the store, with its mutex held. Each is one event of the recipe and its effects; the store

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using namespace holdfast::redis;
 using holdfast::lock_mode;
 
-constexpr terms usual{.op_timeout = 5s};
+constexpr timing usual{.op_timeout = 5s};
 constexpr time_point begun{1000s};
 constexpr duration ttl = 3s;
 
@@ -41,32 +41,35 @@ void hear_as_any(const reply& said) {
   for (const auto how : {lock_mode::exclusive, lock_mode::shared, lock_mode::permit}) {
     for (const bool one_attempt : {false, true}) {
       recipe claim;
-      (void)claim.acquire(one_attempt, ttl, begun, how);
+      (void)claim.acquire({.one_attempt = one_attempt, .ttl = ttl, .mode = how}, begun, usual);
       hear(claim, said);
-      (void)claim.cancel(begun + 1ms);
+      (void)claim.cancel(begun + 1ms, usual);
       hear(claim, said);
     }
   }
   recipe gathered;
-  (void)gathered.acquire(true, ttl, begun, lock_mode::exclusive, true);
+  (void)gathered.acquire({.one_attempt = true,
+                          .ttl = ttl,
+                          .group = holdfast::core::lock_group::of(2)},
+                         begun, usual);
   hear(gathered, said);
 }
 
 // One that was granted the lock, and asks this.
 void hear_as_holder(const reply& said) {
   recipe claim;
-  (void)claim.acquire(false, ttl, begun);
+  (void)claim.acquire({.ttl = ttl}, begun, usual);
   reply granted = asked(operation::take);
   granted.what = reply::verdict::granted;
   granted.epoch = claim.epoch();
   granted.number = 7;
   (void)claim.on(granted, begun + 1ms, usual);
   recipe renews = claim, shares = claim, leaves = claim;
-  (void)renews.renew(ttl);
+  (void)renews.renew(ttl, begun + 1ms, usual);
   hear(renews, said);
-  (void)shares.downgrade();
+  (void)shares.downgrade(begun + 1ms, usual);
   hear(shares, said);
-  (void)leaves.release(begun + 1ms);
+  (void)leaves.release(begun + 1ms, usual);
   hear(leaves, said);
 }
 

@@ -12,7 +12,7 @@ using core::mutant;
 // It stands in line by its first question, and its second one is refused.
 std::string a_refused_claim_leaves_the_line() {
   const core::time_point now{1000s};
-  const redis::terms rules{.op_timeout = 5s};
+  const redis::timing rules{.op_timeout = 5s};
   redis::recipe steps;
   const auto hear = [&](redis::operation to, redis::reply::verdict what) {
     redis::reply r;
@@ -24,13 +24,13 @@ std::string a_refused_claim_leaves_the_line() {
     r.sent = now;
     return steps.on(r, now, rules);
   };
-  steps.acquire(false, 10s, now);
+  steps.acquire({.ttl = 10s}, now, rules);
   hear(redis::operation::take, redis::reply::verdict::busy);
   hear(redis::operation::join, redis::reply::verdict::queued);
   steps.on_wake(now, rules);
-  const redis::actions out = hear(redis::operation::join, redis::reply::verdict::failed);
-  if (out.what != redis::claim_event::refused) return "it was not refused";
-  return out.clear ? "" : "a claim stays in line that nobody has";
+  const redis::effects out = hear(redis::operation::join, redis::reply::verdict::failed);
+  if (out.event != redis::claim_event::refused) return "it was not refused";
+  return out.orphan ? "" : "a claim stays in line that nobody has";
 }
 
 constexpr scenario all[] = {

@@ -98,7 +98,7 @@ void memory_layout::tend_by(time_point t) {
   transport_.wake_at(orphan_timer_, t);
 }
 
-std::string memory_layout::owner_text(const claim& c) {
+std::string memory_layout::text_of_owner(const claim& c) {
   const bool shared = c.recipe().downgraded() || c.details.is_shared();
   return shared ? group_text_of(c.recipe().granted().number) : text_of(c.who);
 }

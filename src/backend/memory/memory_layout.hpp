@@ -119,7 +119,7 @@ class memory_layout {
   void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
   static void request_flush(claims::urgency) noexcept {}
-  static std::string owner_text(const claim&);
+  static std::string text_of_owner(const claim&);
   static std::string reason(const claim&, errc);
 
   // The transport's, with the mutex held.

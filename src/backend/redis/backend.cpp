@@ -69,8 +69,8 @@ bool backend::close(time_point until) {
     const std::lock_guard guard(link_.mutex());
     const time_point now = link_.env().now();
     link_.claims().for_each(
-        [&](claim& c) { c.fail(errc::closed, "the client was closed", now, events); });
-    is_clean = link_.unclear().empty();  // a claim that just failed may have been added
+        [&](claim& c) { c.give_up(errc::closed, "the client was closed", now, events); });
+    is_clean = link_.orphans().empty();  // a claim that just failed may have been added
   }
   events.dispatch();
   link_.flush();
@@ -82,7 +82,7 @@ bool backend::close(time_point until) {
 bool backend::is_telling() {
   const std::lock_guard guard(link_.mutex());
   bool telling = false;
-  link_.claims().for_each([&](const claim& c) { telling = telling || c.is_being_told(); });
+  link_.claims().for_each([&](const claim& c) { telling = telling || c.is_dispatching(); });
   return telling;
 }
 

@@ -21,7 +21,7 @@ link::link(core::environment& e, settings s)
 link::~link() {
   group_.stop();
   const std::lock_guard guard(mutex());
-  ledger_.drop_all();
+  orphans_.drop_all();
   pushes_.reset();
 }
 
@@ -49,7 +49,7 @@ void link::settle(time_point until) {
     // The time to close is short: neither a back-off nor a pause after a refusal is waited for.
     const time_point now = env().now();
     over_.hurry(lane::commands, now);
-    if (over_.is_ready(lane::commands)) ledger_.resend(now);
+    if (over_.is_ready(lane::commands)) orphans_.resend_all(now);
   }
   flush();
   group_.wait(w);

@@ -3,16 +3,16 @@
 #pragma once
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <utility>
 #include <vector>
 
-#include "backend/redis/claim_table.hpp"
+#include "backend/redis/claim.hpp"
 #include "backend/redis/layouts/batch.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/grant_rules.hpp"
 #include "backend/redis/layouts/string/string_batches.hpp"
-#include "backend/redis/orphan_withdrawals.hpp"
 #include "backend/redis/settings.hpp"
 #include "backend/redis/transport/transport.hpp"
 #include "base/timer_heap.hpp"
@@ -34,20 +34,40 @@ class link final : private request_source, private message_handler {
 
   // Sends it as soon as it may go: a take needs a floor, a join somebody who listens to messages.
   void ask(claim&, operation, time_point now);
-  void ask_release(claim&, claim& next, time_point now);
   bool may_join() const noexcept {
     return over_.is_ready(lane::messages) && over_.is_ready(lane::commands);
   }
-  void sleep(claim&, time_point wake);  // never: no more
-  struct tally {                        // of claims
-    int waiting = 0;                    // for an answer or a push
-    int pushable = 0;                   // a push may come for them
-    int listening = 0;                  // they hold a lock and would hear that it is wanted
+  struct tally {        // of claims
+    int waiting = 0;    // for an answer or a push
+    int pushable = 0;   // a push may come for them
+    int listening = 0;  // they hold a lock and would hear that it is wanted
   };
   void count(tally changes, time_point now);
   void renew(claim&);
   bool nothing_older_runs() const noexcept { return over_.no_older_connection_runs(); }
-  void tend_by(time_point t) { over_.tick_by(t); }
+  void tend_by(time_point t) { over_.tick_by(t); }  // when the next orphan is due
+  owner_text owner_of(const claim&) const noexcept;
+  claims::orphan_withdrawals<orphan>& orphans() noexcept { return orphans_; }
+
+  // The contract of claims::store_of.
+  const timing& rules() const noexcept { return settings_.rules; }
+  static recipe new_recipe() noexcept { return {}; }
+  time_point clock_for_release(const claim&) const { return env().now(); }
+  void add(claim&, std::string_view lock);
+  void remove(claim&) noexcept;
+  static errc refuses(const claim&, claims::verb) noexcept { return {}; }
+  std::optional<reply> submit(claim&, operation, time_point now, core::event_queue&);
+  static void deliver(time_point, core::event_queue&) noexcept {}  // the outbox is the network
+  bool takes_successor(const claim&, operation release,
+                       const core::acquire_request& next) const noexcept;
+  void submit_with_successor(claim&, claim& next, time_point now);
+  void renew_owner(claim&);
+  void withdraw_orphan(claim&, time_point now, core::event_queue&);
+  void wake_at(claim&, time_point);
+  void after_step(claim&, time_point now);
+  void request_flush(claims::urgency how) noexcept { request_flush(how == claims::urgency::now); }
+  std::string text_of_owner(const claim&) const;
+  std::string reason(const claim&, errc) const;
   // A command of somebody else; false when there is no connection.
   bool ask_special(reply_handler&, std::string&& bytes, time_point now);
   std::string why_not() const { return over_.why_not(); }
@@ -60,12 +80,13 @@ class link final : private request_source, private message_handler {
   asking about(const claim&, owner_text& room) const;
   std::string about_holder(const claim&) const;
   void park(claim&, operation);
+  void wait_for_group(claim&);  // others of its group have left
   void load_scripts(time_point now);
   void note_clock(time_point sent, server_time at, time_point now) noexcept {
     over_.note_clock(sent, at, now);
   }
   // The error stands beside it as the server gave it.
-  void answer(claim_table::place, reply, std::string_view error, const reply_context&);
+  void answer(claims::claim_place, reply, std::string_view error, const reply_context&);
   void on_reply(batch<link>&, const value&, const reply_context&);
   void on_not_executed(batch<link>&, const reply_context&);
   void on_cut(batch<link>&, const reply_context&);
@@ -83,7 +104,6 @@ class link final : private request_source, private message_handler {
   void settle(time_point until);
   void forked() noexcept { group_.forked(); }
   bool is_forked() const noexcept { return group_.is_forked(); }
-  ledger& unclear() noexcept { return ledger_; }
 
  private:
   struct raise_answer;
@@ -97,7 +117,7 @@ class link final : private request_source, private message_handler {
   void on_data_in_doubt(transport&) override { floor_.forget(); }
   void on_tick(transport&, time_point now, core::event_queue&) override;
   bool is_open(const transport&) const noexcept override { return !raising_; }
-  bool is_settled() const noexcept override { return ledger_.empty(); }
+  bool is_settled() const noexcept override { return orphans_.empty(); }
   bool is_in_use() const noexcept override { return claims_.has_ids(); }
 
   // message_handler
@@ -119,7 +139,8 @@ class link final : private request_source, private message_handler {
   void watch_outage(time_point now);
   template <class Which>
   void fail_parked(Which, const core::failure&, time_point now, core::event_queue&);
-  void gather_if_whole(const core::lock_group&, time_point now);
+  void send_group(claims::claim_group<claim>&, time_point now);
+  void drop_owner(claim&) noexcept;
   void raise(time_point now);
   struct round;
   bool renewals_go_with_commands() const noexcept;
@@ -141,12 +162,13 @@ class link final : private request_source, private message_handler {
   transport over_;
   claim_table claims_;
   number_floor floor_;
-  ledger ledger_{*this};
-  std::vector<claim_table::place> parked_;  // claims whose question may not go yet
-  core::timer_heap sleepers_;               // claims
+  claims::orphan_withdrawals<orphan> orphans_;
+  claims::group_barrier<claims::claim_group<claim>> groups_;
+  std::vector<claims::claim_place> parked_;  // claims whose question may not go yet
+  core::timer_heap sleepers_;                // claims
   batch_pool<link> pool_{*this};
   string_batches collected_{*this};
-  std::deque<claim_table::place> to_renew_;
+  std::deque<claims::claim_place> to_renew_;
   std::size_t renewals_in_flight_ = 0;  // batches
   std::unique_ptr<raise_answer> raise_answer_;
   int pushable_ = 0;

@@ -10,7 +10,7 @@ namespace holdfast::redis {
 // Every claim that waits until it may be sent: `each` says whether it goes on waiting.
 template <class Each>
 void link::review_parked(Each goes_on) {
-  std::vector<claim_table::place> before;
+  std::vector<claims::claim_place> before;
   before.swap(parked_);
   for (const auto place : before) {
     claim* const c = claims_.at(place);

@@ -13,16 +13,17 @@ bool link::may_send(const claim& c, operation what) const noexcept {
                                  .messages = over_.is_ready(lane::messages),
                                  .floor = floor_.is_known(),
                                  .raising = raising_};
-  return grant_rules::may_send(what, c.steps().how(), r);
+  return grant_rules::may_send(what, c.recipe().how(), r);
 }
 
 void link::ask(claim& c, operation what, time_point now) {
   if (what == operation::gather) {
     // It may have been in this list before, and was withdrawn: each counts once.
-    std::erase_if(parked_, [&](claim_table::place p) { return claims_.at(p) == &c; });
+    std::erase_if(parked_, [&](claims::claim_place p) { return claims_.at(p) == &c; });
     c.parked = operation::none;
-    park(c, what);
-    if (may_send(c, what)) gather_if_whole(c.with(), now);
+    park(c, what);  // it waits for the others, and no longer than its op-timeout
+    if (!may_send(c, what)) return;
+    if (auto* const whole = groups_.join(c.details.group, c)) send_group(*whole, now);
     return;
   }
   if (!may_send(c, what)) return park(c, what);
@@ -37,13 +38,13 @@ void link::park(claim& c, operation what) {
   }
   c.parked = what;
   const time_point now = env().now();
-  over_.tick_by(c.steps().last_try(settings_.rules));
+  over_.tick_by(c.recipe().last_try(settings_.rules));
   over_.note_affected(now);
   watch_outage(now);
-  if (c.steps().is_attempt()) hurry(now + settings_.retry_base);
+  if (c.recipe().is_attempt()) hurry(now + settings_.retry_base);
   over_.open(lane::commands, now);
   if (what == operation::join) over_.open(lane::messages, now);
-  const bool needs_floor = grant_rules::needs_floor(what, c.steps().how());
+  const bool needs_floor = grant_rules::needs_floor(what, c.recipe().how());
   const bool raises = needs_floor && over_.is_ready(lane::commands) && !floor_.is_known();
   if (raises && raise_at_ == core::never) raise(now);
 }
@@ -55,42 +56,32 @@ void link::send_parked(time_point now) {
   });
 }
 
-// Those who are asked for together go when all of them have come.
-void link::gather_if_whole(const core::lock_group& g, time_point now) {
-  const auto is_one = [&](claim_table::place p) {
-    const claim* const c = claims_.at(p);
-    return c && c->parked == operation::gather && c->with() == g;
-  };
-  if (std::ranges::count_if(parked_, is_one) < g.members) return;
-  std::vector<claim*> members;
-  members.reserve(g.members);
-  review_parked([&](claim& c) {
-    if (c.parked != operation::gather || c.with() != g) return true;
-    c.parked = operation::none;
-    members.push_back(&c);
-    return false;
-  });
-  collected_.add_group(members, now);
+void link::wait_for_group(claim& c) {
+  park(c, operation::gather);
+  groups_.join(c.details.group, c);
+}
+
+void link::send_group(claims::claim_group<claim>& whole, time_point now) {
+  for (claim* c : whole.members) c->parked = operation::none;
+  review_parked([](claim&) { return true; });
+  collected_.add_group(whole.members, now);
+  groups_.dissolve(whole);
 }
 
 asking link::about(const claim& c, owner_text& room) const {
-  room = c.text();
+  room = owner_of(c);
   asking a;
   a.lock = c.lock();
   a.owner = view(room);
-  a.ttl = c.steps().ttl();
+  a.ttl = c.recipe().ttl();
   a.window = window(a.ttl);
-  a.arrival = c.steps().arrival();
-  a.looks = c.steps().looks();
-  a.how = c.steps().how();
-  a.waits = !c.steps().one_attempt();
-  a.permits = c.permits();
-  a.of = c.of();
+  a.arrival = c.recipe().arrival();
+  a.looks = c.recipe().looks();
+  a.how = c.recipe().how();
+  a.waits = !c.recipe().one_attempt();
+  a.permits = c.details.permits;
+  a.of = c.details.total_permits;
   return a;
-}
-
-void link::ask_release(claim& c, claim& next, time_point now) {
-  collected_.add_release(c, next, now);
 }
 
 bool link::ask_special(reply_handler& who, std::string&& bytes, time_point now) {

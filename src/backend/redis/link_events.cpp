@@ -25,7 +25,7 @@ void link::on_ready(transport&, lane what, time_point now, event_queue&) {
     over_.open(lane::messages, now);  // a holder is to hear that others want its lock
     load_scripts(now);
     over_.check_eviction(now);
-    ledger_.resend(now);
+    orphans_.resend_all(now);
     raise(now);
     if (renewals_go_with_commands()) over_.tick_by(now);
   }
@@ -35,7 +35,7 @@ void link::on_ready(transport&, lane what, time_point now, event_queue&) {
 void link::on_subscribed(time_point now, event_queue&) {
   claims_.for_each([&](claim& c) {
     event_queue nobody;  // a question is no news
-    c.hear_subscribed(now, nobody);
+    c.on([&](recipe& r) { return r.on_subscribed(now); }, now, nobody);
   });
 }
 
@@ -51,7 +51,7 @@ void link::on_cut(batch<link>& r, const reply_context& c) {
   r.to == operation::renew ? end_renewals(r) : collected_.on_cut(r, c);
 }
 
-void link::answer(claim_table::place whose, reply q, std::string_view error,
+void link::answer(claims::claim_place whose, reply q, std::string_view error,
                   const reply_context& context) {
   claim* const c = claims_.at(whose);
   if (!c) return;
@@ -64,7 +64,7 @@ void link::answer(claim_table::place whose, reply q, std::string_view error,
   if (q.what == verdict::bad_number)
     text =
         "the counter holdfast:n was lost, and the server's clock is behind what was granted before";
-  c->hear(q, std::move(text), 0, now, context.events);
+  c->on_reply(q, std::move(text), now, context.events);
 }
 
 // A release that the server cannot read yet would let a take that follows it find the lock busy.
@@ -120,7 +120,8 @@ void link::on_message(std::string_view payload, time_point now, event_queue& eve
   claim* const c = id ? claims_.find(*id) : nullptr;
   const bool has_claim = c && c->lock() == m.rest;
   switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
-    case grant_rules::recipient::claim: return c->hear(p, now, events);
+    case grant_rules::recipient::claim:
+      return c->on([&](recipe& r) { return r.on(p, now); }, now, events);
     case grant_rules::recipient::next_waiter: return decline(owner, m.rest, now);
     case grant_rules::recipient::nobody: return;
   }

@@ -53,23 +53,23 @@ void link::watch_outage(time_point now) {
 void link::fail_waiting(lane what, const failure& why, time_point now, event_queue& events) {
   const auto code = static_cast<errc>(why.code.value());
   claims_.for_each([&](claim& c) {
-    const bool needs_it = what == lane::commands ? c.steps().waits() : c.steps().may_be_pushed();
+    const bool needs_it = what == lane::commands ? c.recipe().waits() : c.recipe().may_be_pushed();
     if (!needs_it) return;
     c.parked = operation::none;
-    c.fail(code, why.text, now, events);
+    c.give_up(code, why.text, now, events);
   });
 }
 
 // There is nothing to connect to: one attempt has been made.
 void link::fail_attempts(lane what, const failure& why, time_point now, event_queue& events) {
   const auto is_one = [&](const claim& c) {
-    return c.steps().is_attempt() && (what == lane::commands || c.parked == operation::join);
+    return c.recipe().is_attempt() && (what == lane::commands || c.parked == operation::join);
   };
   fail_parked(is_one, why, now, events);
 }
 
 void link::fail_unproven(const failure& why, time_point now, event_queue& events) {
-  fail_parked([](const claim& c) { return grant_rules::needs_floor(c.parked, c.steps().how()); },
+  fail_parked([](const claim& c) { return grant_rules::needs_floor(c.parked, c.recipe().how()); },
               why, now, events);
 }
 
@@ -78,18 +78,18 @@ void link::fail_parked(Which which, const failure& why, time_point now, event_qu
   review_parked([&](claim& c) {
     if (!which(c)) return true;
     c.parked = operation::none;
-    c.fail(static_cast<errc>(why.code.value()), why.text, now, events);
+    c.give_up(static_cast<errc>(why.code.value()), why.text, now, events);
     return false;
   });
 }
 
 void link::end_overdue(time_point now, event_queue& events) {
   review_parked([&](claim& c) {
-    const time_point end = c.steps().due(settings_.rules);
-    const time_point last_try = c.steps().last_try(settings_.rules);
+    const time_point end = c.recipe().due(settings_.rules);
+    const time_point last_try = c.recipe().last_try(settings_.rules);
     if (end <= now) {
       c.parked = operation::none;
-      c.overdue(why_not(), now, events);
+      c.on([](recipe& r) { return r.on_overdue(); }, now, events);
       return false;
     }
     if (last_try <= now && !std::exchange(c.hurried, true)) hurry(now);
@@ -105,10 +105,10 @@ void link::end_waits(time_point now, event_queue& events) {
   time_point next = core::never;
   bool hurries = false;
   claims_.for_each([&](claim& c) {
-    if (!c.steps().is_waiter()) return;
+    if (!c.recipe().is_waiter()) return;
     const time_point since = core::planted(core::mutant::outage_dated_back)
-                                 ? c.steps().waits_since()
-                                 : std::max(over_.out_since(), c.steps().waits_since());
+                                 ? c.recipe().waits_since()
+                                 : std::max(over_.out_since(), c.recipe().waits_since());
     const time_point end = core::saturating_add(since, most);
     const time_point last_try = end - std::min(most, settings_.rules.op_timeout) / 8;
     if (end > now) {
@@ -118,8 +118,8 @@ void link::end_waits(time_point now, event_queue& events) {
     }
     c.parked = operation::none;
     const failure why = over_.read_reach().trouble;
-    c.fail(errc::unavailable, "the outage lasts for longer than the outage-timeout: " + why.text,
-           now, events);
+    c.give_up(errc::unavailable, "the outage lasts for longer than the outage-timeout: " + why.text,
+              now, events);
   });
   over_.tick_by(next);
   if (!hurries) return;
@@ -157,9 +157,9 @@ void link::raise_later(time_point now) {
 void link::raise_if_due(time_point now) {
   if (raise_at_ > now) return over_.tick_by(raise_at_);
   raise_at_ = core::never;
-  const bool is_wanted = std::ranges::any_of(parked_, [&](claim_table::place p) {
+  const bool is_wanted = std::ranges::any_of(parked_, [&](claims::claim_place p) {
     const claim* const c = claims_.at(p);
-    return c && grant_rules::needs_floor(c->parked, c->steps().how());
+    return c && grant_rules::needs_floor(c->parked, c->recipe().how());
   });
   if (is_wanted && over_.is_ready(lane::commands) && !floor_.is_known()) raise(now);
 }

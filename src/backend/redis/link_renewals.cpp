@@ -45,15 +45,15 @@ struct link::round {  // renewals that go out in one write
 };
 
 void link::add_renewal(round& to, claim& c) {
-  to.owners.push_back(c.text());
+  to.owners.push_back(owner_of(c));
   c.noted = true;
   to.notes.push_back(c.told_of_holder ? std::string() : about_holder(c));
-  to.all.push_back({c.lock(), view(to.owners.back()), c.steps().ttl(), to.notes.back()});
+  to.all.push_back({c.lock(), view(to.owners.back()), c.recipe().ttl(), to.notes.back()});
   batch_member m;
   m.whose = c.place();
-  m.epoch = c.steps().epoch();
-  m.ticket = c.ticket;
-  m.ttl = c.steps().ttl();
+  m.epoch = c.recipe().epoch();
+  m.ticket = c.ticket();
+  m.ttl = c.recipe().ttl();
   to.made->members.push_back(m);
 }
 
@@ -82,8 +82,8 @@ void link::write_renewals(request_writer& to, time_point now) {
     for (std::size_t n = 0; !to_renew_.empty() && n < batch_max; to_renew_.pop_front()) {
       claim* const c = claims_.at(to_renew_.front());
       if (!c || !std::exchange(c->renewing, false)) continue;
-      if (c->steps().now_in() != recipe::state::held) continue;
-      add_renewal(those[c->steps().how() != lock_mode::exclusive], *c);
+      if (c->recipe().now_in() != recipe::state::held) continue;
+      add_renewal(those[c->recipe().how() != lock_mode::exclusive], *c);
       ++n;
     }
     for (const bool of_members : {false, true})
@@ -110,6 +110,7 @@ void link::answer_renewals(batch<link>& those, const value& v, const reply_conte
     reply r;
     r.to = operation::renew;
     r.epoch = m.epoch;
+    r.ticket = m.ticket;
     r.ttl = m.ttl;
     r.sent = sent;
     const std::int64_t state = v[i + 1].integer();
@@ -124,8 +125,8 @@ void link::answer_renewals(batch<link>& those, const value& v, const reply_conte
       r.what = reply::verdict::not_owner;
       r.why = errc::timed_out;
     }
-    if (r.what == reply::verdict::done && r.epoch == c->steps().epoch()) c->told_of_holder = true;
-    c->hear(r, {}, m.ticket, now, context.events);
+    if (r.what == reply::verdict::done && r.epoch == c->recipe().epoch()) c->told_of_holder = true;
+    c->on_reply(r, {}, now, context.events);
   }
   end_renewals(those);
 }

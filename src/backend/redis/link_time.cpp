@@ -10,11 +10,6 @@ namespace holdfast::redis {
 
 using core::event_queue;
 
-void link::sleep(claim& c, time_point wake) {
-  sleepers_.set(c, wake);
-  over_.tick_by(wake);
-}
-
 void link::count(tally more, time_point now) {
   group_.count(more.waiting, more.listening);
   pushable_ += more.pushable;
@@ -31,12 +26,12 @@ void link::on_tick(transport&, time_point now, event_queue& events) {
   keep_sample(now);
   if (renewals_go_with_commands())
     over_.write_commands([&](request_writer& w) { write_renewals(w, now); });
-  if (const time_point next = ledger_.tend(now); next != core::never) over_.tick_by(next);
+  tend_by(orphans_.tick(now));
 }
 
 void link::wake_sleepers(time_point now, event_queue& events) {
   while (core::heap_timer* const due = sleepers_.take_due(now))
-    static_cast<claim*>(due)->wake(now, events);
+    static_cast<claim*>(due)->on_wake(now, events);
   over_.tick_by(sleepers_.next());
 }
 

@@ -10,7 +10,7 @@ namespace holdfast::redis {
 
 struct settings : endpoint {
   std::string prefix;  // of every key of a lock
-  terms rules;
+  timing rules;
   std::string host;  // of this machine, for those who look at the lock
   std::int64_t process = 0;
 };

@@ -129,7 +129,7 @@ struct scripted {
       return takes_next && op == operation::give && !next.one_attempt;
     }
     void submit_with_successor(claim&, claim&, time_point) { note("give+take"); }
-    std::string owner_text(const claim&) { return "owner"; }
+    std::string text_of_owner(const claim&) { return "owner"; }
     std::string reason(const claim&, errc) { return "a fixed sentence"; }
   };
 };

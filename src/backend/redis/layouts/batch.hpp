@@ -5,14 +5,14 @@
 #include <memory>
 #include <vector>
 
-#include "backend/redis/claim_table.hpp"
 #include "backend/redis/recipes/protocol.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
+#include "claim/claim_table.hpp"
 
 namespace holdfast::redis {
 
 struct batch_member {
-  claim_table::place whose;
+  claims::claim_place whose;
   std::uint32_t epoch = 0;   // of the claim when it asked: a reply to an earlier one is discarded
   std::uint32_t ticket = 0;  // of a renewal
   duration ttl{};

@@ -44,6 +44,7 @@ struct reply {  // to one claim's question
   bool stands = false;   // granted: the number is that of a group that stood already
   errc why{};            // failed; not_owner: as claim_sink::lost() says it
   std::uint32_t epoch = 0;
+  std::uint32_t ticket = 0;         // of a renewal
   std::int64_t number = 0;          // granted: its number. queued: its arrival
   std::int64_t ahead = 0;           // queued: how many waiters stand before it in line
   duration ttl{};                   // that was asked for

@@ -11,55 +11,56 @@ using core::mutant;
 using core::planted;
 using core::saturating_add;
 
-actions recipe::acquire(bool one_attempt, duration ttl, time_point now, lock_mode how,
-                        bool gathered) noexcept {
-  one_attempt_ = one_attempt;
-  ttl_ = ttl;
-  how_ = how;
-  gathered_ = gathered;
+effects recipe::acquire(const core::acquire_request& request, time_point now,
+                        const timing&) noexcept {
+  one_attempt_ = request.one_attempt;
+  ttl_ = request.ttl;
+  how_ = request.mode;
+  gathered_ = bool(request.group);
   downgrading_ = false;
   saw_bad_number_ = false;
   waits_since_ = now;
-  actions out = start_over(now, false);
-  if (contended_ && !one_attempt &&
-      how == lock_mode::exclusive) {  // it was not free the last time: a take would be in vain
+  effects out = start_over(now, false);
+  // It was not free the last time: a take would be in vain.
+  if (contended_ && !one_attempt_ && how_ == lock_mode::exclusive) {
     known_ = true;
     out = ask(state::joining, operation::join, now);
   }
-  out.new_id = !planted(mutant::owner_id_reused);
+  out.new_owner = !planted(mutant::owner_id_reused);
   return out;
 }
 
-actions recipe::succeed(duration ttl, time_point now) noexcept {
-  actions out = acquire(false, ttl, now);
+effects recipe::succeed(const core::acquire_request& request, time_point now,
+                        const timing& t) noexcept {
+  effects out = acquire(request, now, t);
   known_ = true;
   out.send = operation::none;  // the release speaks for it
   state_ = state::joining;
   return out;
 }
 
-actions recipe::start_over(time_point now, bool clear) noexcept {
+effects recipe::start_over(time_point now, bool clear) noexcept {
   number_ = 0;
   known_ = false;
   wanted_early_ = false;
   look_at_ = core::never;
-  actions out = first_question(now);
-  out.new_id = clear;
-  out.clear = clear;
+  effects out = first_question(now);
+  out.new_owner = clear;
+  out.orphan = clear;
   return out;
 }
 
-actions recipe::first_question(time_point now) noexcept {
+effects recipe::first_question(time_point now) noexcept {
   if (how_ != lock_mode::exclusive) return ask(state::joining, operation::join, now);
   return ask(state::asked, gathered_ ? operation::gather : operation::take, now);
 }
 
-actions recipe::cancel(time_point now) noexcept {
+effects recipe::cancel(time_point now, const timing&) noexcept {
   if (!waits() || state_ == state::releasing || state_ == state::leaving) return {};
   return leave(state::leaving, operation::leave, now);
 }
 
-actions recipe::renew(duration ttl) noexcept {
+effects recipe::renew(duration ttl, time_point, const timing&) noexcept {
   if (state_ != state::held) return {};
   ttl_ = ttl;
   known_ = true;
@@ -67,7 +68,7 @@ actions recipe::renew(duration ttl) noexcept {
 }
 
 // What was asked as a writer is of no interest any more.
-actions recipe::downgrade() noexcept {
+effects recipe::downgrade(time_point, const timing&) noexcept {
   if (state_ != state::held || how_ != lock_mode::exclusive) return {};
   ++epoch_;
   attempts_ = 0;
@@ -77,14 +78,16 @@ actions recipe::downgrade() noexcept {
   return send(operation::downgrade);
 }
 
-actions recipe::peek_line() noexcept {
+effects recipe::peek_line(time_point, const timing&) noexcept { return look_at_line(); }
+
+effects recipe::look_at_line() noexcept {
   if (state_ != state::held || others_wait_) return {};
   peeks_again_ = peeking_;  // what is answered first may have been asked too early
   if (std::exchange(peeking_, true) || downgrading_) return {};
   return send(question());
 }
 
-actions recipe::release(time_point now) noexcept {
+effects recipe::release(time_point now, const timing&) noexcept {
   if (state_ == state::lost) return become_fresh(claim_event::ended, errc::not_held);
   if (state_ != state::held) return {};
   const bool quick = !known_ && !others_wait_ && how_ == lock_mode::exclusive;
@@ -93,26 +96,26 @@ actions recipe::release(time_point now) noexcept {
   return leave(state::releasing, quick ? operation::let_go : operation::release, now);
 }
 
-time_point recipe::due(const terms& t) const noexcept {
+time_point recipe::due(const timing& t) const noexcept {
   const bool is_bounded = waits() && (!is_waiter() || planted(mutant::waiter_given_up));
   return is_bounded && state_ != state::queued ? saturating_add(asked_since_, t.op_timeout)
                                                : core::never;
 }
 
 // Early enough for a connection to be opened and for an answer.
-time_point recipe::last_try(const terms& t) const noexcept {
+time_point recipe::last_try(const timing& t) const noexcept {
   const time_point end = due(t);
   return end == core::never ? end : end - t.op_timeout / 8;
 }
 
-actions recipe::send(operation what) noexcept {
-  actions out;
+effects recipe::send(operation what) noexcept {
+  effects out;
   out.send = what;
   return out;
 }
 
 // A first question of its kind.
-actions recipe::ask(state next, operation what, time_point now) noexcept {
+effects recipe::ask(state next, operation what, time_point now) noexcept {
   ++epoch_;
   state_ = next;
   asked_since_ = now;
@@ -121,13 +124,13 @@ actions recipe::ask(state next, operation what, time_point now) noexcept {
   return send(what);
 }
 
-actions recipe::leave(state next, operation what, time_point now) noexcept {
-  actions out = ask(next, what, now);
+effects recipe::leave(state next, operation what, time_point now) noexcept {
+  effects out = ask(next, what, now);
   out.sleeps = true;  // wakes up for nothing any more
   return out;
 }
 
-actions recipe::become_held(std::int64_t number, time_point deadline, bool others, bool handed,
+effects recipe::become_held(std::int64_t number, time_point deadline, bool others, bool handed,
                             time_point now) noexcept {
   if (!planted(mutant::late_reply_accepted)) ++epoch_;  // what else was asked is of no interest
   state_ = state::held;
@@ -138,37 +141,39 @@ actions recipe::become_held(std::int64_t number, time_point deadline, bool other
   others_wait_ = others || wanted_early_;
   handed_ = handed;
   line_unseen_ = false;
-  actions out;
+  effects out;
   out.sleeps = true;
-  out.what = claim_event::granted;
+  out.event = claim_event::granted;
   return out;
 }
 
-actions recipe::become_fresh(claim_event what, errc why) noexcept {
+effects recipe::become_fresh(claim_event what, errc why) noexcept {
   ++epoch_;
   state_ = state::fresh;
-  actions out;
+  effects out;
   out.sleeps = true;
-  out.what = what;
+  out.event = what;
   out.why = why;
   return out;
 }
 
-actions recipe::on_overdue() noexcept {
+effects recipe::on_overdue() noexcept {
   if (!waits() || state_ == state::queued) return {};
   if (state_ == state::glancing) return become_fresh(claim_event::refused, errc::timed_out);
   const bool ends = state_ == state::releasing || state_ == state::leaving;
-  actions out = ends ? become_fresh(claim_event::ended, errc::outcome_unknown)
+  effects out = ends ? become_fresh(claim_event::ended, errc::outcome_unknown)
                      : become_fresh(claim_event::refused, errc::unavailable);
-  out.clear = true;
+  out.orphan = true;
   return out;
 }
 
-actions recipe::give_up(errc why) noexcept {
+effects recipe::give_up(errc why) noexcept {
   if (!waits()) return {};
   const bool ends = state_ == state::releasing || state_ == state::leaving;
-  return become_fresh(ends ? claim_event::ended : claim_event::refused,
-                      ends ? errc::outcome_unknown : why);
+  effects out = ends ? become_fresh(claim_event::ended, errc::outcome_unknown)
+                     : become_fresh(claim_event::refused, why);
+  out.orphan = true;
+  return out;
 }
 
 }  // namespace holdfast::redis

@@ -1,12 +1,12 @@
 // One claim on a lock of layout `string`: what it asks, when it asks again, what it may conclude.
-// Pure: (state, event, now) -> actions. No socket, no thread, no clock, no allocation.
+// Pure: (state, event, now) -> effects. No socket, no thread, no clock, no allocation.
 //
 // Source: the single-instance lock of redis.io's "Distributed Locks with Redis" (SET NX PX, delete
 // by owner), with a number for each grant, a line, and a release that hands the lock directly to
 // the first in line: docs/safety.md. Readers and holders of permits are members of what has the
 // lock: they ask by `join` from the start, one attempt or not, and release as the others do.
 //
-//   state     | event                         | next      | actions
+//   state     | event                         | next      | effects
 //   ----------+-------------------------------+-----------+---------------------------------------
 //   fresh     | acquire                       | asked     | send take, under a new id
 //             |                               | joining   | send join, if somebody waited last time
@@ -51,7 +51,7 @@
 //   any of    | not now                       | same      | send it again, later each time
 //   these     |                               |           |
 //   any but a | overdue                       | fresh     | tell refused, or ended (outcome
-//   waiter    |                               |           | unknown); the id goes to the ledger
+//   waiter    |                               |           | unknown); it is an orphan
 //
 // A waiter, who asked for more than one attempt and has not been granted the lock, is never
 // overdue: it waits through an outage as it would for a holder (server_errors.hpp has the table).
@@ -62,33 +62,20 @@
 #include <holdfast/options.hpp>
 
 #include "backend/redis/recipes/protocol.hpp"
-#include "base/event_queue.hpp"
+#include "claim/recipe.hpp"
 #include "seam/client_options.hpp"
 
 namespace holdfast::redis {
 
+using claims::timing;
 using core::claim_event;
 using core::worth;
-
-struct terms {  // the client's, the same for all its claims
-  duration op_timeout{};
-  duration clock_skew{};
-  duration outage_timeout = duration::max();  // of a waiter; max(): none
-};
-
-struct actions {
-  operation send = operation::none;
-  bool sleeps = false;  // until `wake` and a random part of `spread`; replaces an earlier sleep
-  bool new_id = false;  // from here on the claim has another id
-  bool clear = false;   // the id may be at the server: for the ledger, before the new one
-  claim_event what = claim_event::none;
-  errc why{};  // of refused, lost and ended; 0: released or withdrawn
-  time_point wake = core::never;
-  duration spread{};
-};
+using effects = claims::effects<operation>;
 
 class recipe {
  public:
+  using operation = redis::operation;
+  using reply = redis::reply;
   enum class state : unsigned char {
     fresh,
     asked,
@@ -102,26 +89,26 @@ class recipe {
     leaving,
   };
 
-  // `gathered`: together with other claims, all or none; exclusive, one attempt.
-  actions acquire(bool one_attempt, duration ttl, time_point now, lock_mode = lock_mode::exclusive,
-                  bool gathered = false) noexcept;
-  actions cancel(time_point now) noexcept;
-  actions renew(duration ttl) noexcept;
-  actions downgrade() noexcept;
-  actions peek_line() noexcept;
-  actions release(time_point now) noexcept;
+  // A request of a lock_group: together with other claims, all or none; exclusive, one attempt.
+  effects acquire(const core::acquire_request&, time_point now, const timing&) noexcept;
+  effects cancel(time_point now, const timing&) noexcept;
+  effects renew(duration ttl, time_point now, const timing&) noexcept;
+  effects downgrade(time_point now, const timing&) noexcept;
+  effects peek_line(time_point now, const timing&) noexcept;
+  effects release(time_point now, const timing&) noexcept;
   // The lock is asked for in the same step as another claim's release.
-  actions succeed(duration ttl, time_point now) noexcept;
-  actions on(const reply&, time_point now, const terms&) noexcept;
-  actions on(const push&, time_point now) noexcept;  // to the claim's id
-  actions on_cut(std::uint32_t epoch) noexcept;      // what was asked then is not answered any more
-  actions on_subscribed(time_point now) noexcept;
-  actions on_wake(time_point now, const terms&) noexcept;
-  actions on_overdue() noexcept;
+  effects succeed(const core::acquire_request&, time_point now, const timing&) noexcept;
+  effects on(const reply&, time_point now, const timing&) noexcept;
+  effects on(const push&, time_point now) noexcept;  // to the claim's id
+  effects on_cut(std::uint32_t epoch) noexcept;      // what was asked then is not answered any more
+  effects on_subscribed(time_point now) noexcept;
+  effects on_wake(time_point now, const timing&) noexcept;
+  effects on_overdue() noexcept;
   // Ends at once whatever waits for an answer: refused or ended, for the reason given.
-  actions give_up(errc) noexcept;
+  effects give_up(errc) noexcept;
 
   state now_in() const noexcept { return state_; }
+  bool is_idle() const noexcept { return state_ == state::fresh; }
   bool waits() const noexcept {
     return state_ != state::fresh && state_ != state::held && state_ != state::lost;
   }
@@ -146,45 +133,50 @@ class recipe {
                              state_ == state::joining || state_ == state::queued);
   }
   // When it gives up what it asked, unless it is answered by then; never: it does not give up.
-  time_point due(const terms&) const noexcept;
+  time_point due(const timing&) const noexcept;
   // When to ask for the last time before that, rather than a pause after it.
-  time_point last_try(const terms&) const noexcept;
+  time_point last_try(const timing&) const noexcept;
   time_point waits_since() const noexcept { return waits_since_; }  // a waiter: its acquire
-  // Of the last grant or renewal.
-  std::int64_t number() const noexcept { return number_; }
-  time_point deadline() const noexcept { return deadline_; }
-  time_point since() const noexcept { return asked_since_; }  // held: the grant arrived
   bool others_wait() const noexcept { return others_wait_; }
-  bool handed() const noexcept { return handed_; }
-  bool line_unseen() const noexcept { return line_unseen_; }
+  std::int64_t number() const noexcept { return number_; }  // of the last grant
+  // With the deadline of the last renewal.
+  core::grant granted() const noexcept {
+    return {.number = number_,
+            .deadline = deadline_,
+            .seen = asked_since_,
+            .others_wait = others_wait_,
+            .provisional = handed_,
+            .line_unseen = line_unseen_};
+  }
 
  private:
   using verdict = reply::verdict;
-  actions ask(state, operation, time_point now) noexcept;
-  actions send(operation) noexcept;
-  actions leave(state, operation, time_point now) noexcept;
-  actions first_question(time_point now) noexcept;
-  actions on_ask_reply(const reply&, time_point now, const terms&) noexcept;
-  actions on_busy(const reply&, time_point now) noexcept;
-  actions on_glance(const reply&) noexcept;
-  actions on_downgrade_reply(const reply&, time_point now, const terms&) noexcept;
-  actions on_line_reply(const reply&, time_point now, const terms&) noexcept;
-  actions become_wanted() noexcept;
-  actions on_bad_number(const reply&, time_point now, const terms&) noexcept;
-  actions on_queued(const reply&, time_point now) noexcept;
-  actions on_renew_reply(const reply&, time_point now, const terms&) noexcept;
-  actions on_leave_reply(const reply&, time_point now, const terms&) noexcept;
-  actions pause(time_point now, const terms&) noexcept;
+  effects ask(state, operation, time_point now) noexcept;
+  static effects send(operation) noexcept;
+  effects look_at_line() noexcept;
+  effects leave(state, operation, time_point now) noexcept;
+  effects first_question(time_point now) noexcept;
+  effects on_ask_reply(const reply&, time_point now, const timing&) noexcept;
+  effects on_busy(const reply&, time_point now) noexcept;
+  effects on_glance(const reply&) noexcept;
+  effects on_downgrade_reply(const reply&, time_point now, const timing&) noexcept;
+  effects on_line_reply(const reply&, time_point now, const timing&) noexcept;
+  effects become_wanted() noexcept;
+  effects on_bad_number(const reply&, time_point now, const timing&) noexcept;
+  effects on_queued(const reply&, time_point now) noexcept;
+  effects on_renew_reply(const reply&, time_point now, const timing&) noexcept;
+  effects on_leave_reply(const reply&, time_point now, const timing&) noexcept;
+  effects pause(time_point now, const timing&) noexcept;
   operation question() const noexcept;
-  actions become_held(std::int64_t number, time_point deadline, bool others, bool handed,
+  effects become_held(std::int64_t number, time_point deadline, bool others, bool handed,
                       time_point now) noexcept;
-  actions become_fresh(claim_event, errc) noexcept;
-  actions start_over(time_point now, bool clear) noexcept;
+  effects become_fresh(claim_event, errc) noexcept;
+  effects start_over(time_point now, bool clear) noexcept;
 
   duration ttl_{};
   std::int64_t number_ = 0;
   time_point deadline_ = core::never;
-  time_point asked_since_{};
+  time_point asked_since_{};  // while held: the grant arrived
   time_point waits_since_{};
   time_point look_at_ = core::never;  // a look that overtook the answer to its join
   std::uint32_t epoch_ = 0;

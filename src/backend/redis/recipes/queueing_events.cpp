@@ -27,7 +27,7 @@ duration doubled(duration first, unsigned times, duration most) noexcept {
 
 }  // namespace
 
-actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
+effects recipe::on(const reply& r, time_point now, const timing& t) noexcept {
   if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
   switch (r.to) {
     case operation::take:
@@ -46,7 +46,7 @@ actions recipe::on(const reply& r, time_point now, const terms& t) noexcept {
   return {};
 }
 
-actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noexcept {
+effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) noexcept {
   // Asked twice, it may be in line by the first answer and have the lock by the second.
   const bool has_it = state_ == state::queued && r.what == verdict::granted;
   if (state_ != state::asked && state_ != state::unsure && state_ != state::joining && !has_it)
@@ -54,7 +54,7 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
   switch (r.what) {
     case verdict::granted: {
       const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
-      const actions out = become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)),
+      const effects out = become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)),
                                       r.others, false, now);
       line_unseen_ = r.to == operation::take;
       return out;
@@ -65,20 +65,20 @@ actions recipe::on_ask_reply(const reply& r, time_point now, const terms& t) noe
     case verdict::busy: return on_busy(r, now);
     case verdict::not_now: return pause(now, t);
     default: {
-      actions out = become_fresh(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
+      effects out = become_fresh(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
       // An earlier request may have queued or granted this id: it was answered so, or never.
       const bool may_be_at_server = r.left || number_ != 0 || attempts_ > 0;
-      out.clear = may_be_at_server && !planted(mutant::refused_claim_stays_queued);
+      out.orphan = may_be_at_server && !planted(mutant::refused_claim_stays_queued);
       return out;
     }
   }
 }
 
-actions recipe::on_busy(const reply& r, time_point now) noexcept {
+effects recipe::on_busy(const reply& r, time_point now) noexcept {
   if (r.to == operation::resolve) return start_over(now, !r.final);
   if (r.to == operation::join) {
-    actions out = become_fresh(claim_event::refused, errc::timed_out);
-    out.clear = !r.final;
+    effects out = become_fresh(claim_event::refused, errc::timed_out);
+    out.orphan = !r.final;
     return out;
   }
   if (one_attempt_) return ask(state::glancing, operation::glance, now);
@@ -86,7 +86,7 @@ actions recipe::on_busy(const reply& r, time_point now) noexcept {
   return ask(state::joining, operation::join, now);
 }
 
-actions recipe::on_glance(const reply& r) noexcept {
+effects recipe::on_glance(const reply& r) noexcept {
   if (state_ != state::glancing) return {};
   const bool is_other_kind = r.what == verdict::failed && r.why == errc::mismatch;
   return become_fresh(claim_event::refused, is_other_kind ? r.why : errc::timed_out);
@@ -94,19 +94,19 @@ actions recipe::on_glance(const reply& r) noexcept {
 
 // Given up and asked anew under another id, once the counter has been lifted. When that does not
 // help, with pauses, and not for ever: the counter was lost and the clock set back.
-actions recipe::on_bad_number(const reply& r, time_point now, const terms& t) noexcept {
+effects recipe::on_bad_number(const reply& r, time_point now, const timing& t) noexcept {
   const time_point since = std::exchange(saw_bad_number_, true) ? asked_since_ : r.sent;
   const std::uint8_t before = attempts_;
   if (gathered_ || now - since >= t.op_timeout) {
-    actions out = become_fresh(claim_event::refused, errc::refused);
-    out.clear = true;
+    effects out = become_fresh(claim_event::refused, errc::refused);
+    out.orphan = true;
     return out;
   }
-  actions out = start_over(now, true);
+  effects out = start_over(now, true);
   asked_since_ = since;
   attempts_ = before;
   if (before > 0) {
-    const actions later = pause(now, t);
+    const effects later = pause(now, t);
     out.send = operation::none;
     out.sleeps = true;
     out.wake = later.wake;
@@ -121,10 +121,10 @@ actions recipe::on_bad_number(const reply& r, time_point now, const terms& t) no
 // holder's lease has run out. The one behind it looks a little later: a holder and the next waiter
 // may be lost together, and then nobody else would look. A waiter that is not next also looks after
 // its own ttl, since it is not told when the lock gets an owner with a shorter lease.
-actions recipe::on_queued(const reply& r, time_point now) noexcept {
+effects recipe::on_queued(const reply& r, time_point now) noexcept {
   state_ = state::queued;
   number_ = r.number;
-  actions out;
+  effects out;
   out.sleeps = true;
   if (r.ahead > 0 && !planted(mutant::only_next_waiter_looks)) {
     constexpr std::int64_t places_max = nap / look_after;
@@ -151,52 +151,52 @@ actions recipe::on_queued(const reply& r, time_point now) noexcept {
   return out;
 }
 
-actions recipe::on_renew_reply(const reply& r, time_point now, const terms& t) noexcept {
+effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) noexcept {
   if (state_ != state::held) return {};
   if (r.what == verdict::done) {
     const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
     deadline_ = saturating_add(from, worth(r.ttl, t.clock_skew));
-    actions out;
-    out.what = claim_event::extended;
+    effects out;
+    out.event = claim_event::extended;
     return out;
   }
   if (r.what != verdict::not_owner) return {};  // not known: asked again later
   state_ = state::lost;
-  actions out;
-  out.what = claim_event::lost;
+  effects out;
+  out.event = claim_event::lost;
   out.why = r.why == errc{} ? errc::lost : r.why;
   return out;
 }
 
 // Where the server will not do it, the lock stays an exclusive one there: that harms nobody.
-actions recipe::on_downgrade_reply(const reply& r, time_point now, const terms& t) noexcept {
+effects recipe::on_downgrade_reply(const reply& r, time_point now, const timing& t) noexcept {
   if (state_ != state::held) return {};
   if (r.what == verdict::not_now) return pause(now, t);
   downgrading_ = false;
   if (r.what != verdict::not_owner) return send(question());
   state_ = state::lost;
-  actions out;
-  out.what = claim_event::lost;
+  effects out;
+  out.event = claim_event::lost;
   out.why = errc::lost;
   return out;
 }
 
-actions recipe::on_line_reply(const reply& r, time_point now, const terms& t) noexcept {
+effects recipe::on_line_reply(const reply& r, time_point now, const timing& t) noexcept {
   if (state_ != state::held || !peeking_) return {};
   if (r.what == verdict::not_now) return pause(now, t);
   peeking_ = std::exchange(peeks_again_, false) && !r.others;
   return r.others ? become_wanted() : send(question());
 }
 
-actions recipe::become_wanted() noexcept {
-  actions out;
+effects recipe::become_wanted() noexcept {
+  effects out;
   if (others_wait_) return out;
   others_wait_ = true;
-  out.what = claim_event::wanted;
+  out.event = claim_event::wanted;
   return out;
 }
 
-actions recipe::on_leave_reply(const reply& r, time_point now, const terms& t) noexcept {
+effects recipe::on_leave_reply(const reply& r, time_point now, const timing& t) noexcept {
   if (state_ != state::releasing && state_ != state::leaving) return {};
   if (r.what == verdict::again) {
     if (attempts_ < 255) ++attempts_;
@@ -212,10 +212,10 @@ actions recipe::on_leave_reply(const reply& r, time_point now, const terms& t) n
 }
 
 // What was asked is asked again, after longer each time, and once more just before it is given up.
-actions recipe::pause(time_point now, const terms& t) noexcept {
+effects recipe::pause(time_point now, const timing& t) noexcept {
   const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
   if (attempts_ < 255) ++attempts_;
-  actions out;
+  effects out;
   out.sleeps = true;
   out.wake = now + d;
   out.spread = d / 4;
@@ -226,10 +226,10 @@ actions recipe::pause(time_point now, const terms& t) noexcept {
   return out;
 }
 
-actions recipe::on(const push& p, time_point now) noexcept {
+effects recipe::on(const push& p, time_point now) noexcept {
   if (p.what == push::kind::wanted) {
     wanted_early_ = wanted_early_ || waits();
-    return state_ == state::held ? become_wanted() : actions{};
+    return state_ == state::held ? become_wanted() : effects{};
   }
   if (!may_be_pushed()) return {};
   if (p.what == push::kind::grant) {
@@ -240,14 +240,14 @@ actions recipe::on(const push& p, time_point now) noexcept {
     look_at_ = std::min(look_at_, p.until);
     return {};
   }
-  actions out;
+  effects out;
   out.sleeps = true;
   out.wake = p.until;
   out.spread = 4ms;
   return out;
 }
 
-actions recipe::on_cut(std::uint32_t epoch) noexcept {
+effects recipe::on_cut(std::uint32_t epoch) noexcept {
   if (epoch != epoch_) return {};
   if (state_ == state::glancing) return become_fresh(claim_event::refused, errc::timed_out);
   if (attempts_ < 255) ++attempts_;
@@ -272,13 +272,13 @@ operation recipe::question() const noexcept {
   }
 }
 
-actions recipe::on_subscribed(time_point now) noexcept {
+effects recipe::on_subscribed(time_point now) noexcept {
   if (state_ == state::held && !others_wait_) {
     // A waiter that came before this client listened could not tell it that somebody waits.
-    return planted(mutant::line_not_peeked) ? actions{} : peek_line();
+    return planted(mutant::line_not_peeked) ? effects{} : look_at_line();
   }
   if (state_ != state::queued) return {};
-  actions out = send(operation::join);
+  effects out = send(operation::join);
   asked_since_ = now;  // not since the wait began: the question is a new one
   ++epoch_;
   state_ = state::joining;
@@ -287,10 +287,10 @@ actions recipe::on_subscribed(time_point now) noexcept {
   return out;
 }
 
-actions recipe::on_wake(time_point now, const terms& t) noexcept {
+effects recipe::on_wake(time_point now, const timing& t) noexcept {
   if (state_ == state::queued) {
     const std::uint8_t attempts = attempts_;
-    actions out = ask(state::joining, operation::join, now);
+    effects out = ask(state::joining, operation::join, now);
     attempts_ = attempts;
     looks_ = true;
     return out;

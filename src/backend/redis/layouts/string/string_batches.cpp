@@ -11,15 +11,15 @@ namespace holdfast::redis {
 batch_member string_batches::member_of(const claim& c, time_point now) noexcept {
   batch_member m;
   m.whose = c.place();
-  m.epoch = c.steps().epoch();
-  m.ttl = c.steps().ttl();
+  m.epoch = c.recipe().epoch();
+  m.ttl = c.recipe().ttl();
   m.sent = now;
   return m;
 }
 
 claim* string_batches::current(const batch_member& m) const noexcept {
   claim* const c = home_.claims().at(m.whose);
-  return c && c->steps().epoch() == m.epoch ? c : nullptr;
+  return c && c->recipe().epoch() == m.epoch ? c : nullptr;
 }
 
 void string_batches::add(claim& c, operation what, by how, time_point now) {
@@ -123,7 +123,7 @@ void string_batches::write_group(request_writer& to, request& r) {
   const auto has_left = [this](const batch_member& m) { return !current(m); };
   if (std::ranges::any_of(r.members, has_left)) {
     for (const batch_member& m : r.members)
-      if (claim* const c = current(m)) home_.park(*c, operation::gather);
+      if (claim* const c = current(m)) home_.wait_for_group(*c);
     return home_.batches().give_back(r);
   }
   collect_arguments(r);
@@ -144,7 +144,7 @@ void string_batches::write_one(request_writer& to, request& r) {
   if (r.members.size() > 1) {
     if (claim* const next = current(r.members[1])) {
       next->spoken = true;
-      next_room = next->text();
+      next_room = home_.owner_of(*next);
       a.next_owner = view(next_room);
       a.known = c->noted;
       a.next_window = home_.window(r.members[1].ttl);

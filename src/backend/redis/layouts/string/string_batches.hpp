@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "backend/redis/claim.hpp"
 #include "backend/redis/layouts/batch.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/transport/request_source.hpp"
 
 namespace holdfast::redis {
 
-class claim;
 class link;
 
 // With the link's lock held.

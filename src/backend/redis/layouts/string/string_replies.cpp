@@ -52,8 +52,10 @@ void string_batches::on_not_executed(request& r, const reply_context& c) {
 }
 
 void string_batches::on_cut(request& r, const reply_context& c) {
-  for (const batch_member& m : r.members)
-    if (claim* const who = home_.claims().at(m.whose)) who->hear_cut(m.epoch, c.now, c.events);
+  for (const batch_member& m : r.members) {
+    claim* const who = home_.claims().at(m.whose);
+    if (who) who->on([&](recipe& of) { return of.on_cut(m.epoch); }, c.now, c.events);
+  }
   home_.batches().give_back(r);
 }
 

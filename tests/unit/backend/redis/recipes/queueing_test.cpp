@@ -21,9 +21,9 @@ class redis_recipe : public testing::Test {
     r.sent = now;
     return r;
   }
-  actions hear(operation to, verdict what) { return steps.on(answer(to, what), now, rules); }
-  actions queue_at(std::int64_t ahead, core::duration rest = 10s) {
-    steps.acquire(false, 10s, now);
+  effects hear(operation to, verdict what) { return steps.on(answer(to, what), now, rules); }
+  effects queue_at(std::int64_t ahead, core::duration rest = 10s) {
+    steps.acquire({.ttl = 10s}, now, rules);
     hear(operation::take, verdict::busy);
     reply r = answer(operation::join, verdict::queued);
     r.number = 17;
@@ -33,63 +33,63 @@ class redis_recipe : public testing::Test {
   }
   void queue() { queue_at(0); }
   void hold() {
-    steps.acquire(false, 10s, now);
+    steps.acquire({.ttl = 10s}, now, rules);
     hear(operation::take, verdict::granted);
   }
 
   recipe steps;
   time_point now{1000s};
-  terms rules{.op_timeout = 5s};
+  timing rules{.op_timeout = 5s};
 };
 
 TEST_F(redis_recipe, a_deadline_counts_from_the_send) {
-  steps.acquire(false, 10s, now);
+  steps.acquire({.ttl = 10s}, now, rules);
   reply r = answer(operation::take, verdict::granted);
   r.sent = now - 3s;
-  EXPECT_EQ(steps.on(r, now, rules).what, claim_event::granted);
-  EXPECT_EQ(steps.deadline(), now - 3s + 10s - 100ms - 2ms);
+  EXPECT_EQ(steps.on(r, now, rules).event, claim_event::granted);
+  EXPECT_EQ(steps.granted().deadline, now - 3s + 10s - 100ms - 2ms);
 }
 
 TEST_F(redis_recipe, busy_ends_an_attempt_and_gets_others_in_line) {
-  steps.acquire(true, 10s, now);
+  steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::glance);
-  const actions refused = hear(operation::glance, verdict::busy);
-  EXPECT_EQ(refused.what, claim_event::refused);
+  const effects refused = hear(operation::glance, verdict::busy);
+  EXPECT_EQ(refused.event, claim_event::refused);
   EXPECT_EQ(refused.why, errc::timed_out);
-  steps.acquire(false, 10s, now);
+  steps.acquire({.ttl = 10s}, now, rules);
   EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::join);
 }
 
 TEST_F(redis_recipe, an_attempt_at_another_kind_of_lock_is_told) {
-  steps.acquire(true, 10s, now);
+  steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   hear(operation::take, verdict::busy);
   reply r = answer(operation::glance, verdict::failed);
   r.why = errc::mismatch;
   EXPECT_EQ(steps.on(r, now, rules).why, errc::mismatch);
-  steps.acquire(true, 10s, now);
+  steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   hear(operation::take, verdict::busy);
-  const actions cut = steps.on_cut(steps.epoch());
+  const effects cut = steps.on_cut(steps.epoch());
   EXPECT_EQ(cut.why, errc::timed_out) << "that it was busy is known";
 }
 
 TEST_F(redis_recipe, a_member_asks_for_its_place_at_once_and_never_by_a_take) {
   for (const lock_mode how : {lock_mode::shared, lock_mode::permit}) {
-    EXPECT_EQ(steps.acquire(false, 10s, now, how).send, operation::join);
+    EXPECT_EQ(steps.acquire({.ttl = 10s, .mode = how}, now, rules).send, operation::join);
     EXPECT_EQ(hear(operation::join, verdict::bad_number).send, operation::join);
-    EXPECT_EQ(hear(operation::join, verdict::granted).what, claim_event::granted);
-    EXPECT_EQ(steps.release(now).send, operation::release) << "and lets go by itself alone";
+    EXPECT_EQ(hear(operation::join, verdict::granted).event, claim_event::granted);
+    EXPECT_EQ(steps.release(now, rules).send, operation::release) << "and lets go by itself alone";
     hear(operation::release, verdict::done);
   }
 }
 
 TEST_F(redis_recipe, a_member_that_does_not_wait_is_told_that_it_is_busy) {
-  steps.acquire(true, 10s, now, lock_mode::shared);
+  steps.acquire({.one_attempt = true, .ttl = 10s, .mode = lock_mode::shared}, now, rules);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::join);
   reply r = answer(operation::join, verdict::busy);
   r.final = false;
-  const actions out = steps.on(r, now, rules);
+  const effects out = steps.on(r, now, rules);
   EXPECT_EQ(out.why, errc::timed_out);
-  EXPECT_TRUE(out.clear) << "what it asked first may arrive yet";
+  EXPECT_TRUE(out.orphan) << "what it asked first may arrive yet";
 }
 
 TEST_F(redis_recipe, who_listens_anew_passes_on_what_it_was_to_see_to) {
@@ -104,39 +104,39 @@ TEST_F(redis_recipe, who_asks_twice_may_be_in_line_by_the_first_answer_and_hold_
   steps.on(push{.what = push::kind::grant, .until = core::never}, now);
   EXPECT_EQ(steps.on_wake(now, rules).send, operation::join);
   hear(operation::join, verdict::queued);
-  EXPECT_EQ(hear(operation::join, verdict::granted).what, claim_event::granted);
+  EXPECT_EQ(hear(operation::join, verdict::granted).event, claim_event::granted);
   EXPECT_EQ(steps.now_in(), state::held);
 }
 
 TEST_F(redis_recipe, that_others_wait_is_told_though_the_message_overtakes_the_grant) {
   const push wanted{.what = push::kind::wanted};
-  steps.acquire(false, 10s, now);
-  EXPECT_EQ(steps.on(wanted, now).what, claim_event::none) << "it holds nothing yet";
-  EXPECT_EQ(hear(operation::take, verdict::granted).what, claim_event::granted);
+  steps.acquire({.ttl = 10s}, now, rules);
+  EXPECT_EQ(steps.on(wanted, now).event, claim_event::none) << "it holds nothing yet";
+  EXPECT_EQ(hear(operation::take, verdict::granted).event, claim_event::granted);
   EXPECT_TRUE(steps.others_wait());
-  EXPECT_EQ(steps.on(wanted, now).what, claim_event::none) << "told already";
-  steps.release(now);
+  EXPECT_EQ(steps.on(wanted, now).event, claim_event::none) << "told already";
+  steps.release(now, rules);
   hear(operation::release, verdict::done);
   hold();
   EXPECT_FALSE(steps.others_wait()) << "that was for an earlier grant";
 }
 
 TEST_F(redis_recipe, a_refused_claim_that_an_earlier_request_may_have_queued_is_withdrawn) {
-  steps.acquire(false, 10s, now);
-  EXPECT_FALSE(hear(operation::take, verdict::failed).clear) << "nothing of it was executed";
+  steps.acquire({.ttl = 10s}, now, rules);
+  EXPECT_FALSE(hear(operation::take, verdict::failed).orphan) << "nothing of it was executed";
   queue_at(1);
   steps.on_wake(now, rules);
-  EXPECT_TRUE(hear(operation::join, verdict::failed).clear) << "it is queued";
-  steps.acquire(false, 10s, now);
+  EXPECT_TRUE(hear(operation::join, verdict::failed).orphan) << "it is queued";
+  steps.acquire({.ttl = 10s}, now, rules);
   steps.on_cut(steps.epoch());
-  EXPECT_TRUE(hear(operation::resolve, verdict::failed).clear) << "the lost try may have got it";
+  EXPECT_TRUE(hear(operation::resolve, verdict::failed).orphan) << "the lost try may have got it";
 }
 
 TEST_F(redis_recipe, each_waiter_looks_after_the_one_before_it) {
   EXPECT_EQ(queue_at(0, 3s).wake, now + 3s + 1ms);
   time_point before = now + 3s + 1ms;
   for (std::int64_t ahead = 1; ahead < 20; ++ahead) {
-    const actions out = queue_at(ahead, 3s);
+    const effects out = queue_at(ahead, 3s);
     EXPECT_GT(out.wake, before);
     before = out.wake;
   }
@@ -153,85 +153,88 @@ TEST_F(redis_recipe, a_holder_that_listens_from_now_on_asks_whether_somebody_wai
   hold();
   EXPECT_EQ(steps.on_subscribed(now).send, operation::peek_line);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::peek_line);
-  EXPECT_EQ(hear(operation::peek_line, verdict::done).what, claim_event::none);
+  EXPECT_EQ(hear(operation::peek_line, verdict::done).event, claim_event::none);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::none) << "it knows";
-  EXPECT_EQ(steps.downgrade().send, operation::downgrade);
+  EXPECT_EQ(steps.downgrade(now, rules).send, operation::downgrade);
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "one after the other";
   EXPECT_EQ(hear(operation::downgrade, verdict::done).send, operation::peek_line);
   reply r = answer(operation::peek_line, verdict::done);
   r.others = true;
-  EXPECT_EQ(steps.on(r, now, rules).what, claim_event::wanted);
+  EXPECT_EQ(steps.on(r, now, rules).event, claim_event::wanted);
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "it has been told";
 }
 
 TEST_F(redis_recipe, only_a_take_does_not_tell_whether_somebody_waits) {
   hold();
-  EXPECT_TRUE(steps.line_unseen());
-  EXPECT_EQ(steps.peek_line().send, operation::peek_line);
+  EXPECT_TRUE(steps.granted().line_unseen);
+  EXPECT_EQ(steps.peek_line(now, rules).send, operation::peek_line);
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "one after the other";
   EXPECT_EQ(hear(operation::peek_line, verdict::done).send, operation::peek_line)
       << "it was asked before this client listened";
   reply r = answer(operation::peek_line, verdict::done);
   r.others = true;
-  EXPECT_EQ(steps.on(r, now, rules).what, claim_event::wanted);
-  EXPECT_EQ(steps.peek_line().send, operation::none) << "it has been told";
-  steps.release(now);
-  EXPECT_EQ(steps.peek_line().send, operation::none) << "it is not held";
+  EXPECT_EQ(steps.on(r, now, rules).event, claim_event::wanted);
+  EXPECT_EQ(steps.peek_line(now, rules).send, operation::none) << "it has been told";
+  steps.release(now, rules);
+  EXPECT_EQ(steps.peek_line(now, rules).send, operation::none) << "it is not held";
   hear(operation::release, verdict::done);
-  steps.acquire(false, 10s, now);
+  steps.acquire({.ttl = 10s}, now, rules);
   hear(operation::join, verdict::granted);
-  EXPECT_FALSE(steps.line_unseen());
+  EXPECT_FALSE(steps.granted().line_unseen);
 }
 
 TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
   hold();
-  steps.renew(10s);
+  steps.renew(10s, now, rules);
   const reply as_writer = answer(operation::renew, verdict::not_owner);
-  EXPECT_EQ(steps.downgrade().send, operation::downgrade);
+  EXPECT_EQ(steps.downgrade(now, rules).send, operation::downgrade);
   EXPECT_EQ(steps.how(), lock_mode::shared);
-  EXPECT_EQ(steps.on(as_writer, now, rules).what, claim_event::none) << "it was the writer's";
+  EXPECT_EQ(steps.on(as_writer, now, rules).event, claim_event::none) << "it was the writer's";
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::downgrade);
   EXPECT_TRUE(hear(operation::downgrade, verdict::not_now).sleeps);
   EXPECT_EQ(steps.on_wake(now, rules).send, operation::downgrade);
   hear(operation::downgrade, verdict::done);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::none);
-  EXPECT_EQ(steps.release(now).send, operation::release);
+  EXPECT_EQ(steps.release(now, rules).send, operation::release);
 }
 
 TEST_F(redis_recipe, a_downgrade_of_what_was_lost_tells_it) {
   hold();
-  steps.downgrade();
-  EXPECT_EQ(hear(operation::downgrade, verdict::not_owner).what, claim_event::lost);
+  steps.downgrade(now, rules);
+  EXPECT_EQ(hear(operation::downgrade, verdict::not_owner).event, claim_event::lost);
 }
 
 TEST_F(redis_recipe, one_of_several_locks_asks_for_all_of_them_again) {
-  EXPECT_EQ(steps.acquire(true, 10s, now, lock_mode::exclusive, true).send, operation::gather);
+  const core::acquire_request together{.one_attempt = true,
+                                       .ttl = 10s,
+                                       .group = core::lock_group::of(2)};
+  EXPECT_EQ(steps.acquire(together, now, rules).send, operation::gather);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::resolve);
   EXPECT_EQ(hear(operation::resolve, verdict::busy).send, operation::gather);
   EXPECT_EQ(hear(operation::gather, verdict::busy).send, operation::glance);
 }
 
 TEST_F(redis_recipe, a_reply_to_an_earlier_question_is_history) {
-  steps.acquire(false, 10s, now);
+  steps.acquire({.ttl = 10s}, now, rules);
   const reply late = answer(operation::take, verdict::granted);
-  EXPECT_EQ(steps.cancel(now).send, operation::leave);
-  EXPECT_EQ(steps.on(late, now, rules).what, claim_event::none);
+  EXPECT_EQ(steps.cancel(now, rules).send, operation::leave);
+  EXPECT_EQ(steps.on(late, now, rules).event, claim_event::none);
   EXPECT_EQ(steps.now_in(), state::leaving);
 }
 
 TEST_F(redis_recipe, an_unanswered_take_is_resolved) {
-  steps.acquire(false, 10s, now);
+  steps.acquire({.ttl = 10s}, now, rules);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::resolve);
-  EXPECT_EQ(hear(operation::resolve, verdict::granted).what, claim_event::granted);
+  EXPECT_EQ(hear(operation::resolve, verdict::granted).event, claim_event::granted);
 }
 
 TEST_F(redis_recipe, who_cannot_know_that_nothing_is_left_takes_another_id) {
-  steps.acquire(false, 10s, now);
+  steps.acquire({.ttl = 10s}, now, rules);
   steps.on_cut(steps.epoch());
   reply r = answer(operation::resolve, verdict::busy);
   r.final = false;
-  const actions out = steps.on(r, now, rules);
-  EXPECT_TRUE(out.clear && out.new_id);
+  const effects out = steps.on(r, now, rules);
+  EXPECT_TRUE(out.orphan && out.new_owner);
   EXPECT_EQ(out.send, operation::take);
 }
 
@@ -241,28 +244,28 @@ TEST_F(redis_recipe, a_hand_over_with_a_deadline_is_held_and_one_without_is_aske
   p.number = 7;
   EXPECT_EQ(steps.on(p, now).send, operation::join);
   p.until = now + 240ms;
-  EXPECT_EQ(steps.on(p, now).what, claim_event::granted);
-  EXPECT_TRUE(steps.handed());
-  EXPECT_EQ(steps.deadline(), now + 240ms);
+  EXPECT_EQ(steps.on(p, now).event, claim_event::granted);
+  EXPECT_TRUE(steps.granted().provisional);
+  EXPECT_EQ(steps.granted().deadline, now + 240ms);
 }
 
 TEST_F(redis_recipe, a_waiter_is_never_overdue_and_one_attempt_is_after_the_op_timeout) {
   for (const bool once : {false, true}) {
-    steps.acquire(once, 10s, now);
+    steps.acquire({.one_attempt = once, .ttl = 10s}, now, rules);
     EXPECT_EQ(steps.is_waiter(), !once);
     EXPECT_EQ(steps.is_attempt(), once);
     now += 4s;
     EXPECT_TRUE(hear(operation::take, verdict::not_now).sleeps);
     now += 2s;
-    const actions out = steps.on_wake(now, rules);
+    const effects out = steps.on_wake(now, rules);
     EXPECT_EQ(out.send, once ? operation::none : operation::take);
-    EXPECT_EQ(out.what, once ? claim_event::refused : claim_event::none);
+    EXPECT_EQ(out.event, once ? claim_event::refused : claim_event::none);
     if (!once) steps.give_up(errc::closed);
   }
 }
 
 TEST_F(redis_recipe, one_attempt_asks_once_more_just_before_its_time_is_over) {
-  steps.acquire(true, 10s, now);
+  steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   const time_point end = steps.due(rules), last = steps.last_try(rules);
   EXPECT_LT(last, end);
   now = last - 10ms;
@@ -275,51 +278,51 @@ TEST_F(redis_recipe, one_attempt_asks_once_more_just_before_its_time_is_over) {
 
 TEST_F(redis_recipe, a_release_and_a_withdrawal_keep_the_op_timeout) {
   hold();
-  steps.release(now);
+  steps.release(now, rules);
   EXPECT_EQ(steps.due(rules), now + 5s);
   hear(operation::let_go, verdict::done);
   queue();
   EXPECT_EQ(steps.due(rules), core::never);
-  steps.cancel(now);
+  steps.cancel(now, rules);
   EXPECT_EQ(steps.due(rules), now + 5s);
 }
 
 TEST_F(redis_recipe, a_bad_number_is_given_up_under_another_id_and_not_for_ever) {
-  steps.acquire(false, 10s, now);
-  const actions first = hear(operation::take, verdict::bad_number);
-  EXPECT_TRUE(first.clear && first.new_id);
+  steps.acquire({.ttl = 10s}, now, rules);
+  const effects first = hear(operation::take, verdict::bad_number);
+  EXPECT_TRUE(first.orphan && first.new_owner);
   EXPECT_EQ(first.send, operation::take);
-  const actions second = hear(operation::take, verdict::bad_number);
+  const effects second = hear(operation::take, verdict::bad_number);
   EXPECT_EQ(second.send, operation::none);
   EXPECT_TRUE(second.sleeps);
   now += 6s;
-  EXPECT_EQ(hear(operation::take, verdict::bad_number).what, claim_event::refused);
+  EXPECT_EQ(hear(operation::take, verdict::bad_number).event, claim_event::refused);
 }
 
 TEST_F(redis_recipe, a_release_is_asked_again_until_it_is_answered) {
   hold();
-  EXPECT_EQ(steps.release(now).send, operation::let_go);
+  EXPECT_EQ(steps.release(now, rules).send, operation::let_go);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::release);
-  const actions gone = hear(operation::release, verdict::not_owner);
-  EXPECT_EQ(gone.what, claim_event::ended);
+  const effects gone = hear(operation::release, verdict::not_owner);
+  EXPECT_EQ(gone.event, claim_event::ended);
   EXPECT_EQ(gone.why, errc{}) << "it may be gone because of the first";
 }
 
 TEST_F(redis_recipe, who_lost_the_lock_releases_nothing) {
   hold();
-  steps.renew(10s);
-  EXPECT_EQ(hear(operation::renew, verdict::not_owner).what, claim_event::lost);
-  const actions out = steps.release(now);
+  steps.renew(10s, now, rules);
+  EXPECT_EQ(hear(operation::renew, verdict::not_owner).event, claim_event::lost);
+  const effects out = steps.release(now, rules);
   EXPECT_EQ(out.send, operation::none);
   EXPECT_EQ(out.why, errc::not_held);
 }
 
 TEST_F(redis_recipe, what_is_overdue_goes_to_the_ledger) {
-  steps.acquire(true, 10s, now);
+  steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   EXPECT_EQ(steps.due(rules), now + 5s);
-  const actions out = steps.on_overdue();
-  EXPECT_EQ(out.what, claim_event::refused);
-  EXPECT_TRUE(out.clear);
+  const effects out = steps.on_overdue();
+  EXPECT_EQ(out.event, claim_event::refused);
+  EXPECT_TRUE(out.orphan);
   EXPECT_EQ(steps.now_in(), state::fresh);
 }
 
