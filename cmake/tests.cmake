@@ -5,9 +5,11 @@ set(holdfast_asan_environment "ASAN_OPTIONS=detect_stack_use_after_return=1:stri
 set(holdfast_tsan_environment
   "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0")
 
-# Most of the time of compiling a test goes into headers and into optimising what runs once.
+# Most of the time of compiling a test goes into headers and into optimising what runs once. Eight
+# tests in one piece take half the time of eight pieces.
 function(holdfast_quick_to_compile target testkit)
   target_compile_options(${target} PRIVATE -O0)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   if(NOT TARGET ${testkit}_headers)
     file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${testkit}_headers.cpp "")
     add_library(${testkit}_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${testkit}_headers.cpp)

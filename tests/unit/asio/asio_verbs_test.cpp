@@ -35,7 +35,7 @@ class asio_verbs : public hf::coroutine_test {
   hf::client client_ = hf::client::open(store_.url());
 };
 
-const auto in_an_hour = [] { return std::chrono::steady_clock::now() + 1h; };
+const auto an_hour_from_now = [] { return std::chrono::steady_clock::now() + 1h; };
 
 awaitable<void> each_verb(hf::client c) {
   const auto m = c.mutex("job");
@@ -56,16 +56,16 @@ awaitable<void> each_verb(hf::client c) {
   co_await l.async_release();
   l = co_await m.async_try_acquire_for(1h, {.ttl = 10s}, use_awaitable);
   co_await l.async_release();
-  l = co_await m.async_try_acquire_until(in_an_hour());
+  l = co_await m.async_try_acquire_until(an_hour_from_now());
   co_await l.async_release();
-  l = co_await m.async_try_acquire_until(in_an_hour(), o);
+  l = co_await m.async_try_acquire_until(an_hour_from_now(), o);
   EXPECT_TRUE(l.held());
   l.unlock();
   const auto s = c.shared_mutex("shared");
   const auto one = co_await s.async_acquire_shared();
   const auto two = co_await s.async_try_acquire_shared(o);
   const auto three = co_await s.async_try_acquire_shared_for(1h);
-  const auto four = co_await s.async_try_acquire_shared_until(in_an_hour(), o);
+  const auto four = co_await s.async_try_acquire_shared_until(an_hour_from_now(), o);
   EXPECT_TRUE(one.held() && two.held() && three.held() && four.held());
 }
 
@@ -81,7 +81,7 @@ awaitable<void> several(hf::client c) {
   EXPECT_EQ((co_await c.async_holders("b")).at(0).note, "of b");
   co_await all.async_extend(60s);
   co_await all.async_release();
-  all = co_await both.async_try_acquire_until(in_an_hour(), {.ttl = 10s});
+  all = co_await both.async_try_acquire_until(an_hour_from_now(), {.ttl = 10s});
   co_await all.async_release();
   all = co_await c.async_acquire_all({"x", "y"});
   EXPECT_EQ(all.members().size(), 2u);
@@ -89,7 +89,7 @@ awaitable<void> several(hf::client c) {
   EXPECT_FALSE(co_await c.async_try_acquire_all(names)) << "busy";
   EXPECT_FALSE(co_await c.async_try_acquire_all_for(1ms, names, {.note = "n"}));
   co_await all.async_release();
-  EXPECT_TRUE(co_await c.async_try_acquire_all_until(in_an_hour(), names));
+  EXPECT_TRUE(co_await c.async_try_acquire_all_until(an_hour_from_now(), names));
   auto [code, none] = co_await c.async_acquire_all({"x", "x"}, as_tuple(use_awaitable));
   EXPECT_TRUE(code == errc::bad_option);
   EXPECT_FALSE(none);

@@ -13,7 +13,7 @@ namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto generous = 30s;
+constexpr auto worker_bound = 30s;
 
 TEST(io_worker, runs_jobs_in_order_on_one_thread_of_its_own) {
   auto worker = io::real_environment().make_worker("test");
@@ -57,8 +57,8 @@ TEST(io_worker, may_be_destroyed_by_a_job_of_its_own) {
   });
   worker->post([&] { second.set_value(); });
   go.set_value();
-  ASSERT_EQ(first.get_future().wait_for(generous), std::future_status::ready);
-  ASSERT_EQ(second.get_future().wait_for(generous), std::future_status::ready);
+  ASSERT_EQ(first.get_future().wait_for(worker_bound), std::future_status::ready);
+  ASSERT_EQ(second.get_future().wait_for(worker_bound), std::future_status::ready);
 }
 
 TEST(io_worker, in_a_forks_child_it_is_dead_and_destroying_it_does_not_hang) {

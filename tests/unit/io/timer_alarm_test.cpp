@@ -20,7 +20,7 @@ namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto generous = 30s;
+constexpr auto alarm_bound = 30s;
 
 struct ringer final : core::alarm_target {
   std::counting_semaphore<> rung{0};
@@ -45,7 +45,7 @@ TEST(io_alarm, rings_at_its_time_and_never_before) {
   auto alarm = env().make_alarm(r, "test");
   const auto at = env().now() + 20ms;
   alarm->set(at);
-  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   EXPECT_GE(r.times.at(0), at);
   EXPECT_GE(env().now(), r.times.at(0));
 }
@@ -55,7 +55,7 @@ TEST(io_alarm, a_time_that_has_passed_rings_at_once) {
   auto alarm = env().make_alarm(r, "test");
   for (const auto t : {env().now() - 1s, core::time_point{}, core::time_point::min()}) {
     alarm->set(t);
-    ASSERT_TRUE(r.rung.try_acquire_for(generous));
+    ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   }
 }
 
@@ -64,7 +64,7 @@ TEST(io_alarm, an_earlier_time_replaces_a_later_one_while_it_sleeps) {
   auto alarm = env().make_alarm(r, "test");
   alarm->set(env().now() + 10h);
   alarm->set(env().now() + 10ms);
-  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
 }
 
 TEST(io_alarm, a_later_time_replaces_an_earlier_one) {
@@ -75,7 +75,7 @@ TEST(io_alarm, a_later_time_replaces_an_earlier_one) {
   alarm->set(soon);
   const auto later = soon + 200ms;
   alarm->set(later);
-  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   EXPECT_GE(r.times.at(0), later);
 }
 
@@ -87,7 +87,7 @@ TEST(io_alarm, never_cancels) {
   alarm->set(soon);
   alarm->set(core::never);
   after->set(soon + 100ms);
-  ASSERT_TRUE(control.rung.try_acquire_for(generous));
+  ASSERT_TRUE(control.rung.try_acquire_for(alarm_bound));
   EXPECT_FALSE(r.rung.try_acquire());
 }
 
@@ -98,7 +98,7 @@ TEST(io_alarm, is_set_again_from_its_own_call) {
   auto alarm = env().make_alarm(r, "test");
   itself = alarm.get();
   alarm->set(env().now());
-  for (int i = 0; i < 5; ++i) ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   alarm.reset();
 }
 
@@ -109,7 +109,7 @@ TEST(io_alarm, many_rings_are_gathered_into_few) {
   auto alarm = env().make_alarm(r, "test");
   itself = alarm.get();
   alarm->set(env().now());
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   alarm.reset();
   for (std::size_t i = 1; i < r.times.size(); ++i) EXPECT_GE(r.times[i] - r.times[i - 1], 500us);
 }
@@ -122,7 +122,7 @@ TEST(io_alarm, many_threads_setting_it_at_once_lose_no_ring) {
     std::thread b([&] { alarm->set(env().now() + 1us); });
     a.join();
     b.join();
-    ASSERT_TRUE(r.rung.try_acquire_for(generous));
+    ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
     while (r.rung.try_acquire()) {}
   }
 }
@@ -152,8 +152,8 @@ TEST(io_alarm, may_be_destroyed_from_its_own_call) {
     done.set_value();
   };
   alarm->set(env().now());
-  ASSERT_EQ(done.get_future().wait_for(generous), std::future_status::ready);
-  ASSERT_TRUE(r->rung.try_acquire_for(generous));
+  ASSERT_EQ(done.get_future().wait_for(alarm_bound), std::future_status::ready);
+  ASSERT_TRUE(r->rung.try_acquire_for(alarm_bound));
 }
 
 TEST(io_alarm, its_thread_has_the_name_and_takes_no_signals) {
@@ -166,7 +166,7 @@ TEST(io_alarm, its_thread_has_the_name_and_takes_no_signals) {
   };
   auto alarm = env().make_alarm(r, "hf-a-name-that-is-too-long");
   alarm->set(env().now() + 1ms);
-  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   EXPECT_STREQ(name.c_str(), "hf-a-name-that-");
   for (int s : {SIGTERM, SIGINT, SIGALRM, SIGCHLD, SIGUSR1, SIGHUP})
     EXPECT_TRUE(sigismember(&blocked, s)) << s;
@@ -180,11 +180,11 @@ TEST(io_alarm, rings_while_no_descriptor_is_left) {
   auto alarm = env().make_alarm(r, "test");
   const auto at = env().now() + 20ms;
   ASSERT_TRUE(alarm->set(at));
-  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   EXPECT_GE(r.times.at(0), at);
   ASSERT_TRUE(alarm->set(env().now() + 10h));
   ASSERT_TRUE(alarm->set(env().now() + 10ms));
-  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   alarm->set(env().now() + 10h);
 }
 
@@ -205,11 +205,11 @@ TEST(io_alarm, takes_the_descriptor_that_comes_free) {
     const testkit::no_descriptors none;
     ASSERT_TRUE(alarm->set(env().now() + 10h));
   }
-  const auto end = env().now() + generous;
+  const auto end = env().now() + alarm_bound;
   while (timers_open() == 0 && env().now() < end) std::this_thread::yield();
   EXPECT_EQ(timers_open(), 1u);
   ASSERT_TRUE(alarm->set(env().now() + 10ms));
-  ASSERT_TRUE(r.rung.try_acquire_for(generous));
+  ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
 }
 
 TEST(io_alarm, in_a_forks_child_it_is_dead_and_destroying_it_does_not_hang) {
@@ -227,13 +227,13 @@ TEST(io_alarm, in_a_forks_child_it_is_dead_and_destroying_it_does_not_hang) {
     ringer fresh;
     auto own = env().make_alarm(fresh, "test");
     own->set(env().now());
-    _exit(fresh.rung.try_acquire_for(generous) ? 0 : 1);
+    _exit(fresh.rung.try_acquire_for(alarm_bound) ? 0 : 1);
   }
   int status = 1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   alarm->set(env().now());
-  EXPECT_TRUE(r.rung.try_acquire_for(generous));
+  EXPECT_TRUE(r.rung.try_acquire_for(alarm_bound));
 }
 
 }  // namespace

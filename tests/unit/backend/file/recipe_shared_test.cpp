@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/file/recipe.hpp"
+#include "tests/unit/backend/file/wall_number.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -8,8 +9,6 @@ namespace {
 using namespace std::chrono_literals;
 using state = recipe::state;
 
-constexpr auto wall = 1'700'000'000'000'000us;
-constexpr std::int64_t wall_number = wall.count();
 constexpr kind share{.how = lock_mode::shared};
 constexpr kind permits(std::uint32_t count, std::uint32_t of) {
   return {lock_mode::permit, count, of};

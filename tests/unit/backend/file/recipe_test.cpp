@@ -5,15 +5,13 @@
 #include <random>
 
 #include "backend/file/record.hpp"
+#include "tests/unit/backend/file/wall_number.hpp"
 
 namespace holdfast::file {
 namespace {
 
 using namespace std::chrono_literals;
 using state = recipe::state;
-
-constexpr auto wall = 1'700'000'000'000'000us;
-constexpr std::int64_t wall_number = wall.count();
 
 observation record_of(std::int64_t number) { return {true, content::record, number, wall}; }
 

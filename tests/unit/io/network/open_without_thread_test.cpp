@@ -19,7 +19,7 @@ namespace {
 
 namespace core = holdfast::core;
 using holdfast::detail::client_access;
-constexpr auto generous = std::chrono::seconds(30);
+constexpr auto long_enough = std::chrono::seconds(30);
 
 // The real one, but no alarm ever gets its thread.
 struct environment_without_timers : core::environment {
@@ -52,7 +52,7 @@ TEST(an_open_without_timers, is_refused_while_the_server_is_silent) {
   auto code = std::async(std::launch::async, [&, token = stop.get_token()] {
     return holdfast::testkit::thrown_by([&] { client_access::open(where, {}, env, token); });
   });
-  EXPECT_EQ(code.wait_for(generous), std::future_status::ready) << "it has no end";
+  EXPECT_EQ(code.wait_for(long_enough), std::future_status::ready) << "it has no end";
   stop.request_stop();
   EXPECT_EQ(code.get(), holdfast::errc::unavailable);
 }
