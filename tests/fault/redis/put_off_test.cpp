@@ -8,7 +8,7 @@ namespace holdfast::redis_test {
 namespace {
 
 // Longer than the op-timeout, which ends whatever is bounded by it.
-constexpr const char* patient = "?op-timeout=500ms&ttl=2s&retry-base=2ms";
+constexpr const char* patient_options = "?op-timeout=500ms&ttl=2s&retry-base=2ms";
 
 struct put_off {  // how a server comes to put requests off, and how that ends
   const char* name;
@@ -24,10 +24,10 @@ void expect_told(const std::string& name, const told& t) {
 
 TEST_P(redis_puts_off, a_waiter_waits_and_one_attempt_is_told) {
   redis_server server({.config = {"save 3600 1"}});
-  const auto c = client::open(server.url() + patient);
+  const auto c = client::open(server.url() + patient_options);
   GetParam().begin(server);
   waiting_thread waiter(c);
-  const auto other = client::open(server.url() + patient);
+  const auto other = client::open(server.url() + patient_options);
   const auto wanted = other.mutex("y");
   for (int i = 0; i < 3; ++i)
     expect_told(GetParam().name, told_by([&] { (void)wanted.try_acquire(); }));
@@ -101,8 +101,8 @@ TEST_F(redis_loading, is_waited_through_and_one_attempt_is_told) {
   redis_server server(
       {.config = {"key-load-delay 1000", "loading-process-events-interval-bytes 1024"}});
   server.command({"DEBUG", "POPULATE", "4000"});
-  const auto c = client::open(server.url() + patient);
-  const auto other = client::open(server.url() + patient);
+  const auto c = client::open(server.url() + patient_options);
+  const auto other = client::open(server.url() + patient_options);
   auto held = c.mutex("x").acquire();
   waiting_thread waiter(other);
   EXPECT_TRUE(eventually_in_line(server, 1));

@@ -18,8 +18,8 @@ settings read(std::string_view text) {
   static testkit::manual_environment env;
   const url where = url::parse(text);
   std::vector<url::option> own;
-  const core::client_options shared = core::read_client_options(where, own);
-  return read_settings({where, shared, own, {}, env, {}});
+  const core::client_options common = core::read_client_options(where, own);
+  return read_settings({where, common, own, {}, env, {}});
 }
 
 // The code of the refusal and what it says; empty when nothing is refused.
@@ -86,12 +86,12 @@ TEST(redis_settings, files_of_tls_are_looked_for_at_once) {
   EXPECT_EQ(read("rediss://host?tls-ca=/dev/null").tls->ca_file, "/dev/null");
 }
 
-struct row {
+struct settings_row {
   std::string_view url, says;
 };
 
 // What is wrong, and what to write instead.
-constexpr row refused[] = {
+constexpr settings_row refused[] = {
     {"redis://", "name one host"},
     {"redis://a,b", "name one host"},
     {"redis://host/x", "the number of a database"},
@@ -113,7 +113,7 @@ constexpr row refused[] = {
 };
 
 TEST(redis_settings, what_cannot_be_meant_is_refused_with_the_remedy) {
-  for (const row& r : refused) {
+  for (const settings_row& r : refused) {
     const std::string said = refusal(r.url);
     EXPECT_NE(said.find(r.says), said.npos) << r.url << ": " << said;
   }

@@ -23,7 +23,7 @@ struct deaf_attachment final : attached_stream {
 };
 
 // Writes down what happens, as its replies do.
-class owner final : public connection_owner {
+class recording_owner final : public connection_owner {
  public:
   void on_ready(connection&, time_point, event_queue&) override { log += "ready "; }
   void on_data_in_doubt() override { log += "doubt "; }
@@ -60,7 +60,7 @@ class owner final : public connection_owner {
 
 class named_reply final : public reply_handler {
  public:
-  named_reply(owner& o, std::string name) : to_(o), name_(std::move(name)) {}
+  named_reply(recording_owner& o, std::string name) : to_(o), name_(std::move(name)) {}
   void on_reply(const value& v, const reply_context& c) override {
     to_.log += name_ + '=' + (v.is(value::kind::integer) ? std::to_string(v.integer()) : "") +
                std::string(v.text()) + std::string(c.aborted) + ' ';
@@ -69,7 +69,7 @@ class named_reply final : public reply_handler {
   void on_cut(const reply_context&) override { to_.log += name_ + "=cut "; }
 
  private:
-  owner& to_;
+  recording_owner& to_;
   const std::string name_;
 };
 
@@ -104,7 +104,7 @@ class redis_connection : public testing::Test {
   endpoint e;
   subscriptions channels;
   event_queue events;
-  owner o;
+  recording_owner o;
   connection c{o, e, lane::commands, channels};
   named_reply a{o, "a"}, b{o, "b"};
 };

@@ -12,14 +12,14 @@
 namespace holdfast::redis {
 namespace {
 
-struct row {
+struct text_row {
   std::string_view error;
   bool doubts_data;
   bool is_passing;
   errc why;
 };
 
-constexpr row rows[] = {
+constexpr text_row text_rows[] = {
     {"LOADING Redis is loading", true, true, errc::unavailable},
     {"READONLY You can't write", true, true, errc::unavailable},
     {"-READONLY from a script", true, true, errc::unavailable},
@@ -37,7 +37,7 @@ constexpr row rows[] = {
 };
 
 TEST(redis_server_errors, have_one_meaning_each_by_themselves_and_behind_an_aborted_transaction) {
-  for (const row& r : rows) {
+  for (const text_row& r : text_rows) {
     const std::string behind =
         "EXECABORT Transaction discarded because of: " + std::string(r.error);
     for (const std::string& text : {std::string(r.error), behind}) {

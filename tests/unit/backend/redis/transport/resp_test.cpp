@@ -83,12 +83,12 @@ TEST(redis_resp, a_command_is_appended_to_what_is_there) {
   EXPECT_EQ(out, "before*1\r\n$4\r\nPING\r\n*1\r\n$100\r\n" + std::string(100, 'x') + "\r\n");
 }
 
-struct row {
+struct resp_row {
   std::string bytes;
   std::vector<std::string> replies;
 };
 
-const row rows[] = {
+const resp_row resp_rows[] = {
     {":7\r\n", {"7"}},
     {":-9223372036854775808\r\n", {"-9223372036854775808"}},
     {"+OK\r\n", {"+OK"}},
@@ -106,7 +106,7 @@ const row rows[] = {
 };
 
 TEST(redis_resp, replies_are_the_same_in_one_piece_and_cut_anywhere) {
-  for (const row& r : rows)
+  for (const resp_row& r : resp_rows)
     for (const std::size_t piece : {r.bytes.size(), std::size_t{1}, std::size_t{3}})
       EXPECT_EQ(read(r.bytes, piece), r.replies) << r.bytes << " in pieces of " << piece;
 }
@@ -212,7 +212,7 @@ TEST(redis_resp, a_handler_that_stops_leaves_the_rest_for_later) {
 // As tests/fuzz/redis_reply.cpp, here without the sanitizers' build of its own.
 TEST(redis_resp, changed_replies_are_read_in_pieces_as_in_one) {
   std::string all;
-  for (const row& r : rows) all += r.bytes;
+  for (const resp_row& r : resp_rows) all += r.bytes;
   std::minstd_rand draw;
   for (int times = 0; times < 3000; ++times) {
     std::string bytes = all;

@@ -16,12 +16,12 @@ std::string text_of_key(std::string_view lock, char what) {
   return out;
 }
 
-struct row {
+struct name_row {
   std::string_view lock, tag;
 };
 
 // The hash tag as Redis Cluster reads it; a lock without one is its own, unless that cannot be.
-constexpr row rows[] = {
+constexpr name_row name_rows[] = {
     {"job", "job"},
     {"", ""},
     {"a{b}c", "b"},
@@ -40,11 +40,11 @@ constexpr row rows[] = {
 };
 
 TEST(redis_names, the_tag_of_a_lock_is_the_part_in_its_first_braces_or_all_of_it) {
-  for (const row& r : rows) EXPECT_EQ(tag_of(r.lock), r.tag) << r.lock;
+  for (const name_row& r : name_rows) EXPECT_EQ(tag_of(r.lock), r.tag) << r.lock;
 }
 
 TEST(redis_names, a_side_key_is_in_the_slot_of_its_lock_and_names_it) {
-  for (const row& r : rows)
+  for (const name_row& r : name_rows)
     for (const char what : {'q', 'm', 'r'}) {
       const std::string text = text_of_key(r.lock, what);
       EXPECT_EQ(text, "holdfast:{" + std::string(r.tag) + "}:" + std::string(r.lock) + ':' + what);

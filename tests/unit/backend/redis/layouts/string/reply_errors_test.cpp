@@ -7,13 +7,13 @@ namespace {
 
 using verdict = reply::verdict;
 
-struct row {
+struct error_row {
   std::string_view error;
   verdict what;
   errc why;
 };
 
-constexpr row rows[] = {
+constexpr error_row error_rows[] = {
     {"LOADING Redis is loading", verdict::not_now, errc::unavailable},
     {"READONLY You can't write", verdict::not_now, errc::unavailable},
     {"EXECABORT Transaction discarded because of: OOM command not allowed", verdict::not_now,
@@ -27,7 +27,7 @@ constexpr row rows[] = {
 };
 
 TEST(redis_reply_errors, pass_or_fail_a_claim_for_their_reason) {
-  for (const row& r : rows) {
+  for (const error_row& r : error_rows) {
     reply asked;
     asked.epoch = 7;
     const reply read = read_error_text(r.error, asked);
