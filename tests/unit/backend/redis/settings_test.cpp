@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-settings read(std::string_view text) {
+settings settings_of(std::string_view text) {
   static testkit::manual_environment env;
   const url where = url::parse(text);
   std::vector<url::option> own;
@@ -23,9 +23,9 @@ settings read(std::string_view text) {
 }
 
 // The code of the refusal and what it says; empty when nothing is refused.
-std::string refusal(std::string_view text) {
+std::string refusal_of(std::string_view text) {
   try {
-    read(text);
+    settings_of(text);
     return "";
   } catch (const lock_error& e) {
     return e.code().message() + ": " + e.what();
@@ -33,7 +33,7 @@ std::string refusal(std::string_view text) {
 }
 
 TEST(redis_settings, defaults_are_database_0_of_one_host_without_tls) {
-  const settings s = read("redis://host");
+  const settings s = settings_of("redis://host");
   EXPECT_EQ(s.where.host, "host");
   EXPECT_EQ(s.where.port, 6379);
   EXPECT_EQ(s.where.path, "");
@@ -44,7 +44,7 @@ TEST(redis_settings, defaults_are_database_0_of_one_host_without_tls) {
 }
 
 TEST(redis_settings, a_url_says_where_and_as_whom) {
-  const settings s = read("redis://me:secret@[::1]:7000/3?prefix=shop:&retry-base=2s");
+  const settings s = settings_of("redis://me:secret@[::1]:7000/3?prefix=shop:&retry-base=2s");
   EXPECT_EQ(s.where.host, "::1");
   EXPECT_EQ(s.where.port, 7000);
   EXPECT_EQ(s.user, "me");
@@ -56,34 +56,34 @@ TEST(redis_settings, a_url_says_where_and_as_whom) {
 }
 
 TEST(redis_settings, an_option_names_the_database_over_the_path) {
-  EXPECT_EQ(read("redis://host/1?db=7").database, 7);
-  EXPECT_EQ(read("redis://host/").database, 0);
+  EXPECT_EQ(settings_of("redis://host/1?db=7").database, 7);
+  EXPECT_EQ(settings_of("redis://host/").database, 0);
 }
 
 TEST(redis_settings, a_unix_socket_is_a_path) {
-  const settings s = read("redis+unix:///run/redis.sock?db=2");
+  const settings s = settings_of("redis+unix:///run/redis.sock?db=2");
   EXPECT_EQ(s.where.path, "/run/redis.sock");
   EXPECT_EQ(s.database, 2);
 }
 
 TEST(redis_settings, the_pause_before_a_connection_is_kept_in_bounds) {
-  EXPECT_EQ(read("redis://host?retry-base=10us").retry_base, 1ms);
-  EXPECT_EQ(read("redis://host?retry-base=1h").retry_base, 1min);
+  EXPECT_EQ(settings_of("redis://host?retry-base=10us").retry_base, 1ms);
+  EXPECT_EQ(settings_of("redis://host?retry-base=1h").retry_base, 1min);
 }
 
 TEST(redis_settings, tls_verifies_the_name_of_the_host_or_the_one_given) {
-  const settings s = read("rediss://host");
+  const settings s = settings_of("rediss://host");
   ASSERT_TRUE(s.tls);
   EXPECT_EQ(s.tls->host, "host");
   EXPECT_EQ(s.tls->ca_file, "");
-  EXPECT_EQ(read("rediss://host?tls-host=other").tls->host, "other");
+  EXPECT_EQ(settings_of("rediss://host?tls-host=other").tls->host, "other");
 }
 
 TEST(redis_settings, files_of_tls_are_looked_for_at_once) {
   const testkit::scratch_folder folder;
-  EXPECT_NE(refusal("rediss://host?tls-ca=" + folder.file("none")).find("No such file"),
+  EXPECT_NE(refusal_of("rediss://host?tls-ca=" + folder.file("none")).find("No such file"),
             std::string::npos);
-  EXPECT_EQ(read("rediss://host?tls-ca=/dev/null").tls->ca_file, "/dev/null");
+  EXPECT_EQ(settings_of("rediss://host?tls-ca=/dev/null").tls->ca_file, "/dev/null");
 }
 
 struct settings_row {
@@ -114,19 +114,19 @@ constexpr settings_row refused[] = {
 
 TEST(redis_settings, what_cannot_be_meant_is_refused_with_the_remedy) {
   for (const settings_row& r : refused) {
-    const std::string said = refusal(r.url);
+    const std::string said = refusal_of(r.url);
     EXPECT_NE(said.find(r.says), said.npos) << r.url << ": " << said;
   }
 }
 
 TEST(redis_settings, a_socket_path_fits_into_its_address) {
   const std::string longest = '/' + std::string(106, 'x');
-  EXPECT_EQ(read("redis+unix://" + longest).where.path, longest);
-  EXPECT_NE(refusal("redis+unix://" + longest + 'x').find("107 bytes"), std::string::npos);
+  EXPECT_EQ(settings_of("redis+unix://" + longest).where.path, longest);
+  EXPECT_NE(refusal_of("redis+unix://" + longest + 'x').find("107 bytes"), std::string::npos);
 }
 
 TEST(redis_settings, a_refusal_shows_no_password) {
-  const std::string said = refusal("redis://me:secret@host?prefx=a");
+  const std::string said = refusal_of("redis://me:secret@host?prefx=a");
   EXPECT_NE(said, "");
   EXPECT_EQ(said.find("secret"), said.npos) << said;
 }
