@@ -26,7 +26,7 @@ function(holdfast_script_text layout name text_out)
   set(${text_out} "${all}" PARENT_SCOPE)
 endfunction()
 
-# script_of() of one layout, for the names in the order of its enumeration.
+# all_scripts() of one layout, for the names in the order of its enumeration.
 function(holdfast_redis_scripts output layout header namespace)
   set(entries "")
   foreach(name IN LISTS ARGN)
@@ -39,10 +39,10 @@ function(holdfast_redis_scripts output layout header namespace)
 
 namespace ${namespace} {
 
-const script& script_of(script_name name) noexcept {
+std::span<const script> all_scripts() noexcept {
   static constexpr script all[] = {
 @entries@  };
-  return all[static_cast<unsigned>(name)];
+  return all;
 }
 
 }  // namespace ${namespace}

@@ -12,7 +12,7 @@ link::link(core::environment& e, settings s)
     : settings_(std::move(s)),
       group_(e, settings_.text),
       client_(core::random_u64(e)),
-      over_(group_, settings_, *this),
+      over_(group_, settings_, *this, all_scripts()),
       raise_answer_(std::make_unique<raise_answer>(*this)) {
   const std::lock_guard guard(mutex());
   pushes_ = over_.subscribe(channel_of(client_), *this, {});

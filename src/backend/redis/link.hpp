@@ -176,7 +176,6 @@ class link final : private request_source, private message_handler {
   time_point hurried_at_{};            // for waiters whose outage-timeout was nearly over
   time_point raise_at_ = core::never;  // again, since the server put it off
   unsigned raises_ = 0;                // that were put off in a row
-  bool renew_by_text_ = false, renew_members_by_text_ = false;
   std::unique_ptr<subscription> pushes_;
 };
 

@@ -28,7 +28,7 @@ void link::ask(claim& c, operation what, time_point now) {
   }
   if (!may_send(c, what)) return park(c, what);
   c.parked = operation::none;  // what waited would come after what it was given up for
-  collected_.add(c, what, by::hash, now);
+  collected_.add(c, what, now);
 }
 
 void link::park(claim& c, operation what) {

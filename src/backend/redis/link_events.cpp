@@ -1,9 +1,8 @@
 // A link's incoming side: replies to claims, messages, connections that come and go.
-#include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "backend/redis/claim.hpp"
+#include "backend/redis/layouts/string/string_messages.hpp"
 #include "backend/redis/link.hpp"
 #include "backend/redis/link_answers.hpp"
 #include "base/mutant.hpp"
@@ -71,58 +70,29 @@ void link::answer(claims::claim_place whose, reply q, std::string_view error,
 void link::load_scripts(time_point now) {
   for (const script_name name : {script_name::let_go, script_name::pass, script_name::release,
                                  script_name::join, script_name::enter, script_name::part})
-    over_.load_script(script_of(name).text, now);
+    over_.load_script(script_of(name), now);
 }
 
-namespace {
-
-// Parts of a message: what|text|...|owner|lock; the lock may have any bytes.
-struct message {
-  std::string_view rest;
-  std::string_view part() noexcept {
-    const std::size_t end = std::min(rest.find('|'), rest.size());
-    const std::string_view out = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return out;
-  }
-  std::int64_t number() noexcept {
-    const std::string_view digits = part();
-    std::int64_t n = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    return n;
-  }
-};
-
-}  // namespace
-
 void link::on_message(std::string_view payload, time_point now, event_queue& events) {
-  message m{payload};
-  const std::string_view what = m.part();
+  const std::optional<pushed_message> m = read_message(payload);
+  if (!m) return;
   push p;
-  if (what == "grant") {
-    p.number = m.number();
-    grant_rules::pushed_grant g{.number = p.number};
-    g.at = server_time_of(m.number());
-    g.window = span_of(m.number());
-    p.others = m.number() != 0;
-    p.until = grant_rules::deadline_of(g, floor_, over_.clock(), settings_.rules.clock_skew, now);
-  } else if (what == "look") {
-    p.what = push::kind::look;
-    p.until = grant_rules::look_at(server_time_of(m.number()), over_.clock(), now);
-  } else if (what == "wanted") {
-    p.what = push::kind::wanted;
-    m.part();
-  } else {
-    return;
+  p.what = m->what;
+  if (m->what == push::kind::grant) {
+    p.number = m->number;
+    p.others = m->others;
+    p.until = grant_rules::deadline_of({.number = m->number, .at = m->at, .window = m->window},
+                                       floor_, over_.clock(), settings_.rules.clock_skew, now);
+  } else if (m->what == push::kind::look) {
+    p.until = grant_rules::look_at(m->at, over_.clock(), now);
   }
-  const std::string_view owner = m.part();
-  const auto id = claim_of(client_, owner);
+  const auto id = claim_of(client_, m->owner);
   claim* const c = id ? claims_.find(*id) : nullptr;
-  const bool has_claim = c && c->lock() == m.rest;
+  const bool has_claim = c && c->lock() == m->lock;
   switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
     case grant_rules::recipient::claim:
       return c->on([&](recipe& r) { return r.on(p, now); }, now, events);
-    case grant_rules::recipient::next_waiter: return decline(owner, m.rest, now);
+    case grant_rules::recipient::next_waiter: return decline(m->owner, m->lock, now);
     case grant_rules::recipient::nobody: return;
   }
 }

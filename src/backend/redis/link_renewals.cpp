@@ -59,9 +59,7 @@ void link::add_renewal(round& to, claim& c) {
 
 void link::send_renewals(round& those, bool of_members, request_writer& to, time_point now) {
   if (those.all.empty()) return pool_.give_back(*those.made);
-  bool& by_text = of_members ? renew_members_by_text_ : renew_by_text_;
-  const by how = std::exchange(by_text, false) ? by::text : by::hash;
-  append_renewals(to.out(), those.all, of_members, how);
+  append_renewals(to, those.all, of_members);
   ++renewals_in_flight_;
   to.expect(*those.made, 1, now, attended::by_nobody);
 }
@@ -92,7 +90,6 @@ void link::write_renewals(request_writer& to, time_point now) {
 }
 
 void link::repeat_renewals(batch<link>& those) {
-  (those.of_members ? renew_members_by_text_ : renew_by_text_) = true;
   for (const batch_member& m : those.members)
     if (claim* const c = claims_.at(m.whose)) renew(*c);
   end_renewals(those);

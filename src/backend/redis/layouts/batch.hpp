@@ -31,7 +31,6 @@ class batch final : public reply_handler {
 
   operation to = operation::none;
   bool of_members = false;  // renewals: of readers and of holders of permits
-  bool by_text = false;     // the server did not know the script by its hash
   time_point sent{};        // from here on silence counts
   std::vector<batch_member> members;
 
@@ -56,7 +55,7 @@ class batch_pool {
     idle_.pop_back();
     b.to = to;
     b.sent = sent;
-    b.of_members = b.by_text = false;
+    b.of_members = false;
     return b;
   }
   void give_back(item& b) noexcept {

@@ -6,9 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "backend/redis/layouts/script.hpp"
 #include "backend/redis/recipes/retrying.hpp"
-#include "backend/redis/transport/resp.hpp"
+#include "backend/redis/transport/request_writer.hpp"
 #include "seam/capabilities.hpp"
 
 namespace holdfast::redis {
@@ -30,13 +29,11 @@ class retrying_codec {
   virtual std::string_view owner_prefix() const noexcept = 0;
 
   // Appends one request, which has one reply. Not for renewals.
-  virtual void append(std::string& out, retrying_operation, const lock_request&,
-                      script_form) const = 0;
+  virtual void append(command_writer&, retrying_operation, const lock_request&) const = 0;
   // `r` carries what is known from the request.
   virtual retrying_reply read(const value&, retrying_reply r) const = 0;
   // Renewals of many locks, one request.
-  virtual void append_renewals(std::string& out, std::span<const lock_request>,
-                               script_form) const = 0;
+  virtual void append_renewals(command_writer&, std::span<const lock_request>) const = 0;
   // The reply to the one at `index` of them.
   virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const = 0;
 };

@@ -46,12 +46,14 @@ void connection::retry_later(time_point now, bool at_once) {
   owner_.wake_by(retry_at_);
 }
 
-void connection::expect(reply_handler& to, std::uint32_t replies, time_point sent, attended by) {
+void connection::expect(reply_handler& to, std::uint32_t replies, time_point sent, attended by,
+                        std::uint16_t script) {
   if (in_flight_.empty()) owner_.wake_by(sent + silence_noticed());
   expected_reply r;
   r.to = &to;
   r.sent = sent;
   r.replies = replies;
+  r.script = script;
   r.is_unattended = by == attended::by_nobody;
   in_flight_.push_back(r);
   unattended_ += r.is_unattended ? 1 : 0;
@@ -104,6 +106,7 @@ void connection::on_last_reply(const value& v, time_point now, event_queue& even
     owner_.on_data_in_doubt();
   const reply_context c{now, r.sent, events, aborted_};
   if (v.is_error("NOSCRIPT")) {
+    owner_.on_script_missing(r.script);
     r.to->on_not_executed(c);
   } else {
     r.to->on_reply(v, c);

@@ -18,6 +18,7 @@
 #include "backend/redis/transport/handshake.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
 #include "backend/redis/transport/resp.hpp"
+#include "backend/redis/transport/script_cache.hpp"
 #include "base/event_queue.hpp"
 #include "base/network.hpp"
 #include "base/ring.hpp"
@@ -30,6 +31,7 @@ struct expected_reply {
   reply_handler* to = nullptr;
   time_point sent{};
   std::uint32_t replies = 1;  // that are still to come; the last one counts
+  std::uint16_t script = script_cache::none;
   bool is_unattended = false;
 };
 static_assert(sizeof(expected_reply) == 24);
@@ -53,6 +55,8 @@ class connection_owner {  // called with the group's mutex held
   virtual void on_ready(connection&, time_point now, core::event_queue&) = 0;
   // What was known of the data proves nothing now: called before the reply that says so.
   virtual void on_data_in_doubt() = 0;
+  // The server does not know a script that was called.
+  virtual void on_script_missing(std::uint16_t) = 0;
   virtual void on_message(std::string_view channel, std::string_view payload, time_point now,
                           core::event_queue&) = 0;
   // After all that was not answered was cut.
@@ -83,7 +87,7 @@ class connection {
   std::string& out() noexcept { return out_; }
   // In the order of what is written. Of several replies, the last one counts.
   void expect(reply_handler&, std::uint32_t replies, time_point sent,
-              attended = attended::by_callers);
+              attended = attended::by_callers, std::uint16_t script = script_cache::none);
   void on_alarm(time_point now, core::event_queue&);
   void hurry(time_point by);  // the pause before the next connection ends then at the latest
   const std::shared_ptr<attached_stream>& stream() const noexcept { return stream_; }

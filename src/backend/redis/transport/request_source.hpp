@@ -1,25 +1,10 @@
 // What sends over a transport: a layout. All calls with the group's mutex held.
 #pragma once
-#include "backend/redis/transport/connection.hpp"
+#include "backend/redis/transport/request_writer.hpp"
 
 namespace holdfast::redis {
 
 class transport;
-
-// Appends requests to a connection's buffer.
-class request_writer {
- public:
-  explicit request_writer(connection& to) noexcept : to_(to) {}
-  std::string& out() noexcept { return to_.out(); }
-  // For what was written since the last call. Of several replies, the last one counts.
-  void expect(reply_handler& to, std::uint32_t replies, time_point sent,
-              attended by = attended::by_callers) {
-    to_.expect(to, replies, sent, by);
-  }
-
- private:
-  connection& to_;
-};
 
 class request_source {
  public:

@@ -59,10 +59,12 @@ class transport::subscribe_reply final : public reply_handler {
   transport& home_;
 };
 
-transport::transport(transport_group& g, const endpoint& e, request_source& source)
+transport::transport(transport_group& g, const endpoint& e, request_source& source,
+                     std::span<const script> all_scripts)
     : group_(g),
       endpoint_(e),
       source_(source),
+      scripts_(all_scripts),
       commands_(*this, e, lane::commands, subscriptions_),
       messages_(*this, e, lane::messages, subscriptions_),
       renewals_(*this, e, lane::renewals, subscriptions_),
@@ -131,7 +133,7 @@ void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcep
   c.writing = true;
   for (;;) {
     if (c.is_ready() && c.what() != lane::messages) {
-      request_writer w(c);
+      request_writer w(c, scripts_);
       source_.write_requests(*this, c.what(), w);
     }
     if (!c.may_write() || c.out().empty()) break;
@@ -166,10 +168,10 @@ failure transport::why_not_open(bool is_overdue) const {
   return is_overdue ? commands_.too_late("op-timeout") : failure();
 }
 
-void transport::load_script(std::string_view text, time_point now) {
+void transport::load_script(const script& s, time_point now) {
   submit(*ignored_, now, [&](request_writer& w) {
     command(w.out(), 3) << "SCRIPT"
-                        << "LOAD" << text;
+                        << "LOAD" << s.text;
   });
 }
 

@@ -33,7 +33,9 @@ class subscription {
 
 class transport final : private connection_owner, private group_member {
  public:
-  transport(transport_group&, const endpoint&, request_source&);
+  // `all_scripts` outlives it.
+  transport(transport_group&, const endpoint&, request_source&,
+            std::span<const script> all_scripts);
   ~transport();
 
   // All with the group's mutex held, but where it says otherwise.
@@ -60,11 +62,11 @@ class transport final : private connection_owner, private group_member {
   // Likewise, while the connection for commands is ready; write(request_writer&) expects too.
   template <class Write>
   void write_commands(Write write) {
-    request_writer w(commands_);
+    request_writer w(commands_, scripts_);
     write(w);
   }
-  reply_handler& nobody() noexcept;  // for replies of no interest
-  void load_script(std::string_view text, time_point now);
+  reply_handler& nobody() noexcept;                 // for replies of no interest
+  void load_script(const script&, time_point now);  // where the user has the right to
   void check_eviction(time_point now);  // warns in the log where the server may evict keys
 
   // Sent with the handshake of the connection for messages, or at once when that is ready. The
@@ -107,6 +109,7 @@ class transport final : private connection_owner, private group_member {
 
   // connection_owner
   void on_ready(connection&, time_point now, core::event_queue&) override;
+  void on_script_missing(std::uint16_t s) override { scripts_.on_missing(s); }
   void on_data_in_doubt() override { source_.on_data_in_doubt(*this); }
   void on_message(std::string_view channel, std::string_view payload, time_point now,
                   core::event_queue& events) override {
@@ -143,6 +146,7 @@ class transport final : private connection_owner, private group_member {
   const endpoint& endpoint_;
   request_source& source_;
   subscriptions subscriptions_;
+  script_cache scripts_;
   connection commands_, messages_, renewals_;
   server_clock clock_;
   reachability reach_;

@@ -22,6 +22,10 @@ constexpr core::capabilities abilities{
 
 constexpr retrying_recipe::rules polling{};
 
+const script& script_of(script_name name) noexcept {
+  return all_scripts()[static_cast<std::size_t>(name)];
+}
+
 std::int64_t in_ms(duration d) noexcept {
   return std::chrono::ceil<std::chrono::milliseconds>(d).count();
 }
@@ -47,24 +51,21 @@ const core::capabilities& codec::can() const noexcept { return abilities; }
 
 const retrying_recipe::rules& codec::rules() const noexcept { return polling; }
 
-std::span<const script> codec::scripts() const noexcept {
-  return {&script_of(script_name::try_lock), 4};
-}
+std::span<const script> codec::scripts() const noexcept { return all_scripts(); }
 
-void codec::append(std::string& out, retrying_operation what, const lock_request& r,
-                   script_form form) const {
+void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
   using operation = retrying_operation;
   switch (what) {
     case operation::try_lock:
     case operation::resolve: {
       const bool tries = what == operation::try_lock;
       const script& s = script_of(tries ? script_name::try_lock : script_name::resolve);
-      script_call(out, s, form, 1, 2) << r.key << r.owner << in_ms(r.ttl);
+      out.call(s, 1, 2) << r.key << r.owner << in_ms(r.ttl);
       return;
     }
     case operation::release:
     case operation::withdraw:
-      script_call(out, script_of(script_name::release), form, 1, 1) << r.key << r.owner;
+      out.call(script_of(script_name::release), 1, 1) << r.key << r.owner;
       return;
     case operation::subscribe:
     case operation::renew:
@@ -87,9 +88,8 @@ retrying_reply codec::read(const value& v, retrying_reply r) const {
   return r;
 }
 
-void codec::append_renewals(std::string& out, std::span<const lock_request> all,
-                            script_form form) const {
-  command c = script_call(out, script_of(script_name::renew), form, all.size(), 2 * all.size());
+void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
+  command c = out.call(script_of(script_name::renew), all.size(), 2 * all.size());
   for (const lock_request& r : all) c << r.key;
   for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
 }

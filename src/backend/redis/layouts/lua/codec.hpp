@@ -9,7 +9,7 @@ namespace holdfast::redis::lua {
 
 enum class script_name : unsigned char { try_lock, resolve, release, renew };
 
-const script& script_of(script_name) noexcept;  // generated at build time from scripts/*.lua
+std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
 
 class codec final : public retrying_codec {
  public:
@@ -18,10 +18,9 @@ class codec final : public retrying_codec {
   std::span<const script> scripts() const noexcept override;
   std::string_view owner_prefix() const noexcept override { return "hfl:"; }
 
-  void append(std::string& out, retrying_operation, const lock_request&,
-              script_form) const override;
+  void append(command_writer&, retrying_operation, const lock_request&) const override;
   retrying_reply read(const value&, retrying_reply r) const override;
-  void append_renewals(std::string& out, std::span<const lock_request>, script_form) const override;
+  void append_renewals(command_writer&, std::span<const lock_request>) const override;
   retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const override;
 };
 

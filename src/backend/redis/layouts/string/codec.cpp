@@ -15,26 +15,30 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t lock_keys = 6;
 
-// EVALSHA hash keys..., or EVAL text keys...
-command script_call(std::string& out, script_name name, by how, std::size_t keys,
-                    std::size_t arguments) {
-  const script& s = script_of(name);
-  command c(out, 3 + keys + arguments);
-  if (how == by::hash) {
-    c << "EVALSHA" << s.sha1;
-  } else {
-    c << "EVAL" << s.text;
-  }
-  c << static_cast<std::int64_t>(keys);
-  return c;
-}
-
-command lock_script(std::string& out, script_name name, by how, std::string_view lock,
-                    std::size_t arguments) {
-  command c = script_call(out, name, how, lock_keys, arguments);
+void append_keys(command& c, std::string_view lock) {
   const std::string_view tag = tag_of(lock);
   c << lock << side_key{tag, lock, 'q'} << side_key{tag, lock, 'm'} << counter_key;
   c << side_key{tag, lock, 'r'} << side_key{tag, lock, 'p'};
+}
+
+command lock_script(command_writer& out, script_name name, std::string_view lock,
+                    std::size_t arguments) {
+  command c = out.call(script_of(name), lock_keys, arguments);
+  append_keys(c, lock);
+  return c;
+}
+
+// EVAL text keys...
+command script_text(std::string& out, script_name name, std::size_t keys, std::size_t arguments) {
+  command c(out, 3 + keys + arguments);
+  c << "EVAL" << script_of(name).text << static_cast<std::int64_t>(keys);
+  return c;
+}
+
+command lock_script_text(std::string& out, script_name name, std::string_view lock,
+                         std::size_t arguments) {
+  command c = script_text(out, name, lock_keys, arguments);
+  append_keys(c, lock);
   return c;
 }
 
@@ -56,15 +60,15 @@ void append_take(std::string& out, const asking& a) {
 
 void end_takes(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
 
-void append_let_go(std::string& out, std::span<const asking> all) {
-  command c = script_call(out, script_name::let_go, by::hash, 2 * all.size(), all.size());
+void append_let_go(command_writer& out, std::span<const asking> all) {
+  command c = out.call(script_of(script_name::let_go), 2 * all.size(), all.size());
   for (const asking& a : all) c << a.lock;
   for (const asking& a : all) c << side_key{tag_of(a.lock), a.lock, 'q'};
   for (const asking& a : all) c << a.owner;
 }
 
-void append_gather(std::string& out, std::span<const asking> all, by how) {
-  command c = script_call(out, script_name::gather, how, 1 + 2 * all.size(), 1 + all.size());
+void append_gather(command_writer& out, std::span<const asking> all) {
+  command c = out.call(script_of(script_name::gather), 1 + 2 * all.size(), 1 + all.size());
   c << counter_key;
   duration longest{};  // who asked for less relies on less: that does no harm
   for (const asking& a : all) {
@@ -77,10 +81,10 @@ void append_gather(std::string& out, std::span<const asking> all, by how) {
 
 namespace {
 
-void append_join(std::string& out, const asking& a, by how) {
+void append_join(command_writer& out, const asking& a) {
   const bool alone = a.how == lock_mode::exclusive;
-  command c = alone ? lock_script(out, script_name::join, how, a.lock, 5)
-                    : lock_script(out, script_name::enter, how, a.lock, 9);
+  command c = alone ? lock_script(out, script_name::join, a.lock, 5)
+                    : lock_script(out, script_name::enter, a.lock, 9);
   c << a.owner << in_ms(a.ttl) << in_ms(a.window);
   if (a.arrival) {
     c << a.arrival;
@@ -93,32 +97,32 @@ void append_join(std::string& out, const asking& a, by how) {
 
 }  // namespace
 
-void append_question(std::string& out, operation what, const asking& a, by how) {
+void append_question(command_writer& out, operation what, const asking& a) {
   switch (what) {
-    case operation::join: return append_join(out, a, how);
-    case operation::glance: command(out, 2) << "GET" << a.lock; return;
+    case operation::join: return append_join(out, a);
+    case operation::glance: out.plain(2) << "GET" << a.lock; return;
     case operation::peek_line:
-      command(out, 2) << "EXISTS" << side_key{tag_of(a.lock), a.lock, 'q'};
+      out.plain(2) << "EXISTS" << side_key{tag_of(a.lock), a.lock, 'q'};
       return;
     case operation::downgrade: {
       const std::string writer = "hf1:" + std::string(a.owner.substr(4));
-      lock_script(out, script_name::downgrade, how, a.lock, 2) << writer << a.arrival;
+      lock_script(out, script_name::downgrade, a.lock, 2) << writer << a.arrival;
       return;
     }
     case operation::resolve:
-      lock_script(out, script_name::resolve, how, a.lock, 2) << a.owner << in_ms(a.ttl);
+      lock_script(out, script_name::resolve, a.lock, 2) << a.owner << in_ms(a.ttl);
       return;
     case operation::release:
       if (a.how != lock_mode::exclusive) {
-        lock_script(out, script_name::part, how, a.lock, 1) << a.owner;
+        lock_script(out, script_name::part, a.lock, 1) << a.owner;
       } else if (a.next_owner.empty()) {
-        lock_script(out, script_name::release, how, a.lock, 1) << a.owner;
+        lock_script(out, script_name::release, a.lock, 1) << a.owner;
       } else {
-        command c = lock_script(out, script_name::pass, how, a.lock, 4);
+        command c = lock_script(out, script_name::pass, a.lock, 4);
         c << a.owner << a.next_owner << in_ms(a.next_window) << (a.known ? "1" : "0");
       }
       return;
-    case operation::leave: lock_script(out, script_name::leave, how, a.lock, 1) << a.owner; return;
+    case operation::leave: lock_script(out, script_name::leave, a.lock, 1) << a.owner; return;
     case operation::take:
     case operation::gather:
     case operation::let_go:
@@ -128,25 +132,25 @@ void append_question(std::string& out, operation what, const asking& a, by how) 
 }
 
 void append_leave(std::string& out, std::string_view lock, std::string_view owner) {
-  lock_script(out, script_name::leave, by::text, lock, 1) << owner;
+  lock_script_text(out, script_name::leave, lock, 1) << owner;
 }
 
 void append_take_away(std::string& out, std::string_view lock, std::string_view owner) {
-  lock_script(out, script_name::take_away, by::text, lock, 1) << owner;
+  lock_script_text(out, script_name::take_away, lock, 1) << owner;
 }
 
 void append_raise(std::string& out, std::int64_t seen) {
-  script_call(out, script_name::raise, by::text, 1, 1) << counter_key << seen;
+  script_text(out, script_name::raise, 1, 1) << counter_key << seen;
 }
 
 void append_guarded_write(std::string& out, const core::guarded_write& w) {
-  command c = script_call(out, script_name::guarded_write, by::text, 2, 4);
+  command c = script_text(out, script_name::guarded_write, 2, 4);
   c << side_key{tag_of(w.key), w.key, 'g'} << w.key << w.how << w.token << w.owner << w.value;
 }
 
-void append_renewals(std::string& out, std::span<const renewal> all, bool of_members, by how) {
+void append_renewals(command_writer& out, std::span<const renewal> all, bool of_members) {
   const script_name name = of_members ? script_name::renew_members : script_name::renew;
-  command c = script_call(out, name, how, (of_members ? 3 : 2) * all.size(), 3 * all.size());
+  command c = out.call(script_of(name), (of_members ? 3 : 2) * all.size(), 3 * all.size());
   for (const renewal& r : all) {
     const std::string_view tag = tag_of(r.lock);
     c << r.lock;

@@ -8,6 +8,7 @@
 #include "backend/redis/layouts/string/reply_errors.hpp"
 #include "backend/redis/layouts/string/scripts.hpp"
 #include "backend/redis/recipes/protocol.hpp"
+#include "backend/redis/transport/request_writer.hpp"
 #include "backend/redis/transport/resp.hpp"
 #include "backend/redis/transport/server_info.hpp"
 #include "seam/backend.hpp"
@@ -31,16 +32,13 @@ struct asking {           // what a question is about
   bool known = false;  // release with a next: the server has notes on the owner
 };
 
-// A script goes by its hash, or, when the server does not know that, by its text.
-enum class by { hash, text };
-
 // Several takes in one transaction, answered by two replies and two more for each.
 void begin_takes(std::string& out);
 void append_take(std::string& out, const asking&);
 void end_takes(std::string& out);
-void append_let_go(std::string& out, std::span<const asking>);  // by its hash
-void append_gather(std::string& out, std::span<const asking>, by);
-void append_question(std::string& out, operation, const asking&, by);
+void append_let_go(command_writer&, std::span<const asking>);
+void append_gather(command_writer&, std::span<const asking>);
+void append_question(command_writer&, operation, const asking&);
 // These are rare, and go by their text.
 void append_leave(std::string& out, std::string_view lock, std::string_view owner);
 void append_take_away(std::string& out, std::string_view lock, std::string_view owner);
@@ -54,7 +52,7 @@ struct renewal {
   std::string_view about;  // for M; empty: nothing new
 };
 // Of those who hold a lock alone, or of members.
-void append_renewals(std::string& out, std::span<const renewal>, bool of_members, by);
+void append_renewals(command_writer&, std::span<const renewal>, bool of_members);
 
 // What the server's clock said in an answer; zero: nothing.
 struct answer {

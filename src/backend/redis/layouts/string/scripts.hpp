@@ -1,6 +1,9 @@
 // The Lua scripts of layout `string`, out of scripts/*.lua, as they are sent to the server.
 #pragma once
-#include "backend/redis/layouts/script.hpp"
+#include <span>
+#include <string_view>
+
+#include "backend/redis/transport/script_cache.hpp"
 
 namespace holdfast::redis {
 
@@ -23,6 +26,9 @@ enum class script_name : unsigned char {
   guarded_write,
 };
 
-const script& script_of(script_name) noexcept;  // generated at build time
+std::span<const script> all_scripts() noexcept;  // generated at build time
+inline const script& script_of(script_name name) noexcept {
+  return all_scripts()[static_cast<std::size_t>(name)];
+}
 
 }  // namespace holdfast::redis

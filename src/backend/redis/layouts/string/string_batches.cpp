@@ -22,12 +22,11 @@ claim* string_batches::current(const batch_member& m) const noexcept {
   return c && c->recipe().epoch() == m.epoch ? c : nullptr;
 }
 
-void string_batches::add(claim& c, operation what, by how, time_point now) {
+void string_batches::add(claim& c, operation what, time_point now) {
   const bool is_one_of_many = what == operation::take || what == operation::let_go;
   request*& open = what == operation::take ? takes_ : let_gos_;
   if (is_one_of_many && open) return open->members.push_back(member_of(c, now));
   request& r = home_.batches().take(what, now);
-  r.by_text = how == by::text;
   r.members.push_back(member_of(c, now));
   if (is_one_of_many) {
     open = &r;
@@ -37,7 +36,7 @@ void string_batches::add(claim& c, operation what, by how, time_point now) {
 }
 
 void string_batches::add_release(claim& c, claim& next, time_point now) {
-  add(c, operation::release, by::hash, now);
+  add(c, operation::release, now);
   others_.back()->members.push_back(member_of(next, now));
 }
 
@@ -113,7 +112,7 @@ void string_batches::write_let_gos(request_writer& to, request& r) {
     askings_.push_back(home_.about(c, owners_.back()));
   };
   if (!keep_current(r, add_arguments)) return;
-  append_let_go(to.out(), askings_);
+  append_let_go(to, askings_);
   to.expect(r, 1, r.members.front().sent);
 }
 
@@ -131,7 +130,7 @@ void string_batches::write_group(request_writer& to, request& r) {
     owners_.emplace_back();
     askings_.push_back(home_.about(c, owners_.back()));
   });
-  append_gather(to.out(), askings_, r.by_text ? by::text : by::hash);
+  append_gather(to, askings_);
   to.expect(r, 1, r.sent);
 }
 
@@ -157,7 +156,7 @@ void string_batches::write_one(request_writer& to, request& r) {
     about_it = home_.about_holder(*c);
     a.about = about_it;
   }
-  append_question(to.out(), r.to, a, r.by_text ? by::text : by::hash);
+  append_question(to, r.to, a);
   to.expect(r, 1, r.sent);
 }
 

@@ -22,7 +22,7 @@ class string_batches {
 
   explicit string_batches(link& home) noexcept : home_(home) {}
 
-  void add(claim&, operation, by, time_point now);
+  void add(claim&, operation, time_point now);
   // A release that enqueues the next claim in the same step.
   void add_release(claim&, claim& next, time_point now);
   // Claims that are granted the lock all or none.

@@ -29,25 +29,19 @@ void string_batches::on_reply(request& r, const value& v, const reply_context& c
   home_.batches().give_back(r);
 }
 
-// The server has lost its scripts, or is another one.
+// The server has lost its scripts, or is another one: what is still wanted is sent again. A release
+// that was to enqueue the next claim goes alone, and that claim asks by itself.
 void string_batches::on_not_executed(request& r, const reply_context& c) {
   if (r.to == operation::gather) {
-    r.by_text = true;
     r.sent = c.now;
     return groups_.push_back(&r);
   }
-  if (r.to == operation::let_go) {
-    home_.load_scripts(c.now);
-    for (const batch_member& m : r.members) {
-      reply q = reply_to(r.to, m);
-      q.what = verdict::again;
-      home_.answer(m.whose, q, {}, c);
-    }
-  } else {
-    if (claim* const who = current(r.members.front())) add(*who, r.to, by::text, c.now);
-    claim* const next = r.members.size() > 1 ? current(r.members[1]) : nullptr;
-    if (next) home_.ask(*next, operation::join, c.now);
-  }
+  claim* const next =
+      r.to == operation::release && r.members.size() > 1 ? current(r.members[1]) : nullptr;
+  if (r.to == operation::release) r.members.resize(1);
+  for (const batch_member& m : r.members)
+    if (claim* const who = current(m)) add(*who, r.to, c.now);
+  if (next) home_.ask(*next, operation::join, c.now);
   home_.batches().give_back(r);
 }
 

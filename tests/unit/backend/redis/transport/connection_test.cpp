@@ -27,6 +27,9 @@ class recording_owner final : public connection_owner {
  public:
   void on_ready(connection&, time_point, event_queue&) override { log += "ready "; }
   void on_data_in_doubt() override { log += "doubt "; }
+  void on_script_missing(std::uint16_t script) override {
+    log += "script " + std::to_string(script) + ' ';
+  }
   void on_message(std::string_view channel, std::string_view payload, time_point,
                   event_queue&) override {
     log += std::string(channel) + ':' + std::string(payload) + ' ';
@@ -164,9 +167,9 @@ TEST_F(redis_connection, a_reason_is_forgotten_with_the_connection_that_gave_it)
 
 TEST_F(redis_connection, a_script_that_the_server_does_not_know_was_not_executed) {
   make_ready();
-  send(a);
+  c.expect(a, 1, now(), attended::by_callers, 3);
   hear("-NOSCRIPT No matching script\r\n");
-  EXPECT_EQ(log(), "a=unknown ");
+  EXPECT_EQ(log(), "script 3 a=unknown ");
 }
 
 TEST_F(redis_connection, doubts_the_data_before_the_reply_that_says_so) {

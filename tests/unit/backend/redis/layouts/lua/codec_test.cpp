@@ -21,13 +21,21 @@ constexpr std::string_view ours = "hfl:1", theirs = "hfl:2";
 class redis_lua_codec : public testing::Test, private sim::peer {
  protected:
   retrying_reply ask(operation what, std::string_view owner, duration ttl = 10s,
-                     script_form form = script_form::text) {
+                     script_form form = script_form::by_text) {
     std::string bytes;
-    of_lua.append(bytes, what, {"job", owner, ttl}, form);
+    command_writer out(bytes, scripts_in(form));
+    of_lua.append(out, what, {"job", owner, ttl});
     retrying_reply r;
     r.to = what;
     with_reply(bytes, [&](const value& v) { r = of_lua.read(v, r); });
     return r;
+  }
+  // Each script is called in this form the next time.
+  script_cache& scripts_in(script_form form) {
+    cache_ = script_cache(of_lua.scripts());
+    for (std::uint16_t i = 0; form == script_form::by_text && i < of_lua.scripts().size(); ++i)
+      cache_.on_missing(i);
+    return cache_;
   }
   template <class Handle>
   void with_reply(const std::string& bytes, Handle handle) {
@@ -55,6 +63,7 @@ class redis_lua_codec : public testing::Test, private sim::peer {
   void deliver(std::string_view bytes) override { arrived_ += bytes; }
   void kicked() override {}
   std::string arrived_;
+  script_cache cache_{{}};
 };
 
 TEST_F(redis_lua_codec, a_free_lock_is_one_key_with_its_owner_and_an_end) {
@@ -106,7 +115,8 @@ TEST_F(redis_lua_codec, renewals_of_many_stand_each_for_itself) {
                                         {"none", ours, 20s},
                                         {"hash", ours, 20s}};
   std::string bytes;
-  of_lua.append_renewals(bytes, all, script_form::text);
+  command_writer out(bytes, scripts_in(script_form::by_text));
+  of_lua.append_renewals(out, all);
   with_reply(bytes, [&](const value& v) {
     retrying_reply r;
     r.to = operation::renew;
@@ -121,9 +131,9 @@ TEST_F(redis_lua_codec, renewals_of_many_stand_each_for_itself) {
 }
 
 TEST_F(redis_lua_codec, a_script_is_known_by_its_hash_once_it_is_loaded) {
-  EXPECT_EQ(ask(operation::try_lock, ours, 10s, script_form::hash).what, verdict::failed);
+  EXPECT_EQ(ask(operation::try_lock, ours, 10s, script_form::by_hash).what, verdict::failed);
   for (const script& s : of_lua.scripts()) command({"SCRIPT", "LOAD", s.text});
-  EXPECT_EQ(ask(operation::try_lock, ours, 10s, script_form::hash).what, verdict::granted);
+  EXPECT_EQ(ask(operation::try_lock, ours, 10s, script_form::by_hash).what, verdict::granted);
 }
 
 TEST_F(redis_lua_codec, an_error_that_passes_is_to_be_sent_again) {
@@ -138,7 +148,8 @@ TEST_F(redis_lua_codec, an_error_that_passes_is_to_be_sent_again) {
 TEST_F(redis_lua_codec, a_name_is_never_part_of_a_script) {
   const std::string odd = "')..redis.call('flushall')..('\r\n";
   std::string bytes;
-  of_lua.append(bytes, operation::try_lock, {odd, ours, 10s}, script_form::text);
+  command_writer out(bytes, scripts_in(script_form::by_text));
+  of_lua.append(out, operation::try_lock, {odd, ours, 10s});
   with_reply(bytes, [&](const value& v) { EXPECT_EQ(v[0].integer(), 1); });
   EXPECT_EQ(command({"GET", odd}), "$5\r\nhfl:1\r\n");
 }
