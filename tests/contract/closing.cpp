@@ -27,7 +27,7 @@ void close_ends_waits(stage& on) {
   EXPECT_TRUE(lease.held());
 }
 
-void close_gives_leases_back(stage& on) {
+void close_releases_leases(stage& on) {
   auto client = on.client();
   const auto other = on.other();
   auto lease = on.lock(client).acquire();
@@ -41,7 +41,7 @@ void close_gives_leases_back(stage& on) {
   EXPECT_TRUE(client.close()) << "closing twice is closing once";
 }
 
-void a_closed_client_says_so(stage& on) {
+void a_closed_client_reports_that_it_is_closed(stage& on) {
   auto client = on.client();
   const auto copy = client;
   const auto lock = on.lock(copy);
@@ -96,8 +96,9 @@ void a_child_of_fork_owns_nothing(stage& on) {
 behaviours closing() {
   return {
       CONTRACT_BEHAVIOUR(55, close_ends_waits, in_threads, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(56, close_gives_leases_back, in_both, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(57, a_closed_client_says_so, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(56, close_releases_leases, in_both, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(57, a_closed_client_reports_that_it_is_closed, in_threads, at_the_store,
+                         nothing),
       CONTRACT_BEHAVIOUR(58, a_lease_keeps_its_client_alive, in_both, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(59, a_child_of_fork_owns_nothing, in_both, at_the_store, nothing),
   };

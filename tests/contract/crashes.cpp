@@ -4,7 +4,7 @@
 namespace contract {
 namespace {
 
-void the_lock_of_a_killed_holder_comes_free(stage& on) {
+void the_lock_of_a_killed_holder_becomes_free(stage& on) {
   const auto client = on.client();
   const auto other = on.short_lived_other();
   const auto before = token_of(other->ask("try job"));
@@ -61,7 +61,7 @@ void a_stopped_waiter_blocks_nobody(stage& on) {
 
 behaviours crashes() {
   return {
-      CONTRACT_BEHAVIOUR(72, the_lock_of_a_killed_holder_comes_free, in_processes, in_every_mode,
+      CONTRACT_BEHAVIOUR(72, the_lock_of_a_killed_holder_becomes_free, in_processes, in_every_mode,
                          nothing),
       CONTRACT_BEHAVIOUR(73, a_stopped_holder_shares_the_lock_with_nobody, in_processes,
                          on_both_sides, nothing),

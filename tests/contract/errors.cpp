@@ -28,7 +28,7 @@ void bad_options_are_refused(stage& on) {
   EXPECT_TRUE(lock.try_acquire({.note = std::string_view(long_note).substr(1)}));
 }
 
-void both_forms_tell_the_same(stage& on) {
+void both_forms_report_the_same(stage& on) {
   auto client = on.client();
   const auto lock = on.lock(client);
   std::stop_source stopped;
@@ -82,7 +82,7 @@ void an_error_names_the_lock_and_the_backend(stage& on) {
   }
 }
 
-void granted_busy_and_broken_are_told_apart(stage& on) {
+void granted_busy_and_broken_are_distinct(stage& on) {
   auto client = on.client();
   const auto other = on.client();
   std::error_code ec;
@@ -109,10 +109,10 @@ void granted_busy_and_broken_are_told_apart(stage& on) {
 behaviours errors() {
   return {
       CONTRACT_BEHAVIOUR(68, bad_options_are_refused, in_threads, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(69, both_forms_tell_the_same, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(69, both_forms_report_the_same, in_threads, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(70, an_error_names_the_lock_and_the_backend, in_threads, at_the_store,
                          nothing),
-      CONTRACT_BEHAVIOUR(71, granted_busy_and_broken_are_told_apart, in_threads, at_the_store,
+      CONTRACT_BEHAVIOUR(71, granted_busy_and_broken_are_distinct, in_threads, at_the_store,
                          nothing),
   };
 }

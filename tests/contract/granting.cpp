@@ -106,7 +106,7 @@ void different_locks_do_not_meet(stage& on) {
   EXPECT_TRUE(on.lock(client, "another").try_acquire());
 }
 
-void a_lease_out_of_scope_is_given_back(stage& on) {
+void a_lease_out_of_scope_is_released(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
   try {
@@ -141,7 +141,7 @@ behaviours granting() {
       CONTRACT_BEHAVIOUR(7, a_time_limit_in_the_past_is_one_attempt, in_threads, at_the_store,
                          nothing),
       CONTRACT_BEHAVIOUR(8, different_locks_do_not_meet, in_both, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(9, a_lease_out_of_scope_is_given_back, in_both, in_every_mode, nothing),
+      CONTRACT_BEHAVIOUR(9, a_lease_out_of_scope_is_released, in_both, in_every_mode, nothing),
       CONTRACT_BEHAVIOUR(10, a_release_is_done_when_it_returns, in_both, at_the_store, nothing),
   };
 }

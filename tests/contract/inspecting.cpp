@@ -13,7 +13,7 @@ std::vector<std::string> names_of(const std::vector<holdfast::holder>& holders) 
   return names;
 }
 
-void inspect_shows_the_holder_and_his_note(stage& on) {
+void inspect_shows_the_holder_and_its_note(stage& on) {
   const auto client = on.client();
   const auto other = on.client();
   EXPECT_TRUE(other.inspect().empty());
@@ -51,7 +51,7 @@ void inspect_finds_by_prefix(stage& on) {
   EXPECT_EQ(names_of(client.inspect("nothing")), list{});
 }
 
-void who_holds_one_lock_is_shown_at_once(stage& on) {
+void the_holders_of_one_lock_are_shown_at_once(stage& on) {
   const auto client = on.client();
   const auto other = on.client();
   EXPECT_TRUE(other.holders("job").empty());
@@ -101,7 +101,7 @@ void a_wrong_holder_breaks_nothing(stage& on) {
   EXPECT_FALSE(on.rival(other).try_acquire());
 }
 
-void features_tell_the_truth(stage& on) {
+void features_are_true(stage& on) {
   const auto told = on.client().features();
   EXPECT_EQ(told.ttl, on.can().ttl);
   EXPECT_EQ(told.fifo, on.can().fifo);
@@ -116,14 +116,14 @@ void features_tell_the_truth(stage& on) {
 
 behaviours inspecting() {
   return {
-      CONTRACT_BEHAVIOUR(63, inspect_shows_the_holder_and_his_note, in_threads, at_the_store,
+      CONTRACT_BEHAVIOUR(63, inspect_shows_the_holder_and_its_note, in_threads, at_the_store,
                          nothing),
       CONTRACT_BEHAVIOUR(64, inspect_finds_by_prefix, in_threads, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(124, who_holds_one_lock_is_shown_at_once, in_threads, at_the_store,
+      CONTRACT_BEHAVIOUR(124, the_holders_of_one_lock_are_shown_at_once, in_threads, at_the_store,
                          nothing),
       CONTRACT_BEHAVIOUR(65, break_lock_takes_a_lock_away, in_both, at_the_store, breaking),
       CONTRACT_BEHAVIOUR(66, a_wrong_holder_breaks_nothing, in_threads, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(67, features_tell_the_truth, in_threads, exclusively, nothing),
+      CONTRACT_BEHAVIOUR(67, features_are_true, in_threads, exclusively, nothing),
   };
 }
 

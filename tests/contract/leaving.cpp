@@ -32,7 +32,7 @@ void a_stop_ends_a_wait(stage& on) {
   EXPECT_EQ(timed.result(), 0) << "a try_ verb comes back empty";
 }
 
-void who_is_stopped_before_he_asks_makes_one_attempt(stage& on) {
+void a_stop_before_the_call_leaves_one_attempt(stage& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   const auto other = on.client();
@@ -139,8 +139,8 @@ void leaving_at_the_release_strands_nobody(stage& on) {
 behaviours leaving() {
   return {
       CONTRACT_BEHAVIOUR(16, a_stop_ends_a_wait, in_threads, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(125, who_is_stopped_before_he_asks_makes_one_attempt, in_threads,
-                         at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(125, a_stop_before_the_call_leaves_one_attempt, in_threads, at_the_store,
+                         nothing),
       CONTRACT_BEHAVIOUR(17, a_stopped_wait_leaves_no_trace, in_both, on_both_sides, nothing),
       CONTRACT_BEHAVIOUR(18, a_stop_ends_no_held_lease, in_both, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(19, a_wait_that_ran_out_leaves_no_trace, in_both, on_both_sides, nothing),

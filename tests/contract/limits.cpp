@@ -11,7 +11,7 @@ holdfast::client lingering_client(stage& on) {
   return on.client_with(on.has_ttl() ? "linger=1h&ttl=1h" : "linger=1h");
 }
 
-void a_lingering_lock_is_taken_again_under_its_grant(stage& on) {
+void a_lingering_lock_is_acquired_again_under_its_grant(stage& on) {
   constexpr std::int64_t turns_per_grant = 1024;
   const auto client = lingering_client(on);
   const auto lock = on.lock(client);
@@ -25,7 +25,7 @@ void a_lingering_lock_is_taken_again_under_its_grant(stage& on) {
   }
 }
 
-void a_lingering_lock_is_given_to_whoever_waits(stage& on) {
+void a_lingering_lock_is_released_to_a_waiter(stage& on) {
   const auto client = lingering_client(on);
   const auto other = on.other();
   on.lock(client).acquire().unlock();
@@ -41,7 +41,7 @@ void what_is_released_does_not_linger(stage& on) {
   EXPECT_NE(token_of(other->ask("try job")), 0);
 }
 
-void a_holder_is_lost_at_his_limit_though_he_renews(stage& on) {
+void a_lease_is_lost_at_its_limit_though_it_is_renewed(stage& on) {
   constexpr auto limit = 3 * short_ttl / 2;
   const auto client = on.short_lived_client();
   const auto lease = on.lock(client).acquire({.max_hold = limit});
@@ -53,7 +53,7 @@ void a_holder_is_lost_at_his_limit_though_he_renews(stage& on) {
   EXPECT_EQ(lease.status(), holdfast::errc::lost);
 }
 
-void what_is_held_too_long_comes_free(stage& on) {
+void what_is_held_too_long_becomes_free(stage& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
   auto lease = on.lock(client).acquire({.max_hold = short_ttl});
@@ -86,15 +86,15 @@ void extend_keeps_a_lease_of_manual_renewal(stage& on) {
 
 behaviours limits() {
   return {
-      CONTRACT_BEHAVIOUR(103, a_lingering_lock_is_taken_again_under_its_grant, in_threads,
+      CONTRACT_BEHAVIOUR(103, a_lingering_lock_is_acquired_again_under_its_grant, in_threads,
                          exclusively_or_shared, nothing),
-      CONTRACT_BEHAVIOUR(104, a_lingering_lock_is_given_to_whoever_waits, in_both,
+      CONTRACT_BEHAVIOUR(104, a_lingering_lock_is_released_to_a_waiter, in_both,
                          exclusively_or_shared, nothing),
       CONTRACT_BEHAVIOUR(105, what_is_released_does_not_linger, in_both, exclusively_or_shared,
                          nothing),
-      CONTRACT_BEHAVIOUR(106, a_holder_is_lost_at_his_limit_though_he_renews, in_threads,
+      CONTRACT_BEHAVIOUR(106, a_lease_is_lost_at_its_limit_though_it_is_renewed, in_threads,
                          at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(107, what_is_held_too_long_comes_free, in_both, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(107, what_is_held_too_long_becomes_free, in_both, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(108, extend_keeps_a_lease_of_manual_renewal, in_threads, at_the_store,
                          ttl),
   };

@@ -10,7 +10,7 @@ namespace {
 
 using holdfast::errc;
 
-void a_loss_is_told_to_the_holder(stage& on) {
+void the_holder_is_notified_of_a_loss(stage& on) {
   const auto client = on.short_lived_client();
   const auto lease = on.lock(client).acquire();
   EXPECT_FALSE(lease.lost().stop_requested());
@@ -22,7 +22,7 @@ void a_loss_is_told_to_the_holder(stage& on) {
   EXPECT_EQ(thrown_by([&] { lease.check(); }), lease.status());
 }
 
-void doubt_is_told_before_loss(stage& on) {
+void doubt_is_reported_before_loss(stage& on) {
   const auto client = on.short_lived_client();
   const auto lease = on.lock(client).acquire();
   std::mutex mutex;
@@ -67,7 +67,7 @@ void expect_mentioned(const std::string& what, const std::string& text) {
   EXPECT_NE(text.find(what), text.npos) << text;
 }
 
-void a_loss_says_why(stage& on) {
+void a_loss_has_a_reason(stage& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   expect_mentioned("its max_hold has ended", why_lost(lock.acquire({.max_hold = short_ttl})));
@@ -83,9 +83,9 @@ void a_loss_says_why(stage& on) {
 
 behaviours losses() {
   return {
-      CONTRACT_BEHAVIOUR(45, a_loss_is_told_to_the_holder, in_threads, in_every_mode, nothing),
-      CONTRACT_BEHAVIOUR(46, doubt_is_told_before_loss, in_threads, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(132, a_loss_says_why, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(45, the_holder_is_notified_of_a_loss, in_threads, in_every_mode, nothing),
+      CONTRACT_BEHAVIOUR(46, doubt_is_reported_before_loss, in_threads, at_the_store, nothing),
+      CONTRACT_BEHAVIOUR(132, a_loss_has_a_reason, in_threads, at_the_store, nothing),
   };
 }
 

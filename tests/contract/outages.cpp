@@ -5,7 +5,7 @@ namespace {
 
 using holdfast::outcome;
 
-void an_outage_is_told_and_hangs_nobody(stage& on) {
+void an_outage_is_reported_and_hangs_nobody(stage& on) {
   const auto client = on.short_lived_client();
   const auto lock = on.lock(client);
   on.store().begin_outage();
@@ -87,7 +87,8 @@ void an_acquire_without_an_answer_holds_nothing_for_good(stage& on) {
 
 behaviours outages() {
   return {
-      CONTRACT_BEHAVIOUR(52, an_outage_is_told_and_hangs_nobody, in_threads, exclusively, outages),
+      CONTRACT_BEHAVIOUR(52, an_outage_is_reported_and_hangs_nobody, in_threads, exclusively,
+                         outages),
       CONTRACT_BEHAVIOUR(53, locks_work_again_after_an_outage, in_threads, at_the_store, outages),
       CONTRACT_BEHAVIOUR(129, a_waiter_waits_through_an_outage, in_threads, exclusively, outages),
       CONTRACT_BEHAVIOUR(130, a_bound_that_ends_in_an_outage_is_no_busy_lock, in_threads,

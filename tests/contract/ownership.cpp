@@ -88,7 +88,7 @@ void a_lease_moves_to_another_thread(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void an_assigned_lease_gives_back_what_it_had(stage& on) {
+void an_assigned_lease_releases_what_it_had(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lease = on.lock(client, "first").acquire();
@@ -126,7 +126,7 @@ behaviours ownership() {
                          deadline),
       CONTRACT_BEHAVIOUR(31, a_lease_is_released_once, in_threads, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(32, a_lease_moves_to_another_thread, in_both, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(33, an_assigned_lease_gives_back_what_it_had, in_both, at_the_store,
+      CONTRACT_BEHAVIOUR(33, an_assigned_lease_releases_what_it_had, in_both, at_the_store,
                          nothing),
       CONTRACT_BEHAVIOUR(34, a_lock_object_moves_while_it_is_free, in_both, exclusively, nothing),
   };

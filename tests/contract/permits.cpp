@@ -28,7 +28,7 @@ void as_many_hold_permits_as_there_are(stage& on) {
   EXPECT_EQ(other->ask("held 1of3:job"), "yes");
 }
 
-void several_permits_are_taken_at_once(stage& on) {
+void several_permits_are_granted_at_once(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto two = take(client, 2, 3);
@@ -40,7 +40,7 @@ void several_permits_are_taken_at_once(stage& on) {
   EXPECT_NE(token_of(other->ask("try 2of3:job")), 0) << "both came back";
 }
 
-void permits_are_taken_all_or_none(stage& on) {
+void permits_are_granted_all_or_none(stage& on) {
   const auto client = on.client();
   const auto greedy = on.other();
   const auto other = on.other();
@@ -69,7 +69,7 @@ void a_large_request_is_not_passed_by_small_ones(stage& on) {
   EXPECT_NE(token_of(small->receive(generous)), 0);
 }
 
-void permits_of_a_killed_holder_come_back(stage& on) {
+void permits_of_a_killed_holder_become_free(stage& on) {
   const auto client = on.client();
   const auto killed = on.short_lived_other();
   const auto mine = take(client, 1, 3);
@@ -83,7 +83,7 @@ void permits_of_a_killed_holder_come_back(stage& on) {
   EXPECT_TRUE(mine.held());
 }
 
-void a_crowd_never_has_more_permits_than_there_are(stage& on) {
+void contenders_never_hold_more_permits_than_there_are(stage& on) {
   constexpr std::uint32_t permits = 4;
   const auto one = on.client();
   const auto another = on.client();
@@ -135,7 +135,7 @@ bool says_mismatch(const any_lock& lock) {
   return false;
 }
 
-void another_number_of_permits_is_told(stage& on) {
+void another_number_of_permits_is_reported(stage& on) {
   const auto client = on.client();
   const auto other = on.client();
   auto held = take(client, 1, 3);
@@ -150,7 +150,7 @@ void another_number_of_permits_is_told(stage& on) {
   }));
 }
 
-void a_mutex_and_a_semaphore_of_one_name_are_told(stage& on) {
+void a_mutex_and_a_semaphore_of_one_name_are_reported(stage& on) {
   const auto client = on.client();
   const auto other = on.client();
   {
@@ -188,18 +188,19 @@ void tokens_of_permits_differ_and_grow(stage& on) {
 behaviours permits() {
   return {
       CONTRACT_BEHAVIOUR(93, as_many_hold_permits_as_there_are, in_both, with_permits, nothing),
-      CONTRACT_BEHAVIOUR(94, several_permits_are_taken_at_once, in_both, with_permits, nothing),
-      CONTRACT_BEHAVIOUR(95, permits_are_taken_all_or_none, in_both, with_permits, nothing),
+      CONTRACT_BEHAVIOUR(94, several_permits_are_granted_at_once, in_both, with_permits, nothing),
+      CONTRACT_BEHAVIOUR(95, permits_are_granted_all_or_none, in_both, with_permits, nothing),
       CONTRACT_BEHAVIOUR(96, a_large_request_is_not_passed_by_small_ones, in_both, with_permits,
                          nothing),
-      CONTRACT_BEHAVIOUR(97, permits_of_a_killed_holder_come_back, in_processes, with_permits,
+      CONTRACT_BEHAVIOUR(97, permits_of_a_killed_holder_become_free, in_processes, with_permits,
                          nothing),
-      CONTRACT_BEHAVIOUR(98, a_crowd_never_has_more_permits_than_there_are, in_threads,
+      CONTRACT_BEHAVIOUR(98, contenders_never_hold_more_permits_than_there_are, in_threads,
                          with_permits, nothing),
       CONTRACT_BEHAVIOUR(99, permits_that_there_cannot_be_are_refused, in_threads, with_permits,
                          nothing),
-      CONTRACT_BEHAVIOUR(100, another_number_of_permits_is_told, in_threads, with_permits, nothing),
-      CONTRACT_BEHAVIOUR(101, a_mutex_and_a_semaphore_of_one_name_are_told, in_threads,
+      CONTRACT_BEHAVIOUR(100, another_number_of_permits_is_reported, in_threads, with_permits,
+                         nothing),
+      CONTRACT_BEHAVIOUR(101, a_mutex_and_a_semaphore_of_one_name_are_reported, in_threads,
                          with_permits, nothing),
       CONTRACT_BEHAVIOUR(102, tokens_of_permits_differ_and_grow, in_both, with_permits, nothing),
   };

@@ -93,7 +93,7 @@ void acquire_is_never_a_re_entry(stage& on) {
   lock.unlock();
 }
 
-void locking_twice_is_told_as_a_self_deadlock(stage& on) {
+void locking_twice_is_reported_as_a_self_deadlock(stage& on) {
   const auto client = on.client();
   auto lock = client.mutex("job");
   lock.lock();
@@ -115,7 +115,7 @@ behaviours reentry() {
       CONTRACT_BEHAVIOUR(38, a_reacquired_lease_holds_to_the_last, in_both, recursively, nothing),
       CONTRACT_BEHAVIOUR(39, only_a_held_lease_is_reacquired, in_threads, recursively, nothing),
       CONTRACT_BEHAVIOUR(40, acquire_is_never_a_re_entry, in_threads, recursively, nothing),
-      CONTRACT_BEHAVIOUR(41, locking_twice_is_told_as_a_self_deadlock, in_threads, exclusively,
+      CONTRACT_BEHAVIOUR(41, locking_twice_is_reported_as_a_self_deadlock, in_threads, exclusively,
                          nothing),
   };
 }

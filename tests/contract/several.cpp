@@ -44,7 +44,7 @@ void several_locks_are_held_together(stage& on) {
     EXPECT_NE(token_of(other->ask(std::string("try ") + name)), 0) << name;
 }
 
-void one_lock_that_is_busy_and_none_is_taken(stage& on) {
+void one_busy_lock_and_none_is_granted(stage& on) {
   const auto client = on.client();
   const auto holder = on.other();
   const auto other = on.other();
@@ -125,7 +125,7 @@ void one_lock_given_twice_is_refused(stage& on) {
 }
 
 // reacquire() takes no lease of another lock: so each member is what it says.
-void members_stand_in_the_order_they_were_given_in(stage& on) {
+void members_keep_the_order_in_which_they_were_given(stage& on) {
   const auto client = on.client();
   auto a = client.recursive_mutex("a");
   auto b = client.recursive_mutex("b");
@@ -207,15 +207,14 @@ void lock_guard_takes_several(stage& on) {
 behaviours several() {
   return {
       CONTRACT_BEHAVIOUR(114, several_locks_are_held_together, in_both, exclusively, nothing),
-      CONTRACT_BEHAVIOUR(115, one_lock_that_is_busy_and_none_is_taken, in_both, exclusively,
-                         nothing),
+      CONTRACT_BEHAVIOUR(115, one_busy_lock_and_none_is_granted, in_both, exclusively, nothing),
       CONTRACT_BEHAVIOUR(116, a_wait_for_several_ends_when_all_are_free, in_both, exclusively,
                          nothing),
       CONTRACT_BEHAVIOUR(117, a_stopped_wait_for_several_keeps_none, in_both, exclusively, nothing),
       CONTRACT_BEHAVIOUR(118, the_order_of_several_locks_does_not_matter, in_threads, exclusively,
                          nothing),
       CONTRACT_BEHAVIOUR(119, one_lock_given_twice_is_refused, in_threads, exclusively, nothing),
-      CONTRACT_BEHAVIOUR(120, members_stand_in_the_order_they_were_given_in, in_threads,
+      CONTRACT_BEHAVIOUR(120, members_keep_the_order_in_which_they_were_given, in_threads,
                          exclusively, nothing),
       CONTRACT_BEHAVIOUR(121, several_locks_may_be_of_several_backends, in_both, exclusively,
                          nothing),

@@ -30,7 +30,7 @@ void shared_lock_of_the_standard_library_works(stage& on) {
   EXPECT_FALSE(late.try_lock_until(std::chrono::steady_clock::now()));
 }
 
-void a_thread_gives_back_its_own_share(stage& on) {
+void a_thread_releases_its_own_share(stage& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lock = client.shared_mutex("job");
@@ -134,7 +134,7 @@ void only_a_held_writer_is_downgraded(stage& on) {
 behaviours shared_mutexes() {
   return {
       CONTRACT_BEHAVIOUR(87, shared_lock_of_the_standard_library_works, in_both, shared, nothing),
-      CONTRACT_BEHAVIOUR(88, a_thread_gives_back_its_own_share, in_both, shared, nothing),
+      CONTRACT_BEHAVIOUR(88, a_thread_releases_its_own_share, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(89, a_downgrade_lets_readers_in_under_its_token, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(90, readers_that_wait_enter_at_a_downgrade, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(91, no_writer_comes_between_a_lock_and_its_downgrade, in_both, shared,

@@ -90,7 +90,7 @@ void a_stream_of_readers_starves_no_writer(stage& on) {
   over = true;
 }
 
-void readers_in_line_enter_together(stage& on) {
+void queued_readers_enter_together(stage& on) {
   const auto client = on.client();
   const auto one = on.peer();
   const auto another = on.peer();
@@ -151,7 +151,7 @@ void a_stale_reader_harms_no_other_reader(stage& on) {
   EXPECT_TRUE(becomes([&] { return static_cast<bool>(on.rival(third).try_acquire()); }));
 }
 
-void a_killed_reader_among_living_ones_holds_up_nobody(stage& on) {
+void a_killed_reader_among_living_ones_blocks_nobody(stage& on) {
   const auto client = on.client();
   const auto killed = on.short_lived_peer();
   auto mine = on.lock(client).acquire();
@@ -189,13 +189,13 @@ behaviours sharing() {
       CONTRACT_BEHAVIOUR(78, a_mutex_excludes_readers_and_writers, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(79, a_waiting_writer_lets_no_later_reader_in, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(80, a_stream_of_readers_starves_no_writer, in_both, shared, nothing),
-      CONTRACT_BEHAVIOUR(81, readers_in_line_enter_together, in_both, shared, nothing),
+      CONTRACT_BEHAVIOUR(81, queued_readers_enter_together, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(82, readers_that_share_have_one_token_and_one_owner, in_both, shared,
                          nothing),
       CONTRACT_BEHAVIOUR(83, a_later_group_has_a_larger_token, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(84, a_stale_reader_harms_no_other_reader, in_both, shared, ttl),
-      CONTRACT_BEHAVIOUR(85, a_killed_reader_among_living_ones_holds_up_nobody, in_processes,
-                         shared, nothing),
+      CONTRACT_BEHAVIOUR(85, a_killed_reader_among_living_ones_blocks_nobody, in_processes, shared,
+                         nothing),
       CONTRACT_BEHAVIOUR(86, no_share_becomes_a_lock_in_place, in_threads, shared, nothing),
   };
 }

@@ -98,7 +98,7 @@ void a_ttl_is_accepted(stage& on) {
   }
 }
 
-void a_lease_that_does_not_run_out_is_not_promised_to(stage& on) {
+void a_lease_without_a_deadline_is_not_promised_one(stage& on) {
   const auto without = on.client_with("renew=0");
   const auto renewing = on.client();
   const auto expected = on.has_ttl() ? std::error_code{} : make_error_code(errc::unsupported);
@@ -134,7 +134,7 @@ behaviours time_passing() {
       CONTRACT_BEHAVIOUR(50, a_lease_of_manual_renewal_runs_out, in_both, on_both_sides, ttl),
       CONTRACT_BEHAVIOUR(51, extend_makes_a_lease_run_longer, in_threads, at_the_store, nothing),
       CONTRACT_BEHAVIOUR(126, a_ttl_is_accepted, in_threads, at_the_store, nothing),
-      CONTRACT_BEHAVIOUR(127, a_lease_that_does_not_run_out_is_not_promised_to, in_threads,
+      CONTRACT_BEHAVIOUR(127, a_lease_without_a_deadline_is_not_promised_one, in_threads,
                          at_the_store, nothing),
       CONTRACT_BEHAVIOUR(128, a_strict_client_refuses_what_has_no_effect, in_threads, at_the_store,
                          nothing),
