@@ -74,7 +74,7 @@ outcome run_crowd_on(LockOf lock_of, unsigned threads, seconds length) {
   return o;
 }
 
-constexpr unsigned few_contenders = 64, many_contenders = 2048;
+constexpr unsigned few_contenders = 64, many_contenders = 2048, most_contenders = 4096;
 
 template <class Lock>
 outcome run_crowd(Lock& lock, unsigned threads, seconds length) {

@@ -61,6 +61,8 @@ bool built_here(std::string_view name) noexcept;  // false: a row of a backend t
 std::vector<contest> memory_uncontended();
 std::vector<contest> memory_crowds();
 std::vector<contest> memory_many_contenders();
+std::vector<contest> memory_most_contenders();
+std::vector<contest> fifo_many_contenders();
 std::vector<contest> memory_readers();
 std::vector<contest> memory_counted();
 std::vector<contest> memory_renewal();
@@ -74,6 +76,7 @@ std::vector<contest> redis_own_locks_cpu();
 std::vector<contest> redis_own_locks_async();
 std::vector<contest> redis_crowds();
 std::vector<contest> redis_many_contenders();
+std::vector<contest> redis_most_contenders();
 std::vector<contest> redis_crowds_by_server();
 std::vector<contest> redis_processes();
 std::vector<contest> redis_processes_in_turns();

@@ -111,4 +111,14 @@ std::vector<contest> memory_many_contenders() {
            [](seconds length) { return memory_crowd(many_contenders, length); }}};
 }
 
+std::vector<contest> memory_most_contenders() {
+  return {{"", [](seconds length) { return memory_crowd(few_contenders, length); },
+           [](seconds length) { return memory_crowd(most_contenders, length); }}};
+}
+
+std::vector<contest> fifo_many_contenders() {
+  return {{"", [](seconds length) { return fifo_crowd(few_contenders, length); },
+           [](seconds length) { return fifo_crowd(many_contenders, length); }}};
+}
+
 }  // namespace bench

@@ -56,6 +56,12 @@ std::vector<contest> redis_many_contenders() {
            [lock](seconds length) { return lock->run(many_contenders, length); }}};
 }
 
+std::vector<contest> redis_most_contenders() {
+  const auto lock = std::make_shared<one_lock<1>>("");
+  return {{"", [lock](seconds length) { return lock->run(few_contenders, length); },
+           [lock](seconds length) { return lock->run(most_contenders, length); }}};
+}
+
 std::vector<contest> redis_crowds_by_server() {
   const auto lock = std::make_shared<one_lock<2>>("?turns=1");
   std::vector<contest> contests;
