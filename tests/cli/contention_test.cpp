@@ -22,7 +22,7 @@ TEST_F(contention, busy_exits_1_and_names_the_holder) {
   EXPECT_NE(second.err().find("(note: nightly backup)"), std::string::npos) << second.err();
 }
 
-TEST_F(contention, busy_exits_with_the_code_asked_for) {
+TEST_F(contention, busy_exits_with_the_requested_code) {
   process holder(on_file({}, sleeper()));
   holder.line();
   process zero(on_file({"-n", "-E", "0"}, {"false"}));
@@ -83,7 +83,7 @@ TEST_F(contention, a_wait_is_reported_each_minute) {
   EXPECT_TRUE(says_so()) << second.err();
 }
 
-TEST_F(contention, quiet_says_nothing_of_a_busy_lock) {
+TEST_F(contention, quiet_prints_nothing_about_a_busy_lock) {
   process holder(on_file({}, sleeper()));
   holder.line();
   for (const words& options : {words{"-q", "-n"}, words{"--quiet", "-w", "10ms"}}) {
@@ -127,7 +127,7 @@ TEST_F(contention, a_signal_that_the_caller_ignores_does_not_end_the_wait) {
   EXPECT_EQ(second.out(), "survived\n");
 }
 
-TEST_F(contention, what_a_note_says_cannot_steer_the_terminal) {
+TEST_F(contention, the_text_of_a_note_cannot_steer_the_terminal) {
   process holder(on_file({"--note", "caf\xc3\xa9 \xe2\x80\xae\xe6\x97\xa5"}, sleeper()));
   ASSERT_NE(holder.line(), "");
   process second(on_file({"-n"}, {"true"}));

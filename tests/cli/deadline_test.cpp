@@ -15,7 +15,7 @@ TEST_F(deadline, loss_ends_the_job_and_exits_75) {
   EXPECT_EQ(run.err().find("holdfast: lock "), 0u) << run.err();
 }
 
-TEST_F(deadline, loss_asks_first_and_kills_what_does_not_end) {
+TEST_F(deadline, loss_sends_SIGTERM_first_and_kills_what_does_not_end) {
   const auto file = path("asked");
   const auto script = "trap 'echo asked >" + file.string() +
                       "' TERM; sleep 1000 & echo $$; echo $!; while :; do sleep 0.01; done";
@@ -27,7 +27,7 @@ TEST_F(deadline, loss_asks_first_and_kills_what_does_not_end) {
   EXPECT_EQ(file_text(file), "asked\n");
 }
 
-TEST_F(deadline, a_job_that_ends_well_when_asked_still_exits_75) {
+TEST_F(deadline, a_job_that_ends_well_at_SIGTERM_still_exits_75) {
   process run(on_memory("?ttl=900ms&stop-after=50ms&op-timeout=1s", {},
                         shell("trap 'exit 0' TERM; while :; do sleep 0.01; done")));
   EXPECT_EQ(run.wait(), (ending{75, 0}));
@@ -58,7 +58,7 @@ TEST_F(deadline, the_guardian_ends_the_job_of_a_killed_run) {
   EXPECT_NE(run.err().find("was killed"), std::string::npos) << run.err();
 }
 
-TEST_F(deadline, the_guardian_kills_what_does_not_end_when_asked) {
+TEST_F(deadline, the_guardian_kills_what_does_not_end_at_SIGTERM) {
   process run(on_memory("?ttl=1h", {"--grace", "100ms"},
                         shell("trap '' TERM; echo $$; while :; do sleep 0.01; done")));
   const pid_t job = number_in(run.line());

@@ -43,7 +43,7 @@ TEST_F(looking, ls_lists_by_prefix_what_is_held) {
   EXPECT_EQ(output_of({"ls", "nothing"}, 0), "");
 }
 
-TEST_F(looking, show_says_who_holds_it_and_by_its_exit_code_whether) {
+TEST_F(looking, show_names_the_holder_and_its_exit_code_whether_there_is_one) {
   EXPECT_EQ(output_of({"show", "job"}, 1), "job: free\n");
   process holder(hold("job", "of the night"));
   holder.line();
@@ -55,7 +55,7 @@ TEST_F(looking, show_says_who_holds_it_and_by_its_exit_code_whether) {
   EXPECT_EQ(page.find("  by "), page.rfind("  by ")) << "of another lock: " << page;
 }
 
-TEST_F(looking, quiet_show_tells_by_its_exit_code_alone) {
+TEST_F(looking, quiet_show_answers_by_its_exit_code_alone) {
   EXPECT_EQ(output_of({"show", "-q", "job"}, 1), "");
   process holder(hold("job"));
   holder.line();
@@ -142,7 +142,7 @@ TEST_F(looking, break_in_a_folder_names_the_process_to_end) {
   EXPECT_EQ(field(json, "pid"), pid);
 }
 
-TEST_F(looking, of_a_place_that_is_not_there_is_broken_and_says_nothing_on_standard_output) {
+TEST_F(looking, of_a_missing_place_fails_and_prints_nothing_on_standard_output) {
   for (const words& line : {words{"ls"}, words{"show", "x"}, words{"wait", "x"},
                             words{"break", "x", "--holder", "y"}}) {
     words all = line;

@@ -86,7 +86,7 @@ TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
             "{\"name\":\"job\",\"holder\":\"" + seen + "\",\"broken\":false}\n");
 }
 
-TEST_F(redis, a_lock_that_the_server_has_forgotten_is_told_as_that) {
+TEST_F(redis, a_lock_that_the_server_has_forgotten_is_reported_as_that) {
   process holder(hold({"--ttl", "3s"}));
   holder.line();
   output_of({"break", "job", "--holder", holder_shown()}, 0);

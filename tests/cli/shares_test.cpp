@@ -118,7 +118,7 @@ TEST_P(shares_and_permits, of_two_kinds_under_one_name_the_second_is_wrong_usage
     EXPECT_EQ(ending_of(other), (ending{64, 0})) << other[0];
 }
 
-TEST_P(shares_and_permits, show_tells_of_each_holder_how_it_holds) {
+TEST_P(shares_and_permits, show_prints_the_mode_of_each_holder) {
   process first(run({"-s", "x"}, sleeper())), second(run({"-s", "x"}, sleeper()));
   process third(run({"-c", "5", "--take", "2", "y"}, sleeper()));
   for (process* const p : {&first, &second, &third}) p->line();

@@ -96,7 +96,7 @@ TEST_F(terminal, in_a_pipeline_the_job_has_it_only_while_it_reads) {
   EXPECT_NE(shell.out().find("got it"), std::string::npos);
 }
 
-TEST_F(terminal, in_a_pipeline_the_others_keep_it_until_the_job_asks) {
+TEST_F(terminal, in_a_pipeline_the_others_keep_it_until_the_job_reads_it) {
   const std::string line =
       "\"$HOLDFAST_BIN\" run --url " + file_url() + " x -- sh -c 'echo $$; exec sleep 1000' | cat";
   process shell({"/bin/sh", "-c", line}, {.on_terminal = true});
@@ -106,7 +106,7 @@ TEST_F(terminal, in_a_pipeline_the_others_keep_it_until_the_job_asks) {
   EXPECT_TRUE(eventually([&] { return has_ended(job); }));
 }
 
-TEST_F(terminal, shows_who_holds_the_lock_while_a_run_waits) {
+TEST_F(terminal, shows_the_holder_while_a_run_waits) {
   process holder(on_file({"--note", "the backup"}, sleeper()));
   const pid_t job = number_in(holder.line());
   process second(on_file({}, {"true"}), {.on_terminal = true});

@@ -17,7 +17,7 @@ class usage : public cli {
   }
 };
 
-TEST_F(usage, of_a_missing_part_says_which) {
+TEST_F(usage, of_a_missing_part_names_it) {
   refused({"run"}, "NAME");
   refused({"run", "--", "true"}, "NAME");
   refused({"run", "", "--", "true"}, "NAME is empty");
@@ -102,7 +102,7 @@ TEST_F(usage, of_ttl_options_without_a_ttl_is_refused_when_strict) {
   EXPECT_EQ(plain.wait(), (ending{0, 0}));
 }
 
-TEST_F(usage, of_bad_names_and_urls_says_what_is_wrong) {
+TEST_F(usage, of_bad_names_and_urls_names_what_is_wrong) {
   refused({"run", "--url", file_url(), std::string(513, 'a'), "--", "true"}, "512");
   refused({"run", "--url", file_url(), "a\nb", "--", "true"}, "control");
   refused({"run", "--url", file_url(), "a\xff", "--", "true"}, "UTF-8");
@@ -118,7 +118,7 @@ TEST_F(usage, of_a_place_shows_the_url_as_it_was_given_and_one_sentence) {
           "open at zookeeper://h: \"zookeeper:\" is not in this version; see");
 }
 
-TEST_F(usage, of_the_commands_that_look_names_the_command) {
+TEST_F(usage, of_the_commands_that_list_names_the_command) {
   for (const std::string command : {"show", "wait", "break"})
     refused({command}, "NAME of the lock is missing: holdfast " + command);
   refused({"show", "x", "y"}, "more than one NAME");

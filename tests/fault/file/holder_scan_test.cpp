@@ -64,7 +64,7 @@ TEST(file_census, is_of_the_names_with_the_prefix) {
   for (const auto& p : all) p->let_go();
 }
 
-TEST(file_census, a_free_lock_is_never_found_busy_because_somebody_looks) {
+TEST(file_census, a_free_lock_is_never_found_busy_because_of_a_scan) {
   const opened store;
   std::atomic<bool> stop{false};
   std::atomic<int> looks{0};
@@ -104,7 +104,7 @@ TEST(file_census, breaking_is_not_possible_and_names_the_process_to_end) {
   EXPECT_EQ(break_lock(*store, "x").code, errc::unsupported);
 }
 
-TEST(file_census, a_lock_whose_file_cannot_be_one_is_not_told_as_free) {
+TEST(file_census, a_lock_whose_file_cannot_be_one_is_not_reported_as_free) {
   const lock_folder folder;
   const auto c = client::open(folder.url());
   std::filesystem::create_symlink("elsewhere", folder.file("link.lock"));

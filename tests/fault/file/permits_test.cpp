@@ -51,7 +51,7 @@ TEST(file_permits, those_of_a_killed_holder_come_back_to_whoever_waits) {
   store->close(core::never);
 }
 
-TEST(file_permits, whoever_lets_go_wakes_those_that_wait_and_sees_them) {
+TEST(file_permits, a_release_wakes_the_waiters_that_it_sees) {
   const opened store;
   party holder(*store, "x"), a(*store, "x"), b(*store, "x");
   holder.get(permits(2, 2));
@@ -147,7 +147,7 @@ TEST(file_permits, a_wait_can_be_cancelled_at_any_moment_and_takes_nothing) {
   first.let_go();
 }
 
-TEST(file_permits, another_count_is_told_while_some_are_held) {
+TEST(file_permits, another_count_is_reported_while_some_are_held) {
   const lock_folder folder;
   other_process holder(hold(folder.url(), permits(1, 3)));
   holder.hear();
@@ -169,7 +169,7 @@ TEST(file_permits, another_count_is_told_while_some_are_held) {
   store->close(core::never);
 }
 
-TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
+TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
   const opened store;
   party semaphore(*store, "x"), lock(*store, "x");
   semaphore.get(permits(1, 3));

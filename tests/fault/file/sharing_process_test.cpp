@@ -108,7 +108,7 @@ TEST(file_sharing_process, a_job_that_inherits_the_descriptor_keeps_the_share) {
   store->close(core::never);
 }
 
-TEST(file_sharing_process, who_is_stopped_while_it_comes_in_holds_up_the_others_who_are_told) {
+TEST(file_sharing_process, a_process_stopped_on_entry_delays_the_others_which_get_an_error) {
   const opened store;
   party a(*store, "x"), b(*store, "x");
   a.get(share());

@@ -194,7 +194,7 @@ TEST_F(a_directory_of_locks, keeps_its_files_without_unlink) {
 
 // Whoever removes a file has it alone for a moment, with .probe: an attempt looks again. On a
 // machine that stops the test for a tenth of a second that is over too late: hence several tries.
-TEST_F(a_directory_of_locks, tells_a_removal_from_a_holder) {
+TEST_F(a_directory_of_locks, does_not_take_a_removal_for_a_holder) {
   party first(*store, "x");
   for (const core::acquire_request& how : {core::acquire_request{}, share(), permits(1, 3)}) {
     party p(*store, "x");

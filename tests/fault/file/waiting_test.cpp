@@ -109,7 +109,7 @@ TEST(file_waiting, a_holder_sees_waiters_though_their_file_was_deleted) {
   waiter.let_go();
 }
 
-TEST(file_waiting, who_asks_with_the_release_is_served_after_the_one_that_waits) {
+TEST(file_waiting, a_request_with_the_release_is_granted_after_the_waiter) {
   const opened store;
   party a(*store, "x"), b(*store, "x"), heir(*store, "x");
   for (int i = 0; i < 200; ++i) {

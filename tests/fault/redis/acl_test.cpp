@@ -90,7 +90,7 @@ TEST_F(redis_acl, a_key_out_of_reach_is_refused_by_name) {
 }
 
 // The script puts the claim in line and is stopped where it would tell the holder.
-TEST_F(redis_acl, a_wait_that_is_stopped_half_way_leaves_no_place_in_line) {
+TEST_F(redis_acl, a_wait_that_is_stopped_half_way_leaves_no_place_in_the_queue) {
   redis_server server({.acl = "lock on >secret ~* &* +@all -publish"});
   const auto other = client::open(server.url());
   auto held = other.mutex("x").acquire();
@@ -110,7 +110,7 @@ TEST_F(redis_acl, a_wait_that_is_stopped_half_way_leaves_no_place_in_line) {
 // In full, and in one step with the next claim of the releasing client.
 class redis_acl_refuses_a_hand_over : public redis_acl, public testing::WithParamInterface<bool> {};
 
-TEST_P(redis_acl_refuses_a_hand_over, and_who_waits_keeps_its_place_and_its_note) {
+TEST_P(redis_acl_refuses_a_hand_over, and_the_waiter_keeps_its_place_and_its_note) {
   redis_server server({.acl = "lock on >secret ~* &* +@all"});
   peer p("redis://lock:secret@127.0.0.1:" + std::to_string(server.port()));
   peer other(server.url());

@@ -68,7 +68,7 @@ TEST_F(redis_bad_input, a_host_that_does_not_exist_or_does_not_answer) {
   told_of_opening("redis://nowhere.invalid:6379?op-timeout=2s");
 }
 
-TEST_F(redis_bad_input, who_answers_but_is_no_redis_server) {
+TEST_F(redis_bad_input, from_a_server_that_answers_and_is_not_Redis) {
   const std::string zeros(5000, '\0'), deep(200'000, '*');
   for (const std::string& text :
        {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"), std::string("SSH-2.0-OpenSSH\r\n"),
@@ -87,7 +87,7 @@ TEST_F(redis_bad_input, nested_lists_without_end) {
   told_of_opening(t.url());
 }
 
-TEST_F(redis_bad_input, who_listens_and_says_nothing) {
+TEST_F(redis_bad_input, from_a_server_that_never_answers) {
   const talker t("");
   const auto told = told_of_opening(t.url());
   EXPECT_LT(told.took, 3s);
@@ -129,7 +129,7 @@ TEST_F(redis_bad_input, a_database_out_of_range) {
   EXPECT_EQ(server.command({"EXISTS", "x"}).number, 1);
 }
 
-TEST_F(redis_bad_input, a_key_of_another_type_is_told_and_left_alone) {
+TEST_F(redis_bad_input, a_key_of_another_type_is_reported_and_left_alone) {
   redis_server server;
   const auto c = client::open(server.url() + quick);
   const std::vector<std::vector<std::string>> others = {{"LPUSH", "list", "v"},

@@ -12,7 +12,7 @@ struct stepped {
   client other = client::open(server.url() + quick);
 };
 
-TEST_F(redis_clock, an_hour_ahead_ends_every_lease_and_the_holder_hears_of_it) {
+TEST_F(redis_clock, an_hour_ahead_ends_every_lease_and_the_holder_is_notified) {
   stepped on;
   auto held = on.mine.mutex("x").acquire();
   on.server.set_clock(1h);

@@ -39,7 +39,7 @@ TEST_F(redis_eviction, is_not_mentioned_where_nothing_is_evicted) {
   }
 }
 
-TEST_F(redis_eviction, is_not_asked_for_loudly_without_the_right_to_info) {
+TEST_F(redis_eviction, is_not_warned_about_without_the_right_to_info) {
   redis_server server({.acl = "lock on >secret ~* &* +@all -info",
                        .default_user = false,
                        .config = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});

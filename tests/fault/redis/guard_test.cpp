@@ -82,7 +82,7 @@ TEST_F(redis_guarded, the_lua_text_serves_in_a_script_of_the_users_own) {
   EXPECT_EQ(server_.command({"GET", "sum"}).text, "10");
 }
 
-TEST_F(redis_guarded, another_kind_of_key_is_told_and_left) {
+TEST_F(redis_guarded, another_kind_of_key_is_reported_and_left) {
   play(fencing::ordered);
   server_.command({"DEL", "holdfast:{value}:value:g"});
   server_.command({"SET", "holdfast:{value}:value:g", "text"});

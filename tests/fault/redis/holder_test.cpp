@@ -24,7 +24,7 @@ record noted(const char* process, operation what, const lease& held, std::int64_
           .deadline = nanoseconds(held.expires())};
 }
 
-TEST_F(redis_holder, that_is_stopped_beyond_its_lease_knows_when_it_goes_on) {
+TEST_F(redis_holder, that_is_stopped_beyond_its_lease_knows_when_it_continues) {
   redis_server server;
   const testkit::scratch_folder folder;
   testkit::history_writer history(folder.file("history"));

@@ -27,7 +27,7 @@ TEST_F(redis_server_limits,
   c.mutex("x").acquire().release();
 }
 
-TEST_F(redis_server_limits, no_room_for_another_client_is_told) {
+TEST_F(redis_server_limits, no_room_for_another_client_is_reported) {
   redis_server server;
   const auto c = client::open(server.url() + quick);
   server.command({"CONFIG", "SET", "maxclients", "2"});
@@ -78,7 +78,7 @@ TEST_F(redis_server_limits, idle_connections_that_the_server_ends_are_not_missed
   EXPECT_TRUE(other.mutex("x").try_acquire());
 }
 
-TEST_F(redis_server_limits, an_evicted_or_deleted_key_is_a_loss_that_is_told) {
+TEST_F(redis_server_limits, an_evicted_or_deleted_key_is_reported_as_a_loss) {
   redis_server server;
   const auto c = client::open(server.url() + quick_with("ttl=900ms"));
   for (const bool evicted : {false, true}) {

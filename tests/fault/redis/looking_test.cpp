@@ -26,7 +26,7 @@ TEST_F(redis_looking, at_one_lock_goes_through_no_other_keys) {
   EXPECT_TRUE(was_asked(server, "scan"));
 }
 
-TEST_F(redis_looking, a_question_that_is_refused_in_part_is_refused_whole) {
+TEST_F(redis_looking, a_query_that_is_refused_in_part_is_refused_whole) {
   redis_server server({.acl = "lock on >secret ~* &* +@all -zcard -hget", .default_user = false});
   const auto c = client::open("redis://lock:secret@127.0.0.1:" + std::to_string(server.port()));
   const auto one = c.shared_mutex("one").acquire_shared(),
@@ -41,7 +41,7 @@ TEST_F(redis_looking, a_question_that_is_refused_in_part_is_refused_whole) {
   EXPECT_TRUE(one.held() && two.held());
 }
 
-TEST_F(redis_looking, without_a_connection_is_told_so_once_and_works_again_later) {
+TEST_F(redis_looking, without_a_connection_fails_once_and_works_again_later) {
   redis_server server;
   tcp_proxy proxy(server.port());
   const auto c = client::open(proxy.url() + quick_with("close-timeout=500ms"));

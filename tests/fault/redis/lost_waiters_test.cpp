@@ -121,7 +121,7 @@ TEST_F(redis_forgotten_waiters, after_a_flush_are_served_when_the_leases_would_h
 
 // The next waiter may not look any more when its time has come: its claim is refused, and its
 // client lives on.
-TEST_F(redis_forgotten_waiters, a_refused_claim_does_not_stay_in_line) {
+TEST_F(redis_forgotten_waiters, a_refused_claim_does_not_stay_queued) {
   redis_server server;
   const std::string options = "?ttl=1s&op-timeout=2s";
   server.command({"ACL", "SETUSER", "next", "on", ">pw", "+@all", "~*", "&*"});

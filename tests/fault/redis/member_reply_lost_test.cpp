@@ -41,11 +41,11 @@ TEST_F(redis_member_reply_lost, of_a_reader_that_comes_in) {
 TEST_F(redis_member_reply_lost, or_the_request_of_a_reader) {
   comes_in_and_goes_whatever_is_cut(direction::to_server, reading());
 }
-TEST_F(redis_member_reply_lost, of_one_who_wants_permits) {
+TEST_F(redis_member_reply_lost, of_a_request_for_permits) {
   comes_in_and_goes_whatever_is_cut(direction::to_client, permits(2, 3));
 }
 
-TEST_F(redis_member_reply_lost, of_a_member_that_lets_go) {
+TEST_F(redis_member_reply_lost, of_the_release_of_a_member) {
   for (const core::acquire_request& how : {reading(), permits(2, 3)}) {
     two_peers on;
     at_every_byte(on.proxy, direction::to_client, [&](auto cut) {

@@ -153,7 +153,7 @@ TEST_F(redis_network, delay_makes_it_slower_and_nothing_else) {
   all.wait_for_plays(60);
 }
 
-TEST_F(redis_network, a_server_that_cannot_be_reached_is_told_at_once_and_found_again) {
+TEST_F(redis_network, a_server_out_of_reach_is_reported_at_once_and_found_again) {
   behind_a_proxy on;
   const auto c = on.mine();
   c.mutex("x").acquire().release();

@@ -33,7 +33,7 @@ struct waiters {  // a holder's lock, and those who wait for it at two clients
   std::vector<std::jthread> threads;
 };
 
-TEST_P(redis_outage_of, a_server_that_is_killed_and_comes_back_serves_all_who_waited) {
+TEST_P(redis_outage_of, a_server_that_is_killed_and_restarted_serves_all_waiters) {
   redis_server server({.durable = true});
   const auto c = client::open(server.url() + patient);
   auto held = c.mutex("x").acquire();

@@ -78,7 +78,7 @@ TEST_F(redis_permits, are_counted_right_after_any_way_to_lose_them) {
   expect_no_key_left(server);
 }
 
-TEST_F(redis_permits, inspect_shows_who_has_how_many) {
+TEST_F(redis_permits, inspect_shows_the_permits_of_each_holder) {
   redis_server server;
   peer a(server.url());
   wish one(a, "x"), two(a, "x");

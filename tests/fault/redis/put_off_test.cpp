@@ -22,7 +22,7 @@ void expect_told(const std::string& name, const told& t) {
   EXPECT_NE(t.text.find(name), std::string::npos) << t.text;
 }
 
-TEST_P(redis_puts_off, a_waiter_waits_and_one_attempt_is_told) {
+TEST_P(redis_puts_off, a_waiter_waits_and_one_attempt_gets_an_error) {
   redis_server server({.config = {"save 3600 1"}});
   const auto c = client::open(server.url() + patient_options);
   GetParam().begin(server);
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(by, redis_puts_off,
 class redis_loading : public on_redis {};
 
 // It loads for some seconds, so that several attempts fall into it.
-TEST_F(redis_loading, is_waited_through_and_one_attempt_is_told) {
+TEST_F(redis_loading, is_waited_through_and_one_attempt_gets_an_error) {
   redis_server server(
       {.config = {"key-load-delay 1000", "loading-process-events-interval-bytes 1024"}});
   server.command({"DEBUG", "POPULATE", "4000"});

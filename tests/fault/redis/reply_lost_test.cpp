@@ -64,8 +64,8 @@ void waits_whatever_is_cut(direction d) {
   });
 }
 
-TEST_F(redis_reply_lost, of_getting_in_line) { waits_whatever_is_cut(direction::to_client); }
-TEST_F(redis_reply_lost, or_the_request_of_getting_in_line) {
+TEST_F(redis_reply_lost, of_queueing) { waits_whatever_is_cut(direction::to_client); }
+TEST_F(redis_reply_lost, or_the_request_of_queueing) {
   waits_whatever_is_cut(direction::to_server);
 }
 

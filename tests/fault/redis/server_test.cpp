@@ -128,7 +128,7 @@ TEST_F(redis_server_fault, writes_that_are_paused_hold_nobody_for_ever) {
   c.mutex("x").acquire().release();
 }
 
-TEST_F(redis_server_fault, what_a_sleeping_server_was_asked_is_taken_back_when_it_wakes) {
+TEST_F(redis_server_fault, a_request_to_a_stopped_server_is_withdrawn_when_it_runs_again) {
   redis_server server;
   const auto c = client::open(server.url() + quick_with("ttl=10m"));
   auto sleeper = server.link();
@@ -192,7 +192,7 @@ TEST_F(redis_server_fault, a_replica_grants_nothing_and_tokens_grow_when_it_lead
   EXPECT_GT(again.token(), token);
 }
 
-TEST_F(redis_server_fault, writes_without_enough_replicas_are_told_as_refused) {
+TEST_F(redis_server_fault, writes_without_enough_replicas_are_reported_as_refused) {
   redis_server server;
   const auto c = client::open(server.url() + quick);
   server.command({"CONFIG", "SET", "min-replicas-to-write", "1"});

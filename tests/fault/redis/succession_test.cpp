@@ -20,7 +20,7 @@ class redis_succession : public on_redis {
   wish held{a, "x"}, next{a, "x"}, waits{b, "x"};
 };
 
-TEST_F(redis_succession, who_asks_next_gets_in_line_behind_who_waits) {
+TEST_F(redis_succession, a_successor_is_queued_behind_the_waiters) {
   let_go_for(alone());
   EXPECT_FALSE(next.heard.heard('g'));
   EXPECT_TRUE(waits.release());
@@ -28,7 +28,7 @@ TEST_F(redis_succession, who_asks_next_gets_in_line_behind_who_waits) {
   next.is_granted();
 }
 
-TEST_F(redis_succession, one_attempt_does_not_get_in_line) {
+TEST_F(redis_succession, one_attempt_is_not_queued) {
   let_go_for(once(alone()));
   EXPECT_EQ(next.heard.hears_any("gr"), 'r');
   EXPECT_EQ(next.heard.failure().code, errc::timed_out);

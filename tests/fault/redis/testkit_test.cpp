@@ -19,7 +19,7 @@ class redis_stage : public testing::Test {
   }
 };
 
-TEST_F(redis_stage, a_server_answers_and_forgets_or_keeps_over_a_restart_as_told) {
+TEST_F(redis_stage, a_server_answers_and_keeps_its_data_over_a_restart_or_not) {
   redis_server server;
   const int port = server.port();
   EXPECT_EQ(server.command({"SET", "k", "v"}).text, "OK");
@@ -38,7 +38,7 @@ TEST_F(redis_stage, a_durable_server_keeps_what_it_answered_to_though_killed) {
   EXPECT_EQ(server.command({"GET", "k"}).text, "v");
 }
 
-TEST_F(redis_stage, a_stopped_server_is_silent_until_it_goes_on) {
+TEST_F(redis_stage, a_stopped_server_is_silent_until_it_continues) {
   redis_server server;
   redis_link link = server.link();
   server.stop();
@@ -57,7 +57,7 @@ TEST_F(redis_stage, the_server_dies_with_its_object) {
   EXPECT_NE(::kill(pid, 0), 0);
 }
 
-TEST_F(redis_stage, users_and_passwords_are_as_asked) {
+TEST_F(redis_stage, users_and_passwords_are_as_configured) {
   redis_server server({.password = "grown-up", .acl = "lock on >secret resetkeys ~lock:* +get"});
   redis_link stranger("127.0.0.1", server.port());
   EXPECT_TRUE(stranger.command({"GET", "lock:a"}).is_error());
@@ -120,7 +120,7 @@ TEST_F(redis_proxy, passes_what_it_is_given_and_counts_it) {
   EXPECT_GT(counts.to_server, big.size());
 }
 
-TEST_F(redis_proxy, a_reply_is_cut_after_as_many_bytes_as_told) {
+TEST_F(redis_proxy, a_reply_is_cut_after_the_given_number_of_bytes) {
   through_a_proxy net;
   for (std::uint64_t n = 0; n < 7; ++n) {  // "+PONG\r\n"
     redis_link fresh("127.0.0.1", net.proxy.port());

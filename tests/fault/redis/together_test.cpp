@@ -72,7 +72,7 @@ TEST_F(redis_together, a_dead_line_does_not_stop_them) {
   EXPECT_EQ(two.granted(), 2u);
 }
 
-TEST_F(redis_together, who_is_cancelled_before_the_others_have_come_ends_at_once) {
+TEST_F(redis_together, a_member_cancelled_before_the_others_have_come_ends_at_once) {
   redis_server server;
   peer a(server.url());
   gathered two(a, {"a", "b"});
@@ -84,7 +84,7 @@ TEST_F(redis_together, who_is_cancelled_before_the_others_have_come_ends_at_once
   EXPECT_EQ(two.granted(), 2u);
 }
 
-TEST_F(redis_together, a_semaphore_among_them_is_told) {
+TEST_F(redis_together, a_semaphore_among_them_is_reported) {
   redis_server server;
   peer a(server.url()), b(server.url());
   wish other(b, "b");
@@ -96,7 +96,7 @@ TEST_F(redis_together, a_semaphore_among_them_is_told) {
   EXPECT_EQ(two.wishes[1].heard.failure().code, errc::mismatch);
 }
 
-TEST_F(redis_together, scripts_that_the_server_has_lost_are_told_anew) {
+TEST_F(redis_together, scripts_that_the_server_has_lost_are_loaded_anew) {
   redis_server server;
   peer a(server.url());
   gathered one(a, {"a", "b"}), two(a, {"c", "d"});
@@ -107,7 +107,7 @@ TEST_F(redis_together, scripts_that_the_server_has_lost_are_told_anew) {
   EXPECT_EQ(two.granted(), 2u);
 }
 
-TEST_F(redis_together, a_counter_that_was_lost_goes_on_from_the_clock) {
+TEST_F(redis_together, a_counter_that_was_lost_continues_from_the_clock) {
   redis_server server;
   peer a(server.url());
   gathered two(a, {"a", "b"}), more(a, {"c", "d"});
@@ -133,7 +133,7 @@ TEST_F(redis_together, a_server_out_of_memory_refuses_all_and_keeps_none) {
   EXPECT_EQ(two.granted(), 2u);
 }
 
-TEST_F(redis_together, locks_let_go_in_one_step_are_freed_or_told_each_for_itself) {
+TEST_F(redis_together, locks_released_in_one_step_are_freed_or_reported_each_for_itself) {
   redis_server server;
   const std::string script(redis::script_of(redis::script_name::let_go).text);
   const auto let_go = [&](const char* first_owner) {

@@ -41,7 +41,7 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
     EXPECT_EQ(play_redis(draw(seed)).complaint, "") << "seed " << seed;
 }
 
-TEST(sim, a_schedule_is_told_by_its_seed) {
+TEST(sim, a_schedule_is_its_seed) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::ostringstream first, second;
     play_redis(draw(seed), &first);

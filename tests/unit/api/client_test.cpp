@@ -22,7 +22,7 @@ void both_end_with(std::error_code code, Call call) {
   EXPECT_EQ(ec, code);
 }
 
-TEST(an_empty_client, has_nothing_and_says_so) {
+TEST(an_empty_client, has_nothing_and_reports_it) {
   holdfast::client none;
   EXPECT_FALSE(none);
   EXPECT_EQ(none.url_text(), "");
@@ -41,7 +41,7 @@ TEST(an_empty_client, has_nothing_and_says_so) {
   EXPECT_TRUE(none.mutex("job").try_acquire());
 }
 
-TEST(a_client, tells_the_same_in_both_forms) {
+TEST(a_client, reports_the_same_in_both_forms) {
   auto client = holdfast::client::open("memory:");
   const auto lease = client.mutex("job").acquire({.note = "mine"});
   std::error_code ec = make_error_code(errc::mismatch);

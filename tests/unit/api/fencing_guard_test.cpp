@@ -27,7 +27,7 @@ TEST(fencing_guard, refuses_what_no_lease_gave) {
   EXPECT_FALSE(guard.admit(-1, "a"));
 }
 
-TEST(fencing_guard, exact_admits_whom_it_was_told_and_nobody_else) {
+TEST(fencing_guard, exact_admits_the_expected_owner_and_no_other) {
   fencing_guard guard(fencing::exact);
   EXPECT_FALSE(guard.admit(1, "a"));
   guard.set("a");
@@ -40,7 +40,7 @@ TEST(fencing_guard, exact_admits_whom_it_was_told_and_nobody_else) {
 }
 
 #ifdef HOLDFAST_WITH_MEMORY
-TEST(fencing_guard, tells_the_turns_of_a_lock_apart) {
+TEST(fencing_guard, distinguishes_the_turns_of_a_lock) {
   memory_store store("guard-test");
   const auto one = client::open(store.url()), other = client::open(store.url());
   fencing_guard guard;

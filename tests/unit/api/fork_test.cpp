@@ -66,7 +66,7 @@ TEST(a_fork, lets_no_child_enter_a_recursive_mutex_that_its_parent_holds) {
   m.unlock();
 }
 
-TEST(a_fork, is_told_to_a_child_that_locks_a_mutex_of_its_parent) {
+TEST(a_fork, is_reported_to_a_child_that_locks_a_mutex_of_its_parent) {
   const auto c = client::open("memory:");
   auto m = c.mutex("job");
   EXPECT_TRUE(is_true_in_a_child([&] { return thrown_by_lock(m) == errc::forked; }));
@@ -74,7 +74,7 @@ TEST(a_fork, is_told_to_a_child_that_locks_a_mutex_of_its_parent) {
   EXPECT_TRUE(is_true_in_a_child([&] { return thrown_by_lock(m) == errc::forked; }));
 }
 
-TEST(a_fork, is_told_to_a_child_that_uses_a_guard_of_its_parent) {
+TEST(a_fork, is_reported_to_a_child_that_uses_a_guard_of_its_parent) {
   if (holdfast::redis_guard::lua().empty()) GTEST_SKIP() << "this build has no redis backend";
   const auto c = client::open("memory:");
   holdfast::redis_guard guard(c, "value");

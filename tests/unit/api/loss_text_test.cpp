@@ -56,7 +56,7 @@ class a_lease_that_is_lost : public ::testing::Test {
   std::vector<std::string> lines;
 };
 
-TEST_F(a_lease_that_is_lost, says_that_it_ran_out_and_what_kept_it_from_renewal) {
+TEST_F(a_lease_that_is_lost, reports_that_it_expired_and_what_prevented_its_renewal) {
   auto lease = door.mutex("x").acquire();
   store.begin_outage();
   const std::string outage = ": no renewal was confirmed in time; the memory store is in an "
@@ -75,7 +75,7 @@ TEST_F(a_lease_that_is_lost, says_that_it_ran_out_and_what_kept_it_from_renewal)
   store.end_outage();
 }
 
-TEST_F(a_lease_that_is_lost, says_so_though_only_the_clock_has_seen_it) {
+TEST_F(a_lease_that_is_lost, is_reported_though_only_the_clock_has_seen_it) {
   auto lease = door.mutex("x").acquire({.renew = renewal::manual});
   auto limited = door.mutex("y").acquire({.max_hold = 1s});
   env.freeze(1min);
@@ -83,7 +83,7 @@ TEST_F(a_lease_that_is_lost, says_so_though_only_the_clock_has_seen_it) {
   EXPECT_NE(text_of([&] { limited.check(); }).find("its max_hold has ended"), std::string::npos);
 }
 
-TEST_F(a_lease_that_is_lost, says_that_its_max_hold_has_ended) {
+TEST_F(a_lease_that_is_lost, reports_that_its_max_hold_has_ended) {
   auto lease = door.mutex("x").acquire({.max_hold = 4s});
   env.advance(3900ms);
   lines.clear();  // the doubt
@@ -91,7 +91,7 @@ TEST_F(a_lease_that_is_lost, says_that_its_max_hold_has_ended) {
   expect_told(std::move(lease), "the lease was lost: its max_hold has ended");
 }
 
-TEST_F(a_lease_that_is_lost, says_that_it_was_taken_away) {
+TEST_F(a_lease_that_is_lost, reports_that_it_was_taken_away) {
   const client other = open();
   auto lease = door.mutex("x").acquire();
   store.remove("x");
@@ -100,7 +100,7 @@ TEST_F(a_lease_that_is_lost, says_that_it_was_taken_away) {
   expect_told(std::move(lease), "the lease was lost: the store says that somebody else has it");
 }
 
-TEST_F(a_lease_that_is_lost, says_that_the_store_has_no_holder) {
+TEST_F(a_lease_that_is_lost, reports_that_the_store_has_no_holder) {
   auto lease = door.mutex("x").acquire();
   store.remove("x");
   env.advance(4s);
@@ -109,7 +109,7 @@ TEST_F(a_lease_that_is_lost, says_that_the_store_has_no_holder) {
               "there, or the store has lost its data");
 }
 
-TEST_F(a_lease_that_is_lost, says_nothing_when_it_is_released_or_closed) {
+TEST_F(a_lease_that_is_lost, reports_nothing_when_it_is_released_or_closed) {
   auto lease = door.mutex("x").acquire();
   const auto other = door.mutex("y").acquire();
   lease.release();

@@ -75,7 +75,7 @@ TEST_F(a_counting_client, counts_an_acquire_its_wait_its_hold_and_its_grant) {
   EXPECT_EQ(now().errors_lost, 0u);
 }
 
-TEST_F(a_counting_client, tells_the_modes_apart) {
+TEST_F(a_counting_client, counts_each_mode_by_itself) {
   (void)door.shared_mutex("s").acquire_shared();
   (void)door.semaphore("p", 3).acquire();
   EXPECT_EQ(now().waits.exclusive.count(), 0u);
@@ -122,7 +122,7 @@ TEST_F(a_counting_client, counts_errors_by_their_outcome) {
   home.drop_user();  // which it was counted as
 }
 
-TEST_F(a_counting_client, counts_how_long_the_next_in_line_waited_and_that_it_needed_no_store) {
+TEST_F(a_counting_client, counts_how_long_the_next_waiter_waited_and_that_it_needed_no_store) {
   auto lease = door.mutex("x").acquire();
   asker next;
   ask(next);
@@ -244,7 +244,7 @@ TEST_F(a_counting_client, counts_from_many_threads_and_misses_nothing) {
   EXPECT_EQ(now().grants, std::uint64_t{threads} * each);
 }
 
-TEST_F(a_counting_client, tells_whether_its_store_is_in_reach) {
+TEST_F(a_counting_client, shows_whether_its_store_is_in_reach) {
   EXPECT_EQ(now().backend, store.url()) << "without the options";
   EXPECT_TRUE(now().connected);
   store.begin_outage();

@@ -71,7 +71,7 @@ TEST(prometheus_text, sums_the_clients_of_one_backend) {
   EXPECT_TRUE(has_line(to_prometheus(all), R"(holdfast_busy_total{backend="redis://u@h:6379"} 6)"));
 }
 
-TEST(prometheus_text, tells_a_backend_that_one_of_its_clients_has_lost) {
+TEST(prometheus_text, shows_a_loss_of_one_of_the_clients_of_a_backend) {
   metrics near = some(), far = some();
   near.connected = true;
   near.reconnects = 2;

@@ -36,7 +36,7 @@ TEST_F(a_shared_mutex, serves_the_locks_of_the_standard_library) {
   EXPECT_FALSE(elsewhere([&] { return std::shared_lock(m, 1ms).owns_lock(); }));
 }
 
-TEST_F(a_shared_mutex, is_not_upgraded_by_its_own_thread_which_is_told) {
+TEST_F(a_shared_mutex, is_not_upgraded_by_its_own_thread_which_gets_an_error) {
   m.lock_shared();
   EXPECT_EQ(thrown_by([&] { m.lock(); }), errc::would_self_deadlock);
   EXPECT_FALSE(m.try_lock());
@@ -47,7 +47,7 @@ TEST_F(a_shared_mutex, is_not_upgraded_by_its_own_thread_which_is_told) {
   m.unlock();
 }
 
-TEST_F(a_shared_mutex, gives_back_the_share_of_the_thread_that_asks) {
+TEST_F(a_shared_mutex, releases_the_share_of_the_calling_thread) {
   holdfast::shared_mutex other = client.shared_mutex("job");
   m.lock_shared();
   m.lock_shared();

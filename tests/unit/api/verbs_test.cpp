@@ -88,7 +88,7 @@ TEST(verbs, of_several_locks_are_the_same) {
       });
 }
 
-TEST(verbs, busy_and_broken_are_told_apart_in_every_form) {
+TEST(verbs, busy_and_broken_differ_in_every_form) {
   auto client = holdfast::client::open("memory:");
   const auto held = client.mutex("b").acquire();
   std::error_code ec = make_error_code(errc::mismatch);

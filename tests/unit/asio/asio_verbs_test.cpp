@@ -192,7 +192,7 @@ TEST_F(asio_verbs, a_wait_for_a_loss_ends_with_the_lease) {
   EXPECT_TRUE(told == errc::not_held);
 }
 
-TEST_F(asio_verbs, a_canceled_wait_says_so_in_every_vocabulary) {
+TEST_F(asio_verbs, a_canceled_wait_is_canceled_in_every_vocabulary) {
   const auto held = client_.mutex("job").acquire();
   asio::cancellation_signal stop;
   error_code told;

@@ -83,7 +83,7 @@ TEST(url, prints_to_what_parses_to_the_same) {
   }
 }
 
-TEST(url, says_which_part_is_wrong) {
+TEST(url, names_the_part_that_is_wrong) {
   EXPECT_NE(refusal("localhost").find("scheme"), std::string::npos);
   EXPECT_NE(refusal("://h").find("scheme"), std::string::npos);
   EXPECT_NE(refusal("Redis://h").find("scheme"), std::string::npos);
@@ -102,7 +102,7 @@ TEST(url, says_which_part_is_wrong) {
   EXPECT_NE(refusal("redis://" + std::string(9000, 'a')).find("8192"), std::string::npos);
 }
 
-TEST(url, takes_a_password_from_the_environment_and_tells_which_variable) {
+TEST(url, takes_a_password_from_the_environment_and_names_the_variable) {
   ::setenv("URL_TEST_SECRET", "canary", 1);
   const url u = url::parse("redis://h?password-env=URL_TEST_SECRET");
   EXPECT_EQ(password_of(u), "canary");

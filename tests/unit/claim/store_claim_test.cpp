@@ -123,7 +123,7 @@ TEST_F(store_claim_case, a_store_may_refuse_to_begin_a_verb) {
   EXPECT_EQ(store.news(), "orphan after deliver flush") << "what would be sent is given up";
 }
 
-TEST_F(store_claim_case, a_successor_asks_in_the_step_of_the_release) {
+TEST_F(store_claim_case, a_successor_requests_in_the_step_of_the_release) {
   const auto next = open({{.new_owner = true}, {.send = operation::take}}, next_heard);
   const auto c = open({{.send = operation::give}, {.send = operation::give}}, heard);
   const core::successor after{next.get(), {.permits = 3}};

@@ -81,7 +81,7 @@ TEST_F(a_cohort, repeats_the_renewal_of_a_hand_over_within_its_window_also_for_a
   leave(by_hand);
 }
 
-TEST_F(a_cohort, repeats_a_renewal_that_is_not_answered_and_says_doubt_then_loss) {
+TEST_F(a_cohort, repeats_an_unanswered_renewal_and_reports_doubt_then_loss) {
   caller a(30s);
   enter(a);
   claim_record* const claim = granted_claim();
@@ -160,7 +160,7 @@ TEST_F(a_cohort, starts_no_turn_before_a_lost_lease_is_left) {
   machine.withdraw(b, errc::canceled, env.now());
 }
 
-TEST_F(a_cohort, admits_others_after_a_loss_when_asked_to) {
+TEST_F(a_cohort, admits_others_after_a_loss_with_admit_after_loss) {
   rules.options.admit_after_loss = true;
   caller a, b;
   enter(a);
@@ -257,7 +257,7 @@ TEST_F(a_cohort, reports_an_unknown_outcome_when_the_store_does_not_answer) {
   EXPECT_EQ(report.why.code, errc::outcome_unknown);
 }
 
-TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal_asked_for) {
+TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal) {
   caller a(30s), b(1s);
   enter(a);
   enter(b);

@@ -179,7 +179,7 @@ TEST_F(a_cohort_of_readers, a_writer_becomes_a_reader_and_lets_readers_in) {
   EXPECT_EQ(said(claim_record::release), claim);
 }
 
-TEST_F(a_cohort_of_readers, permits_are_asked_for_one_after_the_other_while_others_are_held) {
+TEST_F(a_cohort_of_readers, permits_are_requested_one_after_the_other_while_others_are_held) {
   taker a(2), b(3);
   enter(a);
   enter(b);
@@ -198,7 +198,7 @@ TEST_F(a_cohort_of_readers, permits_are_asked_for_one_after_the_other_while_othe
   EXPECT_EQ(said(claim_record::release), second);
 }
 
-TEST_F(a_cohort_of_readers, permits_asked_for_somebody_who_left_go_to_nobody_else) {
+TEST_F(a_cohort_of_readers, permits_requested_for_a_waiter_that_left_go_to_no_other) {
   taker a(2), b(3);
   enter(a);
   claim_record* const claim = said(claim_record::acquire);
@@ -247,7 +247,7 @@ TEST_F(a_cohort_of_readers, an_idle_grant_is_given_back_when_somebody_waits_or_i
 }
 
 // A lock taken past a line: the first waiter is to ask for it, but that one may be lost.
-TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_once_before_it_is_kept) {
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_queue_checks_it_once_before_it_is_kept) {
   rules.options.linger = 60s;
   caller a, b;
   enter(a);
@@ -262,7 +262,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_once_before_it_
   EXPECT_EQ(said(claim_record::release), claim);
 }
 
-TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_its_turns_are_spent) {
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_queue_checks_it_when_its_turns_are_spent) {
   rules.options.turns = 2;
   caller a, b, c, d;
   for (caller* w : {&a, &b, &c, &d}) enter(*w);
@@ -277,7 +277,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_its_turns_
   EXPECT_EQ(said(claim_record::release), claim);
 }
 
-TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_readers_come_in) {
+TEST_F(a_cohort_of_readers, a_grant_that_saw_no_queue_checks_it_when_readers_join) {
   rules.can.downgrade = false;
   caller a;
   enter(a);
@@ -287,7 +287,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_line_asks_for_it_when_readers_co
   leave(a);
 }
 
-TEST_F(a_cohort_of_readers, a_grant_that_is_wanted_asks_for_no_line) {
+TEST_F(a_cohort_of_readers, a_grant_that_is_wanted_checks_no_queue) {
   rules.options.linger = 60s;
   caller a;
   enter(a);

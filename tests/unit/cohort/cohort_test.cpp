@@ -9,7 +9,7 @@
 namespace holdfast::cohort_tests {
 namespace {
 
-TEST_F(a_cohort, asks_once_for_all_who_wait) {
+TEST_F(a_cohort, requests_once_for_all_waiters) {
   caller first, second;
   enter(first);
   EXPECT_TRUE(said(claim_record::acquire));
@@ -50,7 +50,7 @@ TEST_F(a_cohort, passes_the_lock_on_when_wanted_and_the_budget_is_spent) {
   EXPECT_EQ(said(claim_record::acquire), claim->next);
 }
 
-TEST_F(a_cohort, goes_on_past_its_budget_while_nobody_else_wants_the_lock) {
+TEST_F(a_cohort, continues_past_its_budget_while_nobody_else_waits) {
   rules.options.turns = 1;
   caller a, b;
   enter(a);
@@ -62,7 +62,7 @@ TEST_F(a_cohort, goes_on_past_its_budget_while_nobody_else_wants_the_lock) {
   EXPECT_TRUE(said(claim_record::release));
 }
 
-TEST_F(a_cohort, asks_for_a_new_grant_after_turn_1023) {
+TEST_F(a_cohort, requests_a_new_grant_after_turn_1023) {
   std::vector<std::unique_ptr<caller>> callers;
   for (int i = 0; i < 1025; ++i) enter(*callers.emplace_back(std::make_unique<caller>()));
   claim_record* const claim = granted_claim();
@@ -87,7 +87,7 @@ TEST_F(a_cohort, refuses_an_attempt_while_somebody_waits) {
   machine.withdraw(a, errc::canceled, env.now());
 }
 
-TEST_F(a_cohort, asks_again_for_those_who_wait_when_an_attempt_was_busy) {
+TEST_F(a_cohort, requests_again_for_waiters_when_an_attempt_was_busy) {
   caller attempt, patient;
   attempt.request.one_attempt = true;
   enter(attempt);
@@ -101,7 +101,7 @@ TEST_F(a_cohort, asks_again_for_those_who_wait_when_an_attempt_was_busy) {
   machine.withdraw(patient, errc::canceled, env.now());
 }
 
-TEST_F(a_cohort, tells_all_who_wait_when_the_backend_is_broken) {
+TEST_F(a_cohort, notifies_all_waiters_when_the_backend_is_broken) {
   caller a, b;
   enter(a);
   enter(b);
@@ -126,7 +126,7 @@ TEST_F(a_cohort, withdraws_its_claim_when_the_last_waiter_leaves) {
   EXPECT_FALSE(machine.busy());
 }
 
-TEST_F(a_cohort, asks_anew_for_a_newcomer_when_the_withdrawal_is_done) {
+TEST_F(a_cohort, requests_anew_for_a_newcomer_when_the_withdrawal_is_done) {
   caller a, b;
   enter(a);
   claim_record* const claim = said(claim_record::acquire);
@@ -167,7 +167,7 @@ TEST_F(a_cohort, ends_waits_and_loses_leases_when_closed) {
   EXPECT_TRUE(silent());
 }
 
-TEST_F(a_cohort, ignores_a_grant_that_nobody_asked_for) {
+TEST_F(a_cohort, ignores_a_grant_that_was_not_requested) {
   caller a;
   enter(a);
   claim_record* const claim = granted_claim();
@@ -177,7 +177,7 @@ TEST_F(a_cohort, ignores_a_grant_that_nobody_asked_for) {
   EXPECT_TRUE(silent());
 }
 
-TEST_F(a_cohort, only_the_first_in_line_awaits_the_store_and_only_while_a_claim_asks) {
+TEST_F(a_cohort, only_the_first_waiter_awaits_the_store_and_only_while_a_claim_requests) {
   caller first, second, third;
   EXPECT_EQ(machine.awaits_store(), nullptr);
   enter(first);
@@ -195,7 +195,7 @@ TEST_F(a_cohort, only_the_first_in_line_awaits_the_store_and_only_while_a_claim_
   EXPECT_EQ(machine.awaits_store(), &third);
 }
 
-TEST_F(a_cohort, who_is_first_after_a_waiter_left_awaits_the_store_in_its_place) {
+TEST_F(a_cohort, the_first_waiter_after_one_left_awaits_the_store_in_its_place) {
   caller first, second;
   enter(first);
   enter(second);

@@ -121,7 +121,7 @@ TEST_F(several_locks, are_extended_together) {
   EXPECT_TRUE(held.held());
 }
 
-TEST_F(several_locks, that_are_lost_in_part_are_extended_in_part_and_the_loss_is_told) {
+TEST_F(several_locks, that_are_lost_in_part_are_extended_in_part_and_the_loss_is_reported) {
   auto short_lived = holdfast::client::open("memory:");
   auto x = short_lived.mutex("x");
   auto held =
@@ -144,7 +144,7 @@ TEST_F(several_locks, that_nobody_holds_cannot_be_extended) {
   EXPECT_EQ(thrown_by([&] { none.extend(1min); }), errc::not_held);
 }
 
-TEST_F(several_locks, who_is_stopped_before_he_asks_gets_them_if_all_are_free) {
+TEST_F(several_locks, are_granted_after_an_early_stop_if_all_are_free) {
   std::stop_source stop;
   stop.request_stop();
   const holdfast::multi_mutex both(a, b);

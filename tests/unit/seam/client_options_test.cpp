@@ -87,7 +87,7 @@ TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
   }
 }
 
-TEST(client, says_of_a_scheme_to_come_that_this_version_lacks_it) {
+TEST(client, reports_a_scheme_to_come_as_missing_in_this_version) {
   for (const std::string scheme : {"zookeeper", "mysql", "redlock", "redis+sentinel"}) {
     try {
       (void)holdfast::client::open(scheme + "://h");

@@ -18,19 +18,19 @@ TEST(checker_of_shares, readers_may_hold_it_together) {
             "");
 }
 
-TEST(checker_of_shares, a_writer_beside_a_reader_is_told) {
+TEST(checker_of_shares, a_writer_beside_a_reader_is_reported) {
   EXPECT_EQ(found(reader + "b L acquire 30 40 ok 2 -\n"), "overlap:1,3");
   EXPECT_EQ(found(reader + "b L acquire 30 51 ok 2 -\n"), "");
 }
 
-TEST(checker_of_shares, a_reader_beside_a_writer_is_told) {
+TEST(checker_of_shares, a_reader_beside_a_writer_is_reported) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 -\n"
                   "a L release 50 60 ok 1 -\n"
                   "b L acquire 30 40 ok 2 - shared\n"),
             "overlap:1,3");
 }
 
-TEST(checker_of_shares, a_writer_is_told_though_other_readers_came_and_went_since) {
+TEST(checker_of_shares, a_writer_is_reported_though_other_readers_came_and_went_since) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 100 shared\n"
                   "b L acquire 21 22 ok 1 - shared\n"
                   "b L release 23 24 ok 1 -\n"
@@ -40,7 +40,7 @@ TEST(checker_of_shares, a_writer_is_told_though_other_readers_came_and_went_sinc
             "overlap:1,6");
 }
 
-TEST(checker_of_shares, a_check_inside_a_writers_time_is_told) {
+TEST(checker_of_shares, a_check_inside_a_writers_time_is_reported) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 40 shared\n"
                   "b L acquire 30 50 ok 2 -\n"
                   "a L check 60 61 ok 1 100\n"
@@ -48,16 +48,16 @@ TEST(checker_of_shares, a_check_inside_a_writers_time_is_told) {
             "overlap:1,2 overlap:2,3");
 }
 
-TEST(checker_of_shares, two_tokens_at_a_time_are_told) {
+TEST(checker_of_shares, two_tokens_at_a_time_are_reported) {
   EXPECT_EQ(found(reader + "b L acquire 30 40 ok 2 - shared\n"), "group:1,3");
 }
 
-TEST(checker_of_shares, a_later_writer_with_the_readers_token_is_told) {
+TEST(checker_of_shares, a_later_writer_with_the_readers_token_is_reported) {
   EXPECT_EQ(found(reader + "b L acquire 70 80 ok 1 -\n"), "token:1,3");
   EXPECT_EQ(found(reader + "b L acquire 70 80 ok 2 -\n"), "");
 }
 
-TEST(checker_of_shares, a_reader_with_the_token_of_a_writer_before_it_is_told) {
+TEST(checker_of_shares, a_reader_with_the_token_of_a_writer_before_it_is_reported) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 -\n"
                   "a L release 30 40 ok 1 -\n"
                   "b L acquire 50 60 ok 1 - shared\n"),
@@ -76,11 +76,11 @@ TEST(checker_of_downgrades, readers_come_in_under_the_writers_token) {
             "");
 }
 
-TEST(checker_of_downgrades, a_reader_before_it_is_told) {
+TEST(checker_of_downgrades, a_reader_before_it_is_reported) {
   EXPECT_EQ(found(downgraded + "b L acquire 22 25 ok 1 - shared\n"), "overlap:1,3");
 }
 
-TEST(checker_of_downgrades, a_writer_after_it_is_told) {
+TEST(checker_of_downgrades, a_writer_after_it_is_reported) {
   EXPECT_EQ(found(downgraded + "b L acquire 25 45 ok 2 -\n"
                                "a L release 50 60 ok 1 -\n"),
             "overlap:2,3");
@@ -94,7 +94,7 @@ TEST(checker_of_permits, as_many_as_there_are_may_be_held) {
             "");
 }
 
-TEST(checker_of_permits, one_more_is_told) {
+TEST(checker_of_permits, one_permit_too_many_is_reported) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 - 2/3\n"
                   "b L acquire 10 21 ok 2 - 1/3\n"
                   "c L acquire 25 29 ok 3 - 1/3\n"
@@ -108,14 +108,14 @@ TEST(checker_of_permits, come_back_at_the_deadline_of_their_holder) {
   EXPECT_EQ(found(holder + "b L acquire 30 99 ok 2 - 1/3\n"), "permits:1,2");
 }
 
-TEST(checker_of_permits, two_counts_and_a_mutex_beside_them_are_told) {
+TEST(checker_of_permits, two_counts_and_a_mutex_beside_them_are_reported) {
   const std::string holder = "a L acquire 10 20 ok 1 - 1/3\n";
   EXPECT_EQ(found(holder + "b L acquire 30 40 ok 2 - 1/5\n"), "overlap:1,2");
   EXPECT_EQ(found(holder + "b L acquire 30 40 ok 2 -\n"), "overlap:1,2");
   EXPECT_EQ(found(holder + "b L acquire 30 40 ok 2 - shared\n"), "overlap:1,2");
 }
 
-TEST(checker_of_permits, two_grants_with_one_token_are_told) {
+TEST(checker_of_permits, two_grants_with_one_token_are_reported) {
   EXPECT_EQ(found("a L acquire 10 20 ok 5 - 1/3\n"
                   "b L acquire 21 25 ok 4 - 1/3\n"),
             "")

@@ -21,7 +21,7 @@ TEST(checker_overlap, holders_one_after_the_other_are_fine) {
             "");
 }
 
-TEST(checker_overlap, two_at_a_time_are_told_with_both_acquires) {
+TEST(checker_overlap, two_at_a_time_are_reported_with_both_acquires) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 -\n"
                   "a L release 30 40 ok 1 -\n"
                   "b L acquire 15 29 ok 2 -\n"
@@ -77,7 +77,7 @@ TEST(checker_overlap, a_renewal_without_an_answer_moves_nothing) {
             "");
 }
 
-TEST(checker_overlap, a_check_tells_of_renewals_that_nobody_recorded) {
+TEST(checker_overlap, a_check_shows_renewals_that_were_not_recorded) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 100\n"
                   "a L check 140 141 ok 1 200\n"
                   "b L acquire 30 190 ok 2 300\n"),
@@ -113,7 +113,7 @@ TEST(checker_overlap, a_killed_process_may_have_released_after_its_last_record) 
             "");
 }
 
-TEST(checker_overlap, a_check_inside_the_claim_of_another_is_told) {
+TEST(checker_overlap, a_check_inside_the_claim_of_another_is_reported) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 -\n"
                   "a L check 30 31 unknown 1 -\n"
                   "b L acquire 35 40 ok 2 -\n"
@@ -130,7 +130,7 @@ TEST(checker_overlap, a_grant_that_nobody_is_sure_of_claims_nothing) {
             "");
 }
 
-TEST(checker_overlap, two_leases_of_one_process_are_told_apart_by_their_tokens) {
+TEST(checker_overlap, two_leases_of_one_process_differ_by_their_tokens) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 100\n"
                   "a L acquire 110 120 ok 2 200\n"
                   "a L release 125 126 lost 1 -\n"
@@ -269,11 +269,11 @@ TEST(checker_wake_up, an_acquire_without_an_answer_may_be_in_the_way) {
   EXPECT_EQ(found(text, {.wake_bound = 100ns, .lapse = 300ns}), "");
 }
 
-TEST(checker_wake_up, a_holder_that_says_nothing_more_may_still_hold) {
+TEST(checker_wake_up, a_holder_without_further_records_may_still_hold) {
   EXPECT_EQ(found("a L acquire 10 20 ok 1 100\nb L acquire 40 9000 busy 0 -\n", soon), "");
 }
 
-TEST(checker, says_in_words_which_two_conflict) {
+TEST(checker, names_the_two_that_conflict) {
   const auto text =
       to_text(check(parse_history("a L acquire 10 20 ok 1 -\nb L acquire 30 40 ok 2 -\n").records));
   EXPECT_EQ(text, "two hold the lock at a time:\n"

@@ -88,7 +88,7 @@ TEST(history_format, the_largest_numbers_come_back_as_written) {
   EXPECT_EQ(parse_line(to_line(r)), r);
 }
 
-TEST(history_format, a_malformed_line_is_told_with_its_number) {
+TEST(history_format, a_malformed_line_is_reported_with_its_number) {
   const auto good = to_line(sample()) + "\n";
   for (const auto* bad : {
            "",
@@ -126,7 +126,7 @@ TEST(history_format, remarks_are_passed_over_and_lines_still_counted) {
   EXPECT_FALSE(read.torn);
 }
 
-TEST(history_format, a_last_line_without_an_end_is_left_out_and_told) {
+TEST(history_format, a_last_line_without_an_end_is_left_out_and_reported) {
   const auto read = parse_history(to_line(sample()) + "\n412.7 nightly acq");
   EXPECT_EQ(read.records.size(), 1u);
   EXPECT_TRUE(read.torn);
@@ -136,12 +136,12 @@ TEST_F(history_file, an_empty_file_is_an_empty_history) {
   EXPECT_TRUE(read_history(path).records.empty());
 }
 
-TEST_F(history_file, a_file_that_is_not_there_is_told) {
+TEST_F(history_file, a_missing_file_is_reported) {
   EXPECT_THROW(read_history(path + "-none"), std::system_error);
   EXPECT_THROW(history_writer("/nowhere/at/all"), std::system_error);
 }
 
-TEST_F(history_file, a_full_disk_is_told_and_never_swallowed) {
+TEST_F(history_file, a_full_disk_is_reported_and_never_swallowed) {
   history_writer writer("/dev/full");
   EXPECT_THROW(writer.add(sample()), std::system_error);
 }

@@ -157,7 +157,7 @@ TEST_F(sim_model_rules, a_killed_connection_runs_nothing_more) {
   EXPECT_EQ(one.say({"CLIENT", "KILL", "ID", "4"}), ":0\r\n");
 }
 
-TEST_F(sim_model_rules, a_client_may_kill_itself_and_hears_so) {
+TEST_F(sim_model_rules, a_client_may_kill_itself_and_gets_the_reply) {
   end one(*this);
   EXPECT_EQ(one.say({"CLIENT", "KILL", "ID", "3", "SKIPME", "no"}), ":1\r\n");
   EXPECT_EQ(one.kicks, 1);

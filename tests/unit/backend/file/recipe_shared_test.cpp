@@ -66,7 +66,7 @@ TEST(file_sharing_recipe, each_holder_of_permits_has_a_number_of_its_own) {
   EXPECT_EQ(r.on(event::claimed), action::write);
 }
 
-TEST(file_sharing_recipe, held_as_another_kind_is_told_and_not_held_is_not) {
+TEST(file_sharing_recipe, held_as_another_kind_is_reported_and_not_held_is_not) {
   for (const auto& [held, asked] :
        {std::pair{permits(1, 5), share}, {share, permits(1, 5)}, {permits(1, 5), permits(1, 6)}}) {
     recipe r = looking(asked);
@@ -120,7 +120,7 @@ TEST(file_sharing_recipe, a_full_semaphore_is_waited_for_or_busy) {
   EXPECT_EQ(once.why(), reason::busy);
 }
 
-TEST(file_sharing_recipe, a_guard_that_does_not_come_free_is_waited_for_or_told) {
+TEST(file_sharing_recipe, a_guard_that_stays_locked_is_waited_for_or_reported) {
   recipe r;
   r.acquire({.is_open = true, .as = share});
   r.on(event::locked);
@@ -137,7 +137,7 @@ TEST(file_sharing_recipe, a_guard_that_does_not_come_free_is_waited_for_or_told)
   EXPECT_EQ(once.why(), reason::failed);
 }
 
-TEST(file_sharing_recipe, what_fails_under_the_lock_lets_go_of_it) {
+TEST(file_sharing_recipe, what_fails_under_the_lock_releases_it) {
   for (int steps = 0; steps < 4; ++steps) {
     recipe r;
     r.acquire({.is_open = true, .as = share});

@@ -158,7 +158,7 @@ TEST(file_recipe, numbers_end_at_53_bits) {
   EXPECT_EQ(held(number_max - 1).number(), number_max);
 }
 
-TEST(file_recipe, what_fails_under_the_lock_lets_go_of_it) {
+TEST(file_recipe, what_fails_under_the_lock_releases_it) {
   recipe r;
   r.acquire({.is_open = true});
   r.on(event::locked);

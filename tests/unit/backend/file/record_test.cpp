@@ -44,7 +44,7 @@ TEST(file_record, has_room_for_the_longest_texts) {
   EXPECT_EQ(r->number, number_max);
 }
 
-TEST(file_record, says_as_what_it_is_held) {
+TEST(file_record, has_the_mode_in_which_it_is_held) {
   const std::string name(512, 'n'), host(64, 'h'), note(256, 'o');
   for (const kind& as : {kind{}, kind{.how = lock_mode::shared}, kind{lock_mode::permit, 2, 5},
                          kind{lock_mode::permit, permits_max, permits_max}}) {

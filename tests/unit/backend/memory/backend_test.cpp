@@ -11,7 +11,7 @@ namespace {
 
 using memory_backend = memory_case;
 
-TEST_F(memory_backend, inspect_shows_who_holds_and_how_many_wait) {
+TEST_F(memory_backend, inspect_shows_the_holder_and_the_number_of_waiters) {
   party a(s, env, "b"), b(s, env, "b"), c(s, env, "a");
   a.acquire(10s, "the note");
   b.acquire();
@@ -104,7 +104,7 @@ TEST_F(memory_backend, close_answers_what_is_open_by_its_time_and_refuses_what_c
   EXPECT_EQ(b.heard.failure.code, errc::closed);
 }
 
-TEST_F(memory_backend, close_tells_a_release_that_was_not_answered) {
+TEST_F(memory_backend, close_reports_a_release_that_was_not_answered) {
   party a(s, env);
   a.acquire();
   outage(true);

@@ -129,7 +129,7 @@ TEST_F(memory_claim, a_cancel_after_the_grant_leaves_the_grant) {
   EXPECT_EQ(a.heard.news(), "e");
 }
 
-TEST_F(memory_claim, the_next_in_line_gets_the_lock_of_a_stopped_holder_when_it_has_run_out) {
+TEST_F(memory_claim, the_next_waiter_gets_the_lock_of_a_stopped_holder_when_its_lease_ends) {
   party a(s, env), b(s, env);
   a.acquire(10s);
   b.acquire();
@@ -142,7 +142,7 @@ TEST_F(memory_claim, the_next_in_line_gets_the_lock_of_a_stopped_holder_when_it_
   EXPECT_LT(a.heard.deadline, b.heard.grant.seen);
 }
 
-TEST_F(memory_claim, a_lock_handed_to_a_stopped_waiter_goes_on_to_the_next) {
+TEST_F(memory_claim, a_lock_handed_to_a_stopped_waiter_passes_to_the_next) {
   party a(s, env), b(s, env), c(s, env);
   a.acquire();
   b.acquire();
@@ -155,7 +155,7 @@ TEST_F(memory_claim, a_lock_handed_to_a_stopped_waiter_goes_on_to_the_next) {
   EXPECT_EQ(b.heard.news(), "");
 }
 
-TEST_F(memory_claim, waiters_that_heard_no_push_ask_by_themselves) {
+TEST_F(memory_claim, waiters_that_received_no_push_request_by_themselves) {
   party a(s, env), b(s, env), c(s, env);
   a.acquire(1h);
   b.acquire();
@@ -173,7 +173,7 @@ TEST_F(memory_claim, waiters_that_heard_no_push_ask_by_themselves) {
   EXPECT_NE((b.heard.told + c.heard.told).find('g'), std::string::npos);
 }
 
-TEST_F(memory_claim, when_the_first_in_line_leaves_the_next_one_watches_the_holder) {
+TEST_F(memory_claim, when_the_first_waiter_leaves_the_next_one_watches_the_holder) {
   party a(s, env), b(s, env), c(s, env);
   a.acquire(10s);
   b.acquire();
@@ -184,7 +184,7 @@ TEST_F(memory_claim, when_the_first_in_line_leaves_the_next_one_watches_the_hold
   EXPECT_EQ(c.heard.news(), "g");
 }
 
-TEST_F(memory_claim, a_renewal_after_the_lease_has_run_out_is_told_as_lost) {
+TEST_F(memory_claim, a_renewal_after_the_lease_has_expired_is_reported_as_lost) {
   party a(s, env);
   a.acquire(1s);
   env.advance(1s);
@@ -224,7 +224,7 @@ TEST_F(memory_claim, a_stale_release_that_was_never_renewed_frees_nobody_elses_l
   EXPECT_EQ(c.heard.news(), "r");
 }
 
-TEST_F(memory_claim, release_with_a_successor_asks_behind_those_that_wait_already) {
+TEST_F(memory_claim, release_with_a_successor_is_queued_behind_the_waiters) {
   party a(s, env), b(s, env);
   note_taker second;
   auto next = a.store->open("x", second);
@@ -241,7 +241,7 @@ TEST_F(memory_claim, release_with_a_successor_asks_behind_those_that_wait_alread
   EXPECT_EQ(second.news(), "e");
 }
 
-TEST_F(memory_claim, verbs_said_from_inside_a_sink_do_not_nest_its_calls) {
+TEST_F(memory_claim, verbs_called_from_inside_a_sink_do_not_nest_its_calls) {
   party a(s, env);
   int depth = 0, deepest = 0, cycles = 0;
   a.heard.also = [&](char c) {

@@ -83,7 +83,7 @@ TEST(memory_without_ttl, a_lease_does_not_run_out) {
   EXPECT_EQ(ec, errc::bad_option);
 }
 
-TEST(memory_closing, waits_for_nobody_who_cannot_answer) {
+TEST(memory_closing, waits_for_no_store_that_cannot_answer) {
   holdfast::memory_store store("closing-at-once");
   auto stopped = holdfast::client::open(store.url() + "?close-timeout=1h");
   auto in_outage = holdfast::client::open(store.url() + "?close-timeout=1h");

@@ -26,7 +26,7 @@ TEST_F(memory_downgrade, a_writer_becomes_a_reader_of_the_same_number_and_reader
   next.release();
 }
 
-TEST_F(memory_downgrade, a_downgrade_that_was_not_heard_is_said_again) {
+TEST_F(memory_downgrade, a_downgrade_that_was_lost_is_repeated) {
   caller writer(s, env), reader(s, env);
   writer.acquire(60s);
   reader.ask(share(60s));
@@ -55,7 +55,7 @@ TEST_F(memory_downgrade, its_lost_answer_changes_nothing) {
   reader.let_go();
 }
 
-TEST_F(memory_downgrade, a_store_that_forgot_it_hears_it_with_the_next_renewal) {
+TEST_F(memory_downgrade, a_store_that_forgot_it_gets_it_with_the_next_renewal) {
   caller writer(s, env), reader(s, env);
   writer.acquire(60s);
   {
@@ -74,7 +74,7 @@ TEST_F(memory_downgrade, a_store_that_forgot_it_hears_it_with_the_next_renewal) 
   reader.let_go();
 }
 
-TEST_F(memory_downgrade, of_what_is_lost_it_tells_the_loss) {
+TEST_F(memory_downgrade, of_a_lost_lock_reports_the_loss) {
   caller writer(s, env), next(s, env);
   writer.acquire(3s);
   env.advance(3s);

@@ -70,7 +70,7 @@ TEST_F(memory_gathering, none_is_granted_when_one_is_held) {
   all.let_go();
 }
 
-TEST_F(memory_gathering, a_mismatch_of_one_is_told_by_it_and_the_others_are_busy) {
+TEST_F(memory_gathering, a_mismatch_of_one_is_reported_for_it_and_the_others_are_busy) {
   other.ask(permits(1, 2));
   EXPECT_EQ(all.ask_all(), "rrr");
   EXPECT_EQ(all.heard[0].failure.code, errc::timed_out);
@@ -90,7 +90,7 @@ TEST_F(memory_gathering, shares_and_permits_can_be_among_them) {
   other.let_go();
 }
 
-TEST_F(memory_gathering, a_lost_request_is_asked_again_for_all) {
+TEST_F(memory_gathering, a_lost_request_is_repeated_for_all) {
   sky([](fault_plan& w) { w.requests_to_lose = 2; });
   EXPECT_EQ(all.ask_all(), "");
   env.advance(2s);

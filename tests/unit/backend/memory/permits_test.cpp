@@ -125,7 +125,7 @@ TEST_F(memory_permits, none_or_more_than_there_are_are_refused) {
   a.let_go();
 }
 
-TEST_F(memory_permits, another_count_is_told_while_some_are_held) {
+TEST_F(memory_permits, another_count_is_reported_while_some_are_held) {
   caller a(s, env), b(s, env);
   a.ask(permits(1, 3));
   EXPECT_EQ(b.ask(permits(1, 4)), "r");
@@ -139,7 +139,7 @@ TEST_F(memory_permits, another_count_is_told_while_some_are_held) {
   b.let_go();
 }
 
-TEST_F(memory_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
+TEST_F(memory_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
   caller semaphore(s, env), lock(s, env), reader(s, env);
   semaphore.ask(permits(1, 3));
   for (const auto& how :
@@ -161,7 +161,7 @@ TEST_F(memory_permits, a_lock_and_a_semaphore_on_one_name_are_told) {
   semaphore.let_go();
 }
 
-TEST_F(memory_permits, a_mismatch_is_told_though_its_answer_was_lost) {
+TEST_F(memory_permits, a_mismatch_is_reported_though_its_reply_was_lost) {
   caller semaphore(s, env), lock(s, env);
   semaphore.ask(permits(1, 3, 60s));
   sky([](fault_plan& w) { w.replies_to_lose = 1; });
@@ -172,7 +172,7 @@ TEST_F(memory_permits, a_mismatch_is_told_though_its_answer_was_lost) {
   semaphore.let_go();
 }
 
-TEST_F(memory_permits, an_old_question_is_for_what_was_asked_then) {
+TEST_F(memory_permits, an_old_request_counts_for_what_it_requested) {
   caller holder(s, env), a(s, env);
   latency(5s);  // more than the op-timeout
   EXPECT_EQ(a.ask(once(permits(3, 3, 60s))), "");

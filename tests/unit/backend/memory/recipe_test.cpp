@@ -37,7 +37,7 @@ TEST(memory_recipe, each_acquire_has_a_new_owner_id) {
   EXPECT_TRUE(r.acquire({.one_attempt = true, .ttl = 10s}, start, usual).new_owner);
 }
 
-TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time) {
+TEST(memory_recipe, an_unanswered_request_is_repeated_after_longer_each_time) {
   recipe r;
   effects a = r.acquire({.one_attempt = true, .ttl = 10s}, start, usual);
   duration last{};
@@ -62,7 +62,7 @@ TEST(memory_recipe, an_unanswered_question_is_asked_again_after_longer_each_time
   EXPECT_EQ(r.now_in(), state::idle);
 }
 
-TEST(memory_recipe, a_waiter_asks_for_as_long_as_its_outage_timeout_lets_it) {
+TEST(memory_recipe, a_waiter_repeats_its_request_until_its_outage_timeout) {
   recipe r;
   time_point now = start;
   effects a = r.acquire({.ttl = 10s}, now, usual);
@@ -114,7 +114,7 @@ TEST(memory_recipe, a_claim_that_holds_or_is_fresh_needs_no_wake) {
   EXPECT_EQ(r.now_in(), state::held);
 }
 
-TEST(memory_recipe, wanted_is_told_once_a_grant) {
+TEST(memory_recipe, wanted_is_reported_once_a_grant) {
   recipe r = held();
   EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).event, claim_event::wanted);
   EXPECT_EQ(r.on(push{push::hint::wanted, {}, {}}, start, usual).event, claim_event::none);

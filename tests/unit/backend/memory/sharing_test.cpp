@@ -51,7 +51,7 @@ TEST_F(memory_sharing, one_readers_leaving_frees_nothing_while_another_is_there)
   writer.release();
 }
 
-TEST_F(memory_sharing, all_readers_hear_that_somebody_waits) {
+TEST_F(memory_sharing, all_readers_are_notified_of_a_waiter) {
   caller a(s, env), b(s, env), writer(s, env);
   a.ask(share());
   b.ask(share());

@@ -39,7 +39,7 @@ TEST(memory_store, a_bad_name_is_refused) {
   EXPECT_EQ(thrown_by([] { memory_store(std::string(513, 'x')); }), errc::bad_name);
 }
 
-TEST(memory_store, an_error_code_says_what_the_other_form_throws) {
+TEST(memory_store, an_error_code_is_what_the_other_form_throws) {
   std::error_code ec;
   memory_store none("", ec);
   EXPECT_EQ(ec, errc::bad_name);
@@ -84,7 +84,7 @@ TEST(memory_store, a_stopped_clients_lease_runs_out_and_the_next_gets_a_larger_t
   store.resume_requests_of(a);
 }
 
-TEST(memory_store, an_outage_is_told_as_unavailable_and_ends) {
+TEST(memory_store, an_outage_is_reported_as_unavailable_and_ends) {
   memory_store store("outage");
   auto c = client::open(store.url() + "?op-timeout=200ms");
   auto m = c.mutex("x");

@@ -79,7 +79,7 @@ TEST(redis_settings, tls_verifies_the_name_of_the_host_or_the_one_given) {
   EXPECT_EQ(settings_of("rediss://host?tls-host=other").tls->host, "other");
 }
 
-TEST(redis_settings, files_of_tls_are_looked_for_at_once) {
+TEST(redis_settings, missing_files_of_tls_are_reported_at_once) {
   const testkit::scratch_folder folder;
   EXPECT_NE(refusal_of("rediss://host?tls-ca=" + folder.file("none")).find("No such file"),
             std::string::npos);

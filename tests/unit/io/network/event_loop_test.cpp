@@ -42,7 +42,7 @@ class network_loop : public testing::TestWithParam<core::driven_by> {
   std::unique_ptr<core::event_loop> loop_ = make();
 };
 
-TEST_P(network_loop, opens_writes_reads_and_hears_the_end) {
+TEST_P(network_loop, opens_writes_reads_and_sees_the_end) {
   listener l;
   peer p = connected_to(l);
   loop_->attend();
@@ -73,7 +73,7 @@ TEST_P(network_loop, finds_the_addresses_of_a_name) {
   const peer p = connected_to(l);
 }
 
-TEST_P(network_loop, tells_what_is_wrong_with_an_address) {
+TEST_P(network_loop, names_what_is_wrong_with_an_address) {
   core::address closed, unknown, no_socket, long_path;
   {
     listener l;
@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(driven, network_loop,
 
 // Many callers, each with a question at a time on one shared stream: all are answered, whoever
 // drives.
-TEST(network_callers, who_wait_drive_and_all_are_answered) {
+TEST(network_callers, that_wait_drive_and_all_are_answered) {
   listener l;
   user u;
   const auto loop = io::real_environment().make_loop(u, core::driven_by::callers, "test");

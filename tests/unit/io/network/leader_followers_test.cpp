@@ -141,7 +141,7 @@ TEST(leader_followers, a_driver_whom_another_thread_answers_comes_out_of_its_sle
   EXPECT_FALSE(leader_followers.is_held());
 }
 
-TEST(leader_followers, a_driver_who_leaves_names_an_heir) {
+TEST(leader_followers, a_leader_that_leaves_promotes_a_follower) {
   answering server;
   server.holds_back = true;
   io::leader_followers leader_followers(server, server, false);
@@ -255,7 +255,7 @@ TEST(background_driver, writes_what_was_collected_when_nobody_comes) {
   server.wait_until_all_is_answered();
 }
 
-TEST(background_driver, drives_when_it_is_told_to_attend) {
+TEST(background_driver, drives_after_attend) {
   answering server;
   io::leader_followers leader_followers(server, server, false);
   io::background_driver background_driver(leader_followers, server, "test");
@@ -305,7 +305,7 @@ TEST(background_driver, drives_on_when_the_last_caller_leaves_and_something_is_e
 }
 
 // A push grant or the end of the connection comes while only local waiters are there.
-TEST(background_driver, reads_what_comes_unasked_while_callers_wait_for_each_other) {
+TEST(background_driver, reads_unasked_messages_while_callers_wait_for_each_other) {
   answering server;
   io::leader_followers leader_followers(server, server, false);
   io::background_driver background_driver(leader_followers, server, "test");

@@ -140,7 +140,7 @@ TEST_F(tls_stream, many_threads_may_write_one_after_the_other) {
   EXPECT_TRUE(ear_.closes());
 }
 
-TEST_F(tls_stream, a_host_is_verified_by_name_and_told_to_the_server) {
+TEST_F(tls_stream, a_host_is_verified_by_name_and_sent_to_the_server) {
   tls_echo server(*files_, {});
   connect(server.at(), terms("localhost"));
   ASSERT_TRUE(ear_.opens()) << ear_.why.text;
@@ -205,7 +205,7 @@ TEST_F(tls_stream, a_client_s_certificate_is_shown) {
   loop_.reset();
 }
 
-TEST_F(tls_stream, without_the_client_s_certificate_that_the_server_wants_it_is_told) {
+TEST_F(tls_stream, a_missing_certificate_of_the_client_is_reported) {
   tls_echo server(*files_, {.wants_certificate = true});
   connect(server.at(), terms());
   ASSERT_TRUE(ear_.closes());  // in TLS 1.3 perhaps after it has opened

@@ -50,7 +50,7 @@ TEST_F(redis_recipe, a_deadline_counts_from_the_send) {
   EXPECT_EQ(steps.granted().deadline, now - 3s + 10s - 100ms - 2ms);
 }
 
-TEST_F(redis_recipe, busy_ends_an_attempt_and_gets_others_in_line) {
+TEST_F(redis_recipe, busy_ends_an_attempt_and_queues_others) {
   steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::glance);
   const effects refused = hear(operation::glance, verdict::busy);
@@ -60,7 +60,7 @@ TEST_F(redis_recipe, busy_ends_an_attempt_and_gets_others_in_line) {
   EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::join);
 }
 
-TEST_F(redis_recipe, an_attempt_at_another_kind_of_lock_is_told) {
+TEST_F(redis_recipe, an_attempt_at_another_kind_of_lock_is_reported) {
   steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   hear(operation::take, verdict::busy);
   reply r = answer(operation::glance, verdict::failed);
@@ -72,7 +72,7 @@ TEST_F(redis_recipe, an_attempt_at_another_kind_of_lock_is_told) {
   EXPECT_EQ(cut.why, errc::timed_out) << "that it was busy is known";
 }
 
-TEST_F(redis_recipe, a_member_asks_for_its_place_at_once_and_never_by_a_take) {
+TEST_F(redis_recipe, a_member_is_queued_by_its_first_request_and_never_by_try_lock) {
   for (const lock_mode how : {lock_mode::shared, lock_mode::permit}) {
     EXPECT_EQ(steps.acquire({.ttl = 10s, .mode = how}, now, rules).send, operation::join);
     EXPECT_EQ(hear(operation::join, verdict::bad_number).send, operation::join);
@@ -82,7 +82,7 @@ TEST_F(redis_recipe, a_member_asks_for_its_place_at_once_and_never_by_a_take) {
   }
 }
 
-TEST_F(redis_recipe, a_member_that_does_not_wait_is_told_that_it_is_busy) {
+TEST_F(redis_recipe, a_member_that_does_not_wait_finds_it_busy) {
   steps.acquire({.one_attempt = true, .ttl = 10s, .mode = lock_mode::shared}, now, rules);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::join);
   reply r = answer(operation::join, verdict::busy);
@@ -92,14 +92,14 @@ TEST_F(redis_recipe, a_member_that_does_not_wait_is_told_that_it_is_busy) {
   EXPECT_TRUE(out.orphan) << "what it asked first may arrive yet";
 }
 
-TEST_F(redis_recipe, who_listens_anew_passes_on_what_it_was_to_see_to) {
+TEST_F(redis_recipe, a_client_that_subscribes_anew_passes_its_watch_on) {
   queue();
   EXPECT_FALSE(steps.looks());
   EXPECT_EQ(steps.on_subscribed(now).send, operation::join);
   EXPECT_TRUE(steps.looks()) << "unless it is first, its timer goes with the answer";
 }
 
-TEST_F(redis_recipe, who_asks_twice_may_be_in_line_by_the_first_answer_and_hold_by_the_second) {
+TEST_F(redis_recipe, a_repeated_request_may_be_queued_by_its_first_reply_and_hold_by_its_second) {
   queue();
   steps.on(push{.what = push::kind::grant, .until = core::never}, now);
   EXPECT_EQ(steps.on_wake(now, rules).send, operation::join);
@@ -108,7 +108,7 @@ TEST_F(redis_recipe, who_asks_twice_may_be_in_line_by_the_first_answer_and_hold_
   EXPECT_EQ(steps.now_in(), state::held);
 }
 
-TEST_F(redis_recipe, that_others_wait_is_told_though_the_message_overtakes_the_grant) {
+TEST_F(redis_recipe, waiters_are_reported_though_the_message_overtakes_the_grant) {
   const push wanted{.what = push::kind::wanted};
   steps.acquire({.ttl = 10s}, now, rules);
   EXPECT_EQ(steps.on(wanted, now).event, claim_event::none) << "it holds nothing yet";
@@ -132,7 +132,7 @@ TEST_F(redis_recipe, a_refused_claim_that_an_earlier_request_may_have_queued_is_
   EXPECT_TRUE(hear(operation::resolve, verdict::failed).orphan) << "the lost try may have got it";
 }
 
-TEST_F(redis_recipe, each_waiter_looks_after_the_one_before_it) {
+TEST_F(redis_recipe, each_waiter_checks_after_the_one_before_it) {
   EXPECT_EQ(queue_at(0, 3s).wake, now + 3s + 1ms);
   time_point before = now + 3s + 1ms;
   for (std::int64_t ahead = 1; ahead < 20; ++ahead) {
@@ -143,13 +143,14 @@ TEST_F(redis_recipe, each_waiter_looks_after_the_one_before_it) {
   EXPECT_LE(before, now + 4s);
 }
 
-TEST_F(redis_recipe, a_waiter_that_is_not_next_looks_though_the_holder_has_a_longer_lease_or_none) {
+TEST_F(redis_recipe,
+       a_waiter_that_is_not_next_checks_though_the_holder_has_a_longer_lease_or_none) {
   for (const auto rest : {core::duration(1h), core::duration::max()})
     EXPECT_LE(queue_at(1, rest).wake, now + 11s) << "its own ttl is 10 s";
   EXPECT_LE(queue_at(1'000'000, 10s).wake, now + 1min);
 }
 
-TEST_F(redis_recipe, a_holder_that_listens_from_now_on_asks_whether_somebody_waits) {
+TEST_F(redis_recipe, a_holder_that_subscribes_checks_for_waiters) {
   hold();
   EXPECT_EQ(steps.on_subscribed(now).send, operation::peek_line);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::peek_line);
@@ -183,7 +184,7 @@ TEST_F(redis_recipe, only_a_take_does_not_tell_whether_somebody_waits) {
   EXPECT_FALSE(steps.granted().line_unseen);
 }
 
-TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
+TEST_F(redis_recipe, a_downgrade_is_repeated_until_it_is_answered) {
   hold();
   steps.renew(10s, now, rules);
   const reply as_writer = answer(operation::renew, verdict::not_owner);
@@ -198,13 +199,13 @@ TEST_F(redis_recipe, a_downgrade_is_asked_again_until_it_is_answered) {
   EXPECT_EQ(steps.release(now, rules).send, operation::release);
 }
 
-TEST_F(redis_recipe, a_downgrade_of_what_was_lost_tells_it) {
+TEST_F(redis_recipe, a_downgrade_of_a_lost_lock_reports_the_loss) {
   hold();
   steps.downgrade(now, rules);
   EXPECT_EQ(hear(operation::downgrade, verdict::not_owner).event, claim_event::lost);
 }
 
-TEST_F(redis_recipe, one_of_several_locks_asks_for_all_of_them_again) {
+TEST_F(redis_recipe, one_of_several_locks_requests_all_of_them_again) {
   const core::acquire_request together{.one_attempt = true,
                                        .ttl = 10s,
                                        .group = core::lock_group::of(2)};
@@ -228,7 +229,7 @@ TEST_F(redis_recipe, an_unanswered_take_is_resolved) {
   EXPECT_EQ(hear(operation::resolve, verdict::granted).event, claim_event::granted);
 }
 
-TEST_F(redis_recipe, who_cannot_know_that_nothing_is_left_takes_another_id) {
+TEST_F(redis_recipe, a_claim_that_may_have_left_something_takes_another_id) {
   steps.acquire({.ttl = 10s}, now, rules);
   steps.on_cut(steps.epoch());
   reply r = answer(operation::resolve, verdict::busy);
@@ -238,7 +239,7 @@ TEST_F(redis_recipe, who_cannot_know_that_nothing_is_left_takes_another_id) {
   EXPECT_EQ(out.send, operation::take);
 }
 
-TEST_F(redis_recipe, a_hand_over_with_a_deadline_is_held_and_one_without_is_asked_about) {
+TEST_F(redis_recipe, a_hand_over_with_a_deadline_is_held_and_one_without_is_confirmed) {
   queue();
   push p;
   p.number = 7;
@@ -264,7 +265,7 @@ TEST_F(redis_recipe, a_waiter_is_never_overdue_and_one_attempt_is_after_the_op_t
   }
 }
 
-TEST_F(redis_recipe, one_attempt_asks_once_more_just_before_its_time_is_over) {
+TEST_F(redis_recipe, one_attempt_is_repeated_just_before_its_time_is_over) {
   steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   const time_point end = steps.due(rules), last = steps.last_try(rules);
   EXPECT_LT(last, end);
@@ -299,7 +300,7 @@ TEST_F(redis_recipe, a_bad_number_is_given_up_under_another_id_and_not_for_ever)
   EXPECT_EQ(hear(operation::take, verdict::bad_number).event, claim_event::refused);
 }
 
-TEST_F(redis_recipe, a_release_is_asked_again_until_it_is_answered) {
+TEST_F(redis_recipe, a_release_is_repeated_until_it_is_answered) {
   hold();
   EXPECT_EQ(steps.release(now, rules).send, operation::let_go);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::release);
@@ -308,7 +309,7 @@ TEST_F(redis_recipe, a_release_is_asked_again_until_it_is_answered) {
   EXPECT_EQ(gone.why, errc{}) << "it may be gone because of the first";
 }
 
-TEST_F(redis_recipe, who_lost_the_lock_releases_nothing) {
+TEST_F(redis_recipe, a_lost_lock_is_not_released) {
   hold();
   steps.renew(10s, now, rules);
   EXPECT_EQ(hear(operation::renew, verdict::not_owner).event, claim_event::lost);

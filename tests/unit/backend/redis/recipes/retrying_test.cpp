@@ -91,7 +91,7 @@ TEST(redis_retrying, without_a_subscription_it_polls_and_never_fails) {
               with_channel);
 }
 
-TEST(redis_retrying, a_store_that_forgets_silent_waiters_is_asked_within_its_heartbeat) {
+TEST(redis_retrying, a_store_that_forgets_silent_waiters_gets_a_request_within_its_heartbeat) {
   retrying_recipe::rules fair = with_channel;
   fair.queue_heartbeat = 4s;
   expect_each({{"acquire busy subscribed busy", "waiting sleep:2000+2000"}}, fair);

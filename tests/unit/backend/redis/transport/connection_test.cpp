@@ -143,7 +143,7 @@ TEST_F(redis_connection, of_several_replies_only_the_last_counts) {
   EXPECT_EQ(log(), "a=3 b=4 ");
 }
 
-TEST_F(redis_connection, tells_why_a_transaction_was_refused) {
+TEST_F(redis_connection, reports_why_a_transaction_was_refused) {
   make_ready();
   send(a, 3);
   send(b);
@@ -290,7 +290,7 @@ TEST_F(redis_connection, is_silent_after_a_quarter_of_the_op_timeout_and_given_u
   EXPECT_EQ(log(), "a=cut down ");
 }
 
-TEST_F(redis_connection, is_heard_again_after_a_silence) {
+TEST_F(redis_connection, receives_again_after_a_silence) {
   make_ready();
   send(a);
   send(b);
@@ -307,7 +307,7 @@ TEST_F(redis_connection, that_is_idle_is_never_silent) {
   EXPECT_TRUE(c.is_ready());
 }
 
-TEST_F(redis_connection, gives_up_a_server_that_answers_what_was_not_asked) {
+TEST_F(redis_connection, gives_up_a_server_that_replies_without_a_request) {
   make_ready();
   hear(":1\r\n");
   EXPECT_EQ(log(), "down ");
@@ -327,7 +327,7 @@ TEST_F(redis_connection, hints_at_tls_where_a_server_closes_before_it_answers) {
   EXPECT_TRUE(o.last.text.find("rediss:") != std::string::npos) << o.last.text;
 }
 
-TEST_F(redis_connection, for_messages_tells_them_from_replies) {
+TEST_F(redis_connection, for_messages_distinguishes_them_from_replies) {
   connection m(o, e, lane::messages, channels);
   m.open(now());
   m.opened();

@@ -36,7 +36,7 @@ class redis_handshake : public testing::Test {
   handshake commands{e, lane::commands, channels}, messages{e, lane::messages, channels};
 };
 
-TEST_F(redis_handshake, gives_its_name_and_asks_for_its_id_and_the_server) {
+TEST_F(redis_handshake, sends_its_name_and_queries_its_id_and_the_server) {
   EXPECT_EQ(begin(commands), "CLIENT SETNAME holdfast-commands | CLIENT ID | INFO server");
   EXPECT_EQ(hear(commands, "+OK\r\n"), outcome::goes_on);
   EXPECT_EQ(hear(commands, ":7\r\n"), outcome::goes_on);
@@ -57,7 +57,7 @@ TEST_F(redis_handshake, authenticates_and_selects_first) {
             "INFO server");
 }
 
-TEST_F(redis_handshake, goes_on_where_the_user_lacks_a_right_that_it_can_do_without) {
+TEST_F(redis_handshake, continues_where_the_user_lacks_a_right_that_it_can_do_without) {
   begin(commands);
   EXPECT_EQ(hear(commands, "-NOPERM no CLIENT\r\n-ERR unknown command\r\n-NOPERM no INFO\r\n"),
             outcome::done);

@@ -66,7 +66,7 @@ TEST_F(redis_subscriptions, are_active_once_the_server_has_confirmed_them) {
   EXPECT_FALSE(all.is_active("unknown"));
 }
 
-TEST_F(redis_subscriptions, deliver_to_all_who_listen_to_a_channel) {
+TEST_F(redis_subscriptions, deliver_to_all_subscribers_of_a_channel) {
   all.add("one", a);
   all.add("one", b);
   all.add("two", b);

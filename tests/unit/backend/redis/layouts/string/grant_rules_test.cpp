@@ -172,7 +172,7 @@ TEST_F(redis_believed_number, is_at_most_a_second_ahead_of_what_the_servers_cloc
   EXPECT_EQ(of((at_start + 102s).count() + 1, false, start + 100s), verdict::bad_number);
 }
 
-TEST_F(redis_believed_number, is_not_asked_of_other_replies) {
+TEST_F(redis_believed_number, is_not_checked_in_other_replies) {
   reply r;
   r.what = verdict::busy;
   EXPECT_EQ(believe(r, floor, clock, start).what, verdict::busy);
@@ -218,7 +218,7 @@ TEST_F(redis_pushed_grant, that_is_over_already_proves_nothing) {
             core::never);
 }
 
-TEST(redis_grant_rules, a_waiter_looks_a_round_trip_after_it_was_told_to) {
+TEST(redis_grant_rules, a_waiter_checks_a_round_trip_after_it_was_due) {
   EXPECT_EQ(look_at(at_start + 100ms, sampled(), start + 1h), start + 99ms + 2ms);
   EXPECT_EQ(look_at(at_start - 1s, sampled(), start + 1h), start + 1h + 2ms);
   EXPECT_EQ(look_at(at_start, server_clock(), start), start);
@@ -230,7 +230,7 @@ TEST(redis_grant_rules, a_clock_jumps_by_more_than_a_tenth_of_the_ttl) {
   EXPECT_TRUE(is_clock_jump(1s + 1ns, 10s));
 }
 
-TEST(redis_grant_rules, a_push_goes_to_its_claim_and_a_grant_that_nobody_wants_goes_on) {
+TEST(redis_grant_rules, a_push_goes_to_its_claim_and_an_unwanted_grant_is_passed_on) {
   using kind = push::kind;
   for (const kind what : {kind::grant, kind::look, kind::wanted})
     EXPECT_EQ(recipient_of(what, true, true), recipient::claim);

@@ -210,7 +210,7 @@ TEST_F(redis_inspection, what_is_no_reply_ends_the_connection_and_is_reported) {
   EXPECT_EQ(world.open().holders("job").size(), 1u);
 }
 
-TEST_F(redis_inspection, a_server_that_restarts_is_reported_to_who_asks_just_then) {
+TEST_F(redis_inspection, a_server_that_restarts_meanwhile_is_reported) {
   hold("job");
   world.model.restart(sim::kept::everything);
   EXPECT_THROW((void)c.holders("job"), lock_error);
