@@ -65,7 +65,7 @@ class claim_table {
   bool has_ids() const noexcept { return with_id_ > 0; }  // some claim holds or wants a lock
 
   template <class Each>
-  void for_each(Each each) {
+  void for_each(Each each) const {
     for (const slot& s : slots_)
       if (s.who) each(*s.who);
   }

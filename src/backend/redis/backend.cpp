@@ -1,30 +1,13 @@
 #include "backend/redis/backend.hpp"
 
 #include <thread>
+#include <utility>
 
-#include "backend/redis/claim.hpp"
-#include "backend/redis/layouts/string/queries.hpp"
+#include "backend/redis/layouts/layouts.hpp"
+#include "backend/redis/topologies/single.hpp"
 #include "base/fail.hpp"
 
 namespace holdfast::redis {
-
-namespace {
-
-constexpr core::capabilities abilities{
-    .life = core::bound_to::ttl,
-    .queue = core::order::fifo,
-    .wanted = core::wanted_by::push,
-    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
-             core::bit_of(lock_mode::permit),
-    .tokens = true,
-    .durable = true,
-    .processes = true,
-    .breakable = true,
-    .shown_by_renewal = true,
-    .downgrade = true,
-};
-
-}  // namespace
 
 std::unique_ptr<core::backend> open(const core::opening& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
@@ -32,58 +15,85 @@ std::unique_ptr<core::backend> open(const core::opening& o) {
   return made;
 }
 
-backend::backend(core::environment& env, settings s) : link_(env, std::move(s)) {}
-
-const core::capabilities& backend::can() const noexcept { return abilities; }
-
-std::string backend::name_fault(std::string_view name) const {
-  return std::string(key_fault(link_.how().prefix + std::string(name)));
+backend::backend(core::environment& env, settings s)
+    : settings_(std::move(s)),
+      group_(env, settings_.text),
+      layout_(make_layout(settings_.layout, group_, settings_)),
+      topology_(std::make_unique<single>(group_, settings_, *layout_, layout_->scripts())),
+      node_(*topology_->nodes().front()) {
+  const std::lock_guard guard(group_.mutex());
+  layout_->attach(*topology_);
 }
 
-std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_sink& sink) {
-  return std::make_unique<claim>(link_, link_.how().prefix + std::string(name), sink);
+backend::~backend() {
+  group_.stop();
+  const std::lock_guard guard(group_.mutex());
+  layout_->detach();
 }
 
-void backend::inspect(std::string_view prefix, core::holders_handler& to) {
-  start_inspection(link_, prefix, to);
+void backend::connect(std::stop_token stop) {
+  blocking_wait w;
+  const time_point now = group_.env().now();
+  w.until = core::saturating_add(now, settings_.rules.op_timeout);
+  {
+    const std::lock_guard guard(group_.mutex());
+    group_.begin(w);
+    for (transport* t : topology_->nodes()) t->open(lane::commands, now);
+  }
+  if (!driver()) return group_.abandon(w);  // this thread is not to block
+  group_.wait(w, std::move(stop));
+  if (w.why.code) throw lock_error(w.why.code, {"open", {}, settings_.text, w.why.text, {}});
 }
 
-void backend::holders(std::string_view name, core::holders_handler& to) {
-  start_look_at_one(link_, name, to);
-}
-
-void backend::break_lock(std::string_view name, std::string_view seen, core::decision_handler& to) {
-  start_breaking(link_, link_.how().prefix + std::string(name), seen, to);
-}
-
-void backend::write_guarded(const core::guarded_write& what, core::decision_handler& to) {
-  start_guarded_write(link_, what, to);
+// Waits until nothing is left unanswered, or until then.
+void backend::settle(time_point until) {
+  blocking_wait w;
+  w.until = until;
+  w.for_the_end = true;
+  {
+    const std::lock_guard guard(group_.mutex());
+    if ((!group_.has_waiting() && layout_->is_settled()) || !driver()) return;
+    group_.begin(w);
+    // The time to close is short: neither a back-off nor a pause after a refusal is waited for.
+    const time_point now = group_.env().now();
+    for (transport* t : topology_->nodes()) t->hurry(lane::commands, now);
+    layout_->withdraw_all(now);
+  }
+  flush();
+  group_.wait(w);
 }
 
 bool backend::close(time_point until) {
-  if (link_.is_forked()) return false;
-  link_.settle(until);
+  if (group_.is_forked()) return false;
+  settle(until);
   core::event_queue events;
   bool is_clean = false;
   {
-    const std::lock_guard guard(link_.mutex());
-    const time_point now = link_.env().now();
-    link_.claims().for_each(
-        [&](claim& c) { c.give_up(errc::closed, "the client was closed", now, events); });
-    is_clean = link_.orphans().empty();  // a claim that just failed may have been added
+    const std::lock_guard guard(group_.mutex());
+    layout_->end_claims(errc::closed, "the client was closed", group_.env().now(), events);
+    is_clean = layout_->is_settled();  // a claim that just failed may have left something
   }
   events.dispatch();
-  link_.flush();
-  // What another thread has begun to tell is told before the core takes its sinks away.
-  while (!core::event_queue::dispatching_here() && is_telling()) std::this_thread::yield();
+  flush();
+  // What another thread has begun to dispatch is done before the core takes its sinks away.
+  while (!core::event_queue::dispatching_here() && is_dispatching()) std::this_thread::yield();
   return is_clean;
 }
 
-bool backend::is_telling() {
-  const std::lock_guard guard(link_.mutex());
-  bool telling = false;
-  link_.claims().for_each([&](const claim& c) { telling = telling || c.is_dispatching(); });
-  return telling;
+bool backend::is_dispatching() {
+  const std::lock_guard guard(group_.mutex());
+  return layout_->is_dispatching();
+}
+
+core::reach backend::read_reach() {
+  const std::lock_guard guard(group_.mutex());
+  return node_.read_reach();
+}
+
+void backend::hurry() noexcept {
+  if (group_.is_forked()) return;
+  const std::lock_guard guard(group_.mutex());
+  if (!group_.is_stopped()) layout_->hurry(group_.env().now());
 }
 
 }  // namespace holdfast::redis

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "backend/redis/layouts/layouts.hpp"
 #include "base/fail.hpp"
 #include "base/secret.hpp"
 
@@ -80,6 +81,7 @@ bool read_tls_option(settings& out, const url::option& option) {
 
 settings read_settings(const core::opening& o) {
   settings out;
+  out.layout = default_layout;
   read_place(o, out);
   out.user = o.where.user();
   out.password = o.password.empty() ? secret_access::password(o.where) : o.password;
@@ -111,8 +113,10 @@ settings read_settings(const core::opening& o) {
     } else if (name == "retry-base") {
       out.retry_base = std::clamp<duration>(core::parse_duration(value, name), 1ms, 1min);
     } else if (name == "layout") {
-      if (value != "string")
-        refuse(o, "layout: this version has \"string\" only", errc::bad_option);
+      if (!is_layout(value))
+        refuse(o, "there is no layout \"" + value + "\"; there is " + layout_names(),
+               errc::bad_option);
+      out.layout = value;
     } else if (!out.tls || !read_tls_option(out, option)) {
       rest.push_back(option);
     }

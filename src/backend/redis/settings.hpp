@@ -9,6 +9,7 @@
 namespace holdfast::redis {
 
 struct settings : endpoint {
+  std::string layout;  // of layouts/layouts.hpp
   std::string prefix;  // of every key of a lock
   timing rules;
   std::string host;  // of this machine, for those who look at the lock

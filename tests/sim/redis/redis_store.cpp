@@ -1,7 +1,7 @@
 #include "tests/sim/redis/redis_store.hpp"
 
-#include "backend/redis/claim.hpp"
 #include "backend/redis/layouts/string/names.hpp"
+#include "backend/redis/layouts/string/string_claim.hpp"
 #include "cohort/claim_record.hpp"
 #include "cohort/turn.hpp"
 #include "tests/sim/machine/world.hpp"

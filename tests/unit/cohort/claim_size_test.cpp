@@ -8,7 +8,7 @@
 #include "cohort/local_lock.hpp"
 #include "cohort/turn.hpp"
 #ifdef HOLDFAST_WITH_REDIS
-#include "backend/redis/claim.hpp"
+#include "backend/redis/layouts/string/string_claim.hpp"
 #endif
 
 namespace holdfast {

@@ -38,6 +38,8 @@ class transport final : private connection_owner, private group_member {
             std::span<const script> all_scripts);
   ~transport();
 
+  transport_group& group() noexcept { return group_; }
+
   // All with the group's mutex held, but where it says otherwise.
   void open(lane what, time_point now) { of(what).open(now); }
   bool is_ready(lane what) const noexcept { return of(what).is_ready(); }

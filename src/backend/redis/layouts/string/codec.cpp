@@ -52,7 +52,7 @@ std::int64_t in_ms(duration d) noexcept {
 
 void begin_takes(std::string& out) { out += "*1\r\n$5\r\nMULTI\r\n"; }
 
-void append_take(std::string& out, const asking& a) {
+void append_take(std::string& out, const lock_arguments& a) {
   command(out, 6) << "SET" << a.lock << a.owner << "NX"
                   << "PX" << in_ms(a.ttl);
   command(out, 2) << "INCR" << counter_key;
@@ -60,28 +60,28 @@ void append_take(std::string& out, const asking& a) {
 
 void end_takes(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
 
-void append_let_go(command_writer& out, std::span<const asking> all) {
+void append_let_go(command_writer& out, std::span<const lock_arguments> all) {
   command c = out.call(script_of(script_name::let_go), 2 * all.size(), all.size());
-  for (const asking& a : all) c << a.lock;
-  for (const asking& a : all) c << side_key{tag_of(a.lock), a.lock, 'q'};
-  for (const asking& a : all) c << a.owner;
+  for (const lock_arguments& a : all) c << a.lock;
+  for (const lock_arguments& a : all) c << side_key{tag_of(a.lock), a.lock, 'q'};
+  for (const lock_arguments& a : all) c << a.owner;
 }
 
-void append_gather(command_writer& out, std::span<const asking> all) {
+void append_gather(command_writer& out, std::span<const lock_arguments> all) {
   command c = out.call(script_of(script_name::gather), 1 + 2 * all.size(), 1 + all.size());
   c << counter_key;
   duration longest{};  // who asked for less relies on less: that does no harm
-  for (const asking& a : all) {
+  for (const lock_arguments& a : all) {
     c << a.lock << side_key{tag_of(a.lock), a.lock, 'q'};
     longest = std::max(longest, a.ttl);
   }
   c << in_ms(longest);
-  for (const asking& a : all) c << a.owner;
+  for (const lock_arguments& a : all) c << a.owner;
 }
 
 namespace {
 
-void append_join(command_writer& out, const asking& a) {
+void append_join(command_writer& out, const lock_arguments& a) {
   const bool alone = a.how == lock_mode::exclusive;
   command c = alone ? lock_script(out, script_name::join, a.lock, 5)
                     : lock_script(out, script_name::enter, a.lock, 9);
@@ -97,7 +97,7 @@ void append_join(command_writer& out, const asking& a) {
 
 }  // namespace
 
-void append_question(command_writer& out, operation what, const asking& a) {
+void append_request(command_writer& out, operation what, const lock_arguments& a) {
   switch (what) {
     case operation::join: return append_join(out, a);
     case operation::glance: out.plain(2) << "GET" << a.lock; return;
@@ -127,7 +127,7 @@ void append_question(command_writer& out, operation what, const asking& a) {
     case operation::gather:
     case operation::let_go:
     case operation::renew:
-    case operation::none: return;  // many in one: the link has them apart
+    case operation::none: return;  // many in one: the string_layout has them apart
   }
 }
 

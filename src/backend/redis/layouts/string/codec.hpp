@@ -15,7 +15,7 @@
 
 namespace holdfast::redis {
 
-struct asking {           // what a question is about
+struct lock_arguments {   // what a question is about
   std::string_view lock;  // K
   std::string_view owner;
   duration ttl{};
@@ -34,11 +34,11 @@ struct asking {           // what a question is about
 
 // Several takes in one transaction, answered by two replies and two more for each.
 void begin_takes(std::string& out);
-void append_take(std::string& out, const asking&);
+void append_take(std::string& out, const lock_arguments&);
 void end_takes(std::string& out);
-void append_let_go(command_writer&, std::span<const asking>);
-void append_gather(command_writer&, std::span<const asking>);
-void append_question(command_writer&, operation, const asking&);
+void append_let_go(command_writer&, std::span<const lock_arguments>);
+void append_gather(command_writer&, std::span<const lock_arguments>);
+void append_request(command_writer&, operation, const lock_arguments&);
 // These are rare, and go by their text.
 void append_leave(std::string& out, std::string_view lock, std::string_view owner);
 void append_take_away(std::string& out, std::string_view lock, std::string_view owner);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/redis/layouts/admin_query.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/queries.hpp"
 
 namespace holdfast::redis {
@@ -20,12 +21,16 @@ constexpr std::size_t parts_of_lock = 5;
 // SCAN for the side keys, where it is not about one lock; then the time, and of each lock its
 // owner, its ttl, its line, and who shares it with how many permits; then, of each holder, what is
 // known of it.
-class inspection final : public question {
+class inspection final : public admin_query {
  public:
   enum class scope { all_that_begin_so, one };
 
-  inspection(link& l, std::string_view name, scope what, core::holders_handler& to)
-      : question(l), prefix_(l.how().prefix + std::string(name)), to_(to) {
+  inspection(transport& t, std::string key_prefix, std::string_view name, scope what,
+             core::holders_handler& to)
+      : admin_query(t, own_errors()),
+        key_prefix_(std::move(key_prefix)),
+        prefix_(key_prefix_ + std::string(name)),
+        to_(to) {
     if (!name.empty()) names_.push_back(prefix_);
     if (what == scope::one) stage_ = stage::locks;
   }
@@ -33,7 +38,7 @@ class inspection final : public question {
  private:
   enum class stage { scan, locks, holders };
 
-  void ask(time_point now, event_queue& events) override {
+  void send_next(time_point now, event_queue& events) override {
     if (stage_ == stage::locks) return ask_locks(now, events);
     std::string bytes;
     command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
@@ -46,7 +51,7 @@ class inspection final : public question {
     return v.is(value::kind::error) && !v.is_error("WRONGTYPE");
   }
 
-  void heard(const value& v) override {
+  void read(const value& v) override {
     switch (stage_) {
       case stage::scan: return scanned(v);
       case stage::locks: return part_of_lock(v);
@@ -54,11 +59,11 @@ class inspection final : public question {
     }
   }
 
-  void all_heard(time_point now, event_queue& events) override {
+  void on_all_read(time_point now, event_queue& events) override {
     switch (stage_) {
-      case stage::scan: return cursor_ == "0" ? ask_locks(now, events) : ask(now, events);
+      case stage::scan: return cursor_ == "0" ? ask_locks(now, events) : send_next(now, events);
       case stage::locks: return ask_holders(now, events);
-      case stage::holders: return finish(now, events);
+      case stage::holders: return finish(events);
     }
   }
 
@@ -74,7 +79,7 @@ class inspection final : public question {
     stage_ = stage::locks;
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
-    if (names_.empty()) return finish(now, events);
+    if (names_.empty()) return finish(events);
     if (!send_one(now, events, [](std::string& out) { command(out, 1) << "TIME"; })) return;
     for (const std::string& k : names_) {
       const std::string_view tag = tag_of(k);
@@ -132,7 +137,7 @@ class inspection final : public question {
 
   holder holder_of(const std::string& key, std::string owner) const {
     holder h;
-    h.name = key.substr(over.how().prefix.size());
+    h.name = key.substr(key_prefix_.size());
     h.owner = std::move(owner);
     h.waiting = waiting_;
     return h;
@@ -162,9 +167,9 @@ class inspection final : public question {
 
   void ask_holders(time_point now, event_queue& events) {
     stage_ = stage::holders;
-    if (found_.empty()) return finish(now, events);
+    if (found_.empty()) return finish(events);
     for (const holder& h : found_) {
-      const std::string k = over.how().prefix + h.name;
+      const std::string k = key_prefix_ + h.name;
       const side_key notes{tag_of(k), k, 'm'};
       if (!send_one(now, events,
                     [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; }))
@@ -185,15 +190,16 @@ class inspection final : public question {
     h.pid = whole(part());
     const std::chrono::milliseconds since{std::clamp(whole(part()), std::int64_t{0}, number_max)};
     h.note = about;
-    const auto now = std::chrono::floor<std::chrono::milliseconds>(over.env().wall());
+    const auto now = std::chrono::floor<std::chrono::milliseconds>(env().wall());
     h.held = std::max(std::chrono::milliseconds{0}, now - since);
   }
 
-  void tell_answer() override {
+  void report() override {
     why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
   }
 
-  const std::string prefix_;
+  const std::string key_prefix_;  // of every lock
+  const std::string prefix_;      // of those that are asked for
   core::holders_handler& to_;
   stage stage_ = stage::scan;
   std::string cursor_ = "0";
@@ -209,12 +215,15 @@ class inspection final : public question {
 
 }  // namespace
 
-void start_inspection(link& over, std::string_view prefix, core::holders_handler& to) {
-  (new inspection(over, prefix, inspection::scope::all_that_begin_so, to))->start();
+void start_inspection(transport& over, std::string key_prefix, std::string_view name_prefix,
+                      core::holders_handler& to) {
+  constexpr auto all = inspection::scope::all_that_begin_so;
+  (new inspection(over, std::move(key_prefix), name_prefix, all, to))->start();
 }
 
-void start_look_at_one(link& over, std::string_view lock, core::holders_handler& to) {
-  (new inspection(over, lock, inspection::scope::one, to))->start();
+void start_holders_query(transport& over, std::string key_prefix, std::string_view name,
+                         core::holders_handler& to) {
+  (new inspection(over, std::move(key_prefix), name, inspection::scope::one, to))->start();
 }
 
 }  // namespace holdfast::redis

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backend/redis/layouts/admin_query.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
 
 namespace holdfast::redis {
 
@@ -11,21 +12,21 @@ namespace {
 using core::event_queue;
 
 // A script that answers {1 yes | 0 no | 3 ask again}.
-class yes_or_no final : public question {
+class yes_or_no final : public admin_query {
  public:
-  yes_or_no(link& l, std::string&& bytes, core::decision_handler& v)
-      : question(l), bytes_(std::move(bytes)), to_(v) {}
+  yes_or_no(transport& t, std::string&& bytes, core::decision_handler& v)
+      : admin_query(t, own_errors()), bytes_(std::move(bytes)), to_(v) {}
 
  private:
-  void ask(time_point now, event_queue& events) override { send(std::string(bytes_), now, events); }
-  void heard(const value& v) override { said_ = v[0].integer(); }
-  void all_heard(time_point now, event_queue& events) override {
+  void send_next(time_point now, event_queue& events) override {
+    send(std::string(bytes_), now, events);
+  }
+  void read(const value& v) override { said_ = v[0].integer(); }
+  void on_all_read(time_point now, event_queue& events) override {
     constexpr std::int64_t again = 3;
-    said_ == again ? ask(now, events) : finish(now, events);
+    said_ == again ? send_next(now, events) : finish(events);
   }
-  void tell_answer() override {
-    why.code ? to_.on_failed(std::move(why)) : to_.on_decided(said_ == 1);
-  }
+  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(said_ == 1); }
 
   const std::string bytes_;
   core::decision_handler& to_;
@@ -34,14 +35,15 @@ class yes_or_no final : public question {
 
 }  // namespace
 
-void start_breaking(link& over, std::string_view lock, std::string_view owner,
+void start_breaking(transport& over, std::string_view lock, std::string_view owner,
                     core::decision_handler& to) {
   std::string bytes;
   append_take_away(bytes, lock, owner);
   (new yes_or_no(over, std::move(bytes), to))->start();
 }
 
-void start_guarded_write(link& over, const core::guarded_write& what, core::decision_handler& to) {
+void start_guarded_write(transport& over, const core::guarded_write& what,
+                         core::decision_handler& to) {
   std::string bytes;
   append_guarded_write(bytes, what);
   (new yes_or_no(over, std::move(bytes), to))->start();

@@ -2,18 +2,23 @@
 // side keys (it was renewed or waited for), and the one whose name is the prefix itself in any
 // case: nothing looks at keys that may be somebody else's.
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "seam/backend.hpp"
 
 namespace holdfast::redis {
 
-class link;
+class transport;
 
-// Without the link's lock. Answered at once when there is no connection.
-void start_inspection(link&, std::string_view prefix, core::holders_handler&);
-void start_look_at_one(link&, std::string_view lock, core::holders_handler&);
-void start_guarded_write(link&, const core::guarded_write&, core::decision_handler&);
-void start_breaking(link&, std::string_view lock, std::string_view owner, core::decision_handler&);
+// Without the group's mutex. Answered at once when there is no connection. `key_prefix`: of the
+// keys of all locks.
+void start_inspection(transport&, std::string key_prefix, std::string_view name_prefix,
+                      core::holders_handler&);
+void start_holders_query(transport&, std::string key_prefix, std::string_view name,
+                         core::holders_handler&);
+void start_guarded_write(transport&, const core::guarded_write&, core::decision_handler&);
+void start_breaking(transport&, std::string_view lock, std::string_view owner,
+                    core::decision_handler&);
 
 }  // namespace holdfast::redis

@@ -22,6 +22,8 @@ constexpr error_meaning errors_of_scripts[] = {
 
 }  // namespace
 
+std::span<const error_meaning> own_errors() noexcept { return errors_of_scripts; }
+
 reply read_error(const value& v, reply r) { return read_error_text(v.text(), r); }
 
 reply read_error_text(std::string_view text, reply r) {

@@ -1,9 +1,11 @@
 // Errors as replies to a claim: those of the server, and those of the scripts of layout `string`.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "backend/redis/recipes/protocol.hpp"
+#include "backend/redis/transport/error_text.hpp"
 
 namespace holdfast::redis {
 
@@ -17,6 +19,7 @@ inline constexpr std::string_view counter_ahead = "AHEAD";   // of the server's 
 // from the request. not_now: the failure passes.
 reply read_error(const value&, reply r);
 reply read_error_text(std::string_view, reply r);
-std::string explain_reply(std::string_view error);  // what it means and what to do
+std::span<const error_meaning> own_errors() noexcept;  // of its scripts
+std::string explain_reply(std::string_view error);     // what it means and what to do
 
 }  // namespace holdfast::redis

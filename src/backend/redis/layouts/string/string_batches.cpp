@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "backend/redis/claim.hpp"
-#include "backend/redis/link.hpp"
+#include "backend/redis/layouts/string/string_claim.hpp"
+#include "backend/redis/layouts/string/string_layout.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::redis {
@@ -54,7 +54,7 @@ void string_batches::write(request_writer& to) {
   others_.clear();
 }
 
-void string_batches::park_unsent() {
+void string_batches::defer_unsent() {
   std::vector<request*> unsent;
   for (request* r : {std::exchange(let_gos_, nullptr), std::exchange(takes_, nullptr)})
     if (r) unsent.push_back(r);
@@ -65,7 +65,7 @@ void string_batches::park_unsent() {
   for (request* r : unsent) {
     operation what = r->to;
     for (const batch_member& m : r->members) {
-      if (claim* const c = current(m)) home_.park(*c, what);
+      if (claim* const c = current(m)) home_.defer(*c, what);
       if (what == operation::release) what = operation::join;  // of the next claim
     }
     home_.batches().give_back(*r);
@@ -78,7 +78,7 @@ bool string_batches::keep_current(request& r, Each each) {
   std::erase_if(r.members, [&](const batch_member& m) {
     claim* const c = current(m);
     if (!c) return true;
-    c->spoken = true;
+    c->was_sent = true;
     each(*c);
     return false;
   });
@@ -92,27 +92,27 @@ void string_batches::write_takes(request_writer& to, request& r) {
   const std::size_t before = out.size();
   begin_takes(out);
   owner_text room;
-  if (!keep_current(r, [&](claim& c) { append_take(out, home_.about(c, room)); }))
+  if (!keep_current(r, [&](claim& c) { append_take(out, home_.arguments_of(c, room)); }))
     return out.resize(before);
   end_takes(out);
   to.expect(r, static_cast<std::uint32_t>(2 + 2 * r.members.size()), r.members.front().sent);
 }
 
-// Into `askings_`, which has views into `owners_`.
+// Into `arguments_`, which has views into `owners_`.
 void string_batches::collect_arguments(request& r) {
   owners_.clear();
   owners_.reserve(r.members.size());
-  askings_.clear();
+  arguments_.clear();
 }
 
 void string_batches::write_let_gos(request_writer& to, request& r) {
   collect_arguments(r);
   const auto add_arguments = [&](claim& c) {
     owners_.emplace_back();
-    askings_.push_back(home_.about(c, owners_.back()));
+    arguments_.push_back(home_.arguments_of(c, owners_.back()));
   };
   if (!keep_current(r, add_arguments)) return;
-  append_let_go(to, askings_);
+  append_let_go(to, arguments_);
   to.expect(r, 1, r.members.front().sent);
 }
 
@@ -128,24 +128,24 @@ void string_batches::write_group(request_writer& to, request& r) {
   collect_arguments(r);
   keep_current(r, [&](claim& c) {
     owners_.emplace_back();
-    askings_.push_back(home_.about(c, owners_.back()));
+    arguments_.push_back(home_.arguments_of(c, owners_.back()));
   });
-  append_gather(to, askings_);
+  append_gather(to, arguments_);
   to.expect(r, 1, r.sent);
 }
 
 void string_batches::write_one(request_writer& to, request& r) {
   claim* const c = current(r.members.front());
   if (!c) return home_.batches().give_back(r);
-  c->spoken = true;
+  c->was_sent = true;
   owner_text room, next_room;
-  asking a = home_.about(*c, room);
+  lock_arguments a = home_.arguments_of(*c, room);
   if (r.members.size() > 1) {
     if (claim* const next = current(r.members[1])) {
-      next->spoken = true;
+      next->was_sent = true;
       next_room = home_.owner_of(*next);
       a.next_owner = view(next_room);
-      a.known = c->noted;
+      a.known = c->info_may_be_stored;
       a.next_window = home_.window(r.members[1].ttl);
     } else {
       r.members.pop_back();
@@ -153,10 +153,10 @@ void string_batches::write_one(request_writer& to, request& r) {
   }
   std::string about_it;
   if (r.to == operation::join && a.how != lock_mode::exclusive && !c->note().empty()) {
-    about_it = home_.about_holder(*c);
+    about_it = home_.holder_info(*c);
     a.about = about_it;
   }
-  append_question(to, r.to, a);
+  append_request(to, r.to, a);
   to.expect(r, 1, r.sent);
 }
 

@@ -6,21 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "backend/redis/claim.hpp"
 #include "backend/redis/layouts/batch.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
+#include "backend/redis/layouts/string/string_claim.hpp"
 #include "backend/redis/transport/request_source.hpp"
 
 namespace holdfast::redis {
 
-class link;
+class string_layout;
 
-// With the link's lock held.
+// With the string_layout's lock held.
 class string_batches {
  public:
-  using request = batch<link>;
+  using request = batch<string_layout>;
 
-  explicit string_batches(link& home) noexcept : home_(home) {}
+  explicit string_batches(string_layout& home) noexcept : home_(home) {}
 
   void add(claim&, operation, time_point now);
   // A release that enqueues the next claim in the same step.
@@ -33,7 +33,7 @@ class string_batches {
   // In this order: releases, takes, groups, all others. What is freed may be taken in the same
   // write, and what a claim sends after its take follows that. Drops what its claim has given up.
   void write(request_writer&);
-  void park_unsent();  // the connection is lost: what was not written waits for the next one
+  void defer_unsent();  // the connection is lost: what was not written waits for the next one
 
   void on_reply(request&, const value&, const reply_context&);
   void on_not_executed(request&, const reply_context&);
@@ -56,11 +56,11 @@ class string_batches {
   void answer_one(request&, const value&, const reply_context&);
   void answer_next(const batch_member&, const value&, const reply_context&);
 
-  link& home_;
+  string_layout& home_;
   request* takes_ = nullptr;
   request* let_gos_ = nullptr;
   std::vector<request*> groups_, others_;
-  std::vector<asking> askings_;  // room of collect_arguments()
+  std::vector<lock_arguments> arguments_;  // room of collect_arguments()
   std::vector<owner_text> owners_;
 };
 

@@ -1,7 +1,7 @@
 // What layout `string` makes of the replies to its batches.
-#include "backend/redis/claim.hpp"
 #include "backend/redis/layouts/string/string_batches.hpp"
-#include "backend/redis/link.hpp"
+#include "backend/redis/layouts/string/string_claim.hpp"
+#include "backend/redis/layouts/string/string_layout.hpp"
 
 namespace holdfast::redis {
 
@@ -13,7 +13,7 @@ reply string_batches::reply_to(operation what, const batch_member& m) const noex
   q.epoch = m.epoch;
   q.ttl = m.ttl;
   q.sent = m.sent;
-  q.final = home_.nothing_older_runs();
+  q.final = home_.no_older_connection_runs();
   return q;
 }
 
@@ -41,7 +41,7 @@ void string_batches::on_not_executed(request& r, const reply_context& c) {
   if (r.to == operation::release) r.members.resize(1);
   for (const batch_member& m : r.members)
     if (claim* const who = current(m)) add(*who, r.to, c.now);
-  if (next) home_.ask(*next, operation::join, c.now);
+  if (next) home_.send(*next, operation::join, c.now);
   home_.batches().give_back(r);
 }
 
@@ -103,13 +103,13 @@ void string_batches::answer_one(request& r, const value& v, const reply_context&
   const answer a = r.to == operation::join      ? read_join(v, q)
                    : r.to == operation::resolve ? read_resolve(v, q)
                                                 : read_released(v, q);
-  home_.note_clock(m.sent, a.at, c.now);
+  home_.over().note_clock(m.sent, a.at, c.now);
   home_.answer(m.whose, a.to_claim, v.text(), c);
 }
 
 void string_batches::answer_next(const batch_member& m, const value& v, const reply_context& c) {
   const answer a = read_next(v, reply_to(operation::join, m));
-  home_.note_clock(m.sent, a.at, c.now);
+  home_.over().note_clock(m.sent, a.at, c.now);
   home_.answer(m.whose, a.to_claim, v.text(), c);
 }
 

@@ -1,4 +1,4 @@
-// A claim of layout `string`: the queueing recipe, over the link.
+// A claim of layout `string`: the queueing recipe, over the string_layout.
 #pragma once
 #include <list>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace holdfast::redis {
 
-class link;
+class string_layout;
 struct string_protocol;
 using claim = claims::store_claim<string_protocol>;
 
@@ -28,26 +28,26 @@ struct claim_details {  // of a request, beyond its ttl and its note
   core::lock_group group;
 };
 
-class claim_record : public core::heap_timer {  // what the link keeps of a claim
+class claim_record : public core::heap_timer {  // what the string_layout keeps of a claim
  public:
   const std::string& lock() const noexcept { return lock_; }  // K
   const claim_id& id() const noexcept { return id_; }         // of an idle claim: none
   claims::claim_place place() const noexcept { return place_; }
 
-  claim* next_of_id = nullptr;         // in the table
-  operation parked = operation::none;  // what waits until it may be sent
-  bool spoken = false;                 // the server has been sent this id
-  bool renewing = false;               // in the link's list
-  bool told_of_holder = false;         // a renewal has carried the note
-  bool noted = false;                  // one may have
-  bool hurried = false;  // parked: a connection was tried for it, since its time is nearly over
+  claim* next_of_id = nullptr;           // in the table
+  operation deferred = operation::none;  // what waits until it may be sent
+  bool was_sent = false;                 // the server has been sent this id
+  bool renewing = false;                 // in the string_layout's list
+  bool info_stored = false;              // a renewal has carried the note
+  bool info_may_be_stored = false;       // one may have
+  bool hurried = false;  // deferred: a connection was tried for it, since its time is nearly over
 
  protected:
   claim_record() = default;
   ~claim_record() = default;
 
  private:
-  friend class link;
+  friend class string_layout;
   bool was_waiting_ = false, was_pushable_ = false, was_listening_ = false;
   claims::claim_place place_;
   claim_id id_;
@@ -56,7 +56,7 @@ class claim_record : public core::heap_timer {  // what the link keeps of a clai
 
 struct string_protocol {
   using recipe = redis::recipe;
-  using store = link;
+  using store = string_layout;
   using owner_id = claim_id;
   using request_details = claim_details;
   using record = claim_record;
@@ -66,7 +66,7 @@ using claim_table = claims::claim_table<claim>;
 
 // An owner id that may be left at the server.
 struct orphan final : claims::orphan, reply_handler {
-  orphan(link& l, std::string_view name, const owner_text& o, time_point end)
+  orphan(string_layout& l, std::string_view name, const owner_text& o, time_point end)
       : claims::orphan(end), lock(name), owner(o), home(l) {}
   claims::withdrawal withdraw(time_point now);
   void on_reply(const value&, const reply_context&) override;
@@ -78,7 +78,7 @@ struct orphan final : claims::orphan, reply_handler {
   std::list<orphan>::iterator place;
 
  private:
-  link& home;
+  string_layout& home;
 };
 
 }  // namespace holdfast::redis

@@ -1,0 +1,45 @@
+#include "backend/redis/layouts/layouts.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "backend/redis/layouts/string/string_layout.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+template <class Layout>
+std::unique_ptr<layout> make(transport_group& g, const settings& s) {
+  return std::make_unique<Layout>(g, s);
+}
+
+struct entry {
+  std::string_view name;
+  std::unique_ptr<layout> (*make)(transport_group&, const settings&);
+};
+
+constexpr entry all_layouts[] = {
+    {"string", make<string_layout>},
+};
+
+const entry* layout_of(std::string_view name) noexcept {
+  const auto found = std::ranges::find(all_layouts, name, &entry::name);
+  return found == std::end(all_layouts) ? nullptr : found;
+}
+
+}  // namespace
+
+bool is_layout(std::string_view name) noexcept { return layout_of(name) != nullptr; }
+
+std::string layout_names() {
+  std::string out;
+  for (const entry& e : all_layouts) out += (out.empty() ? "" : ", ") + std::string(e.name);
+  return out;
+}
+
+std::unique_ptr<layout> make_layout(std::string_view name, transport_group& g, const settings& s) {
+  return layout_of(name)->make(g, s);
+}
+
+}  // namespace holdfast::redis

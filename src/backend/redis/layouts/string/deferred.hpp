@@ -1,0 +1,19 @@
+// Templates of string_layout that several of its files use.
+#pragma once
+#include <vector>
+
+#include "backend/redis/layouts/string/string_layout.hpp"
+
+namespace holdfast::redis {
+
+template <class Stays>
+void string_layout::review_deferred(Stays stays) {
+  std::vector<claims::claim_place> before;
+  before.swap(deferred_);
+  for (const auto place : before) {
+    claim* const c = claims_.at(place);
+    if (c && c->deferred != operation::none && stays(*c)) deferred_.push_back(place);
+  }
+}
+
+}  // namespace holdfast::redis

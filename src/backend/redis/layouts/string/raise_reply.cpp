@@ -1,0 +1,62 @@
+// The counter of layout `string` is raised to the server's clock before numbers are believed.
+#include "backend/redis/layouts/string/raise_reply.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+using namespace std::chrono_literals;
+using verdict = reply::verdict;
+
+namespace {
+
+constexpr duration raise_pause_min = 20ms, raise_pause_max = 2s;
+
+}  // namespace
+
+void string_layout::raise(time_point now) {
+  if (is_raising_) return;
+  std::string bytes;
+  append_raise(bytes, floor_.last());
+  is_raising_ = submit_bytes(*raise_reply_, std::move(bytes), now);
+}
+
+// The server put it off.
+void string_layout::raise_later(time_point now) {
+  const duration pause = std::min(raise_pause_max, raise_pause_min * (1 << std::min(raises_, 10u)));
+  ++raises_;
+  raise_at_ = now + core::jittered(env(), pause, 0.25);
+  over_->tick_by(raise_at_);
+}
+
+void string_layout::raise_if_due(time_point now) {
+  if (raise_at_ > now) return over_->tick_by(raise_at_);
+  raise_at_ = core::never;
+  const bool is_wanted = std::ranges::any_of(deferred_, [&](claims::claim_place p) {
+    const claim* const c = claims_.at(p);
+    return c && grant_rules::needs_floor(c->deferred, c->recipe().how());
+  });
+  if (is_wanted && over_->is_ready(lane::commands) && !floor_.is_known()) raise(now);
+}
+
+void string_layout::raise_reply::on_reply(const value& v, const reply_context& c) {
+  home_.is_raising_ = false;
+  if (v.is(value::kind::error) || v.size() != 2) {
+    const reply r = read_error(v, {});
+    if (r.what != verdict::not_now)
+      return home_.fail_unproven({r.why, explain_reply(v.text())}, c.now, c.events);
+    home_.put_off(explain_reply(v.text()), c.now);
+    return home_.raise_later(c.now);
+  }
+  home_.raises_ = 0;
+  const std::int64_t floor = v[0].integer();
+  home_.over_->note_clock(c.sent, server_time_of(v[1].integer()), c.now);
+  if (!grant_rules::is_floor_believed(floor, home_.over_->clock())) {
+    const std::string error = std::string(counter_ahead) + ' ' + std::string(counter_key);
+    return home_.fail_unproven({errc::refused, explain_reply(error)}, c.now, c.events);
+  }
+  home_.floor_.raise(floor);
+  home_.send_deferred(c.now);
+}
+
+}  // namespace holdfast::redis

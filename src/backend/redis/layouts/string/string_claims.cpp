@@ -1,0 +1,143 @@
+// The layout as the store of its claims: the contract of claims::store_of.
+#include <utility>
+
+#include "backend/redis/layouts/string/string_layout.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::event_queue;
+using core::mutant;
+using core::planted;
+
+static_assert(claims::store_of<string_layout, claim>);
+static_assert(claims::with_succession<recipe> && claims::with_peek<recipe>);
+
+void string_layout::add(claim& c, std::string_view lock) {
+  c.lock_ = lock;
+  c.place_ = claims_.add(c);
+}
+
+void string_layout::remove(claim& c) noexcept {
+  drop_owner(c);
+  sleepers_.set(c, core::never);
+  groups_.leave(c.details.group, c);
+  claims_.remove(c.place());
+}
+
+std::optional<reply> string_layout::submit(claim& c, operation what, time_point now, event_queue&) {
+  if (what == operation::leave && !c.was_sent) {  // the server has never heard of it
+    c.deferred = operation::none;
+    reply done;
+    done.to = what;
+    done.what = reply::verdict::done;
+    done.epoch = c.recipe().epoch();
+    return done;
+  }
+  if (what == operation::renew) {
+    renewals_.add(c);
+  } else {
+    send(c, what, now);
+  }
+  return {};
+}
+
+bool string_layout::takes_successor(const claim& c, operation release,
+                                    const core::acquire_request& next) const noexcept {
+  return grant_rules::may_succeed({.release = release,
+                                   .holder = c.recipe().how(),
+                                   .next = next.mode,
+                                   .next_waits = !next.one_attempt,
+                                   .is_ready = may_queue()});
+}
+
+void string_layout::submit_with_successor(claim& c, claim& next, time_point now) {
+  next.was_sent = true;
+  collected_.add_release(c, next, now);
+}
+
+void string_layout::renew_owner(claim& c) {
+  if (planted(mutant::owner_id_reused) && c.id()) return;
+  drop_owner(c);
+  c.id_.high = core::random_u64(env());
+  c.id_.low = core::random_u64(env()) | 1;
+  c.was_sent = c.info_stored = c.info_may_be_stored = false;
+  claims_.insert(c);
+}
+
+void string_layout::drop_owner(claim& c) noexcept {
+  if (!c.id()) return;
+  claims_.erase(c);
+  c.id_ = {};
+}
+
+void string_layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
+  if (!c.id() || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
+  const time_point end = core::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  over_->tick_by(orphans_.add(now, *this, c.lock(), owner_of(c), end));
+}
+
+void string_layout::wake_at(claim& c, time_point t) {
+  sleepers_.set(c, t);
+  over_->tick_by(t);
+}
+
+void string_layout::after_step(claim& c, time_point now) {
+  if (c.recipe().is_idle()) {
+    c.deferred = operation::none;
+    drop_owner(c);
+  }
+  if (c.details.group && c.recipe().now_in() != recipe::state::asked)
+    groups_.leave(c.details.group, c);
+  count(c, now);
+}
+
+// Callers who wait for a reply or a push have the loop driven, as holders do that a push may reach.
+void string_layout::count(claim& c, time_point now) {
+  const bool waits = c.recipe().waits(), pushable = c.recipe().may_be_pushed();
+  const bool listens = c.recipe().listens();
+  if (waits == c.was_waiting_ && pushable == c.was_pushable_ && listens == c.was_listening_) return;
+  group_.count(waits - c.was_waiting_, listens - c.was_listening_);
+  const int more = pushable - c.was_pushable_;
+  pushable_ += more;
+  if (more > 0 && pushable_ == more) over_->tick_by(now + sample_age_max());
+  c.was_waiting_ = waits;
+  c.was_pushable_ = pushable;
+  c.was_listening_ = listens;
+}
+
+owner_text string_layout::owner_of(const claim& c) const noexcept {
+  return text_of(client_, c.id(), c.recipe().how());
+}
+
+std::string string_layout::text_of_owner(const claim& c) const {
+  if (c.recipe().how() == lock_mode::shared) return group_of(c.recipe().number());
+  return std::string(view(owner_of(c)));
+}
+
+std::string string_layout::reason(const claim&, errc why) const {
+  return why == errc::unavailable || why == errc::outcome_unknown ? over_->why_not()
+                                                                  : std::string();
+}
+
+claims::withdrawal orphan::withdraw(time_point now) {
+  std::string bytes;
+  append_leave(bytes, lock, view(owner));
+  return home.submit_bytes(*this, std::move(bytes), now) ? claims::withdrawal::sent
+                                                         : claims::withdrawal::unsent;
+}
+
+void orphan::on_reply(const value& v, const reply_context& c) {
+  using claims::withdrawal;
+  string_layout& to = home;  // on_answer() may end this
+  const bool is_again = read_released(v, {}).to_claim.what == reply::verdict::again;
+  const withdrawal outcome = is_again                        ? withdrawal::again
+                             : v.is(value::kind::error)      ? withdrawal::refused
+                             : to.no_older_connection_runs() ? withdrawal::done
+                                                             : withdrawal::unproven;
+  to.over().tick_by(to.orphans().on_answer(*this, outcome, c.now));
+}
+
+void orphan::on_cut(const reply_context&) { home.orphans().on_cut(*this); }
+
+}  // namespace holdfast::redis

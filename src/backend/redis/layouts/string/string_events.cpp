@@ -1,0 +1,107 @@
+// What comes from the server: replies to claims, messages, connections that are ready.
+#include <utility>
+
+#include "backend/redis/layouts/string/deferred.hpp"
+#include "backend/redis/layouts/string/string_claim.hpp"
+#include "backend/redis/layouts/string/string_layout.hpp"
+#include "backend/redis/layouts/string/string_messages.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::event_queue;
+using core::planted;
+using verdict = reply::verdict;
+using namespace std::chrono_literals;
+
+void string_layout::on_ready(transport&, lane what, time_point now, event_queue&) {
+  if (what == lane::renewals) return;
+  if (what == lane::commands) {
+    floor_.forget();
+    is_raising_ = false;
+    raise_at_ = core::never;
+    raises_ = 0;
+    over_->open(lane::messages, now);  // a holder is to hear that others want its lock
+    load_scripts(now);
+    over_->check_eviction(now);
+    orphans_.resend_all(now);
+    raise(now);
+    if (renewals_.go_with_commands()) over_->tick_by(now);
+  }
+  send_deferred(now);
+}
+
+void string_layout::on_subscribed(time_point now, event_queue&) {
+  claims_.for_each([&](claim& c) {
+    event_queue nobody;  // a question is no news
+    c.on([&](recipe& r) { return r.on_subscribed(now); }, now, nobody);
+  });
+}
+
+void string_layout::on_reply(batch<string_layout>& r, const value& v, const reply_context& c) {
+  r.to == operation::renew ? renewals_.on_reply(r, v, c) : collected_.on_reply(r, v, c);
+}
+
+void string_layout::on_not_executed(batch<string_layout>& r, const reply_context& c) {
+  r.to == operation::renew ? renewals_.on_not_executed(r) : collected_.on_not_executed(r, c);
+}
+
+void string_layout::on_cut(batch<string_layout>& r, const reply_context& c) {
+  r.to == operation::renew ? renewals_.on_cut(r) : collected_.on_cut(r, c);
+}
+
+void string_layout::answer(claims::claim_place whose, reply q, std::string_view error,
+                           const reply_context& context) {
+  claim* const c = claims_.at(whose);
+  if (!c) return;
+  const time_point now = context.now;
+  q = grant_rules::believe(q, floor_, over_->clock(), now);
+  if (q.what == verdict::not_now) put_off(explain_reply(error), now);
+  if (q.what == verdict::granted || q.what == verdict::queued) over_->note_accepted(now);
+  const bool is_error = q.what == verdict::failed || q.what == verdict::not_now;
+  std::string text = is_error ? explain_reply(error) : std::string();
+  if (q.what == verdict::bad_number)
+    text =
+        "the counter holdfast:n was lost, and the server's clock is behind what was granted before";
+  c->on_reply(q, std::move(text), now, context.events);
+}
+
+// A release that the server cannot read yet would let a take that follows it find the lock busy.
+void string_layout::load_scripts(time_point now) {
+  for (const script_name name : {script_name::let_go, script_name::pass, script_name::release,
+                                 script_name::join, script_name::enter, script_name::part})
+    over_->load_script(script_of(name), now);
+}
+
+void string_layout::on_message(std::string_view payload, time_point now, event_queue& events) {
+  const std::optional<pushed_message> m = read_message(payload);
+  if (!m) return;
+  push p;
+  p.what = m->what;
+  if (m->what == push::kind::grant) {
+    p.number = m->number;
+    p.others = m->others;
+    p.until = grant_rules::deadline_of({.number = m->number, .at = m->at, .window = m->window},
+                                       floor_, over_->clock(), settings_.rules.clock_skew, now);
+  } else if (m->what == push::kind::look) {
+    p.until = grant_rules::look_at(m->at, over_->clock(), now);
+  }
+  const auto id = claim_of(client_, m->owner);
+  claim* const c = id ? claims_.find(*id) : nullptr;
+  const bool has_claim = c && c->lock() == m->lock;
+  switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
+    case grant_rules::recipient::claim:
+      return c->on([&](recipe& r) { return r.on(p, now); }, now, events);
+    case grant_rules::recipient::next_waiter: return decline(m->owner, m->lock, now);
+    case grant_rules::recipient::nobody: return;
+  }
+}
+
+// A lock that was handed to a claim that has gone: it goes on to the next at once.
+void string_layout::decline(std::string_view owner, std::string_view lock, time_point now) {
+  std::string bytes;
+  append_leave(bytes, lock, owner);
+  submit_bytes(over_->nobody(), std::move(bytes), now);
+}
+
+}  // namespace holdfast::redis

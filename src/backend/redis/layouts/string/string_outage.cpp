@@ -1,0 +1,133 @@
+// While the server is out of reach: which claims wait through it, which fail, and when it is tried
+// again. transport/error_text.hpp has the rules.
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/layouts/string/deferred.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::event_queue;
+using core::failure;
+
+void string_layout::on_down(transport&, lane what, const failure& why, loss how, time_point now,
+                            event_queue& events) {
+  watch_outage(now);
+  if (what == lane::commands) {
+    is_raising_ = false;
+    raise_at_ = core::never;
+    collected_.defer_unsent();
+  }
+  if (what == lane::renewals) {
+    if (renewals_.go_with_commands()) over_->tick_by(now);
+    return;
+  }
+  if (how == loss::refused) fail_waiting(what, why, now, events);
+  if (how == loss::not_reached) fail_attempts(what, why, now, events);
+}
+
+void string_layout::put_off(std::string why, time_point now) {
+  over_->note_put_off(std::move(why), now);
+  watch_outage(now);
+}
+
+// When the waiters have waited through it for long enough.
+void string_layout::watch_outage(time_point now) {
+  if (!over_->is_out()) return;
+  const duration most = settings_.rules.outage_timeout;
+  if (most == duration::max()) return;
+  over_->tick_by(core::saturating_add(now, most - std::min(most, settings_.rules.op_timeout) / 8));
+}
+
+// The server will not have us: nobody is kept waiting for what only a mended URL can bring.
+void string_layout::fail_waiting(lane what, const failure& why, time_point now,
+                                 event_queue& events) {
+  const auto code = static_cast<errc>(why.code.value());
+  claims_.for_each([&](claim& c) {
+    const bool needs_it = what == lane::commands ? c.recipe().waits() : c.recipe().may_be_pushed();
+    if (!needs_it) return;
+    c.deferred = operation::none;
+    c.give_up(code, why.text, now, events);
+  });
+}
+
+// There is nothing to connect to: one attempt has been made.
+void string_layout::fail_attempts(lane what, const failure& why, time_point now,
+                                  event_queue& events) {
+  const auto is_one = [&](const claim& c) {
+    return c.recipe().is_attempt() && (what == lane::commands || c.deferred == operation::join);
+  };
+  fail_deferred(is_one, why, now, events);
+}
+
+void string_layout::fail_unproven(const failure& why, time_point now, event_queue& events) {
+  fail_deferred(
+      [](const claim& c) { return grant_rules::needs_floor(c.deferred, c.recipe().how()); }, why,
+      now, events);
+}
+
+template <class Which>
+void string_layout::fail_deferred(Which which, const failure& why, time_point now,
+                                  event_queue& events) {
+  review_deferred([&](claim& c) {
+    if (!which(c)) return true;
+    c.deferred = operation::none;
+    c.give_up(static_cast<errc>(why.code.value()), why.text, now, events);
+    return false;
+  });
+}
+
+void string_layout::end_overdue(time_point now, event_queue& events) {
+  review_deferred([&](claim& c) {
+    const time_point end = c.recipe().due(settings_.rules);
+    const time_point last_try = c.recipe().last_try(settings_.rules);
+    if (end <= now) {
+      c.deferred = operation::none;
+      c.on([](recipe& r) { return r.on_overdue(); }, now, events);
+      return false;
+    }
+    if (last_try <= now && !std::exchange(c.hurried, true)) hurry_by(now);
+    over_->tick_by(last_try > now ? last_try : end);
+    return true;
+  });
+}
+
+// Waiters who have waited through the outage for an ?outage-timeout=.
+void string_layout::end_waits(time_point now, event_queue& events) {
+  const duration most = settings_.rules.outage_timeout;
+  if (most == duration::max() || over_->out_since() == core::never) return;
+  time_point next = core::never;
+  bool hurries = false;
+  claims_.for_each([&](claim& c) {
+    if (!c.recipe().is_waiter()) return;
+    const time_point since = core::planted(core::mutant::outage_dated_back)
+                                 ? c.recipe().waits_since()
+                                 : std::max(over_->out_since(), c.recipe().waits_since());
+    const time_point end = core::saturating_add(since, most);
+    const time_point last_try = end - std::min(most, settings_.rules.op_timeout) / 8;
+    if (end > now) {
+      hurries = hurries || (last_try <= now && hurried_at_ < last_try);
+      next = std::min(next, last_try > now ? last_try : end);
+      return;
+    }
+    c.deferred = operation::none;
+    const failure why = over_->read_reach().trouble;
+    c.give_up(errc::unavailable, "the outage lasts for longer than the outage-timeout: " + why.text,
+              now, events);
+  });
+  over_->tick_by(next);
+  if (!hurries) return;
+  hurried_at_ = now;
+  hurry_by(now);
+}
+
+void string_layout::hurry_by(time_point by) {
+  over_->hurry(lane::commands, by);
+  over_->hurry(lane::messages, by);
+  if (raise_at_ == core::never || raise_at_ <= by) return;
+  raise_at_ = by;
+  over_->tick_by(by);
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,97 @@
+// What claims send: now, or deferred until it may be sent.
+#include <algorithm>
+
+#include "backend/redis/layouts/string/deferred.hpp"
+
+namespace holdfast::redis {
+
+bool string_layout::may_send(const claim& c, operation what) const noexcept {
+  const grant_rules::readiness r{.commands = over_->is_ready(lane::commands),
+                                 .messages = over_->is_ready(lane::messages),
+                                 .floor = floor_.is_known(),
+                                 .raising = is_raising_};
+  return grant_rules::may_send(what, c.recipe().how(), r);
+}
+
+void string_layout::send(claim& c, operation what, time_point now) {
+  if (what == operation::gather) {
+    // It may have been in this list before, and was withdrawn: each counts once.
+    std::erase_if(deferred_, [&](claims::claim_place p) { return claims_.at(p) == &c; });
+    c.deferred = operation::none;
+    defer(c, what);  // it waits for the others, and no longer than its op-timeout
+    if (!may_send(c, what)) return;
+    if (auto* const whole = groups_.join(c.details.group, c)) send_group(*whole, now);
+    return;
+  }
+  if (!may_send(c, what)) return defer(c, what);
+  c.deferred = operation::none;  // what waited would come after what it was given up for
+  collected_.add(c, what, now);
+}
+
+void string_layout::defer(claim& c, operation what) {
+  if (c.deferred == operation::none) {
+    deferred_.push_back(c.place());
+    c.hurried = false;
+  }
+  c.deferred = what;
+  const time_point now = env().now();
+  over_->tick_by(c.recipe().last_try(settings_.rules));
+  over_->note_affected(now);
+  watch_outage(now);
+  if (c.recipe().is_attempt()) hurry_by(now + settings_.retry_base);
+  over_->open(lane::commands, now);
+  if (what == operation::join) over_->open(lane::messages, now);
+  const bool needs_floor = grant_rules::needs_floor(what, c.recipe().how());
+  const bool raises = needs_floor && over_->is_ready(lane::commands) && !floor_.is_known();
+  if (raises && raise_at_ == core::never) raise(now);
+}
+
+void string_layout::send_deferred(time_point now) {
+  review_deferred([&](claim& c) {
+    send(c, std::exchange(c.deferred, operation::none), now);
+    return false;
+  });
+}
+
+void string_layout::wait_for_group(claim& c) {
+  defer(c, operation::gather);
+  groups_.join(c.details.group, c);
+}
+
+void string_layout::send_group(claims::claim_group<claim>& whole, time_point now) {
+  for (claim* c : whole.members) c->deferred = operation::none;
+  review_deferred([](claim&) { return true; });
+  collected_.add_group(whole.members, now);
+  groups_.dissolve(whole);
+}
+
+lock_arguments string_layout::arguments_of(const claim& c, owner_text& room) const {
+  room = owner_of(c);
+  lock_arguments a;
+  a.lock = c.lock();
+  a.owner = view(room);
+  a.ttl = c.recipe().ttl();
+  a.window = window(a.ttl);
+  a.arrival = c.recipe().arrival();
+  a.looks = c.recipe().looks();
+  a.how = c.recipe().how();
+  a.waits = !c.recipe().one_attempt();
+  a.permits = c.details.permits;
+  a.of = c.details.total_permits;
+  return a;
+}
+
+bool string_layout::submit_bytes(reply_handler& who, std::string&& bytes, time_point now) {
+  return over_->submit(who, now, [&](request_writer& w) { w.out() += bytes; });
+}
+
+// host|pid|since|note
+std::string string_layout::holder_info(const claim& c) const {
+  const auto since = std::chrono::floor<std::chrono::milliseconds>(env().wall()).count();
+  std::string out = settings_.host;
+  std::replace(out.begin(), out.end(), '|', '?');
+  out += '|' + std::to_string(settings_.process) + '|' + std::to_string(since) + '|';
+  return out.append(c.note());
+}
+
+}  // namespace holdfast::redis

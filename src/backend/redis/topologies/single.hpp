@@ -1,0 +1,20 @@
+// One server, as redis://host names it.
+#pragma once
+#include "backend/redis/topologies/topology.hpp"
+
+namespace holdfast::redis {
+
+class single final : public topology {
+ public:
+  single(transport_group& g, const endpoint& e, request_source& source,
+         std::span<const script> all_scripts)
+      : one_(g, e, source, all_scripts) {}
+  std::span<transport* const> nodes() noexcept override { return {&node_, 1}; }
+  transport& node_of(std::string_view) noexcept override { return one_; }
+
+ private:
+  transport one_;
+  transport* const node_ = &one_;
+};
+
+}  // namespace holdfast::redis
