@@ -59,7 +59,7 @@ class counting_source final : public request_source, public reply_handler {
   std::string log;
 };
 
-class listener final : public message_handler {
+class early_or_late final : public message_handler {
  public:
   void on_subscribed(time_point, event_queue&) override { heard += "+ "; }
   void on_message(std::string_view payload, time_point, event_queue&) override {
@@ -220,7 +220,7 @@ TEST_F(redis_transport_group, nothing_is_submitted_without_a_connection_which_is
 }
 
 TEST_F(redis_transport_group, subscribes_in_the_handshake_and_later) {
-  listener early, late;
+  early_or_late early, late;
   std::unique_ptr<subscription> first_channel, second_channel;
   {
     const std::lock_guard guard(group.mutex());
