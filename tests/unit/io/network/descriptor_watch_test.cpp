@@ -243,8 +243,8 @@ TEST_P(descriptor_watch, of_what_is_no_open_descriptor_throws) {
 }
 
 TEST_P(descriptor_watch, ends_in_a_forked_child_without_a_word_to_the_parent) {
-  auto w = loop_->watch(pipe_.ends[0], readiness::readable, observer_);
   observer_.hook = [&](readiness) { (void)pipe_.read(); };
+  auto w = loop_->watch(pipe_.ends[0], readiness::readable, observer_);
   const pid_t child = ::fork();
   if (child == 0) {
     loop_->forked();
