@@ -55,4 +55,4 @@ holdfast_redis_scripts(${generated}/redis_scripts.cpp string scripts.hpp holdfas
   join enter release part leave renew renew_members resolve downgrade take_away raise let_go pass
   gather guard guarded_write)
 holdfast_redis_scripts(${generated}/redis_lua_scripts.cpp lua codec.hpp holdfast::redis::lua
-  try_lock resolve release renew)
+  try_lock resolve release renew holder)

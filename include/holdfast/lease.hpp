@@ -73,7 +73,8 @@ class [[nodiscard]] lease {
   // fork().
   std::uint32_t permits() const noexcept;
 
-  // The fencing token, 1 to 2^63-1: it grows with each grant of this lock. 0 when empty.
+  // The fencing token, 1 to 2^63-1: it grows with each grant of this lock. 0 when empty, and where
+  // the store has none (layout=lua of redis:).
   std::int64_t token() const noexcept;
   // The id of this holder at the store, as client::inspect() shows it: for guards that compare
   // owners, and for client::break_lock(). "" where a store has no ids, when empty, and in the child

@@ -240,7 +240,7 @@ bool cohort::start_turn(claim_record& c, time_point now) {
   t.is_share = w.request.mode == lock_mode::shared;
   if (!c.inside_first && (c.mode != lock_mode::shared || c.places == 0)) ++c.places;
   const std::int64_t place = planted(mutant::turn_not_counted) ? 0 : c.places - 1;
-  t.token = c.number * turns_per_grant + place;
+  t.token = rules_.can.tokens ? c.number * turns_per_grant + place : 0;
   t.ttl = rules_.can.core_renews() || !c.has_deadline() ? duration(w.request.ttl) : c.ttl;
   t.renews = w.renews;
   t.of = &c;

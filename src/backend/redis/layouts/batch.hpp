@@ -20,8 +20,8 @@ struct batch_member {
 };
 static_assert(sizeof(batch_member) == 32);
 
-// `Home` handles what comes back.
-template <class Home>
+// `Home` handles what comes back. `Operation`: of the layout's recipe.
+template <class Home, class Operation = operation>
 class batch final : public reply_handler {
  public:
   explicit batch(Home& home) noexcept : home_(home) {}
@@ -29,7 +29,7 @@ class batch final : public reply_handler {
   void on_not_executed(const reply_context& c) override { home_.on_not_executed(*this, c); }
   void on_cut(const reply_context& c) override { home_.on_cut(*this, c); }
 
-  operation to = operation::none;
+  Operation to{};
   bool of_members = false;  // renewals: of readers and of holders of permits
   time_point sent{};        // from here on silence counts
   std::vector<batch_member> members;
@@ -39,13 +39,13 @@ class batch final : public reply_handler {
 };
 
 // Batches are used again with the room they have: in the steady state nothing is allocated.
-template <class Home>
+template <class Home, class Operation = operation>
 class batch_pool {
  public:
-  using item = batch<Home>;
+  using item = batch<Home, Operation>;
 
   explicit batch_pool(Home& home) noexcept : home_(home) {}
-  item& take(operation to, time_point sent) {
+  item& take(Operation to, time_point sent) {
     if (idle_.empty()) {
       all_.push_back(std::make_unique<item>(home_));
       idle_.reserve(all_.size());

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "backend/redis/layouts/lua/codec.hpp"
+#include "backend/redis/layouts/retrying_layout.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
+#include "base/log.hpp"
 
 namespace holdfast::redis {
 
@@ -14,6 +17,13 @@ std::unique_ptr<layout> make(transport_group& g, const settings& s) {
   return std::make_unique<Layout>(g, s);
 }
 
+std::unique_ptr<layout> make_lua(transport_group& g, const settings& s) {
+  core::log(log_level::warning,
+            "layout=lua is the documents' older form, for study: waiters poll, and leases have no "
+            "fencing tokens");
+  return std::make_unique<retrying_layout>(g, s, std::make_unique<const lua::codec>());
+}
+
 struct entry {
   std::string_view name;
   std::unique_ptr<layout> (*make)(transport_group&, const settings&);
@@ -21,6 +31,7 @@ struct entry {
 
 constexpr entry all_layouts[] = {
     {"string", make<string_layout>},
+    {"lua", make_lua},
 };
 
 const entry* layout_of(std::string_view name) noexcept {

@@ -1,7 +1,10 @@
 // What a layout adds to the retrying recipe: the bytes of its requests, and what its replies mean.
 // Pure: no socket, no clock, no claim.
 #pragma once
+#include <holdfast/holder.hpp>
+
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +39,12 @@ class retrying_codec {
   virtual void append_renewals(command_writer&, std::span<const lock_request>) const = 0;
   // The reply to the one at `index` of them.
   virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const = 0;
+  // An operator's: who has the lock, and a release of what was seen. One request each, with the
+  // text of its script. The holder without its name; nothing: nobody.
+  virtual void append_look(std::string& out, std::string_view key) const = 0;
+  virtual void append_break(std::string& out, std::string_view key,
+                            std::string_view seen) const = 0;
+  virtual std::optional<holder> read_look(const value&) const = 0;
 };
 
 }  // namespace holdfast::redis

@@ -15,7 +15,6 @@ constexpr core::capabilities abilities{
     .wanted = core::wanted_by::silent,
     .modes = core::bit_of(lock_mode::exclusive),
     .tokens = false,
-    .durable = true,
     .processes = true,
     .breakable = true,
 };
@@ -34,6 +33,7 @@ retrying_reply failed(std::string_view error, retrying_reply r) {
   const error_meaning* const m = meaning_of(error);
   r.what = m && m->is_passing ? verdict::not_now : verdict::failed;
   r.why = m ? m->why : errc::refused;
+  r.left = error.find("@user_script") != std::string_view::npos;  // it stopped where it was
   return r;
 }
 
@@ -101,6 +101,25 @@ retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying
   r.what = verdict::failed;
   r.why = errc::refused;
   return r;
+}
+
+void codec::append_look(std::string& out, std::string_view key) const {
+  command(out, 4) << "EVAL" << script_of(script_name::holder).text << std::int64_t{1} << key;
+}
+
+void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
+  command(out, 5) << "EVAL" << script_of(script_name::release).text << std::int64_t{1} << key
+                  << seen;
+}
+
+std::optional<holder> codec::read_look(const value& v) const {
+  if (v.size() != 2) return std::nullopt;
+  holder out;
+  out.owner = v[0].text();
+  const duration rest = span_of(v[1].integer());
+  if (rest != duration::max()) out.left = std::chrono::floor<std::chrono::milliseconds>(rest);
+  out.waiting = -1;
+  return out;
 }
 
 }  // namespace holdfast::redis::lua

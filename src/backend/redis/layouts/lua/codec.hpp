@@ -7,7 +7,7 @@
 
 namespace holdfast::redis::lua {
 
-enum class script_name : unsigned char { try_lock, resolve, release, renew };
+enum class script_name : unsigned char { try_lock, resolve, release, renew, holder };
 
 std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
 
@@ -22,6 +22,9 @@ class codec final : public retrying_codec {
   retrying_reply read(const value&, retrying_reply r) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
   retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const override;
+  void append_look(std::string& out, std::string_view key) const override;
+  void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
+  std::optional<holder> read_look(const value&) const override;
 };
 
 }  // namespace holdfast::redis::lua

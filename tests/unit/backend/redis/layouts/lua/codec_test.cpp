@@ -130,6 +130,25 @@ TEST_F(redis_lua_codec, renewals_of_many_stand_each_for_itself) {
   EXPECT_EQ(command({"PTTL", "job"}), ":20000\r\n");
 }
 
+TEST_F(redis_lua_codec, a_look_finds_the_owner_and_what_is_left_of_its_lease) {
+  const auto look = [&](std::string_view key) {
+    std::string bytes;
+    of_lua.append_look(bytes, key);
+    std::optional<holder> found;
+    with_reply(bytes, [&](const value& v) { found = of_lua.read_look(v); });
+    return found;
+  };
+  ask(operation::try_lock, ours, 3s);
+  ASSERT_TRUE(look("job"));
+  EXPECT_EQ(look("job")->owner, ours);
+  EXPECT_EQ(look("job")->left, 3s);
+  command({"SET", "foreign", "somebody"});
+  EXPECT_EQ(look("foreign")->left, std::chrono::milliseconds::max());
+  command({"HSET", "hash", "a", "b"});
+  EXPECT_FALSE(look("hash"));
+  EXPECT_FALSE(look("none"));
+}
+
 TEST_F(redis_lua_codec, a_script_is_known_by_its_hash_once_it_is_loaded) {
   EXPECT_EQ(ask(operation::try_lock, ours, 10s, script_form::by_hash).what, verdict::failed);
   for (const script& s : of_lua.scripts()) command({"SCRIPT", "LOAD", s.text});
@@ -143,6 +162,13 @@ TEST_F(redis_lua_codec, an_error_that_passes_is_to_be_sent_again) {
   model.forbid("eval");
   EXPECT_EQ(ask(operation::release, ours).what, verdict::failed);
   EXPECT_EQ(ask(operation::release, ours).why, errc::refused);
+}
+
+TEST_F(redis_lua_codec, a_script_that_stopped_where_it_was_may_have_left_something) {
+  model.forbid("pexpire");
+  EXPECT_TRUE(ask(operation::try_lock, ours).left);
+  model.forbid("eval");
+  EXPECT_FALSE(ask(operation::try_lock, ours).left);
 }
 
 TEST_F(redis_lua_codec, a_name_is_never_part_of_a_script) {

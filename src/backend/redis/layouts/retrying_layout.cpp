@@ -1,0 +1,164 @@
+// The side towards the claims: the contract of claims::store_of.
+#include "backend/redis/layouts/retrying_layout.hpp"
+
+#include <utility>
+
+#include "backend/redis/layouts/retrying_queries.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::event_queue;
+using core::mutant;
+using core::planted;
+
+retrying_layout::retrying_layout(transport_group& g, const settings& s,
+                                 std::unique_ptr<const retrying_codec> c)
+    : group_(g), settings_(s), codec_(std::move(c)) {}
+
+std::unique_ptr<core::claim> retrying_layout::open(std::string_view name, core::claim_sink& sink) {
+  return std::make_unique<retrying_claim>(*this, settings_.prefix + std::string(name), sink);
+}
+
+void retrying_layout::inspect(std::string_view, core::holders_handler& to) {
+  to.on_failed({errc::unsupported,
+                "this layout keeps no list of its locks; ask for the holders of one by its name"});
+}
+
+void retrying_layout::holders(std::string_view name, core::holders_handler& to) {
+  start_holder_query(*over_, *codec_, settings_.prefix, name, to);
+}
+
+void retrying_layout::break_lock(std::string_view name, std::string_view seen,
+                                 core::decision_handler& to) {
+  start_breaking(*over_, *codec_, settings_.prefix + std::string(name), seen, to);
+}
+
+void retrying_layout::withdraw_all(time_point now) {
+  if (over_->is_ready(lane::commands)) orphans_.resend_all(now);
+}
+
+void retrying_layout::end_claims(errc code, const std::string& why, time_point now,
+                                 event_queue& events) {
+  claims_.for_each([&](retrying_claim& c) { c.give_up(code, why, now, events); });
+}
+
+bool retrying_layout::is_dispatching() const {
+  bool out = false;
+  claims_.for_each([&](const retrying_claim& c) { out = out || c.is_dispatching(); });
+  return out;
+}
+
+void retrying_layout::add(retrying_claim& c, std::string_view key) {
+  c.key = key;
+  c.place = claims_.add(c);
+}
+
+void retrying_layout::remove(retrying_claim& c) noexcept {
+  drop_owner(c);
+  sleepers_.set(c, core::never);
+  claims_.remove(c.place);
+}
+
+std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retrying_operation what,
+                                                      time_point now, event_queue&) {
+  retrying_reply r;
+  r.to = what;
+  r.epoch = c.recipe().epoch();
+  switch (what) {
+    case retrying_operation::subscribe:  // no codec has a channel yet
+      r.what = retrying_reply::verdict::failed;
+      return r;
+    case retrying_operation::withdraw:
+      if (c.was_sent) break;
+      r.what = retrying_reply::verdict::done;  // the server has never seen this owner
+      return r;
+    case retrying_operation::renew: return renew(c, now), std::nullopt;
+    default: break;
+  }
+  collect(c, what, now);
+  return {};
+}
+
+void retrying_layout::collect(retrying_claim& c, retrying_operation what, time_point now) {
+  request& b = pool_.take(what, now);
+  b.members.push_back({.whose = c.place, .epoch = c.recipe().epoch(), .ttl = c.recipe().ttl()});
+  collected_.push_back(&b);
+  if (over_->is_ready(lane::commands)) return;
+  over_->note_affected(now);
+  watch_outage(now);
+  if (!c.recipe().is_waiter()) over_->hurry(lane::commands, now + settings_.retry_base);
+  over_->open(lane::commands, now);
+}
+
+void retrying_layout::renew_owner(retrying_claim& c) {
+  if (planted(mutant::owner_id_reused) && c.owner_id) return;
+  drop_owner(c);
+  c.owner_id.high = core::random_u64(env());
+  c.owner_id.low = core::random_u64(env()) | 1;
+  c.owner_since = env().now();
+  c.was_sent = false;
+  ++owners_;
+}
+
+void retrying_layout::drop_owner(retrying_claim& c) noexcept {
+  if (!c.owner_id) return;
+  c.owner_id = {};
+  --owners_;
+}
+
+void retrying_layout::withdraw_orphan(retrying_claim& c, time_point now, event_queue&) {
+  if (!c.owner_id || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
+  const time_point end = core::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  over_->tick_by(orphans_.add(now, *this, c.key, text_of_owner(c), end));
+}
+
+void retrying_layout::wake_at(retrying_claim& c, time_point t) {
+  sleepers_.set(c, t);
+  over_->tick_by(t);
+}
+
+void retrying_layout::after_step(retrying_claim& c, time_point) {
+  if (c.recipe().is_idle()) drop_owner(c);
+  if (const bool waits = c.recipe().waits(); waits != c.is_waiting) {
+    c.is_waiting = waits;
+    group_.count(waits ? 1 : -1, 0);
+  }
+}
+
+std::string retrying_layout::text_of_owner(const retrying_claim& c) const {
+  std::string out(codec_->owner_prefix());
+  for (const std::uint64_t half : {c.owner_id.high, c.owner_id.low})
+    for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[half >> shift & 15];
+  return out;
+}
+
+std::string retrying_layout::reason(const retrying_claim&, errc why) const {
+  return why == errc::unavailable || why == errc::outcome_unknown ? over_->why_not()
+                                                                  : std::string();
+}
+
+claims::withdrawal retrying_orphan::withdraw(time_point now) {
+  const bool is_sent = home.over().submit(*this, now, [&](request_writer& w) {
+    home.codec().append(w, retrying_operation::withdraw, {key, owner});
+  });
+  return is_sent ? claims::withdrawal::sent : claims::withdrawal::unsent;
+}
+
+void retrying_orphan::on_reply(const value& v, const reply_context& c) {
+  using claims::withdrawal;
+  retrying_layout& to = home;  // on_answer() may end this
+  const withdrawal outcome = v.is(value::kind::error)               ? withdrawal::refused
+                             : to.over().no_older_connection_runs() ? withdrawal::done
+                                                                    : withdrawal::unproven;
+  to.over().tick_by(to.orphans().on_answer(*this, outcome, c.now));
+}
+
+void retrying_orphan::on_not_executed(const reply_context& c) {
+  retrying_layout& to = home;
+  to.over().tick_by(to.orphans().on_answer(*this, claims::withdrawal::again, c.now));
+}
+
+void retrying_orphan::on_cut(const reply_context&) { home.orphans().on_cut(*this); }
+
+}  // namespace holdfast::redis

@@ -1,0 +1,117 @@
+// The layout of every codec of the retrying recipe, at one server: its claims, what they send,
+// their renewals, and the owners that have to be withdrawn.
+#pragma once
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/redis/layouts/batch.hpp"
+#include "backend/redis/layouts/layout.hpp"
+#include "backend/redis/layouts/retrying_claim.hpp"
+#include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/settings.hpp"
+
+namespace holdfast::redis {
+
+class retrying_layout final : public layout {
+ public:
+  using request = batch<retrying_layout, retrying_operation>;
+
+  // The settings outlive it.
+  retrying_layout(transport_group&, const settings&, std::unique_ptr<const retrying_codec>);
+
+  // layout
+  const core::capabilities& can() const noexcept override { return codec_->can(); }
+  std::span<const script> scripts() const noexcept override { return codec_->scripts(); }
+  std::string name_fault(std::string_view) const override { return {}; }
+  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
+  void inspect(std::string_view prefix, core::holders_handler&) override;
+  void holders(std::string_view name, core::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  void attach(topology& t) override { over_ = t.nodes().front(); }
+  void detach() noexcept override { orphans_.drop_all(); }
+  void hurry(time_point now) override { over_->hurry(lane::commands, now); }
+  void withdraw_all(time_point now) override;
+  void end_claims(errc, const std::string& why, time_point now, core::event_queue&) override;
+  bool is_dispatching() const override;
+
+  // request_source
+  void write_requests(transport&, lane, request_writer&) override;
+  void on_ready(transport&, lane, time_point now, core::event_queue&) override;
+  void on_down(transport&, lane, const core::failure&, loss, time_point now,
+               core::event_queue&) override;
+  void on_silent(transport&, lane, time_point now) override { watch_outage(now); }
+  void on_data_in_doubt(transport&) override {}  // nothing is concluded from numbers
+  void on_tick(transport&, time_point now, core::event_queue&) override;
+  bool is_open(const transport&) const noexcept override { return true; }
+  bool is_settled() const noexcept override { return orphans_.empty(); }
+  bool is_in_use() const noexcept override { return owners_ > 0; }
+
+  // The contract of claims::store_of.
+  std::mutex& mutex() noexcept { return group_.mutex(); }
+  core::environment& env() const noexcept { return group_.env(); }
+  const claims::timing& rules() const noexcept { return settings_.rules; }
+  bool is_forked() const noexcept { return group_.is_forked(); }
+  retrying_recipe new_recipe() const noexcept { return retrying_recipe(codec_->rules()); }
+  time_point clock_for_release(const retrying_claim&) const { return env().now(); }
+  void add(retrying_claim&, std::string_view key);
+  void remove(retrying_claim&) noexcept;
+  static errc refuses(const retrying_claim&, claims::verb) noexcept { return {}; }
+  std::optional<retrying_reply> submit(retrying_claim&, retrying_operation, time_point now,
+                                       core::event_queue&);
+  static void deliver(time_point, core::event_queue&) noexcept {}
+  void renew_owner(retrying_claim&);
+  void withdraw_orphan(retrying_claim&, time_point now, core::event_queue&);
+  void wake_at(retrying_claim&, time_point);
+  void after_step(retrying_claim&, time_point now);
+  void request_flush(claims::urgency how) noexcept {
+    group_.request_flush(how == claims::urgency::now);
+  }
+  std::string text_of_owner(const retrying_claim&) const;
+  std::string reason(const retrying_claim&, errc) const;
+
+  // For its requests and orphans; with the group's mutex held.
+  const retrying_codec& codec() const noexcept { return *codec_; }
+  transport& over() noexcept { return *over_; }
+  claims::orphan_withdrawals<retrying_orphan>& orphans() noexcept { return orphans_; }
+  void on_reply(request&, const value&, const reply_context&);
+  void on_not_executed(request&, const reply_context&);
+  void on_cut(request&, const reply_context&);
+
+ private:
+  void collect(retrying_claim&, retrying_operation, time_point now);
+  void write_collected(request_writer&, time_point now);
+  void renew(retrying_claim&, time_point now);
+  bool renewals_go_with_commands() const noexcept;
+  void write_renewals(request_writer&, time_point now);
+  void answer_renewals(request&, const value&, const reply_context&);
+  void end_renewals(request&, time_point now) noexcept;
+  void load_scripts(time_point now);
+  void drop_owner(retrying_claim&) noexcept;
+  lock_request request_of(const retrying_claim&, const std::string& owner) const noexcept;
+  template <class Which>
+  void fail(Which, const core::failure&, time_point now, core::event_queue&);
+  void watch_outage(time_point now);
+  void end_waits(time_point now, core::event_queue&);
+
+  transport_group& group_;
+  const settings& settings_;
+  const std::unique_ptr<const retrying_codec> codec_;
+  transport* over_ = nullptr;  // while it is attached
+  claims::claim_table<retrying_claim> claims_;
+  claims::orphan_withdrawals<retrying_orphan> orphans_;
+  core::timer_heap sleepers_;  // claims
+  batch_pool<retrying_layout, retrying_operation> pool_{*this};
+  std::vector<request*> collected_;  // for the next write
+  std::deque<claims::claim_place> to_renew_;
+  std::size_t renewals_in_flight_ = 0;  // requests
+  std::size_t owners_ = 0;              // claims that hold or want a lock
+};
+
+static_assert(claims::store_of<retrying_layout, retrying_claim>);
+
+}  // namespace holdfast::redis

@@ -1,0 +1,18 @@
+// holders() and break_lock() of a layout of the retrying recipe.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/transport/transport.hpp"
+#include "seam/backend.hpp"
+
+namespace holdfast::redis {
+
+// Without the group's mutex. Answered at once when there is no connection. The codec outlives them.
+void start_holder_query(transport&, const retrying_codec&, std::string_view prefix,
+                        std::string_view name, core::holders_handler&);
+void start_breaking(transport&, const retrying_codec&, std::string_view key, std::string_view seen,
+                    core::decision_handler&);
+
+}  // namespace holdfast::redis

@@ -1,0 +1,210 @@
+// The side towards the server: what is written, what its replies mean, connections that come and
+// go.
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/layouts/retrying_layout.hpp"
+#include "backend/redis/transport/error_text.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::event_queue;
+
+void retrying_layout::write_requests(transport&, lane what, request_writer& to) {
+  const time_point now = env().now();
+  what == lane::renewals ? write_renewals(to, now) : write_collected(to, now);
+}
+
+lock_request retrying_layout::request_of(const retrying_claim& c,
+                                         const std::string& owner) const noexcept {
+  return {c.key, owner, c.recipe().ttl(), c.recipe().step_of_attempt()};
+}
+
+// What its claim has given up meanwhile is not sent at all.
+void retrying_layout::write_collected(request_writer& to, time_point now) {
+  for (request* const b : std::exchange(collected_, {})) {
+    const batch_member& m = b->members.front();
+    retrying_claim* const c = claims_.at(m.whose);
+    if (!c || c->recipe().epoch() != m.epoch) {
+      pool_.give_back(*b);
+      continue;
+    }
+    codec_->append(to, b->to, request_of(*c, text_of_owner(*c)));
+    c->was_sent = true;
+    to.expect(*b, 1, now);
+  }
+}
+
+void retrying_layout::on_reply(request& b, const value& v, const reply_context& context) {
+  if (b.to == retrying_operation::renew) return answer_renewals(b, v, context);
+  const batch_member m = b.members.front();
+  retrying_reply r;
+  r.to = b.to;
+  r.epoch = m.epoch;
+  r.ttl = m.ttl;
+  r.sent = context.sent;
+  r.final = over_->no_older_connection_runs();
+  r = codec_->read(v, r);
+  pool_.give_back(b);
+  const bool is_error = v.is(value::kind::error);
+  std::string text = is_error ? explain(v.text()) : std::string();
+  if (r.what == retrying_reply::verdict::not_now) {
+    over_->note_put_off(text, context.now);
+    watch_outage(context.now);
+  } else if (!is_error) {
+    over_->note_accepted(context.now);
+  }
+  if (retrying_claim* const c = claims_.at(m.whose))
+    c->on_reply(r, std::move(text), context.now, context.events);
+}
+
+void retrying_layout::on_not_executed(request& b, const reply_context& context) {
+  if (b.to == retrying_operation::renew) {
+    for (const batch_member& m : b.members)
+      if (retrying_claim* const c = claims_.at(m.whose)) renew(*c, context.now);
+    return end_renewals(b, context.now);
+  }
+  collected_.push_back(&b);
+}
+
+void retrying_layout::on_cut(request& b, const reply_context& context) {
+  if (b.to == retrying_operation::renew) return end_renewals(b, context.now);
+  const batch_member m = b.members.front();
+  pool_.give_back(b);
+  if (retrying_claim* const c = claims_.at(m.whose))
+    c->on([&](retrying_recipe& r) { return r.on_cut(m.epoch, context.now, rules()); }, context.now,
+          context.events);
+}
+
+void retrying_layout::load_scripts(time_point now) {
+  for (const script& s : codec_->scripts()) over_->load_script(s, now);
+}
+
+void retrying_layout::on_ready(transport&, lane what, time_point now, event_queue&) {
+  if (what != lane::commands) return;
+  load_scripts(now);
+  over_->check_eviction(now);
+  orphans_.resend_all(now);
+  if (renewals_go_with_commands()) over_->tick_by(now);
+}
+
+void retrying_layout::on_down(transport&, lane what, const core::failure& why, loss how,
+                              time_point now, event_queue& events) {
+  watch_outage(now);
+  if (what == lane::renewals && renewals_go_with_commands()) over_->tick_by(now);
+  if (what != lane::commands) return;
+  // Nobody is kept waiting for what only a mended URL can bring. Where nothing can be connected to,
+  // one attempt has been made.
+  const auto waits = [](const retrying_claim& c) { return c.recipe().waits(); };
+  const auto is_attempt = [](const retrying_claim& c) { return c.recipe().is_attempt(); };
+  if (how == loss::refused) fail(waits, why, now, events);
+  if (how == loss::not_reached) fail(is_attempt, why, now, events);
+}
+
+template <class Which>
+void retrying_layout::fail(Which which, const core::failure& why, time_point now,
+                           event_queue& events) {
+  claims_.for_each([&](retrying_claim& c) {
+    if (which(std::as_const(c)))
+      c.give_up(static_cast<errc>(why.code.value()), why.text, now, events);
+  });
+}
+
+void retrying_layout::on_tick(transport&, time_point now, event_queue& events) {
+  end_waits(now, events);
+  while (core::heap_timer* const due = sleepers_.take_due(now))
+    static_cast<retrying_claim*>(due)->on_wake(now, events);
+  over_->tick_by(sleepers_.next());
+  if (renewals_go_with_commands())
+    over_->write_commands([&](request_writer& w) { write_renewals(w, now); });
+  over_->tick_by(orphans_.tick(now));
+}
+
+// When the waiters have waited through it for long enough.
+void retrying_layout::watch_outage(time_point now) {
+  if (over_->is_out() && settings_.rules.outage_timeout != duration::max())
+    over_->tick_by(core::saturating_add(now, settings_.rules.outage_timeout));
+}
+
+void retrying_layout::end_waits(time_point now, event_queue& events) {
+  if (settings_.rules.outage_timeout == duration::max() || over_->out_since() == core::never)
+    return;
+  const auto end_of = [&](const retrying_claim& c) {
+    return core::saturating_add(std::max(over_->out_since(), c.owner_since),
+                                settings_.rules.outage_timeout);
+  };
+  const core::failure why{errc::unavailable,
+                          "the outage lasts for longer than the outage-timeout: " +
+                              over_->read_reach().trouble.text};
+  fail([&](const retrying_claim& c) { return c.recipe().is_waiter() && end_of(c) <= now; }, why,
+       now, events);
+  claims_.for_each([&](const retrying_claim& c) {
+    if (c.recipe().is_waiter()) over_->tick_by(end_of(c));
+  });
+}
+
+void retrying_layout::renew(retrying_claim& c, time_point now) {
+  if (std::exchange(c.renewing, true)) return;
+  to_renew_.push_back(c.place);
+  if (to_renew_.size() > 1) return;
+  over_->open(lane::renewals, now);
+  if (renewals_go_with_commands()) return over_->tick_by(now);  // on_tick() writes them
+  over_->request_flush(lane::renewals, true);
+}
+
+// Its own connection failed and has not been ready since: a renewal that waits behind other
+// requests is better than a lost lock.
+bool retrying_layout::renewals_go_with_commands() const noexcept {
+  return !to_renew_.empty() && over_->has_failed(lane::renewals) &&
+         !over_->is_ready(lane::renewals) && over_->is_ready(lane::commands) &&
+         !core::planted(core::mutant::renewals_wait_for_their_connection);
+}
+
+void retrying_layout::write_renewals(request_writer& to, time_point now) {
+  constexpr std::size_t batch_max = 256, batches_max = 16;
+  while (!to_renew_.empty() && renewals_in_flight_ < batches_max) {
+    request& b = pool_.take(retrying_operation::renew, now);
+    std::vector<std::string> owners;
+    std::vector<lock_request> all;
+    owners.reserve(batch_max);  // the requests keep views into it
+    for (; !to_renew_.empty() && all.size() < batch_max; to_renew_.pop_front()) {
+      retrying_claim* const c = claims_.at(to_renew_.front());
+      if (!c || !std::exchange(c->renewing, false) || !c->recipe().is_held()) continue;
+      owners.push_back(text_of_owner(*c));
+      all.push_back(request_of(*c, owners.back()));
+      b.members.push_back({.whose = c->place,
+                           .epoch = c->recipe().epoch(),
+                           .ticket = c->ticket(),
+                           .ttl = c->recipe().ttl()});
+    }
+    if (all.empty()) return pool_.give_back(b);
+    codec_->append_renewals(to, all);
+    ++renewals_in_flight_;
+    to.expect(b, 1, now, attended::by_nobody);
+  }
+}
+
+void retrying_layout::answer_renewals(request& b, const value& v, const reply_context& context) {
+  for (std::size_t i = 0; i < b.members.size(); ++i) {
+    const batch_member& m = b.members[i];
+    retrying_claim* const c = claims_.at(m.whose);
+    if (!c) continue;
+    retrying_reply r;
+    r.to = retrying_operation::renew;
+    r.epoch = m.epoch;
+    r.ticket = m.ticket;
+    r.ttl = m.ttl;
+    r.sent = context.sent;
+    c->on_reply(codec_->read_renewal(v, i, r), {}, context.now, context.events);
+  }
+  end_renewals(b, context.now);
+}
+
+void retrying_layout::end_renewals(request& b, time_point now) noexcept {
+  --renewals_in_flight_;
+  pool_.give_back(b);
+  if (renewals_go_with_commands()) over_->tick_by(now);
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,182 @@
+// Whole clients of layout `lua`, on the model of Redis: the retrying recipe, its layout and its
+// codec together.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/parker.hpp"
+#include "testkit/thrown_by.hpp"
+#include "tests/unit/backend/redis/on_model.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using testkit::thrown_by;
+
+constexpr std::string_view nobody = "$-1\r\n";
+
+struct redis_lua : testing::Test {
+  on_model world;
+  client c = world.open("layout=lua");
+
+  std::string stored(std::string_view key = "job") { return world.command({"GET", key}); }
+  client other() { return world.open("layout=lua"); }
+  // Everything happens that is due by then.
+  void pass(core::duration d) {
+    struct end final : core::alarm_target {
+      void on_alarm(core::time_point) override { parker.signal(); }
+      core::parker parker;
+    } end;
+    const auto alarm = world.make_alarm(end, "test");
+    alarm->set(world.now() + d);
+    world.run_until_signalled(end.parker);
+  }
+};
+
+TEST_F(redis_lua, acquires_renews_and_releases) {
+  mutex m(c, "job");
+  lease held = m.acquire();
+  EXPECT_EQ(stored().substr(0, 9), "$36\r\nhfl:");
+  EXPECT_EQ(held.token(), 0);
+  pass(5min);
+  EXPECT_TRUE(held.held());
+  held.extend(1h);
+  EXPECT_GT(held.expires() - world.now(), 59min);
+  held.unlock();
+  pass(0s);
+  c.close();
+  EXPECT_EQ(stored(), nobody);
+}
+
+TEST_F(redis_lua, excludes_others_also_of_another_layout) {
+  const client theirs = other(), of_string = world.open();
+  mutex m(c, "job"), n(theirs, "job"), s(of_string, "job");
+  lease held = m.acquire();
+  EXPECT_FALSE(n.try_acquire());
+  EXPECT_FALSE(s.try_acquire());
+  held.release();
+  EXPECT_TRUE(s.try_acquire());
+}
+
+TEST_F(redis_lua, a_waiter_polls_and_gets_the_lock_after_its_release) {
+  const client theirs = other();
+  mutex m(c, "job"), n(theirs, "job");
+  lease held = m.acquire();
+  EXPECT_FALSE(n.try_acquire_for(300ms));
+  held.unlock();
+  EXPECT_TRUE(n.try_acquire_for(5s));
+}
+
+TEST_F(redis_lua, a_waiter_gets_what_a_dead_holder_has_left) {
+  world.command({"SET", "job", "somebody", "PX", "3000"});
+  mutex m(c, "job");
+  const auto before = world.now();
+  const lease held = m.acquire();
+  EXPECT_TRUE(held.held());
+  EXPECT_GE(world.now() - before, 3s);
+}
+
+TEST_F(redis_lua, a_taken_lock_is_lost_and_its_release_harms_nobody) {
+  mutex m(c, "job");
+  lease held = m.acquire();
+  world.command({"SET", "job", "somebody"});
+  pass(15s);
+  EXPECT_EQ(held.status(), errc::lost);
+  held.unlock();
+  pass(0s);
+  EXPECT_EQ(stored(), "$8\r\nsomebody\r\n");
+}
+
+TEST_F(redis_lua, a_connection_cut_with_an_attempt_under_way_leaves_no_ghost) {
+  mutex m(c, "job");
+  int cuts = 3;
+  world.changed = [&](std::string bytes) {
+    const bool is_grant = bytes == "*1\r\n:1\r\n";
+    return is_grant && cuts-- > 0 ? std::string("no reply\r\n") : bytes;
+  };
+  lease held = m.acquire();
+  EXPECT_TRUE(held.held());
+  held.release();
+  EXPECT_EQ(stored(), nobody);
+  EXPECT_TRUE(c.close());
+}
+
+TEST_F(redis_lua, a_server_that_forgot_its_scripts_is_sent_their_text) {
+  mutex m(c, "job");
+  m.acquire().release();
+  world.model.script_flush();
+  lease held = m.acquire();
+  EXPECT_TRUE(held.held());
+  world.model.script_flush();
+  pass(5min);
+  EXPECT_TRUE(held.held());
+  world.model.script_flush();
+  held.release();
+  EXPECT_EQ(stored(), nobody);
+}
+
+TEST_F(redis_lua, an_attempt_in_an_outage_is_unavailable_and_a_waiter_waits_through_it) {
+  mutex m(c, "job");
+  world.model.set_readonly(true);
+  EXPECT_EQ(thrown_by([&] { (void)m.try_acquire(); }), errc::unavailable);
+  world.model.set_readonly(false);
+  EXPECT_TRUE(m.acquire().held());
+}
+
+TEST_F(redis_lua, what_the_server_refuses_has_its_reason) {
+  mutex m(c, "job");
+  world.model.forbid("evalsha");
+  try {
+    (void)m.acquire();
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::refused);
+    EXPECT_NE(std::string(e.what()).find("NOPERM"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(redis_lua, an_attempt_that_failed_half_way_is_withdrawn) {
+  mutex m(c, "job");
+  world.model.forbid("pexpire");
+  EXPECT_EQ(thrown_by([&] { (void)m.acquire(); }), errc::refused);
+  EXPECT_TRUE(c.close());
+  EXPECT_EQ(stored(), nobody);
+}
+
+TEST_F(redis_lua, shows_the_holder_and_breaks_the_lock_it_was_shown) {
+  mutex m(c, "job");
+  const lease held = m.acquire();
+  const auto found = c.holders("job");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].name, "job");
+  EXPECT_EQ(found[0].owner, held.owner());
+  EXPECT_GT(found[0].left, 20s);
+  EXPECT_FALSE(c.break_lock("job", "somebody"));
+  EXPECT_TRUE(c.break_lock("job", found[0].owner));
+  EXPECT_TRUE(c.holders("job").empty());
+  EXPECT_EQ(thrown_by([&] { (void)c.inspect(); }), errc::unsupported);
+}
+
+TEST_F(redis_lua, has_exclusive_locks_only) {
+  shared_mutex s(c, "job");
+  EXPECT_EQ(thrown_by([&] { (void)s.acquire_shared(); }), errc::unsupported);
+  EXPECT_FALSE(c.features().shared);
+  EXPECT_FALSE(c.features().permits);
+  EXPECT_FALSE(c.features().fifo);
+}
+
+TEST_F(redis_lua, a_prefix_stands_before_the_name) {
+  const client of_shop = world.open("layout=lua&prefix=shop:");
+  mutex m(of_shop, "job");
+  const lease held = m.acquire();
+  EXPECT_NE(stored("shop:job"), nobody);
+  EXPECT_EQ(stored("job"), nobody);
+}
+
+TEST_F(redis_lua, a_layout_that_there_is_not_is_refused) {
+  EXPECT_EQ(thrown_by([&] { (void)world.open("layout=redisson"); }), errc::bad_option);
+}
+
+}  // namespace
+}  // namespace holdfast::redis
