@@ -6,8 +6,8 @@
 
 namespace bench {
 
-// A bare FIFO of condition variables: whoever finds it taken waits on a condition variable of its
-// own, and unlock() gives it to the one that came first. Nobody overtakes.
+// A bare FIFO of condition variables: a thread that finds it taken waits on a condition variable of
+// its own, and unlock() gives it to the thread that came first.
 class fifo_lock {
  public:
   void lock() {

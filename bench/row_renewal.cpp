@@ -15,7 +15,7 @@ class leases_in_memory {
  private:
   // Without what the store itself keeps of these locks. That is taken to be what the heap grows by
   // when it copies them for a snapshot: less than the original, which has room for the clients'
-  // addresses too, so the client's part is, if anything, told too large.
+  // addresses too, so the client's part is, if anything, overstated.
   std::size_t without_store(std::size_t with_store) {
     const std::size_t before = heap_in_use();
     store_.snapshot();

@@ -1,5 +1,5 @@
 # The optional backends: a folder in src/backend/ behind an option. Sets `holdfast_backends` to the
-# folders that are built and `holdfast_definitions` to what the sources are told of them.
+# folders that are built and `holdfast_definitions` to the definitions that sources see.
 set(holdfast_backends file)
 set(holdfast_definitions "")
 

@@ -1,4 +1,4 @@
-# Included when ctest starts: asks `program` for its cases and adds each as a test. The variables
+# Included when ctest starts: lists the cases of `program` and adds each as a test. The variables
 # are set by the file that holdfast_add_tests() writes.
 set(listing_failed "")
 if(NOT EXISTS ${program})

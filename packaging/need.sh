@@ -17,8 +17,8 @@ missing() {
   done
 }
 
-# need LIST...: installs what is missing, or tells how and ends. Without anything missing it asks
-# for no rights.
+# need LIST...: installs what is missing, or prints how to and ends. It needs rights only when
+# something is missing.
 need() {
   local lacking as_root=()
   missing "$@"

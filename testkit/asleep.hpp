@@ -1,4 +1,4 @@
-// Is somebody waiting yet? Without a sleep that hopes so.
+// Whether a thread waits already, found out without a sleep of a fixed length.
 #pragma once
 #include <sys/types.h>
 

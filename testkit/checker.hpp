@@ -20,7 +20,7 @@
 //                         the store, and a grant may be older than the call that it was given to
 //   stale_write           the guarded resource took a write with a token below that of a write it
 //                         had taken before
-//   lost_wake_up          somebody waited longer than check_options::wake_bound while nobody held
+//   lost_wake_up          a waiter waited longer than check_options::wake_bound while nobody held
 //                         the lock
 //
 // Records of one lease carry the process that acquired it, and its token where it has one. Grants
@@ -52,7 +52,8 @@ struct violation {
 };
 
 struct check_options {
-  // How long a lock may stay free with somebody waiting: what a wake-up may take. max(): any time.
+  // How long a lock may stay free while a participant waits for it: the bound of a wake-up. max():
+  // any time.
   std::chrono::nanoseconds wake_bound = std::chrono::nanoseconds::max();
   // How long a store may keep a lock after its holder died, lost it, or does not know whether its
   // request took effect: the ttl, or 0 where the store notices at once.

@@ -15,7 +15,7 @@ struct claim_of_lock {
   std::int64_t start = 0;
   std::int64_t end = no_deadline;          // the holder believes in it until then at most
   std::int64_t deadline = no_deadline;     // as last recorded
-  std::int64_t gone = no_deadline;         // the store has let go of it by then at the latest
+  std::int64_t gone = no_deadline;         // the store has released it by then at the latest
   const record* gone_by = nullptr;         // the record that says so
   const record* lost_by = nullptr;         // the first that reported it lost
   std::vector<const record*> seen_held{};  // checks and renewals that came back ok

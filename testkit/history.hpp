@@ -1,4 +1,4 @@
-// The history of a run: what every participant asked of every lock, and what it was told.
+// The history of a run: what every participant requested of every lock, and the answers.
 //
 // One record a line, eight fields or nine with one space between them:
 //
@@ -13,7 +13,7 @@
 //   result     ok       granted, renewed, released, still held, accepted by the guarded resource
 //              refused  the store or the guarded resource said no
 //              busy     another holds the lock, or the time given passed
-//              unknown  nothing tells whether it took effect; of a check: the lease is in doubt
+//              unknown  it may have taken effect or not; of a check: the lease is in doubt
 //              lost     the lease is not this process's any more
 //   token      the fencing token, 0 when there is none
 //   deadline   when the lease runs out if nothing renews it, nanoseconds as above; "-" for never

@@ -1,4 +1,4 @@
-// holdfast_cycles URL COUNT: locks and unlocks one mutex COUNT times, for whoever counts calls.
+// holdfast_cycles URL COUNT: locks and unlocks one mutex COUNT times, for count.py.
 #include <holdfast/holdfast.hpp>
 
 #include <cstdlib>

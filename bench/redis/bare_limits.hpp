@@ -14,7 +14,7 @@ outcome bare_hand_over(int port, seconds length);
 
 inline constexpr const char* token_list = "bench:token";
 
-// A lock of which the server hands the one token to whoever waits longest; see
+// A lock of which the server hands the one token to the client that has waited longest; see
 // redis_stage::lay_out_token(). For one thread.
 class token_lock {
  public:

@@ -48,7 +48,7 @@ bool bare_redis::next_is_here(bool& nil) {
 }
 
 std::size_t bare_redis::skip(std::size_t replies) {
-  std::size_t told = 0;
+  std::size_t values = 0;
   bool nil = false;
   while (replies > 0) {
     if (!next_is_here(nil)) {
@@ -56,9 +56,9 @@ std::size_t bare_redis::skip(std::size_t replies) {
       continue;
     }
     --replies;
-    told += nil ? 0 : 1;
+    values += nil ? 0 : 1;
   }
-  return told;
+  return values;
 }
 
 std::size_t bare_redis::skip_what_comes() {

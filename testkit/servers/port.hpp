@@ -3,7 +3,8 @@
 
 namespace holdfast::testkit {
 
-// Free a moment ago: whoever takes it must be ready to find it taken. Throws std::system_error.
+// Free a moment ago: a server that listens on it must be ready to find it in use. Throws
+// std::system_error.
 int free_port();
 
 // A listening socket of 127.0.0.1; 0: on any free port. Throws std::system_error.

@@ -28,7 +28,7 @@ class proxy_half {
 
   bool wants_more() const noexcept { return ended_ == ending::none && kept_ < most_kept; }
   bool wants_room() const noexcept { return blocked_; }
-  // All was given, and the end may be told; bytes that vanish take the end with them.
+  // All was passed on, and the end may follow; bytes that vanish take the end with them.
   bool drained() const noexcept {
     return pieces_.empty() && !rules->hold && !rules->swallow && !silent_;
   }

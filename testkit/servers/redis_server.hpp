@@ -20,7 +20,7 @@ struct redis_options {
   std::string acl{};         // a user more, as in an ACL file: "lock on >secret ~* +@all"
   bool default_user = true;  // false: only the ACL's user may log in
   std::string tls{};         // the port speaks TLS with this certificate: "server", "expired" ..
-  bool tls_clients = false;  // and asks for one of the client's
+  bool tls_clients = false;  // and requires one of the client
   bool clock_shim = false;   // see set_clock()
   std::vector<std::string> config{};  // further lines of redis.conf
 };

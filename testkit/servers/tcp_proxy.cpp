@@ -75,8 +75,8 @@ class tcp_proxy::engine {
     ::close(bell_);
   }
 
-  // Runs it on the proxy's thread, between two looks at the sockets: what poll() watches is still
-  // open for the kernel, whoever closes it.
+  // Runs it on the proxy's thread, between two calls of poll(): a descriptor that poll() watches
+  // stays open for the kernel when it is closed.
   void tell(const std::function<void()>& what) {
     std::unique_lock lock(mutex_);
     told_.wait(lock, [this] { return order_ == nullptr; });

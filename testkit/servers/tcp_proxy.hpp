@@ -1,4 +1,4 @@
-// A network between a client and a server of a test that does what it is told.
+// A network between a client and a server, with faults that a test commands.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -54,7 +54,7 @@ void judge::about_to_serve(const pipe& p) {
   int& newest = newest_[p.is_for_renewals()][&const_cast<pipe&>(p).owner()];
   if (p.number() < newest)
     world_.complain("old: a request over connection " + std::to_string(p.number()) +
-                    " was done after its successor " + std::to_string(newest) + " had asked");
+                    " was done after its successor " + std::to_string(newest) + " had sent one");
   newest = std::max(newest, p.number());
 }
 
@@ -91,7 +91,7 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
     world_.complain("owner: a foreign owner lost the lock through a request of ours");
   const bool safe = world_.time.now() > unsafe_until_;
   const moment from = safe ? 0ns : unsafe_until_ + lease_max_;
-  // A writer that goes on as a reader keeps its number: it has the lock all the time.
+  // A writer that becomes a reader keeps its number: it has the lock all the time.
   bool downgraded = false;
   if (was == owner_is::claim && is == owner_is::readers)
     for (const auto& [id, ends] : view_->members_at(l.number))
@@ -107,7 +107,7 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   const std::string claim(view_->claim_in(l.owner));
   if (by && by->recent().find(claim) == std::string::npos &&
       !view_->has_listener(view_->client_in(l.owner)))
-    world_.complain("dead: the lock was handed to " + l.owner + ", and nobody listens there");
+    world_.complain("dead: the lock was handed to " + l.owner + ", which is not subscribed");
   l.owners.push_back({claim, world_.time.now(), 0, 0, from});
 }
 

@@ -1,4 +1,4 @@
-// Watches the locks at the server and those who believe that they hold them, after every event.
+// Judges, after every event, the locks at the server and the users that believe they hold them.
 #pragma once
 #include <memory>
 #include <optional>
@@ -17,40 +17,41 @@ namespace holdfast::sim {
 class world;
 
 // What must be true, and when it is not judged:
-//   one      | of those who hold by their own clock, at most one; each has the lock at the server.
+//   one      | of the holders by their own clocks at most one, and it has the lock at the server.
 //            | When data was lost, the clock set forward or the lock broken, leases have ended at
 //            | the server that their holders still count on: those from before are not judged for
 //            | a ttl.
-//   lost     | nobody is told that it has lost what it has; not judged where the clock leaps, which
-//            | is taken for a machine that was stopped.
-//   tokens   | in the order in which claims got the lock at the server, the numbers they were given
+//   lost     | no holder gets a loss reported of what it has; not judged where the clock leaps,
+//            | which is taken for a machine that was stopped.
+//   tokens   | in the order in which claims got the lock at the server, the numbers of their grants
 //            | grow. Always judged; a schedule has either lost data or a clock that is set back.
-//   owner    | a lock leaves its owner by a request of that owner, or because its time is over.
+//   owner    | a lock leaves its owner by a request of that owner, or because its lease ended.
 //   turns    | in one process, the next turn starts when the earlier one was left.
-//   free     | a lock that is free while somebody waits does not stay so: not for longer than a ttl
-//            | for each lost waiter before it, and a second; anywhere in line, where the lock was
-//            | handed to a lost one. Not judged while and shortly after messages may have been
-//            | lost.
+//   free     | a lock does not stay free while users wait: not for longer than a ttl for each lost
+//            | waiter ahead, and a second; a lost waiter counts anywhere in the queue, where the
+//            | lock was handed to another lost one. Not judged while and shortly after messages may
+//            | have been lost.
 //   stalled  | nor is it free or a lost holder's for longer than that holder's lease, a ttl for
-//            | each lost waiter, and a second. Lost: gone, or standing still.
-//   ghost    | no client has more claims in line than users who wait. Not judged as above.
-//   kept     | nobody has a lock with no user inside, but who keeps it for its next one, and that
-//            | only while nobody else waits. Not judged where `free` is not, and of those who are
-//            | gone or do not listen.
-//   notes    | of a mutex the server keeps notes on at most one that neither holds nor waits. Where
-//            | some want several at once the windows of dead waiters may stay, and are not counted.
-//   attempt  | one attempt waits for nobody.
-//   given up | nobody who waits for as long as it takes is told that the server does not answer,
-//            | unless an outage was as long as the outage-timeout; nobody at all without trouble.
-//   old      | nothing that was asked over an old connection is done after its successor has asked.
-//   dead     | the lock is handed to nobody who does not listen.
-// Where some want several locks at once:
-//   passed   | who asks for all at once gets none past one who waits in line.
+//            | each lost waiter, and a second. Lost: gone, or stopped.
+//   ghost    | no client has more claims in the queue than users that wait. Not judged as above.
+//   kept     | no client has a lock with no user inside, except one that keeps it for its next
+//            | user, and that only while no other client waits. Not judged where `free` is not,
+//            | nor of clients that are gone or not subscribed.
+//   notes    | of a mutex the server keeps notes on at most one claim that neither holds nor waits.
+//            | Where some users want several at once the windows of dead waiters may stay, and are
+//            | not counted.
+//   attempt  | one attempt never waits.
+//   given up | a waiter without a bound is not refused because the server does not answer, unless
+//            | an outage was as long as the outage-timeout; without trouble no user is.
+//   old      | no request of an old connection is executed after its successor has sent one.
+//   dead     | the lock is handed to no claim whose client is not subscribed.
+// Where some users want several locks at once:
+//   passed   | a request for all at once is granted none past a waiter.
 // Where a lock is shared, or a semaphore:
-//   together | no reader holds with a writer, and no more permits are had than there are, by those
-//            | who believe it and at the server.
+//   together | no reader holds with a writer, and no more permits are held than there are, by the
+//            | belief of the users and at the server.
 //   group    | the readers of a group have its number.
-//   passed   | nobody comes in past one who waits.
+//   passed   | no claim is granted the lock past a waiter.
 class judge final : public observer {
  public:
   judge(world&, std::unique_ptr<lock_view>);
@@ -74,7 +75,7 @@ class judge final : public observer {
   struct ownership {
     std::string claim;
     moment since{};
-    std::int64_t number = 0;  // 0: nobody was told
+    std::int64_t number = 0;  // 0: no user has it yet
     std::int64_t token = 0;   // the last one
     moment judged_from{};     // what it believes until then may be of before something unsafe
   };
@@ -92,15 +93,15 @@ class judge final : public observer {
     std::int64_t expires_ms = 0;
     std::vector<ownership> owners;  // in order; a claim may own it more than once
     std::optional<moment> free_since;
-    std::string idle;  // who has it with nobody inside
+    std::string idle;  // the claim that has it with no user inside
     moment idle_since{};
     std::unordered_map<std::string, moment> queued_at;  // first, of shares and permits
     int lost_ahead = 0;  // most waiters that were lost, before one that is not, since it was free
-    std::optional<moment> stalled_since;        // free or a lost holder's, while somebody waits
+    std::optional<moment> stalled_since;        // free or a lost holder's, while users wait
     moment stalled_until{};                     // the end of that holder's lease
     int handed_to_lost = 0, lost_in_stall = 0;  // since then
     std::string lost_owner;
-    std::string crowded;  // a client with more claims in line than it has users who wait
+    std::string crowded;  // a client with more queued claims than waiting users
     moment crowded_since{};
   };
   void look(lock_state&, const pipe* by);
@@ -126,7 +127,7 @@ class judge final : public observer {
   int lost_before_the_first(const lock_state&) const;
   bool is_lost(std::string_view id) const;
   void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);
-  bool somebody_waits(const lock_state&) const;
+  bool has_waiters(const lock_state&) const;
   bool is_excused() const;
   std::string_view now_owner(const lock_state&) const;
 
@@ -134,7 +135,7 @@ class judge final : public observer {
   const std::unique_ptr<lock_view> view_;
   std::vector<lock_state> locks_;
   std::vector<stay> stays_;
-  std::unordered_map<const machine*, int> newest_[2];  // pipes that have asked: commands, renewals
+  std::unordered_map<const machine*, int> newest_[2];  // pipes with requests: commands, renewals
   moment unsafe_until_{-1};
   moment lease_max_{};
   bool clock_leaps_ = false;

@@ -42,10 +42,10 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
     if (is_in(now, id)) continue;
     world_.record(event::member_left, {l.key, id},
                   [&] { return l.key + " at the server: " + id + " is no member any more"; });
-    const bool is_told = by && (by->recent().find(view_->claim_in(id)) != std::string::npos ||
-                                (view_->kind_of(owner_before) == owner_is::readers &&
-                                 by->recent().find(owner_before) != std::string::npos));
-    if (by && ends > at && !is_told)
+    const bool is_named = by && (by->recent().find(view_->claim_in(id)) != std::string::npos ||
+                                 (view_->kind_of(owner_before) == owner_is::readers &&
+                                  by->recent().find(owner_before) != std::string::npos));
+    if (by && ends > at && !is_named)
       world_.complain("owner: " + id + " lost its share through a request that was not its own");
   }
   std::vector<std::string> line;
@@ -75,7 +75,7 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
   if (!by) return;
   if (by->recent().find(view_->claim_in(id)) == std::string::npos &&
       !view_->has_listener(view_->client_in(id)))
-    world_.complain("dead: " + id + " was let in, and nobody listens there");
+    world_.complain("dead: " + id + " was let in, and is not subscribed");
   const bool was_in_line = std::find(l.line.begin(), l.line.end(), id) != l.line.end();
   // By a clock that was set back its arrival may be before theirs.
   if (!was_in_line && world_.schedule.has(trouble::clock_back)) return;
@@ -84,7 +84,7 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
   const auto is_earlier = [&](const std::string& other) {
     const moment theirs = l.queued_at.at(other);
     const moment from = mine != l.queued_at.end() ? mine->second : world_.time.now();
-    return from - theirs < 1us;  // who arrive together have no order
+    return from - theirs < 1us;  // claims that arrive together have no order
   };
   for (const std::string& other : l.line) {
     if (other == id) return;

@@ -1,4 +1,4 @@
-// The judge's view of those who hold a lock, by what they were told.
+// The judge's view of the users that hold a lock, by the turns they were given.
 #include <algorithm>
 
 #include "tests/sim/judge/judge.hpp"
@@ -33,7 +33,7 @@ bool judge::fits(const lock_state& l, const ownership& mine, std::int64_t number
   });
 }
 
-// What a claim is told may be of an ownership that has passed since.
+// A grant may arrive when its ownership has passed already.
 void judge::judge_token(lock_state& l, stay& s) {
   const std::int64_t number = s.turn->token / 1024;
   for (auto o = l.owners.rbegin(); o != l.owners.rend(); ++o) {
@@ -76,12 +76,12 @@ bool judge::is_kept_by_a_loser(int lock, const machine& where) const {
   });
 }
 
-// Who believes that it holds it has it, and who has it was not told otherwise.
+// A user that believes it holds the lock has it, and no loss was reported to one that has it.
 void judge::judge_belief(const lock_state& l, const stay& s, bool has_it, bool judges_losses) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };
   if (judges_losses && detail::turn::is_loss(s.turn->now) && has_it &&
       s.where->now() < s.turn->deadline.load())
-    return world_.complain("lost: " + client() + " was told that it has lost " + l.key +
+    return world_.complain("lost: " + client() + " got the loss reported of " + l.key +
                            ", and has it");
   if (s.turn->held() && !has_it)
     world_.complain("one: " + client() + " believes that it holds " + l.key + " as " + s.claim +
@@ -99,7 +99,7 @@ moment judge::judged_from(const lock_state& l, const stay& s) const {
 void judge::judge_holders(int lock) {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const bool is_mutex = world_.schedule.locks_are == kind::mutex;
-  // An old line that came back may hand it to one who was rightly told of its loss.
+  // An old queue that came back may hand it to a claim whose loss was rightly reported.
   const bool judges_losses =
       !clock_leaps_ && (is_mutex || !world_.schedule.has(trouble::restart_saved));
   int writers = 0, readers = 0, permits = 0;

@@ -1,4 +1,4 @@
-// The judge's view of those who wait in line, and of what keeps them there.
+// The judge's view of the queue, and of what keeps claims in it.
 #include <algorithm>
 #include <utility>
 
@@ -27,22 +27,22 @@ void judge::gave_up(bool waits_on, const core::failure& why) {
   if (is_quiet) return world_.complain("given up: " + why.text + ", though there was no trouble");
   if (!waits_on) return;
   if (p.outage_timeout == 0ms)
-    return world_.complain("given up: one who waits is told: " + why.text);
+    return world_.complain("given up: a waiter was refused: " + why.text);
   // A client that needs longer to connect than it has before the end is not judged.
   const bool is_slow = p.slow_share > 0 || p.parts_wait || p.has(trouble::pause) ||
                        p.delay_max > p.op_timeout / 150 || p.has(trouble::black_hole);
   if (!is_slow && !p.had_outage_of(p.outage_timeout, world_.time.now()))
-    world_.complain("given up: one who waits is told in a shorter outage: " + why.text);
+    world_.complain("given up: a waiter was refused in a shorter outage: " + why.text);
 }
 
-bool judge::somebody_waits(const lock_state& l) const { return lost_before_the_first(l) >= 0; }
+bool judge::has_waiters(const lock_state& l) const { return lost_before_the_first(l) >= 0; }
 
 bool judge::is_lost(std::string_view id) const {
   const std::string_view client = view_->client_in(id);
   return !client.empty() && !world_.acts(client);
 }
 
-// How many stand in line before the first waiter that is not lost; -1: there is none.
+// How many claims are queued before the first that is not lost; -1: there is none.
 int judge::lost_before_the_first(const lock_state& l) const {
   int n = 0;
   for (const std::string_view id : view_->queue_at(l.number)) {
@@ -56,14 +56,14 @@ void judge::judge_freedom(int lock) {
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const bool taken = !now_owner(l).empty() && !head_has_room(l);
   int lost = lost_before_the_first(l);
-  // Who handed it to a lost waiter watches over that from its place in line. When that one is lost
-  // too, the timer of the next waiter is still one on the lease before.
+  // The claim that handed it to a lost waiter watches that from its place in the queue. When it is
+  // lost too, the timer of the next waiter is still one on the lease before.
   if (lost >= 0 && l.stalled_since && !l.lost_owner.empty()) {
     const auto line = view_->queue_at(l.number);
     lost = static_cast<int>(
         std::count_if(line.begin(), line.end(), [&](std::string_view id) { return is_lost(id); }));
   }
-  // After a FLUSHALL those who wait stand in no line.
+  // After a FLUSHALL the waiters are in no queue.
   if (taken || (lost < 0 && world_.users_waiting(lock) == 0)) {
     l.free_since.reset();
     l.lost_ahead = 0;
@@ -76,7 +76,7 @@ void judge::judge_freedom(int lock) {
   if (l.lost_ahead > 0) most += world_.schedule.ttl * l.lost_ahead + 1s;
   if (is_excused() || now - std::max(*l.free_since, excused_until_) <= most) return;
   world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
-                  " while somebody waits behind " + std::to_string(l.lost_ahead) + " who are lost");
+                  " while a user waits behind " + std::to_string(l.lost_ahead) + " lost ones");
 }
 
 void judge::judge_stall(lock_state& l) {
@@ -105,12 +105,11 @@ void judge::judge_stall(lock_state& l) {
   const moment end = std::max(l.stalled_until, excused_until_) + free_max_ +
                      world_.schedule.ttl * l.lost_in_stall + 1s;
   if (is_excused() || now <= end) return;
-  world_.complain("stalled: nobody has had the use of " + l.key + " for " +
-                  in_ms(now - *l.stalled_since) + ", and " + std::to_string(l.lost_in_stall) +
-                  " who waited are lost");
+  world_.complain("stalled: no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
+                  ", and " + std::to_string(l.lost_in_stall) + " waiters are lost");
 }
 
-// A claim that was given up, and stays in line.
+// A claim that was withdrawn, and stays queued.
 void judge::judge_ghosts(int lock) {
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const moment now = world_.time.now();
@@ -131,10 +130,10 @@ void judge::judge_ghosts(int lock) {
   if (world_.schedule.parts_wait) return;
   if (now - std::max(l.crowded_since, ghosts_excused_until_) <= ghost_max_) return;
   world_.complain("ghost: " + crowded + " has more claims in the line of " + l.key +
-                  " than users who wait, for " + in_ms(now - l.crowded_since));
+                  " than waiting users, for " + in_ms(now - l.crowded_since));
 }
 
-// Of a mutex: who shares a lock, or has permits, may be lost with many others at once.
+// Of a mutex: readers and holders of permits may be lost many at once.
 void judge::judge_notes(const lock_state& l) {
   const auto line = view_->queue_at(l.number);
   const auto is_in = [](const auto& all, std::string_view id) {
@@ -143,7 +142,7 @@ void judge::judge_notes(const lock_state& l) {
   if (world_.schedule.locks_are != kind::mutex) return;
   int lost = 0;
   std::string whom;
-  // Who asks for several at once takes the dead from a line, and their windows stay.
+  // A request for several at once removes dead waiters from a queue, and their windows stay.
   for (const std::string_view id : view_->notes_at(l.number, !world_.schedule.several)) {
     if (id == l.owner || is_in(line, id)) continue;
     ++lost;
@@ -151,7 +150,7 @@ void judge::judge_notes(const lock_state& l) {
   }
   if (lost > 1)
     world_.complain("notes: the server keeps " + std::to_string(lost) +
-                    " on those who neither hold " + l.key + " nor wait:" + whom);
+                    " on claims that neither hold " + l.key + " nor wait:" + whom);
 }
 
 void judge::judge_passing(lock_state& l, const std::string& owner_before, const pipe* by) {
@@ -168,7 +167,7 @@ void judge::judge_passing(lock_state& l, const std::string& owner_before, const 
   }
 }
 
-// Empty, or one who lives and has the lock, or a part of it, with nobody inside.
+// A living claim that has the lock, or a part of it, with no user inside; or empty.
 std::string_view judge::idle_holder(int lock) const {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const auto is_idle = [&](std::string_view id) {
@@ -189,7 +188,7 @@ void judge::judge_idleness(int lock) {
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const std::string_view idle = idle_holder(lock);
   const moment now = world_.time.now();
-  const bool is_kept = !idle.empty() && (world_.schedule.linger.count() == 0 || somebody_waits(l));
+  const bool is_kept = !idle.empty() && (world_.schedule.linger.count() == 0 || has_waiters(l));
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();
     l.idle_since = now;
@@ -197,7 +196,7 @@ void judge::judge_idleness(int lock) {
   }
   if (is_excused() || now - std::max(l.idle_since, excused_until_) <= idle_max_) return;
   world_.complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
-                  " with nobody inside");
+                  " with no user inside");
 }
 
 }  // namespace holdfast::sim

@@ -40,7 +40,7 @@ class lock_view {
   virtual int permits_of(int lock, std::string_view id) const = 0;
   // Ids of which it keeps something else; of waiters only if `of_waiters`.
   virtual std::vector<std::string_view> notes_at(int lock, bool of_waiters) const = 0;
-  // Whether the request asks for several locks at once in the name of this id.
+  // Whether the request is for several locks at once, with this id as one owner.
   virtual bool asks_for_several(std::string_view request, std::string_view id) const = 0;
 };
 

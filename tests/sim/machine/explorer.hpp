@@ -21,7 +21,7 @@ struct violation {
 };
 
 using drawing = std::function<plan(std::uint64_t seed)>;
-// `goes_on` is asked after each schedule.
+// `goes_on` is called after each schedule; false ends the search.
 std::optional<violation> explore(std::uint64_t seed, const drawing&, const player&,
                                  const std::function<bool(const progress&)>& goes_on);
 // The same violation, by its first word, with less trouble, fewer clients and fewer rounds.

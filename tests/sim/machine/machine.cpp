@@ -133,9 +133,9 @@ void machine::post(moment at, timeline::deed what) {
   });
 }
 
-void machine::stand_still() { ++pauses_; }
+void machine::stop_process() { ++pauses_; }
 
-void machine::go_on() {
+void machine::resume() {
   if (pauses_ == 0 || --pauses_ > 0) return;
   std::deque<timeline::deed> due;
   due.swap(held_back_);

@@ -1,5 +1,5 @@
 // One process of a client: its clock, its alarms, its connections. All that happens in it comes as
-// an event, which is held back while it stands still and never comes when it is gone.
+// an event, which is held back while the process is stopped and never comes when it is gone.
 #pragma once
 #include <deque>
 #include <memory>
@@ -29,8 +29,8 @@ class machine final : public core::environment {
                                               const char*) override;
 
   void post(moment at, timeline::deed);  // an event of this process
-  void stand_still();
-  void go_on();
+  void stop_process();
+  void resume();
   void die() noexcept;
   bool is_paused() const noexcept { return pauses_ > 0; }
   bool is_dead() const noexcept { return dead_; }

@@ -83,7 +83,7 @@ void pipe::arrive(const segment& s) {
   recent_ += s.bytes;
   world_.record(event::arrival, {number_, s.write, static_cast<int>(s.of)}, [&] {
     constexpr const char* parts[] = {"", "first part of ", "rest of "};
-    return text_with("asks, " + std::string(parts[s.of]) + std::to_string(s.write) + ": " +
+    return text_with("delivers " + std::string(parts[s.of]) + std::to_string(s.write) + ": " +
                      s.shown);
   });
   world_.serve(*this, s.bytes);
@@ -141,7 +141,7 @@ void pipe::vanish() {
   if (left_) return;
   left_ = true;
   if (world_.chance.chance(0.3)) late_until_ = now + world_.long_wait();
-  // A process that ends is seen at once, a machine only when somebody asks it.
+  // The end of a process is seen at once, that of a machine only by the next packet to it.
   const moment unseen = world_.chance.chance(0.7) ? 0ns : world_.long_wait();
   server_sees_the_end(std::max({up_, late_until_, now + unseen}) + world_.delay());
 }

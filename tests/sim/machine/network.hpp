@@ -48,7 +48,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   bool is_for_renewals() const noexcept { return is_for_renewals_; }
   bool is_over(const sim_loop& l) const noexcept { return &l == &loop_; }
   const connection_use& use() const noexcept { return use_; }
-  const std::string& recent() const noexcept { return recent_; }  // what was asked last
+  const std::string& recent() const noexcept { return recent_; }  // its last requests
 
   void deliver(std::string_view bytes) override;
   void kicked() override;
@@ -98,7 +98,7 @@ class sim_loop final : public core::event_loop {
   void attend() noexcept override {}
   core::caller_driver* driver() noexcept override {
     return nullptr;
-  }  // in a simulation nobody blocks
+  }  // no thread blocks in a simulation
   void forked() noexcept override {}
   void flush();  // as before it sleeps
   bool is_for_renewals() const noexcept { return driven_ == core::driven_by::thread; }

@@ -1,4 +1,4 @@
-// What the machine reports to whoever judges a schedule. The judge: tests/sim/judge.
+// What the machine reports to the judge of a schedule (tests/sim/judge).
 #pragma once
 #include <optional>
 #include <string>
@@ -36,8 +36,8 @@ class observer {
   virtual void after_server(const pipe* by) = 0;  // something may have changed there
   virtual void after_event() = 0;
   virtual void unsafe(moment for_so_long) = 0;   // grants until then mean nothing
-  virtual void excuse(moment until) = 0;         // of what is asked of free locks
-  virtual void excuse_ghosts(moment until) = 0;  // of what is asked of withdrawn claims
+  virtual void excuse(moment until) = 0;         // no rule about free locks is judged until then
+  virtual void excuse_ghosts(moment until) = 0;  // nor one about withdrawn claims
 
   virtual void begins(const stay&) = 0;
   virtual void reads_on(const detail::turn*) = 0;  // a writer
@@ -46,9 +46,9 @@ class observer {
   virtual void goes_on(const stay&) = 0;                          // it was not
   virtual void gave_up(bool waits_on, const core::failure& why) = 0;
 
-  // A user there has not left a lease that was lost: until then the process asks for no turn.
+  // A user there has not released a lost lease: until then the process requests no turn.
   virtual bool is_kept_by_a_loser(int lock, const machine&) const = 0;
-  // As inspect() tells them: the exclusive holder, the group of its readers, members.
+  // As inspect() shows them: the exclusive holder, the group of its readers, members.
   virtual std::vector<std::string> holders_of(int lock) const = 0;
 };
 

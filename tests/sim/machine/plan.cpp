@@ -29,7 +29,7 @@ bool plan::had_outage_of(moment least, moment by) const {
   for (const fault& f : faults) {  // in the order in which they begin
     if (f.at > by) break;
     if (f.at > end) begun = f.at;
-    // A silent connection is given up after half of an op-timeout; a failed request asked again.
+    // A silent connection is given up after half of an op-timeout; a failed request is repeated.
     end = std::max(end, f.at + f.lasts * 2 + op_timeout / 2);
     if (std::min(end, by) - begun >= least * 98 / 100) return true;  // by a clock that is fast
   }

@@ -9,26 +9,26 @@
 namespace holdfast::sim {
 
 enum class trouble : unsigned char {
-  pause,            // a client stands still, its clock goes on
+  pause,            // a client is stopped, its clock runs on
   crash,            // a client is gone
   cut,              // a connection is lost, with what was under way or part of it
-  stall,            // one direction of a connection stands still
+  stall,            // one direction of a connection is stopped
   black_hole,       // a connection swallows what it is given, until it is given up
-  refuse,           // nobody can connect
-  server_pause,     // the server stands still
+  refuse,           // no connection is accepted
+  server_pause,     // the server is stopped
   restart,          // with all data
   restart_saved,    // with what was saved some time before
   restart_empty,    // with none
-  flush_all,        // FLUSHALL by somebody
+  flush_all,        // FLUSHALL by an operator
   script_flush,     //
   clock_forward,    //
   clock_back,       //
   memory_full,      //
   readonly,         //
   loading,          //
-  foreign,          // another program takes the lock when it is free, and lets go some time
+  foreign,          // another program takes the lock when it is free, and deletes it later
   foreign_forever,  // without a ttl
-  broken,           // somebody takes the lock away from its holder
+  broken,           // an operator breaks the lock
   set_revoked,      // the clients' right to SET is taken from them for a while
   down,             // the server is killed, and started again later with all data
   resynced,         // a replica for a while, with older data; every connection stays
@@ -75,7 +75,7 @@ struct plan {
   std::string text() const;
 };
 
-// Calm: nothing but delays and those who do not wait for their turn. Crashes: these besides.
+// Calm: nothing but delays and users that give up waiting. Crashes: these besides.
 enum class flavour : unsigned char { any, calm, crashes };
 plan draw(std::uint64_t seed, flavour);
 plan draw(std::uint64_t seed);  // eight of ten are of any

@@ -21,7 +21,7 @@ void draw_pace(plan& p, dice& d) {
   p.delay_min = p.delay_max / d.between(1, 20);
   p.slow_share = d.chance(0.5) ? 0 : d.share() / 4;
   p.split_share = d.chance(0.5) ? 0 : d.share() / 3;
-  // Who cannot be reached within its time-outs at all shows nothing.
+  // A client that cannot reach the server within its time-outs shows nothing.
   const auto trip = std::chrono::ceil<milliseconds>(p.delay_max * (p.slow_share > 0 ? 60 : 12));
   p.op_timeout = std::max(p.op_timeout, trip);
   if (p.ttl < trip / 2) p.ttl = trip / 2;
@@ -62,7 +62,7 @@ void draw_linger(plan& p) {
   p.linger = lengths[d.below(std::size(lengths))];
 }
 
-// Likewise. Outages that are longer than an op-timeout, and those who do not wait through them.
+// Likewise. Outages longer than an op-timeout, and clients that do not wait through them.
 void draw_outage(plan& p) {
   dice d(p.seed ^ 0x6f7574616765);
   if (d.chance(0.25)) p.outage_timeout = p.op_timeout * d.between(1, 3);
@@ -125,7 +125,7 @@ void draw_rights(plan& p) {
     p.faults.push_back(some_fault(p, d, trouble::set_revoked));
 }
 
-// What one message asks for comes in two parts, and the lock ends between them.
+// The commands of one message arrive in two parts, and the lock ends between them.
 void draw_parts(plan& p, dice& d) {
   p.parts_wait = true;
   p.split_share = 0.5;

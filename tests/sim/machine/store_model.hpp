@@ -16,7 +16,7 @@ namespace holdfast::sim {
 
 // What a connection is for, by what its client has written.
 struct connection_use {
-  bool asks = false;     // for more than to be greeted
+  bool asks = false;     // it has sent more than its handshake
   bool listens = false;  // to messages
   std::string client{};  // if it listens: the client's id
 };
@@ -45,7 +45,7 @@ class store_model {
   virtual void restart() = 0;                    // with all data
   virtual bool only_refuses(trouble) const = 0;  // it ends, and nothing follows
   virtual void heal() = 0;                       // all of them
-  virtual bool is_clean() = 0;  // nothing is left of locks that nobody has and nobody wants
+  virtual bool is_clean() = 0;  // nothing is left of locks that no client has or wants
 };
 
 }  // namespace holdfast::sim

@@ -1,4 +1,4 @@
-// Who wants locks: asks, holds them for a while, lets go, and asks again.
+// A user of locks: requests them, holds them for a while, releases them, and requests them again.
 #pragma once
 #include <holdfast/detail/verbs.hpp>
 
@@ -38,7 +38,7 @@ class user {
   // Unless all is over by then, or it is another round.
   void after(moment wait, timeline::deed what);
   detail::wait_bound how_long();
-  void attempts();  // once: it waits for nobody
+  void attempts();  // makes one attempt, which must not wait
   bool withdraws();
   void holds(detail::turn&, int lock, lock_mode, int permits);
   void goes_on();                      // with the next round

@@ -29,7 +29,7 @@ void user_of_one::ask() {
     call_->request.permits =
         static_cast<std::uint32_t>(d.chance(0.6) ? 1 : d.between(1, p.permits));
   }
-  constexpr const char* ways[] = {"asks", "asks to read", "asks for permits"};
+  constexpr const char* ways[] = {"requests", "requests a share", "requests permits"};
   const auto way = static_cast<std::size_t>(call_->request.mode);
   record(event::user_asks, ways[way] + (": " + std::to_string(call_->request.permits)), way,
          call_->request.permits);
@@ -74,7 +74,7 @@ void user_of_one::hear() {
 }
 
 void user_of_one::downgrade() {
-  record(event::user_downgrades, "goes on as a reader");
+  record(event::user_downgrades, "downgrades");
   world_.watch->reads_on(turn_);  // first: others may come in before the call is back
   (void)slot_.downgrade(*turn_);  // one that was lost meanwhile is not held either way
   after(world_.chance.between(0ns, world_.schedule.hold_max), [this] { leave(); });

@@ -1,4 +1,4 @@
-// Who wants one lock, or a part of it.
+// A user of one lock, or of some of its permits.
 #pragma once
 #include <optional>
 

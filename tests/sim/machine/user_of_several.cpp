@@ -35,7 +35,7 @@ void user_of_several::ask() {
     asked.emplace_back(all_[static_cast<std::size_t>(lock)], options);
     names += ' ' + world_.lock_name(lock);
   }
-  record(event::user_asks_for_all, "asks for all of" + names, names);
+  record(event::user_asks_for_all, "requests all of" + names, names);
   turns_.assign(wanted_.size(), nullptr);
   tokens_.assign(wanted_.size(), 0);
   taking_.emplace(*this, asked, how);

@@ -1,4 +1,4 @@
-// Who wants several locks at once, named in an order of its own: all of them or none.
+// A user of several locks at once, named in any order: all of them or none.
 #pragma once
 #include <optional>
 #include <span>

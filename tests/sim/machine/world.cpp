@@ -111,7 +111,7 @@ result world::run() {
 void world::play_to_the_end() {
   run_until(schedule.troubled);
   heal();
-  // A wait that a lost message or a server's refusal has made long is waited for in one of eight.
+  // A wait that a lost message or a refusal has made long is played to its end in one of eight.
   const bool to_the_end = chance.chance(0.125);
   const moment soon = time.now() + schedule.ttl * 8 + 3s;
   while (is_content() && !all_served()) {
@@ -120,7 +120,7 @@ void world::play_to_the_end() {
     run_until(time.next_at());
     check_waits();
   }
-  // What was let go last is answered, kept for nobody any more, and what went wrong is cleaned up.
+  // The last releases are answered, no lock lingers any more, and what went wrong is cleaned up.
   const moment lingers = std::min(schedule.linger, schedule.ttl * 2);
   run_until(time.now() + 500ms + schedule.op_timeout * 2 + lingers);
   const bool clean = schedule.faults.empty() && !schedule.kill_forbidden && !schedule.parts_wait;

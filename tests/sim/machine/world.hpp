@@ -52,8 +52,8 @@ class world {
   std::string lock_name(int i) const { return "lock" + std::to_string(i); }
   moment lease_max() const { return schedule.ttl * 2 * 102 / 100; }  // by the slowest clock
   bool acts(std::string_view client) const;  // it lives, and does not stand still
-  // Users of those that act who wait for the lock, and not for a lost lease in their own process to
-  // be left; of one client.
+  // Users that wait for the lock, of acting clients or of one client; without those that wait for a
+  // lost lease of their own process to be released.
   int users_waiting(int lock, std::string_view client = {}) const;
   bool is_healed() const noexcept { return healed_; }
   void warned(std::string_view line);
@@ -67,7 +67,7 @@ class world {
     watch->after_server(nullptr);
   }
   bool is_recorded() const noexcept { return trace_ || recording_ == recording::on; }
-  // For the digest, and as a line of the trace, from which all facts can be told.
+  // For the digest, and as a line of the trace, which shows all facts.
   template <class Text>
   void record(event what, std::initializer_list<fact> facts, Text text) {
     if (!is_recorded()) return;

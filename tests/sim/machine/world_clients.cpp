@@ -77,7 +77,7 @@ void world::check_waits() {
   for (const process& p : processes_)
     for (const auto& u : p.users)
       if (u->waits(time.now(), healed_at_) > patience_)
-        complain("served: somebody has waited for " + std::to_string(patience_.count() / 1000000) +
+        complain("served: a user has waited for " + std::to_string(patience_.count() / 1000000) +
                  " ms though all is well");
 }
 

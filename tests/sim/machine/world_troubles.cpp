@@ -22,12 +22,15 @@ bool is_of(const pipe& p, fault::role r) noexcept {
 void world::happen(const fault& f) {
   record(event::fault, {static_cast<int>(f.what)},
          [&] { return std::string("trouble: ") + name_of(f.what); });
-  // Who was put off asks again after up to two and a half seconds, and connects after as long.
+  // A claim that was put off repeats its request within two and a half seconds, and a connection is
+  // tried again within as long.
   const moment settles = time.now() + f.lasts + schedule.op_timeout * 3 + 6s;
   watch->excuse_ghosts(store->only_refuses(f.what) ? time.now() + f.lasts : settles);
   process& p = processes_[f.whom];
   switch (f.what) {
-    case trouble::pause: p.where->stand_still(); return later(f.lasts, [&p] { p.where->go_on(); });
+    case trouble::pause:
+      p.where->stop_process();
+      return later(f.lasts, [&p] { p.where->resume(); });
     case trouble::crash: return crash(p);
     case trouble::broken: return break_lock(f);
     case trouble::foreign:
@@ -100,7 +103,7 @@ void world::crash(process& p) {
 void world::heal() {
   healed_ = true;
   for (process& p : processes_) {
-    while (p.where->is_paused()) p.where->go_on();
+    while (p.where->is_paused()) p.where->resume();
     for (const auto& pipe : std::vector(p.where->pipes()))
       if (pipe->swallows() && pipe->alive()) pipe->cut();
   }

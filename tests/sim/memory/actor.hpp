@@ -1,4 +1,4 @@
-// One claim on a memory store, with what it was told.
+// One claim on a memory store, with the answers that it got.
 #pragma once
 #include <memory>
 #include <string>
@@ -25,7 +25,7 @@ class memory_actor final : public core::claim_sink {
   void cancel();
   void renew(core::duration ttl);
   void downgrade();
-  // `next`: idle, of the same client; asks by `how` in the same step. Null: nobody.
+  // `next`: idle, of the same client; acquires by `how` in the same step. Null: none.
   void release(memory_actor* next, const core::acquire_request& how);
 
   state now() const noexcept { return state_; }

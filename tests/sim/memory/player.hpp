@@ -1,5 +1,5 @@
 // Plays the memory store through the seam, on one thread with a clock moved by hand, and digests
-// what is answered: for those who compare two builds. The simulator judges; this does not.
+// the answers, to compare two builds. The simulator judges; this does not.
 #pragma once
 #include <cstdint>
 #include <iosfwd>

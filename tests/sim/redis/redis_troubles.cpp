@@ -10,11 +10,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct nobody final : peer {
+struct silent_peer final : peer {
   void deliver(std::string_view) override {}
   void kicked() override {}
 };
-nobody no_one;
+silent_peer nobody;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ void redis_store::happen(const fault& f) {
       return world_.later(f.lasts, [this] { restart(kept::what_was_saved); });
     case trouble::restart_empty: return restart(kept::nothing);
     case trouble::flush_all:
-      // Those who wait look when the lease that they know of would have ended.
+      // Waiters check when the lease that they know of would have ended.
       world_.watch->excuse(world_.time.now() + world_.lease_max() + 1s);
       world_.watch->unsafe(0ns);
       return world_.change_server([&] { server_.flushall(); });
@@ -54,7 +54,7 @@ void redis_store::happen(const fault& f) {
 
 void redis_store::set_clock_back(const fault& f) {
   const moment by = f.lasts * world_.chance.between(1, 5);
-  // Leases last longer, and who is refused meanwhile, since numbers could repeat, asks again.
+  // Leases last longer, and a claim refused meanwhile, since numbers could repeat, tries again.
   world_.watch->excuse(world_.time.now() + f.lasts + by + world_.lease_max() +
                        world_.schedule.op_timeout * 3 + 2s);
   leap(-by);
@@ -63,7 +63,7 @@ void redis_store::set_clock_back(const fault& f) {
 
 void redis_store::restart(kept what) {
   if (what != kept::everything) world_.watch->unsafe(0ns);
-  // Those who stood in line then and have left since are first in line again, and look at nothing.
+  // Claims that were queued then and have left since are first again, and check nothing.
   if (what != kept::everything)
     world_.watch->excuse(world_.time.now() + world_.lease_max() + world_.schedule.op_timeout * 3 +
                          3s);
@@ -99,7 +99,7 @@ void redis_store::foreign(const fault& f) {
   const std::string mine = "foreign" + std::to_string(++foreigners_);
   const std::string ttl = std::to_string(f.lasts.count() / 1'000'000 + 1);
   world_.change_server([&] {
-    const int c = server_.connect(no_one);
+    const int c = server_.connect(nobody);
     std::vector<std::string_view> argv{"SET", lock, mine, "NX", "PX", ttl};
     if (f.what == trouble::foreign_forever) argv.resize(4);
     server_.execute(c, argv);
@@ -112,7 +112,7 @@ void redis_store::foreign(const fault& f) {
 void redis_store::foreign_leaves(const std::string& lock, const std::string& mine) {
   std::string done = ":1";
   world_.change_server([&] {
-    const int c = server_.connect(no_one);
+    const int c = server_.connect(nobody);
     const std::array<std::string_view, 2> get{"GET", lock}, del{"DEL", lock};
     if (server_.execute(c, get).find(mine + "\r\n") != std::string::npos)
       done = server_.execute(c, del);

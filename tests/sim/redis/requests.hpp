@@ -15,7 +15,7 @@ std::size_t cut_at(std::string_view bytes, double share);
 // first use: a change of their texts that changes nothing else does not show.
 class request_texts {
  public:
-  // One line, from which all bytes but those of scripts could be told.
+  // One line, which shows all bytes but those of scripts.
   std::string show(std::string_view bytes);
 
  private:

@@ -27,16 +27,16 @@ TEST(sim, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
 // Schedules that once broke a promise, or the judge.
 TEST(sim, all_promises_are_kept_where_they_once_were_not) {
   for (const std::uint64_t seed : {
-           18890,    // a user stays with a lost lease while another of its process waits
-           772105,   // a script was refused half-way, and its claim was not withdrawn
-           57817,    // who wanted several at once took a waiter that did not listen from the line
-           471525,   // who was handed the lock and who watched over that were both lost
-           1072013,  // who took a lock past a lost waiter kept it, though others waited behind that
-           88001758,  // what was handed over became a share while its first renewal was under way
-           125799,  // several at once, asked for again by text: silence counted from the first send
-           433176,  // a release was refused half-way, and the next waiter had left the line
+           18890,     // a user kept a lost lease while another user of its process waited
+           772105,    // a script was refused half-way, and its claim was not withdrawn
+           57817,     // a request for several at once removed a waiter that was not subscribed
+           471525,    // the new owner and the claim that watched the hand-over were both lost
+           1072013,   // a lock acquired past a lost waiter was kept, though others waited behind it
+           88001758,  // a provisional grant became a share while its first renewal was in flight
+           125799,    // several at once, repeated by text: silence counted from the first send
+           433176,    // a release was refused half-way, and the next waiter had left the queue
            300005673,  // the same of a hand-over in one step
-           200021228,  // one of two who came together had its old place again
+           200021228,  // one of two that were let in together had its old place again
        })
     EXPECT_EQ(play_redis(draw(seed)).complaint, "") << "seed " << seed;
 }
