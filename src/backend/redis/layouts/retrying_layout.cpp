@@ -20,13 +20,12 @@ std::unique_ptr<core::claim> retrying_layout::open(std::string_view name, core::
   return std::make_unique<retrying_claim>(*this, settings_.prefix + std::string(name), sink);
 }
 
-void retrying_layout::inspect(std::string_view, core::holders_handler& to) {
-  to.on_failed({errc::unsupported,
-                "this layout keeps no list of its locks; ask for the holders of one by its name"});
+void retrying_layout::inspect(std::string_view prefix, core::holders_handler& to) {
+  start_inspection(*over_, *codec_, settings_.prefix, prefix, to);
 }
 
 void retrying_layout::holders(std::string_view name, core::holders_handler& to) {
-  start_holder_query(*over_, *codec_, settings_.prefix, name, to);
+  start_holders_query(*over_, *codec_, settings_.prefix, name, to);
 }
 
 void retrying_layout::break_lock(std::string_view name, std::string_view seen,

@@ -1,6 +1,8 @@
 #include "backend/redis/layouts/retrying_queries.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,34 +12,81 @@ namespace holdfast::redis {
 
 namespace {
 
-class holder_query final : public admin_query {
+// As MATCH of SCAN reads it: every key that begins so.
+std::string pattern_of(std::string_view prefix) {
+  std::string out;
+  for (const char c : prefix) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out += '*';
+}
+
+// SCAN for the keys, where it is not about one lock; then a look at each.
+class holders_query final : public admin_query {
  public:
-  holder_query(transport& t, const retrying_codec& c, std::string key, std::string_view name,
-               core::holders_handler& to)
-      : admin_query(t), codec_(c), key_(std::move(key)), name_(name), to_(to) {}
+  enum class scope { all_that_begin_so, one };
+
+  holders_query(transport& t, const retrying_codec& c, std::string_view key_prefix,
+                std::string_view name, scope what, core::holders_handler& to)
+      : admin_query(t), codec_(c), key_prefix_(key_prefix), what_(what), to_(to) {
+    keys_.push_back(key_prefix_ + std::string(name));
+    pattern_ = pattern_of(keys_.front());
+    scans_ = what == scope::all_that_begin_so;
+    if (scans_) keys_.clear();
+  }
 
  private:
   void send_next(time_point now, core::event_queue& events) override {
+    if (!scans_) return look(now, events);
     std::string bytes;
-    codec_.append_look(bytes, key_);
+    command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << pattern_ << "COUNT"
+                      << "1000";
     send(std::move(bytes), now, events);
   }
-  void read(const value& v) override { found_ = codec_.read_look(v); }
-  void on_all_read(time_point, core::event_queue& events) override { finish(events); }
-  void report() override {
-    if (why.code) return to_.on_failed(std::move(why));
-    std::vector<holder> all;
-    if (found_) {
-      found_->name = name_;
-      all.push_back(std::move(*found_));
+  void read(const value& v) override {
+    if (!scans_) return read_holder(v);
+    cursor_ = v[0].text();
+    for (std::size_t i = 0; i < v[1].size(); ++i) keys_.emplace_back(v[1][i].text());
+  }
+  void on_all_read(time_point now, core::event_queue& events) override {
+    if (!scans_) return finish(events);
+    scans_ = cursor_ != "0";
+    send_next(now, events);
+  }
+  void look(time_point now, core::event_queue& events) {
+    std::sort(keys_.begin(), keys_.end());
+    keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
+    if (keys_.empty()) return finish(events);
+    for (const std::string& key : keys_) {
+      std::string bytes;
+      codec_.append_look(bytes, key);
+      if (!send(std::move(bytes), now, events)) return;
     }
-    to_.on_holders(std::move(all));
+  }
+  // A key that begins so may be anybody's: only the owners of this layout are shown.
+  void read_holder(const value& v) {
+    const std::string& key = keys_[read_++];
+    std::optional<holder> found = codec_.read_look(v);
+    const bool is_shown =
+        found && (what_ == scope::one || found->owner.starts_with(codec_.owner_prefix()));
+    if (!is_shown) return;
+    found->name = key.substr(key_prefix_.size());
+    found_.push_back(std::move(*found));
+  }
+  void report() override {
+    why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
   }
 
   const retrying_codec& codec_;
-  const std::string key_, name_;
+  const std::string key_prefix_;
+  const scope what_;
   core::holders_handler& to_;
-  std::optional<holder> found_;
+  std::string pattern_, cursor_ = "0";
+  bool scans_ = false;
+  std::vector<std::string> keys_;
+  std::size_t read_ = 0;  // of them
+  std::vector<holder> found_;
 };
 
 // Releases the lock under the owner that somebody saw.
@@ -69,9 +118,15 @@ class break_query final : public admin_query {
 
 }  // namespace
 
-void start_holder_query(transport& over, const retrying_codec& c, std::string_view prefix,
-                        std::string_view name, core::holders_handler& to) {
-  (new holder_query(over, c, std::string(prefix).append(name), name, to))->start();
+void start_inspection(transport& over, const retrying_codec& c, std::string_view key_prefix,
+                      std::string_view prefix, core::holders_handler& to) {
+  (new holders_query(over, c, key_prefix, prefix, holders_query::scope::all_that_begin_so, to))
+      ->start();
+}
+
+void start_holders_query(transport& over, const retrying_codec& c, std::string_view key_prefix,
+                         std::string_view name, core::holders_handler& to) {
+  (new holders_query(over, c, key_prefix, name, holders_query::scope::one, to))->start();
 }
 
 void start_breaking(transport& over, const retrying_codec& c, std::string_view key,

@@ -1,4 +1,5 @@
-// holders() and break_lock() of a layout of the retrying recipe.
+// inspect(), holders() and break_lock() of a layout of the retrying recipe. inspect() reads every
+// key that begins so: the layout keeps no list of its locks.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,8 +11,10 @@
 namespace holdfast::redis {
 
 // Without the group's mutex. Answered at once when there is no connection. The codec outlives them.
-void start_holder_query(transport&, const retrying_codec&, std::string_view prefix,
-                        std::string_view name, core::holders_handler&);
+void start_inspection(transport&, const retrying_codec&, std::string_view key_prefix,
+                      std::string_view prefix, core::holders_handler&);
+void start_holders_query(transport&, const retrying_codec&, std::string_view key_prefix,
+                         std::string_view name, core::holders_handler&);
 void start_breaking(transport&, const retrying_codec&, std::string_view key, std::string_view seen,
                     core::decision_handler&);
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/parker.hpp"
 #include "testkit/thrown_by.hpp"
@@ -155,7 +157,22 @@ TEST_F(redis_lua, shows_the_holder_and_breaks_the_lock_it_was_shown) {
   EXPECT_FALSE(c.break_lock("job", "somebody"));
   EXPECT_TRUE(c.break_lock("job", found[0].owner));
   EXPECT_TRUE(c.holders("job").empty());
-  EXPECT_EQ(thrown_by([&] { (void)c.inspect(); }), errc::unsupported);
+}
+
+TEST_F(redis_lua, lists_its_own_locks_by_prefix_and_nothing_else) {
+  mutex a(c, "a*1"), b(c, "b"), braces(c, "a{x}");
+  const lease one = a.acquire(), other = b.acquire(), third = braces.acquire();
+  world.command({"SET", "a*2", "somebody"});
+  world.command({"HSET", "a*3", "a", "b"});
+  const auto names = [&](std::string_view prefix) {
+    std::vector<std::string> out;
+    for (const holder& h : c.inspect(prefix)) out.push_back(h.name);
+    return out;
+  };
+  EXPECT_EQ(names(""), (std::vector<std::string>{"a*1", "a{x}", "b"}));
+  EXPECT_EQ(names("a*"), std::vector<std::string>{"a*1"}) << "a prefix is no pattern";
+  EXPECT_EQ(names("none"), std::vector<std::string>{});
+  EXPECT_EQ(c.holders("a*2").front().owner, "somebody");
 }
 
 TEST_F(redis_lua, has_exclusive_locks_only) {
