@@ -1,5 +1,7 @@
 #include "stage.hpp"
 
+#include <algorithm>
+
 namespace contract {
 
 kind stage::own_kind() const {
@@ -50,7 +52,8 @@ bool finds_busy(party& one, const std::string& lock) {
 
 std::int64_t token_of(const std::string& answer) {
   constexpr std::string_view granted = "granted ";
-  return answer.starts_with(granted) ? std::stoll(answer.substr(granted.size())) : 0;
+  if (!answer.starts_with(granted)) return 0;
+  return std::max<std::int64_t>(std::stoll(answer.substr(granted.size())), 1);
 }
 
 }  // namespace contract

@@ -31,6 +31,10 @@ class stage {
   const holdfast::features& can() const { return on_.can; }
   bool has_ttl() const { return on_.has_ttl(); }
   bool has_deadlines() const { return on_.has_deadlines(); }
+  // Whether this token is later than that one; always where leases have none.
+  bool is_later(std::int64_t token, std::int64_t than) const {
+    return !on_.has_tokens || token > than;
+  }
   bool downgrades() const { return on_.downgrades; }
   subject& store() { return *store_; }
   holdfast::client client() const { return holdfast::client::open(store_->url()); }
@@ -135,7 +139,7 @@ bool comes(const std::stop_token&);
 bool becomes(const std::function<bool()>& condition);
 // Whether an attempt of the party's finds the lock busy. What it gets otherwise it gives back.
 bool finds_busy(party&, const std::string& lock);
-// The token of "granted TOKEN", else 0.
+// The token of "granted TOKEN", 1 where the store has none; else 0.
 std::int64_t token_of(const std::string& answer);
 using holdfast::testkit::thrown_by;
 

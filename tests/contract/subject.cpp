@@ -2,6 +2,12 @@
 
 namespace contract {
 
+namespace {
+
+constexpr std::string_view no_tokens = "the documents' older form has no counter";
+
+}  // namespace
+
 const std::vector<subject_under_test>& subjects_under_test() {
   static const std::vector<subject_under_test> all = {
 #ifdef HOLDFAST_WITH_MEMORY
@@ -25,6 +31,20 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .has_outages = true,
        .downgrades = true,
        .most_not_applicable = 10},
+      {.name = "lua_redis",
+       .make = make_redis_subject,
+       .options = "layout=lua",
+       .modes = of_a_mutex,
+       .can = {.ttl = true, .processes = true, .breakable = true},
+       .has_tokens = false,
+       .has_outages = true,
+       .most_not_applicable = 33,
+       .expected_failures = {{"a_token_grows_from_grant_to_grant", no_tokens},
+                             {"a_token_grows_from_thread_to_thread", no_tokens},
+                             {"a_token_grows_from_client_to_client", no_tokens},
+                             {"a_token_grows_over_a_crash", no_tokens},
+                             {"inspect_shows_the_holder_and_its_note",
+                              "its key holds the owner and nothing else"}}},
 #endif
       {.name = "file",
        .make = make_file_subject,

@@ -49,6 +49,7 @@ struct subject_under_test {
   lifetime life = lifetime::ttl;
   in_modes modes = in_every_mode;  // those that its layout has; in others nothing is played
   holdfast::features can;
+  bool has_tokens = true;
   bool has_outages = false;
   bool downgrades = false;  // readers of other processes see a downgrade at once
   bool has_time = true;     // for crowds that wait for each other

@@ -68,7 +68,7 @@ void a_thousand_waiters_are_all_served(stage& on) {
     crowd.emplace_back([&, &lock = locks[i % clients]] {
       const auto mine = lock.acquire();
       served.store(served.load() + 1);
-      if (mine.token() <= last.load()) grown = false;
+      if (!on.is_later(mine.token(), last.load())) grown = false;
       last.store(mine.token());
     });
   }
