@@ -40,8 +40,9 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
   const auto at = view_->now_us();
   for (const auto& [id, ends] : l.members) {
     if (is_in(now, id)) continue;
-    world_.record(event::member_left, {l.key, id},
-                  [&] { return l.key + " at the server: " + id + " is no member any more"; });
+    world_.record(event::member_left, {l.key, id}, [&, &who = id] {
+      return l.key + " at the server: " + who + " is no member any more";
+    });
     const bool is_named = by && (by->recent().find(view_->claim_in(id)) != std::string::npos ||
                                  (view_->kind_of(owner_before) == owner_is::readers &&
                                   by->recent().find(owner_before) != std::string::npos));

@@ -5,12 +5,9 @@
 #include <vector>
 
 #include "base/failure.hpp"
+#include "cohort/turn.hpp"
 #include "seam/backend.hpp"
 #include "tests/sim/machine/timeline.hpp"
-
-namespace holdfast::detail {
-class turn;
-}
 
 namespace holdfast::sim {
 

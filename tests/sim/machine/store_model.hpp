@@ -5,12 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "cohort/turn.hpp"
 #include "tests/sim/machine/peer.hpp"
 #include "tests/sim/machine/plan.hpp"
-
-namespace holdfast::detail {
-class turn;
-}
 
 namespace holdfast::sim {
 

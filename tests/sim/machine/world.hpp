@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "seam/backend.hpp"
 #include "tests/sim/machine/dice.hpp"
 #include "tests/sim/machine/digest.hpp"
 #include "tests/sim/machine/event.hpp"
@@ -81,7 +82,10 @@ class world {
     std::optional<client> runs;
     std::vector<std::unique_ptr<user>> users;
   };
-  struct breaking;
+  struct breaking final : core::decision_handler {  // of a lock, with an answer that nobody needs
+    void on_decided(bool) override {}
+    void on_failed(core::failure) override {}
+  };
   void open_clients();
   std::unique_ptr<user> make_user(process&, int number);
   void happen(const fault&);

@@ -72,11 +72,6 @@ void world::go_down(moment lasts) {
   later(lasts, [this] { refuse_connections(false); });
 }
 
-struct world::breaking final : core::decision_handler {
-  void on_decided(bool) override {}
-  void on_failed(core::failure) override {}
-};
-
 void world::break_lock(const fault& f) {
   process& p = processes_[f.whom];
   const int lock = static_cast<int>(chance.below(static_cast<std::uint64_t>(schedule.locks)));

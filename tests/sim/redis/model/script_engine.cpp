@@ -59,8 +59,8 @@ const script* script_engine::compile(std::string_view text, std::string& complai
   }
   lua_rawgeti(lua, LUA_REGISTRYINDEX, refs_.seen);
   lua_setfenv(lua, -2);
-  auto one =
-      std::make_unique<script>(std::string(text), sha1_hex(text), luaL_ref(lua, LUA_REGISTRYINDEX));
+  auto one = std::make_unique<script>(
+      script{std::string(text), sha1_hex(text), luaL_ref(lua, LUA_REGISTRYINDEX)});
   return by_text_.emplace(one->text, std::move(one)).first->second.get();
 }
 
