@@ -2,17 +2,17 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 
-# Scripts of layout `string`: each stands behind shared.lua, some behind members.lua too, but those
-# that are not about one lock. Those of other layouts stand alone.
+# Scripts of layout `string`: those about one lock stand behind shared.lua, those about members
+# behind members.lua too. Those of other layouts stand alone.
 function(holdfast_script_text layout name text_out)
   set(folder ${PROJECT_SOURCE_DIR}/src/backend/redis/layouts/${layout}/scripts)
   set(files ${name})
   if(layout STREQUAL "string")
     if(name STREQUAL "guarded_write")
       list(PREPEND files guard)
-    elseif(name MATCHES "^(enter|part|leave|take_away)$")
+    elseif(name MATCHES "^(member_lock_or_queue|member_release|withdraw|break_lock)$")
       list(PREPEND files shared members)
-    elseif(NOT name MATCHES "^(renew|renew_members|raise|let_go|pass|gather|guard)$")
+    elseif(name MATCHES "^(lock_or_queue|release|resolve|downgrade)$")
       list(PREPEND files shared)
     endif()
   endif()
@@ -52,7 +52,8 @@ endfunction()
 set(generated ${PROJECT_BINARY_DIR}/generated)
 set(holdfast_redis_scripts_files ${generated}/redis_scripts.cpp ${generated}/redis_lua_scripts.cpp)
 holdfast_redis_scripts(${generated}/redis_scripts.cpp string scripts.hpp holdfast::redis
-  join enter release part leave renew renew_members resolve downgrade take_away raise let_go pass
-  gather guard guarded_write)
+  lock_or_queue member_lock_or_queue release member_release withdraw renew renew_members resolve
+  downgrade break_lock raise_counter release_uncontended release_with_successor lock_all guard
+  guarded_write)
 holdfast_redis_scripts(${generated}/redis_lua_scripts.cpp lua codec.hpp holdfast::redis::lua
   try_lock resolve release renew holder)

@@ -27,8 +27,8 @@ reply asked(operation to) {
   return q;
 }
 
-// A claim to which this is said as the answer to what it asks, and to each question it puts then.
-void hear(recipe claim, reply said) {
+// A claim that gets this reply to its request, and to each request that it sends then.
+void hear(queueing_recipe claim, reply said) {
   for (int i = 0; i < 4; ++i) {
     said.epoch = claim.epoch();
     (void)claim.on(said, begun + 1ms, usual);
@@ -40,14 +40,14 @@ void hear(recipe claim, reply said) {
 void hear_as_any(const reply& said) {
   for (const auto how : {lock_mode::exclusive, lock_mode::shared, lock_mode::permit}) {
     for (const bool one_attempt : {false, true}) {
-      recipe claim;
+      queueing_recipe claim;
       (void)claim.acquire({.one_attempt = one_attempt, .ttl = ttl, .mode = how}, begun, usual);
       hear(claim, said);
       (void)claim.cancel(begun + 1ms, usual);
       hear(claim, said);
     }
   }
-  recipe gathered;
+  queueing_recipe gathered;
   (void)gathered.acquire({.one_attempt = true,
                           .ttl = ttl,
                           .group = holdfast::core::lock_group::of(2)},
@@ -57,14 +57,14 @@ void hear_as_any(const reply& said) {
 
 // One that was granted the lock, and asks this.
 void hear_as_holder(const reply& said) {
-  recipe claim;
+  queueing_recipe claim;
   (void)claim.acquire({.ttl = ttl}, begun, usual);
-  reply granted = asked(operation::take);
+  reply granted = asked(operation::try_lock);
   granted.what = reply::verdict::granted;
   granted.epoch = claim.epoch();
   granted.number = 7;
   (void)claim.on(granted, begun + 1ms, usual);
-  recipe renews = claim, shares = claim, leaves = claim;
+  queueing_recipe renews = claim, shares = claim, leaves = claim;
   (void)renews.renew(ttl, begun + 1ms, usual);
   hear(renews, said);
   (void)shares.downgrade(begun + 1ms, usual);
@@ -75,16 +75,16 @@ void hear_as_holder(const reply& said) {
 
 void read(const value& v) {
   const std::array answers{
-      read_join(v, asked(operation::join)).to_claim,
-      read_next(v, asked(operation::join)).to_claim,
+      read_lock_or_queue(v, asked(operation::lock_or_queue)).to_claim,
+      read_successor(v, asked(operation::lock_or_queue)).to_claim,
       read_resolve(v, asked(operation::resolve)).to_claim,
       read_released(v, asked(operation::release)).to_claim,
       read_released(v, asked(operation::downgrade)).to_claim,
-      read_take(v[0], v[1], asked(operation::take)),
-      read_let_go(v, asked(operation::let_go)),
-      read_gathered(v, 0, 3, asked(operation::gather)),
-      read_gathered(v, 2, 3, asked(operation::gather)),
-      read_glance(v, asked(operation::glance)),
+      read_try_lock(v[0], v[1], asked(operation::try_lock)),
+      read_release_uncontended(v, asked(operation::release_uncontended)),
+      read_lock_all(v, 0, 3, asked(operation::lock_all)),
+      read_lock_all(v, 2, 3, asked(operation::lock_all)),
+      read_kind(v, asked(operation::peek_kind)),
       read_line(v, asked(operation::peek_line)),
       read_error(v, asked(operation::renew)),
   };
@@ -93,7 +93,7 @@ void read(const value& v) {
     hear_as_holder(said);
   }
   (void)explain_reply(v.text());
-  (void)text_of_glance(v);
+  (void)text_of_kind(v);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace {
 using namespace std::chrono_literals;
 using core::mutant;
 
-// It stands in line by its first question, and its second one is refused.
+// It stands in line by its first operation_of_state, and its second one is refused.
 std::string a_refused_claim_leaves_the_line() {
   const core::time_point now{1000s};
   const redis::timing rules{.op_timeout = 5s};
-  redis::recipe steps;
+  redis::queueing_recipe steps;
   const auto hear = [&](redis::operation to, redis::reply::verdict what) {
     redis::reply r;
     r.to = to;
@@ -25,10 +25,10 @@ std::string a_refused_claim_leaves_the_line() {
     return steps.on(r, now, rules);
   };
   steps.acquire({.ttl = 10s}, now, rules);
-  hear(redis::operation::take, redis::reply::verdict::busy);
-  hear(redis::operation::join, redis::reply::verdict::queued);
+  hear(redis::operation::try_lock, redis::reply::verdict::busy);
+  hear(redis::operation::lock_or_queue, redis::reply::verdict::queued);
   steps.on_wake(now, rules);
-  const redis::effects out = hear(redis::operation::join, redis::reply::verdict::failed);
+  const redis::effects out = hear(redis::operation::lock_or_queue, redis::reply::verdict::failed);
   if (out.event != redis::claim_event::refused) return "it was not refused";
   return out.orphan ? "" : "a claim stays in line that nobody has";
 }

@@ -15,22 +15,23 @@ std::vector<mutant> about_owners_and_numbers() {
   return {
       in_scripts("delete_without_owner", "",
                  {{"string/release", "if owner ~= id then", "if not owner then"},
-                  {"string/pass", "redis.pcall('GET', K) ~= ARGV[1]",
+                  {"string/release_with_successor", "redis.pcall('GET', K) ~= ARGV[1]",
                    "redis.pcall('GET', K) == false"},
-                  {"string/let_go", "redis.pcall('GET', lock) ~= id",
+                  {"string/release_uncontended", "redis.pcall('GET', lock) ~= id",
                    "redis.pcall('GET', lock) == false"},
-                  {"string/let_go", "redis.pcall('GET', KEYS[i]) == ARGV[i]",
+                  {"string/release_uncontended", "redis.pcall('GET', KEYS[i]) == ARGV[i]",
                    "redis.pcall('GET', KEYS[i]) ~= false"}}),
       in_scripts("renew_without_owner", "",
                  {{"string/renew", "if owner == id then", "if owner then"}}),
-      in_scripts(
-          "told_before_it_is_written", "A grant is written before its owner is notified (2)",
-          {{"string/shared", "redis.call('SET', K, id, 'PX', window)",
-            "tell(id, 'grant', string.format('%.0f|%.0f|%s|%d', n, now, window, others or 1)) "
-            "redis.call('SET', K, id, 'PX', window)"},
-           {"string/pass", "local done = redis.pcall('SET', K, id, 'PX', window)",
-            "redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), grant) "
-            "local done = redis.pcall('SET', K, id, 'PX', window)"}}),
+      in_scripts("told_before_it_is_written", "A grant is written before its owner is notified (2)",
+                 {{"string/shared", "redis.call('SET', K, id, 'PX', window)",
+                   "send_message(id, 'grant', string.format('%.0f|%.0f|%s|%d', n, now, window, "
+                   "others or 1)) "
+                   "redis.call('SET', K, id, 'PX', window)"},
+                  {"string/release_with_successor",
+                   "local done = redis.pcall('SET', K, id, 'PX', window)",
+                   "redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), grant) "
+                   "local done = redis.pcall('SET', K, id, 'PX', window)"}}),
       in_scripts("zombie_reader_renewed", "A share whose lease has expired is not renewed (4)",
                  {{"string/renew_members", "if not ends or ends <= now then return 0 end", ""}}),
       {"set_and_number_apart",
@@ -44,36 +45,36 @@ std::vector<mutant> about_owners_and_numbers() {
 std::vector<mutant> about_the_queue() {
   return {
       in_scripts("dead_head_not_skipped", "A killed waiter delays nobody (6)",
-                 {{"string/shared", "if tell(id, 'grant', grant) > 0 then",
-                   "if tell(id, 'grant', grant) >= 0 then"},
-                  {"string/pass", "string.sub(id, 5, 20), grant) == 0 then",
+                 {{"string/shared", "if send_message(id, 'grant', grant) > 0 then",
+                   "if send_message(id, 'grant', grant) >= 0 then"},
+                  {"string/release_with_successor", "string.sub(id, 5, 20), grant) == 0 then",
                    "string.sub(id, 5, 20), grant) < 0 then"}}),
       in_scripts("refused_hand_over_empties_the_line",
                  "A waiter leaves the queue only when its grant is written (6)",
                  {{"string/shared", "if alone then n = next_number(now)",
                    "if alone then redis.call('ZREM', Q, id) n = next_number(now)"},
-                  {"string/pass", "redis.call('ZADD', Q, first[2], id) return answer",
-                   "return answer"}}),
+                  {"string/release_with_successor",
+                   "redis.call('ZADD', Q, first[2], id) return answer", "return answer"}}),
       in_scripts("notes_of_the_lost_kept",
                  "What the server stores about lost holders is removed (6)",
                  {{"string/shared", "if not is_known and gone < 4 then", "if false then"},
                   {"string/renew", "if gone < 4 and", "if false and"}}),
       in_scripts("no_look_for_the_runner_up",
                  "After a hand-over the next waiter has a timer on the lock (6)",
-                 {{"string/shared", "if others == 1 then next_looks(now + window * 1000) end",
+                 {{"string/shared", "if others == 1 then pass_timer(now + window * 1000) end",
                    ""}}),
       in_scripts("wake_up_not_passed_on", "A waiter that leaves passes its wake-up on (6)",
-                 {{"string/leave", "drop(id) local now",
-                   "drop(id) do return {1, server_time()} end local now"}}),
+                 {{"string/withdraw", "remove_waiter(id) local now",
+                   "remove_waiter(id) do return {1, server_time()} end local now"}}),
       in_scripts("readers_behind_a_leaver_forgotten",
                  "A member that leaves admits the waiters behind it (6)",
-                 {{"string/members", "local came = let_in(now)", "local came = 0"}}),
+                 {{"string/members", "local came = admit_waiters(now)", "local came = 0"}}),
       in_scripts("reader_passes_the_line", "No reader passes a waiting writer (9)",
-                 {{"string/enter", "if not first or first == id then",
+                 {{"string/member_lock_or_queue", "if not first or first == id then",
                    "if not first or first == id or is_reader and owner and has_room(id) then"}}),
       in_scripts("holder_not_told", "A lingering holder is notified when another client waits (9)",
-                 {{"string/shared", "if not is_open() then return tell(owner, 'wanted', '') end",
-                   ""}}),
+                 {{"string/shared",
+                   "if not is_shared() then return send_message(owner, 'wanted', '') end", ""}}),
   };
 }
 
@@ -86,15 +87,15 @@ std::vector<mutant> about_permits_and_groups() {
                  {{"string/shared", "if more > 0 then redis.call('HINCRBY', P, '', more) end",
                    ""}}),
       in_scripts("gather_takes_what_is_held", "Several locks are granted only if all are free (4)",
-                 {{"string/gather", "return owner == id and 0 or 1", "return 0"}}),
+                 {{"string/lock_all", "return owner == id and 0 or 1", "return 0"}}),
       in_scripts("gather_takes_some", "Of several locks all are granted or none (6)",
-                 {{"string/gather", "if taken then return out end",
+                 {{"string/lock_all", "if taken then return out end",
                    "if taken then for i = 1, count do if out[i] == 0 then "
                    "redis.call('SET', KEYS[2 * i], ARGV[i + 1], 'PX', ARGV[1]) end end "
                    "return out end"}}),
       in_scripts("gather_passes_the_line", "Several locks are granted only if nobody waits (9)",
-                 {{"string/gather", "redis.call('EXISTS', unpack(KEYS, 2)) == 0", "false"},
-                  {"string/gather", "return is_awaited(K, Q) and 1 or 0", "return 0"}}),
+                 {{"string/lock_all", "redis.call('EXISTS', unpack(KEYS, 2)) == 0", "false"},
+                  {"string/lock_all", "return has_waiter(K, Q) and 1 or 0", "return 0"}}),
   };
 }
 

@@ -29,7 +29,7 @@ TEST(claim_size, of_memory_has_not_grown) {
 #ifdef HOLDFAST_WITH_REDIS
 TEST(claim_size, of_redis_has_not_grown) {
   EXPECT_LE(sizeof(redis::claim), 248u);
-  EXPECT_LE(sizeof(redis::recipe), 80u);
+  EXPECT_LE(sizeof(redis::queueing_recipe), 80u);
 }
 #endif
 

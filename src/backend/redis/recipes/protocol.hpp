@@ -10,49 +10,51 @@ namespace holdfast::redis {
 
 enum class operation : unsigned char {
   none,
-  take,     // SET NX and INCR in one transaction: the lock when it is free
-  gather,   // several locks at once, when all of them are free
-  glance,   // is what was taken a lock of this kind?
-  join,     // the lock when it is free, else a place in line; asked again, it tells how things are
-  resolve,  // what became of a take that was never answered
+  try_lock,       // SET NX and INCR in one transaction: the lock when it is free
+  lock_all,       // several locks at once, when all of them are free
+  peek_kind,      // is the busy lock of this kind?
+  lock_or_queue,  // the lock when it is free, else a place in the queue; sent again, it reports how
+                  // things are
+  resolve,        // what became of a try_lock whose reply was lost
   downgrade,
-  peek_line,  // does anybody wait for what is held?
-  let_go,     // a release of what nobody is known to wait for: many go in one script
+  peek_line,            // does anybody wait for what is held?
+  release_uncontended,  // of what nobody is known to wait for: many go in one script
   release,
-  leave,  // out of the line, or out of a lock that was handed over meanwhile
+  withdraw,  // out of the queue, or out of a lock that was handed over meanwhile
   renew,
 };
 
-struct reply {  // to one claim's question
+struct reply {  // to one claim's request
   enum class verdict : unsigned char {
-    granted,     // it is ours: from take, join, resolve
-    busy,        // take, gather, glance: another's; join, by who does not wait. resolve: not ours
-    queued,      // join: it stands in line
-    done,        // release, leave, renew, downgrade: so it is. peek_line: `others` tells
+    granted,     // to try_lock, lock_all, lock_or_queue, resolve
+    busy,        // another claim has it; resolve: this claim does not have it
+    queued,      // lock_or_queue: it is in the queue
+    done,        // release, withdraw, renew, downgrade; peek_line: see `others`
     not_owner,   // release, renew, downgrade: another's, or nobody's
     again,       // the script has more to do than one call goes through
     bad_number,  // ours, but with a number that proves nothing: the counter was lost
     failed,      // refused by the server, for the reason that stands beside it
-    not_now,     // not done, and to be asked again: the server is loading, or runs a long script
+    not_now,     // not done, and to be sent again: the server is loading, or runs a long script
   };
   operation to = operation::none;
   verdict what = verdict::failed;
-  bool others = false;   // somebody waits for what was granted, or is held
-  bool foreign = false;  // queued: the holder is none of ours and tells nobody when it goes
-  bool final = true;     // busy of resolve: no earlier request of this claim can arrive any more
-  bool left = false;     // failed: something of this claim may be at the server
-  bool stands = false;   // granted: the number is that of a group that stood already
-  errc why{};            // failed; not_owner: as claim_sink::lost() says it
+  bool others = false;  // somebody waits for what was granted, or is held
+  bool foreign =
+      false;  // queued: the holder is no holdfast claim, and notifies nobody when it releases
+  bool final = true;    // busy of resolve: no earlier request of this claim can arrive any more
+  bool left = false;    // failed: something of this claim may be at the server
+  bool stands = false;  // granted: the number is that of a group that stood already
+  errc why{};           // failed; not_owner: as claim_sink::lost() says it
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;         // of a renewal
   std::int64_t number = 0;          // granted: its number. queued: its arrival
-  std::int64_t ahead = 0;           // queued: how many waiters stand before it in line
-  duration ttl{};                   // that was asked for
+  std::int64_t ahead = 0;           // queued: how many waiters are before it
+  duration ttl{};                   // that was requested
   duration rest = duration::max();  // queued: of the holder's lease
   time_point sent{};
 };
 
-struct push {  // from the server, unasked
+struct push {  // from the server, unsolicited
   enum class kind : unsigned char { grant, look, wanted };
   kind what = kind::grant;
   bool others = false;             // grant: somebody else waits

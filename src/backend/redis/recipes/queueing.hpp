@@ -1,63 +1,68 @@
-// One claim on a lock of layout `string`: what it asks, when it asks again, what it may conclude.
+// One claim on a lock of layout `string`: what it sends, when it sends again, what it concludes.
 // Pure: (state, event, now) -> effects. No socket, no thread, no clock, no allocation.
 //
 // Source: the single-instance lock of redis.io's "Distributed Locks with Redis" (SET NX PX, delete
-// by owner), with a number for each grant, a line, and a release that hands the lock directly to
-// the first in line: docs/safety.md. Readers and holders of permits are members of what has the
-// lock: they ask by `join` from the start, one attempt or not, and release as the others do.
+// by owner), with a number for each grant, a queue, and a release that hands the lock directly to
+// the first waiter: docs/safety.md. Readers and holders of permits are members of what has the
+// lock: they send `lock_or_queue` from the start, one attempt or not, and release as the others do.
 //
-//   state     | event                         | next      | effects
-//   ----------+-------------------------------+-----------+---------------------------------------
-//   fresh     | acquire                       | asked     | send take, under a new id
-//             |                               | joining   | send join, if somebody waited last time
-//   asked     | granted                       | held      | tell granted: its send + ttl - drift
-//             | busy                          | joining   | send join
-//             | busy, one attempt             | glancing  | send glance: it may be another kind
-//             | bad number                    | asked     | give the id up; send take, a new id,
-//             |                               |           | from the second time on after a pause
-//             | cut (the connection is gone)  | unsure    | send resolve
-//   glancing  | busy, cut                     | fresh     | tell refused
-//   unsure    | granted                       | held      | tell granted: the resolve's send + ...
-//             | busy                          | asked     | send take
-//   joining   | granted                       | held      | tell granted
-//             | busy (one attempt, a member)  | fresh     | tell refused
-//             | queued, next in line          | queued    | sleep until the holder's lease is over;
-//             |                               |           | a foreign one: 5..250 ms, and ask
-//             | queued                        | queued    | sleep until then, or for its own ttl,
-//             |                               |           | and a little for each waiter before it
-//   joining,  | a push with a deadline        | held      | tell granted, handed over
-//   queued    | a push without one            | joining   | send join: the lock is ours by now
-//             | look                          | same      | sleep until then
-//             | cut, wake, subscribed anew    | joining   | send join, with its place in line
-//   held      | renew                         | held      | send renew
-//             | done                          | held      | tell moved: its send + ttl - drift
-//             | not owner                     | lost      | tell lost
-//             | wanted                        | held      | tell wanted, once
-//   asked ... | wanted: it has overtaken the  | same      | tell it with the grant
-//   queued    | grant                         |           |
-//             | subscribed                    | held      | send peek_line: nobody could tell it
-//             | done, and somebody waits      | held      | tell wanted, once
-//             | peek line                     | held      | send peek_line: a take saw no line
-//             | downgrade, cut                | held      | it is a reader; send downgrade
-//             | release                       | releasing | send let go, or release when somebody
-//             |                               |           | waits or the server has notes
-//   lost      | release                       | fresh     | tell ended (not held)
-//   asked ... | cancel                        | leaving   | send leave: it follows what was sent
-//   queued    |                               |           |
-//   releasing | done, not owner               | fresh     | tell ended
-//   leaving   | done, not owner               | fresh     | tell ended
-//   releasing,| again, cut                    | same      | send it again
-//   leaving   | failed                        | same      | send it again, later each time
-//   any of    | not now                       | same      | send it again, later each time
-//   these     |                               |           |
-//   any but a | overdue                       | fresh     | tell refused, or ended (outcome
-//   waiter    |                               |           | unknown); it is an orphan
+//   state       | event                       | next        | effects
+//   ------------+-----------------------------+-------------+-------------------------------------
+//   idle        | acquire                     | trying      | send try_lock, under a new id
+//               |                             | queueing    | send lock_or_queue, if others waited
+//               |                             |             | the last time
+//   trying      | granted                     | held        | granted: its send + ttl - drift
+//               | busy                        | queueing    | send lock_or_queue
+//               | busy, one attempt           | peeking     | send peek_kind: it may be another
+//               |                             |             | kind of lock
+//               | bad number                  | trying      | orphan; send try_lock, a new id, from
+//               |                             |             | the second time on after a pause
+//               | cut (the connection is gone)| resolving   | send resolve
+//   peeking     | busy, cut                   | idle        | refused
+//   resolving   | granted                     | held        | granted: the resolve's send + ...
+//               | busy                        | trying      | send try_lock
+//   queueing    | granted                     | held        | granted
+//               | busy (a member's attempt)   | idle        | refused
+//               | queued, next waiter         | queued      | sleep until the holder's lease ends;
+//               |                             |             | a foreign one's: 5..250 ms, and send
+//               |                             |             | again
+//               | queued                      | queued      | sleep until then, or for its own ttl,
+//               |                             |             | longer by its place in the queue
+//   queueing,   | a push with a deadline      | held        | granted, handed over
+//   queued      | a push without one          | queueing    | send lock_or_queue: it has the lock
+//               | look                        | same        | sleep until then
+//               | cut, wake, subscribed anew  | queueing    | send lock_or_queue, with its place
+//   held        | renew                       | held        | send renew
+//               | done                        | held        | extended: its send + ttl - drift
+//               | not owner                   | lost        | lost
+//               | wanted                      | held        | wanted, once
+//   trying ...  | wanted: it has overtaken    | same        | reported with the grant
+//   queued      | the grant                   |             |
+//               | subscribed                  | held        | send peek_line: nobody could notify
+//               |                             |             | this client before
+//               | done, and others wait       | held        | wanted, once
+//               | peek line                   | held        | send peek_line: a try_lock sees no
+//               |                             |             | queue
+//               | downgrade, cut              | held        | it is a reader; send downgrade
+//               | release                     | releasing   | send release_uncontended; release
+//               |                             |             | when others wait or the server has
+//               |                             |             | notes
+//   lost        | release                     | idle        | ended (not held)
+//   trying ...  | cancel                      | withdrawing | send withdraw: it follows what was
+//   queued      |                             |             | sent before
+//   releasing,  | done, not owner             | idle        | ended
+//   withdrawing | again, cut                  | same        | send it again
+//               | failed                      | same        | send it again, later each time
+//   any of      | not now                     | same        | send it again, later each time
+//   these       |                             |             |
+//   any but a   | overdue                     | idle        | refused, or ended (outcome unknown);
+//   waiter      |                             |             | orphan
 //
-// A waiter, who asked for more than one attempt and has not been granted the lock, is never
-// overdue: it waits through an outage as it would for a holder (server_errors.hpp has the table).
+// A waiter, which asked for more than one attempt and has not been granted the lock, is never
+// overdue: it waits through an outage as it would for a holder (transport/error_text.hpp).
 //
-// Every change of what the claim is about starts a new epoch; replies to questions of an earlier
-// one are discarded.
+// Whatever makes earlier replies meaningless starts a new epoch; replies of an earlier epoch are
+// discarded.
 #pragma once
 #include <holdfast/options.hpp>
 
@@ -72,21 +77,21 @@ using core::claim_event;
 using core::worth;
 using effects = claims::effects<operation>;
 
-class recipe {
+class queueing_recipe {
  public:
   using operation = redis::operation;
   using reply = redis::reply;
   enum class state : unsigned char {
-    fresh,
-    asked,
-    glancing,
-    unsure,
-    joining,
+    idle,
+    trying,
+    peeking,
+    resolving,
+    queueing,
     queued,
     held,
     lost,
     releasing,
-    leaving,
+    withdrawing,
   };
 
   // A request of a lock_group: together with other claims, all or none; exclusive, one attempt.
@@ -96,11 +101,11 @@ class recipe {
   effects downgrade(time_point now, const timing&) noexcept;
   effects peek_line(time_point now, const timing&) noexcept;
   effects release(time_point now, const timing&) noexcept;
-  // The lock is asked for in the same step as another claim's release.
+  // The claim is enqueued in the same step as another claim's release.
   effects succeed(const core::acquire_request&, time_point now, const timing&) noexcept;
   effects on(const reply&, time_point now, const timing&) noexcept;
   effects on(const push&, time_point now) noexcept;  // to the claim's id
-  effects on_cut(std::uint32_t epoch) noexcept;      // what was asked then is not answered any more
+  effects on_cut(std::uint32_t epoch) noexcept;      // no reply of this epoch arrives any more
   effects on_subscribed(time_point now) noexcept;
   effects on_wake(time_point now, const timing&) noexcept;
   effects on_overdue() noexcept;
@@ -108,33 +113,35 @@ class recipe {
   effects give_up(errc) noexcept;
 
   state now_in() const noexcept { return state_; }
-  bool is_idle() const noexcept { return state_ == state::fresh; }
+  bool is_idle() const noexcept { return state_ == state::idle; }
   bool waits() const noexcept {
-    return state_ != state::fresh && state_ != state::held && state_ != state::lost;
+    return state_ != state::idle && state_ != state::held && state_ != state::lost;
   }
   bool may_be_pushed() const noexcept {
-    return state_ == state::joining || state_ == state::queued;
+    return state_ == state::queueing || state_ == state::queued;
   }
-  // It would hear that somebody waits, or what became of its downgrade.
-  bool listens() const noexcept { return state_ == state::held && (!others_wait_ || downgrading_); }
+  // A push may report that another client waits, or a reply what became of its downgrade.
+  bool listens() const noexcept {
+    return state_ == state::held && (!others_wait_ || is_downgrading_);
+  }
   std::uint32_t epoch() const noexcept { return epoch_; }
-  lock_mode how() const noexcept { return how_; }
+  lock_mode mode() const noexcept { return mode_; }
   bool one_attempt() const noexcept { return one_attempt_; }
   duration ttl() const noexcept { return ttl_; }
-  std::int64_t arrival() const noexcept { return number_; }  // 0: never stood in line
-  bool looks() const noexcept { return looks_; }             // it asks because its time has come
+  std::int64_t arrival() const noexcept { return number_; }  // 0: it was never queued
+  bool looks() const noexcept { return looks_; }             // its timer on the lock has ended
   // Makes one attempt, which is not answered yet.
   bool is_attempt() const noexcept {
-    return one_attempt_ && waits() && state_ != state::releasing && state_ != state::leaving;
+    return one_attempt_ && waits() && state_ != state::releasing && state_ != state::withdrawing;
   }
   // Waits for the lock for as long as it takes.
   bool is_waiter() const noexcept {
-    return !one_attempt_ && (state_ == state::asked || state_ == state::unsure ||
-                             state_ == state::joining || state_ == state::queued);
+    return !one_attempt_ && (state_ == state::trying || state_ == state::resolving ||
+                             state_ == state::queueing || state_ == state::queued);
   }
-  // When it gives up what it asked, unless it is answered by then; never: it does not give up.
+  // When its request is overdue; never: it waits.
   time_point due(const timing&) const noexcept;
-  // When to ask for the last time before that, rather than a pause after it.
+  // When to send it for the last time before that.
   time_point last_try(const timing&) const noexcept;
   time_point waits_since() const noexcept { return waits_since_; }  // a waiter: its acquire
   bool others_wait() const noexcept { return others_wait_; }
@@ -153,24 +160,24 @@ class recipe {
   using verdict = reply::verdict;
   effects ask(state, operation, time_point now) noexcept;
   static effects send(operation) noexcept;
-  effects look_at_line() noexcept;
+  effects look_at_queue() noexcept;
   effects leave(state, operation, time_point now) noexcept;
-  effects first_question(time_point now) noexcept;
-  effects on_ask_reply(const reply&, time_point now, const timing&) noexcept;
+  effects first_operation(time_point now) noexcept;
+  effects on_acquire_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_busy(const reply&, time_point now) noexcept;
-  effects on_glance(const reply&) noexcept;
+  effects on_kind(const reply&) noexcept;
   effects on_downgrade_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_line_reply(const reply&, time_point now, const timing&) noexcept;
   effects become_wanted() noexcept;
   effects on_bad_number(const reply&, time_point now, const timing&) noexcept;
   effects on_queued(const reply&, time_point now) noexcept;
   effects on_renew_reply(const reply&, time_point now, const timing&) noexcept;
-  effects on_leave_reply(const reply&, time_point now, const timing&) noexcept;
+  effects on_release_reply(const reply&, time_point now, const timing&) noexcept;
   effects pause(time_point now, const timing&) noexcept;
-  operation question() const noexcept;
+  operation operation_of_state() const noexcept;
   effects become_held(std::int64_t number, time_point deadline, bool others, bool handed,
                       time_point now) noexcept;
-  effects become_fresh(claim_event, errc) noexcept;
+  effects become_idle(claim_event, errc) noexcept;
   effects start_over(time_point now, bool clear) noexcept;
 
   duration ttl_{};
@@ -178,23 +185,23 @@ class recipe {
   time_point deadline_ = core::never;
   time_point asked_since_{};  // while held: the grant arrived
   time_point waits_since_{};
-  time_point look_at_ = core::never;  // a look that overtook the answer to its join
+  time_point look_at_ = core::never;  // a look that overtook the reply to lock_or_queue
   std::uint32_t epoch_ = 0;
-  std::uint8_t attempts_ = 0;  // at what is not answered yet
-  state state_ = state::fresh;
-  lock_mode how_ = lock_mode::exclusive;
-  bool gathered_ = false;
-  bool downgrading_ = false;  // not answered yet
-  bool peeking_ = false;      // likewise
-  bool peeks_again_ = false;  // once that is answered
+  std::uint8_t attempts_ = 0;  // at the request that is not answered yet
+  state state_ = state::idle;
+  lock_mode mode_ = lock_mode::exclusive;
+  bool is_grouped_ = false;
+  bool is_downgrading_ = false;  // not answered yet
+  bool is_peeking_ = false;      // likewise
+  bool peeks_again_ = false;     // once that is answered
   bool one_attempt_ = false;
   bool others_wait_ = false;
-  bool wanted_early_ = false;  // before it heard of the grant
+  bool wanted_early_ = false;  // before the grant arrived
   bool handed_ = false;
-  bool line_unseen_ = false;  // the grant did not tell whether somebody waits
-  bool known_ = false;        // the server may keep notes on it
+  bool line_unseen_ = false;  // the grant did not show whether others wait
+  bool known_ = false;        // the server may have a note of it
   bool looks_ = false;
-  bool contended_ = false;       // somebody waited when it was released last
+  bool contended_ = false;       // others waited when it was released last
   bool saw_bad_number_ = false;  // since its acquire
 };
 

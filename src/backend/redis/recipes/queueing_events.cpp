@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration nap = 30s;          // the longest: a push may get lost
-constexpr duration look_after = 50ms;  // a waiter looks later than the one before it in line
+constexpr duration look_after = 50ms;  // a waiter looks later than the one before it
 constexpr duration foreign_pause_min = 5ms;
 constexpr duration foreign_pause_max = 250ms;
 constexpr duration failed_pause_min = 20ms;
@@ -27,36 +27,37 @@ duration doubled(duration first, unsigned times, duration most) noexcept {
 
 }  // namespace
 
-effects recipe::on(const reply& r, time_point now, const timing& t) noexcept {
+effects queueing_recipe::on(const reply& r, time_point now, const timing& t) noexcept {
   if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
   switch (r.to) {
-    case operation::take:
-    case operation::gather:
-    case operation::join:
-    case operation::resolve: return on_ask_reply(r, now, t);
-    case operation::glance: return on_glance(r);
+    case operation::try_lock:
+    case operation::lock_all:
+    case operation::lock_or_queue:
+    case operation::resolve: return on_acquire_reply(r, now, t);
+    case operation::peek_kind: return on_kind(r);
     case operation::downgrade: return on_downgrade_reply(r, now, t);
     case operation::peek_line: return on_line_reply(r, now, t);
     case operation::renew: return on_renew_reply(r, now, t);
-    case operation::let_go:
+    case operation::release_uncontended:
     case operation::release:
-    case operation::leave: return on_leave_reply(r, now, t);
+    case operation::withdraw: return on_release_reply(r, now, t);
     case operation::none: break;
   }
   return {};
 }
 
-effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) noexcept {
-  // Asked twice, it may be in line by the first answer and have the lock by the second.
+effects queueing_recipe::on_acquire_reply(const reply& r, time_point now,
+                                          const timing& t) noexcept {
+  // The request may have been sent twice: queued by the first one, granted by the second.
   const bool has_it = state_ == state::queued && r.what == verdict::granted;
-  if (state_ != state::asked && state_ != state::unsure && state_ != state::joining && !has_it)
+  if (state_ != state::trying && state_ != state::resolving && state_ != state::queueing && !has_it)
     return {};
   switch (r.what) {
     case verdict::granted: {
       const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
       const effects out = become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)),
                                       r.others, false, now);
-      line_unseen_ = r.to == operation::take;
+      line_unseen_ = r.to == operation::try_lock;
       return out;
     }
     case verdict::bad_number: return on_bad_number(r, now, t);
@@ -65,7 +66,7 @@ effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) no
     case verdict::busy: return on_busy(r, now);
     case verdict::not_now: return pause(now, t);
     default: {
-      effects out = become_fresh(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
+      effects out = become_idle(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
       // An earlier request may have queued or granted this id: it was answered so, or never.
       const bool may_be_at_server = r.left || number_ != 0 || attempts_ > 0;
       out.orphan = may_be_at_server && !planted(mutant::refused_claim_stays_queued);
@@ -74,31 +75,32 @@ effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) no
   }
 }
 
-effects recipe::on_busy(const reply& r, time_point now) noexcept {
+effects queueing_recipe::on_busy(const reply& r, time_point now) noexcept {
   if (r.to == operation::resolve) return start_over(now, !r.final);
-  if (r.to == operation::join) {
-    effects out = become_fresh(claim_event::refused, errc::timed_out);
+  if (r.to == operation::lock_or_queue) {
+    effects out = become_idle(claim_event::refused, errc::timed_out);
     out.orphan = !r.final;
     return out;
   }
-  if (one_attempt_) return ask(state::glancing, operation::glance, now);
+  if (one_attempt_) return ask(state::peeking, operation::peek_kind, now);
   known_ = true;
-  return ask(state::joining, operation::join, now);
+  return ask(state::queueing, operation::lock_or_queue, now);
 }
 
-effects recipe::on_glance(const reply& r) noexcept {
-  if (state_ != state::glancing) return {};
+effects queueing_recipe::on_kind(const reply& r) noexcept {
+  if (state_ != state::peeking) return {};
   const bool is_other_kind = r.what == verdict::failed && r.why == errc::mismatch;
-  return become_fresh(claim_event::refused, is_other_kind ? r.why : errc::timed_out);
+  return become_idle(claim_event::refused, is_other_kind ? r.why : errc::timed_out);
 }
 
-// Given up and asked anew under another id, once the counter has been lifted. When that does not
-// help, with pauses, and not for ever: the counter was lost and the clock set back.
-effects recipe::on_bad_number(const reply& r, time_point now, const timing& t) noexcept {
+// The id becomes an orphan, and the claim tries under another one, once the counter has been
+// raised. When that does not help, with pauses, and not for ever: the counter was lost and the
+// clock set back.
+effects queueing_recipe::on_bad_number(const reply& r, time_point now, const timing& t) noexcept {
   const time_point since = std::exchange(saw_bad_number_, true) ? asked_since_ : r.sent;
   const std::uint8_t before = attempts_;
-  if (gathered_ || now - since >= t.op_timeout) {
-    effects out = become_fresh(claim_event::refused, errc::refused);
+  if (is_grouped_ || now - since >= t.op_timeout) {
+    effects out = become_idle(claim_event::refused, errc::refused);
     out.orphan = true;
     return out;
   }
@@ -117,11 +119,11 @@ effects recipe::on_bad_number(const reply& r, time_point now, const timing& t) n
   return out;
 }
 
-// Every waiter keeps a timer on the lock, by its place in line. The next waiter looks when the
+// Every waiter keeps a timer on the lock, by its place in the queue. The next waiter looks when the
 // holder's lease has run out. The one behind it looks a little later: a holder and the next waiter
 // may be lost together, and then nobody else would look. A waiter that is not next also looks after
-// its own ttl, since it is not told when the lock gets an owner with a shorter lease.
-effects recipe::on_queued(const reply& r, time_point now) noexcept {
+// its own ttl, since it is not notified when the lock gets an owner with a shorter lease.
+effects queueing_recipe::on_queued(const reply& r, time_point now) noexcept {
   state_ = state::queued;
   number_ = r.number;
   effects out;
@@ -151,7 +153,7 @@ effects recipe::on_queued(const reply& r, time_point now) noexcept {
   return out;
 }
 
-effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) noexcept {
+effects queueing_recipe::on_renew_reply(const reply& r, time_point now, const timing& t) noexcept {
   if (state_ != state::held) return {};
   if (r.what == verdict::done) {
     const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
@@ -160,7 +162,7 @@ effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) 
     out.event = claim_event::extended;
     return out;
   }
-  if (r.what != verdict::not_owner) return {};  // not known: asked again later
+  if (r.what != verdict::not_owner) return {};  // unknown: the core repeats it
   state_ = state::lost;
   effects out;
   out.event = claim_event::lost;
@@ -169,11 +171,12 @@ effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) 
 }
 
 // Where the server will not do it, the lock stays an exclusive one there: that harms nobody.
-effects recipe::on_downgrade_reply(const reply& r, time_point now, const timing& t) noexcept {
+effects queueing_recipe::on_downgrade_reply(const reply& r, time_point now,
+                                            const timing& t) noexcept {
   if (state_ != state::held) return {};
   if (r.what == verdict::not_now) return pause(now, t);
-  downgrading_ = false;
-  if (r.what != verdict::not_owner) return send(question());
+  is_downgrading_ = false;
+  if (r.what != verdict::not_owner) return send(operation_of_state());
   state_ = state::lost;
   effects out;
   out.event = claim_event::lost;
@@ -181,14 +184,14 @@ effects recipe::on_downgrade_reply(const reply& r, time_point now, const timing&
   return out;
 }
 
-effects recipe::on_line_reply(const reply& r, time_point now, const timing& t) noexcept {
-  if (state_ != state::held || !peeking_) return {};
+effects queueing_recipe::on_line_reply(const reply& r, time_point now, const timing& t) noexcept {
+  if (state_ != state::held || !is_peeking_) return {};
   if (r.what == verdict::not_now) return pause(now, t);
-  peeking_ = std::exchange(peeks_again_, false) && !r.others;
-  return r.others ? become_wanted() : send(question());
+  is_peeking_ = std::exchange(peeks_again_, false) && !r.others;
+  return r.others ? become_wanted() : send(operation_of_state());
 }
 
-effects recipe::become_wanted() noexcept {
+effects queueing_recipe::become_wanted() noexcept {
   effects out;
   if (others_wait_) return out;
   others_wait_ = true;
@@ -196,23 +199,25 @@ effects recipe::become_wanted() noexcept {
   return out;
 }
 
-effects recipe::on_leave_reply(const reply& r, time_point now, const timing& t) noexcept {
-  if (state_ != state::releasing && state_ != state::leaving) return {};
+effects queueing_recipe::on_release_reply(const reply& r, time_point now,
+                                          const timing& t) noexcept {
+  if (state_ != state::releasing && state_ != state::withdrawing) return {};
   if (r.what == verdict::again) {
     if (attempts_ < 255) ++attempts_;
-    return send(question());
+    return send(operation_of_state());
   }
-  if (r.what == verdict::done) return become_fresh(claim_event::ended, {});
+  if (r.what == verdict::done) return become_idle(claim_event::ended, {});
   if (r.what == verdict::not_owner || r.why == errc::mismatch) {
-    // Asked before, it may be gone because of that.
-    const bool known = state_ == state::leaving || attempts_ > 0;
-    return become_fresh(claim_event::ended, known ? errc{} : errc::not_held);
+    // An earlier request may have done it.
+    const bool known = state_ == state::withdrawing || attempts_ > 0;
+    return become_idle(claim_event::ended, known ? errc{} : errc::not_held);
   }
   return pause(now, t);
 }
 
-// What was asked is asked again, after longer each time, and once more just before it is given up.
-effects recipe::pause(time_point now, const timing& t) noexcept {
+// The request is sent again, after a longer pause each time, and once more just before it is
+// overdue.
+effects queueing_recipe::pause(time_point now, const timing& t) noexcept {
   const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
   if (attempts_ < 255) ++attempts_;
   effects out;
@@ -226,17 +231,17 @@ effects recipe::pause(time_point now, const timing& t) noexcept {
   return out;
 }
 
-effects recipe::on(const push& p, time_point now) noexcept {
+effects queueing_recipe::on(const push& p, time_point now) noexcept {
   if (p.what == push::kind::wanted) {
     wanted_early_ = wanted_early_ || waits();
     return state_ == state::held ? become_wanted() : effects{};
   }
   if (!may_be_pushed()) return {};
   if (p.what == push::kind::grant) {
-    if (p.until == core::never) return ask(state::joining, operation::join, now);
+    if (p.until == core::never) return ask(state::queueing, operation::lock_or_queue, now);
     return become_held(p.number, p.until, p.others, true, now);
   }
-  if (state_ == state::joining) {
+  if (state_ == state::queueing) {
     look_at_ = std::min(look_at_, p.until);
     return {};
   }
@@ -247,56 +252,56 @@ effects recipe::on(const push& p, time_point now) noexcept {
   return out;
 }
 
-effects recipe::on_cut(std::uint32_t epoch) noexcept {
+effects queueing_recipe::on_cut(std::uint32_t epoch) noexcept {
   if (epoch != epoch_) return {};
-  if (state_ == state::glancing) return become_fresh(claim_event::refused, errc::timed_out);
+  if (state_ == state::peeking) return become_idle(claim_event::refused, errc::timed_out);
   if (attempts_ < 255) ++attempts_;
-  if (state_ == state::asked) state_ = state::unsure;
-  return send(question());
+  if (state_ == state::trying) state_ = state::resolving;
+  return send(operation_of_state());
 }
 
-// What is asked in this state, when it is asked again.
-operation recipe::question() const noexcept {
+// What is sent again in this state.
+operation queueing_recipe::operation_of_state() const noexcept {
   switch (state_) {
-    case state::asked: return gathered_ ? operation::gather : operation::take;
-    case state::glancing: return operation::glance;
-    case state::unsure: return operation::resolve;
-    case state::joining: return operation::join;
+    case state::trying: return is_grouped_ ? operation::lock_all : operation::try_lock;
+    case state::peeking: return operation::peek_kind;
+    case state::resolving: return operation::resolve;
+    case state::queueing: return operation::lock_or_queue;
     case state::releasing: return operation::release;
-    case state::leaving: return operation::leave;
+    case state::withdrawing: return operation::withdraw;
     case state::held:
-      return downgrading_ ? operation::downgrade
-             : peeking_   ? operation::peek_line
-                          : operation::none;
+      return is_downgrading_ ? operation::downgrade
+             : is_peeking_   ? operation::peek_line
+                             : operation::none;
     default: return operation::none;
   }
 }
 
-effects recipe::on_subscribed(time_point now) noexcept {
+effects queueing_recipe::on_subscribed(time_point now) noexcept {
   if (state_ == state::held && !others_wait_) {
     // A waiter that came before this client listened could not tell it that somebody waits.
-    return planted(mutant::line_not_peeked) ? effects{} : look_at_line();
+    return planted(mutant::line_not_peeked) ? effects{} : look_at_queue();
   }
   if (state_ != state::queued) return {};
-  effects out = send(operation::join);
-  asked_since_ = now;  // not since the wait began: the question is a new one
+  effects out = send(operation::lock_or_queue);
+  asked_since_ = now;  // not since the wait began: the request is a new one
   ++epoch_;
-  state_ = state::joining;
+  state_ = state::queueing;
   looks_ = true;  // it may have been left to see to the lock, and its timer goes
   out.sleeps = true;
   return out;
 }
 
-effects recipe::on_wake(time_point now, const timing& t) noexcept {
+effects queueing_recipe::on_wake(time_point now, const timing& t) noexcept {
   if (state_ == state::queued) {
     const std::uint8_t attempts = attempts_;
-    effects out = ask(state::joining, operation::join, now);
+    effects out = ask(state::queueing, operation::lock_or_queue, now);
     attempts_ = attempts;
     looks_ = true;
     return out;
   }
-  if (state_ == state::held) return send(question());
-  return now >= due(t) ? on_overdue() : send(question());
+  if (state_ == state::held) return send(operation_of_state());
+  return now >= due(t) ? on_overdue() : send(operation_of_state());
 }
 
 }  // namespace holdfast::redis

@@ -44,30 +44,32 @@ command_words random_claims::any_script() {
     case 11:
     case 12:
     case 13:
-      return call(script_name::enter,
+      return call(script_name::member_lock_or_queue,
                   {member(), ttl, window, below(4) == 0 ? "1700000000000001" : "",
                    below(2) == 0 ? "1" : "", below(4) == 0 ? "1" : "", below(2) == 0 ? "1" : "2",
                    below(6) == 0 ? "2" : "3", below(2) == 0 ? "note" : ""});
     case 14:
-    case 15: return call(script_name::part, {member()});
+    case 15: return call(script_name::member_release, {member()});
     case 16: return call(script_name::downgrade, {owner(), "1700000000000002"});
     case 17:
-      return by_hash(script_name::gather,
+      return by_hash(script_name::lock_all,
                      {"5", counter, lock, line, other, line_of_other, ttl, owner(), owner()});
     case 0:
     case 1:
     case 2:
-      return call(script_name::join, {owner(), ttl, window, below(4) == 0 ? "1700000000000001" : "",
-                                      below(2) == 0 ? "1" : ""});
+      return call(script_name::lock_or_queue,
+                  {owner(), ttl, window, below(4) == 0 ? "1700000000000001" : "",
+                   below(2) == 0 ? "1" : ""});
     case 3:
     case 4:
     case 5: return call(script_name::release, {owner(), below(2) == 0 ? owner() : "", ttl, window});
     case 6:
       if (below(4) == 0)
-        return by_hash(script_name::let_go,
+        return by_hash(script_name::release_uncontended,
                        {"4", lock, other, line, line_of_other, owner(), owner()});
-      if (below(2) == 0) return by_hash(script_name::let_go, {"2", lock, line, owner()});
-      return call(script_name::leave, {any_owner()});
+      if (below(2) == 0)
+        return by_hash(script_name::release_uncontended, {"2", lock, line, owner()});
+      return call(script_name::withdraw, {any_owner()});
     case 7: {
       const bool of_members = below(2) == 0;
       const auto& s =
@@ -80,7 +82,7 @@ command_words random_claims::any_script() {
       return renew;
     }
     case 8: return call(script_name::resolve, {owner(), ttl});
-    default: return call(script_name::take_away, {any_owner()});
+    default: return call(script_name::break_lock, {any_owner()});
   }
 }
 
@@ -100,7 +102,8 @@ command_words random_claims::meddling() {
     case 3: return {"HSET", lock, "another", "type"};
     case 4: return {"CONFIG", "SET", "maxmemory", below(2) == 0 ? "1" : "0"};
     case 5: return {"SET", counter, below(2) == 0 ? "9000000000000000" : "1"};
-    case 6: return {"EVAL", std::string(redis::script_of(script_name::raise).text), "1", counter};
+    case 6:
+      return {"EVAL", std::string(redis::script_of(script_name::raise_counter).text), "1", counter};
     default: return {"ZRANGE", line, "0", "-1"};
   }
 }
@@ -111,14 +114,15 @@ std::vector<command_words> random_claims::list() {
   member_ = readers ? "hfs:" : "hfp:";
   alone_ = readers ? 50 : 10;
   for (const auto name :
-       {script_name::join, script_name::release, script_name::leave, script_name::renew,
-        script_name::resolve, script_name::take_away, script_name::let_go, script_name::pass,
-        script_name::enter, script_name::part, script_name::renew_members, script_name::downgrade,
-        script_name::gather})
+       {script_name::lock_or_queue, script_name::release, script_name::withdraw, script_name::renew,
+        script_name::resolve, script_name::break_lock, script_name::release_uncontended,
+        script_name::release_with_successor, script_name::member_lock_or_queue,
+        script_name::member_release, script_name::renew_members, script_name::downgrade,
+        script_name::lock_all})
     commands.push_back({"SCRIPT", "LOAD", std::string(redis::script_of(name).text)});
   if (below(2) == 0)
     commands.push_back(
-        {"EVAL", std::string(redis::script_of(script_name::raise).text), "1", counter});
+        {"EVAL", std::string(redis::script_of(script_name::raise_counter).text), "1", counter});
   for (int left = below(20) + 5; left > 0; --left) {
     const int kind = below(10);
     if (kind == 0) {

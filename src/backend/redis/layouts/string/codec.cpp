@@ -50,27 +50,27 @@ std::int64_t in_ms(duration d) noexcept {
   return std::chrono::ceil<std::chrono::milliseconds>(d).count();
 }
 
-void begin_takes(std::string& out) { out += "*1\r\n$5\r\nMULTI\r\n"; }
+void begin_try_locks(std::string& out) { out += "*1\r\n$5\r\nMULTI\r\n"; }
 
-void append_take(std::string& out, const lock_arguments& a) {
+void append_try_lock(std::string& out, const lock_arguments& a) {
   command(out, 6) << "SET" << a.lock << a.owner << "NX"
                   << "PX" << in_ms(a.ttl);
   command(out, 2) << "INCR" << counter_key;
 }
 
-void end_takes(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
+void end_try_locks(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
 
-void append_let_go(command_writer& out, std::span<const lock_arguments> all) {
-  command c = out.call(script_of(script_name::let_go), 2 * all.size(), all.size());
+void append_release_uncontended(command_writer& out, std::span<const lock_arguments> all) {
+  command c = out.call(script_of(script_name::release_uncontended), 2 * all.size(), all.size());
   for (const lock_arguments& a : all) c << a.lock;
   for (const lock_arguments& a : all) c << side_key{tag_of(a.lock), a.lock, 'q'};
   for (const lock_arguments& a : all) c << a.owner;
 }
 
-void append_gather(command_writer& out, std::span<const lock_arguments> all) {
-  command c = out.call(script_of(script_name::gather), 1 + 2 * all.size(), 1 + all.size());
+void append_lock_all(command_writer& out, std::span<const lock_arguments> all) {
+  command c = out.call(script_of(script_name::lock_all), 1 + 2 * all.size(), 1 + all.size());
   c << counter_key;
-  duration longest{};  // who asked for less relies on less: that does no harm
+  duration longest{};  // a claim with a shorter ttl relies on less: that is safe
   for (const lock_arguments& a : all) {
     c << a.lock << side_key{tag_of(a.lock), a.lock, 'q'};
     longest = std::max(longest, a.ttl);
@@ -81,10 +81,10 @@ void append_gather(command_writer& out, std::span<const lock_arguments> all) {
 
 namespace {
 
-void append_join(command_writer& out, const lock_arguments& a) {
-  const bool alone = a.how == lock_mode::exclusive;
-  command c = alone ? lock_script(out, script_name::join, a.lock, 5)
-                    : lock_script(out, script_name::enter, a.lock, 9);
+void append_lock_or_queue(command_writer& out, const lock_arguments& a) {
+  const bool alone = a.mode == lock_mode::exclusive;
+  command c = alone ? lock_script(out, script_name::lock_or_queue, a.lock, 5)
+                    : lock_script(out, script_name::member_lock_or_queue, a.lock, 9);
   c << a.owner << in_ms(a.ttl) << in_ms(a.window);
   if (a.arrival) {
     c << a.arrival;
@@ -92,15 +92,16 @@ void append_join(command_writer& out, const lock_arguments& a) {
     c << "";
   }
   c << (a.looks ? "1" : "");
-  if (!alone) c << (a.waits ? "" : "1") << std::int64_t{a.permits} << std::int64_t{a.of} << a.about;
+  if (!alone)
+    c << (a.waits ? "" : "1") << std::int64_t{a.permits} << std::int64_t{a.total_permits} << a.info;
 }
 
 }  // namespace
 
 void append_request(command_writer& out, operation what, const lock_arguments& a) {
   switch (what) {
-    case operation::join: return append_join(out, a);
-    case operation::glance: out.plain(2) << "GET" << a.lock; return;
+    case operation::lock_or_queue: return append_lock_or_queue(out, a);
+    case operation::peek_kind: out.plain(2) << "GET" << a.lock; return;
     case operation::peek_line:
       out.plain(2) << "EXISTS" << side_key{tag_of(a.lock), a.lock, 'q'};
       return;
@@ -113,34 +114,34 @@ void append_request(command_writer& out, operation what, const lock_arguments& a
       lock_script(out, script_name::resolve, a.lock, 2) << a.owner << in_ms(a.ttl);
       return;
     case operation::release:
-      if (a.how != lock_mode::exclusive) {
-        lock_script(out, script_name::part, a.lock, 1) << a.owner;
+      if (a.mode != lock_mode::exclusive) {
+        lock_script(out, script_name::member_release, a.lock, 1) << a.owner;
       } else if (a.next_owner.empty()) {
         lock_script(out, script_name::release, a.lock, 1) << a.owner;
       } else {
-        command c = lock_script(out, script_name::pass, a.lock, 4);
-        c << a.owner << a.next_owner << in_ms(a.next_window) << (a.known ? "1" : "0");
+        command c = lock_script(out, script_name::release_with_successor, a.lock, 4);
+        c << a.owner << a.next_owner << in_ms(a.next_window) << (a.info_may_be_stored ? "1" : "0");
       }
       return;
-    case operation::leave: lock_script(out, script_name::leave, a.lock, 1) << a.owner; return;
-    case operation::take:
-    case operation::gather:
-    case operation::let_go:
+    case operation::withdraw: lock_script(out, script_name::withdraw, a.lock, 1) << a.owner; return;
+    case operation::try_lock:
+    case operation::lock_all:
+    case operation::release_uncontended:
     case operation::renew:
     case operation::none: return;  // many in one: the string_layout has them apart
   }
 }
 
-void append_leave(std::string& out, std::string_view lock, std::string_view owner) {
-  lock_script_text(out, script_name::leave, lock, 1) << owner;
+void append_withdraw(std::string& out, std::string_view lock, std::string_view owner) {
+  lock_script_text(out, script_name::withdraw, lock, 1) << owner;
 }
 
-void append_take_away(std::string& out, std::string_view lock, std::string_view owner) {
-  lock_script_text(out, script_name::take_away, lock, 1) << owner;
+void append_break_lock(std::string& out, std::string_view lock, std::string_view owner) {
+  lock_script_text(out, script_name::break_lock, lock, 1) << owner;
 }
 
-void append_raise(std::string& out, std::int64_t seen) {
-  script_text(out, script_name::raise, 1, 1) << counter_key << seen;
+void append_raise_counter(std::string& out, std::int64_t seen) {
+  script_text(out, script_name::raise_counter, 1, 1) << counter_key << seen;
 }
 
 void append_guarded_write(std::string& out, const core::guarded_write& w) {
@@ -157,10 +158,10 @@ void append_renewals(command_writer& out, std::span<const renewal> all, bool of_
     if (of_members) c << side_key{tag, r.lock, 'r'};
     c << side_key{tag, r.lock, 'm'};
   }
-  for (const renewal& r : all) c << r.owner << in_ms(r.ttl) << r.about;
+  for (const renewal& r : all) c << r.owner << in_ms(r.ttl) << r.info;
 }
 
-reply read_take(const value& set, const value& number, reply r) {
+reply read_try_lock(const value& set, const value& number, reply r) {
   if (!set.is(value::kind::status)) {
     r.what = set.is(value::kind::nil) ? verdict::busy : verdict::failed;
   } else if (number.is(value::kind::integer)) {
@@ -173,7 +174,7 @@ reply read_take(const value& set, const value& number, reply r) {
   return r;
 }
 
-reply read_let_go(const value& v, reply r) {
+reply read_release_uncontended(const value& v, reply r) {
   constexpr std::int64_t gone = 0, done = 1;
   r.what = v.integer() == done   ? verdict::done
            : v.integer() == gone ? verdict::not_owner
@@ -182,7 +183,7 @@ reply read_let_go(const value& v, reply r) {
 }
 
 // Of a script that answers the highest number, or {for each claim how its lock was found}.
-reply read_gathered(const value& all, std::size_t which, std::size_t members, reply r) {
+reply read_lock_all(const value& all, std::size_t which, std::size_t members, reply r) {
   const value found = all[which];
   if (all.is(value::kind::integer)) {
     r.what = verdict::granted;
@@ -198,7 +199,7 @@ reply read_gathered(const value& all, std::size_t which, std::size_t members, re
   return r;
 }
 
-std::string text_of_glance(const value& v) {
+std::string text_of_kind(const value& v) {
   if (v.is_error("WRONGTYPE")) return "BADTYPE the key of the lock holds something else";
   if (v.is(value::kind::error)) return std::string(v.text());
   const auto total = v.is(value::kind::text) ? semaphore_total(v.text()) : std::nullopt;
@@ -207,8 +208,8 @@ std::string text_of_glance(const value& v) {
          " permits has this name";
 }
 
-reply read_glance(const value& v, reply r) {
-  const std::string text = text_of_glance(v);
+reply read_kind(const value& v, reply r) {
+  const std::string text = text_of_kind(v);
   if (!text.empty()) return read_error_text(text, r);
   r.what = verdict::busy;
   return r;
@@ -221,10 +222,10 @@ reply read_line(const value& v, reply r) {
   return r;
 }
 
-answer read_join(const value& v, reply r) {
+answer read_lock_or_queue(const value& v, reply r) {
   constexpr std::int64_t busy = 0, granted = 1, queued = 2;
   if (v.is(value::kind::error)) {
-    // It stopped where it was: the claim may be in line, or what is known of it in the hash.
+    // The script stopped half-way: the claim may be queued, or its note in M.
     r.left = v.text().find("@user_script") != std::string_view::npos;
     return {read_error(v, r)};
   }
@@ -248,7 +249,7 @@ answer read_join(const value& v, reply r) {
 }
 
 // What it waits for is not known: it looks when the window of the new owner is over.
-answer read_next(const value& v, reply r) {
+answer read_successor(const value& v, reply r) {
   constexpr std::size_t passed = 3;
   if (v.is(value::kind::error)) return {read_error(v, r)};
   r.what = v.size() == passed ? verdict::queued : verdict::again;

@@ -47,17 +47,17 @@ constexpr server_time ahead_max = 1s;  // of a number: the server's clock may be
 
 }  // namespace
 
-// The reply of these may be a number. (An exclusive claim that joins has sent a take before, or
-// sends one when its number proves nothing.)
+// The reply to these may be a number. (An exclusive claim that sends lock_or_queue has sent
+// try_lock before, or sends it when its number proves nothing.)
 bool needs_floor(operation what, lock_mode mode) noexcept {
-  return what == operation::take || what == operation::gather ||
-         (what == operation::join && mode != lock_mode::exclusive);
+  return what == operation::try_lock || what == operation::lock_all ||
+         (what == operation::lock_or_queue && mode != lock_mode::exclusive);
 }
 
 bool may_send(operation what, lock_mode mode, const readiness& r) noexcept {
   if (!r.commands) return false;
   if (needs_floor(what, mode) && (!r.floor || r.raising)) return false;
-  return what != operation::join || r.messages;
+  return what != operation::lock_or_queue || r.messages;
 }
 
 duration window(duration ttl, duration round_trip) noexcept {

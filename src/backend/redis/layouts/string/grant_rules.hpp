@@ -18,7 +18,7 @@
 //                                      | more than ours since the renewal before
 //   is `busy` the end of an acquire    | no older connection can still carry the acquire to the
 //   whose reply was lost?              | server
-//   who receives a pushed grant?       | the claim with this id on this lock; where that has gone,
+//   who receives a pushed grant?       | the claim with this id on this lock; where there is none,
 //                                      | the next waiter: it is declined
 //   may the next claim be enqueued by  | both claims are exclusive, the next one waits, the release
 //   a release?                         | is a full one and both connections are ready

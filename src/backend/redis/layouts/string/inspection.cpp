@@ -18,9 +18,8 @@ using core::event_queue;
 
 constexpr std::size_t parts_of_lock = 5;
 
-// SCAN for the side keys, where it is not about one lock; then the time, and of each lock its
-// owner, its ttl, its line, and who shares it with how many permits; then, of each holder, what is
-// known of it.
+// SCAN for the side keys, unless one lock is named; then the time, and of each lock its owner, its
+// ttl, its queue, its members and their permits; then the note of each holder.
 class inspection final : public admin_query {
  public:
   enum class scope { all_that_begin_so, one };
@@ -199,7 +198,7 @@ class inspection final : public admin_query {
   }
 
   const std::string key_prefix_;  // of every lock
-  const std::string prefix_;      // of those that are asked for
+  const std::string prefix_;      // of those that are wanted
   core::holders_handler& to_;
   stage stage_ = stage::scan;
   std::string cursor_ = "0";

@@ -15,7 +15,7 @@ namespace holdfast::redis {
 struct side_key {
   std::string_view tag;
   std::string_view lock;
-  char what = 0;  // q: who waits, m: what is known of them and of the holder, r: who shares the
+  char what = 0;  // q: waiters, m: notes of waiters and of the holder, r: the members of the
                   // lock, p: their permits
 
   std::size_t size() const noexcept;
@@ -35,7 +35,7 @@ std::string_view key_fault(std::string_view lock_key) noexcept;
 // The lock's key of a side key, or nothing when it is not one.
 std::optional<std::string_view> lock_of(std::string_view side_key_text) noexcept;
 
-// Who holds or waits: a claim of a client. 128 random bits, drawn for every acquire.
+// A holder or a waiter: a claim of a client. 128 random bits, drawn for every acquire.
 struct claim_id {
   std::uint64_t high = 0, low = 0;
   bool operator==(const claim_id&) const noexcept = default;
@@ -50,7 +50,7 @@ owner_text text_of(std::uint64_t client, const claim_id&,
                    lock_mode = lock_mode::exclusive) noexcept;
 inline std::string_view view(const owner_text& t) noexcept { return {t.data(), t.size()}; }
 std::optional<claim_id> claim_of(std::uint64_t client, std::string_view owner) noexcept;
-// K while readers have the lock, who are all the same owner, and while it is a semaphore.
+// K while readers have the lock, under one owner, and while it is a semaphore.
 std::string group_of(std::int64_t number);  // hfg:<number>
 // Of so many permits; nothing when K is something else.
 std::optional<std::uint32_t> semaphore_total(std::string_view k) noexcept;

@@ -38,7 +38,7 @@ class yes_or_no final : public admin_query {
 void start_breaking(transport& over, std::string_view lock, std::string_view owner,
                     core::decision_handler& to) {
   std::string bytes;
-  append_take_away(bytes, lock, owner);
+  append_break_lock(bytes, lock, owner);
   (new yes_or_no(over, std::move(bytes), to))->start();
 }
 

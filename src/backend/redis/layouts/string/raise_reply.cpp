@@ -17,7 +17,7 @@ constexpr duration raise_pause_min = 20ms, raise_pause_max = 2s;
 void string_layout::raise(time_point now) {
   if (is_raising_) return;
   std::string bytes;
-  append_raise(bytes, floor_.last());
+  append_raise_counter(bytes, floor_.last());
   is_raising_ = submit_bytes(*raise_reply_, std::move(bytes), now);
 }
 
@@ -34,7 +34,7 @@ void string_layout::raise_if_due(time_point now) {
   raise_at_ = core::never;
   const bool is_wanted = std::ranges::any_of(deferred_, [&](claims::claim_place p) {
     const claim* const c = claims_.at(p);
-    return c && grant_rules::needs_floor(c->deferred, c->recipe().how());
+    return c && grant_rules::needs_floor(c->deferred, c->recipe().mode());
   });
   if (is_wanted && over_->is_ready(lane::commands) && !floor_.is_known()) raise(now);
 }

@@ -52,12 +52,12 @@ void renewals::send(round& those, bool of_members, request_writer& to, time_poin
   to.expect(*those.made, 1, now, attended::by_nobody);
 }
 
-// As many as the server may have before it: a hundred thousand at once would need room for all of
-// them, and answers bring the next round. Who has left the lock meanwhile needs none any more.
+// At most so many are in flight: a hundred thousand at once would need room for all of them.
+// Replies bring the next round. A claim that was released meanwhile needs none.
 void renewals::write(request_writer& to, time_point now) {
   constexpr std::size_t batch_max = 256, batches_max = 16;
   while (!waiting_.empty() && in_flight_ < batches_max) {
-    round those[2];  // of who holds a lock alone, of members
+    round those[2];  // of exclusive holders, of members
     for (const bool of_members : {false, true}) {
       round& r = those[of_members];
       r.made = &home_.batches().take(operation::renew, now);
@@ -68,8 +68,8 @@ void renewals::write(request_writer& to, time_point now) {
     for (std::size_t n = 0; !waiting_.empty() && n < batch_max; waiting_.pop_front()) {
       claim* const c = home_.claims().at(waiting_.front());
       if (!c || !std::exchange(c->renewing, false)) continue;
-      if (c->recipe().now_in() != recipe::state::held) continue;
-      add_to(those[c->recipe().how() != lock_mode::exclusive], *c);
+      if (c->recipe().now_in() != queueing_recipe::state::held) continue;
+      add_to(those[c->recipe().mode() != lock_mode::exclusive], *c);
       ++n;
     }
     for (const bool of_members : {false, true}) send(those[of_members], of_members, to, now);

@@ -8,20 +8,20 @@
 namespace holdfast::redis {
 
 enum class script_name : unsigned char {
-  join,
-  enter,  // of members: readers and holders of permits
+  lock_or_queue,
+  member_lock_or_queue,  // of readers and holders of permits
   release,
-  part,  // of members
-  leave,
+  member_release,
+  withdraw,
   renew,
   renew_members,
   resolve,
   downgrade,
-  take_away,
-  raise,
-  let_go,
-  pass,
-  gather,
+  break_lock,
+  raise_counter,
+  release_uncontended,
+  release_with_successor,
+  lock_all,
   guard,  // a text for other scripts
   guarded_write,
 };

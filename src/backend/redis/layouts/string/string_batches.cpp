@@ -23,8 +23,8 @@ claim* string_batches::current(const batch_member& m) const noexcept {
 }
 
 void string_batches::add(claim& c, operation what, time_point now) {
-  const bool is_one_of_many = what == operation::take || what == operation::let_go;
-  request*& open = what == operation::take ? takes_ : let_gos_;
+  const bool is_one_of_many = what == operation::try_lock || what == operation::release_uncontended;
+  request*& open = what == operation::try_lock ? try_locks_ : releases_;
   if (is_one_of_many && open) return open->members.push_back(member_of(c, now));
   request& r = home_.batches().take(what, now);
   r.members.push_back(member_of(c, now));
@@ -41,14 +41,14 @@ void string_batches::add_release(claim& c, claim& next, time_point now) {
 }
 
 void string_batches::add_group(std::span<claim* const> all, time_point now) {
-  request& r = home_.batches().take(operation::gather, now);
+  request& r = home_.batches().take(operation::lock_all, now);
   for (const claim* c : all) r.members.push_back(member_of(*c, now));
   groups_.push_back(&r);
 }
 
 void string_batches::write(request_writer& to) {
-  if (let_gos_) write_let_gos(to, *std::exchange(let_gos_, nullptr));
-  if (takes_) write_takes(to, *std::exchange(takes_, nullptr));
+  if (releases_) write_releases(to, *std::exchange(releases_, nullptr));
+  if (try_locks_) write_try_locks(to, *std::exchange(try_locks_, nullptr));
   for (request* r : std::exchange(groups_, {})) write_group(to, *r);
   for (request* r : others_) write_one(to, *r);
   others_.clear();
@@ -56,7 +56,7 @@ void string_batches::write(request_writer& to) {
 
 void string_batches::defer_unsent() {
   std::vector<request*> unsent;
-  for (request* r : {std::exchange(let_gos_, nullptr), std::exchange(takes_, nullptr)})
+  for (request* r : {std::exchange(releases_, nullptr), std::exchange(try_locks_, nullptr)})
     if (r) unsent.push_back(r);
   for (std::vector<request*>* all : {&others_, &groups_}) {
     unsent.insert(unsent.end(), all->begin(), all->end());
@@ -66,7 +66,7 @@ void string_batches::defer_unsent() {
     operation what = r->to;
     for (const batch_member& m : r->members) {
       if (claim* const c = current(m)) home_.defer(*c, what);
-      if (what == operation::release) what = operation::join;  // of the next claim
+      if (what == operation::release) what = operation::lock_or_queue;  // of the next claim
     }
     home_.batches().give_back(*r);
   }
@@ -87,14 +87,14 @@ bool string_batches::keep_current(request& r, Each each) {
   return false;
 }
 
-void string_batches::write_takes(request_writer& to, request& r) {
+void string_batches::write_try_locks(request_writer& to, request& r) {
   std::string& out = to.out();
   const std::size_t before = out.size();
-  begin_takes(out);
+  begin_try_locks(out);
   owner_text room;
-  if (!keep_current(r, [&](claim& c) { append_take(out, home_.arguments_of(c, room)); }))
+  if (!keep_current(r, [&](claim& c) { append_try_lock(out, home_.arguments_of(c, room)); }))
     return out.resize(before);
-  end_takes(out);
+  end_try_locks(out);
   to.expect(r, static_cast<std::uint32_t>(2 + 2 * r.members.size()), r.members.front().sent);
 }
 
@@ -105,14 +105,14 @@ void string_batches::collect_arguments(request& r) {
   arguments_.clear();
 }
 
-void string_batches::write_let_gos(request_writer& to, request& r) {
+void string_batches::write_releases(request_writer& to, request& r) {
   collect_arguments(r);
   const auto add_arguments = [&](claim& c) {
     owners_.emplace_back();
     arguments_.push_back(home_.arguments_of(c, owners_.back()));
   };
   if (!keep_current(r, add_arguments)) return;
-  append_let_go(to, arguments_);
+  append_release_uncontended(to, arguments_);
   to.expect(r, 1, r.members.front().sent);
 }
 
@@ -130,7 +130,7 @@ void string_batches::write_group(request_writer& to, request& r) {
     owners_.emplace_back();
     arguments_.push_back(home_.arguments_of(c, owners_.back()));
   });
-  append_gather(to, arguments_);
+  append_lock_all(to, arguments_);
   to.expect(r, 1, r.sent);
 }
 
@@ -145,16 +145,16 @@ void string_batches::write_one(request_writer& to, request& r) {
       next->was_sent = true;
       next_room = home_.owner_of(*next);
       a.next_owner = view(next_room);
-      a.known = c->info_may_be_stored;
+      a.info_may_be_stored = c->info_may_be_stored;
       a.next_window = home_.window(r.members[1].ttl);
     } else {
       r.members.pop_back();
     }
   }
-  std::string about_it;
-  if (r.to == operation::join && a.how != lock_mode::exclusive && !c->note().empty()) {
-    about_it = home_.holder_info(*c);
-    a.about = about_it;
+  std::string info;
+  if (r.to == operation::lock_or_queue && a.mode != lock_mode::exclusive && !c->note().empty()) {
+    info = home_.holder_info(*c);
+    a.info = info;
   }
   append_request(to, r.to, a);
   to.expect(r, 1, r.sent);

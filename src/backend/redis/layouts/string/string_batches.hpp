@@ -28,10 +28,11 @@ class string_batches {
   // Claims that are granted the lock all or none.
   void add_group(std::span<claim* const>, time_point now);
   bool has_unsent() const noexcept {
-    return takes_ || let_gos_ || !groups_.empty() || !others_.empty();
+    return try_locks_ || releases_ || !groups_.empty() || !others_.empty();
   }
-  // In this order: releases, takes, groups, all others. What is freed may be taken in the same
-  // write, and what a claim sends after its take follows that. Drops what its claim has given up.
+  // In this order: release_uncontended, try_lock, lock_all, all others. A lock that is released can
+  // be acquired in the same write, and what a claim sends after its try_lock follows that. Drops
+  // what its claim has given up.
   void write(request_writer&);
   void defer_unsent();  // the connection is lost: what was not written waits for the next one
 
@@ -45,20 +46,20 @@ class string_batches {
   template <class Each>
   bool keep_current(request&, Each);
   void collect_arguments(request&);
-  void write_takes(request_writer&, request&);
-  void write_let_gos(request_writer&, request&);
+  void write_try_locks(request_writer&, request&);
+  void write_releases(request_writer&, request&);
   void write_group(request_writer&, request&);
   void write_one(request_writer&, request&);
   reply reply_to(operation, const batch_member&) const noexcept;
-  void answer_takes(request&, const value&, const reply_context&);
-  void answer_let_gos(request&, const value&, const reply_context&);
+  void answer_try_locks(request&, const value&, const reply_context&);
+  void answer_releases(request&, const value&, const reply_context&);
   void answer_group(request&, const value&, const reply_context&);
   void answer_one(request&, const value&, const reply_context&);
   void answer_next(const batch_member&, const value&, const reply_context&);
 
   string_layout& home_;
-  request* takes_ = nullptr;
-  request* let_gos_ = nullptr;
+  request* try_locks_ = nullptr;
+  request* releases_ = nullptr;
   std::vector<request*> groups_, others_;
   std::vector<lock_arguments> arguments_;  // room of collect_arguments()
   std::vector<owner_text> owners_;

@@ -55,7 +55,7 @@ class claim_record : public core::heap_timer {  // what the string_layout keeps 
 };
 
 struct string_protocol {
-  using recipe = redis::recipe;
+  using recipe = redis::queueing_recipe;
   using store = string_layout;
   using owner_id = claim_id;
   using request_details = claim_details;

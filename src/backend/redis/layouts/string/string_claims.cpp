@@ -11,7 +11,7 @@ using core::mutant;
 using core::planted;
 
 static_assert(claims::store_of<string_layout, claim>);
-static_assert(claims::with_succession<recipe> && claims::with_peek<recipe>);
+static_assert(claims::with_succession<queueing_recipe> && claims::with_peek<queueing_recipe>);
 
 void string_layout::add(claim& c, std::string_view lock) {
   c.lock_ = lock;
@@ -26,7 +26,7 @@ void string_layout::remove(claim& c) noexcept {
 }
 
 std::optional<reply> string_layout::submit(claim& c, operation what, time_point now, event_queue&) {
-  if (what == operation::leave && !c.was_sent) {  // the server has never heard of it
+  if (what == operation::withdraw && !c.was_sent) {  // the server was never sent this id
     c.deferred = operation::none;
     reply done;
     done.to = what;
@@ -45,7 +45,7 @@ std::optional<reply> string_layout::submit(claim& c, operation what, time_point 
 bool string_layout::takes_successor(const claim& c, operation release,
                                     const core::acquire_request& next) const noexcept {
   return grant_rules::may_succeed({.release = release,
-                                   .holder = c.recipe().how(),
+                                   .holder = c.recipe().mode(),
                                    .next = next.mode,
                                    .next_waits = !next.one_attempt,
                                    .is_ready = may_queue()});
@@ -87,7 +87,7 @@ void string_layout::after_step(claim& c, time_point now) {
     c.deferred = operation::none;
     drop_owner(c);
   }
-  if (c.details.group && c.recipe().now_in() != recipe::state::asked)
+  if (c.details.group && c.recipe().now_in() != queueing_recipe::state::trying)
     groups_.leave(c.details.group, c);
   count(c, now);
 }
@@ -107,11 +107,11 @@ void string_layout::count(claim& c, time_point now) {
 }
 
 owner_text string_layout::owner_of(const claim& c) const noexcept {
-  return text_of(client_, c.id(), c.recipe().how());
+  return text_of(client_, c.id(), c.recipe().mode());
 }
 
 std::string string_layout::text_of_owner(const claim& c) const {
-  if (c.recipe().how() == lock_mode::shared) return group_of(c.recipe().number());
+  if (c.recipe().mode() == lock_mode::shared) return group_of(c.recipe().number());
   return std::string(view(owner_of(c)));
 }
 
@@ -122,7 +122,7 @@ std::string string_layout::reason(const claim&, errc why) const {
 
 claims::withdrawal orphan::withdraw(time_point now) {
   std::string bytes;
-  append_leave(bytes, lock, view(owner));
+  append_withdraw(bytes, lock, view(owner));
   return home.submit_bytes(*this, std::move(bytes), now) ? claims::withdrawal::sent
                                                          : claims::withdrawal::unsent;
 }

@@ -21,7 +21,7 @@ void string_layout::on_ready(transport&, lane what, time_point now, event_queue&
     is_raising_ = false;
     raise_at_ = core::never;
     raises_ = 0;
-    over_->open(lane::messages, now);  // a holder is to hear that others want its lock
+    over_->open(lane::messages, now);  // a holder is notified when others wait
     load_scripts(now);
     over_->check_eviction(now);
     orphans_.resend_all(now);
@@ -33,8 +33,8 @@ void string_layout::on_ready(transport&, lane what, time_point now, event_queue&
 
 void string_layout::on_subscribed(time_point now, event_queue&) {
   claims_.for_each([&](claim& c) {
-    event_queue nobody;  // a question is no news
-    c.on([&](recipe& r) { return r.on_subscribed(now); }, now, nobody);
+    event_queue nobody;  // a request is no event
+    c.on([&](queueing_recipe& r) { return r.on_subscribed(now); }, now, nobody);
   });
 }
 
@@ -66,10 +66,11 @@ void string_layout::answer(claims::claim_place whose, reply q, std::string_view 
   c->on_reply(q, std::move(text), now, context.events);
 }
 
-// A release that the server cannot read yet would let a take that follows it find the lock busy.
+// A release that was not executed would let a try_lock that follows it find the lock busy.
 void string_layout::load_scripts(time_point now) {
-  for (const script_name name : {script_name::let_go, script_name::pass, script_name::release,
-                                 script_name::join, script_name::enter, script_name::part})
+  for (const script_name name :
+       {script_name::release_uncontended, script_name::release_with_successor, script_name::release,
+        script_name::lock_or_queue, script_name::member_lock_or_queue, script_name::member_release})
     over_->load_script(script_of(name), now);
 }
 
@@ -91,7 +92,7 @@ void string_layout::on_message(std::string_view payload, time_point now, event_q
   const bool has_claim = c && c->lock() == m->lock;
   switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
     case grant_rules::recipient::claim:
-      return c->on([&](recipe& r) { return r.on(p, now); }, now, events);
+      return c->on([&](queueing_recipe& r) { return r.on(p, now); }, now, events);
     case grant_rules::recipient::next_waiter: return decline(m->owner, m->lock, now);
     case grant_rules::recipient::nobody: return;
   }
@@ -100,7 +101,7 @@ void string_layout::on_message(std::string_view payload, time_point now, event_q
 // A lock that was handed to a claim that has gone: it goes on to the next at once.
 void string_layout::decline(std::string_view owner, std::string_view lock, time_point now) {
   std::string bytes;
-  append_leave(bytes, lock, owner);
+  append_withdraw(bytes, lock, owner);
   submit_bytes(over_->nobody(), std::move(bytes), now);
 }
 

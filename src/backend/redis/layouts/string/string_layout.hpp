@@ -1,5 +1,5 @@
-// Layout `string` at one server: its claims, what they may send now, what is deferred, and what the
-// server is asked for on behalf of all of them. The algorithm of one claim is the recipe
+// Layout `string` at one server: its claims, what they may send now, what is deferred, and what is
+// sent on behalf of all of them. The algorithm of one claim is the recipe
 // (recipes/queueing.hpp); what may be believed is in grant_rules.hpp.
 //
 // When the connection for commands is ready, in this order: the floor is void, the connection for
@@ -65,7 +65,7 @@ class string_layout final : public layout, private message_handler {
     group_.request_flush(how == claims::urgency::now);
   }
   const timing& rules() const noexcept { return settings_.rules; }
-  static recipe new_recipe() noexcept { return {}; }
+  static queueing_recipe new_recipe() noexcept { return {}; }
   time_point clock_for_release(const claim&) const { return env().now(); }
   void add(claim&, std::string_view lock);
   void remove(claim&) noexcept;

@@ -56,14 +56,15 @@ void string_layout::fail_waiting(lane what, const failure& why, time_point now,
 void string_layout::fail_attempts(lane what, const failure& why, time_point now,
                                   event_queue& events) {
   const auto is_one = [&](const claim& c) {
-    return c.recipe().is_attempt() && (what == lane::commands || c.deferred == operation::join);
+    return c.recipe().is_attempt() &&
+           (what == lane::commands || c.deferred == operation::lock_or_queue);
   };
   fail_deferred(is_one, why, now, events);
 }
 
 void string_layout::fail_unproven(const failure& why, time_point now, event_queue& events) {
   fail_deferred(
-      [](const claim& c) { return grant_rules::needs_floor(c.deferred, c.recipe().how()); }, why,
+      [](const claim& c) { return grant_rules::needs_floor(c.deferred, c.recipe().mode()); }, why,
       now, events);
 }
 
@@ -84,7 +85,7 @@ void string_layout::end_overdue(time_point now, event_queue& events) {
     const time_point last_try = c.recipe().last_try(settings_.rules);
     if (end <= now) {
       c.deferred = operation::none;
-      c.on([](recipe& r) { return r.on_overdue(); }, now, events);
+      c.on([](queueing_recipe& r) { return r.on_overdue(); }, now, events);
       return false;
     }
     if (last_try <= now && !std::exchange(c.hurried, true)) hurry_by(now);
@@ -93,7 +94,7 @@ void string_layout::end_overdue(time_point now, event_queue& events) {
   });
 }
 
-// Waiters who have waited through the outage for an ?outage-timeout=.
+// Ends the waiters that have waited through the outage for an ?outage-timeout=.
 void string_layout::end_waits(time_point now, event_queue& events) {
   const duration most = settings_.rules.outage_timeout;
   if (most == duration::max() || over_->out_since() == core::never) return;

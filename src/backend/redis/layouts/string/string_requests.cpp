@@ -10,11 +10,11 @@ bool string_layout::may_send(const claim& c, operation what) const noexcept {
                                  .messages = over_->is_ready(lane::messages),
                                  .floor = floor_.is_known(),
                                  .raising = is_raising_};
-  return grant_rules::may_send(what, c.recipe().how(), r);
+  return grant_rules::may_send(what, c.recipe().mode(), r);
 }
 
 void string_layout::send(claim& c, operation what, time_point now) {
-  if (what == operation::gather) {
+  if (what == operation::lock_all) {
     // It may have been in this list before, and was withdrawn: each counts once.
     std::erase_if(deferred_, [&](claims::claim_place p) { return claims_.at(p) == &c; });
     c.deferred = operation::none;
@@ -40,8 +40,8 @@ void string_layout::defer(claim& c, operation what) {
   watch_outage(now);
   if (c.recipe().is_attempt()) hurry_by(now + settings_.retry_base);
   over_->open(lane::commands, now);
-  if (what == operation::join) over_->open(lane::messages, now);
-  const bool needs_floor = grant_rules::needs_floor(what, c.recipe().how());
+  if (what == operation::lock_or_queue) over_->open(lane::messages, now);
+  const bool needs_floor = grant_rules::needs_floor(what, c.recipe().mode());
   const bool raises = needs_floor && over_->is_ready(lane::commands) && !floor_.is_known();
   if (raises && raise_at_ == core::never) raise(now);
 }
@@ -54,7 +54,7 @@ void string_layout::send_deferred(time_point now) {
 }
 
 void string_layout::wait_for_group(claim& c) {
-  defer(c, operation::gather);
+  defer(c, operation::lock_all);
   groups_.join(c.details.group, c);
 }
 
@@ -74,10 +74,10 @@ lock_arguments string_layout::arguments_of(const claim& c, owner_text& room) con
   a.window = window(a.ttl);
   a.arrival = c.recipe().arrival();
   a.looks = c.recipe().looks();
-  a.how = c.recipe().how();
+  a.mode = c.recipe().mode();
   a.waits = !c.recipe().one_attempt();
   a.permits = c.details.permits;
-  a.of = c.details.total_permits;
+  a.total_permits = c.details.total_permits;
   return a;
 }
 

@@ -7,7 +7,7 @@ namespace holdfast::redis {
 namespace {
 
 using namespace std::chrono_literals;
-using state = recipe::state;
+using state = queueing_recipe::state;
 using verdict = reply::verdict;
 
 class redis_recipe : public testing::Test {
@@ -24,8 +24,8 @@ class redis_recipe : public testing::Test {
   effects hear(operation to, verdict what) { return steps.on(answer(to, what), now, rules); }
   effects queue_at(std::int64_t ahead, core::duration rest = 10s) {
     steps.acquire({.ttl = 10s}, now, rules);
-    hear(operation::take, verdict::busy);
-    reply r = answer(operation::join, verdict::queued);
+    hear(operation::try_lock, verdict::busy);
+    reply r = answer(operation::lock_or_queue, verdict::queued);
     r.number = 17;
     r.ahead = ahead;
     r.rest = rest;
@@ -34,17 +34,17 @@ class redis_recipe : public testing::Test {
   void queue() { queue_at(0); }
   void hold() {
     steps.acquire({.ttl = 10s}, now, rules);
-    hear(operation::take, verdict::granted);
+    hear(operation::try_lock, verdict::granted);
   }
 
-  recipe steps;
+  queueing_recipe steps;
   time_point now{1000s};
   timing rules{.op_timeout = 5s};
 };
 
 TEST_F(redis_recipe, a_deadline_counts_from_the_send) {
   steps.acquire({.ttl = 10s}, now, rules);
-  reply r = answer(operation::take, verdict::granted);
+  reply r = answer(operation::try_lock, verdict::granted);
   r.sent = now - 3s;
   EXPECT_EQ(steps.on(r, now, rules).event, claim_event::granted);
   EXPECT_EQ(steps.granted().deadline, now - 3s + 10s - 100ms - 2ms);
@@ -52,31 +52,31 @@ TEST_F(redis_recipe, a_deadline_counts_from_the_send) {
 
 TEST_F(redis_recipe, busy_ends_an_attempt_and_queues_others) {
   steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
-  EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::glance);
-  const effects refused = hear(operation::glance, verdict::busy);
+  EXPECT_EQ(hear(operation::try_lock, verdict::busy).send, operation::peek_kind);
+  const effects refused = hear(operation::peek_kind, verdict::busy);
   EXPECT_EQ(refused.event, claim_event::refused);
   EXPECT_EQ(refused.why, errc::timed_out);
   steps.acquire({.ttl = 10s}, now, rules);
-  EXPECT_EQ(hear(operation::take, verdict::busy).send, operation::join);
+  EXPECT_EQ(hear(operation::try_lock, verdict::busy).send, operation::lock_or_queue);
 }
 
 TEST_F(redis_recipe, an_attempt_at_another_kind_of_lock_is_reported) {
   steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
-  hear(operation::take, verdict::busy);
-  reply r = answer(operation::glance, verdict::failed);
+  hear(operation::try_lock, verdict::busy);
+  reply r = answer(operation::peek_kind, verdict::failed);
   r.why = errc::mismatch;
   EXPECT_EQ(steps.on(r, now, rules).why, errc::mismatch);
   steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
-  hear(operation::take, verdict::busy);
+  hear(operation::try_lock, verdict::busy);
   const effects cut = steps.on_cut(steps.epoch());
   EXPECT_EQ(cut.why, errc::timed_out) << "that it was busy is known";
 }
 
 TEST_F(redis_recipe, a_member_is_queued_by_its_first_request_and_never_by_try_lock) {
   for (const lock_mode how : {lock_mode::shared, lock_mode::permit}) {
-    EXPECT_EQ(steps.acquire({.ttl = 10s, .mode = how}, now, rules).send, operation::join);
-    EXPECT_EQ(hear(operation::join, verdict::bad_number).send, operation::join);
-    EXPECT_EQ(hear(operation::join, verdict::granted).event, claim_event::granted);
+    EXPECT_EQ(steps.acquire({.ttl = 10s, .mode = how}, now, rules).send, operation::lock_or_queue);
+    EXPECT_EQ(hear(operation::lock_or_queue, verdict::bad_number).send, operation::lock_or_queue);
+    EXPECT_EQ(hear(operation::lock_or_queue, verdict::granted).event, claim_event::granted);
     EXPECT_EQ(steps.release(now, rules).send, operation::release) << "and lets go by itself alone";
     hear(operation::release, verdict::done);
   }
@@ -84,8 +84,8 @@ TEST_F(redis_recipe, a_member_is_queued_by_its_first_request_and_never_by_try_lo
 
 TEST_F(redis_recipe, a_member_that_does_not_wait_finds_it_busy) {
   steps.acquire({.one_attempt = true, .ttl = 10s, .mode = lock_mode::shared}, now, rules);
-  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::join);
-  reply r = answer(operation::join, verdict::busy);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::lock_or_queue);
+  reply r = answer(operation::lock_or_queue, verdict::busy);
   r.final = false;
   const effects out = steps.on(r, now, rules);
   EXPECT_EQ(out.why, errc::timed_out);
@@ -95,16 +95,16 @@ TEST_F(redis_recipe, a_member_that_does_not_wait_finds_it_busy) {
 TEST_F(redis_recipe, a_client_that_subscribes_anew_passes_its_watch_on) {
   queue();
   EXPECT_FALSE(steps.looks());
-  EXPECT_EQ(steps.on_subscribed(now).send, operation::join);
+  EXPECT_EQ(steps.on_subscribed(now).send, operation::lock_or_queue);
   EXPECT_TRUE(steps.looks()) << "unless it is first, its timer goes with the answer";
 }
 
 TEST_F(redis_recipe, a_repeated_request_may_be_queued_by_its_first_reply_and_hold_by_its_second) {
   queue();
   steps.on(push{.what = push::kind::grant, .until = core::never}, now);
-  EXPECT_EQ(steps.on_wake(now, rules).send, operation::join);
-  hear(operation::join, verdict::queued);
-  EXPECT_EQ(hear(operation::join, verdict::granted).event, claim_event::granted);
+  EXPECT_EQ(steps.on_wake(now, rules).send, operation::lock_or_queue);
+  hear(operation::lock_or_queue, verdict::queued);
+  EXPECT_EQ(hear(operation::lock_or_queue, verdict::granted).event, claim_event::granted);
   EXPECT_EQ(steps.now_in(), state::held);
 }
 
@@ -112,7 +112,7 @@ TEST_F(redis_recipe, waiters_are_reported_though_the_message_overtakes_the_grant
   const push wanted{.what = push::kind::wanted};
   steps.acquire({.ttl = 10s}, now, rules);
   EXPECT_EQ(steps.on(wanted, now).event, claim_event::none) << "it holds nothing yet";
-  EXPECT_EQ(hear(operation::take, verdict::granted).event, claim_event::granted);
+  EXPECT_EQ(hear(operation::try_lock, verdict::granted).event, claim_event::granted);
   EXPECT_TRUE(steps.others_wait());
   EXPECT_EQ(steps.on(wanted, now).event, claim_event::none) << "told already";
   steps.release(now, rules);
@@ -123,10 +123,10 @@ TEST_F(redis_recipe, waiters_are_reported_though_the_message_overtakes_the_grant
 
 TEST_F(redis_recipe, a_refused_claim_that_an_earlier_request_may_have_queued_is_withdrawn) {
   steps.acquire({.ttl = 10s}, now, rules);
-  EXPECT_FALSE(hear(operation::take, verdict::failed).orphan) << "nothing of it was executed";
+  EXPECT_FALSE(hear(operation::try_lock, verdict::failed).orphan) << "nothing of it was executed";
   queue_at(1);
   steps.on_wake(now, rules);
-  EXPECT_TRUE(hear(operation::join, verdict::failed).orphan) << "it is queued";
+  EXPECT_TRUE(hear(operation::lock_or_queue, verdict::failed).orphan) << "it is queued";
   steps.acquire({.ttl = 10s}, now, rules);
   steps.on_cut(steps.epoch());
   EXPECT_TRUE(hear(operation::resolve, verdict::failed).orphan) << "the lost try may have got it";
@@ -180,7 +180,7 @@ TEST_F(redis_recipe, only_a_take_does_not_tell_whether_somebody_waits) {
   EXPECT_EQ(steps.peek_line(now, rules).send, operation::none) << "it is not held";
   hear(operation::release, verdict::done);
   steps.acquire({.ttl = 10s}, now, rules);
-  hear(operation::join, verdict::granted);
+  hear(operation::lock_or_queue, verdict::granted);
   EXPECT_FALSE(steps.granted().line_unseen);
 }
 
@@ -189,7 +189,7 @@ TEST_F(redis_recipe, a_downgrade_is_repeated_until_it_is_answered) {
   steps.renew(10s, now, rules);
   const reply as_writer = answer(operation::renew, verdict::not_owner);
   EXPECT_EQ(steps.downgrade(now, rules).send, operation::downgrade);
-  EXPECT_EQ(steps.how(), lock_mode::shared);
+  EXPECT_EQ(steps.mode(), lock_mode::shared);
   EXPECT_EQ(steps.on(as_writer, now, rules).event, claim_event::none) << "it was the writer's";
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::downgrade);
   EXPECT_TRUE(hear(operation::downgrade, verdict::not_now).sleeps);
@@ -209,18 +209,18 @@ TEST_F(redis_recipe, one_of_several_locks_requests_all_of_them_again) {
   const core::acquire_request together{.one_attempt = true,
                                        .ttl = 10s,
                                        .group = core::lock_group::of(2)};
-  EXPECT_EQ(steps.acquire(together, now, rules).send, operation::gather);
+  EXPECT_EQ(steps.acquire(together, now, rules).send, operation::lock_all);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::resolve);
-  EXPECT_EQ(hear(operation::resolve, verdict::busy).send, operation::gather);
-  EXPECT_EQ(hear(operation::gather, verdict::busy).send, operation::glance);
+  EXPECT_EQ(hear(operation::resolve, verdict::busy).send, operation::lock_all);
+  EXPECT_EQ(hear(operation::lock_all, verdict::busy).send, operation::peek_kind);
 }
 
 TEST_F(redis_recipe, a_reply_to_an_earlier_question_is_history) {
   steps.acquire({.ttl = 10s}, now, rules);
-  const reply late = answer(operation::take, verdict::granted);
-  EXPECT_EQ(steps.cancel(now, rules).send, operation::leave);
+  const reply late = answer(operation::try_lock, verdict::granted);
+  EXPECT_EQ(steps.cancel(now, rules).send, operation::withdraw);
   EXPECT_EQ(steps.on(late, now, rules).event, claim_event::none);
-  EXPECT_EQ(steps.now_in(), state::leaving);
+  EXPECT_EQ(steps.now_in(), state::withdrawing);
 }
 
 TEST_F(redis_recipe, an_unanswered_take_is_resolved) {
@@ -236,14 +236,14 @@ TEST_F(redis_recipe, a_claim_that_may_have_left_something_takes_another_id) {
   r.final = false;
   const effects out = steps.on(r, now, rules);
   EXPECT_TRUE(out.orphan && out.new_owner);
-  EXPECT_EQ(out.send, operation::take);
+  EXPECT_EQ(out.send, operation::try_lock);
 }
 
 TEST_F(redis_recipe, a_hand_over_with_a_deadline_is_held_and_one_without_is_confirmed) {
   queue();
   push p;
   p.number = 7;
-  EXPECT_EQ(steps.on(p, now).send, operation::join);
+  EXPECT_EQ(steps.on(p, now).send, operation::lock_or_queue);
   p.until = now + 240ms;
   EXPECT_EQ(steps.on(p, now).event, claim_event::granted);
   EXPECT_TRUE(steps.granted().provisional);
@@ -256,10 +256,10 @@ TEST_F(redis_recipe, a_waiter_is_never_overdue_and_one_attempt_is_after_the_op_t
     EXPECT_EQ(steps.is_waiter(), !once);
     EXPECT_EQ(steps.is_attempt(), once);
     now += 4s;
-    EXPECT_TRUE(hear(operation::take, verdict::not_now).sleeps);
+    EXPECT_TRUE(hear(operation::try_lock, verdict::not_now).sleeps);
     now += 2s;
     const effects out = steps.on_wake(now, rules);
-    EXPECT_EQ(out.send, once ? operation::none : operation::take);
+    EXPECT_EQ(out.send, once ? operation::none : operation::try_lock);
     EXPECT_EQ(out.event, once ? claim_event::refused : claim_event::none);
     if (!once) steps.give_up(errc::closed);
   }
@@ -270,18 +270,18 @@ TEST_F(redis_recipe, one_attempt_is_repeated_just_before_its_time_is_over) {
   const time_point end = steps.due(rules), last = steps.last_try(rules);
   EXPECT_LT(last, end);
   now = last - 10ms;
-  EXPECT_EQ(hear(operation::take, verdict::not_now).wake, last);
+  EXPECT_EQ(hear(operation::try_lock, verdict::not_now).wake, last);
   now = last;
-  EXPECT_EQ(steps.on_wake(now, rules).send, operation::take);
+  EXPECT_EQ(steps.on_wake(now, rules).send, operation::try_lock);
   now = end - 1ms;
-  EXPECT_EQ(hear(operation::take, verdict::not_now).wake, end);
+  EXPECT_EQ(hear(operation::try_lock, verdict::not_now).wake, end);
 }
 
 TEST_F(redis_recipe, a_release_and_a_withdrawal_keep_the_op_timeout) {
   hold();
   steps.release(now, rules);
   EXPECT_EQ(steps.due(rules), now + 5s);
-  hear(operation::let_go, verdict::done);
+  hear(operation::release_uncontended, verdict::done);
   queue();
   EXPECT_EQ(steps.due(rules), core::never);
   steps.cancel(now, rules);
@@ -290,19 +290,19 @@ TEST_F(redis_recipe, a_release_and_a_withdrawal_keep_the_op_timeout) {
 
 TEST_F(redis_recipe, a_bad_number_is_given_up_under_another_id_and_not_for_ever) {
   steps.acquire({.ttl = 10s}, now, rules);
-  const effects first = hear(operation::take, verdict::bad_number);
+  const effects first = hear(operation::try_lock, verdict::bad_number);
   EXPECT_TRUE(first.orphan && first.new_owner);
-  EXPECT_EQ(first.send, operation::take);
-  const effects second = hear(operation::take, verdict::bad_number);
+  EXPECT_EQ(first.send, operation::try_lock);
+  const effects second = hear(operation::try_lock, verdict::bad_number);
   EXPECT_EQ(second.send, operation::none);
   EXPECT_TRUE(second.sleeps);
   now += 6s;
-  EXPECT_EQ(hear(operation::take, verdict::bad_number).event, claim_event::refused);
+  EXPECT_EQ(hear(operation::try_lock, verdict::bad_number).event, claim_event::refused);
 }
 
 TEST_F(redis_recipe, a_release_is_repeated_until_it_is_answered) {
   hold();
-  EXPECT_EQ(steps.release(now, rules).send, operation::let_go);
+  EXPECT_EQ(steps.release(now, rules).send, operation::release_uncontended);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::release);
   const effects gone = hear(operation::release, verdict::not_owner);
   EXPECT_EQ(gone.event, claim_event::ended);
@@ -324,7 +324,7 @@ TEST_F(redis_recipe, what_is_overdue_goes_to_the_ledger) {
   const effects out = steps.on_overdue();
   EXPECT_EQ(out.event, claim_event::refused);
   EXPECT_TRUE(out.orphan);
-  EXPECT_EQ(steps.now_in(), state::fresh);
+  EXPECT_EQ(steps.now_in(), state::idle);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+-- Writes a value if the guard beside it admits the token or the owner.
+-- Source: fencing tokens, Kleppmann's "How to do distributed locking".
 -- KEYS: the guard's hash, the key. ARGV: ordered, exact or set; token, owner, value.
 -- {1 done | 0 refused}
 local how, token, owner = ARGV[1], ARGV[2], ARGV[3]

@@ -1,7 +1,7 @@
--- What the scripts about readers and holders of permits begin with, after shared.lua.
--- Those whose leases have ended are no members any more. A group without members is none.
-local function purge(now)
-  if not is_open() then return end
+-- The beginning of the scripts about readers and holders of permits, after shared.lua.
+-- Removes members whose lease has expired, and the group with its last member.
+local function remove_expired(now)
+  if not is_shared() then return end
   while true do
     local first = redis.call('ZRANGE', R, 0, 0, 'WITHSCORES')
     if not first[1] then
@@ -13,33 +13,35 @@ local function purge(now)
   end
 end
 
--- A reader that has been a writer: its writer's id.
+-- The id under which a reader was a writer before its downgrade.
 local function writer_of(id) return kind_of(id) == 'hfs:' and 'hf1:' .. string.sub(id, 5) or id end
 
--- After somebody has gone from here: who may comes in. Nil: ask again.
-local function go_on(now, looks)
-  purge(now)
-  if not owner then return handover(now) end
-  local came = let_in(now)
-  keep_open(now, looks or came > 0)
+-- After a member has left: admits the waiters for which there is room now. Nil: the caller
+-- repeats it.
+local function after_member_left(now, looks)
+  remove_expired(now)
+  if not owner then return hand_over(now) end
+  local came = admit_waiters(now)
+  extend_group(now, looks or came > 0)
   return true
 end
 
--- After somebody has gone from the line, or from a lock of its own.
-local function pass_on(id, was_first, now)
-  if is_open() then
-    local rest = go_on(now, true)
-    if was_first and is_open() and next_in_line() then want() end
+-- After a claim has left the queue, or a lock that it held alone.
+local function after_waiter_left(id, was_first, now)
+  if is_shared() then
+    local rest = after_member_left(now, true)
+    if was_first and is_shared() and first_waiter() then notify_wanted() end
     return rest
   end
   if owner == writer_of(id) then redis.call('HDEL', M, owner) end
-  if owner == writer_of(id) or (not owner and was_first) then return handover(now) end
+  if owner == writer_of(id) or (not owner and was_first) then return hand_over(now) end
   if owner then
-    -- A foreign holder tells nobody when it goes: who is next begins to ask.
+    -- A foreign holder notifies nobody when it releases: the first waiter begins to poll.
     local left = is_ours() and redis.call('PTTL', K) or 0
-    next_looks(now + math.max(left, 0) * 1000)
-    -- Who took it past a line behind a foreign holder has not been told, and who looks does not ask.
-    if is_ours() and next_in_line() then want() end
+    pass_timer(now + math.max(left, 0) * 1000)
+    -- A holder that took the lock past a queue behind a foreign holder was not notified, and the
+    -- waiter that looks sends no request that would notify it.
+    if is_ours() and first_waiter() then notify_wanted() end
   end
   return true
 end

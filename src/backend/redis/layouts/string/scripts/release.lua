@@ -1,17 +1,19 @@
--- The owner lets go, and the lock is handed to the first in line. The same answer when repeated.
+-- Releases the lock and hands it to the first waiter. Repeatable: the answer stays.
+-- Source: redis.io's compare-and-delete, with the hand-over of docs/safety.md.
 -- ARGV: id. {1 released | 0 another owner or none | 3 ask again, 0}
 local id = ARGV[1]
 if owner ~= id then
-  -- It asked twice and was granted what has lapsed since: the second question put it in line again.
+  -- The request was sent twice: the first grant has expired, and the second one enqueued the
+  -- claim.
   if redis.call('ZREM', Q, id) == 1 then
     redis.call('HDEL', M, id)
     if owner then
-      next_looks(server_time() + math.max(redis.call('PTTL', K), 0) * 1000)
-    elseif handover(nil) == nil then
+      pass_timer(server_time() + math.max(redis.call('PTTL', K), 0) * 1000)
+    elseif hand_over(nil) == nil then
       return {again, 0}
     end
   end
   return {0, 0}
 end
 redis.call('HDEL', M, id)
-return {handover(nil) == nil and again or 1, 0}
+return {hand_over(nil) == nil and again or 1, 0}

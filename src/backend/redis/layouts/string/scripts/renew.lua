@@ -1,13 +1,15 @@
--- Leases that go on, many in one call: each stands for itself. KEYS: K, M of each lock.
--- ARGV, for each: id, ttl in ms, and what M is to tell of the holder, or ''.
+-- Renews the leases of exclusive holders, many in one call; each stands for itself.
+-- Source: compare-and-PEXPIRE, as in redis.io's "Making the algorithm more reliable: Extending
+-- the lock".
+-- KEYS: K, M of each lock. ARGV, for each: id, ttl in ms, the note of the holder for M or ''.
 -- {time, for each: 1 renewed | 0 another owner | 2 no owner | -1 not now}
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local out = {now}
 
--- A note on another holder, which has a '|', is one on a lost holder: a lock that was taken without
--- a script may have many. At most four go at a time.
-local function forget_the_lost(M, id)
+-- A note of another holder (it has a '|') is of one that is lost: a lock that was acquired
+-- without a script may have many. Removes at most four a call.
+local function remove_lost_holders(M, id)
   local fields = redis.pcall('HSCAN', M, string.format('%.0f', now), 'COUNT', 8)[2] or {}
   local count, gone = #fields / 2, 0
   for i = 1, math.min(count, 16) do
@@ -29,7 +31,7 @@ for i = 1, #KEYS, 2 do
     if type(state) == 'table' then
       state = -1
     elseif about ~= '' then
-      forget_the_lost(KEYS[i + 1], id)
+      remove_lost_holders(KEYS[i + 1], id)
       redis.pcall('HSET', KEYS[i + 1], id, about)
       redis.pcall('PEXPIRE', KEYS[i + 1], 31626000000)
     end

@@ -1,5 +1,6 @@
--- Leases of readers and of holders of permits that go on, as renew.lua. KEYS: K, R, M of each lock.
--- A reader that was a writer a moment ago may still be one here.
+-- Renews the leases of readers and holders of permits, as renew.lua does of exclusive holders.
+-- Source: docs/safety.md (rule 4). A reader whose downgrade has not arrived yet is a writer here.
+-- KEYS: K, R, M of each lock. ARGV and the answer: as renew.lua.
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local out = {now}

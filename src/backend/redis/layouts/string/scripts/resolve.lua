@@ -1,5 +1,7 @@
--- What became of a take that was never answered? ARGV: id, ttl in ms.
--- {1 it holds, and the lease begins now | 0 it does not, number, time, others}
+-- What became of a try_lock whose reply was lost. A grant is renewed, and gets a new number.
+-- Source: docs/safety.md (rule 3: an unknown acquire is resolved).
+-- ARGV: id, ttl in ms. {1 it holds, and the lease begins now | 0 it does not, number, time,
+-- others}
 local now = server_time()
 if owner ~= ARGV[1] then return {0, 0, now, 0} end
 redis.call('PEXPIRE', K, ARGV[2])

@@ -1,18 +1,21 @@
--- What every script about one lock begins with.
---   K  the lock, a string: hf1:<client>:<claim>, who holds it alone; hfg:<number>, a group of readers
---      with this number; hfp:<total>, a semaphore of so many permits
---   Q  those who wait: a sorted set id -> arrival    N  the server's counter
---   M  a hash: of who waits the window in ms, unless it is 250, of who holds the note
---   R  the members of a group or a semaphore: a sorted set id -> when the lease ends, in us of the
+-- The beginning of every script about one lock: its keys, and the steps that the scripts share.
+-- Source: the single-instance lock of redis.io's "Distributed Locks with Redis", with a number
+-- for each grant, a queue, and a release that hands the lock to the first waiter
+-- (docs/safety.md).
+--   K  the lock, a string: hf1:<client>:<claim>, one exclusive holder; hfg:<number>, a group of
+--      readers with this number; hfp:<total>, a semaphore of this many permits
+--   Q  the waiters: a sorted set id -> arrival    N  the server's counter
+--   M  a hash: id -> of a waiter its window in ms, unless that is 250; of a holder its note
+--   R  the members of a group or a semaphore: a sorted set id -> end of the lease, in us of the
 --      server's clock. K lasts as long as the last of them
---   P  of a semaphore, a hash: '#' the total, id -> permits of who wants or has more than one, and
---      '' how many above one each the members have in all
--- A claim is hf1:<client>:<claim>, as a reader hfs:..., as a holder of permits hfp:...; its client
--- listens on the channel hf:<client>.
+--   P  of a semaphore, a hash: '#' -> the total, id -> permits of a claim that wants or has more
+--      than one, '' -> the sum of all permits above one that the members have
+-- A claim is hf1:<client>:<claim>, as a reader hfs:..., as a holder of permits hfp:...; its
+-- client listens on the channel hf:<client>.
 --
--- In every script the first write is a ZREM, ZPOPMIN, HDEL or DEL: at maxmemory the server refuses
--- a script whose first write takes memory, and what a script has published cannot be taken back.
--- Numbers are written with %.0f: Lua's own way would round them.
+-- The first write of every script is a ZREM, ZPOPMIN, HDEL or DEL: at maxmemory the server
+-- refuses a script whose first write takes memory, and a message that was published cannot be
+-- taken back. Numbers are written with %.0f, since Lua's own format rounds them.
 local K, Q, M, N, R, P = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local owner = redis.pcall('GET', K)
 if type(owner) == 'table' then
@@ -20,19 +23,22 @@ if type(owner) == 'table' then
 end
 
 local function kind_of(id) return string.sub(id, 1, 4) end
-local function is_open() return owner and (kind_of(owner) == 'hfg:' or kind_of(owner) == 'hfp:') end
-local function is_ours() return kind_of(owner) == 'hf1:' or is_open() end
-local function whole(n) return string.format('%.0f', n) end
-local function next_in_line() return redis.call('ZRANGE', Q, 0, 0)[1] end
+local function is_shared()
+  return owner and (kind_of(owner) == 'hfg:' or kind_of(owner) == 'hfp:')
+end
+local function is_ours() return kind_of(owner) == 'hf1:' or is_shared() end
+local function decimal(n) return string.format('%.0f', n) end
+local function first_waiter() return redis.call('ZRANGE', Q, 0, 0)[1] end
 
-local function tell(id, what, text)
-  return redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), what .. '|' .. text .. '|' .. id .. '|' .. K)
+local function send_message(id, what, text)
+  local message = what .. '|' .. text .. '|' .. id .. '|' .. K
+  return redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), message)
 end
 
--- Those who have the lock are told that somebody waits.
-local function want()
-  if not is_open() then return tell(owner, 'wanted', '') end
-  for _, id in ipairs(redis.call('ZRANGE', R, 0, -1)) do tell(id, 'wanted', '') end
+-- Notifies the holder, or all members, that another client waits.
+local function notify_wanted()
+  if not is_shared() then return send_message(owner, 'wanted', '') end
+  for _, id in ipairs(redis.call('ZRANGE', R, 0, -1)) do send_message(id, 'wanted', '') end
 end
 
 local function server_time()
@@ -40,21 +46,21 @@ local function server_time()
   return t[1] * 1000000 + t[2]
 end
 
--- The number of a new grant: above all earlier ones, and not far below the clock, so that it grows
--- even when the counter is lost: each connection has lifted it to the clock before it asked for
--- anything. A group's number is not below the clock at all: readers who come later cannot tell
--- whether it proves anything. Nil when the counter is more than a second ahead of the clock.
+-- The number of a new grant: above all earlier ones, and at most a second below the clock, so
+-- that it grows even when the counter is lost: each connection has raised the counter to the
+-- clock before its first request. A group's number is never below the clock: readers who join
+-- later cannot check it. Nil when the counter is more than a second ahead of the clock.
 local function next_number(now, is_group)
   local n = redis.call('INCR', N)
   if n > now + 1000000 then return nil end
   if n < (is_group and now or now - 1000000) then
     n = now
-    redis.call('SET', N, whole(n))
+    redis.call('SET', N, decimal(n))
   end
   return n
 end
 
-local function drop(id)
+local function remove_waiter(id)
   redis.call('ZREM', Q, id)
   redis.call('HDEL', M, id)
 end
@@ -69,26 +75,26 @@ local function has_room(id, more)
   return used + (more or permits_of(id)) <= tonumber(string.sub(owner, 5))
 end
 
--- The one who is next in line is to look at the lock by `at`: from here on it keeps the timer.
-local function next_looks(at)
+-- Tells the first waiter to look at the lock at the time `at`: from here on it keeps the timer.
+local function pass_timer(at)
   for _ = 1, 64 do
-    local id = next_in_line()
-    if not id or tell(id, 'look', whole(at)) > 0 then return end
-    drop(id)
+    local id = first_waiter()
+    if not id or send_message(id, 'look', decimal(at)) > 0 then return end
+    remove_waiter(id)
     if kind_of(id) == 'hfp:' then redis.call('HDEL', P, id) end
-    -- The next one may have had no room but for the one that is gone: it looks now.
-    id = next_in_line()
+    -- The waiter that was just removed may have kept the next one out: that one looks now.
+    id = first_waiter()
     if id and has_room(id) then at = 0 end
   end
 end
 
 local function add_member(id, ends)
-  redis.call('ZADD', R, whole(ends), id)
+  redis.call('ZADD', R, decimal(ends), id)
   local more = kind_of(id) == 'hfp:' and permits_of(id) - 1 or 0
   if more > 0 then redis.call('HINCRBY', P, '', more) end
 end
 
--- True when it was one.
+-- True when the id was a member.
 local function remove_member(id)
   if redis.call('ZREM', R, id) == 0 then return false end
   redis.call('HDEL', M, id)
@@ -100,11 +106,12 @@ local function remove_member(id)
   return true
 end
 
--- The waiter has the lock, or a part of it, for its window. Returns that, and whether others wait;
--- nil when its client does not listen: a waiter that was killed costs nothing. What was granted is
--- written first: a waiter that was told of a grant which the server then refused to write would hold
--- beside another, and one that had left the line before it would wait where nobody sees it.
-local function hand_to(id, n, now, others)
+-- Grants the lock, or a part of it, to a waiter for its window. Returns the window, and whether
+-- others wait; nil when its client does not listen, so that a waiter that was killed costs
+-- nothing. The grant is written before the message is sent: if the server refused the write after
+-- the message, two claims would believe that they hold. The waiter leaves the queue last: if the
+-- server refused the write after that, nobody would ever grant it the lock.
+local function grant_to_waiter(id, n, now, others)
   local noted = redis.call('HGET', M, id)
   local window = noted or 250
   local alone = kind_of(id) == 'hf1:'
@@ -117,29 +124,29 @@ local function hand_to(id, n, now, others)
   if noted then redis.call('HDEL', M, id) end
   others = others or redis.call('EXISTS', Q)
   local grant = string.format('%.0f|%.0f|%s|%d', n, now, window, others)
-  if tell(id, 'grant', grant) > 0 then return tonumber(window), others end
+  if send_message(id, 'grant', grant) > 0 then return tonumber(window), others end
   if not alone then remove_member(id) end
 end
 
--- K lasts as long as the last of its members. If it `looks`, who is next in line gets the timer: on
--- the end of what it waits for, or on nothing when it may come in itself.
-local function keep_open(now, looks)
+-- Makes K last as long as the last of its members. With `looks` the first waiter gets the timer:
+-- it looks when what it waits for ends, or at once when there is room for it.
+local function extend_group(now, looks)
   local first = redis.call('ZRANGE', R, 0, 0, 'WITHSCORES')
   local last = redis.call('ZRANGE', R, -1, -1, 'WITHSCORES')
   local left = math.max(1, math.floor((last[2] - now) / 1000) + 1)
   redis.call('PEXPIRE', K, left)
   redis.call('PEXPIRE', R, left + 60000)
-  local id = looks and next_in_line()
+  local id = looks and first_waiter()
   if not id then return end
   if has_room(id) then
-    next_looks(now)
+    pass_timer(now)
   else
-    next_looks(tonumber(kind_of(owner) == 'hfp:' and first[2] or last[2]))
+    pass_timer(tonumber(kind_of(owner) == 'hfp:' and first[2] or last[2]))
   end
 end
 
--- Readers at the head of the line, up to the first who is none. Returns how many of them live.
-local function let_in_readers(now)
+-- Admits the readers at the head of the queue. Returns how many of their clients listen.
+local function admit_readers(now)
   local readers = {}
   for _, id in ipairs(redis.call('ZRANGE', Q, 0, 63)) do
     if kind_of(id) ~= 'hfs:' then break end
@@ -148,36 +155,37 @@ local function let_in_readers(now)
   if #readers == 0 then return 0 end
   local id = redis.call('ZRANGE', Q, #readers, #readers)[1]
   local others = id and kind_of(id) ~= 'hfs:' and 1 or 0
-  if others == 1 then want() end  -- those who came before
+  if others == 1 then notify_wanted() end  -- the readers who were admitted before
   local came, n = 0, tonumber(string.sub(owner, 5))
   for _, reader in ipairs(readers) do
-    if hand_to(reader, n, now, others) then came = came + 1 end
+    if grant_to_waiter(reader, n, now, others) then came = came + 1 end
   end
   return came
 end
 
--- Those at the head of the line come into the open group or semaphore, each for its window; permits
--- while they fit: small wishes do not pass a large one. Returns how many came.
+-- Admits the waiters at the head of the queue to the group or semaphore, each for its window. For
+-- a semaphore, while their permits fit: small requests do not pass a large one. Returns how many
+-- came.
 local ahead = false
-local function let_in(now)
-  if kind_of(owner) == 'hfg:' then return let_in_readers(now) end
+local function admit_waiters(now)
+  if kind_of(owner) == 'hfg:' then return admit_readers(now) end
   local came = 0
   for _ = 1, 64 do
-    local id = next_in_line()
+    local id = first_waiter()
     if not id or not has_room(id) then break end
     local n = next_number(now)
-    if not n then  -- it finds that out by asking
+    if not n then  -- the waiter gets the error when it sends its request again
       ahead = true
-      next_looks(now)
+      pass_timer(now)
       break
     end
-    if hand_to(id, n, now) then came = came + 1 end
+    if grant_to_waiter(id, n, now) then came = came + 1 end
   end
   return came
 end
 
--- What an earlier group or semaphore has left goes; those who wait stay.
-local function disband()
+-- Removes what an earlier group or semaphore has left; the waiters stay.
+local function remove_group()
   for _, id in ipairs(redis.call('ZRANGE', R, 0, -1)) do
     redis.call('HDEL', M, id)
     redis.call('HDEL', P, id)
@@ -186,34 +194,35 @@ local function disband()
   redis.call('HDEL', P, '')
 end
 
--- The lock, which is free, becomes a group or a semaphore for who is next in line and all who may
--- come in with it. Nil when none of them lives; false when the counter is ahead of the clock.
-local function open_for(id, now)
-  disband()
+-- Makes the free lock a group or a semaphore, for the first waiter and all that may be admitted
+-- with it. Nil when none of their clients listens; false when the counter is ahead of the clock.
+local function open_group(id, now)
+  remove_group()
   if kind_of(id) == 'hfp:' then
     owner = 'hfp:' .. (redis.call('HGET', P, '#') or 1)
   else
     local n = next_number(now, true)
     if not n then return false end
-    owner = 'hfg:' .. whole(n)
+    owner = 'hfg:' .. decimal(n)
   end
   redis.call('SET', K, owner, 'PX', 1000)
-  if let_in(now) == 0 then
+  if admit_waiters(now) == 0 then
     if ahead then return false end
     return nil
   end
-  keep_open(now, true)
+  extend_group(now, true)
   return owner
 end
 
--- Hands the lock to the first in line whose client listens, for its window, and to those who share
--- it. Returns whom and the number; false when nobody waits and the lock is free; nil when there were
--- more dead waiters than one call goes through: ask again. Somebody who lives is to look when the
--- window is over: who is next.
-local function handover(now)
+-- Hands the lock to the first waiter whose client listens, for its window, and to those who share
+-- it.
+-- Returns the new owner and the number; false when nobody waits and the lock is free; nil when
+-- there were more dead waiters than one call removes: the caller repeats it. The waiter behind
+-- the new owner gets the timer, for the end of the window.
+local function hand_over(now)
   local before = owner
   for _ = 1, 64 do
-    local id = next_in_line()
+    local id = first_waiter()
     if not id then
       redis.call('DEL', K, M, R, P)
       return false
@@ -224,19 +233,19 @@ local function handover(now)
     if alone then
       n = next_number(now)
     else
-      local whom = open_for(id, now)
+      local whom = open_group(id, now)
       if whom then return whom end
       n = whom == nil
     end
-    if not n then  -- those who wait find it out by asking, one after the other
+    if not n then  -- the waiters get the error, one after the other, when they look
       redis.call('DEL', K)
-      next_looks(now)
+      pass_timer(now)
       return false
     end
     if alone then
-      local window, others = hand_to(id, n, now)
+      local window, others = grant_to_waiter(id, n, now)
       if window then
-        if others == 1 then next_looks(now + window * 1000) end
+        if others == 1 then pass_timer(now + window * 1000) end
         return id, n
       end
     end
@@ -245,13 +254,13 @@ local function handover(now)
   return nil
 end
 
--- What M tells of holders that were killed, or lost the lock without a release: it goes, at most
--- four of them at a time. For a lock that was free, and is asked for by `id`.
-local function forget_the_lost(id, now)
-  local found = redis.pcall('HSCAN', M, whole(now), 'COUNT', 8)
+-- Removes notes of holders that were killed, or that lost the lock without a release: at most
+-- four a call. For a lock that was free, and is requested by `id`.
+local function remove_lost_holders(id, now)
+  local found = redis.pcall('HSCAN', M, decimal(now), 'COUNT', 8)
   local fields = found[2] or {}
   local count, gone = #fields / 2, 0
-  for i = 1, math.min(count, 16) do  -- a small hash is told whole: from another place each time
+  for i = 1, math.min(count, 16) do  -- HSCAN returns a small hash whole: vary where to begin
     local field = fields[(now + i) % count * 2 + 1]
     local is_known = field == id or redis.call('ZSCORE', Q, field) or redis.call('ZSCORE', R, field)
     if not is_known and gone < 4 then gone = gone + redis.call('HDEL', M, field) end
@@ -261,9 +270,9 @@ end
 local AHEAD = 'AHEAD the counter is more than a second ahead of the server clock'
 local busy, granted, queued, again = 0, 1, 2, 3
 
--- One name is one kind of lock: an error when this one is another, or those who wait for it do.
+-- One name is one kind of lock: an error when the holder or the first waiter is of another kind.
 local function other_kind(id)
-  local found = owner or next_in_line()
+  local found = owner or first_waiter()
   if not found or found == id then return nil end
   local is_semaphore, wants_permits = kind_of(found) == 'hfp:', kind_of(id) == 'hfp:'
   if is_semaphore and not wants_permits then
@@ -274,44 +283,48 @@ local function other_kind(id)
   end
 end
 
--- {state, number or arrival, time, rank, pttl, others, foreign}
-local function grant_to(id, ttl, now)
-  drop(id)
+-- Grants the free lock to the caller. {state, number or arrival, time, rank, pttl, others,
+-- foreign}
+local function grant_to_caller(id, ttl, now)
+  remove_waiter(id)
   local n = next_number(now)
   if not n then return redis.error_reply(AHEAD) end
   redis.call('SET', K, id, 'PX', ttl)
   local others = redis.call('EXISTS', Q)
-  if others == 1 then next_looks(now + ttl * 1000) end
+  if others == 1 then pass_timer(now + ttl * 1000) end
   return {granted, n, now, 0, tonumber(ttl), others, 0}
 end
 
--- At the end of the line, or where it was before; and whether it was not in line.
-local function line_up(id, window, arrival, now)
-  redis.call('HDEL', M, id)  -- the first write; what follows says it again
+-- Puts a claim at the end of the queue, or where it was before. Returns its place, and whether it
+-- is new.
+local function enqueue(id, window, arrival, now)
+  redis.call('HDEL', M, id)  -- the first write; repeated below
   local place = tonumber(redis.call('ZSCORE', Q, id) or arrival) or now
-  local is_new = redis.call('ZADD', Q, whole(place), id) == 1
+  local is_new = redis.call('ZADD', Q, decimal(place), id) == 1
   if window ~= '250' then redis.call('HSET', M, id, window) end
-  -- A little longer than the longest ttl: kept while somebody waits, gone when nobody does.
+  -- A little longer than the longest ttl: every waiter extends it, and it ends after the last
+  -- one.
   redis.call('PEXPIRE', Q, 31626000000)
   redis.call('PEXPIRE', M, 31626000000)
   return place, is_new
 end
 
--- How things are for a waiter in line. `looks`: it asks because its timer has ended; the next waiter
--- gets a timer again, and those before it whose clients do not listen leave the line. `at`: when
--- what it waits for ends, unless that is K. `come_in`: what to do when it has room by now.
--- Members are told that others wait when the line begins; who comes in later is told by its grant.
--- To tell thousands at each question would cost more than all else.
-local function in_line(id, place, is_new, now, looks, at, come_in)
+-- The reply to a waiter in the queue. `looks`: it sends this because its timer has ended; the
+-- first waiter gets a timer again, and those before it whose clients do not listen are removed.
+-- `at`: when what it waits for ends, unless that is K. `join_group`: called when there is room
+-- for it now. Members are notified that others wait when the queue begins; a later member learns
+-- it from its grant. Notifying thousands of them at each request would cost more than everything
+-- else.
+local function reply_to_waiter(id, place, is_new, now, looks, at, join_group)
   local rank, left = redis.call('ZRANK', Q, id) or 0, redis.call('PTTL', K)
   if at and left > 0 then left = math.max(0, math.floor((at - now) / 1000) + 1) end
   local foreign = owner and is_ours() and 0 or 1
   if looks and rank > 0 then
-    -- A foreign holder tells nobody when it goes: the next waiter asks at once, and goes on asking.
-    next_looks(now + (foreign == 0 and math.max(left, 0) or 0) * 1000)
+    -- A foreign holder notifies nobody when it releases: the first waiter polls.
+    pass_timer(now + (foreign == 0 and math.max(left, 0) or 0) * 1000)
     rank = redis.call('ZRANK', Q, id) or 0
   end
-  if rank == 0 and come_in and has_room(id) then return come_in(true) end
-  if rank == 0 and foreign == 0 and (is_new or not is_open()) then want() end
+  if rank == 0 and join_group and has_room(id) then return join_group(true) end
+  if rank == 0 and foreign == 0 and (is_new or not is_shared()) then notify_wanted() end
   return {queued, place, now, rank, left, 1, foreign}
 end

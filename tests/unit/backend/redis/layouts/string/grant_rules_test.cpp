@@ -29,16 +29,16 @@ struct floor_row {
 };
 
 constexpr floor_row floor_rows[] = {
-    {operation::take, {true, true, true}, false},
-    {operation::gather, {true, true, true}, false},
-    {operation::join, {false, true, true}, true},
-    {operation::glance, {false, false, false}, false},
+    {operation::try_lock, {true, true, true}, false},
+    {operation::lock_all, {true, true, true}, false},
+    {operation::lock_or_queue, {false, true, true}, true},
+    {operation::peek_kind, {false, false, false}, false},
     {operation::resolve, {false, false, false}, false},
     {operation::downgrade, {false, false, false}, false},
     {operation::peek_line, {false, false, false}, false},
-    {operation::let_go, {false, false, false}, false},
+    {operation::release_uncontended, {false, false, false}, false},
     {operation::release, {false, false, false}, false},
-    {operation::leave, {false, false, false}, false},
+    {operation::withdraw, {false, false, false}, false},
     {operation::renew, {false, false, false}, false},
 };
 
@@ -67,12 +67,12 @@ TEST(redis_grant_rules, a_request_is_sent_only_when_all_that_it_depends_on_is_th
 
 TEST(redis_grant_rules, a_reader_is_not_enqueued_without_a_floor) {
   readiness r{.commands = true, .messages = true, .floor = false, .raising = false};
-  EXPECT_TRUE(may_send(operation::join, alone, r));
-  EXPECT_FALSE(may_send(operation::join, shared, r));
+  EXPECT_TRUE(may_send(operation::lock_or_queue, alone, r));
+  EXPECT_FALSE(may_send(operation::lock_or_queue, shared, r));
   r.floor = true;
-  EXPECT_TRUE(may_send(operation::join, shared, r));
+  EXPECT_TRUE(may_send(operation::lock_or_queue, shared, r));
   r.raising = true;
-  EXPECT_FALSE(may_send(operation::join, permit, r));
+  EXPECT_FALSE(may_send(operation::lock_or_queue, permit, r));
 }
 
 TEST(redis_grant_rules, a_window_is_at_least_a_quarter_second_and_eight_round_trips) {
@@ -256,7 +256,7 @@ TEST(redis_grant_rules, a_release_enqueues_the_next_claim_only_where_both_are_ex
     EXPECT_FALSE(may_succeed(s));
   }
   succession s = yes;
-  s.release = operation::let_go;
+  s.release = operation::release_uncontended;
   EXPECT_FALSE(may_succeed(s));
   s = yes;
   s.next_waits = false;

@@ -1,16 +1,17 @@
--- Several locks at once, all or none; none either where somebody waits in line.
+-- Grants several locks, all or none. A lock for which a client waits is not granted.
+-- Source: redis.io's SET key id NX PX ttl, of several keys in one atomic script.
 -- KEYS: N, and K, Q of each lock. ARGV: ttl in ms, and the id of each.
--- The highest of their numbers, which follow each other, when all are granted | {for each: 0 |
--- 1 taken | what it is, when that is no mutex}
+-- The highest of their consecutive numbers, when all are granted | {for each: 0 free | 1 busy |
+-- an error text, when it is no mutex}
 local count = #ARGV - 1
--- Mostly nothing is there of any of them: one question instead of two for each.
+-- Mostly none of their keys exists: one command instead of two for each.
 local is_free = count < 500 and redis.call('EXISTS', unpack(KEYS, 2)) == 0
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 if not is_free then
-  -- Whether somebody who lives is in line: it is to look. What M tells of the dead stays until M
-  -- runs out.
-  local function is_awaited(K, Q)
+  -- Whether a waiter's client listens; it is told to look. Notes of dead waiters stay until M
+  -- expires.
+  local function has_waiter(K, Q)
     local line = redis.call('ZRANGE', Q, 0, 63)
     for _, id in ipairs(line) do
       local look = string.format('look|%.0f|%s|%s', now, id, K)
@@ -22,7 +23,7 @@ if not is_free then
   local function found(K, Q, id)
     local owner = redis.pcall('GET', K)
     if type(owner) == 'table' then return 'BADTYPE the key of the lock holds something else' end
-    if not owner then return is_awaited(K, Q) and 1 or 0 end
+    if not owner then return has_waiter(K, Q) and 1 or 0 end
     if string.sub(owner, 1, 4) == 'hfp:' then
       return 'OTHERKIND a semaphore of ' .. string.sub(owner, 5) .. ' permits has this name'
     end
@@ -35,7 +36,7 @@ if not is_free then
   end
   if taken then return out end
 end
--- At maxmemory this one is refused, or nothing is.
+-- At maxmemory this command is refused, or none is.
 local n = redis.call('INCRBY', KEYS[1], count)
 if n - count < now - 1000000 then  -- the counter was lost or set back
   n = now + count
