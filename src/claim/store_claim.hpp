@@ -21,7 +21,9 @@ namespace holdfast::claims {
 enum class verb : unsigned char { acquire, cancel, renew, downgrade, peek_line, release };
 enum class urgency : unsigned char { none, soon, now };  // of what a verb leaves to be written
 
-// What the shell needs of a store. All but request_flush() with the store's mutex held.
+// What the shell needs of a store. All but request_flush() with the store's mutex held. Where the
+// recipe has a succession also takes_successor(claim, operation, request of the next), and then
+// submit_with_successor(claim, next, now) in place of submit().
 template <class S, class C>
 concept store_of = requires(S s, C& c, const C& known, typename C::operation op, time_point now,
                             event_queue& events) {

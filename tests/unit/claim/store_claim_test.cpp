@@ -126,11 +126,12 @@ TEST_F(store_claim_case, a_store_may_refuse_to_begin_a_verb) {
 TEST_F(store_claim_case, a_successor_requests_in_the_step_of_the_release) {
   const auto next = open({{.new_owner = true}, {.send = operation::take}}, next_heard);
   const auto c = open({{.send = operation::give}, {.send = operation::give}}, heard);
-  const core::successor after{next.get(), {.permits = 3}};
+  const core::successor after{next.get(), {.note = "mine", .permits = 3}};
   store.takes_next = true;
   c->release(&after);
   EXPECT_EQ(store.news(), "owner after give+take after deliver flush");
   EXPECT_EQ(next->details.permits, 3u) << "it is a request like any other";
+  EXPECT_EQ(next->note(), "mine");
   store.takes_next = false;
   c->release(&after);
   EXPECT_EQ(store.news(), "give after deliver flush take after deliver flush");

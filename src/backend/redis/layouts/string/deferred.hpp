@@ -12,7 +12,11 @@ void string_layout::review_deferred(Stays stays) {
   before.swap(deferred_);
   for (const auto place : before) {
     claim* const c = claims_.at(place);
-    if (c && c->deferred != operation::none && stays(*c)) deferred_.push_back(place);
+    if (!c || c->deferred == operation::none) continue;
+    // Deferred before the claim began something else, as before a push granted it the lock.
+    const bool is_obsolete = c->deferred_epoch != c->recipe().epoch();
+    if (is_obsolete) c->deferred = operation::none;
+    if (!is_obsolete && stays(*c)) deferred_.push_back(place);
   }
 }
 

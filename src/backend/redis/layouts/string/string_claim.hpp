@@ -36,6 +36,7 @@ class claim_record : public core::heap_timer {  // what the string_layout keeps 
 
   claim* next_of_id = nullptr;           // in the table
   operation deferred = operation::none;  // what waits until it may be sent
+  std::uint32_t deferred_epoch = 0;      // of the claim when it was deferred
   bool was_sent = false;                 // the server has been sent this id
   bool renewing = false;                 // in the string_layout's list
   bool info_stored = false;              // a renewal has carried the note

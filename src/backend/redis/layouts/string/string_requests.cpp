@@ -34,6 +34,7 @@ void string_layout::defer(claim& c, operation what) {
     c.hurried = false;
   }
   c.deferred = what;
+  c.deferred_epoch = c.recipe().epoch();
   const time_point now = env().now();
   over_->tick_by(c.recipe().last_try(settings_.rules));
   over_->note_affected(now);

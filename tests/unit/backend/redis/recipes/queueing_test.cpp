@@ -318,13 +318,24 @@ TEST_F(redis_recipe, a_lost_lock_is_not_released) {
   EXPECT_EQ(out.why, errc::not_held);
 }
 
-TEST_F(redis_recipe, what_is_overdue_goes_to_the_ledger) {
+TEST_F(redis_recipe, what_is_overdue_becomes_an_orphan) {
   steps.acquire({.one_attempt = true, .ttl = 10s}, now, rules);
   EXPECT_EQ(steps.due(rules), now + 5s);
   const effects out = steps.on_overdue();
   EXPECT_EQ(out.event, claim_event::refused);
   EXPECT_TRUE(out.orphan);
   EXPECT_EQ(steps.now_in(), state::idle);
+}
+
+TEST_F(redis_recipe, what_is_given_up_becomes_an_orphan) {
+  queue();
+  EXPECT_TRUE(steps.give_up(errc::closed).orphan);
+  hold();
+  steps.release(now, rules);
+  const effects ended = steps.give_up(errc::closed);
+  EXPECT_EQ(ended.why, errc::outcome_unknown);
+  EXPECT_TRUE(ended.orphan);
+  EXPECT_FALSE(steps.give_up(errc::closed).orphan) << "it waits for nothing";
 }
 
 }  // namespace
