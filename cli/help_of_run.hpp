@@ -13,7 +13,7 @@ stand between two --: holdfast run [OPTION...] -- -x -- COMMAND.
   -s, --shared                  share the lock with others that say -s; without -s it is exclusive
   -c, --permits N               so many may hold it at once; the same N for all who use the name
       --take K                  of these take K (default 1)
-  -n, --nonblock                do not wait: exit when somebody else holds the lock
+  -n, --nonblock                do not wait: exit when the lock is held
   -w, --wait SECONDS            wait so long at most
   -E, --conflict-exit-code CODE exit with CODE when the lock was not got (0 to 255, default 1)
   -q, --quiet                   do not say what it waits for, nor that the lock was not got

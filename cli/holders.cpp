@@ -11,7 +11,8 @@ namespace holdfast::cli {
 namespace {
 
 std::string person(const holder& who) {
-  std::string text = who.pid != 0 ? "pid " + std::to_string(who.pid) : std::string("somebody else");
+  std::string text =
+      who.pid != 0 ? "pid " + std::to_string(who.pid) : std::string("another process");
   if (!who.host.empty()) text += " on host " + who.host;
   if (knows_since_when(who)) text += " for " + spoken(who.held);
   if (!who.note.empty()) text += " (note: " + who.note + ')';
@@ -59,16 +60,16 @@ std::string sentence_of(std::span<const holder> all) {
 }
 
 held_by who_holds(const client& c, std::span<const std::string> names) {
-  std::string somebody =
-      names.size() == 1 ? names.front() + " is held by somebody else"
-                        : "one of " + std::to_string(names.size()) + " locks is held by somebody";
+  std::string unknown = names.size() == 1
+                            ? names.front() + " is held by another holder"
+                            : "one of " + std::to_string(names.size()) + " locks is held";
   try {
     for (const std::string& name : names)
       if (const auto all = c.holders(name); !all.empty())
         return {sentence_of(all), all.front().pid != 0};
-    return {somebody};
+    return {unknown};
   } catch (const lock_error& e) {
-    return {somebody + " (the holder is not known: " + e.code().message() + ')'};
+    return {unknown + " (the holder is not known: " + e.code().message() + ')'};
   }
 }
 

@@ -52,7 +52,7 @@ look_arguments parse_look_arguments(look which, int argc, char** argv) {
   out.name = name_in(plain, which, usage_of(command_words[static_cast<int>(which)]));
   if (which == look::break_lock && !out.holder)
     throw usage_error("--holder is missing: give the id that `holdfast show " + out.name +
-                      "` tells, so that nobody else loses the lock");
+                      "` prints, so that no other holder loses the lock");
   return out;
 }
 

@@ -21,7 +21,7 @@ constexpr errc_row rows[] = {
     {errc::unavailable, outcome::unavailable, std::errc::host_unreachable,
      "the backend cannot be reached"},
     {errc::outcome_unknown, outcome::unavailable, std::errc::state_not_recoverable,
-     "no answer says whether it took effect"},
+     "it is unknown whether it took effect"},
     {errc::no_quorum, outcome::unavailable, std::errc::host_unreachable,
      "fewer servers than a majority answered"},
     {errc::refused, outcome::unavailable, std::errc::permission_denied, "the backend refused"},

@@ -175,7 +175,8 @@ void client_impl::notify(std::vector<std::stop_source> sources) noexcept try {
   });
   undelivered_.clear();
 } catch (const std::exception& e) {
-  core::log(log_level::error, std::string("nobody can be told of a doubt or a loss: ") + e.what());
+  core::log(log_level::error,
+            std::string("no notice of a doubt or a loss can be sent: ") + e.what());
 }
 
 }  // namespace holdfast::inline v0::detail

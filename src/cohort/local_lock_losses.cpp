@@ -14,7 +14,7 @@ const char* text_of(turn::fate why) noexcept {
     case turn::fate::ran_out:
       return "the lease was lost: it ran out, and no renewal was confirmed in time";
     case turn::fate::hold_ended: return "the lease was lost: its max_hold has ended";
-    case turn::fate::taken: return "the lease was lost: the store says that somebody else has it";
+    case turn::fate::taken: return "the lease was lost: the store reports another owner";
     case turn::fate::forgotten:
       return "the lease was lost: the store has no holder any more; it was broken or deleted "
              "there, "

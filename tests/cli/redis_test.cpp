@@ -80,7 +80,7 @@ TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
   EXPECT_EQ(holder.wait(), (ending{75, 0}));
   EXPECT_TRUE(has_ended(job));
   EXPECT_EQ(holder.err(),
-            "holdfast: job: the lease was lost: the store says that somebody else has it; ending "
+            "holdfast: job: the lease was lost: the store reports another owner; ending "
             "the command\n");
   EXPECT_EQ(output_of({"break", "--json", "job", "--holder", seen}, 1),
             "{\"name\":\"job\",\"holder\":\"" + seen + "\",\"broken\":false}\n");

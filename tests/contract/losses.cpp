@@ -76,7 +76,7 @@ void a_loss_has_a_reason(stage& on) {
                                        {.ttl = short_ttl, .renew = holdfast::renewal::manual})));
   if (!on.can().breakable) return;
   expect_mentioned("the store has no holder any more", why_broken(on, client, false));
-  expect_mentioned("somebody else has it", why_broken(on, client, true));
+  expect_mentioned("the store reports another owner", why_broken(on, client, true));
 }
 
 }  // namespace

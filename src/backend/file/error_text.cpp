@@ -49,7 +49,7 @@ core::failure another_kind(const kind& held, const kind& asked) {
                      : "a semaphore of " + std::to_string(k.of) + " permits";
   };
   return {errc::mismatch, "it is " + name_of(held) +
-                              " to those that hold it now, and was asked for as " + name_of(asked) +
+                              " to its present holders, and was requested as " + name_of(asked) +
                               ": give one of them another name"};
 }
 
@@ -61,7 +61,8 @@ core::failure refusal(reason why, const std::string& lock_file, const core::fail
     case reason::failed:
     case reason::another_kind: break;
     case reason::unsteady:
-      return {errc::unavailable, file + " is deleted again and again: stop whoever does so"};
+      return {errc::unavailable,
+              file + " is deleted again and again: stop the program that deletes it"};
     case reason::garbage:
       return {errc::refused, file + " holds no record of holdfast: nothing is done to it; end all "
                                     "that use the lock, look at it and remove it"};

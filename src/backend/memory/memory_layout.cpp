@@ -31,7 +31,7 @@ std::string claim_details::mismatch() const {
   const auto name_of = [](std::uint32_t of) {
     return of == 0 ? std::string("a lock") : "a semaphore of " + std::to_string(of) + " permits";
   };
-  return "it is " + name_of(all_->in_use) + " to those that hold it now, and was asked for as " +
+  return "it is " + name_of(all_->in_use) + " to its present holders, and was requested as " +
          name_of(all_->total_permits) + ": give one of them another name";
 }
 

@@ -97,7 +97,7 @@ TEST_F(a_lease_that_is_lost, reports_that_it_was_taken_away) {
   store.remove("x");
   const auto theirs = other.mutex("x").acquire();
   env.advance(4s);
-  expect_told(std::move(lease), "the lease was lost: the store says that somebody else has it");
+  expect_told(std::move(lease), "the lease was lost: the store reports another owner");
 }
 
 TEST_F(a_lease_that_is_lost, reports_that_the_store_has_no_holder) {

@@ -84,7 +84,7 @@ bool connection::handle(const value& v, time_point now, event_queue& events) {
   } else if (state_ == state::greeting) {
     on_handshake_reply(v, now, events);
   } else if (in_flight_.empty()) {
-    fail({errc::unavailable, "the server answered what was never asked; it may be a proxy that "
+    fail({errc::unavailable, "the server sent a reply without a request; it may be a proxy that "
                              "mixes up its clients"},
          loss::in_use, now, events);
   } else if (--in_flight_.front().replies == 0) {
@@ -134,7 +134,7 @@ void connection::become_ready(time_point now, event_queue& events) {
 void connection::closed(failure why, time_point now, event_queue& events) {
   if (state_ == state::down) return;
   if (state_ == state::greeting && !why.text.empty() && !endpoint_.tls)
-    why.text += "; a server that wants TLS is opened as rediss:";
+    why.text += "; the URL of a server with TLS begins with rediss:";
   const loss how = why.code == errc::refused     ? loss::refused
                    : state_ == state::connecting ? loss::not_reached
                                                  : loss::in_use;

@@ -18,7 +18,7 @@ constexpr error_meaning meanings[] = {
     {"BUSY", errc::unavailable, true, false,
      "a long script runs on the server; SCRIPT KILL ends it"},
     {"NOAUTH", errc::refused, false, false,
-     "the server wants a password; give it in the URL, by "
+     "the server requires a password; give it in the URL, by "
      "?password-file= or ?password-env="},
     {"WRONGPASS", errc::refused, false, false, "the user or the password is wrong"},
     {"NOPERM", errc::refused, false, false,
@@ -59,7 +59,7 @@ bool puts_data_in_doubt(const value& v) noexcept {
 }
 
 std::string explain(std::string_view text, std::span<const error_meaning> more) {
-  std::string out = "the server said \"";
+  std::string out = "the server answered \"";
   constexpr std::size_t most = 200;
   for (const char c : text.substr(0, most)) out += c < ' ' || c > '~' ? '?' : c;
   out += '"';

@@ -73,8 +73,8 @@ TEST(redis_server_errors, are_looked_up_among_those_of_a_layout_too) {
   ASSERT_TRUE(meaning_of("OURS a reason", own));
   EXPECT_EQ(meaning_of("OURS a reason", own)->why, errc::mismatch);
   EXPECT_EQ(meaning_of("OOM", own)->why, errc::unavailable);
-  EXPECT_EQ(explain("OURS a reason", own), "the server said \"OURS a reason\": do this");
-  EXPECT_EQ(explain("OURS a\nreason"), "the server said \"OURS a?reason\"");
+  EXPECT_EQ(explain("OURS a reason", own), "the server answered \"OURS a reason\": do this");
+  EXPECT_EQ(explain("OURS a\nreason"), "the server answered \"OURS a?reason\"");
 }
 
 TEST(redis_server_errors, put_data_in_doubt_also_inside_an_answer_of_several) {
@@ -89,9 +89,10 @@ TEST(redis_server_errors, put_data_in_doubt_also_inside_an_answer_of_several) {
 TEST(redis_server_errors, are_explained_with_the_remedy_and_without_control_characters) {
   EXPECT_NE(explain("READONLY You can't write").find("name its master"), std::string::npos);
   EXPECT_NE(explain("NOPERM this user").find("docs/options.md"), std::string::npos);
-  EXPECT_EQ(explain("ERR odd\x01\xff\r\n"), "the server said \"ERR odd????\"");
-  EXPECT_EQ(explain(std::string(1000, 'x')), "the server said \"" + std::string(200, 'x') + '"');
-  EXPECT_EQ(explain(""), "the server said \"\"");
+  EXPECT_EQ(explain("ERR odd\x01\xff\r\n"), "the server answered \"ERR odd????\"");
+  EXPECT_EQ(explain(std::string(1000, 'x')),
+            "the server answered \"" + std::string(200, 'x') + '"');
+  EXPECT_EQ(explain(""), "the server answered \"\"");
 }
 
 TEST(redis_server_info, has_its_fields_whole) {

@@ -43,8 +43,8 @@ TEST(redis_reply_errors, another_kind_of_lock_is_our_own_finding_and_not_quoted)
       << text;
   EXPECT_TRUE(explain_reply("OTHERKIND").starts_with(": a name is one kind"));
   EXPECT_TRUE(
-      explain_reply("BADTYPE the key").starts_with("the server said \"BADTYPE the key\": "));
-  EXPECT_EQ(explain_reply("ERR what"), "the server said \"ERR what\"");
+      explain_reply("BADTYPE the key").starts_with("the server answered \"BADTYPE the key\": "));
+  EXPECT_EQ(explain_reply("ERR what"), "the server answered \"ERR what\"");
 }
 
 }  // namespace
