@@ -74,9 +74,6 @@ void fake_store::doubt() {
 void fake_store::end() {
   change_holders(claim_event::lost, [&] { deadline_ = env_.now(); });
 }
-void fake_store::others_want() {
-  change_holders(claim_event::wanted, [] {});
-}
 
 time_point fake_store::deadline() {
   const std::lock_guard guard(mutex_);
@@ -98,7 +95,7 @@ void fake_store::claim::operator delete(claim* c, std::destroying_delete_t) {
 
 void fake_store::claim::on_retired() noexcept {
   this->~claim();
-  ::operator delete(static_cast<void*>(this), sizeof(claim));
+  ::operator delete(static_cast<void*>(this));
 }
 
 void fake_store::claim::acquire(const core::acquire_request& a) {

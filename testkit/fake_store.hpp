@@ -42,9 +42,6 @@ class fake_store final : public core::backend {
   void doubt();  // the server does not answer
   void end();    // of the session, or of the connection
 
-  // Other clients want the lock from now on.
-  void others_want();
-
   time_point deadline();
   int renewals();  // that the core has asked for
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/redis/recipes/back_off.hpp"
 #include "backend/redis/recipes/queueing.hpp"
 #include "base/mutant.hpp"
 
@@ -18,12 +19,6 @@ constexpr duration nap = 30s;          // the longest: a push may get lost
 constexpr duration look_after = 50ms;  // a waiter looks later than the one before it
 constexpr duration foreign_pause_min = 5ms;
 constexpr duration foreign_pause_max = 250ms;
-constexpr duration failed_pause_min = 20ms;
-constexpr duration failed_pause_max = 2s;
-
-duration doubled(duration first, unsigned times, duration most) noexcept {
-  return std::min(most, first * (1 << std::min(times, 20u)));
-}
 
 }  // namespace
 

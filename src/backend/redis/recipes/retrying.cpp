@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/redis/recipes/back_off.hpp"
 #include "base/mutant.hpp"
 #include "seam/client_options.hpp"
 
@@ -16,12 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration repeat_after_min = 20ms, repeat_after_max = 2s;
 constexpr duration after_lease = 1ms, spread_after_lease = 4ms;
-
-duration back_off(duration first, unsigned times, duration most) noexcept {
-  return std::min(most, first * (1 << std::min(times, 20u)));
-}
 
 void count_up(std::uint8_t& n) noexcept {
   if (n < 255) ++n;
@@ -263,7 +259,7 @@ retrying_recipe::step retrying_recipe::ask(state next, time_point now, const tim
 // What was not executed is sent again, after longer each time, and once more just before it is
 // given up: early enough for a connection to be opened and for an answer.
 retrying_recipe::step retrying_recipe::pause(time_point now, const timing& t) noexcept {
-  const duration d = back_off(repeat_after_min, attempts_, repeat_after_max);
+  const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
   count_up(attempts_);
   step out;
   out.sleeps = true;
@@ -283,7 +279,7 @@ retrying_recipe::step retrying_recipe::wait(duration rest, time_point now) noexc
   state_ = state::waiting;
   duration most = rules_->nap_max;
   if (!is_subscribed_) {
-    most = back_off(rules_->back_off_min, busy_count_, rules_->back_off_max);
+    most = doubled(rules_->back_off_min, busy_count_, rules_->back_off_max);
     count_up(busy_count_);
   }
   most = std::min(most, rules_->queue_heartbeat);

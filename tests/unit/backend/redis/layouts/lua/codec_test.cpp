@@ -57,7 +57,7 @@ class redis_lua_codec : public testing::Test, private sim::peer {
   }
   std::chrono::microseconds now{1'700'000'000'000'000};
   sim::model_redis model{[this] { return now; }};
-  const codec of_lua;
+  const codec of_lua{};
 
  private:
   void deliver(std::string_view bytes) override { arrived_ += bytes; }
