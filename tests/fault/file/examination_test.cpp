@@ -107,7 +107,7 @@ TEST(client_examination, of_no_store_fails_as_other_calls_do) {
   std::error_code code;
   EXPECT_TRUE(client().examine(code).empty());
   EXPECT_EQ(code, errc::closed);
-  const auto c = client::open("memory:");
+  auto c = client::open("memory:");
   c.close();
   EXPECT_THROW((void)c.examine(), lock_error);
 }

@@ -1,7 +1,7 @@
 // examine(): reads what a server tells of itself, measures it, and tries the rights of its user.
 //
 //   stage        | sent                                        | why so
-//   -------------+---------------------------------------------+------------------------------------
+//   -------------+---------------------------------------------+-----------------------------------
 //   facts        | INFO, CONFIG GET, GET of the counter, EXEC  | an error is a fact; EXEC without
 //                |                                             | MULTI does nothing
 //   transaction  | MULTI, GET without a key, EXEC              | the fault makes EXEC discard all;

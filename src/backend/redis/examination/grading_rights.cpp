@@ -49,6 +49,10 @@ bool is_denied(const server_facts& f, denied what) {
 }  // namespace
 
 std::vector<finding> grade_rights(const server_facts& f) {
+  if (!f.transactions.is_known() && !f.has_transactions)
+    return {{"rights", grade::warn,
+             "not known: they are tried in transactions, and this user lacks multi or exec",
+             allow(f, " +multi +exec")}};
   if (!f.transactions.is_known())
     return {{"rights", grade::bad,
              "this user lacks multi or exec, without which acquires are refused (" +

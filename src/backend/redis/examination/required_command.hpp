@@ -18,6 +18,7 @@ struct layout_needs {
   // The key of its number counter, which is also the key in the calls; empty: it has none, and the
   // calls have a key that the user need not reach.
   std::string_view counter;
+  bool has_transactions = false;  // it sends MULTI and EXEC
 };
 
 // Of every connection, whatever the layout is. MULTI and EXEC are examined before.

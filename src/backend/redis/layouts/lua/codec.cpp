@@ -56,9 +56,9 @@ std::span<const script> codec::scripts() const noexcept { return all_scripts(); 
 layout_needs codec::needs() const noexcept {
   static constexpr required_command commands[] = {
       {"setnx", "SETNX k v"}, {"get", "GET k"},           {"del", "DEL k"},
-      {"pttl", "PTTL k"},     {"pexpire", "PEXPIRE k 1"},
+      {"pttl", "PTTL k"},     {"pexpire", "PEXPIRE k 1"}, {"scan", "SCAN 0", needed_for::looking},
   };
-  return {commands, {}};
+  return {.commands = commands};
 }
 
 void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {

@@ -36,6 +36,6 @@ constexpr required_command commands[] = {
 
 }  // namespace
 
-layout_needs needs_of_string() noexcept { return {commands, counter_key}; }
+layout_needs needs_of_string() noexcept { return {commands, counter_key, true}; }
 
 }  // namespace holdfast::redis

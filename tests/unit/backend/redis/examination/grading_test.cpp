@@ -174,6 +174,8 @@ TEST(redis_grading, of_rights_that_were_not_tried) {
   EXPECT_EQ(worst(grade_rights(f)), grade::warn);
   f.transactions = denied("this user has no permissions to run the 'exec' command");
   EXPECT_EQ(worst(grade_rights(f)), grade::bad);
+  f.has_transactions = false;
+  EXPECT_EQ(worst(grade_rights(f)), grade::warn) << "the layout does not need them";
 }
 
 TEST(redis_grading, of_an_error_that_is_no_right_is_good) {
