@@ -10,7 +10,7 @@ namespace {
 using core::event_queue;
 using namespace std::chrono_literals;
 
-constexpr script scripts[] = {{"return 1", "aaaa"}, {"return 2", "bbbb"}};
+constexpr script two_scripts[] = {{"return 1", "aaaa"}, {"return 2", "bbbb"}};
 
 // Sends GET with a number at each write that it was asked for, and writes down what comes back.
 class counting_source final : public request_source, public reply_handler {
@@ -21,7 +21,7 @@ class counting_source final : public request_source, public reply_handler {
       to.expect(*this, 1, {});
     }
     if (what == lane::commands && std::exchange(calls, false)) {
-      to.call(scripts[0], 0, 0);
+      to.call(two_scripts[0], 0, 0);
       to.expect(*this, 1, {});
     }
   }
@@ -102,7 +102,7 @@ class redis_transport_group : public testing::Test {
   transport_group group{net, "redis://both"};
   const endpoint first = to("first"), second = to("second");
   counting_source a, b;
-  transport one{group, first, a, scripts}, two{group, second, b, scripts};
+  transport one{group, first, a, two_scripts}, two{group, second, b, two_scripts};
   ~redis_transport_group() override { group.stop(); }
 };
 
