@@ -1,4 +1,4 @@
-// A scenario for each planted fault: without it nothing goes wrong, with it something does.
+// A story for each planted fault: told without it, nothing is wrong; told with it, something is.
 #pragma once
 #include <span>
 #include <string>

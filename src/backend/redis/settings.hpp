@@ -2,8 +2,8 @@
 #pragma once
 #include <string>
 
-#include "backend/redis/recipes/queueing.hpp"
 #include "backend/redis/transport/endpoint.hpp"
+#include "claim/recipe.hpp"
 #include "seam/registry.hpp"
 
 namespace holdfast::redis {
@@ -11,8 +11,8 @@ namespace holdfast::redis {
 struct settings : endpoint {
   std::string layout;  // of layouts/layouts.hpp
   std::string prefix;  // of every key of a lock
-  timing rules;
-  std::string host;  // of this machine, for those who look at the lock
+  claims::timing rules;
+  std::string host;  // of this machine, shown by inspect()
   std::int64_t process = 0;
 };
 

@@ -64,12 +64,7 @@ struct scripted {
     bool waits() const noexcept { return false; }
     bool is_idle() const noexcept { return true; }
     bool is_doubtful() const noexcept { return doubted; }
-    core::grant granted() const noexcept {
-      core::grant out;
-      out.deadline = held.deadline;
-      return out;
-    }
-    bool others_wait() const noexcept { return held.others_wait; }
+    core::grant granted() const noexcept { return held; }
   };
 
   struct store;

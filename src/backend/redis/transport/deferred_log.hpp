@@ -14,7 +14,8 @@ class deferred_log {
   using lines = std::vector<std::pair<log_level, std::string>>;
 
   void add(log_level level, std::string line) { lines_.emplace_back(level, std::move(line)); }
-  lines take() noexcept { return lines_.empty() ? lines() : std::exchange(lines_, {}); }
+  bool is_empty() const noexcept { return lines_.empty(); }
+  lines take() noexcept { return std::exchange(lines_, {}); }
   static void write(const lines& all) noexcept {
     for (const auto& [level, text] : all) core::log(level, text);
   }

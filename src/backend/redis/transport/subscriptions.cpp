@@ -45,15 +45,14 @@ void subscriptions::on_confirmed(std::string_view name) noexcept {
 // A handler may add and remove others, and itself.
 template <class Call>
 void subscriptions::call_each(std::string_view name, Call call) {
-  for (std::size_t i = 0;; ++i) {
-    const auto found = channels_.find(name);
-    if (found == channels_.end() || i >= found->second.handlers.size()) return;
-    message_handler* const h = found->second.handlers[i];
-    call(*h);
-    const auto after = channels_.find(name);
-    const bool has_left = after != channels_.end() &&
-                          (i >= after->second.handlers.size() || after->second.handlers[i] != h);
-    if (has_left) --i;
+  const auto first = channels_.find(name);
+  if (first == channels_.end() || first->second.handlers.empty()) return;
+  if (first->second.handlers.size() == 1) return call(*first->second.handlers.front());
+  const std::vector<message_handler*> before = first->second.handlers;
+  for (message_handler* const h : before) {
+    const auto now = channels_.find(name);
+    if (now == channels_.end()) return;
+    if (std::ranges::find(now->second.handlers, h) != now->second.handlers.end()) call(*h);
   }
 }
 

@@ -73,10 +73,14 @@ transport::transport(transport_group& g, const endpoint& e, request_source& sour
       clock_reply_(std::make_unique<clock_reply>(*this)),
       memory_reply_(std::make_unique<memory_reply>(*this)),
       subscribe_reply_(std::make_unique<subscribe_reply>(*this)) {
+  const std::lock_guard guard(group_.mutex());
   group_.add(*this);
 }
 
-transport::~transport() = default;
+transport::~transport() {
+  const std::lock_guard guard(group_.mutex());
+  group_.remove(*this);
+}
 
 reply_handler& transport::nobody() noexcept { return *ignored_; }
 

@@ -33,7 +33,7 @@ class subscription {
 
 class transport final : private connection_owner, private group_member {
  public:
-  // `all_scripts` outlives it.
+  // Without the mutex. `all_scripts` outlives it.
   transport(transport_group&, const endpoint&, request_source&,
             std::span<const script> all_scripts);
   ~transport();

@@ -92,7 +92,7 @@ void transport_group::connected_stream::on_closed(failure why) {
     if (of.stream().get() == this) of.closed(std::move(why), now, events);
     g.answer_wait(now);
     g.attend_if_needed();
-    lines = g.log_.take();
+    if (!g.log_.is_empty()) lines = g.log_.take();
   }
   deferred_log::write(lines);
   events.dispatch();
@@ -109,7 +109,7 @@ void transport_group::handle(const connected_stream& w, Event event) {
     if (w.of.stream().get() == &w) event(now, events);
     answer_wait(now);
     attend_if_needed();
-    lines = log_.take();
+    if (!log_.is_empty()) lines = log_.take();
   }
   deferred_log::write(lines);
   events.dispatch();
@@ -127,7 +127,7 @@ void transport_group::on_alarm(time_point now) {
     if (wait_) wake_by(wait_->until);
     answer_wait(now);
     attend_if_needed();
-    lines = log_.take();
+    if (!log_.is_empty()) lines = log_.take();
   }
   deferred_log::write(lines);
   loop_->request_flush(true);

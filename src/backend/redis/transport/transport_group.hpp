@@ -24,7 +24,7 @@ class group_member {
   virtual void on_alarm(time_point now, core::event_queue&) = 0;
   virtual bool has_unattended_replies() const noexcept = 0;  // nobody blocks for them
   virtual bool is_open() const noexcept = 0;
-  // Why it will not be open; code {}: it may be yet, or `is_overdue` is false.
+  // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
   virtual core::failure why_not_open(bool is_overdue) const = 0;
   virtual bool is_settled() const noexcept = 0;  // nothing has to be withdrawn any more
 
@@ -53,6 +53,7 @@ class transport_group final : private core::loop_user, private core::alarm_targe
 
   // With the mutex.
   void add(group_member& m) { members_.push_back(&m); }
+  void remove(group_member& m) noexcept { std::erase(members_, &m); }
   // No event comes any more, and nothing is sent. Called without the mutex, before a member ends.
   void stop() noexcept;
   bool is_stopped() const noexcept { return is_stopped_; }

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr time_point start{100s};
+constexpr time_point listening_since{100s};
 
 class listener final : public message_handler {
  public:
@@ -36,10 +36,10 @@ class redis_subscriptions : public testing::Test {
   }
   void confirm(std::string_view channel) {
     all.on_confirmed(channel);
-    all.notify_subscribed(channel, start, events);
+    all.notify_subscribed(channel, listening_since, events);
   }
   void send(std::string_view channel, std::string_view text) {
-    all.on_message(channel, text, start, events);
+    all.on_message(channel, text, listening_since, events);
   }
   core::event_queue events;
   subscriptions all;
@@ -85,7 +85,7 @@ TEST_F(redis_subscriptions, are_requested_anew_after_the_connection_was_lost) {
   EXPECT_FALSE(all.is_active("one"));
   EXPECT_EQ(requested(), "one ");
   all.on_confirmed("one");
-  all.notify_subscribed(start, events);  // with all others, when the handshake is done
+  all.notify_subscribed(listening_since, events);  // with all others, when the handshake is done
   EXPECT_EQ(a.heard, "++");
 }
 
@@ -93,11 +93,11 @@ TEST_F(redis_subscriptions, keep_an_unused_channel_for_a_moment) {
   all.add("one", a);
   requested();
   confirm("one");
-  all.remove("one", a, start);
-  EXPECT_EQ(all.next_drop(), start + 1s);
-  EXPECT_EQ(dropped(start + 999ms), "");
+  all.remove("one", a, listening_since);
+  EXPECT_EQ(all.next_drop(), listening_since + 1s);
+  EXPECT_EQ(dropped(listening_since + 999ms), "");
   EXPECT_TRUE(all.is_active("one"));
-  EXPECT_EQ(dropped(start + 1s), "one ");
+  EXPECT_EQ(dropped(listening_since + 1s), "one ");
   EXPECT_FALSE(all.is_active("one"));
   EXPECT_EQ(all.next_drop(), core::never);
 }
@@ -106,10 +106,10 @@ TEST_F(redis_subscriptions, use_a_channel_again_that_was_not_dropped_yet) {
   all.add("one", a);
   requested();
   confirm("one");
-  all.remove("one", a, start);
+  all.remove("one", a, listening_since);
   all.add("one", b);
   EXPECT_EQ(requested(), "");
-  EXPECT_EQ(dropped(start + 1h), "");
+  EXPECT_EQ(dropped(listening_since + 1h), "");
   send("one", "x");
   EXPECT_EQ(a.heard, "+");
   EXPECT_EQ(b.heard, "x");
@@ -118,23 +118,23 @@ TEST_F(redis_subscriptions, use_a_channel_again_that_was_not_dropped_yet) {
 TEST_F(redis_subscriptions, wait_for_a_confirmation_before_a_channel_is_dropped) {
   all.add("one", a);
   requested();
-  all.remove("one", a, start);
-  EXPECT_EQ(dropped(start + 1s), "");
+  all.remove("one", a, listening_since);
+  EXPECT_EQ(dropped(listening_since + 1s), "");
   confirm("one");
-  EXPECT_EQ(dropped(start + 2s), "one ");
+  EXPECT_EQ(dropped(listening_since + 2s), "one ");
 }
 
 TEST_F(redis_subscriptions, drop_what_was_never_requested_without_a_word) {
   all.add("one", a);
-  all.remove("one", a, start);
-  EXPECT_EQ(dropped(start + 1s), "");
+  all.remove("one", a, listening_since);
+  EXPECT_EQ(dropped(listening_since + 1s), "");
   EXPECT_EQ(requested(), "");
 }
 
 TEST_F(redis_subscriptions, a_listener_may_leave_while_it_is_called) {
   all.add("one", a);
   all.add("one", b);
-  a.on_each = [&] { all.remove("one", a, start); };
+  a.on_each = [&] { all.remove("one", a, listening_since); };
   send("one", "x");
   EXPECT_EQ(b.heard, "x");
   send("one", "y");

@@ -11,14 +11,14 @@ using namespace std::chrono_literals;
 using namespace grant_rules;
 using verdict = reply::verdict;
 
-constexpr lock_mode alone = lock_mode::exclusive, shared = lock_mode::shared,
+constexpr lock_mode exclusive_mode = lock_mode::exclusive, shared = lock_mode::shared,
                     permit = lock_mode::permit;
-constexpr time_point start{100s};
-constexpr server_time at_start{1'000'000s};
+constexpr time_point rules_start{100s};
+constexpr server_time rules_server_start{1'000'000s};
 
 server_clock sampled(duration trip = 2ms) {
   server_clock c;
-  c.note(start, at_start, start + trip);
+  c.note(rules_start, rules_server_start, rules_start + trip);
   return c;
 }
 
@@ -43,7 +43,7 @@ constexpr floor_row floor_rows[] = {
 };
 
 TEST(redis_grant_rules, a_request_that_is_answered_by_a_number_needs_the_floor) {
-  constexpr lock_mode modes[] = {alone, shared, permit};
+  constexpr lock_mode modes[] = {exclusive_mode, shared, permit};
   for (const floor_row& row : floor_rows)
     for (int i = 0; i < 3; ++i)
       EXPECT_EQ(needs_floor(row.what, modes[i]), row.needs_floor[i])
@@ -59,7 +59,7 @@ TEST(redis_grant_rules, a_request_is_sent_only_when_all_that_it_depends_on_is_th
                         .raising = (bits & 8) != 0};
       const bool expected = r.commands && (!row.needs_messages || r.messages) &&
                             (!row.needs_floor[0] || (r.floor && !r.raising));
-      EXPECT_EQ(may_send(row.what, alone, r), expected)
+      EXPECT_EQ(may_send(row.what, exclusive_mode, r), expected)
           << static_cast<int>(row.what) << ' ' << bits;
     }
   }
@@ -67,7 +67,7 @@ TEST(redis_grant_rules, a_request_is_sent_only_when_all_that_it_depends_on_is_th
 
 TEST(redis_grant_rules, a_reader_is_not_enqueued_without_a_floor) {
   readiness r{.commands = true, .messages = true, .floor = false, .raising = false};
-  EXPECT_TRUE(may_send(operation::lock_or_queue, alone, r));
+  EXPECT_TRUE(may_send(operation::lock_or_queue, exclusive_mode, r));
   EXPECT_FALSE(may_send(operation::lock_or_queue, shared, r));
   r.floor = true;
   EXPECT_TRUE(may_send(operation::lock_or_queue, shared, r));
@@ -85,9 +85,9 @@ TEST(redis_grant_rules, a_window_is_at_least_a_quarter_second_and_eight_round_tr
 
 TEST(redis_grant_rules, a_floor_is_believed_up_to_a_second_ahead_of_the_servers_clock) {
   const server_clock c = sampled();
-  EXPECT_TRUE(is_floor_believed(at_start.count(), c));
-  EXPECT_TRUE(is_floor_believed((at_start + 1s).count(), c));
-  EXPECT_FALSE(is_floor_believed((at_start + 1s).count() + 1, c));
+  EXPECT_TRUE(is_floor_believed(rules_server_start.count(), c));
+  EXPECT_TRUE(is_floor_believed((rules_server_start + 1s).count(), c));
+  EXPECT_FALSE(is_floor_believed((rules_server_start + 1s).count() + 1, c));
   EXPECT_TRUE(is_floor_believed(number_max, server_clock()));
 }
 
@@ -132,7 +132,7 @@ TEST(redis_number_floor, compares_a_push_with_the_floor_alone) {
 
 class redis_believed_number : public testing::Test {
  protected:
-  verdict of(std::int64_t number, bool stands = false, time_point now = start) {
+  verdict of(std::int64_t number, bool stands = false, time_point now = rules_start) {
     reply r;
     r.what = verdict::granted;
     r.number = number;
@@ -165,33 +165,34 @@ TEST_F(redis_believed_number, of_a_group_that_stood_before_may_be_any_that_can_b
 
 TEST_F(redis_believed_number, is_at_most_a_second_ahead_of_what_the_servers_clock_can_show) {
   floor.raise(10);
-  EXPECT_EQ(of((at_start + 1s).count()), verdict::granted);
-  EXPECT_EQ(of((at_start + 1s).count() + 1), verdict::bad_number);
+  EXPECT_EQ(of((rules_server_start + 1s).count()), verdict::granted);
+  EXPECT_EQ(of((rules_server_start + 1s).count() + 1), verdict::bad_number);
   floor.raise(10);
-  EXPECT_EQ(of((at_start + 102s).count(), false, start + 100s), verdict::granted);
-  EXPECT_EQ(of((at_start + 102s).count() + 1, false, start + 100s), verdict::bad_number);
+  EXPECT_EQ(of((rules_server_start + 102s).count(), false, rules_start + 100s), verdict::granted);
+  EXPECT_EQ(of((rules_server_start + 102s).count() + 1, false, rules_start + 100s),
+            verdict::bad_number);
 }
 
 TEST_F(redis_believed_number, is_not_checked_in_other_replies) {
   reply r;
   r.what = verdict::busy;
-  EXPECT_EQ(believe(r, floor, clock, start).what, verdict::busy);
+  EXPECT_EQ(believe(r, floor, clock, rules_start).what, verdict::busy);
 }
 
 class redis_pushed_grant : public testing::Test {
  protected:
   redis_pushed_grant() { floor.raise(10); }
   time_point deadline(duration age, duration since, std::int64_t number = 11) {
-    const server_time at = at_start + std::chrono::duration_cast<server_time>(since);
+    const server_time at = rules_server_start + std::chrono::duration_cast<server_time>(since);
     return deadline_of({.number = number, .at = at, .window = 300ms}, floor, clock, 0ms,
-                       start + age);
+                       rules_start + age);
   }
   server_clock clock = sampled();
   number_floor floor;
 };
 
 TEST_F(redis_pushed_grant, counts_from_its_time_at_the_server_with_drift_taken_off) {
-  EXPECT_EQ(deadline(150ms, 100ms), start + 99ms + core::worth(300ms, 0ms));
+  EXPECT_EQ(deadline(150ms, 100ms), rules_start + 99ms + core::worth(300ms, 0ms));
 }
 
 TEST_F(redis_pushed_grant, needs_a_sample_younger_than_the_window) {
@@ -213,15 +214,17 @@ TEST_F(redis_pushed_grant, needs_a_number_above_a_known_floor) {
 }
 
 TEST_F(redis_pushed_grant, that_is_over_already_proves_nothing) {
-  const server_time at = at_start;
-  EXPECT_EQ(deadline_of({.number = 11, .at = at, .window = 50ms}, floor, clock, 0ms, start + 49ms),
+  const server_time at = rules_server_start;
+  EXPECT_EQ(deadline_of({.number = 11, .at = at, .window = 50ms}, floor, clock, 0ms,
+                        rules_start + 49ms),
             core::never);
 }
 
 TEST(redis_grant_rules, a_waiter_checks_a_round_trip_after_it_was_due) {
-  EXPECT_EQ(look_at(at_start + 100ms, sampled(), start + 1h), start + 99ms + 2ms);
-  EXPECT_EQ(look_at(at_start - 1s, sampled(), start + 1h), start + 1h + 2ms);
-  EXPECT_EQ(look_at(at_start, server_clock(), start), start);
+  EXPECT_EQ(look_at(rules_server_start + 100ms, sampled(), rules_start + 1h),
+            rules_start + 99ms + 2ms);
+  EXPECT_EQ(look_at(rules_server_start - 1s, sampled(), rules_start + 1h), rules_start + 1h + 2ms);
+  EXPECT_EQ(look_at(rules_server_start, server_clock(), rules_start), rules_start);
 }
 
 TEST(redis_grant_rules, a_clock_jumps_by_more_than_a_tenth_of_the_ttl) {
@@ -242,8 +245,8 @@ TEST(redis_grant_rules, a_push_goes_to_its_claim_and_an_unwanted_grant_is_passed
 
 TEST(redis_grant_rules, a_release_enqueues_the_next_claim_only_where_both_are_exclusive) {
   const succession yes{.release = operation::release,
-                       .holder = alone,
-                       .next = alone,
+                       .holder = exclusive_mode,
+                       .next = exclusive_mode,
                        .next_waits = true,
                        .is_ready = true};
   EXPECT_TRUE(may_succeed(yes));
