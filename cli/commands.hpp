@@ -13,5 +13,6 @@ int show(int argc, char** argv);
 int wait_until_free(int argc, char** argv);
 int break_lock(int argc, char** argv);
 int remove_unused(int argc, char** argv);
+int examine(int argc, char** argv);
 
 }  // namespace holdfast::cli

@@ -5,6 +5,7 @@ namespace holdfast::cli {
 
 inline constexpr int exit_busy = 1;     // not got, not free, not broken; unless -E says otherwise
 inline constexpr int exit_free = 1;     // `show` of a lock that nobody holds
+inline constexpr int exit_bad = 1;      // `doctor` found something bad
 inline constexpr int exit_usage = 64;   // EX_USAGE
 inline constexpr int exit_broken = 69;  // EX_UNAVAILABLE
 inline constexpr int exit_lost = 75;    // EX_TEMPFAIL

@@ -13,6 +13,7 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
   wait      wait until nobody holds a lock
   break     take a lock away from its holder
   gc        remove what unused locks have left
+  doctor    examine the place of the locks
   version   print the version
   help      this text, or as `holdfast help run` that of a command
 
@@ -91,13 +92,27 @@ Exit status: 0: done; 64: locks leave nothing there, or ?unlink=1 is missing, or
 69: the locks cannot be reached.
 )";
 
+constexpr std::string_view of_doctor = R"(Usage: holdfast doctor [OPTION...]
+
+Examines the place of the locks: settings, rights, clocks and times, and what each does to a lock.
+Prints a line for each finding, graded good, warn or bad, and below it what to do. Changes nothing.
+
+      --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
+      --json      an array of objects, one a line, with these members:
+                    what (server, eviction, persistence, replicas, connections, rights, clock,
+                    latency, counter; of files directory, path, filesystem, space; of memory store),
+                    grade ("good", "warn", "bad"), why, remedy ("": nothing)
+
+Exit status: 0: nothing is bad; 1: something is; 69: the locks cannot be reached; 64: wrong usage.
+)";
+
 struct page {
   std::string_view command, text;
 };
 constexpr page pages[] = {
-    {"", overview},       {"help", overview},  {"version", overview},
-    {"run", help_of_run}, {"ls", of_list},     {"show", of_show},
-    {"wait", of_wait},    {"break", of_break}, {"gc", of_gc},
+    {"", overview},  {"help", overview},    {"version", overview}, {"run", help_of_run},
+    {"ls", of_list}, {"show", of_show},     {"wait", of_wait},     {"break", of_break},
+    {"gc", of_gc},   {"doctor", of_doctor},
 };
 
 }  // namespace

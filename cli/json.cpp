@@ -55,4 +55,11 @@ std::string json_text(const json_object& object) {
   return out;
 }
 
+std::string json_text(const std::vector<json_object>& all) {
+  std::string out = "[";
+  for (const json_object& one : all)
+    out.append(out.size() > 1 ? ",\n " : "").append(json_text(one));
+  return out + "]\n";
+}
+
 }  // namespace holdfast::cli

@@ -22,5 +22,7 @@ struct json_object {
 // {"a":1,"b":"x"} on one line. Bytes that are not UTF-8 become U+FFFD; characters that could steer
 // a terminal are escaped.
 std::string json_text(const json_object&);
+std::string json_text(
+    const std::vector<json_object>&);  // an array, one object a line, with its end
 
 }  // namespace holdfast::cli

@@ -69,10 +69,9 @@ std::string table_of(const std::vector<holder>& all) {
 }
 
 std::string array_of(const std::vector<holder>& all) {
-  std::string out = "[";
-  for (const holder& who : all)
-    out.append(out.size() > 1 ? ",\n " : "").append(json_text(json_of(who)));
-  return out + "]\n";
+  std::vector<json_object> out;
+  for (const holder& who : all) out.push_back(json_of(who));
+  return json_text(out);
 }
 
 }  // namespace

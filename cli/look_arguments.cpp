@@ -9,7 +9,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* command_words[] = {"ls", "show", "wait", "break", "gc"};
+constexpr const char* command_words[] = {"ls", "show", "wait", "break", "gc", "doctor"};
 
 void declare(command_line& line, look which, look_arguments& to) {
   line.text("--url", to.url);
@@ -28,9 +28,11 @@ std::string name_in(const std::vector<std::string>& plain, look which, std::stri
   const auto fail = [&](const char* why) {
     throw usage_error(std::string(why) + ": " + std::string(usage));
   };
-  if (which == look::gc && !plain.empty()) fail("gc takes no NAME");
+  const bool takes_none = which == look::gc || which == look::doctor;
+  if (takes_none && !plain.empty())
+    fail(which == look::gc ? "gc takes no NAME" : "doctor takes no NAME");
   if (plain.size() > 1) fail("there is more than one NAME");
-  if (which == look::gc) return {};
+  if (takes_none) return {};
   if (which == look::ls) return plain.empty() ? std::string() : plain.front();
   if (plain.empty()) fail("the NAME of the lock is missing");
   if (plain.front().empty()) throw usage_error("NAME is empty; give the name of a lock");

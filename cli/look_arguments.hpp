@@ -1,4 +1,4 @@
-// The command lines of ls, show, wait, break and gc.
+// The command lines of ls, show, wait, break, gc and doctor.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace holdfast::cli {
 
-enum class look : unsigned char { ls, show, wait, break_lock, gc };
+enum class look : unsigned char { ls, show, wait, break_lock, gc, doctor };
 
 struct look_arguments {
   std::string name;  // of ls the prefix, which may be empty

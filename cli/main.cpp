@@ -31,10 +31,15 @@ struct command {
   int (*start)(int argc, char** argv);
 };
 constexpr command commands[] = {
-    {"run", run},          {"ls", list},
-    {"show", show},        {"wait", wait_until_free},
-    {"break", break_lock}, {"gc", remove_unused},
-    {gate_word, run_gate}, {guardian_word, run_guardian},
+    {"run", run},
+    {"ls", list},
+    {"show", show},
+    {"wait", wait_until_free},
+    {"break", break_lock},
+    {"gc", remove_unused},
+    {"doctor", examine},
+    {gate_word, run_gate},
+    {guardian_word, run_guardian},
 };
 
 int help(std::string_view command) {

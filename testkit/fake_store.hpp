@@ -49,6 +49,7 @@ class fake_store final : public core::backend {
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
   void inspect(std::string_view, core::holders_handler& h) override { h.on_holders({}); }
   void holders(std::string_view, core::holders_handler& h) override { h.on_holders({}); }
+  void examine(core::findings_handler& h) override { h.on_findings({}); }
   void break_lock(std::string_view, std::string_view, core::decision_handler& h) override {
     h.on_decided(false);
   }

@@ -2,6 +2,7 @@
 #pragma once
 #include <holdfast/detail/fwd.hpp>
 #include <holdfast/detail/verbs.hpp>
+#include <holdfast/finding.hpp>
 #include <holdfast/holder.hpp>
 #include <holdfast/lock_names.hpp>
 #include <holdfast/metrics.hpp>
@@ -189,6 +190,19 @@ class client {
   // Blocks while it reads the whole directory.
   std::size_t remove_unused() const;
   std::size_t remove_unused(std::error_code&) const;
+
+  // Examines the store: whether its settings, its clock and this user's rights let it keep the
+  // promises of docs/safety.md. For operators; changes nothing at the store.
+  //
+  // Returns the findings in a fixed order, at least one; docs/cli.md lists them for each backend.
+  // What this user may not read is a finding that says so ("not known: ..."), not an error.
+  // errc::unavailable  the store cannot be reached or did not reply in time
+  // errc::closed       the client was closed or is empty
+  // errc::forked       the client was opened before fork(), and this is the child
+  // Blocks until the store has replied to some twenty requests in a row; no single reply takes
+  // longer than the op-timeout (default 5 s).
+  std::vector<finding> examine() const;
+  std::vector<finding> examine(std::error_code&) const;
 
   // What the backend can do; all false for an empty client.
   holdfast::features features() const noexcept;

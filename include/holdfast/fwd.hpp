@@ -8,10 +8,12 @@ inline namespace HOLDFAST_API v0 {
 
 enum class errc;
 enum class outcome;
+enum class finding_grade : unsigned char;
 enum class lock_mode : unsigned char;
 enum class renewal : unsigned char;
 struct acquire_options;
 struct open_options;
+struct finding;
 struct holder;
 struct lease_clock;
 struct metrics;

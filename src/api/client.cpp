@@ -12,25 +12,33 @@
 namespace holdfast::inline v0 {
 namespace {
 
-struct answer_with_holders final : core::holders_handler {
+template <class Handler, class Item>
+struct awaited_list : Handler {
   core::parker parker;
   core::failure why;
-  std::vector<holder> list;
-  void on_holders(std::vector<holder> l) override {
-    list = std::move(l);
-    parker.signal();
-  }
+  std::vector<Item> list;
   void on_failed(core::failure f) override {
     why = std::move(f);
     parker.signal();
   }
+  void answer(std::vector<Item> l) {
+    list = std::move(l);
+    parker.signal();
+  }
+};
+
+struct awaited_holders final : awaited_list<core::holders_handler, holder> {
+  void on_holders(std::vector<holder> l) override { answer(std::move(l)); }
+};
+
+struct awaited_findings final : awaited_list<core::findings_handler, finding> {
+  void on_findings(std::vector<finding> l) override { answer(std::move(l)); }
 };
 
 // Waits for the answer to the query that `ask` sends to the store, as `operation`.
-template <class Ask>
-std::vector<holder> answered(detail::client_impl& c, std::string_view operation,
-                             std::string_view name, Ask ask) {
-  answer_with_holders answer;
+template <class Answer = awaited_holders, class Ask>
+auto answered(detail::client_impl& c, std::string_view operation, std::string_view name, Ask ask) {
+  Answer answer;
   ask(c.store(), answer);
   if (!answer.parker.signalled()) c.store().flush();
   core::wait(answer.parker, c.store());
@@ -101,6 +109,18 @@ bool client::break_lock(std::string_view name, std::string_view seen) const {
 
 bool client::break_lock(std::string_view name, std::string_view seen, std::error_code& ec) const {
   return core::in_either_form(&ec, [&] { return break_lock(name, seen); });
+}
+
+std::vector<finding> client::examine() const {
+  auto& c = detail::require_open(impl_.get(), "examine");
+  return answered<awaited_findings>(c, "examine", {},
+                                    [](core::backend& store, core::findings_handler& to) {
+                                      store.examine(to);
+                                    });
+}
+
+std::vector<finding> client::examine(std::error_code& ec) const {
+  return core::in_either_form(&ec, [&] { return examine(); });
 }
 
 std::size_t client::remove_unused() const {

@@ -68,8 +68,11 @@ concept recipe = std::copyable<R> &&
   noexcept->std::same_as<bool>;  // for an answer or a push
   { known.is_idle() }
   noexcept->std::same_as<bool>;  // it neither has nor wants the lock
+  // Without others_wait, which another thread may change before the core hears of the grant.
   { known.granted() }
   noexcept->std::same_as<core::grant>;
+  { known.others_wait() }
+  noexcept->std::same_as<bool>;
   { answer.ticket } -> std::convertible_to<std::uint32_t>;  // of a renewal; 0: nobody asked for it
 };
 

@@ -129,7 +129,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
     {
       const std::lock_guard guard(store_.mutex());
       const time_point now = store_.clock_for_release(*this);
-      if (recipe_.granted().others_wait) how = urgency::now;
+      if (recipe_.others_wait()) how = urgency::now;
       step out = recipe_.release(now, rules());
       if (out.send != operation{} && !begins(verb::release))
         out = recipe_.give_up(errc::outcome_unknown);
@@ -239,7 +239,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
 
   void post(const step& s, std::string* text, event_queue& events) {
     if (core::has(s.event, claim_event::granted)) {
-      others_waited_ = recipe_.granted().others_wait;
+      others_waited_ = recipe_.others_wait();
     } else if (core::has(s.event, claim_event::refused) || core::has(s.event, claim_event::lost) ||
                core::has(s.event, claim_event::ended)) {
       why_ = s.why;
@@ -301,8 +301,8 @@ class store_claim final : public core::claim, public Protocol::record, private c
       case claim_event::none: return;
     }
   }
-  // Nothing else of a grant changes before the core has heard of it: only the core renews. Where
-  // the store extends leases unasked, it may do so meanwhile.
+  // Nothing but others_wait changes before the core has heard of the grant: only the core renews.
+  // Where the store extends leases unasked, it may do so meanwhile.
   core::grant grant() const {
     std::unique_lock guard(store_.mutex(), std::defer_lock);
     if constexpr (extends_unasked<Protocol>) guard.lock();

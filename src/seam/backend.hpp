@@ -1,6 +1,7 @@
 // A lock store as the cohorts see it: the interface that each folder of src/backend implements.
 #pragma once
 #include <holdfast/error.hpp>
+#include <holdfast/finding.hpp>
 #include <holdfast/holder.hpp>
 
 #include <cstdint>
@@ -40,6 +41,14 @@ struct decision_handler {                 // the answer to break_lock() and writ
   ~decision_handler() = default;
 };
 
+struct findings_handler {  // the answer to examine()
+  virtual void on_findings(std::vector<finding>) = 0;
+  virtual void on_failed(failure) = 0;
+
+ protected:
+  ~findings_handler() = default;
+};
+
 struct guarded_write {   // of redis_guard
   std::string_view how;  // ordered, exact, or set (the owner only)
   std::string_view key, token, owner, value;
@@ -67,6 +76,8 @@ class backend {
   virtual void inspect(std::string_view prefix, holders_handler&) = 0;
   // Of this lock only; the cost does not depend on how many locks the store holds.
   virtual void holders(std::string_view name, holders_handler&) = 0;
+  // Whether the store can keep its promises. What cannot be read is a finding, no failure.
+  virtual void examine(findings_handler&) = 0;
   // Removes what unused locks have left at the store. Returns the number of locks removed.
   virtual std::size_t remove_unused(failure& why) {
     why = {errc::unsupported, "locks that nobody uses leave nothing behind here"};

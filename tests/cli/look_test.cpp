@@ -142,9 +142,29 @@ TEST_F(looking, break_in_a_folder_names_the_process_to_end) {
   EXPECT_EQ(field(json, "pid"), pid);
 }
 
+TEST_F(looking, doctor_prints_a_line_for_each_finding_and_its_remedy) {
+  const auto shared = path("open");
+  std::filesystem::create_directory(shared);
+  std::filesystem::permissions(shared, std::filesystem::perms::all);
+  process bad(holdfast({"doctor", "--url", "file://" + (shared / "locks").string()}));
+  EXPECT_EQ(bad.wait(), (ending{1, 0})) << bad.err();
+  EXPECT_EQ(bad.out().find("good  directory     "), 0u) << bad.out();
+  EXPECT_NE(bad.out().find("\nbad   path          " + shared.string()), std::string::npos);
+  EXPECT_NE(bad.out().find("\n                    -> "), std::string::npos) << bad.out();
+  for (std::size_t at = 0, end; (end = bad.out().find('\n', at)) != std::string::npos; at = end + 1)
+    EXPECT_LE(end - at, 100 + shared.string().size()) << "a line is folded";
+}
+
+TEST_F(looking, doctor_json_is_one_array_of_objects) {
+  process run(holdfast({"doctor", "--json", "--url", "memory:"}));
+  EXPECT_EQ(run.wait(), (ending{0, 0})) << run.err();
+  EXPECT_EQ(run.out().find("[{\"what\":\"store\",\"grade\":\"good\",\"why\":\""), 0u) << run.out();
+  EXPECT_NE(run.out().find("\"remedy\":\"\"}]\n"), std::string::npos) << run.out();
+}
+
 TEST_F(looking, of_a_missing_place_fails_and_prints_nothing_on_standard_output) {
   for (const words& line : {words{"ls"}, words{"show", "x"}, words{"wait", "x"},
-                            words{"break", "x", "--holder", "y"}}) {
+                            words{"break", "x", "--holder", "y"}, words{"doctor"}}) {
     words all = line;
     all.insert(all.end(), {"--json", "--url=file:///proc/nowhere"});
     if (line[0] == "wait") all.erase(all.end() - 2);

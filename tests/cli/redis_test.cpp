@@ -41,6 +41,23 @@ class redis : public cli {
   std::optional<testkit::redis_server> server_;
 };
 
+TEST_F(redis, doctor_exits_with_1_where_something_is_bad_and_prints_no_password) {
+  testkit::redis_server sound({.durable = true, .password = "hunter2"});
+  for (const bool json : {false, true}) {
+    words line{"doctor", "--url", "redis://:hunter2@127.0.0.1:" + std::to_string(sound.port())};
+    if (json) line.emplace_back("--json");
+    process good(holdfast(line));
+    EXPECT_EQ(good.wait(), (ending{0, 0})) << good.out();
+    sound.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+    sound.command({"CONFIG", "SET", "maxmemory", "100mb"});
+    process bad(holdfast(line));
+    EXPECT_EQ(bad.wait(), (ending{1, 0})) << bad.out();
+    EXPECT_NE(bad.out().find("allkeys-lru"), std::string::npos) << bad.out();
+    EXPECT_EQ((good.out() + bad.out() + bad.err()).find("hunter2"), std::string::npos);
+    sound.command({"CONFIG", "SET", "maxmemory", "0"});
+  }
+}
+
 TEST_F(redis, a_wait_that_ends_while_the_server_is_away_is_no_busy_lock) {
   process holder(hold());
   holder.line();

@@ -83,6 +83,7 @@ TEST_F(usage, of_gc_needs_a_directory_whose_files_go) {
   refused({"gc", "--url", file_url()}, "unlink=1");
   refused({"gc", "--url", "memory:"}, "nothing behind");
   refused({"gc", "x"}, "gc takes no NAME");
+  refused({"doctor", "x"}, "doctor takes no NAME");
   process used(holdfast({"run", "--url", file_url(), "x", "--", "true"}));
   EXPECT_EQ(used.wait(), (ending{0, 0}));
   process removed(holdfast({"gc", "--json", "--url", file_url() + "?unlink=1"}));
@@ -185,7 +186,7 @@ TEST_F(usage, help_and_version_go_to_standard_output) {
     EXPECT_NE(run.out().find("holdfast run [OPTION...] NAME... -- COMMAND"), std::string::npos);
     EXPECT_EQ(run.err(), "");
   }
-  for (const std::string command : {"ls", "show", "wait", "break", "gc"})
+  for (const std::string command : {"ls", "show", "wait", "break", "gc", "doctor"})
     for (const words& asked : {words{"help", command}, words{command, "--help"}}) {
       process run(holdfast(asked));
       EXPECT_EQ(run.wait(), (ending{0, 0}));

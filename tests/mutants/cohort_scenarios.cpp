@@ -176,7 +176,7 @@ std::string a_wait_that_no_timer_ends_is_refused() {
     return ec;
   });
   if (!s.passes_until(*timed, 50s)) return "it waits on, far beyond its bound";
-  return timed->result() == errc::unavailable ? "" : "it is not told why";
+  return timed->result() == errc::unavailable ? "" : "it is not refused as unavailable";
 }
 
 constexpr scenario all[] = {

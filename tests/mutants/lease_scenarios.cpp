@@ -47,7 +47,7 @@ std::string doubt_comes_before_the_deadline() {
   const auto doubt = held.doubtful();
   s.pass(held.expires() - s.now() - 1ms);
   if (!held.held()) return "not held";
-  return doubt.stop_requested() ? "" : "nobody told the holder that the lease may be lost";
+  return doubt.stop_requested() ? "" : "the holder was not notified that the lease may be lost";
 }
 
 std::string loss_is_told_at_the_deadline() {
@@ -55,9 +55,9 @@ std::string loss_is_told_at_the_deadline() {
   const auto held = s.acquire(s.open(""), by_hand(1s))->result();
   const auto loss = held.lost();
   s.pass(held.expires() - s.now() - 1ms);
-  if (loss.stop_requested()) return "told too early";
+  if (loss.stop_requested()) return "notified too early";
   s.pass(1ms);
-  return loss.stop_requested() ? "" : "nobody told the holder that the lease is lost";
+  return loss.stop_requested() ? "" : "the holder was not notified that the lease is lost";
 }
 
 // The renewal is heard by the store in time, and its answer comes after the deadline.

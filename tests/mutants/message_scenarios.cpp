@@ -90,7 +90,7 @@ std::string a_bound_that_ends_in_an_outage_is_no_busy_lock() {
     return ec;
   });
   if (!s.passes_until(*asked, 10s)) return "the wait has no bound";
-  return asked->result() == outcome::unavailable ? "" : "it is told that the lock is busy";
+  return asked->result() == outcome::unavailable ? "" : "the outage is reported as a busy lock";
 }
 
 // A waiter leaves in an outage, and the store says long afterwards that it is in line no more.
@@ -105,7 +105,7 @@ std::string close_is_clean_once_all_is_settled() {
   s.pass(10s);
   s.store.end_outage();
   s.pass(2min);
-  return c.close() ? "" : "an outage that is long over is told as something left behind";
+  return c.close() ? "" : "an outage that is long over is reported as something left behind";
 }
 
 constexpr scenario all[] = {

@@ -1,4 +1,4 @@
-// A story for each planted fault: told without it, nothing is wrong; told with it, something is.
+// A scenario for each planted fault: without it nothing goes wrong, with it something does.
 #pragma once
 #include <span>
 #include <string>

@@ -6,6 +6,7 @@
 
 #include "backend/file/claim.hpp"
 #include "backend/file/error_text.hpp"
+#include "backend/file/examination.hpp"
 #include "backend/file/holder_scan.hpp"
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
@@ -92,6 +93,10 @@ class file_backend final : public core::backend {
     auto all = find_holders(folder_, name, env_.wall(), why);
     if (why.code) return answer.on_failed(std::move(why));
     answer.on_holders(std::move(all));
+  }
+
+  void examine(core::findings_handler& answer) override {
+    answer.on_findings(grade_all(read_facts(folder_.place)));
   }
 
   std::size_t remove_unused(core::failure& why) override {

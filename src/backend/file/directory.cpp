@@ -32,12 +32,6 @@ constexpr file_system remote_ones[] = {
 
 constexpr int openings_in_turn = 100;  // of a file that others create and remove continually
 
-std::string oct(mode_t mode) {
-  char text[8];
-  ::snprintf(text, sizeof text, "%04o", static_cast<unsigned>(mode & 07777));
-  return text;
-}
-
 // Removes slashes and dots at the end: open() would follow a symbolic link before them.
 std::string tidy(std::string path) {
   while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) path.pop_back();
@@ -58,16 +52,22 @@ std::string distrust_shared(const struct stat& st, gid_t group) {
     return "belongs to group " + std::to_string(st.st_gid) + ", not to group " +
            std::to_string(group) + ": " + set;
   if (st.st_mode & S_IWOTH)
-    return "may be written by everybody (mode " + oct(st.st_mode) + "): " + set;
+    return "may be written by everybody (mode " + octal(st.st_mode) + "): " + set;
   if (st.st_mode & S_ISVTX)
-    return "is sticky (mode " + oct(st.st_mode) +
+    return "is sticky (mode " + octal(st.st_mode) +
            "), so the members cannot open each other's files: " + set;
   if (!(st.st_mode & S_ISGID) || (st.st_mode & S_IRWXG) != S_IRWXG)
-    return "is not shared by its group (mode " + oct(st.st_mode) + "): " + set;
+    return "is not shared by its group (mode " + octal(st.st_mode) + "): " + set;
   return {};
 }
 
 }  // namespace
+
+std::string octal(mode_t mode) {
+  char text[8];
+  ::snprintf(text, sizeof text, "%04o", static_cast<unsigned>(mode & 07777));
+  return text;
+}
 
 std::string_view remote_file_system(long fs_type) noexcept {
   for (const file_system& f : remote_ones)
@@ -91,7 +91,7 @@ std::optional<core::failure> distrust(const std::string& path, const struct stat
                   "file:///path, or add ?group= when the members of a group are to share it");
   if (!rules.group && (st.st_mode & (S_IWGRP | S_IWOTH)))
     return refuse(
-        "may be written by others (mode " + oct(st.st_mode) +
+        "may be written by others (mode " + octal(st.st_mode) +
         "), who could take locks away: name another directory, or chmod go-w this one, or add "
         "?group= when the members of a group are to share it");
   const std::string_view remote = remote_file_system(fs_type);

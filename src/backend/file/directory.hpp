@@ -42,6 +42,8 @@ std::optional<core::failure> distrust(const std::string& path, const struct stat
 // The name of a file system whose locks other hosts may not see, or empty.
 std::string_view remote_file_system(long fs_type) noexcept;
 
+std::string octal(mode_t);  // "0700"
+
 class directory {
  public:
   // `path` from the URL; empty: /run/lock/holdfast-UID or, where none can be created in /run/lock,
@@ -57,6 +59,7 @@ class directory {
   // Whether the files of unused locks are removed (unused_files.hpp).
   bool removes_unused() const noexcept { return removes_unused_; }
 
+  const directory_rules& rules() const noexcept { return rules_; }
   // Whether other users may write to the files too.
   bool shared() const noexcept { return rules_.group.has_value(); }
   // Set in a directory of another user that root only inspects: no lock can be acquired in it.
@@ -69,10 +72,10 @@ class directory {
   descriptor open_or_create(const char* file) const;
   descriptor open_to_look(const char* file) const;  // to read only
 
+  bool is_at_its_path() const noexcept;
   // Opens or creates the directory again, after it was deleted or moved: no file can be created in
   // a deleted directory. Returns the failure, if any.
   std::optional<core::failure> renew();
-  bool is_at_its_path() const noexcept;
 
  private:
   struct opened {

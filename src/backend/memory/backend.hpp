@@ -31,6 +31,7 @@ class backend final : public core::backend {
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view holder_id,
                   core::decision_handler&) override;
+  void examine(core::findings_handler&) override;
   bool is_out() const noexcept override { return layout_.wire().is_out(); }
   core::reach read_reach() override;
   bool close(time_point until) override;

@@ -96,11 +96,9 @@ class recipe {
   std::uint32_t epoch() const noexcept { return epoch_; }
   // With the deadline of the last renewal.
   core::grant granted() const noexcept {
-    return {.number = number_,
-            .deadline = deadline_,
-            .seen = asked_since_,
-            .others_wait = others_wait_};
+    return {.number = number_, .deadline = deadline_, .seen = asked_since_};
   }
+  bool others_wait() const noexcept { return others_wait_; }
 
  private:
   using verdict = reply::verdict;

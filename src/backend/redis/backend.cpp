@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "backend/redis/examination/examination.hpp"
 #include "backend/redis/layouts/layouts.hpp"
 #include "backend/redis/topologies/single.hpp"
 #include "base/fail.hpp"
@@ -61,6 +62,10 @@ void backend::settle(time_point until) {
   }
   flush();
   group_.wait(w);
+}
+
+void backend::examine(core::findings_handler& to) {
+  start_examination(node_, settings_, layout_->needs(), to);
 }
 
 bool backend::close(time_point until) {

@@ -41,6 +41,7 @@ class backend final : public core::backend {
                   core::decision_handler& to) override {
     layout_->break_lock(name, seen, to);
   }
+  void examine(core::findings_handler&) override;
   void write_guarded(const core::guarded_write& what, core::decision_handler& to) override {
     layout_->write_guarded(what, to);
   }

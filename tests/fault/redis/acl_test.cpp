@@ -139,6 +139,29 @@ TEST_P(redis_acl_refuses_a_hand_over, and_the_waiter_keeps_its_place_and_its_not
 INSTANTIATE_TEST_SUITE_P(redis_acl, redis_acl_refuses_a_hand_over, testing::Bool(),
                          [](const auto& one) { return one.param ? "in_one_step" : "in_full"; });
 
+// A script that is refused between two of its commands stays as far as it came.
+constexpr std::int64_t without_end = -1;  // PTTL of a key that never expires
+
+TEST_F(redis_acl, a_reader_that_is_refused_half_way_leaves_no_lock_without_end) {
+  redis_server server({.acl = std::string(least) + " -zadd", .default_user = false});
+  const auto c = client::open(url_of(server));
+  std::error_code ec;
+  (void)c.shared_mutex("x").acquire_shared(ec);
+  EXPECT_EQ(ec, errc::refused) << ec.message();
+  EXPECT_NE(server.command({"PTTL", "x"}).number, without_end);
+}
+
+TEST_F(redis_acl, a_downgrade_that_is_refused_half_way_leaves_no_lock_without_end) {
+  redis_server server({.acl = least, .default_user = false});
+  const auto c = client::open(url_of(server));
+  auto table = c.shared_mutex("x");
+  auto writer = table.acquire({.ttl = 10min});
+  server.command({"ACL", "SETUSER", "lock", "-zadd"});
+  const auto reader = table.downgrade(std::move(writer));
+  EXPECT_TRUE(eventually([&] { return !server.command({"ACL", "LOG"}).items.empty(); }));
+  EXPECT_NE(server.command({"PTTL", "x"}).number, without_end);
+}
+
 TEST_F(redis_acl, nothing_stays_behind_when_all_clients_have_gone) {
   redis_server server;
   {

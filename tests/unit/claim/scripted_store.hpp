@@ -64,7 +64,12 @@ struct scripted {
     bool waits() const noexcept { return false; }
     bool is_idle() const noexcept { return true; }
     bool is_doubtful() const noexcept { return doubted; }
-    core::grant granted() const noexcept { return held; }
+    core::grant granted() const noexcept {
+      core::grant out;
+      out.deadline = held.deadline;
+      return out;
+    }
+    bool others_wait() const noexcept { return held.others_wait; }
   };
 
   struct store;

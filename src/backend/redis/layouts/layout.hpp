@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "backend/redis/examination/required_command.hpp"
 #include "backend/redis/topologies/topology.hpp"
 #include "seam/backend.hpp"
 
@@ -30,6 +31,9 @@ class layout : public request_source {
   virtual void write_guarded(const core::guarded_write&, core::decision_handler& to) {
     to.on_failed({errc::unsupported, "this layout keeps no values; use layout=string"});
   }
+
+  // Beyond what every connection needs; an operator's examination asks for it.
+  virtual layout_needs needs() const { return {}; }
 
   // All with the group's mutex held.
   virtual void attach(topology&) = 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "backend/redis/examination/required_command.hpp"
 #include "backend/redis/recipes/retrying.hpp"
 #include "backend/redis/transport/request_writer.hpp"
 #include "seam/capabilities.hpp"
@@ -30,6 +31,9 @@ class retrying_codec {
   virtual std::span<const script> scripts() const noexcept = 0;
   // The first four bytes of this layout's owners, so that no other layout takes one for its own.
   virtual std::string_view owner_prefix() const noexcept = 0;
+
+  // For an operator's examination.
+  virtual layout_needs needs() const noexcept { return {}; }
 
   // Appends one request, which has one reply. Not for renewals.
   virtual void append(command_writer&, retrying_operation, const lock_request&) const = 0;

@@ -32,6 +32,7 @@ class retrying_layout final : public layout {
   void inspect(std::string_view prefix, core::holders_handler&) override;
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  layout_needs needs() const override { return codec_->needs(); }
   void attach(topology& t) override { over_ = t.nodes().front(); }
   void detach() noexcept override { orphans_.drop_all(); }
   void hurry(time_point now) override { over_->hurry(lane::commands, now); }

@@ -151,7 +151,6 @@ class queueing_recipe {
     return {.number = number_,
             .deadline = deadline_,
             .seen = asked_since_,
-            .others_wait = others_wait_,
             .provisional = handed_,
             .line_unseen = line_unseen_};
   }

@@ -138,6 +138,7 @@ class retrying_recipe {
   bool waits() const noexcept { return !is_idle() && state_ != state::held && !is_lost(); }
   bool is_idle() const noexcept { return state_ == state::idle; }
   core::grant granted() const noexcept;
+  static bool others_wait() noexcept { return false; }  // the store keeps no queue
 
   state now_in() const noexcept { return state_; }
   std::uint8_t step_of_attempt() const noexcept { return step_; }

@@ -53,6 +53,14 @@ const retrying_recipe::rules& codec::rules() const noexcept { return polling; }
 
 std::span<const script> codec::scripts() const noexcept { return all_scripts(); }
 
+layout_needs codec::needs() const noexcept {
+  static constexpr required_command commands[] = {
+      {"setnx", "SETNX k v"}, {"get", "GET k"},           {"del", "DEL k"},
+      {"pttl", "PTTL k"},     {"pexpire", "PEXPIRE k 1"}, {"scan", "SCAN 0", needed_for::looking},
+  };
+  return {.commands = commands};
+}
+
 void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
   using operation = retrying_operation;
   switch (what) {

@@ -17,6 +17,7 @@ class codec final : public retrying_codec {
   const retrying_recipe::rules& rules() const noexcept override;
   std::span<const script> scripts() const noexcept override;
   std::string_view owner_prefix() const noexcept override { return "hfl:"; }
+  layout_needs needs() const noexcept override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   retrying_reply read(const value&, retrying_reply r) const override;

@@ -15,6 +15,7 @@
 #include "backend/redis/layouts/layout.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/grant_rules.hpp"
+#include "backend/redis/layouts/string/needs.hpp"
 #include "backend/redis/layouts/string/renewals.hpp"
 #include "backend/redis/layouts/string/string_batches.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
@@ -38,6 +39,7 @@ class string_layout final : public layout, private message_handler {
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
   void write_guarded(const core::guarded_write&, core::decision_handler&) override;
+  layout_needs needs() const override { return needs_of_string(); }
   void attach(topology&) override;
   void detach() noexcept override;
   void hurry(time_point now) override { hurry_by(now); }

@@ -14,7 +14,7 @@ redis.call('HDEL', M, id)
 if note then redis.call('HSET', M, reader, note) end
 remove_group()
 owner = 'hfg:' .. n
-redis.call('SET', K, owner)
+redis.call('SET', K, owner, 'PX', math.max(left, 1))  -- as long as before, if the rest is refused
 add_member(reader, now + left * 1000)
 if admit_waiters(now) == 0 and first_waiter() then notify_wanted() end
 extend_group(now, true)

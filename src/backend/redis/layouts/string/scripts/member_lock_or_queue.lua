@@ -56,7 +56,7 @@ local function create_group()
     redis.call('HSET', P, '#', total)
     redis.call('PEXPIRE', P, 31626000000)
   end
-  redis.call('SET', K, owner)
+  redis.call('SET', K, owner, 'PX', ttl)  -- it expires though the rest be refused
   local answer = join_group(true)
   if is_reader then answer[8] = 0 end
   return answer

@@ -1,0 +1,171 @@
+#include "backend/redis/examination/examination.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "backend/redis/examination/grading.hpp"
+#include "backend/redis/layouts/admin_query.hpp"
+#include "backend/redis/transport/server_info.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+using core::event_queue;
+
+constexpr std::size_t pings_wanted = 5, samples_wanted = 3;
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+class examination final : public admin_query {
+ public:
+  examination(transport& t, const endpoint& e, const layout_needs& needs,
+              core::findings_handler& to)
+      : admin_query(t), to_(to) {
+    facts_.user = e.user.empty() ? "default" : e.user;
+    facts_.op_timeout = e.op_timeout;
+    facts_.counter_key = needs.counter;
+    facts_.has_transactions = needs.has_transactions;
+    for (const auto all : {commands_of_connections(), needs.commands})
+      facts_.required.insert(facts_.required.end(), all.begin(), all.end());
+  }
+
+ private:
+  enum class stage : unsigned char { facts, transaction, rights, pings, times };
+
+  void send_next(time_point now, event_queue& events) override {
+    read_ = 0;
+    answers_to_.clear();
+    sent_ = now;
+    std::vector<request> all;
+    switch (stage_) {
+      case stage::facts: all = facts(); break;
+      case stage::transaction: all = discarded({}); break;
+      case stage::rights: all = discarded(facts_.required); break;
+      case stage::pings: all = {{&facts_.pings, "PING"}}; break;
+      case stage::times: all = {{&facts_.times, "TIME"}}; break;
+    }
+    for (const request& r : all) answers_to_.push_back(r.answer);
+    for (const request& r : all) {
+      std::string bytes;
+      const auto words = words_of(r.call);
+      command c(bytes, words.size());
+      for (const auto word : words) c << word;
+      if (!send(std::move(bytes), now, events)) return;
+    }
+  }
+
+  // An error is an answer like another.
+  bool is_failure(const value&) const override { return false; }
+
+  void read(const value& v) override {
+    fact& to = *answers_to_[read_++];
+    if (stage_ == stage::times) note_time(v);
+    if (v.is(value::kind::error)) {
+      to.refusal = explain(v.text());
+    } else {
+      to.text = v.is(value::kind::array) ? v[1].text() : v.text();
+    }
+  }
+
+  void on_all_read(time_point now, event_queue& events) override {
+    switch (stage_) {
+      case stage::facts: after_facts(); break;
+      case stage::transaction: after_transaction(); break;
+      case stage::rights: stage_ = stage::pings; break;
+      case stage::pings:
+        if (facts_.pings.is_known()) facts_.trips.push_back(now - sent_);
+        if (!facts_.pings.is_known() || facts_.trips.size() == pings_wanted) stage_ = stage::times;
+        break;
+      case stage::times:
+        if (!facts_.times.is_known() || ++samples_ == samples_wanted) return finish(events);
+        break;
+    }
+    send_next(now, events);
+  }
+
+  void report() override {
+    why.code ? to_.on_failed(std::move(why)) : to_.on_findings(grade_all(facts_));
+  }
+
+  struct request {
+    fact* answer;
+    std::string call;  // its words with a blank between two
+  };
+
+  std::vector<request> facts() {
+    std::vector<request> out{{&facts_.info, "INFO"},
+                             {&facts_.fsync, "CONFIG GET appendfsync"},
+                             {&facts_.save, "CONFIG GET save"},
+                             {&facts_.replicas_needed, "CONFIG GET min-replicas-to-write"},
+                             {&facts_.transactions, "EXEC"}};
+    if (!facts_.counter_key.empty())
+      out.push_back({&facts_.counter, "GET " + std::string(facts_.counter_key)});
+    return out;
+  }
+
+  // A transaction that the server discards: a fault stands in front. It goes out in one piece, so
+  // no other request gets into it.
+  std::vector<request> discarded(const std::vector<required_command>& queued) {
+    std::vector<request> out{{&multi_, "MULTI"}, {&ignored_, "GET"}};
+    facts_.rights.assign(queued.size(), {});
+    for (std::size_t i = 0; i < queued.size(); ++i)
+      out.push_back({&facts_.rights[i], std::string(queued[i].call)});
+    out.push_back({&exec_, "EXEC"});
+    return out;
+  }
+
+  // Where EXEC is denied, a transaction would never end.
+  void after_facts() {
+    std::string& refusal = facts_.transactions.refusal;
+    const bool may_end = refusal.find("EXEC without MULTI") != refusal.npos;
+    if (may_end) refusal.clear();
+    stage_ = may_end ? stage::transaction : stage::pings;
+  }
+
+  // Where MULTI is denied, what follows would be executed.
+  void after_transaction() {
+    const bool is_discarded =
+        multi_.is_known() && exec_.refusal.find("EXECABORT") != std::string::npos;
+    facts_.transactions.refusal = multi_.refusal;
+    stage_ = is_discarded ? stage::rights : stage::pings;
+  }
+
+  // The quickest of several: its offset is the surest.
+  void note_time(const value& v) {
+    const server_time at = read_time(v);
+    const time_point now = env().now();
+    if (at == server_time::zero()) return;
+    const duration trip = now - sent_;
+    if (facts_.clock && facts_.clock->trip <= trip) return;
+    facts_.clock = {duration(at - env().wall()) + trip / 2, trip};
+    facts_.now = at;
+  }
+
+  core::findings_handler& to_;
+  server_facts facts_;
+  stage stage_ = stage::facts;
+  std::vector<fact*> answers_to_;  // of this stage, in the order of sending
+  std::size_t read_ = 0;
+  std::size_t samples_ = 0;
+  time_point sent_{};
+  fact multi_, exec_, ignored_;
+};
+
+}  // namespace
+
+void start_examination(transport& over, const endpoint& e, const layout_needs& needs,
+                       core::findings_handler& to) {
+  (new examination(over, e, needs, to))->start();
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,87 @@
+// What the server's ACL does not allow.
+#include <algorithm>
+
+#include "backend/redis/examination/grading.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+using grade = finding_grade;
+
+struct consequence {
+  needed_for what;
+  finding_grade how;
+  std::string_view text;
+};
+
+constexpr consequence consequences[] = {
+    {needed_for::locks, grade::bad, "acquires, waits or releases are refused"},
+    {needed_for::recovery, grade::warn,
+     "a request that was under way when its connection broke cannot be called back: its owner is "
+     "withdrawn again and again for its ttl and two minutes"},
+    {needed_for::looking, grade::warn,
+     "inspect() or holders() fails, and with it holdfast ls or show"},
+    {needed_for::tidying, grade::warn, "what killed holders left is not tidied away"},
+    {needed_for::naming, grade::warn, "CLIENT LIST does not show which connections are of locks"},
+    {needed_for::scripts, grade::warn, "a script is sent in full when the server does not have it"},
+};
+
+enum class denied { nothing, command, key, channel };
+
+// Of Redis 6 to 8; the first names the command, the others what it was to reach.
+denied denied_by(std::string_view refusal) noexcept {
+  if (refusal.find("NOPERM") == refusal.npos) return denied::nothing;
+  if (refusal.find("to run the ") != refusal.npos) return denied::command;
+  if (refusal.find("channel") != refusal.npos) return denied::channel;
+  return refusal.find(" key") != refusal.npos ? denied::key : denied::command;
+}
+
+std::string allow(const server_facts& f, const std::string& what) {
+  return "ACL SETUSER " + f.user + what;
+}
+
+bool is_denied(const server_facts& f, denied what) {
+  return std::any_of(f.rights.begin(), f.rights.end(),
+                     [&](const fact& r) { return denied_by(r.refusal) == what; });
+}
+
+}  // namespace
+
+std::vector<finding> grade_rights(const server_facts& f) {
+  if (!f.transactions.is_known() && !f.has_transactions)
+    return {{"rights", grade::warn,
+             "not known: they are tried in transactions, and this user lacks multi or exec",
+             allow(f, " +multi +exec")}};
+  if (!f.transactions.is_known())
+    return {{"rights", grade::bad,
+             "this user lacks multi or exec, without which acquires are refused (" +
+                 f.transactions.refusal + "); the rights to other commands are not known then",
+             allow(f, " +multi +exec")}};
+  if (f.rights.empty())
+    return {{"rights", grade::warn, "not known: transactions did not work as expected", {}}};
+  std::vector<finding> out;
+  for (const consequence& c : consequences) {
+    std::string names, grants;
+    for (std::size_t i = 0; i < f.required.size() && i < f.rights.size(); ++i) {
+      if (f.required[i].what != c.what || denied_by(f.rights[i].refusal) != denied::command)
+        continue;
+      names.append(names.empty() ? "" : ", ").append(f.required[i].right);
+      grants.append(" +").append(f.required[i].right);
+    }
+    if (!names.empty())
+      out.push_back({"rights", c.how, "this user lacks " + names + ": " + std::string(c.text),
+                     allow(f, grants)});
+  }
+  if (!f.counter_key.empty() && is_denied(f, denied::key))
+    out.push_back({"rights", grade::bad, "this user cannot reach the keys beside the locks",
+                   allow(f, " ~holdfast:*")});
+  if (is_denied(f, denied::channel))
+    out.push_back(
+        {"rights", grade::bad, "this user cannot reach the clients' channels", allow(f, " &hf:*")});
+  if (out.empty())
+    out.push_back({"rights", grade::good, "this user may send every command that is needed", {}});
+  return out;
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,255 @@
+// What an examination finds of a real server: each line of it is made worse than good.
+#include <unistd.h>
+
+#include "stage.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+using grade = finding_grade;
+
+class redis_examination : public on_redis {};
+
+// No more than holdfast needs, and what an examination reads besides.
+constexpr const char* least =
+    "lock on >secret resetkeys resetchannels ~x ~holdfast:* &hf:* "
+    "+multi +exec +set +incr +get +evalsha +eval +script|load +ping +time +select "
+    "+client|setname +client|id +client|kill +info +subscribe +publish "
+    "+del +exists +pttl +pexpire +zadd +zrem +zrange +zrank +zscore +zcard +zpopmin "
+    "+hset +hget +hgetall +hdel +hscan +hincrby +incrby +scan";
+
+std::string url_of(const redis_server& server) {
+  return "redis://lock:secret@127.0.0.1:" + std::to_string(server.port());
+}
+
+std::vector<finding> of(const std::vector<finding>& all, std::string_view what) {
+  std::vector<finding> out;
+  for (const finding& f : all)
+    if (f.what == what) out.push_back(f);
+  return out;
+}
+
+finding one_of(const std::vector<finding>& all, std::string_view what) {
+  const auto found = of(all, what);
+  EXPECT_EQ(found.size(), 1u) << what;
+  return found.empty() ? finding{} : found.front();
+}
+
+finding examined(const std::string& url, std::string_view what) {
+  return one_of(client::open(url).examine(), what);
+}
+
+bool says(const finding& f, std::string_view part) {
+  return f.why.find(part) != f.why.npos || f.remedy.find(part) != f.remedy.npos;
+}
+
+TEST_F(redis_examination, of_a_durable_server_finds_nothing_wrong) {
+  redis_server server({.durable = true});
+  for (const finding& f : client::open(server.url()).examine()) {
+    EXPECT_EQ(f.grade, grade::good) << f.what << ": " << f.why;
+    EXPECT_EQ(f.remedy, "") << f.what;
+  }
+}
+
+TEST_F(redis_examination, changes_nothing_and_disturbs_no_lock) {
+  redis_server server;
+  const auto c = client::open(server.url());
+  auto held = c.mutex("x").acquire();
+  const auto keys = [&] { return to_text(server.command({"DEBUG", "DIGEST"})); };
+  const auto before = keys();
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(c.examine().empty());
+  EXPECT_EQ(keys(), before);
+  held.check();
+  held.release();
+  EXPECT_EQ(server.command({"GET", "holdfast:n"}).text.empty(), false);
+}
+
+TEST_F(redis_examination, while_the_same_client_locks_and_unlocks_mixes_up_nothing) {
+  redis_server server;
+  const auto c = client::open(server.url());
+  std::atomic<bool> ends{false};
+  std::jthread locking([&] {
+    while (!ends) c.mutex("x").acquire().release();
+  });
+  for (int i = 0; i < 30; ++i)
+    for (const finding& f : of(c.examine(), "rights")) EXPECT_EQ(f.grade, grade::good) << f.why;
+  ends = true;
+}
+
+TEST_F(redis_examination, finds_that_keys_may_be_evicted) {
+  redis_server server({.config = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});
+  const auto f = examined(server.url(), "eviction");
+  EXPECT_EQ(f.grade, grade::bad);
+  EXPECT_TRUE(says(f, "allkeys-lru") && says(f, "noeviction")) << f.why;
+}
+
+TEST_F(redis_examination, finds_what_a_restart_forgets) {
+  redis_server server;
+  const auto c = client::open(server.url());
+  const auto persistence = [&] { return one_of(c.examine(), "persistence").grade; };
+  EXPECT_EQ(persistence(), grade::bad) << "nothing is kept";
+  server.command({"CONFIG", "SET", "save", "3600 1"});
+  EXPECT_EQ(persistence(), grade::warn) << "snapshots";
+  server.command({"CONFIG", "SET", "appendonly", "yes"});
+  server.command({"CONFIG", "SET", "appendfsync", "everysec"});
+  EXPECT_EQ(persistence(), grade::warn) << "the last second";
+  server.command({"CONFIG", "SET", "appendfsync", "always"});
+  EXPECT_EQ(persistence(), grade::good);
+}
+
+TEST_F(redis_examination, finds_replicas_that_lag_or_are_missing_and_a_replica) {
+  redis_server master, replica;
+  const auto c = client::open(master.url()), d = client::open(replica.url());
+  master.command({"CONFIG", "SET", "min-replicas-to-write", "1"});
+  EXPECT_EQ(one_of(c.examine(), "replicas").grade, grade::bad) << "none is in sync";
+  master.command({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
+  replica.command({"REPLICAOF", "127.0.0.1", std::to_string(master.port())});
+  const auto of_replica = one_of(d.examine(), "replicas");
+  EXPECT_EQ(of_replica.grade, grade::bad);
+  EXPECT_TRUE(says(of_replica, "master")) << of_replica.why;
+  EXPECT_TRUE(eventually([&] { return one_of(c.examine(), "replicas").grade == grade::good; }));
+  master.command({"CONFIG", "SET", "min-replicas-to-write", "0"});
+  EXPECT_EQ(one_of(c.examine(), "replicas").grade, grade::warn) << "none has to be in sync";
+}
+
+TEST_F(redis_examination, finds_that_connections_run_short) {
+  redis_server server({.config = {"maxclients 5"}});
+  EXPECT_EQ(examined(server.url(), "connections").grade, grade::warn);
+}
+
+TEST_F(redis_examination, finds_a_server_of_a_cluster) {
+  redis_server server({.config = {"cluster-enabled yes", "cluster-require-full-coverage no"}});
+  EXPECT_EQ(examined(server.url(), "server").grade, grade::bad);
+}
+
+TEST_F(redis_examination, with_the_least_rights_finds_them_enough_and_says_what_it_could_not_read) {
+  redis_server server({.acl = least, .default_user = false});
+  const auto all = client::open(url_of(server)).examine();
+  EXPECT_EQ(one_of(all, "rights").grade, grade::good) << one_of(all, "rights").why;
+  const auto unread = one_of(all, "persistence");
+  EXPECT_EQ(unread.grade, grade::warn);
+  EXPECT_TRUE(unread.why.starts_with("not known: ") && says(unread, "+config|get")) << unread.why;
+  for (const finding& f : all) EXPECT_FALSE(says(f, "secret")) << f.what;
+}
+
+TEST_F(redis_examination, names_every_right_that_is_missing) {
+  redis_server server({.acl = least, .default_user = false});
+  const auto c = client::open(url_of(server));
+  struct missing {
+    const char* right;
+    grade how = grade::bad;
+  };
+  for (const missing& m : std::initializer_list<missing>{{"set"},
+                                                         {"get"},
+                                                         {"incr"},
+                                                         {"incrby"},
+                                                         {"del"},
+                                                         {"exists"},
+                                                         {"pttl"},
+                                                         {"pexpire"},
+                                                         {"zadd"},
+                                                         {"zrem"},
+                                                         {"zrange"},
+                                                         {"zrank"},
+                                                         {"zscore"},
+                                                         {"zpopmin"},
+                                                         {"zcard"},
+                                                         {"hset"},
+                                                         {"hget"},
+                                                         {"hdel"},
+                                                         {"hincrby"},
+                                                         {"publish"},
+                                                         {"eval"},
+                                                         {"evalsha"},
+                                                         {"subscribe"},
+                                                         {"ping"},
+                                                         {"time"},
+                                                         {"multi"},
+                                                         {"exec"},
+                                                         {"client|kill", grade::warn},
+                                                         {"client|id", grade::warn},
+                                                         {"client|setname", grade::warn},
+                                                         {"info", grade::warn},
+                                                         {"script|load", grade::warn},
+                                                         {"scan", grade::warn},
+                                                         {"hgetall", grade::warn},
+                                                         {"hscan", grade::warn}}) {
+    server.command({"ACL", "SETUSER", "lock", "-" + std::string(m.right)});
+    const auto found = of(c.examine(), "rights");
+    server.command({"ACL", "SETUSER", "lock", "+" + std::string(m.right)});
+    ASSERT_EQ(found.size(), 1u) << m.right;
+    EXPECT_EQ(found[0].grade, m.how) << m.right << ": " << found[0].why;
+    EXPECT_TRUE(says(found[0], m.right)) << m.right << ": " << found[0].why;
+    EXPECT_NE(found[0].remedy.find("ACL SETUSER lock +"), std::string::npos) << found[0].remedy;
+  }
+  EXPECT_EQ(one_of(c.examine(), "rights").grade, grade::good);
+  c.mutex("x").acquire().release();  // no command of an examination is left in a transaction
+}
+
+TEST_F(redis_examination, finds_keys_and_channels_out_of_reach) {
+  redis_server server({.acl = least, .default_user = false});
+  const auto c = client::open(url_of(server));
+  server.command({"ACL", "SETUSER", "lock", "resetkeys", "~x"});
+  const auto keys = one_of(c.examine(), "rights");
+  EXPECT_EQ(keys.grade, grade::bad);
+  EXPECT_TRUE(says(keys, "~holdfast:*")) << keys.remedy;
+  server.command({"ACL", "SETUSER", "lock", "~holdfast:*", "resetchannels"});
+  EXPECT_TRUE(eventually([&] {
+    const auto found = of(c.examine(), "rights");
+    return found.size() == 1 && found[0].grade == grade::bad && says(found[0], "&hf:*");
+  }));
+}
+
+TEST_F(redis_examination, of_layout_lua_asks_for_its_own_rights_and_misses_tokens) {
+  redis_server server({.acl = "lock on >secret resetkeys ~x resetchannels +multi +exec +get +eval "
+                              "+evalsha +script|load +ping +time +client|setname +client|id "
+                              "+client|kill +info +del +pttl +pexpire +scan",
+                       .default_user = false});
+  const auto all = client::open(url_of(server) + "?layout=lua").examine();
+  EXPECT_EQ(one_of(all, "counter").grade, grade::warn);
+  const auto rights = one_of(all, "rights");
+  EXPECT_EQ(rights.grade, grade::bad);
+  EXPECT_EQ(rights.remedy, "ACL SETUSER lock +setnx");
+}
+
+TEST_F(redis_examination, finds_clocks_that_differ_and_a_counter_ahead_of_the_clock) {
+  redis_server server({.clock_shim = true});
+  const auto c = client::open(server.url());
+  EXPECT_EQ(one_of(c.examine(), "clock").grade, grade::good);
+  EXPECT_EQ(one_of(c.examine(), "counter").grade, grade::good);
+  c.mutex("x").acquire().release();
+  server.set_clock(-1min);
+  const auto all = c.examine();
+  EXPECT_EQ(one_of(all, "clock").grade, grade::warn);
+  EXPECT_TRUE(says(one_of(all, "clock"), "behind")) << one_of(all, "clock").why;
+  EXPECT_EQ(one_of(all, "counter").grade, grade::bad) << one_of(all, "counter").why;
+}
+
+TEST_F(redis_examination, finds_a_counter_that_is_no_number) {
+  redis_server server;
+  const auto c = client::open(server.url());
+  server.command({"SET", "holdfast:n", "many"});
+  EXPECT_EQ(one_of(c.examine(), "counter").grade, grade::bad);
+}
+
+TEST_F(redis_examination, finds_a_long_way_to_the_server) {
+  redis_server server;
+  tcp_proxy proxy(server.port());
+  const auto c = client::open(proxy.url());
+  proxy.set_both({.delay = 60ms});
+  EXPECT_NE(one_of(c.examine(), "latency").grade, grade::good);
+}
+
+TEST_F(redis_examination, of_a_server_that_is_away_is_unavailable) {
+  redis_server server;
+  const auto c = client::open(server.url() + quick);
+  server.kill_hard();
+  EXPECT_TRUE(eventually([&] {
+    std::error_code code;
+    EXPECT_TRUE(c.examine(code).empty() || !code);
+    return code == errc::unavailable;
+  }));
+}
+
+}  // namespace
+}  // namespace holdfast::redis_test
