@@ -209,6 +209,7 @@ void cohort::extend(turn& t, duration ttl, confirmation& i, time_point now) {
     if (!rules_.options.strict) return answer(i, {});  // it lives longer than any ttl
     return answer(i, {errc::unsupported, "its locks have no ttl to extend; leave out ?strict=1"});
   }
+  if (ttl > t.ttl) t.more().confirmed_ttl = t.confirmed_ttl();
   t.ttl = ttl;
   if (t.is_share) {
     if (!t.renews) t.more().own_end = now + worth(ttl);

@@ -173,6 +173,7 @@ class cohort {
   bool start_turn(claim_record&, time_point now);
   detail::turn& new_turn();
   void extend_unasked(claim_record&, time_point deadline);
+  void end_extensions(claim_record&) noexcept;
   void end_doubt(claim_record&) noexcept;
   void lose(claim_record&, detail::turn::fate);
   void lose(detail::turn&, detail::turn::fate);

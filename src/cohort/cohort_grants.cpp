@@ -76,6 +76,7 @@ void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t tic
     c.shown = true;
     c.deadline = ticket < c.shortened_by ? std::min(deadline, c.deadline) : deadline;
     answer_renewals(c, ticket, {});
+    if (ticket == c.ticket) end_extensions(c);
     end_doubt(c);
   }
   publish(c);
@@ -85,6 +86,12 @@ void cohort::on_extended(claim_record& c, time_point deadline, std::uint32_t tic
   grant_turns(c, now);
   c.is_fresh = false;
   request_if_wanted();
+}
+
+// The last renewal is confirmed, and with it the ttl of each extension before it.
+void cohort::end_extensions(claim_record& c) noexcept {
+  for (turn* t = c.inside_first; t; t = t->next_inside())
+    if (!t->is_plain()) t->more().confirmed_ttl = {};
 }
 
 // The session's or the connection's deadline moves. An earlier one confirms nothing.

@@ -94,7 +94,8 @@ time_point cohort::next_tick_of(const claim_record& c) const noexcept {
 // How long before its deadline a holder is notified that it may lose the lock.
 duration cohort::notice(const claim_record& c, const turn& t) const noexcept {
   if (c.provisional_rest.count() > 0) return c.provisional_rest / 2;
-  return std::min(rules_.options.grace + t.ttl / 10, t.ttl / 2);
+  const duration ttl = t.confirmed_ttl();
+  return std::min(rules_.options.grace + ttl / 10, ttl / 2);
 }
 
 // How long a lock is held before the store learns who holds it.

@@ -52,6 +52,7 @@ class turn {
   struct rare_details {
     core::time_point hold_end = core::never;  // max_hold
     core::time_point own_end = core::never;   // of a share that the others' renewals do not extend
+    core::duration confirmed_ttl{};           // of a turn whose extension awaits its reply
     core::time_point began{};                 // with metrics: when, and in which mode, it began
     lock_mode mode{};
     std::uint32_t permits = 1;
@@ -66,6 +67,11 @@ class turn {
   bool is_plain() const noexcept { return !more_; }
   core::time_point own_limit() const noexcept {
     return more_ ? std::min(more_->hold_end, more_->own_end) : core::never;
+  }
+  // What its deadline was counted with.
+  core::duration confirmed_ttl() const noexcept {
+    const bool is_extending = more_ && more_->confirmed_ttl != core::duration{};
+    return is_extending ? more_->confirmed_ttl : ttl;
   }
   turn* next_inside() const noexcept { return more_ ? more_->after : nullptr; }
 

@@ -278,6 +278,24 @@ TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal) {
   leave(b);
 }
 
+TEST_F(a_cohort, reports_no_doubt_when_a_short_lease_is_extended_to_a_long_one) {
+  caller a(1s);
+  enter(a);
+  claim_record* const claim = granted_claim();
+  asker i;
+  machine.extend(*a.granted, 60s, i, env.now());
+  tick();
+  EXPECT_FALSE(a.granted->doubted) << "a tenth of the new ttl is more than is left of the old one";
+  machine.on_extended(*claim, env.now() + 60s, claim->ticket, env.now());
+  complete_answered();
+  tick();
+  EXPECT_FALSE(a.granted->doubted);
+  env.advance(54s);
+  tick();
+  EXPECT_TRUE(a.granted->doubted) << "6 s before the deadline";
+  leave(a);
+}
+
 TEST_F(a_cohort, takes_the_answer_to_a_shorter_renewal_for_what_it_is) {
   caller a(30s);
   enter(a);
