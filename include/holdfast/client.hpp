@@ -199,8 +199,8 @@ class client {
   // errc::unavailable  the store cannot be reached or did not reply in time
   // errc::closed       the client was closed or is empty
   // errc::forked       the client was opened before fork(), and this is the child
-  // Blocks until the store has replied to some twenty requests in a row; no single reply takes
-  // longer than the op-timeout (default 5 s).
+  // Blocks for about a dozen round trips to a server, none longer than the op-timeout (default
+  // 5 s); not at all on memory:, and for a few system calls on file:.
   std::vector<finding> examine() const;
   std::vector<finding> examine(std::error_code&) const;
 
