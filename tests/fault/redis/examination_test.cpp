@@ -135,6 +135,7 @@ TEST_F(redis_examination, with_the_least_rights_finds_them_enough_and_says_what_
 TEST_F(redis_examination, names_every_right_that_is_missing) {
   redis_server server({.acl = least, .default_user = false});
   const auto c = client::open(url_of(server));
+  const auto counter = server.command({"GET", "holdfast:n"}).text;
   struct missing {
     const char* right;
     grade how = grade::bad;
@@ -183,6 +184,8 @@ TEST_F(redis_examination, names_every_right_that_is_missing) {
     EXPECT_NE(found[0].remedy.find("ACL SETUSER lock +"), std::string::npos) << found[0].remedy;
   }
   EXPECT_EQ(one_of(c.examine(), "rights").grade, grade::good);
+  EXPECT_EQ(server.command({"GET", "holdfast:n"}).text, counter) << "a trial was executed";
+  EXPECT_EQ(server.command({"DBSIZE"}).number, 1) << "a trial was executed";
   c.mutex("x").acquire().release();  // no command of an examination is left in a transaction
 }
 
