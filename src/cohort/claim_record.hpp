@@ -15,8 +15,8 @@ namespace holdfast::core {
 
 //   state       | last verb  | next
 //   ------------+------------+------------------------------------------------------------------
-//   idle        | -          | asking (acquire)
-//   asking      | acquire    | held (on_granted), idle (on_refused), withdrawing (cancel)
+//   idle        | -          | requesting (acquire)
+//   requesting  | acquire    | held (on_granted), idle (on_refused), withdrawing (cancel)
 //   withdrawing | cancel     | idle (on_ended or on_refused), held (on_granted: too late)
 //   held        | renew,     | releasing (release)
 //               | downgrade, |
@@ -32,7 +32,7 @@ struct claim_record final : claim_sink {
     std::string note;
     lock_group group;
   };
-  enum class state : unsigned char { idle, asking, withdrawing, held, releasing };
+  enum class state : unsigned char { idle, requesting, withdrawing, held, releasing };
   enum verb : unsigned char {
     acquire = 1,
     cancel = 2,

@@ -42,7 +42,7 @@ void cohort::enter(waiter& w, time_point now) {
 // request and could not grant the group in one step.
 bool cohort::is_free_for(const waiter& w) const noexcept {
   if (w.request.group) return is_idle();
-  if (first_ || (requesting_ && requesting_->now == claim_record::state::asking)) return false;
+  if (first_ || (requesting_ && requesting_->now == claim_record::state::requesting)) return false;
   return !held_ || w.request.mode == lock_mode::permit || held_->lingers();
 }
 
@@ -85,7 +85,7 @@ failure cohort::in_vain(errc why) const {
 }
 
 void cohort::stop_requesting() {
-  if (requesting_->now != claim_record::state::asking) return;
+  if (requesting_->now != claim_record::state::requesting) return;
   requesting_->now = claim_record::state::withdrawing;
   schedule(*requesting_, claim_record::cancel);
 }
@@ -157,7 +157,7 @@ claim_record* cohort::request_next() {
     if (c->waits_for_renewal) return nullptr;  // it will serve the first waiter
   claim_record& c = idle_record();
   c.pending_verbs = 0;  // a stale cancel, overtaken by the answer, would withdraw the new claim
-  c.now = claim_record::state::asking;
+  c.now = claim_record::state::requesting;
   c.turns_end = {};
   c.one_attempt = first_->request.one_attempt;
   c.mode = first_->request.mode;

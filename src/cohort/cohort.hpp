@@ -212,7 +212,7 @@ class cohort {
   std::unique_ptr<notices> notices_;
   claim_record first_record_;  // first of the list of records
 
-  claim_record* requesting_ = nullptr;  // asking or withdrawing
+  claim_record* requesting_ = nullptr;  // requesting or withdrawing
   claim_record* held_ = nullptr;        // the grants; of a lock at most one
   std::unique_ptr<detail::turn> spare_turn_;
   time_point earliest_until_ = never;  // of all callers: never too late, perhaps too early

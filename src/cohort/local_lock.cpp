@@ -183,7 +183,7 @@ core::acquire_request local_lock::request_of(const claim_record& c) const noexce
   a.mode = c.mode;
   a.permits = c.permits;
   a.total_permits = permits_;
-  if (c.now == claim_record::state::asking) a.at = c.turns_end;
+  if (c.now == claim_record::state::requesting) a.at = c.turns_end;
   if (!c.extra) return a;
   a.note = c.extra->note;
   a.group = c.extra->group;
