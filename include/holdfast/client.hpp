@@ -182,7 +182,7 @@ class client {
   // leave. For operators.
   //
   // Returns the number of locks that were removed; with an error 0, although some may be gone.
-  // errc::unsupported  unused locks leave nothing in this store, or its URL lacks ?unlink=1
+  // errc::unsupported  this store removes by itself what they leave, or its URL lacks ?unlink=1
   // errc::unavailable  the directory cannot be read
   // errc::refused      the file system denied it
   // errc::closed       the client was closed or is empty
