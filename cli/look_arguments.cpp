@@ -5,6 +5,7 @@
 #include "cli/command_line.hpp"
 #include "cli/help.hpp"
 #include "cli/message.hpp"
+#include "cli/secret_argument.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -33,6 +34,7 @@ std::string name_in(const std::vector<std::string>& plain, look which, std::stri
     fail(which == look::gc ? "gc takes no NAME" : "doctor takes no NAME");
   if (plain.size() > 1) fail("there is more than one NAME");
   if (takes_none) return {};
+  if (!plain.empty()) refuse_url(plain.front());
   if (which == look::ls) return plain.empty() ? std::string() : plain.front();
   if (plain.empty()) fail("the NAME of the lock is missing");
   if (plain.front().empty()) throw usage_error("NAME is empty; give the name of a lock");

@@ -6,6 +6,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/message.hpp"
+#include "cli/secret_argument.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -65,10 +66,10 @@ void refuse_contradictions(const run_arguments& all) {
     throw usage_error("--take is of a semaphore; say with -c how many permits there are");
   if (all.taken && *all.taken > *all.permits)
     throw usage_error("--take is more than the -c permits that there are; lower it");
+  for (const std::string& name : all.names) refuse_url(name);
   if (all.names.size() < 2) return;
   if (all.shared || all.permits)
     throw usage_error("-s and -c take one NAME; run one holdfast under the other for more");
-  // Its password would become part of a lock's name, which everybody may see.
   for (const std::string& name : all.names)
     if (name.find("://") != name.npos)
       throw usage_error("one of the NAMEs is a URL; write --url before it");

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <string_view>
 
+#include "cli/message.hpp"
+
 namespace holdfast::cli {
 namespace {
 
 void blank(char* text, std::size_t from, std::size_t to) { std::fill(text + from, text + to, '*'); }
 
 // user:password@. The URL may be a wrong one with '/', '?' and '@' in its password, so everything
-// from the first colon to the last '@' goes: hiding too much costs nothing.
+// from the first colon to the last '@' goes, and a user who has no colon: he may be the password.
+// Hiding too much costs nothing.
 void blank_user(char* text, std::string_view url) {
   auto start = url.find(':');
   if (start == url.npos) return;
@@ -17,12 +20,13 @@ void blank_user(char* text, std::string_view url) {
   const auto at = url.rfind('@');
   if (start == url.npos || at == url.npos) return;
   const auto colon = url.find(':', start);
-  if (colon < at) blank(text, colon + 1, at);
+  if (start < at) blank(text, colon < at ? colon + 1 : start, at);
 }
 
 bool may_hold_password(std::string_view key) {
   if (key.ends_with("-file") || key.ends_with("-env")) return false;
-  return key.find("pass") != key.npos || key.find('%') != key.npos;
+  // Also a mistyped one: Password=, passwrd=, pw=.
+  return key.find_first_of("pP%") != key.npos && key != "prefix" && key != "op-timeout";
 }
 
 void blank_options(char* text, std::string_view url) {
@@ -36,7 +40,23 @@ void blank_options(char* text, std::string_view url) {
   }
 }
 
+// Of a URL with a user the slashes may have been forgotten.
+bool starts_like_store(std::string_view word) {
+  constexpr std::string_view schemes[] = {"file:", "memory:", "redis:", "rediss:", "redis+unix:"};
+  return std::ranges::any_of(schemes, [&](auto scheme) {
+    return word.starts_with(scheme) &&
+           (word.substr(scheme.size()).starts_with("//") || word.find('@') != word.npos);
+  });
+}
+
 }  // namespace
+
+void refuse_url(std::string_view name) {
+  const auto slashes = name.find("://");
+  const bool has_user = slashes != name.npos && name.find('@', slashes) != name.npos;
+  if (has_user || starts_like_store(name))
+    throw usage_error("a NAME is a URL; write --url before it");
+}
 
 std::string take_secret_argument(char* argument) {
   std::string copy(argument);

@@ -41,7 +41,10 @@ class url {
   // The query in its order, without ?password=.
   const std::vector<option>& options() const noexcept;
 
-  std::string text() const;  // the URL for display: every password is "***"
+  // The URL for display. "***" stands for every password and for what may be one: the value of an
+  // option that does not exist, what is before an '@' in a path, and the user of a Redis URL that
+  // has no password.
+  std::string text() const;
 
   // The name of the environment variable that the password was read from (?password-env=); empty
   // when there is none.

@@ -31,8 +31,8 @@ class stream_events {
  public:
   virtual void on_open() = 0;  // connected and, with TLS, the peer verified
   virtual void on_bytes(std::span<const std::byte>) = 0;
-  // The last event. Reasons: not reached, not trusted (errc::refused), reset, closed by the peer,
-  // aborted.
+  // The last event. Reasons: not reached, not trusted (errc::refused), a file of the tls_terms
+  // that is of no use (errc::bad_option), reset, closed by the peer, aborted.
   virtual void on_closed(failure) = 0;
 
  protected:

@@ -23,7 +23,7 @@ struct descriptor {
 };
 
 [[noreturn]] void refuse(const std::string& path, const char* why) {
-  fail(errc::bad_url, "open", "password-file " + path + ' ' + why);
+  fail(errc::bad_url, "open", "password-file " + shown_option_value(path) + ' ' + why);
 }
 
 }  // namespace
@@ -47,7 +47,8 @@ void read_password_file(const std::string& path, std::string& password) {
 void read_password_variable(const std::string& name, std::string& password) {
   const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
   if (!value || !*value)
-    fail(errc::bad_url, "open", "password-env names " + name + ", which is not set; export it");
+    fail(errc::bad_url, "open",
+         "password-env names " + shown_option_value(name) + ", which is not set; export it");
   password = value;
 }
 

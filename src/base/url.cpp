@@ -65,6 +65,9 @@ url::endpoint read_endpoint(std::string_view text) {
     }
   }
   if (out.host.empty()) refuse("a host is missing; several are separated by one ',' each");
+  if (out.host.find_first_of("@=&/?#;,") != out.host.npos)
+    refuse("a host has a character in it that no host's name has; write user:password@host/path, "
+           "and '?' before the first option");
   if (!port.empty()) {
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), out.port);
     if (error != std::errc{} || end != port.data() + port.size() || out.port < 1 ||
@@ -113,7 +116,7 @@ void keep_option(std::string name, std::string value, url::parts& to) {
   }
   const auto same = [&](const url::option& o) { return o.first == name; };
   if (std::any_of(to.options.begin(), to.options.end(), same))
-    refuse("the option " + name + " is given twice");
+    refuse("the option " + core::shown_option_name(name) + " is given twice");
   to.options.emplace_back(std::move(name), std::move(value));
 }
 
@@ -169,30 +172,6 @@ const std::string& url::path() const noexcept { return parts_->path; }
 const std::vector<url::option>& url::options() const noexcept { return parts_->options; }
 const std::vector<std::string>& url::secret_variables() const noexcept {
   return parts_->secret_variables;
-}
-
-std::string url::text() const {
-  if (parts_->scheme.empty()) return {};  // parsed with an error
-  std::string out = parts_->scheme + ':';
-  if (parts_->authority) out += "//";
-  out += core::percent_encode(parts_->user);
-  if (parts_->password_in_user) out += ":***";
-  if (!parts_->user.empty() || parts_->password_in_user) out += '@';
-  bool first = true;
-  for (const endpoint& e : parts_->endpoints) {
-    if (!std::exchange(first, false)) out += ',';
-    const bool v6 = e.host.find(':') != e.host.npos;
-    out += v6 ? '[' + core::percent_encode(e.host, ":") + ']' : core::percent_encode(e.host);
-    if (e.port) out += ':' + std::to_string(e.port);
-  }
-  out += core::percent_encode(parts_->path, "/:,+=");
-  char mark = '?';
-  for (const auto& [name, value] : parts_->options) {
-    out += std::exchange(mark, '&') + core::percent_encode(name);
-    out += '=' + core::percent_encode(value, "/:,");
-  }
-  if (parts_->password_in_query) out += std::string(1, mark) + "password=***";
-  return out;
 }
 
 std::string_view secret_access::password(const url& u) noexcept { return u.parts_->password; }

@@ -35,11 +35,12 @@ std::unique_ptr<core::backend> open_store(const url& where, const open_options& 
                    std::string(found->build_option) + "=ON",
                {}, where.text());
   std::vector<url::option> own;
-  shared = core::read_client_options(where, own, how);
   try {
+    shared = core::read_client_options(where, own, how);
     return found->open({where, shared, own, how.password, env, std::move(stop)});
-  } catch (const lock_error&) {
-    throw;
+  } catch (const lock_error& e) {
+    if (!e.backend().empty()) throw;
+    core::fail(errc{e.code().value()}, "open", std::string(e.remedy()), {}, where.text());
   } catch (const std::system_error& e) {
     core::fail(errc::unavailable, "open", core::shortage_of(e).text, {}, where.text());
   }

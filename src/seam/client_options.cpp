@@ -7,12 +7,13 @@
 
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "base/url_parts.hpp"
 
 namespace holdfast::core {
 namespace {
 
 [[noreturn]] void refuse(std::string_view what, std::string_view text, std::string wants) {
-  fail(errc::bad_option, "open", std::string(what) + '=' + std::string(text) + ": " + wants);
+  fail(errc::bad_option, "open", std::string(what) + '=' + shown_option_value(text) + ": " + wants);
 }
 
 struct unit {
@@ -24,14 +25,15 @@ constexpr unit units[] = {{"us", 1e3}, {"ms", 1e6},   {"s", 1e9},
 
 using reader = void (*)(client_options&, std::string_view value, std::string_view name);
 
+std::string rounded(duration d) {
+  constexpr duration hour = std::chrono::hours{1};
+  if (d >= hour) return std::to_string(d / hour) + 'h';
+  return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + "ms";
+}
+
 duration within(std::string_view value, std::string_view name, duration least, duration most) {
   const duration d = parse_duration(value, name);
-  if (d < least || d > most) {
-    const auto in_ms = [](duration x) {
-      return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(x).count()) + "ms";
-    };
-    refuse(name, value, "give " + in_ms(least) + " to " + in_ms(most));
-  }
+  if (d < least || d > most) refuse(name, value, "give " + rounded(least) + " to " + rounded(most));
   return d;
 }
 
@@ -169,7 +171,7 @@ double parse_number(std::string_view text, std::string_view what, double least, 
 void refuse_unknown_options(const url& where, const std::vector<url::option>& rest,
                             std::string_view known) {
   if (rest.empty()) return;
-  std::string text = "there is no option " + rest.front().first + "; known are";
+  std::string text = "there is no option " + shown_option_name(rest.front().first) + "; known are";
   for (const option_row& row : rows) text += ' ' + std::string(row.name);
   text += " password";
   if (!known.empty()) text += ' ' + std::string(known);

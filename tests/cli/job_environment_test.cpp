@@ -90,7 +90,14 @@ TEST_F(job_environment, of_a_bad_url_no_message_shows_the_password) {
   for (const words& line :
        {words{"run", "--url", "redis://u:" + secret + "@h:x", "n", "--", "true"},
         words{"run", "--ulr=redis://u:" + secret + "@h", "n", "--", "true"},
-        words{"run", "n", "redis://u:" + secret + "@h", "--", "true"}}) {
+        words{"run", "n", "redis://u:" + secret + "@h", "--", "true"},
+        words{"run", "redis://u:" + secret + "@h", "--", "true"},
+        words{"run", "redis:u:" + secret + "@h", "--", "true"},
+        words{"show", "redis://u:" + secret + "@h"}, words{"ls", "redis://u:" + secret + "@h"},
+        words{"wait", "x://u:" + secret + "@h"}, words{"ls", "--url", "redis:u:" + canary + "@h"},
+        words{"ls", "--url", "redis:///u:" + canary + "@h"},
+        words{"ls", "--url", "redis://h?Password=" + canary},
+        words{"ls", "--url", "redis://" + canary + "@127.0.0.1:1"}}) {
     process run(holdfast(line));
     EXPECT_EQ(run.wait(), (ending{64, 0}));
     EXPECT_EQ(run.err().find(canary), std::string::npos) << run.err();

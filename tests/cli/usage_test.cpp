@@ -81,7 +81,7 @@ TEST_F(usage, of_ttl_options_without_a_ttl_has_no_effect) {
 
 TEST_F(usage, of_gc_needs_a_directory_whose_files_go) {
   refused({"gc", "--url", file_url()}, "unlink=1");
-  refused({"gc", "--url", "memory:"}, "nothing behind");
+  refused({"gc", "--url", "memory:"}, "nothing to be removed");
   refused({"gc", "x"}, "gc takes no NAME");
   refused({"doctor", "x"}, "doctor takes no NAME");
   process used(holdfast({"run", "--url", file_url(), "x", "--", "true"}));
@@ -111,9 +111,9 @@ TEST_F(usage, of_bad_names_and_urls_names_what_is_wrong) {
   refused({"run", "--url", file_url() + "?frob=1", "x", "--", "true"}, "frob");
 }
 
-TEST_F(usage, of_a_place_shows_the_url_as_it_was_given_and_one_sentence) {
+TEST_F(usage, of_a_place_shows_its_url_and_one_sentence) {
   refused({"run", "--url", "memory:?frob=1", "x", "--", "true"},
-          "open at memory:?frob=1: there is");
+          "open at memory:?frob=***: there is");
   refused({"run", "--url", "memory:", "a\nb", "--", "true"}, "at memory: ");
   refused({"show", "--url", "zookeeper://h", "x"},
           "open at zookeeper://h: \"zookeeper:\" is not in this version; see");

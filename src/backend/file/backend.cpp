@@ -41,6 +41,11 @@ std::string path_of(const url& where) {
                where.text());
   if (where.path().find('\0') != std::string::npos)
     core::fail(errc::bad_url, "open", "a path has no zero byte", {}, where.text());
+  // Programs in two directories would use two places and exclude nobody.
+  if (!where.path().empty() && !where.path().starts_with('/'))
+    core::fail(errc::bad_url, "open",
+               "the directory is relative to the current one; write file:///absolute/path", {},
+               where.text());
   return where.path();
 }
 

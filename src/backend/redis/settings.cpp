@@ -9,6 +9,7 @@
 #include "backend/redis/layouts/layouts.hpp"
 #include "base/fail.hpp"
 #include "base/secret.hpp"
+#include "base/url_parts.hpp"
 
 namespace holdfast::redis {
 
@@ -50,13 +51,29 @@ void read_place(const core::opening& o, settings& out) {
   if (!path.empty()) out.database = database_of(o, path);
 }
 
+int database_option(const core::opening& o, const url::option& option) {
+  const double number = core::parse_number(option.second, option.first, 0, databases_max);
+  const int database = static_cast<int>(number);
+  if (database != number) refuse(o, "db: give a whole number", errc::bad_option);
+  std::string_view path = o.where.path();
+  if (path.starts_with('/')) path.remove_prefix(1);
+  if (o.where.scheme() == "redis+unix" || path.empty()) return database;
+  const int of_path = database_of(o, path);
+  if (database != of_path)
+    refuse(o,
+           "the path says database " + std::to_string(of_path) + " and db= says " +
+               std::to_string(database) + "; keep one",
+           errc::bad_option);
+  return database;
+}
+
 // A missing file is an error of this machine, not of the server: found before anything is sent.
 void require_file(const core::opening& o, std::string_view option, const std::string& path) {
   if (path.empty() || ::access(path.c_str(), R_OK) == 0) return;
   const int error = errno;
   refuse(o,
-         std::string(option) + " names " + path + ": " + std::generic_category().message(error) +
-             "; check the path and the rights",
+         std::string(option) + " names " + core::shown_option_value(path) + ": " +
+             std::generic_category().message(error) + "; check the path and the rights",
          errc::bad_option);
 }
 
@@ -107,14 +124,14 @@ settings read_settings(const core::opening& o) {
     if (name == "prefix") {
       out.prefix = value;
     } else if (name == "db") {
-      const double number = core::parse_number(value, name, 0, databases_max);
-      out.database = static_cast<int>(number);
-      if (out.database != number) refuse(o, "db: give a whole number", errc::bad_option);
+      out.database = database_option(o, option);
     } else if (name == "retry-base") {
       out.retry_base = std::clamp<duration>(core::parse_duration(value, name), 1ms, 1min);
     } else if (name == "layout") {
       if (!is_layout(value))
-        refuse(o, "there is no layout \"" + value + "\"; there is " + layout_names(),
+        refuse(o,
+               "there is no layout \"" + core::shown_option_value(value) + "\"; there is " +
+                   layout_names(),
                errc::bad_option);
       out.layout = value;
     } else if (!out.tls || !read_tls_option(out, option)) {
@@ -126,6 +143,9 @@ settings read_settings(const core::opening& o) {
     require_file(o, "tls-cert", out.tls->certificate_file);
     require_file(o, "tls-key", out.tls->key_file);
   }
+  if (out.tls && out.tls->certificate_file.empty() && !out.tls->key_file.empty())
+    refuse(o, "tls-key is without tls-cert; name the file of its certificate too",
+           errc::bad_option);
   core::refuse_unknown_options(
       o.where, rest,
       out.tls ? "prefix, db, layout, retry-base, tls-ca, tls-cert, tls-key, tls-host"

@@ -22,6 +22,12 @@ std::string openssl_text(unsigned long error) {
   return reason ? reason : "OpenSSL gives no reason";
 }
 
+bool is_of_another_key(unsigned long error) {
+  const int why = ERR_GET_REASON(error);
+  return ERR_GET_LIB(error) == ERR_LIB_X509 &&
+         (why == X509_R_KEY_VALUES_MISMATCH || why == X509_R_KEY_TYPE_MISMATCH);
+}
+
 int size_of(std::size_t n) noexcept {
   return static_cast<int>(std::min<std::size_t>(n, std::numeric_limits<int>::max()));
 }
@@ -109,8 +115,8 @@ tls_session::tls_session(const core::tls_terms& t, std::string where)
   name_the_host(host_);
 }
 
-bool tls_session::refuse(const std::string& what) {
-  trouble_ = {errc::refused, where_ + ": " + what};
+bool tls_session::refuse(const std::string& what, errc code) {
+  trouble_ = {code, where_ + ": " + what};
   return false;
 }
 
@@ -118,7 +124,8 @@ bool tls_session::load(const core::tls_terms& t) {
   SSL_CTX* const c = context_.get();
   const auto unreadable = [&](const std::string& file, const char* what) {
     return refuse(file + " cannot be read as " + what + " (" + openssl_text(tls().ERR_get_error()) +
-                  "); check the path, the rights and that it is PEM");
+                      "); check the path, the rights and that it is PEM",
+                  errc::bad_option);
   };
   tls().SSL_CTX_set_verify(c, SSL_VERIFY_PEER, nullptr);
   tls().SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
@@ -133,9 +140,12 @@ bool tls_session::load(const core::tls_terms& t) {
   if (tls().SSL_CTX_use_certificate_chain_file(c, t.certificate_file.c_str()) != 1)
     return unreadable(t.certificate_file, "a certificate (tls-cert)");
   const std::string& key = t.key_file.empty() ? t.certificate_file : t.key_file;
-  if (tls().SSL_CTX_use_PrivateKey_file(c, key.c_str(), SSL_FILETYPE_PEM) != 1)
-    return unreadable(key, "the certificate's private key (tls-key)");
-  return true;
+  if (tls().SSL_CTX_use_PrivateKey_file(c, key.c_str(), SSL_FILETYPE_PEM) == 1) return true;
+  if (is_of_another_key(tls().ERR_peek_error()))
+    return refuse("the key in " + key + " is not that of the certificate in " + t.certificate_file +
+                      "; give the two of one pair as tls-cert and tls-key",
+                  errc::bad_option);
+  return unreadable(key, "the certificate's private key (tls-key)");
 }
 
 bool tls_session::name_the_host(const std::string& host) {

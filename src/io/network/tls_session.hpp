@@ -32,7 +32,7 @@ class tls_session {
  private:
   bool load(const core::tls_terms&);
   bool name_the_host(const std::string&);
-  bool refuse(const std::string&);
+  bool refuse(const std::string&, errc = errc::refused);
   void set_trouble();
 
   struct freed {

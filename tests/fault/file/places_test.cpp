@@ -134,6 +134,8 @@ TEST(file_places, urls_and_options_that_mean_nothing_are_refused) {
   const lock_folder folder;
   error_of_opening("file://web7/locks", errc::bad_url);
   error_of_opening("file://localhost", errc::bad_url);
+  for (const std::string relative : {"file:locks", "file:./locks", "file:lock:x@y"})
+    EXPECT_TRUE(says(error_of_opening(relative, errc::bad_url), "file:///absolute/path"));
   EXPECT_TRUE(says(error_of_opening(folder.url() + "?nfs=1", errc::bad_option), "network"));
   error_of_opening(folder.url() + "?network=perhaps", errc::bad_option);
   open_backend(folder.url() + "?network=1");

@@ -87,6 +87,21 @@ TEST_F(redis_tls, is_named_where_plain_text_meets_it) {
   EXPECT_NE(t.text.find("TLS"), std::string::npos) << t.text;
 }
 
+TEST_F(redis_tls, a_key_of_another_certificate_is_told_from_one_that_cannot_be_read) {
+  const redis_server server({.tls = "server"});
+  const auto& files = server.tls_files();
+  const auto cert = "&tls-cert=" + files.certificate("client");
+  const auto other = told_of(with(server, "127.0.0.1", cert + "&tls-key=" + files.key("server")));
+  EXPECT_EQ(other.code, errc::bad_option) << other.text;
+  EXPECT_NE(other.text.find("is not that of the certificate in "), std::string::npos) << other.text;
+  const auto none = told_of(with(server, "127.0.0.1", cert));
+  EXPECT_EQ(none.code, errc::bad_option) << none.text;
+  EXPECT_NE(none.text.find("cannot be read as the certificate's private key"), std::string::npos)
+      << none.text;
+  const auto alone = told_of(with(server, "127.0.0.1", "&tls-key=" + files.key("client")));
+  EXPECT_EQ(alone.code, errc::bad_option) << alone.text;
+}
+
 TEST_F(redis_tls, files_that_cannot_be_read_are_named) {
   const redis_server server({.tls = "server"});
   const auto missing = told_of(with(server, "127.0.0.1", "&tls-ca=/nowhere/ca.crt"));
@@ -95,7 +110,7 @@ TEST_F(redis_tls, files_that_cannot_be_read_are_named) {
       << missing.text;
   for (const std::string options : {"&tls-ca=/", "&tls-cert=/"}) {
     const auto folder = told_of(with(server, "127.0.0.1", options));
-    EXPECT_EQ(folder.code, errc::refused) << folder.text;
+    EXPECT_EQ(folder.code, errc::bad_option) << folder.text;
     EXPECT_NE(folder.text.find("/ cannot be read as "), std::string::npos) << folder.text;
     EXPECT_EQ(folder.text.find("(error "), std::string::npos) << "a number: " << folder.text;
   }

@@ -83,6 +83,18 @@ TEST(url, prints_to_what_parses_to_the_same) {
   }
 }
 
+TEST(url, prints_what_it_has_blanked_again_as_it_is) {
+  for (const char* text :
+       {"redis:lock:canary@h", "redis://canary@h", "file:///u:canary@h/x",
+        "mysql://u%3Acanary:pw@h", "memory:u:canary@h", "redis:///0?pw=canary"}) {
+    const std::string once = url::parse(text).text();
+    EXPECT_EQ(once.find("canary"), once.npos) << once;
+    EXPECT_EQ(url::parse(once).text(), once);
+  }
+  for (const char* text : {"file:///srv/me@home/locks", "mysql://u@h:3306/db", "redis://h/3"})
+    EXPECT_EQ(url::parse(url::parse(text).text()).path(), url::parse(text).path());
+}
+
 TEST(url, names_the_part_that_is_wrong) {
   EXPECT_NE(refusal("localhost").find("scheme"), std::string::npos);
   EXPECT_NE(refusal("://h").find("scheme"), std::string::npos);

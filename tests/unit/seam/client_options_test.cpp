@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>
 
+#include <sstream>
 #include <string>
 
 #include "seam/client_options.hpp"
@@ -60,6 +61,41 @@ TEST(client_options, list_the_options_there_are_when_one_is_unknown) {
     EXPECT_EQ(e.code(), errc::bad_option);
     EXPECT_NE(std::string(e.what()).find("tll"), std::string::npos);
     EXPECT_NE(std::string(e.what()).find(" ttl "), std::string::npos);
+  }
+}
+
+TEST(client_options, name_the_url_and_the_range) {
+  for (const std::string query : {"ttl=1ms", "turns=0", "lifetime=x", "lose-replies=2"}) {
+    try {
+      (void)holdfast::client::open("memory:?password=canary&" + query);
+      ADD_FAILURE() << query;
+    } catch (const lock_error& e) {
+      const std::string said = e.what();
+      EXPECT_EQ(e.code(), errc::bad_option) << said;
+      EXPECT_EQ(said.find("open at memory:?" + query + "&password=***: "), 0u) << said;
+    }
+  }
+  EXPECT_NE(refusal("ttl=1ms").find("give 100ms to 8784h"), std::string::npos);
+}
+
+// The values of all others are blanked: they may be passwords.
+TEST(client_options, are_shown_with_their_values_when_they_exist) {
+  for (const std::string place : {"file:", "memory:", "rediss://h"}) {
+    std::string said;
+    try {
+      (void)holdfast::client::open(place + "?no-such-option=canary");
+    } catch (const lock_error& e) {
+      said = e.what();
+    }
+    EXPECT_EQ(said.find("canary"), said.npos) << said;
+    std::istringstream known(said.substr(said.find("known are") + 9));
+    std::size_t count = 0;
+    for (std::string name; known >> name; ++count) {
+      name = name.substr(0, name.find(','));
+      if (name.starts_with("password")) continue;
+      EXPECT_EQ(url::parse("memory:?" + name + "=7").text(), "memory:?" + name + "=7");
+    }
+    EXPECT_GT(count, 15u) << said;
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "testkit/manual_environment.hpp"
 #include "testkit/servers/scratch_folder.hpp"
@@ -55,8 +57,11 @@ TEST(redis_settings, a_url_says_where_and_as_whom) {
   EXPECT_EQ(s.text.find("secret"), s.text.npos) << s.text;
 }
 
-TEST(redis_settings, an_option_names_the_database_over_the_path) {
-  EXPECT_EQ(settings_of("redis://host/1?db=7").database, 7);
+TEST(redis_settings, the_database_is_in_the_path_or_in_an_option) {
+  EXPECT_EQ(settings_of("redis://host/7").database, 7);
+  EXPECT_EQ(settings_of("redis://host?db=7").database, 7);
+  EXPECT_EQ(settings_of("redis://host/?db=7").database, 7);
+  EXPECT_EQ(settings_of("redis://host/7?db=7").database, 7);
   EXPECT_EQ(settings_of("redis://host/").database, 0);
 }
 
@@ -105,6 +110,9 @@ constexpr settings_row refused[] = {
     {"redis://host?db=-1", "db"},
     {"redis://host?db=1.5", "db"},
     {"redis://host?db=x", "db"},
+    {"redis://host/3?db=4", "database 3 and db= says 4; keep one"},
+    {"redis://host/0?db=4", "database 0 and db= says 4; keep one"},
+    {"rediss://host?tls-key=/dev/null", "tls-key is without tls-cert"},
     {"redis://host?retry-base=x", "retry-base"},
     {"redis://host?layout=no-such-layout", "there is string"},
     {"redis://host?tls-ca=/dev/null", "tls-ca"},
@@ -129,6 +137,60 @@ TEST(redis_settings, a_refusal_shows_no_password) {
   const std::string said = refusal_of("redis://me:secret@host?prefx=a");
   EXPECT_NE(said, "");
   EXPECT_EQ(said.find("secret"), said.npos) << said;
+}
+
+// All that is ever said of a URL: its text, and why it is refused.
+std::string said_of(const std::string& text) {
+  std::error_code ec;
+  return url::parse(text, ec).text() + ' ' + refusal_of(text);
+}
+
+TEST(redis_settings, no_mistyped_url_shows_its_password) {
+  constexpr const char* mistyped[] = {
+      "redis:lock:zqxvjk@127.0.0.1",
+      "redis:/lock:zqxvjk@127.0.0.1",
+      "redis:///lock:zqxvjk@127.0.0.1",
+      "redis:lock:zqxvjk",
+      "redis://lock%3Azqxvjk%40127.0.0.1",
+      "redis:lock%3Azqxvjk%40127.0.0.1",
+      "redis://127.0.0.1?Password=zqxvjk",
+      "redis://127.0.0.1?pass=zqxvjk",
+      "redis://127.0.0.1?passwrd=zqxvjk",
+      "redis://127.0.0.1?pass=1&pass=zqxvjk",
+      "redis://zqxvjk@127.0.0.1:17391",
+      "redis://zqxvjk@",
+      "lock:zqxvjk@127.0.0.1",
+      "rediss:///lock:zqxvjk@127.0.0.1/0",
+      "redis+unix:///lock:zqxvjk@/run/r.s",
+      "redis:///0?prefix=lock:zqxvjk@127.0.0.1",
+      "file:lock:zqxvjk@127.0.0.1",
+      "memory:lock:zqxvjk@127.0.0.1",
+  };
+  for (const std::string text : mistyped)
+    EXPECT_EQ(said_of(text).find("zqxvjk"), std::string::npos) << said_of(text);
+}
+
+// Each character left out, and each mark of a URL's grammar put between and in place of any two.
+TEST(redis_settings, no_slip_of_a_finger_shows_the_password) {
+  for (const std::string whole :
+       {"redis://lock:zqxvjk@127.0.0.1:7/0?ttl=5s", "redis://:zqxvjk@h", "rediss://u:zqxvjk@a,b/3",
+        "redis://127.0.0.1:7/0?password=zqxvjk&ttl=5s", "redis://h?ttl=5s&password=zqxvjk"}) {
+    std::vector<std::string> slips;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      slips.push_back(std::string(whole).erase(i, 1));
+      slips.push_back(whole);
+      if (i > 0) std::swap(slips.back()[i], slips.back()[i - 1]);
+      for (const char mark : std::string_view(":/@?#%&=,;[].+ ")) {
+        slips.push_back(std::string(whole).insert(i, 1, mark));
+        slips.push_back(std::string(whole).replace(i, 1, 1, mark));
+      }
+    }
+    for (const std::string& text : slips) {
+      const std::string said = said_of(text);
+      EXPECT_EQ(said.find("zqx"), said.npos) << text << " gives " << said;
+      EXPECT_EQ(said.find("vjk"), said.npos) << text << " gives " << said;
+    }
+  }
 }
 
 }  // namespace
