@@ -34,6 +34,30 @@ TEST_F(redis_reach, follows_restarts_in_the_metrics_and_in_one_line_each) {
   EXPECT_TRUE(held.held());
 }
 
+// The holder knows that another client waits, and so nothing is awaited over two of its
+// connections: nobody would read there that the server has gone.
+TEST_F(redis_reach, a_restart_is_over_when_every_connection_is_there_again) {
+  redis_server server({.durable = true});
+  heard_warnings heard;
+  const std::string url = server.url() + "/0";  // its lines in the log are not those of the other
+  const std::string lost = url + ": the connection is lost";
+  const auto c = client::open(url + "?metrics=1&ttl=15s"), other = client::open(server.url());
+  auto held = c.mutex("x").acquire();
+  waiting_thread waits(other);
+  EXPECT_TRUE(eventually_in_line(server, 1));
+  EXPECT_TRUE(eventually([&] { return c.metrics().renewals_confirmed >= 1; }));
+  for (unsigned restarts = 1; restarts <= 2; ++restarts) {
+    server.kill_hard();
+    EXPECT_TRUE(eventually([&] { return heard.that_mention(lost) == restarts; }));
+    server.start();
+    EXPECT_TRUE(eventually(
+        [&] { return heard.that_mention(url + ": connected again after ") == restarts; }));
+  }
+  held.release();
+  waits.served().release();
+  EXPECT_EQ(heard.that_mention(lost), 2u);
+}
+
 // The connection for renewals is made with the first one; without it they go with the commands.
 TEST_F(redis_reach, a_first_renewal_needs_no_descriptor) {
   redis_server server;

@@ -94,6 +94,10 @@ class connection {
   bool may_write() const noexcept { return state_ >= state::greeting; }
   // Nothing that was sent over an earlier connection is executed any more.
   bool no_older_connection_runs() const noexcept { return handshake_.no_older_connection_runs(); }
+  // As far as is known, by what the server said of itself in each handshake.
+  bool is_same_server(const connection& other) const noexcept {
+    return handshake_.run_id() == other.handshake_.run_id();
+  }
   const core::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return is_passing_; }  // the failure: open() tries again
   // A reply is awaited for which nobody blocks.

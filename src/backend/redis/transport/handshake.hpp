@@ -36,6 +36,8 @@ class handshake {
   bool is_passing() const noexcept { return is_passing_; }    // another attempt may succeed
   // The connection is lost. `was_used`: requests of it may be at the server.
   void on_lost(bool was_used);
+  // Of the server that was reached last; empty: not known.
+  const std::string& run_id() const noexcept { return run_id_; }
   bool no_older_connection_runs() const noexcept { return none_older_; }
 
  private:

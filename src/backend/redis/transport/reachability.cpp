@@ -21,9 +21,10 @@ reachability::reachability(std::string_view url, deferred_log& log)
     : prefix_(std::string(url.substr(0, url.find('?'))) + ": "), log_(log) {}
 
 void reachability::on_lost(lane r, const core::failure& why, bool matters, time_point now) {
-  const bool is_first = lost_ == 0;
+  const bool is_first = !has_lost_some();
   lost_ |= bit_of(r);
   silent_ &= ~bit_of(r);
+  unproven_ &= ~bit_of(r);
   last_failure_ = why.text;
   failed_at_ = now;
   if (is_first) lost_since_ = now;
@@ -32,11 +33,22 @@ void reachability::on_lost(lane r, const core::failure& why, bool matters, time_
 }
 
 void reachability::on_ready(lane r, time_point now) {
-  const bool was_lost = lost_ != 0;
   lost_ &= ~bit_of(r);
   ever_ready_ |= bit_of(r);
   weigh(now);
-  if (!was_lost || lost_ != 0) return;
+  end_outage(now);
+}
+
+void reachability::on_asked(lane r) noexcept { unproven_ |= bit_of(r); }
+
+void reachability::on_proven(lane r, time_point now) {
+  unproven_ &= ~bit_of(r);
+  end_outage(now);
+}
+
+// Every connection is there again: those that were lost, and those that seemed open meanwhile.
+void reachability::end_outage(time_point now) {
+  if (!is_whole() || !has_lost_some()) return;
   ++reconnects_;
   write(is_told_ ? log_level::warning : log_level::info,
         "connected again after " + core::text_of(now - std::exchange(lost_since_, core::never)));
@@ -59,7 +71,7 @@ void reachability::on_put_off(std::string why, bool matters, time_point now) {
   const bool is_first = put_off_.empty();
   put_off_ = std::move(why);
   weigh(now);
-  if (!is_first || lost_ != 0) return;
+  if (!is_first || has_lost_some()) return;
   const bool is_due = put_off_told_ == time_point{} || now - put_off_told_ >= between_lines;
   if (is_due) {
     write_trouble(matters, now);
@@ -71,7 +83,7 @@ void reachability::on_put_off(std::string why, bool matters, time_point now) {
 void reachability::on_accepted(time_point now) {
   if (put_off_.empty()) return;
   put_off_.clear();
-  if (lost_ == 0) {
+  if (!has_lost_some()) {
     if (is_told_) write(log_level::warning, "the server takes requests again");
     is_told_ = false;
     next_line_ = core::never;
@@ -87,7 +99,7 @@ void reachability::on_memory_info(std::string_view info) {
 }
 
 void reachability::on_affected(time_point now) noexcept {
-  const bool is_untold = !is_told_ && (lost_ != 0 || !put_off_.empty());
+  const bool is_untold = !is_told_ && (has_lost_some() || !put_off_.empty());
   if (is_untold && next_line_ == core::never) next_line_ = now;
 }
 
@@ -96,20 +108,21 @@ void reachability::tick(bool matters, time_point now) {
   if (matters) return write_trouble(true, now);
   next_line_ = core::never;  // somebody who comes to be affected sets it
   is_told_ = false;
-  if (lost_ == 0) on_accepted(now);  // nobody asks any more: it is not known
+  if (!has_lost_some()) on_accepted(now);  // nobody asks any more: it is not known
 }
 
 void reachability::write_trouble(bool matters, time_point now) {
   const bool again = std::exchange(is_told_, matters) && matters;
-  const duration past = now - (lost_ != 0 ? lost_since_ : since_);
-  std::string text = lost_ != 0 ? "the connection is lost: " : "the server puts requests off: ";
+  const duration past = now - (has_lost_some() ? lost_since_ : since_);
+  std::string text =
+      has_lost_some() ? "the connection is lost: " : "the server puts requests off: ";
   if (again)
-    text =
-        (lost_ != 0 ? "no connection for " : "puts requests off for ") + core::text_of(past) + ": ";
+    text = (has_lost_some() ? "no connection for " : "puts requests off for ") +
+           core::text_of(past) + ": ";
   write(matters ? log_level::warning : log_level::info,
-        text + (lost_ != 0 ? last_failure_ : put_off_) +
+        text + (has_lost_some() ? last_failure_ : put_off_) +
             (again ? "; still trying" : "; it is tried again until it works"));
-  if (lost_ == 0) put_off_told_ = now;
+  if (!has_lost_some()) put_off_told_ = now;
   next_line_ = matters ? now + between_lines : core::never;
 }
 
@@ -134,7 +147,7 @@ core::reach reachability::read(time_point now) const {
   if (since_ != core::never) out.trouble = {errc::unavailable, why()};
   if (!last_failure_.empty())
     out.last_failure = core::text_of(now - failed_at_) + " ago: " + last_failure_;
-  out.connected = lost_ == 0 && (ever_ready_ & bit_of(lane::commands)) != 0;
+  out.connected = is_whole() && (ever_ready_ & bit_of(lane::commands)) != 0;
   out.reconnects = reconnects_;
   return out;
 }

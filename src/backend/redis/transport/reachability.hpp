@@ -14,7 +14,8 @@ namespace holdfast::redis {
 
 // An outage begins when a connection that claims need is lost or silent, or when the server answers
 // that it cannot do something now; it ends when none of this is so any more. One line in the log at
-// once, one each minute while somebody is affected, and one when it is over.
+// once, one each minute while somebody is affected, and one when it is over: when every connection
+// is there again, also those that nobody reads from and that have therefore been asked.
 class reachability {
  public:
   reachability(std::string_view url, deferred_log&);  // the URL without secrets
@@ -22,6 +23,10 @@ class reachability {
   // With the link's lock held. `matters`: somebody holds or wants a lock.
   void on_lost(lane, const core::failure& why, bool matters, time_point now);
   void on_ready(lane, time_point now);
+  void on_asked(lane) noexcept;          // it is open, but another was lost: is this one still?
+  void on_proven(lane, time_point now);  // it has answered
+  bool is_lost(lane r) const noexcept { return (lost_ & bit_of(r)) != 0; }
+  bool is_asked(lane r) const noexcept { return (unproven_ & bit_of(r)) != 0; }
   void on_silent(lane, time_point now);  // requests stay unanswered, the connection is not given up
   void on_heard(lane, time_point now);
   void on_put_off(std::string why, bool matters, time_point now);
@@ -41,12 +46,16 @@ class reachability {
   using bits = unsigned;
   static constexpr bits bit_of(lane r) noexcept { return 1u << static_cast<unsigned>(r); }
   void weigh(time_point now);
+  bool is_whole() const noexcept { return (lost_ | unproven_) == 0; }
+  bool has_lost_some() const noexcept { return lost_since_ != core::never; }  // not whole since
+  void end_outage(time_point now);
   std::string why() const;
   void write(log_level, std::string text);
   void write_trouble(bool matters, time_point now);
 
   const std::string prefix_;  // of a line
   bits lost_ = 0, silent_ = 0, ever_ready_ = 0;
+  bits unproven_ = 0;         // open as far as is known, and asked since another was lost
   std::string put_off_;       // empty: it does what it is asked
   std::string last_failure_;  // of a connection
   time_point failed_at_{};

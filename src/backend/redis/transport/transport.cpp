@@ -59,6 +59,21 @@ class transport::subscribe_reply final : public reply_handler {
   transport& home_;
 };
 
+// The connection has survived what another was lost by.
+class transport::proof_reply final : public reply_handler {
+ public:
+  proof_reply(transport& t, lane what) noexcept : home_(t), what_(what) {}
+
+ private:
+  void on_reply(const value&, const reply_context& c) override {
+    home_.reach_.on_proven(what_, c.now);
+  }
+  void on_not_executed(const reply_context&) override {}
+  void on_cut(const reply_context&) override {}  // on_down() follows
+  transport& home_;
+  const lane what_;
+};
+
 transport::transport(transport_group& g, const endpoint& e, request_source& source,
                      std::span<const script> all_scripts)
     : group_(g),
@@ -73,6 +88,8 @@ transport::transport(transport_group& g, const endpoint& e, request_source& sour
       clock_reply_(std::make_unique<clock_reply>(*this)),
       memory_reply_(std::make_unique<memory_reply>(*this)),
       subscribe_reply_(std::make_unique<subscribe_reply>(*this)) {
+  for (const lane l : {lane::commands, lane::messages, lane::renewals})
+    proofs_[static_cast<unsigned>(l)] = std::make_unique<proof_reply>(*this, l);
   const std::lock_guard guard(group_.mutex());
   group_.add(*this);
 }
@@ -95,6 +112,7 @@ const connection& transport::of(lane what) const noexcept {
 void transport::on_ready(connection& c, time_point now, event_queue& events) {
   reach_.on_ready(c.what(), now);
   for (connection* other : {&commands_, &messages_, &renewals_}) other->hurry(now);
+  prove_others(c, which::only_of_another, now);
   if (c.what() == lane::messages) {
     request_subscriptions(now);
     subscriptions_.notify_subscribed(now, events);
@@ -105,7 +123,9 @@ void transport::on_ready(connection& c, time_point now, event_queue& events) {
 
 void transport::on_down(connection& c, const failure& why, loss how, time_point now,
                         event_queue& events) {
+  const bool is_news = !reach_.is_lost(c.what());
   reach_.on_lost(c.what(), why, source_.is_in_use(), now);
+  if (is_news) prove_others(c, which::all, now);
   watch_outage();
   if (c.what() == lane::commands) is_sampling_ = false;
   if (c.what() == lane::messages) subscriptions_.on_lost();
@@ -199,6 +219,18 @@ void transport::probe_messages(time_point now) {
   probed_ = now;
   command(messages_.out(), 1) << "PING";
   messages_.expect(*ignored_, 1, now, attended::by_nobody);
+}
+
+// Nobody may wait for anything over them, and then nobody reads that they were closed.
+void transport::prove_others(const connection& known, which those, time_point now) {
+  for (connection* c : {&commands_, &messages_, &renewals_}) {
+    if (c == &known || !c->is_ready() || reach_.is_asked(c->what())) continue;
+    if (those == which::only_of_another && known.is_same_server(*c)) continue;
+    reach_.on_asked(c->what());
+    command(c->out(), 1) << "PING";
+    c->expect(*proofs_[static_cast<unsigned>(c->what())], 1, now, attended::by_nobody);
+    c->what() == lane::renewals ? group_.request_renewal_flush() : tick_by(now);
+  }
 }
 
 // The next line for the log.

@@ -108,6 +108,7 @@ class transport final : private connection_owner, private group_member {
   class clock_reply;
   class memory_reply;
   class subscribe_reply;
+  class proof_reply;
 
   // connection_owner
   void on_ready(connection&, time_point now, core::event_queue&) override;
@@ -140,6 +141,10 @@ class transport final : private connection_owner, private group_member {
   const connection& of(lane) const noexcept;
   void write(connection&, std::unique_lock<std::mutex>&) noexcept;
   void probe_messages(time_point now);
+  // Asks the other connections whether they are still there. `only_of_another`: those to a server
+  // that was another one than this, or has been started again since.
+  enum class which : unsigned char { all, only_of_another };
+  void prove_others(const connection&, which, time_point now);
   void request_subscriptions(time_point now);
   void drop_unused_subscriptions(time_point now);
   void watch_outage();
@@ -156,6 +161,7 @@ class transport final : private connection_owner, private group_member {
   std::unique_ptr<clock_reply> clock_reply_;
   std::unique_ptr<memory_reply> memory_reply_;
   std::unique_ptr<subscribe_reply> subscribe_reply_;
+  std::unique_ptr<proof_reply> proofs_[3];  // by lane
   bool is_sampling_ = false;
   time_point probed_{};
 };

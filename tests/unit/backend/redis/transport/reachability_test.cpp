@@ -81,6 +81,32 @@ TEST_F(redis_reachability, a_lost_connection_for_renewals_keeps_nobody_from_a_lo
   EXPECT_EQ(lines().front(), '!');
 }
 
+TEST_F(redis_reachability, an_outage_is_over_when_every_connection_has_answered_since) {
+  for (const lane l : {lane::commands, lane::messages, lane::renewals}) r.on_ready(l, reached_at);
+  r.on_lost(lane::renewals, lost("reset"), true, reached_at);
+  r.on_asked(lane::commands);
+  r.on_asked(lane::messages);
+  r.on_ready(lane::renewals, reached_at + 1s);
+  r.on_proven(lane::commands, reached_at + 2s);
+  r.on_lost(lane::messages, lost("reset"), true, reached_at + 3s);
+  EXPECT_FALSE(r.read(reached_at + 3s).connected);
+  EXPECT_EQ(lines(), "!the connection is lost: reset; it is tried again until it works\n");
+  r.on_ready(lane::messages, reached_at + 4s);
+  EXPECT_EQ(lines(), "!connected again after 4 s\n");
+  EXPECT_TRUE(r.read(reached_at + 4s).connected);
+  EXPECT_EQ(r.read(reached_at + 4s).reconnects, 1u);
+}
+
+TEST_F(redis_reachability, a_connection_that_is_only_asked_is_no_outage) {
+  r.on_ready(lane::commands, reached_at);
+  r.on_asked(lane::commands);
+  EXPECT_FALSE(r.read(reached_at).connected);
+  r.on_proven(lane::commands, reached_at + 1s);
+  EXPECT_TRUE(r.read(reached_at).connected);
+  EXPECT_EQ(lines(), "");
+  EXPECT_EQ(r.read(reached_at).reconnects, 0u);
+}
+
 TEST_F(redis_reachability, a_silent_connection_is_an_outage_until_something_arrives) {
   r.on_ready(lane::commands, reached_at);
   r.on_silent(lane::messages, reached_at + 1s);

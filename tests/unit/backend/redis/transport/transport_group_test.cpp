@@ -161,6 +161,33 @@ TEST_F(redis_transport_group, a_server_that_is_silent_is_given_up_by_itself) {
   EXPECT_TRUE(two.is_ready(lane::commands));
 }
 
+TEST_F(redis_transport_group, when_one_connection_is_lost_the_others_are_asked) {
+  open(one);
+  greet(0);
+  open(one, lane::messages);
+  greet(1);
+  const int before = net.attended;
+  net.close(0);
+  EXPECT_GT(net.attended, before);  // nobody may block for the answer
+  net.time.advance(0ms);
+  EXPECT_EQ(net.received(1), "PING");
+  EXPECT_FALSE(one.read_reach().connected);
+}
+
+TEST_F(redis_transport_group, a_connection_to_a_server_that_has_been_replaced_is_asked) {
+  open(one);
+  greet(0);
+  open(one, lane::messages);
+  greet(1);
+  net.time.advance(0ms);
+  EXPECT_EQ(net.received(0), "");
+  open(one, lane::renewals);
+  greet(2, "r2");
+  net.time.advance(0ms);
+  EXPECT_EQ(net.received(0), "PING");
+  EXPECT_EQ(net.received(1), "PING");
+}
+
 TEST_F(redis_transport_group, one_alarm_serves_both) {
   have_both();
   const time_point now = net.now();
