@@ -149,7 +149,8 @@ class client {
   const { return take_all(names, detail::within(detail::left_until(t)), &o, ending...); }
 
   // Lists the holders of all locks whose names start with `prefix`, sorted by name. For operators:
-  // its cost grows with the number of locks in the store.
+  // its cost grows with the number of locks in the store. Locks that this user of the server may
+  // not read are left out.
   //
   // prefix  default: "", all locks
   // errc::unavailable  the store cannot be reached or did not reply in time; for file: also a

@@ -89,6 +89,23 @@ TEST_F(redis_acl, a_key_out_of_reach_is_refused_by_name) {
   c.mutex("x").acquire().release();
 }
 
+TEST_F(redis_acl, a_list_leaves_out_the_locks_that_the_user_may_not_read) {
+  for (const std::string layout : {"string", "lua"}) {
+    redis_server server({.acl = "lock on >secret ~x ~holdfast:* &* +@all"});
+    const auto with_layout = quick_with("layout=" + layout);
+    const auto everybody = client::open(server.url() + with_layout);
+    const auto c = client::open("redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) +
+                                with_layout);
+    const auto theirs = everybody.mutex("elsewhere").acquire({.ttl = 2s});
+    const auto mine = c.mutex("x").acquire({.ttl = 2s});
+    EXPECT_TRUE(eventually([&] { return everybody.inspect().size() == 2; })) << layout;
+    const auto shown = c.inspect();
+    ASSERT_EQ(shown.size(), 1u) << layout;
+    EXPECT_EQ(shown.front().name, "x");
+    EXPECT_EQ(told_by([&] { (void)c.holders("elsewhere"); }).code, errc::refused) << layout;
+  }
+}
+
 // The script puts the claim in line and is stopped where it would tell the holder.
 TEST_F(redis_acl, a_wait_that_is_stopped_half_way_leaves_no_place_in_the_queue) {
   redis_server server({.acl = "lock on >secret ~* &* +@all -publish"});

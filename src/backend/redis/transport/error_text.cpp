@@ -58,6 +58,13 @@ bool puts_data_in_doubt(const value& v) noexcept {
   return false;
 }
 
+// "NOPERM ... to access one of the keys ...", since 7.2 "NOPERM No permissions to access a key".
+bool is_key_denied(const value& v) noexcept {
+  if (!v.is_error("NOPERM")) return false;
+  const auto text = v.text();
+  return text.find("access ") != std::string::npos && text.find(" key") != std::string::npos;
+}
+
 std::string explain(std::string_view text, std::span<const error_meaning> more) {
   std::string out = "the server answered \"";
   constexpr std::size_t most = 200;

@@ -42,4 +42,7 @@ std::string explain(std::string_view error, std::span<const error_meaning> more 
 bool puts_data_in_doubt(std::string_view error) noexcept;
 bool puts_data_in_doubt(const value&) noexcept;  // also where an array has such an error
 
+// Whether the user lacks the right to a key, not to a command.
+bool is_key_denied(const value&) noexcept;
+
 }  // namespace holdfast::redis

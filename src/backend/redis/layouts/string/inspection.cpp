@@ -29,6 +29,7 @@ class inspection final : public admin_query {
       : admin_query(t, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
+        what_(what),
         to_(to) {
     if (!name.empty()) names_.push_back(prefix_);
     if (what == scope::one) stage_ = stage::locks;
@@ -45,9 +46,11 @@ class inspection final : public admin_query {
     send(std::move(bytes), now, events);
   }
 
-  // A key that holds something else is no lock of ours.
+  // A key that holds something else is no lock of ours. Among many locks, one that this user may
+  // not read is left out.
   bool is_failure(const value& v) const override {
-    return v.is(value::kind::error) && !v.is_error("WRONGTYPE");
+    if (!v.is(value::kind::error) || v.is_error("WRONGTYPE")) return false;
+    return what_ == scope::one || !is_key_denied(v);
   }
 
   void read(const value& v) override {
@@ -199,6 +202,7 @@ class inspection final : public admin_query {
 
   const std::string key_prefix_;  // of every lock
   const std::string prefix_;      // of those that are wanted
+  const scope what_;
   core::holders_handler& to_;
   stage stage_ = stage::scan;
   std::string cursor_ = "0";

@@ -86,6 +86,25 @@ TEST(redis_server_errors, put_data_in_doubt_also_inside_an_answer_of_several) {
   EXPECT_FALSE(is_doubted(":1\r\n"));
 }
 
+TEST(redis_server_errors, show_which_right_is_lacking) {
+  const auto is_of_key = [](const std::string& error) {
+    reply_reader reader;
+    bool out = false;
+    reader.feed(std::as_bytes(std::span(error)));
+    reader.for_each([&](const value& v) {
+      out = is_key_denied(v);
+      return true;
+    });
+    return out;
+  };
+  EXPECT_TRUE(is_of_key("-NOPERM this user has no permissions to access one of the keys used as "
+                        "arguments\r\n"));
+  EXPECT_TRUE(is_of_key("-NOPERM No permissions to access a key\r\n"));
+  EXPECT_FALSE(is_of_key("-NOPERM this user has no permissions to run the 'scan' command\r\n"));
+  EXPECT_FALSE(is_of_key("-NOPERM No permissions to access a channel\r\n"));
+  EXPECT_FALSE(is_of_key("-ERR no permissions to access a key\r\n"));
+}
+
 TEST(redis_server_errors, are_explained_with_the_remedy_and_without_control_characters) {
   EXPECT_NE(explain("READONLY You can't write").find("name its master"), std::string::npos);
   EXPECT_NE(explain("NOPERM this user").find("docs/options.md"), std::string::npos);
