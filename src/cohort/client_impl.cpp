@@ -159,8 +159,9 @@ void client_impl::close_all() noexcept {
   if (is_clean && !core::planted(core::mutant::settled_outcome_kept)) left_behind_ = false;
 }
 
-void client_impl::report(const std::string& lock, const core::failure& why) noexcept {
+void client_impl::report(const std::string& lock, const core::failure& why, bool is_told) noexcept {
   if (why.code == errc::outcome_unknown) left_behind_ = true;
+  if (is_told) return;
   const lock_error report(why.code, {"release", lock, text_, why.text, {}});
   core::log(log_level::warning, report.what());
 }

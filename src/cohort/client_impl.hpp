@@ -40,7 +40,8 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   void unkeep() noexcept;
 
   bool close() noexcept;
-  void report(const std::string& lock, const core::failure&) noexcept;  // logs how a claim ended
+  // How a claim ended; logged unless a caller `is_told`.
+  void report(const std::string& lock, const core::failure&, bool is_told) noexcept;
   void notify(std::vector<std::stop_source>) noexcept;
 
   core::timer_queue& timers() noexcept { return timers_; }

@@ -116,11 +116,13 @@ class cohort {
   completion* take_answered() noexcept;     // the whole list
   struct notices {
     std::vector<std::stop_source> sources;
-    std::vector<detail::turn::fate> fates;  // for the log; `held` stands for a doubt
+    // For the log: of turns that are lost; how those in doubt may end soon.
+    std::vector<detail::turn::fate> losses, doubts;
   };
   bool has_notices() const noexcept { return notices_ != nullptr; }
   std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
-  bool busy() const noexcept { return busy_ > 0; }  // some claim is not idle
+  bool is_release_awaited(const claim_record&) const noexcept;  // by a caller, who will be told
+  bool busy() const noexcept { return busy_ > 0; }              // some claim is not idle
   bool has_scheduled() const noexcept { return !scheduled_.empty(); }
   // Whether on_granted needs the clock for a grant without a deadline.
   bool clock_matters() const noexcept;

@@ -114,7 +114,7 @@ void cohort::on_doubtful(claim_record& c, time_point now) {
   for (turn* t = c.inside_first; t; t = t->next_inside()) {
     if (!t->is_held_by_word() || t->doubted) continue;
     doubt(*t);
-    notices_of_now().fates.push_back(turn::fate::held);
+    notices_of_now().doubts.push_back(turn::fate::ran_out);
   }
 }
 
@@ -293,7 +293,7 @@ void cohort::lose(turn& t, turn::fate why) {
   t.is_admitting.store(false, std::memory_order_release);
   if (turn::is_loss(why)) {
     count(counters::losses);
-    notices_of_now().fates.push_back(why);
+    notices_of_now().losses.push_back(why);
   }
   if (!t.doubted) doubt(t);
   if (planted(mutant::loss_not_told)) return;

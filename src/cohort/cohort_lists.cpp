@@ -90,6 +90,12 @@ void cohort::answer_renewals(const claim_record& c, std::uint32_t up_to, const f
   });
 }
 
+bool cohort::is_release_awaited(const claim_record& c) const noexcept {
+  const confirmation* i = confirmations_;
+  while (i && (i->about != &c || i->ticket != 0)) i = i->after;
+  return i != nullptr;
+}
+
 bool cohort::answer_releases(const claim_record& c, const failure& why) {
   return answer_confirmations(why, [&](const confirmation& i) {
     return i.about == &c && i.ticket == 0;

@@ -70,7 +70,7 @@ void cohort::tick_turn(claim_record& c, turn& t, time_point now) {
   }
   if (t.doubted || end - notice(c, t) > now) return;
   doubt(t);
-  notices_of_now().fates.push_back(turn::fate::held);
+  notices_of_now().doubts.push_back(t.fate_at_deadline());
 }
 
 time_point cohort::next_tick() const noexcept {

@@ -247,7 +247,14 @@ void local_lock::on_wanted(claim_record& c) {
   step([&] { cohort_.on_wanted(c); });
 }
 void local_lock::on_ended(claim_record& c, const failure& why) {
-  if (why.code) client_.report(name_, why);
+  if (why.code) {
+    bool is_awaited;
+    {
+      const lock l(mutex_);
+      is_awaited = cohort_.is_release_awaited(c);
+    }
+    client_.report(name_, why, is_awaited);
+  }
   step([&] { cohort_.on_ended(c, why); });
 }
 

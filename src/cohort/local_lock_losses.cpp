@@ -9,28 +9,43 @@
 namespace holdfast::inline v0::detail {
 namespace {
 
-const char* text_of(turn::fate why) noexcept {
+// What keeps a grant of this store alive, and was not heard of in time.
+std::string unconfirmed(core::backend& store) {
+  switch (store.can().life) {
+    case core::bound_to::session: return "the session was not confirmed in time";
+    case core::bound_to::connection: return "the connection was not confirmed in time";
+    default: return "no renewal was confirmed in time";
+  }
+}
+
+std::string text_of_loss(turn::fate why, core::backend& store) {
   switch (why) {
-    case turn::fate::ran_out:
-      return "the lease was lost: it ran out, and no renewal was confirmed in time";
+    case turn::fate::ran_out: return "the lease was lost: it ran out, and " + unconfirmed(store);
     case turn::fate::hold_ended: return "the lease was lost: its max_hold has ended";
     case turn::fate::taken: return "the lease was lost: the store reports another owner";
     case turn::fate::forgotten:
       return "the lease was lost: the store has no holder any more; it was broken or deleted "
              "there, "
              "or the store has lost its data";
-    case turn::fate::held: return "it may soon be lost: no renewal was confirmed in time";
-    case turn::fate::closed: break;
+    default: return {};
   }
-  return "";
 }
 
-std::string described(turn::fate why, core::backend& store) {
-  std::string out = text_of(why);
-  if (out.empty() || why == turn::fate::hold_ended) return out;
+std::string with_reach(std::string text, core::backend& store) {
   const core::reach known = store.read_reach();
-  if (!known.last_failure.empty()) return out + "; last connection failure " + known.last_failure;
-  return known.trouble.code ? out + "; " + known.trouble.text : out;
+  if (!known.last_failure.empty()) return text + "; last connection failure " + known.last_failure;
+  return known.trouble.code ? text + "; " + known.trouble.text : text;
+}
+
+std::string loss(turn::fate why, core::backend& store) {
+  std::string text = text_of_loss(why, store);
+  const bool is_about_store = !text.empty() && why != turn::fate::hold_ended;
+  return is_about_store ? with_reach(std::move(text), store) : text;
+}
+
+std::string doubt(turn::fate how_it_may_end, core::backend& store) {
+  if (how_it_may_end == turn::fate::hold_ended) return "it will soon be lost: its max_hold ends";
+  return with_reach("it may soon be lost: " + unconfirmed(store), store);
 }
 
 }  // namespace
@@ -44,15 +59,17 @@ std::string local_lock::why_lost(const turn& t) {
     // The deadline has passed; no tick has recorded it yet.
     if (why == turn::fate::held) why = t.fate_at_deadline();
   }
-  return described(why, client_.store());
+  return loss(why, client_.store());
 }
 
 void local_lock::notify(core::cohort::notices& all) noexcept {
   if (!all.sources.empty()) client_.notify(std::move(all.sources));
   try {
-    for (const turn::fate why : all.fates)
-      core::log(log_level::warning, "lease \"" + name_ + "\" at " + std::string(client_.place()) +
-                                        ": " + described(why, client_.store()));
+    const std::string lease = "lease \"" + name_ + "\" at " + std::string(client_.place()) + ": ";
+    for (const turn::fate how : all.doubts)
+      core::log(log_level::warning, lease + doubt(how, client_.store()));
+    for (const turn::fate why : all.losses)
+      core::log(log_level::warning, lease + loss(why, client_.store()));
   } catch (const std::exception&) {  // no memory for a log line: the stop tokens have reported it
   }
 }

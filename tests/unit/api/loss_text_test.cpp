@@ -44,6 +44,7 @@ class a_lease_that_is_lost : public ::testing::Test {
     EXPECT_EQ(text_of([&] { lease.check(); }), start_of("check") + of_client + why);
     EXPECT_EQ(text_of([&] { lease.extend(10s); }), start_of("extend") + of_client + why);
     EXPECT_EQ(text_of([&] { lease.release(); }), start_of("release") + of_client + why);
+    EXPECT_EQ(lines.size(), lines_told) << "the caller was told: " << lines.back();
   }
 
   client open() {
@@ -86,9 +87,10 @@ TEST_F(a_lease_that_is_lost, is_reported_though_only_the_clock_has_seen_it) {
 TEST_F(a_lease_that_is_lost, reports_that_its_max_hold_has_ended) {
   auto lease = door.mutex("x").acquire({.max_hold = 4s});
   env.advance(3900ms);
-  lines.clear();  // the doubt
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0], start_of("lease") + ": it will soon be lost: its max_hold ends");
   env.advance(100ms);
-  expect_told(std::move(lease), "the lease was lost: its max_hold has ended");
+  expect_told(std::move(lease), "the lease was lost: its max_hold has ended", 2);
 }
 
 TEST_F(a_lease_that_is_lost, reports_that_it_was_taken_away) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "testkit/fake_store.hpp"
 #include "testkit/manual_environment.hpp"
@@ -76,6 +77,26 @@ TEST_P(kept_by_the_backend, notices_follow_the_time_out_of_the_session_and_not_t
   env.advance(session_timeout / 10);
   EXPECT_TRUE(doubt.stop_requested());
   EXPECT_TRUE(held.held());
+}
+
+TEST_P(kept_by_the_backend, the_log_says_what_was_not_confirmed) {
+  std::vector<std::string> lines;
+  set_log_hook([](log_level, std::string_view line,
+                  void* to) { static_cast<std::vector<std::string>*>(to)->emplace_back(line); },
+               &lines);
+  const client c = open(GetParam());
+  mutex m(c, "x");
+  const lease held = m.acquire();
+  env.advance(session_timeout);
+  set_log_hook(nullptr);
+  const std::string kept = GetParam() == bound_to::session ? "session" : "connection";
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NE(lines[0].find("it may soon be lost: the " + kept + " was not confirmed in time"),
+            std::string::npos)
+      << lines[0];
+  EXPECT_NE(lines[1].find("it ran out, and the " + kept + " was not confirmed in time"),
+            std::string::npos)
+      << lines[1];
 }
 
 TEST_P(kept_by_the_backend, a_lease_without_confirmation_is_lost_and_a_late_one_revives_nothing) {
