@@ -38,6 +38,8 @@
 //   errc::forked       of async_wait_lost: the lease was made before fork(), and this is the child
 //   errc::unavailable  of async_open and async_close also: no thread can be started. async_close
 //                      has no other error.
+// An error_code has no text of its own: why async_open failed, and at which URL, is in the log, as
+// a warning (log.hpp).
 // The error_code is Boost's; a std::error_code takes it as it is. It compares with holdfast::errc,
 // holdfast::outcome and std::errc; on success it equals error_code{}.
 //

@@ -18,8 +18,8 @@ enum class log_level : unsigned char { debug, info, warning, error };
 using log_hook = void (*)(log_level, std::string_view line, void* context);
 
 // Sets the log hook of the process. Warnings include: a lost connection, each minute of an outage
-// and its end, and one line `lease "NAME" at URL: ...` for each lease that becomes doubtful or is
-// lost.
+// and its end, one line `lease "NAME" at URL: ...` for each lease that becomes doubtful or is lost,
+// a release that failed after its unlock() had returned, and why an async_open() failed.
 //
 // hook     default: warnings and errors go to standard error, each with the prefix "holdfast: ";
 //          nullptr silences everything

@@ -8,6 +8,7 @@
 #include "api/async_operation.hpp"
 #include "api/client_access.hpp"
 #include "base/fail.hpp"
+#include "base/log.hpp"
 
 namespace holdfast::inline v0::detail {
 
@@ -43,10 +44,15 @@ class async_opening final : public async_operation {
   void withdraw() noexcept override { stop_.request_stop(); }
 
  private:
+  // The caller gets a code only: what it does not tell is in the log.
   std::error_code open() {
-    std::error_code code;
-    *into_ = client::open(url_, options_, stop_.get_token(), code);
-    return code;
+    try {
+      *into_ = client::open(url_, options_, stop_.get_token());
+      return {};
+    } catch (const lock_error& failed) {
+      if (failed.code() != errc::canceled) core::log(log_level::warning, failed.what());
+      return failed.code();
+    }
   }
 
   const std::string url_, password_;

@@ -104,9 +104,15 @@ TEST_F(asio_verbs, take_several_locks) {
 awaitable<void> ask(std::string url) {
   auto c = co_await hf::client::async_open(url);
   EXPECT_TRUE(c);
+  std::string logged;
+  hf::set_log_hook([](hf::log_level, std::string_view l,
+                      void* to) { *static_cast<std::string*>(to) += l; },
+                   &logged);
   auto [bad, none] = co_await hf::client::async_open("x:y:z", {}, as_tuple(use_awaitable));
+  hf::set_log_hook(nullptr);
   EXPECT_TRUE(bad == errc::bad_url);
   EXPECT_FALSE(none);
+  EXPECT_NE(logged.find("x:y:z"), std::string::npos) << logged;
   const auto lease = co_await c.mutex("job").async_acquire({.note = "mine"});
   EXPECT_EQ((co_await c.async_holders("job")).at(0).note, "mine");
   EXPECT_EQ((co_await c.async_inspect("")).size(), 1u);
