@@ -21,6 +21,8 @@ if(HOLDFAST_SANITIZED_TESTS)
   contract_process(contract_process_asan testkit_asan)
   contract_process(contract_process_tsan testkit_tsan)
 endif()
+list(TRANSFORM contract_environment APPEND _@SANITIZER@ REGEX CONTRACT_PROCESS
+  OUTPUT_VARIABLE sanitized_environment)
 # The flavour shared_file differs from file by the rights of its files alone.
 holdfast_add_sanitized_suite(contract_tests DIR contract EXCEPT *shared_file*
-  ENVIRONMENT "${contract_environment}_@SANITIZER@")
+  ENVIRONMENT ${sanitized_environment})

@@ -38,7 +38,8 @@ TEST(redis_messages, that_a_lock_is_wanted_name_the_holder) {
 
 TEST(redis_messages, of_a_lock_with_any_bytes_in_its_name) {
   const std::string_view lock("a|b\0c|", 6);
-  const auto m = read_message("look|1|o|" + std::string(lock));
+  const std::string text = "look|1|o|" + std::string(lock);
+  const auto m = read_message(text);
   ASSERT_TRUE(m);
   EXPECT_EQ(m->lock, lock);
 }
