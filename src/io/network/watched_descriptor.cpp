@@ -31,7 +31,7 @@ watched_descriptor::watched_descriptor(network& n, int fd, core::descriptor_even
       mark_(n.mark),
       fd_(fd),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      waits_(n.context),
+      waits_(std::in_place, n.context),
       events_(&e) {
   if (epoll_ < 0) fail(errno);
   place_ = &network_.descriptors.get();
@@ -40,7 +40,7 @@ watched_descriptor::watched_descriptor(network& n, int fd, core::descriptor_even
 
 watched_descriptor::~watched_descriptor() {
   if (place_) place_->take();  // start() has failed
-  if (place_ && !waits_.is_open()) ::close(epoll_);
+  if (place_ && !waits_->is_open()) ::close(epoll_);
 }
 
 void watched_descriptor::start(readiness r) {
@@ -50,7 +50,7 @@ void watched_descriptor::start(readiness r) {
   wanted_ = r;
   is_registered_ = r != readiness::none;
   boost::system::error_code failed;
-  waits_.assign(epoll_, failed);
+  waits_->assign(epoll_, failed);
   if (failed) fail(failed.value());
   {
     const std::lock_guard l(network_.mutex);
@@ -84,10 +84,10 @@ void watched_descriptor::await() {
     const lock l(mutex_);
     if (!events_ || is_closed_) return;
   }
-  waits_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                    [self = shared_from_this()](const boost::system::error_code& failed) {
-                      if (!failed) self->on_wait();
-                    });
+  waits_->async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                     [self = shared_from_this()](const boost::system::error_code& failed) {
+                       if (!failed) self->on_wait();
+                     });
 }
 
 void watched_descriptor::on_wait() {
@@ -137,8 +137,7 @@ void watched_descriptor::close() noexcept {
     if (std::exchange(is_closed_, true)) return;
   }
   std::exchange(place_, nullptr)->take();
-  boost::system::error_code ignored;
-  waits_.close(ignored);
+  waits_.reset();
   const std::lock_guard l(network_.mutex);
   network_.watches.erase(this);
 }

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/network.hpp"
@@ -45,7 +46,8 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
   const std::uint32_t mark_;
   const int fd_;     // the library's
   const int epoll_;  // owned by waits_ from start() on
-  boost::asio::posix::stream_descriptor waits_;
+  // Until close(): the watch may outlive the loop, and what is left of it must not need the loop.
+  std::optional<boost::asio::posix::stream_descriptor> waits_;
   descriptor_list::place* place_ = nullptr;
 
   std::mutex mutex_;                 // guards the fields below
