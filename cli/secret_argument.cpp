@@ -11,7 +11,8 @@ namespace {
 void blank(char* text, std::size_t from, std::size_t to) { std::fill(text + from, text + to, '*'); }
 
 // user:password@. The URL may be a wrong one with '/', '?' and '@' in its password, so everything
-// from the first colon to the last '@' goes, and a user who has no colon: he may be the password.
+// from the first colon to the last '@' is blanked, or a user without a colon: that word may be the
+// password.
 // Hiding too much costs nothing.
 void blank_user(char* text, std::string_view url) {
   auto start = url.find(':');

@@ -57,7 +57,7 @@ concept extends_unasked = requires {
   requires Protocol::extends_unasked;
 };
 
-// Protocol: {recipe, store, owner_id, request_details, record}. `record` is what the store keeps of
+// Protocol: {recipe, store, request_details, record}. `record` is what the store keeps of
 // each claim, `request_details` what a request says beyond its ttl and its note.
 template <class Protocol>
 class store_claim final : public core::claim, public Protocol::record, private core::event_source {

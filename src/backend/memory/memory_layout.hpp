@@ -42,7 +42,6 @@ class claim_details {
 struct memory_protocol {
   using recipe = memory::recipe;
   using store = memory_layout;
-  using owner_id = memory::owner_id;
   using request_details = claim_details;
   using record = subscriber;
 };

@@ -80,7 +80,7 @@ void world::break_lock(const fault& f) {
   const std::string owner =
       holders.size() == 1 ? holders[0] : holders[chance.below(holders.size())];
   watch->excuse(time.now() + 2s);
-  watch->unsafe(schedule.op_timeout * 4);  // when it comes about is not known here
+  watch->unsafe(schedule.op_timeout * 4);  // the server breaks it at an unknown time
   breakings_.push_back(std::make_unique<breaking>());
   p.where->post(time.now(), [this, &p, lock, owner, to = breakings_.back().get()] {
     if (p.runs)

@@ -81,7 +81,6 @@ struct scripted {
   struct protocol {
     using recipe = scripted::recipe;
     using store = scripted::store;
-    using owner_id = int;
     using request_details = scripted::request_details;
     using record = scripted::record;
     static constexpr bool extends_unasked = true;

@@ -62,7 +62,6 @@ class batch_pool {
     b.members.clear();
     idle_.push_back(&b);
   }
-  std::size_t in_use() const noexcept { return all_.size() - idle_.size(); }
 
  private:
   Home& home_;

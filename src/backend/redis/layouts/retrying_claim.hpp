@@ -37,7 +37,6 @@ struct retrying_record : core::heap_timer {  // what the layout keeps of a claim
 struct retrying_protocol {
   using recipe = retrying_recipe;
   using store = retrying_layout;
-  using owner_id = retrying_owner;
   struct request_details {
     void keep(const core::acquire_request&) noexcept {}
   };

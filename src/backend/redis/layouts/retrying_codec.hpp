@@ -43,8 +43,8 @@ class retrying_codec {
   virtual void append_renewals(command_writer&, std::span<const lock_request>) const = 0;
   // The reply to the one at `index` of them.
   virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const = 0;
-  // An operator's: who has the lock, and a release of what was seen. One request each, with the
-  // text of its script. The holder without its name; nothing: nobody.
+  // For an operator: reads the holder, and releases the lock of the owner that was seen. One
+  // request each, with the text of its script. The holder without its name; nothing: nobody.
   virtual void append_look(std::string& out, std::string_view key) const = 0;
   virtual void append_break(std::string& out, std::string_view key,
                             std::string_view seen) const = 0;

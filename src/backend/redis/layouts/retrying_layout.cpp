@@ -72,7 +72,7 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
       if (c.was_sent) break;
       r.what = retrying_reply::verdict::done;  // the server has never seen this owner
       return r;
-    case retrying_operation::renew: return renew(c, now), std::nullopt;
+    case retrying_operation::renew: return renewals_.add(c, c.place, *over_), std::nullopt;
     default: break;
   }
   collect(c, what, now);
@@ -130,11 +130,6 @@ std::string retrying_layout::text_of_owner(const retrying_claim& c) const {
   for (const std::uint64_t half : {c.owner_id.high, c.owner_id.low})
     for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[half >> shift & 15];
   return out;
-}
-
-std::string retrying_layout::reason(const retrying_claim&, errc why) const {
-  return why == errc::unavailable || why == errc::outcome_unknown ? over_->why_not()
-                                                                  : std::string();
 }
 
 claims::withdrawal retrying_orphan::withdraw(time_point now) {

@@ -1,7 +1,6 @@
 // The layout of every codec of the retrying recipe, at one server: its claims, what they send,
 // their renewals, and the owners that have to be withdrawn.
 #pragma once
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "backend/redis/layouts/batch.hpp"
 #include "backend/redis/layouts/layout.hpp"
+#include "backend/redis/layouts/renewal_queue.hpp"
 #include "backend/redis/layouts/retrying_claim.hpp"
 #include "backend/redis/layouts/retrying_codec.hpp"
 #include "backend/redis/settings.hpp"
@@ -73,7 +73,7 @@ class retrying_layout final : public layout {
     group_.request_flush(how == claims::urgency::now);
   }
   std::string text_of_owner(const retrying_claim&) const;
-  std::string reason(const retrying_claim&, errc) const;
+  std::string reason(const retrying_claim&, errc why) const { return over_->reason(why); }
 
   // For its requests and orphans; with the group's mutex held.
   const retrying_codec& codec() const noexcept { return *codec_; }
@@ -86,11 +86,9 @@ class retrying_layout final : public layout {
  private:
   void collect(retrying_claim&, retrying_operation, time_point now);
   void write_collected(request_writer&, time_point now);
-  void renew(retrying_claim&, time_point now);
-  bool renewals_go_with_commands() const noexcept;
   void write_renewals(request_writer&, time_point now);
   void answer_renewals(request&, const value&, const reply_context&);
-  void end_renewals(request&, time_point now) noexcept;
+  void end_renewals(request&) noexcept;
   void load_scripts(time_point now);
   void drop_owner(retrying_claim&) noexcept;
   lock_request request_of(const retrying_claim&, const std::string& owner) const noexcept;
@@ -108,9 +106,8 @@ class retrying_layout final : public layout {
   core::timer_heap sleepers_;  // claims
   batch_pool<retrying_layout, retrying_operation> pool_{*this};
   std::vector<request*> collected_;  // for the next write
-  std::deque<claims::claim_place> to_renew_;
-  std::size_t renewals_in_flight_ = 0;  // requests
-  std::size_t owners_ = 0;              // claims that hold or want a lock
+  renewal_queue renewals_;
+  std::size_t owners_ = 0;  // claims that hold or want a lock
 };
 
 static_assert(claims::store_of<retrying_layout, retrying_claim>);

@@ -5,7 +5,6 @@
 
 #include "backend/redis/layouts/retrying_layout.hpp"
 #include "backend/redis/transport/error_text.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -59,17 +58,17 @@ void retrying_layout::on_reply(request& b, const value& v, const reply_context& 
     c->on_reply(r, std::move(text), context.now, context.events);
 }
 
-void retrying_layout::on_not_executed(request& b, const reply_context& context) {
+void retrying_layout::on_not_executed(request& b, const reply_context&) {
   if (b.to == retrying_operation::renew) {
     for (const batch_member& m : b.members)
-      if (retrying_claim* const c = claims_.at(m.whose)) renew(*c, context.now);
-    return end_renewals(b, context.now);
+      if (retrying_claim* const c = claims_.at(m.whose)) renewals_.add(*c, c->place, *over_);
+    return end_renewals(b);
   }
   collected_.push_back(&b);
 }
 
 void retrying_layout::on_cut(request& b, const reply_context& context) {
-  if (b.to == retrying_operation::renew) return end_renewals(b, context.now);
+  if (b.to == retrying_operation::renew) return end_renewals(b);
   const batch_member m = b.members.front();
   pool_.give_back(b);
   if (retrying_claim* const c = claims_.at(m.whose))
@@ -86,13 +85,13 @@ void retrying_layout::on_ready(transport&, lane what, time_point now, event_queu
   load_scripts(now);
   over_->check_eviction(now);
   orphans_.resend_all(now);
-  if (renewals_go_with_commands()) over_->tick_by(now);
+  if (renewals_.goes_with_commands(*over_)) over_->tick_by(now);
 }
 
 void retrying_layout::on_down(transport&, lane what, const core::failure& why, loss how,
                               time_point now, event_queue& events) {
   watch_outage(now);
-  if (what == lane::renewals && renewals_go_with_commands()) over_->tick_by(now);
+  if (what == lane::renewals && renewals_.goes_with_commands(*over_)) over_->tick_by(now);
   if (what != lane::commands) return;
   // Nobody is kept waiting for what only a mended URL can bring. Where nothing can be connected to,
   // one attempt has been made.
@@ -116,7 +115,7 @@ void retrying_layout::on_tick(transport&, time_point now, event_queue& events) {
   while (core::heap_timer* const due = sleepers_.take_due(now))
     static_cast<retrying_claim*>(due)->on_wake(now, events);
   over_->tick_by(sleepers_.next());
-  if (renewals_go_with_commands())
+  if (renewals_.goes_with_commands(*over_))
     over_->write_commands([&](request_writer& w) { write_renewals(w, now); });
   over_->tick_by(orphans_.tick(now));
 }
@@ -128,59 +127,35 @@ void retrying_layout::watch_outage(time_point now) {
 }
 
 void retrying_layout::end_waits(time_point now, event_queue& events) {
-  if (settings_.rules.outage_timeout == duration::max() || over_->out_since() == core::never)
-    return;
-  const auto end_of = [&](const retrying_claim& c) {
-    return core::saturating_add(std::max(over_->out_since(), c.owner_since),
-                                settings_.rules.outage_timeout);
-  };
-  const core::failure why{errc::unavailable,
-                          "the outage lasts for longer than the outage-timeout: " +
-                              over_->read_reach().trouble.text};
-  fail([&](const retrying_claim& c) { return c.recipe().is_waiter() && end_of(c) <= now; }, why,
-       now, events);
-  claims_.for_each([&](const retrying_claim& c) {
-    if (c.recipe().is_waiter()) over_->tick_by(end_of(c));
+  const duration most = settings_.rules.outage_timeout;
+  if (most == duration::max() || over_->out_since() == core::never) return;
+  claims_.for_each([&](retrying_claim& c) {
+    if (!c.recipe().is_waiter()) return;
+    const time_point end = core::saturating_add(std::max(over_->out_since(), c.owner_since), most);
+    if (end > now) return over_->tick_by(end);
+    c.give_up(errc::unavailable, over_->outage_text(), now, events);
   });
 }
 
-void retrying_layout::renew(retrying_claim& c, time_point now) {
-  if (std::exchange(c.renewing, true)) return;
-  to_renew_.push_back(c.place);
-  if (to_renew_.size() > 1) return;
-  over_->open(lane::renewals, now);
-  if (renewals_go_with_commands()) return over_->tick_by(now);  // on_tick() writes them
-  over_->request_flush(lane::renewals, true);
-}
-
-// Its own connection failed and has not been ready since: a renewal that waits behind other
-// requests is better than a lost lock.
-bool retrying_layout::renewals_go_with_commands() const noexcept {
-  return !to_renew_.empty() && over_->has_failed(lane::renewals) &&
-         !over_->is_ready(lane::renewals) && over_->is_ready(lane::commands) &&
-         !core::planted(core::mutant::renewals_wait_for_their_connection);
-}
-
 void retrying_layout::write_renewals(request_writer& to, time_point now) {
-  constexpr std::size_t batch_max = 256, batches_max = 16;
-  while (!to_renew_.empty() && renewals_in_flight_ < batches_max) {
+  while (renewals_.may_write()) {
     request& b = pool_.take(retrying_operation::renew, now);
     std::vector<std::string> owners;
     std::vector<lock_request> all;
-    owners.reserve(batch_max);  // the requests keep views into it
-    for (; !to_renew_.empty() && all.size() < batch_max; to_renew_.pop_front()) {
-      retrying_claim* const c = claims_.at(to_renew_.front());
-      if (!c || !std::exchange(c->renewing, false) || !c->recipe().is_held()) continue;
-      owners.push_back(text_of_owner(*c));
-      all.push_back(request_of(*c, owners.back()));
-      b.members.push_back({.whose = c->place,
-                           .epoch = c->recipe().epoch(),
-                           .ticket = c->ticket(),
-                           .ttl = c->recipe().ttl()});
-    }
+    owners.reserve(renewal_queue::batch_max);  // the requests keep views into it
+    renewals_.take_batch(claims_, [&](retrying_claim& c) {
+      if (!c.recipe().is_held()) return false;
+      owners.push_back(text_of_owner(c));
+      all.push_back(request_of(c, owners.back()));
+      b.members.push_back({.whose = c.place,
+                           .epoch = c.recipe().epoch(),
+                           .ticket = c.ticket(),
+                           .ttl = c.recipe().ttl()});
+      return true;
+    });
     if (all.empty()) return pool_.give_back(b);
     codec_->append_renewals(to, all);
-    ++renewals_in_flight_;
+    renewals_.on_sent();
     to.expect(b, 1, now, attended::by_nobody);
   }
 }
@@ -198,13 +173,12 @@ void retrying_layout::answer_renewals(request& b, const value& v, const reply_co
     r.sent = context.sent;
     c->on_reply(codec_->read_renewal(v, i, r), {}, context.now, context.events);
   }
-  end_renewals(b, context.now);
+  end_renewals(b);
 }
 
-void retrying_layout::end_renewals(request& b, time_point now) noexcept {
-  --renewals_in_flight_;
+void retrying_layout::end_renewals(request& b) noexcept {
   pool_.give_back(b);
-  if (renewals_go_with_commands()) over_->tick_by(now);
+  renewals_.on_end(*over_);
 }
 
 }  // namespace holdfast::redis

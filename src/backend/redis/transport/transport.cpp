@@ -248,6 +248,10 @@ void transport::note_affected(time_point now) {
   watch_outage();
 }
 
+std::string transport::outage_text() const {
+  return "the outage lasts for longer than the outage-timeout: " + read_reach().trouble.text;
+}
+
 std::string transport::why_not() const {
   const core::reach known = read_reach();
   std::string out = "no answer within the op-timeout";

@@ -101,6 +101,11 @@ class transport final : private connection_owner, private group_member {
   time_point out_since() const noexcept { return reach_.since(); }  // `never`: it is not
   core::reach read_reach() const { return reach_.read(group_.env().now()); }
   std::string why_not() const;  // for an operation that was not answered in time
+  // Of a failure that has no text of its own; empty: it needs none.
+  std::string reason(errc why) const {
+    return why == errc::unavailable || why == errc::outcome_unknown ? why_not() : std::string();
+  }
+  std::string outage_text() const;  // for a waiter that has waited for the outage-timeout
 
  private:
   friend class subscription;

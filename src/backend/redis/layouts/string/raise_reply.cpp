@@ -3,27 +3,22 @@
 
 #include <algorithm>
 
+#include "backend/redis/recipes/back_off.hpp"
+
 namespace holdfast::redis {
 
-using namespace std::chrono_literals;
 using verdict = reply::verdict;
-
-namespace {
-
-constexpr duration raise_pause_min = 20ms, raise_pause_max = 2s;
-
-}  // namespace
 
 void string_layout::raise(time_point now) {
   if (is_raising_) return;
-  std::string bytes;
-  append_raise_counter(bytes, floor_.last());
-  is_raising_ = submit_bytes(*raise_reply_, std::move(bytes), now);
+  is_raising_ = over_->submit(*raise_reply_, now, [&](request_writer& w) {
+    append_raise_counter(w.out(), floor_.last());
+  });
 }
 
 // The server put it off.
 void string_layout::raise_later(time_point now) {
-  const duration pause = std::min(raise_pause_max, raise_pause_min * (1 << std::min(raises_, 10u)));
+  const duration pause = doubled(failed_pause_min, raises_, failed_pause_max);
   ++raises_;
   raise_at_ = now + core::jittered(env(), pause, 0.25);
   over_->tick_by(raise_at_);

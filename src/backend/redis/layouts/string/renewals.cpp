@@ -1,29 +1,15 @@
 #include "backend/redis/layouts/string/renewals.hpp"
 
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "backend/redis/layouts/string/string_layout.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
-void renewals::add(claim& c) {
-  if (std::exchange(c.renewing, true)) return;
-  waiting_.push_back(c.place());
-  if (waiting_.size() > 1) return;
-  const time_point now = home_.env().now();
-  home_.over().open(lane::renewals, now);
-  if (go_with_commands()) return home_.over().tick_by(now);  // they are written then
-  home_.over().request_flush(lane::renewals, true);
-}
+void renewals::add(claim& c) { queue_.add(c, c.place(), home_.over()); }
 
-// It failed and has not been ready since: a server at its maxclients, no descriptor, no thread.
-bool renewals::go_with_commands() const noexcept {
-  const transport& over = home_.over();
-  return !waiting_.empty() && over.has_failed(lane::renewals) && !over.is_ready(lane::renewals) &&
-         over.is_ready(lane::commands) &&
-         !core::planted(core::mutant::renewals_wait_for_their_connection);
-}
+bool renewals::go_with_commands() const noexcept { return queue_.goes_with_commands(home_.over()); }
 
 struct renewals::round {  // renewals that go out in one write
   request* made = nullptr;
@@ -48,30 +34,25 @@ void renewals::add_to(round& to, claim& c) {
 void renewals::send(round& those, bool of_members, request_writer& to, time_point now) {
   if (those.all.empty()) return home_.batches().give_back(*those.made);
   append_renewals(to, those.all, of_members);
-  ++in_flight_;
+  queue_.on_sent();
   to.expect(*those.made, 1, now, attended::by_nobody);
 }
 
-// At most so many are in flight: a hundred thousand at once would need room for all of them.
-// Replies bring the next round. A claim that was released meanwhile needs none.
 void renewals::write(request_writer& to, time_point now) {
-  constexpr std::size_t batch_max = 256, batches_max = 16;
-  while (!waiting_.empty() && in_flight_ < batches_max) {
+  while (queue_.may_write()) {
     round those[2];  // of exclusive holders, of members
     for (const bool of_members : {false, true}) {
       round& r = those[of_members];
       r.made = &home_.batches().take(operation::renew, now);
       r.made->of_members = of_members;
-      r.owners.reserve(batch_max);  // others keep views into these
-      r.notes.reserve(batch_max);
+      r.owners.reserve(renewal_queue::batch_max);  // others keep views into these
+      r.notes.reserve(renewal_queue::batch_max);
     }
-    for (std::size_t n = 0; !waiting_.empty() && n < batch_max; waiting_.pop_front()) {
-      claim* const c = home_.claims().at(waiting_.front());
-      if (!c || !std::exchange(c->renewing, false)) continue;
-      if (c->recipe().now_in() != queueing_recipe::state::held) continue;
-      add_to(those[c->recipe().mode() != lock_mode::exclusive], *c);
-      ++n;
-    }
+    queue_.take_batch(home_.claims(), [&](claim& c) {
+      const bool is_held = c.recipe().now_in() == queueing_recipe::state::held;
+      if (is_held) add_to(those[c.recipe().mode() != lock_mode::exclusive], c);
+      return is_held;
+    });
     for (const bool of_members : {false, true}) send(those[of_members], of_members, to, now);
   }
 }
@@ -116,9 +97,8 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
 }
 
 void renewals::end(request& those) noexcept {
-  --in_flight_;
   home_.batches().give_back(those);
-  if (go_with_commands()) home_.over().tick_by(home_.env().now());
+  queue_.on_end(home_.over());
 }
 
 }  // namespace holdfast::redis

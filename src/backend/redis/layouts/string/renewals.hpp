@@ -1,12 +1,7 @@
-// The renewals of layout `string`: many in one script. They go over a connection of their own.
-// While that cannot be had, they go with the commands: a renewal that waits behind other requests
-// is better than a lost lock.
+// The renewals of layout `string`: two scripts, for exclusive holders and for members.
 #pragma once
-#include <deque>
-#include <string>
-#include <vector>
-
 #include "backend/redis/layouts/batch.hpp"
+#include "backend/redis/layouts/renewal_queue.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
 
@@ -23,7 +18,7 @@ class renewals {
   void add(claim&);  // unless it is in the list
   // As many as the server may have before it; replies bring the next round.
   void write(request_writer&, time_point now);
-  bool go_with_commands() const noexcept;  // there are some, and they do now
+  bool go_with_commands() const noexcept;
 
   void on_reply(request&, const value&, const reply_context&);
   void on_not_executed(request&);
@@ -36,8 +31,7 @@ class renewals {
   void end(request&) noexcept;
 
   string_layout& home_;
-  std::deque<claims::claim_place> waiting_;
-  std::size_t in_flight_ = 0;  // batches
+  renewal_queue queue_;
 };
 
 }  // namespace holdfast::redis

@@ -98,25 +98,24 @@ void string_batches::write_try_locks(request_writer& to, request& r) {
   to.expect(r, static_cast<std::uint32_t>(2 + 2 * r.members.size()), r.members.front().sent);
 }
 
-// Into `arguments_`, which has views into `owners_`.
-void string_batches::collect_arguments(request& r) {
+// Into `arguments_`, which has views into `owners_`. False when nobody is left.
+bool string_batches::collect_arguments(request& r) {
   owners_.clear();
   owners_.reserve(r.members.size());
   arguments_.clear();
+  return keep_current(r, [this](claim& c) {
+    owners_.emplace_back();
+    arguments_.push_back(home_.arguments_of(c, owners_.back()));
+  });
 }
 
 void string_batches::write_releases(request_writer& to, request& r) {
-  collect_arguments(r);
-  const auto add_arguments = [&](claim& c) {
-    owners_.emplace_back();
-    arguments_.push_back(home_.arguments_of(c, owners_.back()));
-  };
-  if (!keep_current(r, add_arguments)) return;
+  if (!collect_arguments(r)) return;
   append_release_uncontended(to, arguments_);
   to.expect(r, 1, r.members.front().sent);
 }
 
-// All or none: whoever is left of a group that a claim has left waits until it is whole again.
+// When a claim has left the group, the others wait until the group is complete again.
 void string_batches::write_group(request_writer& to, request& r) {
   if (core::planted(core::mutant::silence_dated_back)) r.sent = r.members.front().sent;
   const auto has_left = [this](const batch_member& m) { return !current(m); };
@@ -126,10 +125,6 @@ void string_batches::write_group(request_writer& to, request& r) {
     return home_.batches().give_back(r);
   }
   collect_arguments(r);
-  keep_current(r, [&](claim& c) {
-    owners_.emplace_back();
-    arguments_.push_back(home_.arguments_of(c, owners_.back()));
-  });
   append_lock_all(to, arguments_);
   to.expect(r, 1, r.sent);
 }

@@ -45,7 +45,7 @@ class string_batches {
   claim* current(const batch_member&) const noexcept;  // null: its claim has given it up
   template <class Each>
   bool keep_current(request&, Each);
-  void collect_arguments(request&);
+  bool collect_arguments(request&);
   void write_try_locks(request_writer&, request&);
   void write_releases(request_writer&, request&);
   void write_group(request_writer&, request&);

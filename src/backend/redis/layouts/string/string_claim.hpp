@@ -58,7 +58,6 @@ class claim_record : public core::heap_timer {  // what the string_layout keeps 
 struct string_protocol {
   using recipe = redis::queueing_recipe;
   using store = string_layout;
-  using owner_id = claim_id;
   using request_details = claim_details;
   using record = claim_record;
 };

@@ -115,16 +115,11 @@ std::string string_layout::text_of_owner(const claim& c) const {
   return std::string(view(owner_of(c)));
 }
 
-std::string string_layout::reason(const claim&, errc why) const {
-  return why == errc::unavailable || why == errc::outcome_unknown ? over_->why_not()
-                                                                  : std::string();
-}
-
 claims::withdrawal orphan::withdraw(time_point now) {
-  std::string bytes;
-  append_withdraw(bytes, lock, view(owner));
-  return home.submit_bytes(*this, std::move(bytes), now) ? claims::withdrawal::sent
-                                                         : claims::withdrawal::unsent;
+  const bool is_sent = home.over().submit(*this, now, [&](request_writer& w) {
+    append_withdraw(w.out(), lock, view(owner));
+  });
+  return is_sent ? claims::withdrawal::sent : claims::withdrawal::unsent;
 }
 
 void orphan::on_reply(const value& v, const reply_context& c) {

@@ -100,9 +100,8 @@ void string_layout::on_message(std::string_view payload, time_point now, event_q
 
 // A lock that was handed to a claim that has gone: it goes on to the next at once.
 void string_layout::decline(std::string_view owner, std::string_view lock, time_point now) {
-  std::string bytes;
-  append_withdraw(bytes, lock, owner);
-  submit_bytes(over_->nobody(), std::move(bytes), now);
+  over_->submit(over_->nobody(), now,
+                [&](request_writer& w) { append_withdraw(w.out(), lock, owner); });
 }
 
 }  // namespace holdfast::redis

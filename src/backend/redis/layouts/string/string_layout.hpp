@@ -82,7 +82,7 @@ class string_layout final : public layout, private message_handler {
   void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
   std::string text_of_owner(const claim&) const;
-  std::string reason(const claim&, errc) const;
+  std::string reason(const claim&, errc why) const { return over_->reason(why); }
 
   // For its batches, renewals and orphans; with the group's mutex held.
   transport& over() noexcept { return *over_; }
@@ -100,8 +100,6 @@ class string_layout final : public layout, private message_handler {
   void send(claim&, operation, time_point now);
   void defer(claim&, operation);
   void wait_for_group(claim&);  // others of its group have left
-  // One request, outside of write_requests; false when there is no connection.
-  bool submit_bytes(reply_handler&, std::string&& bytes, time_point now);
   // `error`: the text that the server gave with it.
   void answer(claims::claim_place, reply, std::string_view error, const reply_context&);
   void on_reply(batch<string_layout>&, const value&, const reply_context&);

@@ -113,9 +113,7 @@ void string_layout::end_waits(time_point now, event_queue& events) {
       return;
     }
     c.deferred = operation::none;
-    const failure why = over_->read_reach().trouble;
-    c.give_up(errc::unavailable, "the outage lasts for longer than the outage-timeout: " + why.text,
-              now, events);
+    c.give_up(errc::unavailable, over_->outage_text(), now, events);
   });
   over_->tick_by(next);
   if (!hurries) return;

@@ -82,10 +82,6 @@ lock_arguments string_layout::arguments_of(const claim& c, owner_text& room) con
   return a;
 }
 
-bool string_layout::submit_bytes(reply_handler& who, std::string&& bytes, time_point now) {
-  return over_->submit(who, now, [&](request_writer& w) { w.out() += bytes; });
-}
-
 // host|pid|since|note
 std::string string_layout::holder_info(const claim& c) const {
   const auto since = std::chrono::floor<std::chrono::milliseconds>(env().wall()).count();

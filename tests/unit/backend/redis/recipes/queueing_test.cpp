@@ -77,7 +77,8 @@ TEST_F(redis_recipe, a_member_is_queued_by_its_first_request_and_never_by_try_lo
     EXPECT_EQ(steps.acquire({.ttl = 10s, .mode = how}, now, rules).send, operation::lock_or_queue);
     EXPECT_EQ(hear(operation::lock_or_queue, verdict::bad_number).send, operation::lock_or_queue);
     EXPECT_EQ(hear(operation::lock_or_queue, verdict::granted).event, claim_event::granted);
-    EXPECT_EQ(steps.release(now, rules).send, operation::release) << "and lets go by itself alone";
+    EXPECT_EQ(steps.release(now, rules).send, operation::release)
+        << "and is released without the next claim";
     hear(operation::release, verdict::done);
   }
 }
