@@ -45,7 +45,13 @@ bool says(const finding& f, std::string_view part) {
 
 TEST_F(redis_examination, of_a_durable_server_finds_nothing_wrong) {
   redis_server server({.durable = true});
-  for (const finding& f : client::open(server.url()).examine()) {
+  const auto c = client::open(server.url());
+  std::vector<finding> all;
+  EXPECT_TRUE(eventually([&] {  // a machine that is busy may be slow to answer
+    all = c.examine();
+    return one_of(all, "latency").grade == grade::good;
+  }));
+  for (const finding& f : all) {
     EXPECT_EQ(f.grade, grade::good) << f.what << ": " << f.why;
     EXPECT_EQ(f.remedy, "") << f.what;
   }
@@ -113,8 +119,19 @@ TEST_F(redis_examination, finds_replicas_that_lag_or_are_missing_and_a_replica) 
 }
 
 TEST_F(redis_examination, finds_that_connections_run_short) {
-  redis_server server({.config = {"maxclients 5"}});
-  EXPECT_EQ(examined(server.url(), "connections").grade, grade::warn);
+  redis_server server;
+  std::deque<testkit::redis_link> others;
+  while (others.size() < 20) others.push_back(server.link());
+  const auto c = client::open(server.url());
+  const auto connections = [&] { return one_of(c.examine(), "connections"); };
+  // 22 to 24 are open: this test has 21, and the client as many of its three as it has opened.
+  server.command({"CONFIG", "SET", "maxclients", "26"});
+  const auto few = connections();
+  EXPECT_EQ(few.grade, grade::warn) << few.why;
+  EXPECT_TRUE(says(few, " of 26 ") && says(few, "maxclients")) << few.why;
+  server.command({"CONFIG", "SET", "maxclients", "29"});
+  const auto enough = connections();
+  EXPECT_EQ(enough.grade, grade::good) << enough.why;
 }
 
 TEST_F(redis_examination, finds_a_server_of_a_cluster) {
