@@ -9,7 +9,7 @@
 namespace holdfast::sim {
 
 std::string random_commands::key(std::string_view usual) {
-  return chance(85) ? std::string(usual) : any("text", "count", "set", "hash", "none");
+  return chance(85) ? std::string(usual) : any("text", "count", "set", "hash", "list", "none");
 }
 
 std::string random_commands::word() {
@@ -33,7 +33,10 @@ std::string random_commands::score() {
 }
 
 command_words random_commands::of_strings() {
-  switch (below(4)) {
+  switch (below(7)) {
+    case 4: return {"SETNX", key("text"), word()};
+    case 5: return {"GETSET", key("text"), word()};
+    case 6: return {"DECR", key("count")};
     case 0: return {"GET", key("text")};
     case 1: return {"INCR", key("count")};
     case 2: return {"INCRBY", key("count"), number()};
@@ -51,7 +54,7 @@ command_words random_commands::of_strings() {
 }
 
 command_words random_commands::of_keys() {
-  const std::string k = key(any("text", "count", "set", "hash"));
+  const std::string k = key(any("text", "count", "set", "hash", "list"));
   switch (below(7)) {
     case 0: return {"DEL", k, key("none")};
     case 1: return {"EXISTS", k, k, "none"};
@@ -72,7 +75,8 @@ command_words random_commands::of_keys() {
 
 command_words random_commands::of_sets() {
   const std::string k = key("set");
-  switch (below(9)) {
+  switch (below(10)) {
+    case 9: return {"ZINCRBY", k, score(), word()};
     case 0: return {"ZREM", k, word(), word()};
     case 1: return {"ZCARD", k};
     case 2: return {"ZSCORE", k, word()};
@@ -100,7 +104,9 @@ command_words random_commands::of_sets() {
 
 command_words random_commands::of_hashes() {
   const std::string k = key("hash");
-  switch (below(9)) {
+  switch (below(11)) {
+    case 9: return {any("HKEYS", "HVALS"), k};
+    case 10: return {"HSETNX", k, word(), word()};
     case 0: return {"HGET", k, word()};
     case 1: return {"HMGET", k, word(), word(), word()};
     case 2: return {"HDEL", k, word(), word()};
@@ -118,6 +124,27 @@ command_words random_commands::of_hashes() {
   }
   if (chance(5)) set.push_back("odd");
   return set;
+}
+
+command_words random_commands::of_lists() {
+  const std::string k = key("list");
+  switch (below(9)) {
+    case 0: {
+      command_words pop{any("LPOP", "RPOP"), k};
+      if (chance(30)) pop.push_back(number());
+      if (chance(3)) pop.push_back("1");
+      return pop;
+    }
+    case 1: return {"LREM", k, chance(70) ? any("0", "1", "-1", "2") : number(), word()};
+    case 2: return {"LINDEX", k, chance(70) ? any("0", "-1", "1") : number()};
+    case 3:
+    case 4: return {"LRANGE", k, number(), chance(40) ? "-1" : number()};
+    case 5: return {"LLEN", k};
+    default: break;
+  }
+  command_words add{any("RPUSH", "RPUSH", "LPUSH"), k};
+  for (int n = below(3) + 1; n > 0; --n) add.push_back(word());
+  return add;
 }
 
 command_words random_commands::of_server() {
@@ -157,9 +184,10 @@ command_words random_commands::nonsense() {
 command_words random_commands::simple() {
   const int kind = below(100);
   if (kind < 22) return of_strings();
-  if (kind < 36) return of_keys();
-  if (kind < 56) return of_sets();
-  if (kind < 71) return of_hashes();
+  if (kind < 34) return of_keys();
+  if (kind < 51) return of_sets();
+  if (kind < 64) return of_hashes();
+  if (kind < 73) return of_lists();
   if (kind < 81) return of_server();
   if (kind < 84) return nonsense();
   return script();

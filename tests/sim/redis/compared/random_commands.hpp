@@ -38,6 +38,7 @@ class random_commands {
   command_words of_keys();
   command_words of_sets();
   command_words of_hashes();
+  command_words of_lists();
   command_words of_server();
   command_words nonsense();
   command_words script();

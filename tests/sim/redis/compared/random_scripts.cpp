@@ -4,16 +4,16 @@
 
 namespace holdfast::sim {
 
-// A call on KEYS and ARGV, of which a script gets four and three.
+// A call on KEYS and ARGV, of which a script gets five and three.
 std::string random_commands::script_call() {
   const std::string how = chance(75) ? "redis.call(" : "redis.pcall(";
-  switch (below(20)) {
+  switch (below(27)) {
     case 0: return how + "'SET', KEYS[1], ARGV[1], 'NX', 'PX', '100000')";
     case 1: return how + "'SET', KEYS[1], ARGV[2])";
-    case 2: return how + "'GET', KEYS[" + any("1", "2", "3", "4") + "])";
+    case 2: return how + "'GET', KEYS[" + any("1", "2", "3", "4", "5") + "])";
     case 3: return how + "'INCR', KEYS[2])";
     case 4: return how + "'INCRBY', KEYS[2], " + any("2", "2^40", "1.5", "'x'") + ")";
-    case 5: return how + "'DEL', KEYS[" + any("1", "2", "3", "4") + "])";
+    case 5: return how + "'DEL', KEYS[" + any("1", "2", "3", "4", "5") + "])";
     case 6: return how + "'ZADD', KEYS[3], 'NX', " + any("1", "0.1", "2^60", "'a'") + ", ARGV[1])";
     case 7: return how + "'ZREM', KEYS[3], ARGV[1])";
     case 8: return how + "'ZRANGE', KEYS[3], 0, -1, 'WITHSCORES')";
@@ -23,10 +23,18 @@ std::string random_commands::script_call() {
     case 12: return how + "'HDEL', KEYS[4], ARGV[2], 'n')";
     case 13: return how + "'PUBLISH', '" + any("one", "two") + "', ARGV[3])";
     case 14: return how + "'PEXPIRE', KEYS[1], " + any("100000", "0", "-1") + ")";
-    case 15: return how + "'TYPE', KEYS[" + any("1", "2", "3", "4") + "])";
+    case 15: return how + "'TYPE', KEYS[" + any("1", "2", "3", "4", "5") + "])";
     case 16: return how + "'EXISTS', KEYS[1], KEYS[2])";
     case 17: return how + "'ZSCORE', KEYS[3], ARGV[1])";
     case 18: return "#" + how + "'TIME')";
+    case 19: return how + "'HINCRBY', KEYS[4], ARGV[1], " + any("1", "-1", "ARGV[2]") + ")";
+    case 20: return how + "'HEXISTS', KEYS[" + any("4", "4", "1") + "], ARGV[1])";
+    case 21: return how + "'HKEYS', KEYS[4])";
+    case 22: return how + "'RPUSH', KEYS[5], ARGV[1])";
+    case 23: return how + any("'LPOP'", "'LLEN'") + ", KEYS[" + any("5", "5", "4") + "])";
+    case 24: return how + "'LREM', KEYS[5], 0, ARGV[1])";
+    case 25: return how + "'LINDEX', KEYS[" + any("5", "3") + "], 0)";
+    case 26: return how + "'ZINCRBY', KEYS[3], -2, ARGV[1])";
     default:
       return how +
              any("'NOSUCH'", "'GET'", "'MULTI'", "'SUBSCRIBE', 'x'", "", "'GET', {}",
@@ -57,10 +65,11 @@ std::string random_commands::script_line() {
 command_words random_commands::script() {
   if (chance(15))
     return {"EVALSHA", chance(80) ? sha1_hex(last_script_) : any("x", "", "0"),
-            "4",       "text",
+            "5",       "text",
             "count",   "set",
-            "hash",    word(),
-            word(),    word()};
+            "hash",    "list",
+            word(),    word(),
+            word()};
   if (chance(5)) return {"SCRIPT", "LOAD", chance(80) ? last_script_ : any("return (", "", "1")};
   if (chance(5)) return {"SCRIPT", "EXISTS", sha1_hex(last_script_), "x"};
   std::string text = "local r = {}\n";
@@ -73,10 +82,10 @@ command_words random_commands::script() {
                            "redis.call('SET', KEYS[1], 'x') return redis.call('HGET', KEYS[1], 1)",
                            "return {1, nil, 3}", "return r, 2", "KEYS = {}");
   last_script_ = text;
-  return {"EVAL",      text,         chance(95) ? "4" : any("0", "8", "-1", "x", "3"),
+  return {"EVAL",      text,         chance(95) ? "5" : any("0", "9", "-1", "x", "3"),
           key("text"), key("count"), key("set"),
-          key("hash"), word(),       word(),
-          word()};
+          key("hash"), key("list"),  word(),
+          word(),      word()};
 }
 
 }  // namespace holdfast::sim

@@ -14,7 +14,7 @@ using command_table = std::unordered_map<std::string_view, const command*>;
 command_table all_commands() {
   command_table all;
   for (const auto list : {string_commands(), key_commands(), sorted_set_commands(), hash_commands(),
-                          client_commands(), message_commands(), group_commands(),
+                          list_commands(), client_commands(), message_commands(), group_commands(),
                           script_commands(), server_commands()})
     for (const command& c : list) all.emplace(c.name, &c);
   return all;

@@ -10,6 +10,7 @@ std::span<const command> string_commands();
 std::span<const command> key_commands();
 std::span<const command> sorted_set_commands();
 std::span<const command> hash_commands();
+std::span<const command> list_commands();
 std::span<const command> client_commands();
 std::span<const command> message_commands();
 std::span<const command> group_commands();

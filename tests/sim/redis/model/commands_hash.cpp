@@ -67,6 +67,30 @@ void run_hgetall(call& c) {
   }
 }
 
+void run_hkeys(call& c) {
+  const auto h = find<hash>(c, c.argv[1]);
+  if (h.wrong) return;
+  c.out.array(h.it ? h.it->fields().size() : 0);
+  if (!h.it) return;
+  for (const auto& [name, text] : h.it->fields()) c.out.bulk(name);
+}
+
+void run_hvals(call& c) {
+  const auto h = find<hash>(c, c.argv[1]);
+  if (h.wrong) return;
+  c.out.array(h.it ? h.it->fields().size() : 0);
+  if (!h.it) return;
+  for (const auto& [name, text] : h.it->fields()) c.out.bulk(text);
+}
+
+void run_hsetnx(call& c) {
+  const auto h = find<hash>(c, c.argv[1]);
+  if (h.wrong) return;
+  if (h.it && h.it->find(c.argv[2])) return c.out.integer(0);
+  (h.it ? *h.it : make<hash>(c, c.argv[1])).put(c.argv[2], c.argv[3]);
+  c.out.integer(1);
+}
+
 void run_hincrby(call& c) {
   const auto step = whole_number(c.argv[3]);
   if (!step) return c.out.error(not_an_integer);
@@ -104,6 +128,9 @@ constexpr std::array list_of_hashes{
     command{"hlen", 2, 0, run_hlen},
     command{"hexists", 3, 0, run_hexists},
     command{"hgetall", 2, 0, run_hgetall},
+    command{"hkeys", 2, 0, run_hkeys},
+    command{"hvals", 2, 0, run_hvals},
+    command{"hsetnx", 4, writes | grows, run_hsetnx},
     command{"hscan", -3, 0, run_hscan},
     command{"hincrby", 4, writes | grows, run_hincrby},
 };

@@ -12,7 +12,7 @@ namespace holdfast::sim {
 namespace {
 
 std::string_view type_of(const value& v) {
-  constexpr std::array<std::string_view, 3> names{"string", "zset", "hash"};
+  constexpr std::array<std::string_view, 4> names{"string", "zset", "hash", "list"};
   return names[v.data.index()];
 }
 

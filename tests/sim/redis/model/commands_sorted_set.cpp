@@ -73,8 +73,7 @@ void put_scored(sorted_set& set, const zadd_terms& t, double score, std::string_
   if (!old || old->score != score) set.put(member, score);
 }
 
-void run_zadd(call& c) {
-  const zadd_terms terms = take_zadd_options(c.argv);
+void add_scored(call& c, const zadd_terms& terms) {
   const auto rest = c.argv.subspan(terms.first);
   if (const auto error = wrong_with(terms, rest.size()); !error.empty()) return c.out.error(error);
   std::vector<double> scores;
@@ -94,6 +93,14 @@ void run_zadd(call& c) {
   if (result.not_a_number) return c.out.error("ERR resulting score is not a number (NaN)");
   if (!terms.add) return c.out.integer(result.added + (terms.count_changes ? result.changed : 0));
   result.score ? c.out.bulk_score(*result.score) : c.out.null();
+}
+
+void run_zadd(call& c) { add_scored(c, take_zadd_options(c.argv)); }
+
+void run_zincrby(call& c) {
+  zadd_terms terms;
+  terms.add = true;
+  add_scored(c, terms);
 }
 
 void drop_empty(call& c, const sorted_set& set) {
@@ -175,6 +182,7 @@ void run_zpopmin(call& c) {
 
 constexpr std::array list_of_sorted_sets{
     command{"zadd", -4, writes | grows, run_zadd},
+    command{"zincrby", 4, writes | grows, run_zincrby},
     command{"zrem", -3, writes, run_zrem},
     command{"zcard", 2, 0, run_zcard},
     command{"zscore", 3, 0, run_zscore},

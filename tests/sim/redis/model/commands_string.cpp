@@ -96,6 +96,15 @@ void run_setnx(call& c) {
   c.out.integer(1);
 }
 
+void run_getset(call& c) {
+  const auto text = find<std::string>(c, c.argv[1]);
+  if (text.wrong) return;
+  text.it ? c.out.bulk(*text.it) : c.out.null();
+  value& v = database(c).make(c.argv[1]);
+  v.data.emplace<std::string>(c.argv[2]);
+  v.expires_ms = never_expires;
+}
+
 void add_to(call& c, long long step) {
   const auto text = find<std::string>(c, c.argv[1]);
   if (text.wrong) return;
@@ -110,6 +119,8 @@ void add_to(call& c, long long step) {
 
 void run_incr(call& c) { add_to(c, 1); }
 
+void run_decr(call& c) { add_to(c, -1); }
+
 void run_incrby(call& c) {
   const auto step = whole_number(c.argv[2]);
   step ? add_to(c, *step) : c.out.error(not_an_integer);
@@ -119,6 +130,8 @@ constexpr std::array list_of_strings{
     command{"get", 2, 0, run_get},
     command{"set", -3, writes | grows, run_set},
     command{"setnx", 3, writes | grows, run_setnx},
+    command{"getset", 3, writes | grows, run_getset},
+    command{"decr", 2, writes | grows, run_decr},
     command{"incr", 2, writes | grows, run_incr},
     command{"incrby", 3, writes | grows, run_incrby},
 };

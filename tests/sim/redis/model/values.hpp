@@ -1,4 +1,4 @@
-// What a key holds: a string, a sorted set or a hash. Both collections are small here: they are
+// What a key holds: a string, a sorted set, a hash or a list. Collections are small here: they are
 // flat and searched from the front, and a hash keeps its fields in the order of their arrival, as
 // Redis does with small ones.
 #pragma once
@@ -42,10 +42,12 @@ class hash {
   std::vector<field> fields_;
 };
 
+using list = std::vector<std::string>;
+
 inline constexpr std::int64_t never_expires = std::numeric_limits<std::int64_t>::max();
 
 struct value {
-  std::variant<std::string, sorted_set, hash> data;
+  std::variant<std::string, sorted_set, hash, list> data;
   std::int64_t expires_ms = never_expires;  // since 1970
 };
 
