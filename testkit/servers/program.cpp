@@ -52,14 +52,16 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 // Between fork and exec: nothing that allocates.
 [[noreturn]] void become(const char* path, char* const* argv, char* const* environment,
-                         const char* output, pid_t parent) {
+                         const program_terms& terms, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
-  if (output) {
-    const int file = ::open(output, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (!terms.output.empty()) {
+    const int file = ::open(terms.output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     ::dup2(file, STDOUT_FILENO);
     ::dup2(file, STDERR_FILENO);
   }
+  if (terms.input_from >= 0) ::dup2(terms.input_from, STDIN_FILENO);
+  if (terms.output_to >= 0) ::dup2(terms.output_to, STDOUT_FILENO);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -79,12 +81,11 @@ program::program(const program_terms& terms) {
   const auto argv = pointers_to(words);
   const auto environment = pointers_to(variables);
   const auto path = path_of(words.at(0));
-  const char* const output = terms.output.empty() ? nullptr : terms.output.c_str();
   if (path.empty()) throw std::system_error(ENOENT, std::generic_category(), words[0]);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (pid_ == 0) become(path.c_str(), argv.data(), environment.data(), output, parent);
+  if (pid_ == 0) become(path.c_str(), argv.data(), environment.data(), terms, parent);
 }
 
 program::~program() { kill(); }

@@ -13,6 +13,8 @@ struct program_terms {
   std::vector<std::string> argv;                                   // argv[0] is looked up in PATH
   std::vector<std::pair<std::string, std::string>> environment{};  // set beside what is inherited
   std::string output{};  // standard output and error go to this file; empty: where ours go
+  int input_from = -1;   // a descriptor to be its standard input; -1: ours
+  int output_to = -1;    // a descriptor to be its standard output alone; -1: see `output`
 };
 
 // The destructor kills it. So does the kernel when the thread that started it ends, however it
