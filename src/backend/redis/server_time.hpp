@@ -18,6 +18,10 @@ inline constexpr std::int64_t number_max = (std::int64_t{1} << 53) - 1;
 constexpr server_time server_time_of(std::int64_t us) noexcept {
   return us > 0 && us <= number_max ? server_time{us} : server_time::zero();
 }
+// As a server takes a span: whole milliseconds, rounded up.
+constexpr std::int64_t in_ms(duration d) noexcept {
+  return std::chrono::ceil<std::chrono::milliseconds>(d).count();
+}
 // A span without an end, or with one that cannot be, has none.
 constexpr duration span_of(std::int64_t ms) noexcept {
   constexpr auto most = std::chrono::floor<std::chrono::milliseconds>(duration::max());

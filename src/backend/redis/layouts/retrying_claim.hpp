@@ -2,11 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 
-#include "backend/redis/recipes/retrying.hpp"
+#include "backend/redis/layouts/retrying_codec.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
+#include "backend/redis/transport/transport.hpp"
 #include "base/timer_heap.hpp"
 #include "claim/claim_table.hpp"
 #include "claim/orphan_withdrawals.hpp"
@@ -16,15 +18,15 @@ namespace holdfast::redis {
 
 class retrying_layout;
 
-struct retrying_owner {  // 128 random bits, drawn for every acquire
-  std::uint64_t high = 0, low = 0;
-  explicit operator bool() const noexcept { return (high | low) != 0; }
-};
+struct retrying_record : core::heap_timer, message_handler {  // what the layout keeps of a claim
+  void on_subscribed(time_point now, core::event_queue&) override;
+  void on_message(std::string_view payload, time_point now, core::event_queue&) override;
 
-struct retrying_record : core::heap_timer {  // what the layout keeps of a claim
   std::string key;
-  retrying_owner owner_id;   // none: the claim is idle
-  time_point owner_since{};  // when it was drawn
+  std::string seen;                        // what the last step of an attempt read
+  std::unique_ptr<subscription> messages;  // from the first wait on, until the lock is held
+  retrying_owner owner_id;                 // none: the claim is idle
+  time_point owner_since{};                // when it was drawn
   claims::claim_place place;
   bool was_sent = false;    // the server may have seen this owner
   bool renewing = false;    // in the layout's list
@@ -38,7 +40,13 @@ struct retrying_protocol {
   using recipe = retrying_recipe;
   using store = retrying_layout;
   struct request_details {
-    void keep(const core::acquire_request&) noexcept {}
+    void keep(const core::acquire_request& r) noexcept {
+      mode = r.mode;
+      permits = r.permits;
+      total_permits = r.total_permits;
+    }
+    lock_mode mode = lock_mode::exclusive;
+    std::uint32_t permits = 1, total_permits = 0;
   };
   using record = retrying_record;
 };
@@ -46,14 +54,16 @@ using retrying_claim = claims::store_claim<retrying_protocol>;
 
 // An owner that may be left at the server.
 struct retrying_orphan final : claims::orphan, reply_handler {
-  retrying_orphan(retrying_layout& l, std::string_view lock, std::string text, time_point end)
-      : claims::orphan(end), key(lock), owner(std::move(text)), home(l) {}
+  retrying_orphan(retrying_layout& l, const retrying_claim&, time_point end);
   claims::withdrawal withdraw(time_point now);
   void on_reply(const value&, const reply_context&) override;
   void on_not_executed(const reply_context&) override;
   void on_cut(const reply_context&) override;
 
   const std::string key, owner;
+  const retrying_owner id;
+  const retrying_protocol::request_details details;
+  const duration ttl;
   std::list<retrying_orphan>::iterator place;
 
  private:

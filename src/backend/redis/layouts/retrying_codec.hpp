@@ -3,23 +3,38 @@
 #pragma once
 #include <holdfast/holder.hpp>
 
+#include <chrono>
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/redis/examination/required_command.hpp"
 #include "backend/redis/recipes/retrying.hpp"
+#include "backend/redis/transport/error_text.hpp"
 #include "backend/redis/transport/request_writer.hpp"
 #include "seam/capabilities.hpp"
 
 namespace holdfast::redis {
 
+struct retrying_owner {               // drawn for every acquire
+  std::uint64_t high = 0, low = 0;    // random
+  std::chrono::microseconds drawn{};  // on the wall clock of this machine, since 1970
+  explicit operator bool() const noexcept { return (high | low) != 0; }
+};
+
 struct lock_request {  // the arguments of a request for one lock
   std::string_view key, owner;
+  retrying_owner id;  // of which `owner` is the text
   duration ttl{};
-  std::uint8_t step = 0;  // of an attempt that has several commands
+  lock_mode mode = lock_mode::exclusive;  // that was acquired: a downgrade does not change it
+  std::uint8_t step = 0;                  // of an attempt that has several commands
+  bool may_queue = false;                 // not the only attempt
+  std::uint32_t permits = 1, total_permits = 0;
+  std::chrono::microseconds wall{};  // the clock of this machine, since 1970
+  std::string_view seen;             // what the step before read
 };
 
 class retrying_codec {
@@ -29,26 +44,44 @@ class retrying_codec {
   virtual const retrying_recipe::rules& rules() const noexcept = 0;
   // Loaded when a connection is ready, so that calls by their hash succeed.
   virtual std::span<const script> scripts() const noexcept = 0;
-  // The first four bytes of this layout's owners, so that no other layout takes one for its own.
-  virtual std::string_view owner_prefix() const noexcept = 0;
+  // What a claim is known by, to other programs too.
+  virtual std::string text_of(const retrying_owner&) const = 0;
+  // Whether the holder that was found under some key can be one of this layout.
+  virtual bool is_owner(std::string_view text) const noexcept = 0;
+  virtual std::string name_fault(std::string_view) const { return {}; }
+  // Where a message says that the lock may be free; of layouts whose rules have a channel.
+  virtual std::string channel_of(const lock_request&) const { return {}; }
+  virtual std::span<const error_meaning> own_errors() const noexcept { return {}; }
 
   // For an operator's examination.
   virtual layout_needs needs() const noexcept { return {}; }
 
   // Appends one request, which has one reply. Not for renewals.
   virtual void append(command_writer&, retrying_operation, const lock_request&) const = 0;
-  // `r` carries what is known from the request.
-  virtual retrying_reply read(const value&, retrying_reply r) const = 0;
+  // `r` carries what is known from the request. Of a request that is not awaited any more, nothing
+  // but the kind of an error is used.
+  virtual retrying_reply read(const value&, const lock_request&, retrying_reply r) const = 0;
   // Renewals of many locks, one request.
   virtual void append_renewals(command_writer&, std::span<const lock_request>) const = 0;
   // The reply to the one at `index` of them.
   virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const = 0;
-  // For an operator: reads the holder, and releases the lock of the owner that was seen. One
-  // request each, with the text of its script. The holder without its name; nothing: nobody.
+  // For an operator: reads the holders, and releases the lock of the owner that was seen. One
+  // request each, with the text of its script. Holders without their name.
   virtual void append_look(std::string& out, std::string_view key) const = 0;
   virtual void append_break(std::string& out, std::string_view key,
                             std::string_view seen) const = 0;
-  virtual std::optional<holder> read_look(const value&) const = 0;
+  virtual std::vector<holder> read_look(const value&) const = 0;
+  virtual bool read_break(const value&) const = 0;  // whether it was released
 };
+
+// {high, low} as 32 hexadecimal digits.
+std::string hex_of(const retrying_owner&);
+// What an error answers.
+retrying_reply refused_by(std::string_view error, std::span<const error_meaning> own_errors,
+                          retrying_reply);
+// Nothing that a script of this layout answers: the server is another one.
+retrying_reply unreadable(retrying_reply) noexcept;
+// Of a script that answers 1: done | 0: another's | 2: nobody's.
+retrying_reply compared(const value&, retrying_reply);
 
 }  // namespace holdfast::redis

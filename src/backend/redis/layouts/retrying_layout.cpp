@@ -16,6 +16,11 @@ retrying_layout::retrying_layout(transport_group& g, const settings& s,
                                  std::unique_ptr<const retrying_codec> c)
     : group_(g), settings_(s), codec_(std::move(c)) {}
 
+void retrying_layout::detach() noexcept {
+  orphans_.drop_all();
+  claims_.for_each([](retrying_claim& c) { c.messages.reset(); });
+}
+
 std::unique_ptr<core::claim> retrying_layout::open(std::string_view name, core::claim_sink& sink) {
   return std::make_unique<retrying_claim>(*this, settings_.prefix + std::string(name), sink);
 }
@@ -55,6 +60,7 @@ void retrying_layout::add(retrying_claim& c, std::string_view key) {
 
 void retrying_layout::remove(retrying_claim& c) noexcept {
   drop_owner(c);
+  c.messages.reset();
   sleepers_.set(c, core::never);
   claims_.remove(c.place);
 }
@@ -65,9 +71,9 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
   r.to = what;
   r.epoch = c.recipe().epoch();
   switch (what) {
-    case retrying_operation::subscribe:  // no codec has a channel yet
-      r.what = retrying_reply::verdict::failed;
-      return r;
+    case retrying_operation::subscribe:
+      r.what = subscribe(c, now);
+      return r.what == retrying_reply::verdict::not_now ? std::nullopt : std::optional(r);
     case retrying_operation::withdraw:
       if (c.was_sent) break;
       r.what = retrying_reply::verdict::done;  // the server has never seen this owner
@@ -77,6 +83,28 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
   }
   collect(c, what, now);
   return {};
+}
+
+// not_now: on_subscribed() will say it.
+retrying_reply::verdict retrying_layout::subscribe(retrying_claim& c, time_point now) {
+  if (!c.messages) {
+    const std::string owner = text_of_owner(c);
+    c.messages = over_->subscribe(codec_->channel_of(request_of(c, owner)), c, now);
+  }
+  if (c.messages->is_active()) return retrying_reply::verdict::subscribed;
+  over_->open(lane::messages, now);
+  return over_->has_failed(lane::messages) ? retrying_reply::verdict::failed
+                                           : retrying_reply::verdict::not_now;
+}
+
+void retrying_record::on_subscribed(time_point now, core::event_queue& events) {
+  auto& c = static_cast<retrying_claim&>(*this);
+  c.on([&](retrying_recipe& r) { return r.on_subscribed(now, c.store().rules()); }, now, events);
+}
+
+void retrying_record::on_message(std::string_view, time_point now, core::event_queue& events) {
+  auto& c = static_cast<retrying_claim&>(*this);
+  c.on([&](retrying_recipe& r) { return r.on_message(now, c.store().rules()); }, now, events);
 }
 
 void retrying_layout::collect(retrying_claim& c, retrying_operation what, time_point now) {
@@ -95,6 +123,7 @@ void retrying_layout::renew_owner(retrying_claim& c) {
   drop_owner(c);
   c.owner_id.high = core::random_u64(env());
   c.owner_id.low = core::random_u64(env()) | 1;
+  c.owner_id.drawn = env().wall();
   c.owner_since = env().now();
   c.was_sent = false;
   ++owners_;
@@ -109,7 +138,7 @@ void retrying_layout::drop_owner(retrying_claim& c) noexcept {
 void retrying_layout::withdraw_orphan(retrying_claim& c, time_point now, event_queue&) {
   if (!c.owner_id || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
   const time_point end = core::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
-  over_->tick_by(orphans_.add(now, *this, c.key, text_of_owner(c), end));
+  over_->tick_by(orphans_.add(now, *this, c, end));
 }
 
 void retrying_layout::wake_at(retrying_claim& c, time_point t) {
@@ -119,22 +148,33 @@ void retrying_layout::wake_at(retrying_claim& c, time_point t) {
 
 void retrying_layout::after_step(retrying_claim& c, time_point) {
   if (c.recipe().is_idle()) drop_owner(c);
+  if (c.messages && !c.recipe().wants_messages()) c.messages.reset();
   if (const bool waits = c.recipe().waits(); waits != c.is_waiting) {
     c.is_waiting = waits;
     group_.count(waits ? 1 : -1, 0);
   }
 }
 
-std::string retrying_layout::text_of_owner(const retrying_claim& c) const {
-  std::string out(codec_->owner_prefix());
-  for (const std::uint64_t half : {c.owner_id.high, c.owner_id.low})
-    for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[half >> shift & 15];
-  return out;
-}
+retrying_orphan::retrying_orphan(retrying_layout& l, const retrying_claim& c, time_point end)
+    : claims::orphan(end),
+      key(c.key),
+      owner(l.text_of_owner(c)),
+      id(c.owner_id),
+      details(c.details),
+      ttl(c.recipe().ttl()),
+      home(l) {}
 
 claims::withdrawal retrying_orphan::withdraw(time_point now) {
   const bool is_sent = home.over().submit(*this, now, [&](request_writer& w) {
-    home.codec().append(w, retrying_operation::withdraw, {key, owner});
+    home.codec().append(w, retrying_operation::withdraw,
+                        {.key = key,
+                         .owner = owner,
+                         .id = id,
+                         .ttl = ttl,
+                         .mode = details.mode,
+                         .permits = details.permits,
+                         .total_permits = details.total_permits,
+                         .wall = home.env().wall()});
   });
   return is_sent ? claims::withdrawal::sent : claims::withdrawal::unsent;
 }

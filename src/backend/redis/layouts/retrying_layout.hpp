@@ -27,14 +27,14 @@ class retrying_layout final : public layout {
   // layout
   const core::capabilities& can() const noexcept override { return codec_->can(); }
   std::span<const script> scripts() const noexcept override { return codec_->scripts(); }
-  std::string name_fault(std::string_view) const override { return {}; }
+  std::string name_fault(std::string_view name) const override { return codec_->name_fault(name); }
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
   void inspect(std::string_view prefix, core::holders_handler&) override;
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
   layout_needs needs() const override { return codec_->needs(); }
   void attach(topology& t) override { over_ = t.nodes().front(); }
-  void detach() noexcept override { orphans_.drop_all(); }
+  void detach() noexcept override;
   void hurry(time_point now) override { over_->hurry(lane::commands, now); }
   void withdraw_all(time_point now) override;
   void end_claims(errc, const std::string& why, time_point now, core::event_queue&) override;
@@ -72,7 +72,7 @@ class retrying_layout final : public layout {
   void request_flush(claims::urgency how) noexcept {
     group_.request_flush(how == claims::urgency::now);
   }
-  std::string text_of_owner(const retrying_claim&) const;
+  std::string text_of_owner(const retrying_claim& c) const { return codec_->text_of(c.owner_id); }
   std::string reason(const retrying_claim&, errc why) const { return over_->reason(why); }
 
   // For its requests and orphans; with the group's mutex held.
@@ -84,14 +84,16 @@ class retrying_layout final : public layout {
   void on_cut(request&, const reply_context&);
 
  private:
+  retrying_reply::verdict subscribe(retrying_claim&, time_point now);
   void collect(retrying_claim&, retrying_operation, time_point now);
   void write_collected(request_writer&, time_point now);
   void write_renewals(request_writer&, time_point now);
   void answer_renewals(request&, const value&, const reply_context&);
   void end_renewals(request&) noexcept;
   void load_scripts(time_point now);
+  void poll_meanwhile(time_point now, core::event_queue&);
   void drop_owner(retrying_claim&) noexcept;
-  lock_request request_of(const retrying_claim&, const std::string& owner) const noexcept;
+  lock_request request_of(const retrying_claim&, std::string_view owner) const noexcept;
   template <class Which>
   void fail(Which, const core::failure&, time_point now, core::event_queue&);
   void watch_outage(time_point now);

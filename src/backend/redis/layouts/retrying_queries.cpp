@@ -1,7 +1,6 @@
 #include "backend/redis/layouts/retrying_queries.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,7 +28,7 @@ class holders_query final : public admin_query {
 
   holders_query(transport& t, const retrying_codec& c, std::string_view key_prefix,
                 std::string_view name, scope what, core::holders_handler& to)
-      : admin_query(t), codec_(c), key_prefix_(key_prefix), what_(what), to_(to) {
+      : admin_query(t, c.own_errors()), codec_(c), key_prefix_(key_prefix), what_(what), to_(to) {
     keys_.push_back(key_prefix_ + std::string(name));
     pattern_ = pattern_of(keys_.front());
     scans_ = what == scope::all_that_begin_so;
@@ -71,12 +70,11 @@ class holders_query final : public admin_query {
   // A key that begins so may be anybody's: only the owners of this layout are shown.
   void read_holder(const value& v) {
     const std::string& key = keys_[read_++];
-    std::optional<holder> found = codec_.read_look(v);
-    const bool is_shown =
-        found && (what_ == scope::one || found->owner.starts_with(codec_.owner_prefix()));
-    if (!is_shown) return;
-    found->name = key.substr(key_prefix_.size());
-    found_.push_back(std::move(*found));
+    for (holder& h : codec_.read_look(v)) {
+      if (what_ != scope::one && !codec_.is_owner(h.owner)) continue;
+      h.name = key.substr(key_prefix_.size());
+      found_.push_back(std::move(h));
+    }
   }
   void report() override {
     why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
@@ -98,7 +96,7 @@ class break_query final : public admin_query {
  public:
   break_query(transport& t, const retrying_codec& c, std::string_view key, std::string_view seen,
               core::decision_handler& to)
-      : admin_query(t), codec_(c), key_(key), seen_(seen), to_(to) {}
+      : admin_query(t, c.own_errors()), codec_(c), key_(key), seen_(seen), to_(to) {}
 
  private:
   void send_next(time_point now, core::event_queue& events) override {
@@ -106,11 +104,7 @@ class break_query final : public admin_query {
     codec_.append_break(bytes, key_, seen_);
     send(std::move(bytes), now, events);
   }
-  void read(const value& v) override {
-    retrying_reply r;
-    r.to = retrying_operation::release;
-    is_done_ = codec_.read(v, r).what == retrying_reply::verdict::done;
-  }
+  void read(const value& v) override { is_done_ = codec_.read_break(v); }
   void on_all_read(time_point, core::event_queue& events) override { finish(events); }
   void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(is_done_); }
 

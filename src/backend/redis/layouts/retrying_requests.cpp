@@ -16,8 +16,18 @@ void retrying_layout::write_requests(transport&, lane what, request_writer& to) 
 }
 
 lock_request retrying_layout::request_of(const retrying_claim& c,
-                                         const std::string& owner) const noexcept {
-  return {c.key, owner, c.recipe().ttl(), c.recipe().step_of_attempt()};
+                                         std::string_view owner) const noexcept {
+  return {.key = c.key,
+          .owner = owner,
+          .id = c.owner_id,
+          .ttl = c.recipe().ttl(),
+          .mode = c.details.mode,
+          .step = c.recipe().step_of_attempt(),
+          .may_queue = c.recipe().is_waiter(),
+          .permits = c.details.permits,
+          .total_permits = c.details.total_permits,
+          .wall = env().wall(),
+          .seen = c.seen};
 }
 
 // What its claim has given up meanwhile is not sent at all.
@@ -44,18 +54,21 @@ void retrying_layout::on_reply(request& b, const value& v, const reply_context& 
   r.ttl = m.ttl;
   r.sent = context.sent;
   r.final = over_->no_older_connection_runs();
-  r = codec_->read(v, r);
   pool_.give_back(b);
+  retrying_claim* const c = claims_.at(m.whose);
+  const bool is_awaited = c && c->recipe().epoch() == m.epoch;
+  const std::string owner = is_awaited ? text_of_owner(*c) : std::string();
+  r = codec_->read(v, is_awaited ? request_of(*c, owner) : lock_request(), r);
+  if (is_awaited && r.what == retrying_reply::verdict::next_step) c->seen = v.text();
   const bool is_error = v.is(value::kind::error);
-  std::string text = is_error ? explain(v.text()) : std::string();
+  std::string text = is_error ? explain(v.text(), codec_->own_errors()) : std::string();
   if (r.what == retrying_reply::verdict::not_now) {
     over_->note_put_off(text, context.now);
     watch_outage(context.now);
   } else if (!is_error) {
     over_->note_accepted(context.now);
   }
-  if (retrying_claim* const c = claims_.at(m.whose))
-    c->on_reply(r, std::move(text), context.now, context.events);
+  if (c) c->on_reply(r, std::move(text), context.now, context.events);
 }
 
 void retrying_layout::on_not_executed(request& b, const reply_context&) {
@@ -92,6 +105,7 @@ void retrying_layout::on_down(transport&, lane what, const core::failure& why, l
                               time_point now, event_queue& events) {
   watch_outage(now);
   if (what == lane::renewals && renewals_.goes_with_commands(*over_)) over_->tick_by(now);
+  if (what == lane::messages) poll_meanwhile(now, events);
   if (what != lane::commands) return;
   // Nobody is kept waiting for what only a mended URL can bring. Where nothing can be connected to,
   // one attempt has been made.
@@ -99,6 +113,13 @@ void retrying_layout::on_down(transport&, lane what, const core::failure& why, l
   const auto is_attempt = [](const retrying_claim& c) { return c.recipe().is_attempt(); };
   if (how == loss::refused) fail(waits, why, now, events);
   if (how == loss::not_reached) fail(is_attempt, why, now, events);
+}
+
+// Messages get lost from here on; once they are subscribed to again, each claim is told.
+void retrying_layout::poll_meanwhile(time_point now, event_queue& events) {
+  claims_.for_each([&](retrying_claim& c) {
+    if (c.messages) c.on([&](retrying_recipe& r) { return r.on_unsubscribed(now); }, now, events);
+  });
 }
 
 template <class Which>

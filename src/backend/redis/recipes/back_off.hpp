@@ -1,6 +1,7 @@
 // The pauses of a recipe between two requests of the same kind.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 
 #include "base/environment.hpp"
 
@@ -10,6 +11,10 @@ namespace holdfast::redis {
 constexpr core::duration doubled(core::duration first, unsigned times,
                                  core::duration most) noexcept {
   return std::min(most, first * (1 << std::min(times, 20u)));
+}
+
+constexpr void count_up(std::uint8_t& times) noexcept {
+  if (times < 255) ++times;
 }
 
 // Before a request is repeated that the server did not execute.

@@ -19,10 +19,6 @@ namespace {
 
 constexpr duration after_lease = 1ms, spread_after_lease = 4ms;
 
-void count_up(std::uint8_t& n) noexcept {
-  if (n < 255) ++n;
-}
-
 }  // namespace
 
 retrying_recipe::step retrying_recipe::acquire(const core::acquire_request& request, time_point now,
@@ -40,7 +36,7 @@ retrying_recipe::step retrying_recipe::acquire(const core::acquire_request& requ
 retrying_recipe::step retrying_recipe::cancel(time_point now, const timing& t) noexcept {
   if (!is_acquiring()) return {};
   const bool is_known = state_ == state::subscribing || state_ == state::waiting;
-  if (is_known && !may_be_ours_) return become_idle(claim_event::ended, {});
+  if (is_known && !may_be_ours_ && !rules_->has_queue) return become_idle(claim_event::ended, {});
   return ask(state::withdrawing, now, t);
 }
 
@@ -52,151 +48,18 @@ retrying_recipe::step retrying_recipe::renew(duration ttl, time_point, const tim
   return out;
 }
 
+retrying_recipe::step retrying_recipe::downgrade(time_point, const timing&) noexcept {
+  step out;
+  if (state_ != state::held) return out;
+  is_downgrading_ = true;
+  attempts_ = 0;
+  out.send = operation::downgrade;
+  return out;
+}
+
 retrying_recipe::step retrying_recipe::release(time_point now, const timing& t) noexcept {
   if (state_ == state::lost) return become_idle(claim_event::ended, errc::not_held);
   return state_ == state::held ? ask(state::releasing, now, t) : step{};
-}
-
-retrying_recipe::step retrying_recipe::on(const reply& r, time_point now,
-                                          const timing& t) noexcept {
-  if (r.to == operation::subscribe) return on_subscribe_reply(r, now, t);
-  if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
-  switch (r.to) {
-    case operation::try_lock:
-    case operation::resolve: return on_try_reply(r, now, t);
-    case operation::renew: return on_renew_reply(r, now, t);
-    case operation::release:
-    case operation::withdraw: return on_leave_reply(r, now, t);
-    default: return {};
-  }
-}
-
-retrying_recipe::step retrying_recipe::on_try_reply(const reply& r, time_point now,
-                                                    const timing& t) noexcept {
-  if (state_ != state::trying && state_ != state::resolving) return {};
-  switch (r.what) {
-    case verdict::granted: return become_held(r, now, t);
-    case verdict::next_step: {
-      step out;
-      ++step_;
-      out.send = operation::try_lock;
-      return out;
-    }
-    case verdict::busy:
-      return r.to == operation::resolve ? on_not_ours(r, now, t) : on_busy(r, now, t);
-    case verdict::not_now: return pause(now, t);
-    default: {
-      const bool may_be_left = r.left || may_be_ours_;
-      step out = become_idle(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
-      out.orphan = may_be_left;
-      return out;
-    }
-  }
-}
-
-retrying_recipe::step retrying_recipe::on_busy(const reply& r, time_point now,
-                                               const timing& t) noexcept {
-  may_be_ours_ = may_be_ours_ && !r.final;
-  if (one_attempt_) {
-    const bool may_arrive = may_be_ours_;
-    step out = become_idle(claim_event::refused, errc::timed_out);
-    out.orphan = may_arrive;
-    return out;
-  }
-  if (message_early_) return ask(state::trying, now, t);
-  if (!rules_->has_channel || is_subscribed_ || polls_) return wait(r.rest, now);
-  step out = ask(state::subscribing, now, t);
-  out.wake = saturating_add(now, t.op_timeout);
-  return out;
-}
-
-// The owner was read, and it is not this claim. An older request of this claim would make it the
-// owner after all: then it tries under another id, and the old one is withdrawn.
-retrying_recipe::step retrying_recipe::on_not_ours(const reply& r, time_point now,
-                                                   const timing& t) noexcept {
-  const time_point since = asked_since_;
-  may_be_ours_ = false;
-  step out = ask(state::trying, now, t);
-  out.orphan = out.new_owner = !r.final;
-  if (!one_attempt_) return out;
-  asked_since_ = since;  // the op-timeout is that of the whole attempt
-  out.wake = due(t);
-  return out;
-}
-
-retrying_recipe::step retrying_recipe::on_subscribe_reply(const reply& r, time_point now,
-                                                          const timing& t) noexcept {
-  if (r.what == verdict::subscribed) return on_subscribed(now, t);
-  if (r.epoch != epoch_ || state_ != state::subscribing) return {};
-  polls_ = true;
-  return wait(duration::max(), now);
-}
-
-retrying_recipe::step retrying_recipe::on_subscribed(time_point now, const timing& t) noexcept {
-  if (!is_acquiring()) return {};
-  is_subscribed_ = true;
-  return on_message(now, t);  // one may have been sent before
-}
-
-retrying_recipe::step retrying_recipe::on_message(time_point now, const timing& t) noexcept {
-  if (state_ == state::waiting || state_ == state::subscribing) return ask(state::trying, now, t);
-  message_early_ = true;
-  return {};
-}
-
-retrying_recipe::step retrying_recipe::on_renew_reply(const reply& r, time_point now,
-                                                      const timing& t) noexcept {
-  step out;
-  if (state_ != state::held) return out;
-  if (r.what == verdict::done) {
-    const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
-    deadline_ = saturating_add(from, core::worth(r.ttl, t.clock_skew));
-    out.event = claim_event::extended;
-  } else if (r.what == verdict::not_owner) {
-    state_ = state::lost;
-    out.event = claim_event::lost;
-    out.why = r.why == errc{} ? errc::lost : r.why;
-  }
-  return out;  // otherwise the outcome is unknown, and the core repeats it
-}
-
-retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point now,
-                                                      const timing& t) noexcept {
-  if (!is_leaving()) return {};
-  if (r.what != verdict::done && r.what != verdict::not_owner) return pause(now, t);
-  // Sent before, it may be gone because of that.
-  const bool was_ours = state_ == state::releasing && attempts_ == 0;
-  const bool may_arrive = state_ == state::withdrawing && !r.final;
-  const bool is_missing = was_ours && r.what == verdict::not_owner;
-  step out = become_idle(claim_event::ended, is_missing ? errc::not_held : errc{});
-  out.orphan = may_arrive;
-  return out;
-}
-
-retrying_recipe::step retrying_recipe::on_cut(std::uint32_t epoch, time_point now,
-                                              const timing&) noexcept {
-  if (epoch != epoch_ || !waits() || state_ == state::waiting) return {};
-  if (state_ == state::subscribing) return wait(duration::max(), now);
-  count_up(attempts_);
-  if (state_ == state::trying) {
-    state_ = state::resolving;
-    step_ = 0;
-  }
-  may_be_ours_ = true;
-  step out;
-  out.send = question();
-  return out;
-}
-
-retrying_recipe::step retrying_recipe::on_wake(time_point now, const timing& t) noexcept {
-  if (!waits()) return {};
-  if (state_ == state::waiting || state_ == state::subscribing) return ask(state::trying, now, t);
-  if (now >= due(t)) return overdue();
-  step out;
-  out.send = question();
-  out.sleeps = true;
-  out.wake = due(t);
-  return out;
 }
 
 retrying_recipe::step retrying_recipe::overdue() noexcept {
@@ -210,7 +73,7 @@ retrying_recipe::step retrying_recipe::give_up(errc why) noexcept {
   if (!waits()) return {};
   if (is_leaving()) return overdue();
   const bool asks = state_ == state::trying || state_ == state::resolving;
-  const bool may_be_left = asks || may_be_ours_;
+  const bool may_be_left = asks || may_be_ours_ || rules_->has_queue;
   step out = become_idle(claim_event::refused, why);
   out.orphan = may_be_left;
   return out;
@@ -299,6 +162,7 @@ retrying_recipe::step retrying_recipe::become_held(const reply& r, time_point no
                                                    const timing& t) noexcept {
   if (!planted(mutant::late_reply_accepted)) ++epoch_;  // what else was asked is of no interest
   state_ = state::held;
+  is_downgrading_ = false;
   asked_since_ = now;
   number_ = r.number;
   const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;

@@ -27,15 +27,17 @@
 //               | wake, after an op-timeout   | trying      | send try_lock: polls meanwhile
 //               | failed, cut                 | waiting     | sleep: polls
 //   waiting     | message, subscribed, wake   | trying      | send try_lock
+//               | subscription lost           | waiting     | sleep: polls
 //   held        | renew                       | held        | send renew
 //               | done                        | held        | extended: its send + ttl - drift
 //               | not owner                   | lost        | lost
+//               | downgrade                   | held        | send downgrade; not now, cut: again
 //               | release                     | releasing   | send release
 //   lost        | release                     | idle        | ended (not held)
 //   trying,     | cancel                      | withdrawing | send withdraw: compares the owner
 //   resolving   |                             |             |
-//   subscribing,| cancel                      | idle, or    | ended; as trying, if the lock may be
-//   waiting     |                             | withdrawing | ours
+//   subscribing,| cancel                      | idle, or    | ended; as trying, if the lock or a
+//   waiting     |                             | withdrawing | place in a queue may be ours
 //   releasing,  | done, not owner             | idle        | ended; orphan, if an older request
 //   withdrawing |                             |             | may arrive
 //               | not now, failed, cut        | same        | send it again, later each time
@@ -65,6 +67,7 @@ enum class retrying_operation : unsigned char {
   resolve,    // what became of an attempt that was never answered
   subscribe,  // to the lock's channel; answered by `subscribed`
   renew,
+  downgrade,
   release,
   withdraw,  // a release by a claim that does not know whether it has the lock
 };
@@ -75,7 +78,7 @@ struct retrying_reply {
     busy,        // another's; resolve that reads the owner: not ours
     next_step,   // try_lock: the attempt has another command to send
     subscribed,  // subscribe
-    done,        // renew, release, withdraw
+    done,        // renew, downgrade, release, withdraw
     not_owner,   // likewise: another's, or nobody's
     failed,      // refused by the server, for the reason that stands beside it
     not_now,     // not executed, and to be sent again: the server is loading, or runs a long script
@@ -109,8 +112,9 @@ class retrying_recipe {
     releasing,
     withdrawing,
   };
-  struct rules {                     // of a layout, constant; outlives its recipes
-    bool has_channel = false;        // else it polls
+  struct rules {               // of a layout, constant; outlives its recipes
+    bool has_channel = false;  // else it polls
+    bool has_queue = false;    // who is busy may have left a place in a queue, to be withdrawn
     bool try_is_idempotent = false;  // granted to its own owner again: then resolve is a try_lock
     duration back_off_min = std::chrono::milliseconds{5};  // between polls: doubled each time
     duration back_off_max = std::chrono::milliseconds{250};
@@ -123,12 +127,12 @@ class retrying_recipe {
   step acquire(const core::acquire_request&, time_point, const claims::timing&) noexcept;
   step cancel(time_point, const claims::timing&) noexcept;
   step renew(duration ttl, time_point, const claims::timing&) noexcept;
-  step downgrade(time_point, const claims::timing&) noexcept { return {}; }
+  step downgrade(time_point, const claims::timing&) noexcept;
   step release(time_point, const claims::timing&) noexcept;
   step on(const reply&, time_point, const claims::timing&) noexcept;
   step on_message(time_point, const claims::timing&) noexcept;  // the lock may be free
   step on_subscribed(time_point, const claims::timing&) noexcept;
-  void on_unsubscribed() noexcept { is_subscribed_ = false; }  // the subscription is gone
+  step on_unsubscribed(time_point) noexcept;  // messages get lost: polls meanwhile
   // What was sent in that epoch is not answered any more.
   step on_cut(std::uint32_t epoch, time_point, const claims::timing&) noexcept;
   step on_wake(time_point, const claims::timing&) noexcept;
@@ -147,9 +151,7 @@ class retrying_recipe {
   bool is_waiter() const noexcept { return !one_attempt_ && is_acquiring(); }
   bool is_attempt() const noexcept { return one_attempt_ && is_acquiring(); }
   bool is_held() const noexcept { return state_ == state::held; }
-  bool wants_messages() const noexcept {
-    return is_acquiring() && (is_subscribed_ || state_ == state::subscribing);
-  }
+  bool wants_messages() const noexcept { return is_acquiring(); }
 
  private:
   using verdict = reply::verdict;
@@ -171,6 +173,7 @@ class retrying_recipe {
   step on_not_ours(const reply&, time_point, const claims::timing&) noexcept;
   step on_subscribe_reply(const reply&, time_point, const claims::timing&) noexcept;
   step on_renew_reply(const reply&, time_point, const claims::timing&) noexcept;
+  step on_downgrade_reply(const reply&, time_point, const claims::timing&) noexcept;
   step on_leave_reply(const reply&, time_point, const claims::timing&) noexcept;
 
   const rules* rules_;
@@ -185,9 +188,10 @@ class retrying_recipe {
   state state_ = state::idle;
   bool one_attempt_ = false;
   bool is_subscribed_ = false;
-  bool message_early_ = false;  // it came while the reply to a try was awaited
-  bool polls_ = false;          // it cannot subscribe
-  bool may_be_ours_ = false;    // an attempt was never answered
+  bool message_early_ = false;   // it came while the reply to a try was awaited
+  bool polls_ = false;           // it cannot subscribe
+  bool may_be_ours_ = false;     // an attempt was never answered
+  bool is_downgrading_ = false;  // held, and not answered yet
 };
 
 static_assert(claims::recipe<retrying_recipe>);

@@ -1,7 +1,6 @@
 #include "backend/redis/layouts/lua/codec.hpp"
 
 #include "backend/redis/server_time.hpp"
-#include "backend/redis/transport/error_text.hpp"
 
 namespace holdfast::redis::lua {
 
@@ -21,28 +20,11 @@ constexpr core::capabilities abilities{
 
 constexpr retrying_recipe::rules polling{};
 
+// So that no other layout takes an owner of this one for its own.
+constexpr std::string_view owner_prefix = "hfl:";
+
 const script& script_of(script_name name) noexcept {
   return all_scripts()[static_cast<std::size_t>(name)];
-}
-
-std::int64_t in_ms(duration d) noexcept {
-  return std::chrono::ceil<std::chrono::milliseconds>(d).count();
-}
-
-retrying_reply failed(std::string_view error, retrying_reply r) {
-  const error_meaning* const m = meaning_of(error);
-  r.what = m && m->is_passing ? verdict::not_now : verdict::failed;
-  r.why = m ? m->why : errc::refused;
-  r.left = error.find("@user_script") != std::string_view::npos;  // it stopped where it was
-  return r;
-}
-
-// Of compare-and-delete and compare-and-PEXPIRE.
-retrying_reply compared(const value& v, retrying_reply r) {
-  constexpr std::int64_t done = 1, no_owner = 2;
-  r.what = v.integer() == done ? verdict::done : verdict::not_owner;
-  if (v.integer() == no_owner) r.why = errc::not_held;
-  return r;
 }
 
 }  // namespace
@@ -77,20 +59,16 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
       return;
     case operation::subscribe:
     case operation::renew:
+    case operation::downgrade:
     case operation::none: return;
   }
 }
 
-retrying_reply codec::read(const value& v, retrying_reply r) const {
-  if (v.is(value::kind::error)) return failed(v.text(), r);
+retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
+  if (v.is(value::kind::error)) return refused_by(v.text(), own_errors(), r);
   const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
   if (!asks) return compared(v, r);
-  if (!v.is(value::kind::array)) {
-    r.what = verdict::failed;
-    r.why = errc::refused;
-    r.left = true;
-    return r;
-  }
+  if (!v.is(value::kind::array)) return unreadable(r);
   r.what = v[0].integer() == 1 ? verdict::granted : verdict::busy;
   if (v.size() > 1) r.rest = span_of(v[1].integer());
   return r;
@@ -103,12 +81,8 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
 }
 
 retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
-  if (all.is(value::kind::error)) return failed(all.text(), r);
-  const value one = all[index];
-  if (one.is(value::kind::integer)) return compared(one, r);
-  r.what = verdict::failed;
-  r.why = errc::refused;
-  return r;
+  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
+  return compared(all[index], r);
 }
 
 void codec::append_look(std::string& out, std::string_view key) const {
@@ -120,14 +94,24 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
                   << seen;
 }
 
-std::optional<holder> codec::read_look(const value& v) const {
-  if (v.size() != 2) return std::nullopt;
+std::vector<holder> codec::read_look(const value& v) const {
+  if (v.size() != 2) return {};
   holder out;
   out.owner = v[0].text();
   const duration rest = span_of(v[1].integer());
   if (rest != duration::max()) out.left = std::chrono::floor<std::chrono::milliseconds>(rest);
   out.waiting = -1;
-  return out;
+  return {std::move(out)};
+}
+
+bool codec::read_break(const value& v) const { return v.integer() == 1; }
+
+std::string codec::text_of(const retrying_owner& o) const {
+  return std::string(owner_prefix) + hex_of(o);
+}
+
+bool codec::is_owner(std::string_view text) const noexcept {
+  return text.starts_with(owner_prefix);
 }
 
 }  // namespace holdfast::redis::lua

@@ -16,16 +16,18 @@ class codec final : public retrying_codec {
   const core::capabilities& can() const noexcept override;
   const retrying_recipe::rules& rules() const noexcept override;
   std::span<const script> scripts() const noexcept override;
-  std::string_view owner_prefix() const noexcept override { return "hfl:"; }
+  std::string text_of(const retrying_owner&) const override;
+  bool is_owner(std::string_view text) const noexcept override;
   layout_needs needs() const noexcept override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
-  retrying_reply read(const value&, retrying_reply r) const override;
+  retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
   retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const override;
   void append_look(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
-  std::optional<holder> read_look(const value&) const override;
+  std::vector<holder> read_look(const value&) const override;
+  bool read_break(const value&) const override;
 };
 
 }  // namespace holdfast::redis::lua

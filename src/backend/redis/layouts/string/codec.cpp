@@ -46,10 +46,6 @@ server_time time_in(const value& v) noexcept { return server_time_of(v.integer()
 
 }  // namespace
 
-std::int64_t in_ms(duration d) noexcept {
-  return std::chrono::ceil<std::chrono::milliseconds>(d).count();
-}
-
 void begin_try_locks(std::string& out) { out += "*1\r\n$5\r\nMULTI\r\n"; }
 
 void append_try_lock(std::string& out, const lock_arguments& a) {

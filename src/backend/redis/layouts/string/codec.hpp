@@ -72,6 +72,4 @@ answer read_released(const value&, reply r);   // of release, withdraw and downg
 answer read_successor(const value&, reply r);  // of the claim enqueued with a release
 std::string text_of_kind(const value&);        // as an error of the server, or empty
 
-std::int64_t in_ms(duration) noexcept;  // rounded up
-
 }  // namespace holdfast::redis

@@ -23,8 +23,8 @@ inline const char* name_of(state s) {
 }
 
 inline const char* name_of(operation o) {
-  constexpr const char* names[] = {"none",  "try_lock", "resolve", "subscribe",
-                                   "renew", "release",  "withdraw"};
+  constexpr const char* names[] = {"none",  "try_lock",  "resolve", "subscribe",
+                                   "renew", "downgrade", "release", "withdraw"};
   return names[static_cast<int>(o)];
 }
 
@@ -79,7 +79,7 @@ class played_claim {
     if (word == "downgrade") return recipe_.downgrade(now, t_);
     if (word == "message") return recipe_.on_message(now, t_);
     if (word == "resubscribed") return recipe_.on_subscribed(now, t_);
-    if (word == "unsubscribed") return recipe_.on_unsubscribed(), retrying_recipe::step{};
+    if (word == "unsubscribed") return recipe_.on_unsubscribed(now);
     if (word == "cut") return recipe_.on_cut(sent_.epoch, now, t_);
     if (word == "give_up") return recipe_.give_up(errc::closed);
     if (word == "pass") return now += given, retrying_recipe::step{};

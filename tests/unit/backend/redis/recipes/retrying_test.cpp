@@ -172,7 +172,7 @@ TEST(redis_retrying, a_grant_is_renewed_and_may_be_lost) {
                {"acquire granted renew failed", "held"},
                {"acquire granted renew cut", "held"},
                {"acquire granted renew release done", "idle ended sleep:never"},
-               {"acquire granted downgrade", "held"}},
+               {"acquire granted downgrade", "held downgrade"}},
               polling);
   EXPECT_EQ(played_claim(polling).play("acquire granted renew not_owner"),
             with("lost lost", errc::lost, ""));
@@ -221,16 +221,43 @@ TEST(redis_retrying, the_resolve_of_a_cut_attempt_starts_its_steps_anew) {
   EXPECT_EQ(p.recipe().step_of_attempt(), 0);
 }
 
-TEST(redis_retrying, wants_messages_from_its_subscription_until_it_has_the_lock_or_gives_up) {
+TEST(redis_retrying, wants_messages_until_it_has_the_lock_or_gives_up) {
   played_claim p(with_channel);
-  p.play("acquire");
-  EXPECT_FALSE(p.recipe().wants_messages());
-  p.play("busy");
+  p.play("acquire busy");
   EXPECT_TRUE(p.recipe().wants_messages());
   p.play("subscribed");
   EXPECT_TRUE(p.recipe().wants_messages());
   p.play("granted");
   EXPECT_FALSE(p.recipe().wants_messages());
+}
+
+TEST(redis_retrying, while_its_messages_get_lost_it_polls) {
+  expect_each({{"acquire busy subscribed busy unsubscribed", "waiting sleep:2+2"},
+               {"acquire busy subscribed busy unsubscribed wake busy",
+                "subscribing subscribe sleep:1000"},
+               {"acquire busy wake busy", "waiting sleep:2+2"},
+               {"acquire busy subscribed busy unsubscribed resubscribed",
+                "trying try_lock sleep:never"}},
+              with_channel);
+}
+
+TEST(redis_retrying, who_may_stand_in_a_queue_withdraws) {
+  retrying_recipe::rules queued = with_channel;
+  queued.has_queue = true;
+  expect_each({{"acquire busy subscribed busy cancel", "withdrawing withdraw sleep:1000"},
+               {"acquire busy subscribed busy give_up",
+                "idle orphan refused(the client was closed) sleep:never"}},
+              queued);
+}
+
+TEST(redis_retrying, a_downgrade_is_sent_until_the_server_has_executed_it) {
+  expect_each({{"acquire granted downgrade", "held downgrade"},
+               {"acquire granted downgrade cut", "held downgrade"},
+               {"acquire granted downgrade not_now wake", "held downgrade"},
+               {"acquire granted downgrade done", "held"}},
+              polling);
+  EXPECT_EQ(played_claim(polling).play("acquire granted downgrade not_owner"),
+            with("lost lost", errc::lost, ""));
 }
 
 }  // namespace
