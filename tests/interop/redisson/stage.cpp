@@ -118,6 +118,13 @@ long long ttl_of(redis_server& server, const std::string& key) {
   return server.command({"PTTL", key}).number;
 }
 
+long long calls_of(redis_server& server, const std::string& command) {
+  const std::string all = server.command({"INFO", "commandstats"}).text;
+  const std::string field = "cmdstat_" + command + ":calls=";
+  const auto at = all.find(field);
+  return at == std::string::npos ? 0 : std::stoll(all.substr(at + field.size()));
+}
+
 bool is_subscribed(redis_server& server, const std::string& channel) {
   const auto reply = server.command({"PUBSUB", "NUMSUB", channel});
   return reply.items.size() == 2 && reply.items[1].number > 0;

@@ -61,6 +61,8 @@ class message_log {
 };
 
 long long ttl_of(redis_server&, const std::string& key);
+// How often clients called it since CONFIG RESETSTAT.
+long long calls_of(redis_server&, const std::string& command);
 bool is_subscribed(redis_server&, const std::string& channel);
 
 }  // namespace holdfast::redisson_test
