@@ -10,7 +10,7 @@
 namespace holdfast::mutants {
 
 struct killer {
-  std::string by;  // the backend of a scenario, or "schedules"
+  std::string by;  // the backend of a scenario, "schedules", "schedules_lua"
   // Plants the mutant and removes it. Why it counts as survived; empty when it was noticed, and
   // nothing was wrong without it.
   std::function<std::string(const mutant&)> survived;

@@ -3,6 +3,7 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include <cstdint>
 
+#include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redis/play.hpp"
 
 namespace holdfast::mutants {
@@ -11,6 +12,7 @@ namespace {
 struct killer_seed {
   std::string_view mutant;
   std::uint64_t seed;  // one that shows it, or one not far before
+  std::string_view layout = "string";
 };
 
 constexpr killer_seed seeds[] = {
@@ -50,21 +52,35 @@ constexpr killer_seed seeds[] = {
     {"multi_deadlocks", 204},
     {"linger_kept", 21},
     {"token_blocks", 4},
+    {"delete_without_owner", 17, "lua"},
+    {"renew_without_owner", 146, "lua"},
+    {"lock_without_ttl", 1, "lua"},
+    {"poll_never_wakes", 1, "lua"},
+    {"withdrawal_dropped", 500670, "lua"},
+    {"owner_id_reused", 11, "lua"},
+    {"late_reply_accepted", 1126, "lua"},
+    {"deadline_from_reply", 168, "lua"},
+    {"waiter_given_up", 11, "lua"},
 };
 
-std::string survived_schedules(std::uint64_t first, const mutant& m) {
+std::string survived_schedules(const killer_seed& k, const mutant& m) {
   constexpr std::uint64_t schedules_max = 10'000;
+  const sim::played_layout& layout = *sim::layout_named(k.layout);
+  const auto play = [&](std::uint64_t seed, sim::recording r = sim::recording::off) {
+    return sim::play_redis(sim::draw(seed, layout), nullptr, r);
+  };
   plant(m);
-  std::uint64_t seed = first;
-  while (seed < first + schedules_max && sim::play_redis(sim::draw(seed)).complaint.empty()) ++seed;
-  if (seed == first + schedules_max) {
+  std::uint64_t seed = k.seed;
+  while (seed < k.seed + schedules_max && play(seed).complaint.empty()) ++seed;
+  if (seed == k.seed + schedules_max) {
     remove_planted();
-    return "no schedule from seed " + std::to_string(first) +
-           " on finds it; `./dev sim --minutes 1 --mutant " + m.name + "` may find another seed";
+    return "no schedule from seed " + std::to_string(k.seed) +
+           " on finds it; `./dev sim --minutes 1 --layout " + std::string(k.layout) + " --mutant " +
+           m.name + "` may find another seed";
   }
-  const sim::result broken = sim::play_redis(sim::draw(seed), nullptr, sim::recording::on);
+  const sim::result broken = play(seed, sim::recording::on);
   remove_planted();
-  const sim::result well = sim::play_redis(sim::draw(seed), nullptr, sim::recording::on);
+  const sim::result well = play(seed, sim::recording::on);
   const std::string at = ", seed " + std::to_string(seed);
   if (!well.complaint.empty()) return "with no fault planted: " + well.complaint + at;
   return well.digest == broken.digest ? "the schedule is the same without it" + at : "";
@@ -75,7 +91,8 @@ std::string survived_schedules(std::uint64_t first, const mutant& m) {
 void add_schedules(std::vector<killer>& out, std::string_view mutant_name) {
   for (const killer_seed& k : seeds)
     if (k.mutant == mutant_name)
-      out.push_back({"schedules", [&k](const mutant& m) { return survived_schedules(k.seed, m); }});
+      out.push_back({k.layout == "string" ? "schedules" : "schedules_" + std::string(k.layout),
+                     [&k](const mutant& m) { return survived_schedules(k, m); }});
 }
 
 }  // namespace holdfast::mutants

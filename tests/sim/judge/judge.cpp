@@ -10,7 +10,8 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
-judge::judge(world& w, std::unique_ptr<lock_view> v) : world_(w), view_(std::move(v)) {
+judge::judge(world& w, std::unique_ptr<lock_view> v)
+    : world_(w), view_(std::move(v)), can_(w.store->can()) {
   const plan& p = w.schedule;
   for (int i = 0; i < p.locks; ++i) {
     lock_state l;
@@ -26,6 +27,7 @@ judge::judge(world& w, std::unique_ptr<lock_view> v) : world_(w), view_(std::mov
   idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ ? lease_max_ : 0ns);
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
   if (p.users > 1) free_max_ += p.ttl;
+  free_max_ += w.store->longest_pause();
   if (p.has(trouble::foreign) || p.has(trouble::foreign_forever)) free_max_ += 350ms;
   ghost_max_ = free_max_ + 1500ms;  // a withdrawal that was refused is repeated after a second
 }
@@ -59,6 +61,7 @@ void judge::about_to_serve(const pipe& p) {
 }
 
 void judge::after_server(const pipe* by) {
+  if (by) view_->served(const_cast<pipe*>(by)->owner().client, by->recent());
   for (lock_state& l : locks_) look(l, by);
 }
 
@@ -75,6 +78,16 @@ void judge::look(lock_state& l, const pipe* by) {
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
   if (world_.schedule.several) judge_passing(l, before, by);
   if (l.owner != before) judge_notes(l);
+  judge_lease(l);
+}
+
+// A lock of a holder that is lost must end by itself.
+void judge::judge_lease(const lock_state& l) {
+  const bool is_handed_over = can_.wanted == core::wanted_by::push;
+  if (is_handed_over || clock_leaps_ || view_->kind_of(l.owner) != owner_is::claim) return;
+  const auto most = std::chrono::ceil<std::chrono::milliseconds>(lease_max_) + 1ms;
+  if (l.expires_ms - view_->now_ms() <= most.count()) return;
+  world_.complain("lease: " + l.owner + " has " + l.key + " for longer than was asked for");
 }
 
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {

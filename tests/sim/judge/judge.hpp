@@ -25,6 +25,9 @@ class world;
 //            | which is taken for a machine that was stopped.
 //   tokens   | in the order in which claims got the lock at the server, the numbers of their grants
 //            | grow. Always judged; a schedule has either lost data or a clock that is set back.
+//            | Not judged where the store has none.
+//   lease    | no lease of ours is longer than was asked for. Not judged where the clock leaps, nor
+//            | where locks are handed over: those have a window of their own.
 //   owner    | a lock leaves its owner by a request of that owner, or because its lease ended.
 //   turns    | in one process, the next turn starts when the earlier one was left.
 //   free     | a lock does not stay free while users wait: not for longer than a ttl for each lost
@@ -52,6 +55,8 @@ class world;
 //            | belief of the users and at the server.
 //   group    | the readers of a group have its number.
 //   passed   | no claim is granted the lock past a waiter.
+// Where the store keeps no queue, each user that waits counts as a waiter that is queued and alive,
+// and a lock may be free for as long as its waiters pause at most.
 class judge final : public observer {
  public:
   judge(world&, std::unique_ptr<lock_view>);
@@ -105,9 +110,11 @@ class judge final : public observer {
     moment crowded_since{};
   };
   void look(lock_state&, const pipe* by);
+  void judge_lease(const lock_state&);
   void changed(lock_state&, const std::string& before, bool lapsed, const pipe* by);
   static bool fits(const lock_state&, const ownership&, std::int64_t number) noexcept;
   void judge_token(lock_state&, stay&);
+  void find_place(const lock_state&, stay&);
   void look_at_members(lock_state&, const std::string& owner_before, const pipe* by);
   void members_changed(lock_state&, const std::vector<std::pair<std::string, double>>& now,
                        const std::string& owner_before, const pipe* by);
@@ -133,6 +140,7 @@ class judge final : public observer {
 
   world& world_;
   const std::unique_ptr<lock_view> view_;
+  const core::capabilities can_;  // of the store
   std::vector<lock_state> locks_;
   std::vector<stay> stays_;
   std::unordered_map<const machine*, int> newest_[2];  // pipes with requests: commands, renewals

@@ -44,6 +44,7 @@ bool judge::is_lost(std::string_view id) const {
 
 // How many claims are queued before the first that is not lost; -1: there is none.
 int judge::lost_before_the_first(const lock_state& l) const {
+  if (can_.queue == core::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
   int n = 0;
   for (const std::string_view id : view_->queue_at(l.number)) {
     if (!is_lost(id)) return n;
@@ -188,7 +189,8 @@ void judge::judge_idleness(int lock) {
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const std::string_view idle = idle_holder(lock);
   const moment now = world_.time.now();
-  const bool is_kept = !idle.empty() && (world_.schedule.linger.count() == 0 || has_waiters(l));
+  const bool lingers = world_.schedule.linger.count() > 0 && can_.wanted != core::wanted_by::silent;
+  const bool is_kept = !idle.empty() && (!lingers || has_waiters(l));
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();
     l.idle_since = now;

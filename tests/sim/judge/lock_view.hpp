@@ -21,6 +21,9 @@ class lock_view {
  public:
   virtual ~lock_view() = default;
 
+  // What a client's connection brought last was done: ids in it are that client's.
+  virtual void served(std::string_view /*client*/, std::string_view /*requests*/) {}
+
   // Ids: of claims, and of what owns a lock.
   virtual owner_is kind_of(std::string_view owner) const = 0;
   virtual bool is_reader(std::string_view id) const = 0;

@@ -52,7 +52,7 @@ void pipe::write(std::string bytes) {
   if (!is_open() || swallowing_) return;
   if (!use_.asks && !use_.listens) {
     world_.store->learn(all.bytes, use_);
-    if (use_.listens) owner_.client = use_.client;
+    if (use_.listens && !use_.client.empty()) owner_.client = use_.client;
   }
   const auto send = [&](segment part) {
     up_ = std::max(up_ + 1ns, world_.time.now() + world_.delay());

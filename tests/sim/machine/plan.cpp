@@ -44,11 +44,11 @@ bool plan::unsafe(trouble t) noexcept {
 std::string plan::text() const {
   std::ostringstream out;
   const auto ms = [](moment t) { return static_cast<double>(t.count()) / 1e6; };
-  out << "seed " << seed << ": " << clients << " clients x " << users << " users, " << locks
-      << " locks, " << rounds << " rounds, ttl " << ttl.count() << " ms, op-timeout "
-      << op_timeout.count() << " ms, delays " << ms(delay_min) << ".." << ms(delay_max)
-      << " ms, turns " << turns << (locks_are == kind::shared ? ", shared" : "")
-      << (several ? ", several at once" : "")
+  out << "seed " << seed << (layout.empty() ? "" : " of layout " + layout) << ": " << clients
+      << " clients x " << users << " users, " << locks << " locks, " << rounds << " rounds, ttl "
+      << ttl.count() << " ms, op-timeout " << op_timeout.count() << " ms, delays " << ms(delay_min)
+      << ".." << ms(delay_max) << " ms, turns " << turns
+      << (locks_are == kind::shared ? ", shared" : "") << (several ? ", several at once" : "")
       << (linger > 0ms ? ", linger " + std::to_string(linger.count()) + " ms" : "")
       << (permits > 0 ? ", " + std::to_string(permits) + " permits" : "")
       << (outage_timeout > 0ms

@@ -49,6 +49,7 @@ struct fault {
 
 struct plan {
   std::uint64_t seed = 0;
+  std::string layout;  // of the store; empty: its usual one
   kind locks_are = kind::mutex;
   int permits = 0;       // of each semaphore
   bool several = false;  // some users want several locks at once

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cohort/turn.hpp"
+#include "seam/capabilities.hpp"
 #include "tests/sim/machine/peer.hpp"
 #include "tests/sim/machine/plan.hpp"
 
@@ -15,13 +16,18 @@ namespace holdfast::sim {
 struct connection_use {
   bool asks = false;     // it has sent more than its handshake
   bool listens = false;  // to messages
-  std::string client{};  // if it listens: the client's id
+  std::string client{};  // if it listens: the client's id, where that can be seen
 };
 
 class store_model {
  public:
   virtual ~store_model() = default;
-  virtual std::string url() const = 0;  // that clients open, without the options of every store
+  virtual std::string url() const = 0;  // that clients open; the options of every store may follow
+  virtual const core::capabilities& can() const = 0;
+  // How long a waiter may be late for a lock that has become free, where nobody tells it.
+  virtual moment longest_pause() const { return {}; }
+  // Of a client, where its requests carry none that the model could learn.
+  virtual std::string name_of_client(int) const { return {}; }
 
   // Its server. Whatever these cause is delivered to the peers before they return.
   virtual int connect(peer&) = 0;  // a handle, from 1, never used twice

@@ -37,7 +37,7 @@ void user_of_several::ask() {
   }
   record(event::user_asks_for_all, "requests all of" + names, names);
   turns_.assign(wanted_.size(), nullptr);
-  tokens_.assign(wanted_.size(), 0);
+  grants_.assign(wanted_.size(), {});
   taking_.emplace(*this, asked, how);
   if (how.what == detail::wait_bound::kind::one_attempt) attempts();
   if (withdraws()) {
@@ -50,13 +50,17 @@ void user_of_several::ask() {
   go_on();
 }
 
+std::string user_of_several::grant_of(const detail::turn& t) const {
+  return world_.store->can().tokens ? std::to_string(t.token) : world_.store->claim_of(t);
+}
+
 // Inside the core: what follows comes as an event of its own.
 void user_of_several::step_answered() noexcept {
   if (over_) return;
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     turns_[i] = taking_->had(i);
-    if (!turns_[i] || turns_[i]->token == tokens_[i]) continue;
-    tokens_[i] = turns_[i]->token;
+    if (!turns_[i] || grant_of(*turns_[i]) == grants_[i]) continue;
+    grants_[i] = grant_of(*turns_[i]);
     holds(*turns_[i], wanted_[i], lock_mode::exclusive, 0);
   }
   after(0ns, [this] { go_on(); });
@@ -64,13 +68,14 @@ void user_of_several::step_answered() noexcept {
 
 // What it has may be given back meanwhile, and go to others.
 bool user_of_several::advance() {
-  const std::vector<std::int64_t> tokens = tokens_;
+  const std::vector<std::string> grants = grants_;
   std::vector<std::optional<stay>> before;
   for (const detail::turn* const t : turns_) before.push_back(world_.watch->withhold(t));
   const bool is_over = taking_->advance();
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     turns_[i] = taking_->had(i);
-    if (before[i] && turns_[i] && turns_[i]->token == tokens[i]) world_.watch->goes_on(*before[i]);
+    if (before[i] && turns_[i] && grant_of(*turns_[i]) == grants[i])
+      world_.watch->goes_on(*before[i]);
   }
   return is_over;
 }

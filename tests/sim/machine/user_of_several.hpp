@@ -27,6 +27,7 @@ class user_of_several final : public user {
   void ask() override;
   bool is_waiting() const noexcept override { return taking_.has_value(); }
   bool is_holding() const noexcept override { return !taking_ && !turns_.empty(); }
+  std::string grant_of(const detail::turn&) const;
   void draw_wanted();
   void step_answered() noexcept;
   bool advance();
@@ -37,7 +38,7 @@ class user_of_several final : public user {
   std::vector<int> wanted_;
   std::optional<taking> taking_;
   std::vector<detail::turn*> turns_;  // of those wanted, that it has so far
-  std::vector<std::int64_t> tokens_;  // that it was given of each last
+  std::vector<std::string> grants_;   // that it was given of each last
 };
 
 }  // namespace holdfast::sim

@@ -31,11 +31,11 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
       watch(parts.judge(*this, *store)),
       recording_(r),
       trace_(trace) {
-  of_this_thread = this;
   set_log_hook(hear_warning);
   patience_ = 10s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) *
                         (p.several ? p.locks : 1);
   open_clients();
+  of_this_thread = this;  // what a layout says of itself when it is opened is no warning of trouble
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
 }
 

@@ -13,6 +13,7 @@
 #include "tests/sim/machine/digest.hpp"
 #include "tests/sim/machine/explorer.hpp"
 #include "tests/sim/memory/player.hpp"
+#include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redis/play.hpp"
 
 namespace holdfast::sim {
@@ -25,6 +26,7 @@ struct order {
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> digest;  // of so many schedules
   const mutants::mutant* mutant = nullptr;
+  const played_layout* layout = layout_named({});
   bool lists = false, each = false, of_memory = false;
 };
 
@@ -36,6 +38,9 @@ int explain_usage() {
          "happens\n"
          "                in N schedules, from the seed S (1) on, and for all bytes that are\n"
          "                written; --each: one for each schedule. Equal: nothing has changed\n"
+         "       ./dev sim --layout L ...                           plays another layout: "
+      << played_layouts()
+      << "\n"
          "       ./dev sim --memory --digest N | --seed N ...       the same of the memory store\n"
          "       ./dev sim --mutants                                lists the planted faults\n";
   return 64;
@@ -61,6 +66,10 @@ std::optional<order> read(int argc, char** argv) {
       out.seed = std::strtoull(argv[i], &end, 10);
     } else if (option == "--digest") {
       out.digest = std::strtoull(argv[i], &end, 10);
+    } else if (option == "--layout") {
+      out.layout = layout_named(argv[i]);
+      if (!out.layout) return std::nullopt;
+      end = argv[i] + std::string_view(argv[i]).size();
     } else if (option == "--mutant") {
       out.mutant = mutants::mutant_named(argv[i]);
       if (out.mutant) end = argv[i] + std::string_view(argv[i]).size();
@@ -104,8 +113,8 @@ class teller {  // of progress, every ten seconds
   progress last_{};
 };
 
-int replay(std::uint64_t seed) {
-  const plan p = draw(seed);
+int replay(std::uint64_t seed, const played_layout& l) {
+  const plan p = draw(seed, l);
   std::cout << p.text() << '\n';
   const result r = play_redis(p, &std::cout);
   std::cout << (r.complaint.empty() ? "all was as it must be" : "VIOLATION: " + r.complaint)
@@ -129,7 +138,7 @@ int compute_digest(const order& o) {
     if (o.of_memory) {
       r.digest = play_memory(seed);
     } else {
-      r = play_redis(draw(seed), nullptr, recording::on);
+      r = play_redis(draw(seed, *o.layout), nullptr, recording::on);
     }
     all.add(r.digest);
     if (o.each)
@@ -151,7 +160,7 @@ int search(const order& o) {
   std::printf("from seed %llu\n", static_cast<unsigned long long>(seed));
   teller t(*o.minutes);
   const auto found = explore(
-      seed, [](std::uint64_t s) { return draw(s); }, play_redis,
+      seed, [&](std::uint64_t s) { return draw(s, *o.layout); }, play_redis,
       [&](const progress& p) { return t.goes_on(p); });
   t.say(clock::now());
   if (!found) return 0;
@@ -159,7 +168,9 @@ int search(const order& o) {
             << "as small as it gets: " << found->least.text() << '\n';
   play_redis(found->least, &std::cout);
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
-            << "replay: ./dev sim --seed " << found->whole.seed << '\n';
+            << "replay: ./dev sim "
+            << (o.layout->is_usual() ? "" : "--layout " + std::string(o.layout->name) + ' ')
+            << "--seed " << found->whole.seed << '\n';
   return 1;
 }
 
@@ -180,7 +191,7 @@ int main(int argc, char** argv) try {
   if (o->mutant) holdfast::mutants::plant(*o->mutant);
   if (o->digest) return compute_digest(*o);
   if (o->of_memory) return replay_memory(*o->seed);
-  return o->minutes ? search(*o) : replay(*o->seed);
+  return o->minutes ? search(*o) : replay(*o->seed, *o->layout);
 } catch (const std::exception& e) {
   std::cerr << "sim: " << e.what() << '\n';
   return 70;

@@ -3,7 +3,6 @@
 #include "tests/sim/judge/judge.hpp"
 #include "tests/sim/machine/world.hpp"
 #include "tests/sim/redis/redis_store.hpp"
-#include "tests/sim/redis/redis_view.hpp"
 
 namespace holdfast::sim {
 
@@ -13,8 +12,8 @@ result play_redis(const plan& p, std::ostream* trace, recording r) {
       [](world& w, store_model& s) -> std::unique_ptr<observer> {
         std::vector<std::string> names;
         for (int i = 0; i < w.schedule.locks; ++i) names.push_back(w.lock_name(i));
-        return std::make_unique<judge>(w, std::make_unique<redis_view>(static_cast<redis_store&>(s),
-                                                                       names));
+        auto& of = static_cast<redis_store&>(s);
+        return std::make_unique<judge>(w, layout_named(w.schedule.layout)->view(of, names));
       }};
   return play(p, parts, trace, r);
 }

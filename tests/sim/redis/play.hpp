@@ -1,4 +1,4 @@
-// Plays a schedule on Redis, layout `string`.
+// Plays a schedule on Redis, in the layout of its plan.
 #pragma once
 #include <iosfwd>
 

@@ -14,9 +14,22 @@ constexpr std::chrono::microseconds epoch{1'700'000'000'000'000};
 
 }  // namespace
 
-redis_store::redis_store(world& w) : world_(w), server_([this] { return wall(); }) {
+redis_store::redis_store(world& w)
+    : world_(w), layout_(*layout_named(w.schedule.layout)), server_([this] { return wall(); }) {
   if (w.schedule.kill_forbidden) server_.forbid("client|kill");
 }
+
+std::string redis_store::url() const {
+  return "redis://sim:1?" +
+         (layout_.is_usual() ? std::string() : "layout=" + std::string(layout_.name) + '&');
+}
+
+std::string redis_store::name_of_client(int machine) const {
+  return layout_.is_usual() ? std::string() : "client" + std::to_string(machine);
+}
+
+// A counter of numbers stays.
+bool redis_store::is_clean() { return server_.keys() <= (layout_.can.tokens ? 1 : 0); }
 
 std::chrono::microseconds redis_store::wall() const {
   return epoch + std::chrono::floor<std::chrono::microseconds>(world_.time.now() + clock_offset_);
@@ -25,6 +38,10 @@ std::chrono::microseconds redis_store::wall() const {
 // Of its greeting, and of what follows that.
 void redis_store::learn(std::string_view bytes, connection_use& use) const {
   use.asks = bytes.find("\r\nMULTI\r\n") != bytes.npos || bytes.find("\r\nEVAL") != bytes.npos;
+  if (!layout_.is_usual()) {
+    use.listens = bytes.find("\r\nSUBSCRIBE\r\n") != bytes.npos;
+    return;
+  }
   constexpr std::string_view subscribes = "\r\nSUBSCRIBE\r\n$19\r\nhf:";
   const auto at = bytes.find(subscribes);
   if (at == bytes.npos) return;
@@ -37,6 +54,7 @@ std::size_t redis_store::cut_at(std::string_view bytes, double share) const {
 }
 
 std::string redis_store::claim_of(const detail::turn& t) const {
+  if (!layout_.is_usual()) return t.of->claim->owner();
   const auto& c = static_cast<const redis::claim&>(*t.of->claim);
   const redis::owner_text text = redis::text_of(0, c.id());
   return std::string(redis::view(text).substr(21));

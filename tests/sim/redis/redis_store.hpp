@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tests/sim/machine/store_model.hpp"
+#include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redis/model/model_redis.hpp"
 #include "tests/sim/redis/requests.hpp"
 
@@ -16,7 +17,10 @@ class redis_store final : public store_model {
  public:
   explicit redis_store(world&);
 
-  std::string url() const override { return "redis://sim:1"; }
+  std::string url() const override;
+  const core::capabilities& can() const override { return layout_.can; }
+  moment longest_pause() const override { return layout_.longest_pause; }
+  std::string name_of_client(int machine) const override;
   int connect(peer& p) override { return server_.connect(p); }
   void receive(int connection, std::string_view bytes) override {
     server_.receive(connection, bytes);
@@ -33,7 +37,7 @@ class redis_store final : public store_model {
   void restart() override { restart(kept::everything); }
   bool only_refuses(trouble) const override;
   void heal() override;
-  bool is_clean() override { return server_.keys() <= 1; }  // the counter of numbers stays
+  bool is_clean() override;
 
   model_redis& server() noexcept { return server_; }
   std::chrono::microseconds wall() const;  // by the server's clock
@@ -47,6 +51,7 @@ class redis_store final : public store_model {
   void foreign_leaves(const std::string& lock, const std::string& mine);
 
   world& world_;
+  const played_layout& layout_;
   moment clock_offset_{};
   model_redis server_;
   request_texts requests_;

@@ -43,8 +43,8 @@ void redis_store::happen(const fault& f) {
       server_.set_readonly(true);
       return world_.later(f.lasts, [this] { server_.set_readonly(false); });
     case trouble::set_revoked:
-      server_.forbid("set");
-      return world_.later(f.lasts, [this] { server_.allow("set"); });
+      server_.forbid(layout_.taken_right);
+      return world_.later(f.lasts, [this] { server_.allow(layout_.taken_right); });
     case trouble::loading:
       server_.set_loading(true);
       return world_.later(f.lasts, [this] { server_.set_loading(false); });
@@ -126,7 +126,7 @@ void redis_store::heal() {
   server_.set_maxmemory_full(false);
   server_.set_readonly(false);
   server_.set_loading(false);
-  server_.allow("set");
+  server_.allow(layout_.taken_right);
   for (int n = 1; n <= foreigners_; ++n)  // a restart may have brought them back
     for (int i = 0; i < world_.schedule.locks; ++i)
       foreign_leaves(world_.lock_name(i), "foreign" + std::to_string(n));

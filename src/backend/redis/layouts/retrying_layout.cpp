@@ -75,7 +75,7 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
       r.what = subscribe(c, now);
       return r.what == retrying_reply::verdict::not_now ? std::nullopt : std::optional(r);
     case retrying_operation::withdraw:
-      if (c.was_sent) break;
+      if (c.was_sent && !planted(mutant::withdrawal_dropped)) break;
       r.what = retrying_reply::verdict::done;  // the server has never seen this owner
       return r;
     case retrying_operation::renew: return renewals_.add(c, c.place, *over_), std::nullopt;

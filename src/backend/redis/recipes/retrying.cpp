@@ -148,6 +148,7 @@ retrying_recipe::step retrying_recipe::wait(duration rest, time_point now) noexc
   most = std::min(most, rules_->queue_heartbeat);
   step out;
   out.sleeps = true;
+  if (planted(mutant::poll_never_wakes)) return out;
   if (rest < most) {
     out.wake = now + rest + after_lease;
     out.spread = spread_after_lease;

@@ -1,0 +1,81 @@
+#include "tests/sim/redis/layouts.hpp"
+
+#include <algorithm>
+
+#include "backend/redis/layouts/lua/codec.hpp"
+#include "tests/sim/redis/lua_view.hpp"
+#include "tests/sim/redis/redis_view.hpp"
+
+namespace holdfast::sim {
+
+namespace {
+
+template <class View>
+std::unique_ptr<lock_view> view_of(redis_store& s, const std::vector<std::string>& lock_names) {
+  return std::make_unique<View>(s, lock_names);
+}
+
+constexpr core::capabilities of_string{
+    .queue = core::order::fifo,
+    .wanted = core::wanted_by::push,
+    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
+             core::bit_of(lock_mode::permit),
+    .tokens = true,
+    .downgrade = true,
+};
+
+template <class Codec, class View>
+played_layout retrying(std::string_view name, std::string_view taken_right) {
+  const Codec codec;
+  const redis::retrying_recipe::rules& r = codec.rules();
+  const core::duration pause = r.has_channel ? core::duration{} : r.back_off_max;
+  return {name, codec.can(), pause, std::string(taken_right), view_of<View>};
+}
+
+const std::vector<played_layout>& all_played() {
+  static const std::vector<played_layout> all{
+      {"string", of_string, {}, "set", view_of<redis_view>},
+      retrying<redis::lua::codec, lua_view>("lua", "setnx"),
+  };
+  return all;
+}
+
+plan limited(plan p, const core::capabilities& can) {
+  constexpr lock_mode wanted[] = {lock_mode::exclusive, lock_mode::shared, lock_mode::permit};
+  const auto is_able = [&](kind k) {
+    return (can.modes & core::bit_of(wanted[static_cast<int>(k)])) != 0;
+  };
+  if (!is_able(p.locks_are)) p.locks_are = is_able(kind::shared) ? kind::shared : kind::mutex;
+  if (p.locks_are != kind::semaphore) p.permits = 0;
+  return p;
+}
+
+plan drawn(plan p, const played_layout& l) {
+  if (l.is_usual()) return p;
+  p.layout = l.name;
+  return limited(std::move(p), l.can);
+}
+
+}  // namespace
+
+const played_layout* layout_named(std::string_view name) {
+  const auto& all = all_played();
+  if (name.empty()) return &all.front();
+  const auto found = std::ranges::find(all, name, &played_layout::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string played_layouts() {
+  std::string out;
+  for (const played_layout& l : all_played())
+    out += (out.empty() ? "" : ", ") + std::string(l.name);
+  return out;
+}
+
+plan draw(std::uint64_t seed, const played_layout& l) { return drawn(draw(seed), l); }
+
+plan draw(std::uint64_t seed, flavour how, const played_layout& l) {
+  return drawn(draw(seed, how), l);
+}
+
+}  // namespace holdfast::sim

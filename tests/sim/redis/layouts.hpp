@@ -1,0 +1,34 @@
+// The layouts that the simulator plays on its model of Redis.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seam/capabilities.hpp"
+#include "tests/sim/judge/lock_view.hpp"
+#include "tests/sim/machine/plan.hpp"
+
+namespace holdfast::sim {
+
+class redis_store;
+
+struct played_layout {
+  std::string_view name;
+  core::capabilities can;
+  moment longest_pause;     // of a waiter that nobody tells that the lock is free
+  std::string taken_right;  // the command that trouble::set_revoked forbids
+  std::unique_ptr<lock_view> (*view)(redis_store&, const std::vector<std::string>& lock_names);
+
+  bool is_usual() const noexcept { return name == "string"; }
+};
+
+// Empty: the usual one. Null: it is not played.
+const played_layout* layout_named(std::string_view);
+std::string played_layouts();  // "string, lua"
+
+// draw(), and what the layout cannot do is left out of the plan. For the usual layout it is draw().
+plan draw(std::uint64_t seed, const played_layout&);
+plan draw(std::uint64_t seed, flavour, const played_layout&);
+
+}  // namespace holdfast::sim
