@@ -64,7 +64,7 @@ result run_in_a_process(const bar& b, const std::vector<std::string>& options) {
   result r = read_last_line(pass_on(ends[0]), b.name);
   close(ends[0]);
   const int code = child.wait();
-  r.verdict = code == 0 ? "met" : code == 1 ? "MISSED" : "FAILED";
+  r.verdict = code == 0 ? "met" : code == 1 ? "MISSED" : code == 77 ? "skipped" : "FAILED";
   return r;
 }
 
@@ -76,14 +76,15 @@ bool run_all_rows(const std::vector<bar>& bars, const std::vector<std::string>& 
   for (const row& r : rows()) {
     results.push_back(run_in_a_process(*find_bar(bars, r.name), options));
     std::cout << '\n';
-    all_met = all_met && results.back().verdict == "met";
+    const std::string& verdict = results.back().verdict;
+    all_met = all_met && (verdict == "met" || verdict == "skipped");
   }
-  std::printf("%-16s %10s %10s %10s  %-14s %-16s %s\n", "name", "median", "min", "max", "bar",
+  std::printf("%-18s %10s %10s %10s  %-14s %-16s %s\n", "name", "median", "min", "max", "bar",
               "unit", "verdict");
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bar& b = *find_bar(bars, rows()[i].name);
     const std::string limit = (b.how == kind::rate ? "rate >= " : "cost <= ") + plain(b.at);
-    std::printf("%-16s %10s %10s %10s  %-14s %-16s %s\n", b.name.c_str(), results[i].figure.c_str(),
+    std::printf("%-18s %10s %10s %10s  %-14s %-16s %s\n", b.name.c_str(), results[i].figure.c_str(),
                 results[i].min.c_str(), results[i].max.c_str(), limit.c_str(), b.unit.c_str(),
                 results[i].verdict.c_str());
   }

@@ -8,9 +8,9 @@
 namespace bench {
 
 struct party {
-  // What a worker process opens: "flock" a file, "holdfast" a URL, "token" the token of a Redis
-  // server on a port of 127.0.0.1. Of "readers", a URL too, nine in ten turns are a share, and of
-  // "as readers" they are the same turns without sharing.
+  // What a worker process opens: "flock" a file, "holdfast" a URL, "mutex" the same for a layout
+  // without shares, "token" the token of a Redis server on a port of 127.0.0.1. Of "readers", a
+  // URL too, nine in ten turns are a share; of "as readers" the same turns are not shared.
   std::string kind;
   std::string where;
   unsigned processes = 4;

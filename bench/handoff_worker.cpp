@@ -107,6 +107,10 @@ int worker_main(int argc, char** argv) try {
       use(alone{lock});
     });
 #endif
+  } else if (kind == "mutex") {
+    const auto client = holdfast::client::open(argv[1]);
+    auto lock = client.mutex("bench");
+    take_turns_in_threads(arena, mine, [&](unsigned, auto use) { use(alone{lock}); });
   } else {
     const auto client = holdfast::client::open(argv[1]);
     auto lock = client.shared_mutex("bench");

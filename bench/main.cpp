@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr int exit_missed = 1, exit_usage = 64, exit_failed = 70;
+constexpr int exit_missed = 1, exit_usage = 64, exit_failed = 70, exit_skipped = 77;
 
 constexpr const char* usage_text =
     "usage: holdfast_bench ratio [NAME] [--pairs N] [--seconds S] [--bars FILE]\n"
@@ -24,7 +24,8 @@ constexpr const char* usage_text =
     "list        the rows with their bars\n"
     "FILE        default: bench/bars.toml of the sources\n"
     "\n"
-    "exit codes: 0 every bar met, 1 a bar or a side condition missed, 64 usage, 70 not measured\n";
+    "exit codes: 0 every bar met, 1 a bar or a side condition missed, 64 usage, 70 not measured,\n"
+    "            77 skipped: what the row needs is not here\n";
 
 struct usage_error {
   std::string text;
@@ -86,12 +87,12 @@ std::string all_names() {
 void list(const std::vector<bench::bar>& bars) {
   for (const bench::row& r : bench::rows()) {
     const bench::bar& b = *bench::find_bar(bars, r.name);
-    std::printf("%-16s %s %s %s, pinned to %d CPU%s\n", b.name.c_str(),
+    std::printf("%-18s %s %s %s, pinned to %d CPU%s\n", b.name.c_str(),
                 b.how == bench::kind::rate ? "rate >=" : "cost <=", bench::plain(b.at).c_str(),
                 b.unit.c_str(), b.cpus, b.cpus == 1 ? "" : "s");
     for (const auto& [figure, most] : b.at_most)
-      std::printf("%-16s and %s <= %s\n", "", figure.c_str(), bench::plain(most).c_str());
-    std::printf("%-16s %s\n", "", b.what.c_str());
+      std::printf("%-18s and %s <= %s\n", "", figure.c_str(), bench::plain(most).c_str());
+    std::printf("%-18s %s\n", "", b.what.c_str());
   }
 }
 
@@ -122,6 +123,9 @@ int main(int argc, char** argv) {
   } catch (const usage_error& e) {
     std::fprintf(stderr, "holdfast_bench: %s\n\n%s", e.text.c_str(), usage_text);
     return exit_usage;
+  } catch (const bench::row_skipped& e) {
+    std::printf("skipped: %s\n", e.what());
+    return exit_skipped;
   } catch (const std::exception& e) {
     std::fflush(stdout);
     std::fprintf(stderr, "holdfast_bench: %s\n", e.what());

@@ -33,11 +33,17 @@ struct peer_missing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What a row cannot do without is not here: it is shown as skipped, and meets no bar.
+struct row_skipped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct contest {
   std::string label;  // what sets it apart when a row has several: "64 threads"
   side limit;         // empty when the figure stands alone
   side holdfast;
   std::vector<peer> peers{};  // run once, after the pairs
+  std::string skipped{};      // why it cannot be run; the others of the row are
 };
 
 enum class measure : unsigned char {
@@ -86,5 +92,10 @@ std::vector<contest> redis_readers_and_writers();
 std::vector<contest> redis_lingering();
 std::vector<contest> redis_several();
 std::vector<contest> redis_holders();
+std::vector<contest> redis_study();
+std::vector<contest> redisson_confirmed();
+std::vector<contest> redisson_own_locks();
+std::vector<contest> redisson_crowd();
+std::vector<contest> redisson_processes();
 
 }  // namespace bench

@@ -43,6 +43,11 @@ constexpr row table[] = {
     {"redis/linger", measure::ratio, cycles, redis_lingering},
     {"redis/holders", measure::ratio, "us of the server per grant", redis_holders},
     {"redis/multi", measure::ratio, "rounds of four locks per second", redis_several},
+    {"redis/study", measure::ratio, cycles, redis_study},
+    {"redis/redisson-w1", measure::ratio, cycles, redisson_confirmed},
+    {"redis/redisson-w2", measure::ratio, cycles, redisson_own_locks},
+    {"redis/redisson-w3", measure::ratio, acquisitions, redisson_crowd},
+    {"redis/redisson-w4", measure::ratio, acquisitions, redisson_processes},
 #endif
 };
 

@@ -133,12 +133,16 @@ bool run_row(const row& r, const bar& b, const settings& s) {
   std::optional<contest_outcome> worst;
   std::string missed;
   for (const contest& c : r.prepare()) {
+    if (!c.skipped.empty()) {
+      std::printf(" %s skipped: %s\n", c.label.c_str(), c.skipped.c_str());
+      continue;
+    }
     contest_outcome o = run_contest(r, c, length, s.pairs);
     const std::string beside = missed_beside(b, o);
     if (!beside.empty()) missed += (missed.empty() ? "" : "; ") + beside;
     if (!worst || worse(b.how, o.figure.median, worst->figure.median)) worst = std::move(o);
   }
-  if (!worst) throw std::runtime_error("the row has nothing to run");
+  if (!worst) throw row_skipped("nothing of the row can be run here");
   if (!meets(b.how, b.at, worst->figure.median)) {
     const std::string bar_missed = plain(worst->figure.median) + ' ' + b.unit +
                                    (b.how == kind::rate ? " < " : " > ") + plain(b.at) +

@@ -8,25 +8,15 @@
 namespace bench {
 namespace {
 
-constexpr const char* delete_own =
-    "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
-constexpr const char* delete_own_hash = "fab5aabdaac7aab1eaa85bbed1724dee07d7744a";
-
-struct steps {
-  std::string clear, acquire, release;
-
-  steps(const std::string& key, const std::string& owner)
-      : clear(formatted({"DEL", key})),
-        acquire(formatted({"SET", key, owner, "NX", "PX", "30000"})),
-        release(formatted({"EVALSHA", delete_own_hash, "1", key, owner})) {}
-};
+constexpr const char* owner = "0123456789abcdef0123456789abcdef";
 
 // Keys of its own, which an earlier run may have left: holdfast's are other ones.
-void prepare(bare_redis& redis, const std::vector<steps>& all) {
-  for (const steps& s : all) redis.append(s.clear);
-  redis.append(formatted({"SCRIPT", "LOAD", delete_own}));
+void prepare(bare_redis& redis, const bare_lock& lock, const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) redis.append(formatted({"DEL", key}));
+  for (const std::string& script : lock.scripts)
+    redis.append(formatted({"SCRIPT", "LOAD", script}));
   redis.flush();
-  redis.skip(all.size() + 1);
+  redis.skip(keys.size() + lock.scripts.size());
 }
 
 void step(bare_redis& redis, const std::string& command) {
@@ -37,26 +27,28 @@ void step(bare_redis& redis, const std::string& command) {
 
 }  // namespace
 
-outcome bare_round_trips(int port, seconds length) {
+outcome bare_round_trips(int port, seconds length, const bare_lock& lock) {
   bare_redis redis(port);
-  const steps own("limit", "0123456789abcdef0123456789abcdef");
-  prepare(redis, {own});
+  prepare(redis, lock, {"limit"});
+  const auto cycle = lock.cycle_on("limit", owner);
   const double each = nanoseconds_per_cycle(length, [&] {
-    step(redis, own.acquire);
-    step(redis, own.release);
+    for (const std::string& command : cycle) step(redis, command);
   });
   return {1e9 / each, {}};
 }
 
-outcome bare_pipeline(int port, unsigned in_flight, seconds length) {
+outcome bare_pipeline(int port, unsigned in_flight, seconds length, const bare_lock& lock) {
   using clock = std::chrono::steady_clock;
   bare_redis redis(port);
-  std::vector<steps> all;
-  for (unsigned i = 0; i < in_flight; ++i)
-    all.emplace_back("limit:" + std::to_string(i), "0123456789abcdef0123456789abcdef");
-  prepare(redis, all);
-  std::vector<bool> holds(in_flight);
-  for (const steps& s : all) redis.append(s.acquire);
+  std::vector<std::string> keys;
+  std::vector<std::vector<std::string>> cycles;
+  for (unsigned i = 0; i < in_flight; ++i) {
+    keys.push_back("limit:" + std::to_string(i));
+    cycles.push_back(lock.cycle_on(keys.back(), owner));
+  }
+  prepare(redis, lock, keys);
+  std::vector<std::size_t> sent(in_flight);
+  for (const auto& cycle : cycles) redis.append(cycle.front());
   redis.flush();
 
   // Each reply brings the next command of its worker, so replies come to the workers in turn.
@@ -65,9 +57,12 @@ outcome bare_pipeline(int port, unsigned in_flight, seconds length) {
   seconds passed{};
   for (; passed < length; passed = clock::now() - begun) {
     for (std::size_t replies = redis.skip_what_comes(); replies > 0; --replies) {
-      done += holds[worker] ? 1 : 0;
-      holds[worker] = !holds[worker];
-      redis.append(holds[worker] ? all[worker].release : all[worker].acquire);
+      const auto& cycle = cycles[worker];
+      if (++sent[worker] == cycle.size()) {
+        sent[worker] = 0;
+        ++done;
+      }
+      redis.append(cycle[sent[worker]]);
       worker = worker + 1 == in_flight ? 0 : worker + 1;
     }
     redis.flush();
@@ -77,13 +72,13 @@ outcome bare_pipeline(int port, unsigned in_flight, seconds length) {
 
 outcome bare_hand_over(int port, seconds length) {
   bare_redis redis(port);
-  const steps even("limit", "0123456789abcdef0123456789abcdef");
-  const steps odd("limit", "fedcba9876543210fedcba9876543210");
-  prepare(redis, {even, odd});
-  step(redis, odd.acquire);
-  const auto pass = [&redis](const steps& from, const steps& to) {
-    redis.append(from.release);
-    redis.append(to.acquire);
+  const auto even = set_and_compare.cycle_on("limit", owner);
+  const auto odd = set_and_compare.cycle_on("limit", "fedcba9876543210fedcba9876543210");
+  prepare(redis, set_and_compare, {"limit"});
+  step(redis, odd.front());
+  const auto pass = [&redis](const auto& from, const auto& to) {
+    redis.append(from.back());
+    redis.append(to.front());
     redis.flush();
     if (redis.skip(2) != 2) throw std::runtime_error("the limit did not get its lock");
   };

@@ -1,14 +1,20 @@
 // What a lock on one Redis server cannot do better than: the two steps of the Redis documentation,
-// SET NX PX and a script that deletes what is one's own, driven as cheaply as can be.
+// SET NX PX and a script that deletes what is one's own, or another lock's commands, driven as
+// cheaply as can be.
 #pragma once
+#include <string>
+
+#include "redis/bare_locks.hpp"
 #include "redis/bare_redis.hpp"
 #include "row.hpp"
 
 namespace bench {
 
-outcome bare_round_trips(int port, seconds length);  // one connection, one step at a time
+// One connection, one step at a time.
+outcome bare_round_trips(int port, seconds length, const bare_lock& = set_and_compare);
 // One connection and one thread that keeps so many cycles in flight, each on a key of its own.
-outcome bare_pipeline(int port, unsigned in_flight, seconds length);
+outcome bare_pipeline(int port, unsigned in_flight, seconds length,
+                      const bare_lock& = set_and_compare);
 // One key: the release and the next acquire in one write, the next pair after both replies.
 outcome bare_hand_over(int port, seconds length);
 

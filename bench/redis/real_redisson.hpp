@@ -1,0 +1,31 @@
+// The real Redisson at the work of the benchmarks: warm JVMs whose threads lock and unlock.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "row.hpp"
+#include "testkit/peers/redisson_peer.hpp"
+
+namespace bench {
+
+// So many JVMs with so many threads each, on one lock, or on one each where the name ends in '#'.
+// `options` are those of a client of Redisson. Warm from the start. Throws row_skipped where
+// Redisson cannot be had.
+class redisson_crowd_of {
+ public:
+  redisson_crowd_of(int port, unsigned jvms, unsigned threads, std::string name,
+                    const std::string& options = {});
+
+  outcome run(seconds length);
+
+ private:
+  unsigned threads_;
+  std::string name_;
+  std::vector<std::unique_ptr<holdfast::testkit::redisson_peer>> jvms_;
+};
+
+// To show beside: one JVM, started when it is its turn.
+peer redisson_peer_of(int port, unsigned threads, const std::string& name);
+
+}  // namespace bench

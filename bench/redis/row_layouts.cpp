@@ -1,0 +1,68 @@
+// redis/study, redisson-w1 and redisson-w2: what layouts cost against their own commands.
+#include <holdfast/holdfast.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "crowd.hpp"
+#include "pace.hpp"
+#include "redis/bare_limits.hpp"
+#include "redis/layouts.hpp"
+#include "redis/real_redisson.hpp"
+#include "redis/stage.hpp"
+#include "row.hpp"
+
+namespace bench {
+namespace {
+
+constexpr const char* layout_of_redisson = "redisson";
+constexpr unsigned workers = 64;
+
+// One worker, each release confirmed.
+contest one_by_one(const std::shared_ptr<redis_stage>& stage, const std::string& layout,
+                   const bare_lock& bare) {
+  const std::string missing = why_not(*stage, layout);
+  if (!missing.empty()) return {layout, {}, {}, {}, missing};
+  const auto client = holdfast::client::open(stage->url(query_of(layout)));
+  const auto lock = std::make_shared<holdfast::mutex>(client.mutex("order"));
+  return {layout, [=](seconds length) { return bare_round_trips(stage->port(), length, bare); },
+          [=](seconds length) {
+            const auto once = [&] { lock->acquire().release(); };
+            return outcome{1e9 / nanoseconds_per_cycle(length, once), {}};
+          }};
+}
+
+}  // namespace
+
+std::vector<contest> redis_study() {
+  const auto stage = std::make_shared<redis_stage>();
+  return {one_by_one(stage, "lua", setnx_in_a_script),
+          one_by_one(stage, "setnx", setnx_expire_del)};
+}
+
+std::vector<contest> redisson_confirmed() {
+  const auto stage = std::make_shared<redis_stage>();
+  need_layout(*stage, layout_of_redisson);
+  contest c = one_by_one(stage, layout_of_redisson, hash_of_owners);
+  c.peers = {redisson_peer_of(stage->port(), 1, "peer")};
+  return {c};
+}
+
+std::vector<contest> redisson_own_locks() {
+  const auto stage = std::make_shared<redis_stage>();
+  need_layout(*stage, layout_of_redisson);
+  const auto client = holdfast::client::open(stage->url(query_of(layout_of_redisson)));
+  const auto locks = std::make_shared<std::vector<holdfast::mutex>>();
+  for (unsigned i = 0; i < workers; ++i)
+    locks->push_back(client.mutex("order/" + std::to_string(i)));
+  const auto lock_of = [locks](unsigned i) -> holdfast::mutex& { return (*locks)[i]; };
+  return {{"",
+           [stage](seconds length) {
+             return bare_pipeline(stage->port(), workers, length, hash_of_owners);
+           },
+           [lock_of](seconds length) { return run_crowd_on(lock_of, workers, length); },
+           {redisson_peer_of(stage->port(), workers, "peer/#")}}};
+}
+
+}  // namespace bench
