@@ -50,10 +50,13 @@ std::span<const script> all_scripts() noexcept {
 endfunction()
 
 set(generated ${PROJECT_BINARY_DIR}/generated)
-set(holdfast_redis_scripts_files ${generated}/redis_scripts.cpp ${generated}/redis_lua_scripts.cpp)
+set(holdfast_redis_scripts_files ${generated}/redis_scripts.cpp ${generated}/redis_lua_scripts.cpp
+  ${generated}/redis_redisson_scripts.cpp)
 holdfast_redis_scripts(${generated}/redis_scripts.cpp string scripts.hpp holdfast::redis
   lock_or_queue member_lock_or_queue release member_release withdraw renew renew_members resolve
   downgrade break_lock raise_counter release_uncontended release_with_successor lock_all guard
   guarded_write)
 holdfast_redis_scripts(${generated}/redis_lua_scripts.cpp lua codec.hpp holdfast::redis::lua
   try_lock resolve release renew holder)
+holdfast_redis_scripts(${generated}/redis_redisson_scripts.cpp redisson codec.hpp
+  holdfast::redis::redisson try_lock release renew holders)

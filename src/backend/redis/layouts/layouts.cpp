@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "backend/redis/layouts/lua/codec.hpp"
+#include "backend/redis/layouts/redisson/codec.hpp"
+#include "backend/redis/layouts/redisson/names.hpp"
 #include "backend/redis/layouts/retrying_layout.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
 #include "base/log.hpp"
@@ -12,26 +15,39 @@ namespace holdfast::redis {
 
 namespace {
 
-template <class Layout>
-std::unique_ptr<layout> make(transport_group& g, const settings& s) {
-  return std::make_unique<Layout>(g, s);
+using made_layout = std::unique_ptr<layout>;
+using layout_maker = made_layout (*)(transport_group&, const settings&);
+
+template <class Codec, auto... Arguments>
+made_layout make_retrying(transport_group& g, const settings& s) {
+  return std::make_unique<retrying_layout>(g, s, std::make_unique<const Codec>(Arguments...));
 }
 
-std::unique_ptr<layout> make_lua(transport_group& g, const settings& s) {
-  core::log(log_level::warning,
-            "layout=lua is the documents' older form, for study: waiters poll, and leases have no "
-            "fencing tokens");
-  return std::make_unique<retrying_layout>(g, s, std::make_unique<const lua::codec>());
+// Of a codec whose owners are those of Redisson's clients.
+template <class Codec, auto... Arguments>
+made_layout make_redisson(transport_group& g, const settings& s) {
+  std::string client_id = redisson::new_client_id(g.env());
+  return std::make_unique<retrying_layout>(g, s,
+                                           std::make_unique<const Codec>(std::move(client_id),
+                                                                         Arguments...));
+}
+
+made_layout make_string(transport_group& g, const settings& s) {
+  return std::make_unique<string_layout>(g, s);
 }
 
 struct entry {
   std::string_view name;
-  std::unique_ptr<layout> (*make)(transport_group&, const settings&);
+  layout_maker make;
+  std::string_view warning{};  // of a layout for study: why its locks are not relied on
 };
 
 constexpr entry all_layouts[] = {
-    {"string", make<string_layout>},
-    {"lua", make_lua},
+    {"string", make_string},
+    {"lua", make_retrying<lua::codec>,
+     "the documents' older form, for study: waiters poll, and leases have no fencing tokens"},
+    {"redisson", make_redisson<redisson::codec, redisson::waiters::listen>},
+    {"redisson-spin", make_redisson<redisson::codec, redisson::waiters::poll>},
 };
 
 const entry* layout_of(std::string_view name) noexcept {
@@ -50,7 +66,11 @@ std::string layout_names() {
 }
 
 std::unique_ptr<layout> make_layout(std::string_view name, transport_group& g, const settings& s) {
-  return layout_of(name)->make(g, s);
+  const entry& found = *layout_of(name);
+  if (!found.warning.empty())
+    core::log(log_level::warning,
+              "layout=" + std::string(name) + " is " + std::string(found.warning));
+  return found.make(g, s);
 }
 
 }  // namespace holdfast::redis

@@ -1,0 +1,163 @@
+#include "backend/redis/layouts/redisson/codec.hpp"
+
+#include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/server_time.hpp"
+
+namespace holdfast::redis::redisson {
+
+using verdict = retrying_reply::verdict;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::ttl,
+    .queue = core::order::none,
+    .wanted = core::wanted_by::silent,
+    .modes = core::bit_of(lock_mode::exclusive),
+    .tokens = true,
+    .processes = true,
+    .breakable = true,
+};
+
+// Whoever deletes the lock without a message, as an RSpinLock does, keeps a waiter no longer than
+// this.
+constexpr retrying_recipe::rules listening{.has_channel = true,
+                                           .try_is_idempotent = true,
+                                           .nap_max = 5s};
+// With jitter, between 1 and 128 ms.
+constexpr retrying_recipe::rules polling{.try_is_idempotent = true,
+                                         .back_off_min = 2ms,
+                                         .back_off_max = 128ms};
+
+constexpr error_meaning errors_of_scripts[] = {
+    {"BADTYPE", errc::mismatch, false, false,
+     "it is no lock, or another kind of lock; choose another name, or ?prefix="},
+    {"OTHERKIND", errc::mismatch, false, false,
+     "a name is one kind of lock everywhere; choose another name for this one, or "
+     "?layout=redisson-rw"},
+    {"BADTOKEN", errc::refused, false, false,
+     "it must hold a whole number below 2^53, which the lock counts up; it was written by another "
+     "program. Delete it where no fencing token of this lock is kept, or set a higher number than "
+     "any of them"},
+};
+
+const script& script_of(script_name name) noexcept {
+  return all_scripts()[static_cast<std::size_t>(name)];
+}
+
+std::string counter_of(std::string_view key) { return prefixed("redisson_lock_token", key); }
+
+}  // namespace
+
+const core::capabilities& codec::can() const noexcept { return abilities; }
+
+const retrying_recipe::rules& codec::rules() const noexcept {
+  return how_ == waiters::listen ? listening : polling;
+}
+
+std::string codec::text_of(const retrying_owner& o) const { return owner_of(client_id_, o); }
+
+bool codec::is_owner(std::string_view text) const noexcept { return redisson::is_owner(text); }
+
+std::string codec::name_fault(std::string_view name) const { return redisson::name_fault(name); }
+
+std::string codec::channel_for(std::string_view key) const {
+  return how_ == waiters::listen ? prefixed("redisson_lock__channel", key) : std::string();
+}
+
+std::string codec::channel_of(const lock_request& r) const { return channel_for(r.key); }
+
+std::span<const error_meaning> codec::own_errors() const noexcept { return errors_of_scripts; }
+
+layout_needs codec::needs() const noexcept {
+  static constexpr required_command commands[] = {
+      {"type", "TYPE k"},
+      {"exists", "EXISTS k"},
+      {"pttl", "PTTL k"},
+      {"pexpire", "PEXPIRE k 1"},
+      {"hexists", "HEXISTS k f"},
+      {"hset", "HSET k f v"},
+      {"hdel", "HDEL k f"},
+      {"get", "GET k"},
+      {"incr", "INCR k"},
+      {"hgetall", "HGETALL k", needed_for::looking},
+      {"scan", "SCAN 0", needed_for::looking},
+      {"publish", "PUBLISH redisson_lock__channel:{k} 0"},
+      {"subscribe", "SUBSCRIBE redisson_lock__channel:{k}"},
+  };
+  constexpr std::size_t of_messages = 2;
+  const std::span all = commands;
+  return {.commands = how_ == waiters::listen ? all : all.first(all.size() - of_messages)};
+}
+
+void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+  using operation = retrying_operation;
+  switch (what) {
+    case operation::try_lock:
+      out.call(script_of(script_name::try_lock), 2, 2)
+          << r.key << counter_of(r.key) << r.owner << in_ms(r.ttl);
+      return;
+    case operation::release:
+    case operation::withdraw:
+      out.call(script_of(script_name::release), 1, 2) << r.key << r.owner << channel_for(r.key);
+      return;
+    case operation::resolve:
+    case operation::subscribe:
+    case operation::renew:
+    case operation::downgrade:
+    case operation::none: return;
+  }
+}
+
+retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
+  if (v.is(value::kind::error)) return refused_by(v.text(), own_errors(), r);
+  if (r.to != retrying_operation::try_lock) return compared(v, r);
+  if (!v.is(value::kind::array) || v.size() != 2) return unreadable(r);
+  const std::int64_t rest_or_number = v[1].integer();
+  if (v[0].integer() != 1) {
+    r.what = verdict::busy;
+    r.rest = span_of(rest_or_number);
+    return r;
+  }
+  if (rest_or_number < 1 || rest_or_number > number_max) return unreadable(r);
+  r.what = verdict::granted;
+  r.number = rest_or_number;
+  return r;
+}
+
+void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
+  command c = out.call(script_of(script_name::renew), all.size(), 2 * all.size());
+  for (const lock_request& r : all) c << r.key;
+  for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
+}
+
+retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
+  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
+  return compared(all[index], r);
+}
+
+void codec::append_look(std::string& out, std::string_view key) const {
+  command(out, 4) << "EVAL" << script_of(script_name::holders).text << std::int64_t{1} << key;
+}
+
+void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
+  command(out, 6) << "EVAL" << script_of(script_name::release).text << std::int64_t{1} << key
+                  << seen << channel_for(key);
+}
+
+std::vector<holder> codec::read_look(const value& v) const {
+  std::vector<holder> out;
+  const duration rest = span_of(v.size() > 0 ? v[0].integer() : -1);
+  for (std::size_t i = 1; i + 1 < v.size(); i += 2) {
+    holder& h = out.emplace_back();
+    h.owner = v[i].text();
+    if (rest != duration::max()) h.left = std::chrono::floor<std::chrono::milliseconds>(rest);
+    h.waiting = -1;
+  }
+  return out;
+}
+
+bool codec::read_break(const value& v) const { return v.integer() == 1; }
+
+}  // namespace holdfast::redis::redisson
