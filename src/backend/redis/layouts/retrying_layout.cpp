@@ -18,7 +18,7 @@ retrying_layout::retrying_layout(transport_group& g, const settings& s,
 
 void retrying_layout::detach() noexcept {
   orphans_.drop_all();
-  claims_.for_each([](retrying_claim& c) { c.messages.reset(); });
+  claims_.for_each([&](retrying_claim& c) { stop_listening(c); });
 }
 
 std::unique_ptr<core::claim> retrying_layout::open(std::string_view name, core::claim_sink& sink) {
@@ -60,7 +60,7 @@ void retrying_layout::add(retrying_claim& c, std::string_view key) {
 
 void retrying_layout::remove(retrying_claim& c) noexcept {
   drop_owner(c);
-  c.messages.reset();
+  stop_listening(c);
   sleepers_.set(c, core::never);
   claims_.remove(c.place);
 }
@@ -90,11 +90,18 @@ retrying_reply::verdict retrying_layout::subscribe(retrying_claim& c, time_point
   if (!c.messages) {
     const std::string owner = text_of_owner(c);
     c.messages = over_->subscribe(codec_->channel_of(request_of(c, owner)), c, now);
+    if (listeners_++ == 0) over_->tick_by(now + probe_pause());
   }
   if (c.messages->is_active()) return retrying_reply::verdict::subscribed;
   over_->open(lane::messages, now);
   return over_->has_failed(lane::messages) ? retrying_reply::verdict::failed
                                            : retrying_reply::verdict::not_now;
+}
+
+void retrying_layout::stop_listening(retrying_claim& c) noexcept {
+  if (!c.messages) return;
+  c.messages.reset();
+  --listeners_;
 }
 
 void retrying_record::on_subscribed(time_point now, core::event_queue& events) {
@@ -148,7 +155,7 @@ void retrying_layout::wake_at(retrying_claim& c, time_point t) {
 
 void retrying_layout::after_step(retrying_claim& c, time_point) {
   if (c.recipe().is_idle()) drop_owner(c);
-  if (c.messages && !c.recipe().wants_messages()) c.messages.reset();
+  if (!c.recipe().wants_messages()) stop_listening(c);
   if (const bool waits = c.recipe().waits(); waits != c.is_waiting) {
     c.is_waiting = waits;
     group_.count(waits ? 1 : -1, 0);

@@ -85,6 +85,9 @@ class retrying_layout final : public layout {
 
  private:
   retrying_reply::verdict subscribe(retrying_claim&, time_point now);
+  void stop_listening(retrying_claim&) noexcept;
+  duration probe_pause() const noexcept { return settings_.op_timeout / 4; }
+  void probe_messages(time_point now);
   void collect(retrying_claim&, retrying_operation, time_point now);
   void write_collected(request_writer&, time_point now);
   void write_renewals(request_writer&, time_point now);
@@ -109,7 +112,8 @@ class retrying_layout final : public layout {
   batch_pool<retrying_layout, retrying_operation> pool_{*this};
   std::vector<request*> collected_;  // for the next write
   renewal_queue renewals_;
-  std::size_t owners_ = 0;  // claims that hold or want a lock
+  std::size_t owners_ = 0;     // claims that hold or want a lock
+  std::size_t listeners_ = 0;  // claims that wait for messages
 };
 
 static_assert(claims::store_of<retrying_layout, retrying_claim>);

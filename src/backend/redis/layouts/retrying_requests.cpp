@@ -136,9 +136,18 @@ void retrying_layout::on_tick(transport&, time_point now, event_queue& events) {
   while (core::heap_timer* const due = sleepers_.take_due(now))
     static_cast<retrying_claim*>(due)->on_wake(now, events);
   over_->tick_by(sleepers_.next());
+  probe_messages(now);
   if (renewals_.goes_with_commands(*over_))
     over_->write_commands([&](request_writer& w) { write_renewals(w, now); });
   over_->tick_by(orphans_.tick(now));
+}
+
+// While claims wait for messages, a dead connection for them is found out by the question that it
+// does not answer.
+void retrying_layout::probe_messages(time_point now) {
+  if (listeners_ == 0) return;
+  over_->tick_by(now + probe_pause());
+  over_->want_sample(probe_pause(), now);
 }
 
 // When the waiters have waited through it for long enough.
