@@ -2,16 +2,23 @@
 # folders that are built and `holdfast_definitions` to the definitions that sources see.
 set(holdfast_backends file)
 set(holdfast_definitions "")
+set(holdfast_transports "")
 
 function(holdfast_optional_backend folder option)
   if(NOT ${option})
     return()
   endif()
-  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/backend/${folder})
+  # What begins as a transport alone is compiled for its tests.
+  set(written ${PROJECT_SOURCE_DIR}/src/backend/${folder})
+  if(NOT EXISTS ${written}/backend.hpp AND NOT (EXISTS ${written} AND HOLDFAST_TESTS))
     message(FATAL_ERROR "${option}=ON, but holdfast ${PROJECT_VERSION} has no ${folder} backend "
       "yet. Configure with -D${option}=OFF.")
   endif()
-  set(holdfast_backends ${holdfast_backends} ${folder} PARENT_SCOPE)
+  if(EXISTS ${written}/backend.hpp)
+    set(holdfast_backends ${holdfast_backends} ${folder} PARENT_SCOPE)
+  else()
+    set(holdfast_transports ${holdfast_transports} ${folder} PARENT_SCOPE)
+  endif()
   set(holdfast_definitions ${holdfast_definitions} ${option} PARENT_SCOPE)
 endfunction()
 
@@ -20,11 +27,11 @@ holdfast_optional_backend(redis HOLDFAST_WITH_REDIS)
 holdfast_optional_backend(zookeeper HOLDFAST_WITH_ZOOKEEPER)
 holdfast_optional_backend(mysql HOLDFAST_WITH_MYSQL)
 
-set(holdfast_backend_folders ${holdfast_backends})
+set(holdfast_backend_folders ${holdfast_backends} ${holdfast_transports})
 list(TRANSFORM holdfast_backend_folders PREPEND backend/)
 
 # Sockets, TLS and the loop of events: for the backends that talk to a server.
-if(HOLDFAST_WITH_REDIS)
+if(HOLDFAST_WITH_REDIS OR HOLDFAST_WITH_ZOOKEEPER)
   set(HOLDFAST_WITH_NETWORK ON)
 endif()
 if(HOLDFAST_WITH_NETWORK)

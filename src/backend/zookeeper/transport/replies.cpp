@@ -1,0 +1,148 @@
+#include "backend/zookeeper/transport/replies.hpp"
+
+#include "backend/zookeeper/transport/requests.hpp"
+
+namespace holdfast::zookeeper {
+
+namespace {
+
+constexpr std::size_t text_min = 4;  // the length of an empty one
+
+node_stat stat_of(jute_reader& r) noexcept {
+  node_stat s;
+  s.czxid = r.read_long();
+  s.mzxid = r.read_long();
+  s.ctime_ms = r.read_long();
+  s.mtime_ms = r.read_long();
+  s.version = r.read_int();
+  s.cversion = r.read_int();
+  s.aversion = r.read_int();
+  s.ephemeral_owner = r.read_long();
+  s.data_length = r.read_int();
+  s.children = r.read_int();
+  s.pzxid = r.read_long();
+  return s;
+}
+
+template <class Value>
+std::optional<Value> if_good(const jute_reader& r, Value v) {
+  if (!r.is_good()) return {};
+  return v;
+}
+
+// What follows the head of an operation that succeeded.
+bool read_result(jute_reader& r, std::int32_t type, multi_result& out) {
+  switch (static_cast<opcode>(type)) {
+    case opcode::create: out.created.push_back(r.read_text()); return true;
+    case opcode::create2:
+    case opcode::create_container:
+      out.created.push_back(r.read_text());
+      (void)stat_of(r);
+      return true;
+    case opcode::set_data: (void)stat_of(r); return true;
+    case opcode::remove:
+    case opcode::check: return true;
+    default: return false;
+  }
+}
+
+// Of operations that failed each has its code: 0 before the first that could not be done, and
+// another behind it.
+void read_error(jute_reader& r, std::size_t at, multi_result& out) {
+  const auto code = static_cast<error>(r.read_int());
+  if (code == error::ok || out.code != error::ok) return;
+  out.code = code;
+  out.failed_at = at;
+}
+
+}  // namespace
+
+std::optional<connect_response> read_connect_response(std::span<const std::byte> frame) noexcept {
+  jute_reader r(frame);
+  connect_response out;
+  const std::int32_t protocol = r.read_int();
+  out.timeout_ms = r.read_int();
+  out.session_id = r.read_long();
+  out.password = r.read_text();
+  if (!r.is_at_end()) out.is_read_only = r.read_bool();  // servers before 3.4 do not say
+  if (protocol != 0 || (!out.is_expired() && out.password.size() != password_bytes)) return {};
+  return if_good(r, out);
+}
+
+std::optional<reply> read_reply(std::span<const std::byte> frame) noexcept {
+  jute_reader r(frame);
+  reply out;
+  out.head.xid = r.read_int();
+  out.head.zxid = r.read_long();
+  out.head.code = static_cast<error>(r.read_int());
+  out.body = frame.last(r.left());
+  return if_good(r, out);
+}
+
+std::optional<watch_event> read_watch_event(std::span<const std::byte> body) noexcept {
+  jute_reader r(body);
+  watch_event out;
+  out.kind = static_cast<event_kind>(r.read_int());
+  r.skip(sizeof(std::int32_t));  // the state of the session: always that it is connected
+  out.path = r.read_text();
+  return if_good(r, out);
+}
+
+std::optional<std::string_view> read_path(std::span<const std::byte> body) noexcept {
+  jute_reader r(body);
+  const std::string_view path = r.read_text();
+  return if_good(r, path);
+}
+
+std::optional<node_stat> read_stat(std::span<const std::byte> body) noexcept {
+  jute_reader r(body);
+  const node_stat s = stat_of(r);
+  return if_good(r, s);
+}
+
+std::optional<created_node> read_created(std::span<const std::byte> body) noexcept {
+  jute_reader r(body);
+  created_node out;
+  out.path = r.read_text();
+  out.stat = stat_of(r);
+  return if_good(r, out);
+}
+
+std::optional<node_data> read_data(std::span<const std::byte> body) noexcept {
+  jute_reader r(body);
+  node_data out;
+  out.data = r.read_text();
+  out.stat = stat_of(r);
+  return if_good(r, out);
+}
+
+std::optional<node_children> read_children(std::span<const std::byte> body) {
+  jute_reader r(body);
+  node_children out;
+  const std::size_t count = r.read_count(text_min);
+  out.names.reserve(count);
+  for (std::size_t i = 0; i < count && r.is_good(); ++i) out.names.push_back(r.read_text());
+  out.stat = stat_of(r);
+  if (!r.is_good()) return {};
+  return out;
+}
+
+std::optional<multi_result> read_multi(std::span<const std::byte> body) {
+  jute_reader r(body);
+  multi_result out;
+  for (std::size_t at = 0; r.is_good(); ++at) {
+    const std::int32_t type = r.read_int();
+    const bool is_end = r.read_bool();
+    (void)r.read_int();  // the error again, or -1 at the end
+    if (!r.is_good()) break;
+    if (is_end) return out;
+    if (type == -1) {
+      read_error(r, at, out);
+    } else if (!read_result(r, type, out)) {
+      break;
+    }
+  }
+  return {};
+}
+
+}  // namespace holdfast::zookeeper

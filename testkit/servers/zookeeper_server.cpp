@@ -1,0 +1,155 @@
+#include "testkit/servers/zookeeper_server.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include "testkit/servers/port.hpp"
+
+namespace holdfast::testkit {
+namespace {
+
+constexpr std::chrono::seconds serving_bound{60};
+constexpr int answer_bound_ms = 5'000;
+constexpr int server_ports_tried =
+    4;  // another program may take a port between our look and the start
+
+// The server's own jar names most of the others. What it lacks: a decoder that Netty needs for TLS,
+// and something that writes the log.
+constexpr std::array server_jars = {"/usr/share/java/zookeeper.jar",
+                                    "/usr/share/java/netty-codec.jar",
+                                    "/usr/share/java/slf4j-simple.jar"};
+
+int connect_to_zookeeper(int port) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  where.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0)
+    return socket;
+  ::close(socket);
+  return -1;
+}
+
+bool accepts(int port) {
+  const int socket = connect_to_zookeeper(port);
+  if (socket >= 0) ::close(socket);
+  return socket >= 0;
+}
+
+}  // namespace
+
+bool zookeeper_server::installed() {
+  for (const char* jar : server_jars)
+    if (!std::filesystem::exists(jar)) return false;
+  return is_installed("java");
+}
+
+zookeeper_server::zookeeper_server(const zookeeper_options& options) : options_(options) {
+  if (!options_.tls.empty()) {
+    certificates_.emplace(folder_);
+    folder_.write("server.pem",
+                  folder_.read(options_.tls + ".key") + folder_.read(options_.tls + ".crt"));
+    folder_.write("ca.pem", folder_.read("ca.crt"));
+  }
+  for (int i = 0; i < server_ports_tried; ++i) {
+    port_ = free_port();
+    start();
+    if (program_) return;
+  }
+  throw std::runtime_error("zookeeper does not come up: " + log());
+}
+
+zookeeper_server::~zookeeper_server() = default;
+
+void zookeeper_server::write_config() const {
+  const std::string port = std::to_string(port_);
+  std::string text = "tickTime=" + std::to_string(options_.tick.count()) +
+                     "\ninitLimit=10\nsyncLimit=5\nadmin.enableServer=false\n"
+                     "4lw.commands.whitelist=*\ndataDir=" +
+                     folder_.file("data") + '\n';
+  if (certificates_) {
+    text += "secureClientPort=" + port +
+            "\nsecureClientPortAddress=127.0.0.1\n"
+            "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"
+            "ssl.keyStore.location=" +
+            folder_.file("server.pem") + "\nssl.trustStore.location=" + folder_.file("ca.pem") +
+            "\nssl.clientAuth=" + (options_.tls_clients ? "need\n" : "none\n");
+  } else {
+    text += "clientPort=" + port + "\nclientPortAddress=127.0.0.1\n";
+  }
+  for (const std::string& line : options_.config) text += line + '\n';
+  folder_.write("zoo.cfg", text);
+}
+
+// A small heap and a quick start: a server lives for seconds.
+std::vector<std::string> zookeeper_server::command_line() const {
+  std::string all_jars;
+  for (const char* jar : server_jars) all_jars.append(all_jars.empty() ? "" : ":").append(jar);
+  std::vector<std::string> words = {"java",
+                                    "-Xmx128m",
+                                    "-XX:+UseSerialGC",
+                                    "-XX:TieredStopAtLevel=1",
+                                    "-XX:-UsePerfData",
+                                    "-Dzookeeper.forceSync=no",
+                                    "-Dzookeeper.jmx.log4j.disable=true",
+                                    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                                    "-Djava.io.tmpdir=" + folder_.path().string()};
+  for (const std::string& property : options_.properties) words.push_back("-D" + property);
+  for (const std::string& word :
+       {std::string("-cp"), all_jars,
+        std::string("org.apache.zookeeper.server.quorum.QuorumPeerMain"), folder_.file("zoo.cfg")})
+    words.push_back(word);
+  return words;
+}
+
+// Serves, or has ended: the port was taken, or a line of the configuration is wrong. It takes
+// connections a moment before it serves them.
+bool zookeeper_server::comes_up() {
+  const auto until = std::chrono::steady_clock::now() + serving_bound;
+  while (program_->running() && std::chrono::steady_clock::now() < until) {
+    if (certificates_ ? accepts(port_) : ask("srvr").find("Mode: ") != std::string::npos)
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+  return false;
+}
+
+void zookeeper_server::start() {
+  write_config();
+  program_.emplace(program_terms{command_line(), {}, folder_.file("log")});
+  if (!comes_up()) program_.reset();
+}
+
+void zookeeper_server::kill_hard() { program_->kill(); }
+
+std::string zookeeper_server::url() const {
+  return (certificates_ ? "zookeepers://127.0.0.1:" : "zookeeper://127.0.0.1:") +
+         std::to_string(port_);
+}
+
+std::string zookeeper_server::ask(const std::string& word) const {
+  const int socket = connect_to_zookeeper(port_);
+  if (socket < 0) return {};
+  std::string answer;
+  std::array<char, 4096> buffer;
+  if (::send(socket, word.data(), word.size(), MSG_NOSIGNAL) == ssize_t(word.size())) {
+    for (pollfd p{socket, POLLIN, 0}; ::poll(&p, 1, answer_bound_ms) == 1;) {
+      const ssize_t n = ::recv(socket, buffer.data(), buffer.size(), 0);
+      if (n <= 0) break;
+      answer.append(buffer.data(), static_cast<std::size_t>(n));
+    }
+  }
+  ::close(socket);
+  return answer;
+}
+
+}  // namespace holdfast::testkit

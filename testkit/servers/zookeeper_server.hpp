@@ -1,0 +1,62 @@
+// A real ZooKeeper server of a test's own, alone.
+#pragma once
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "testkit/servers/certificates.hpp"
+#include "testkit/servers/program.hpp"
+#include "testkit/servers/scratch_folder.hpp"
+
+namespace holdfast::testkit {
+
+struct zookeeper_options {
+  // The unit of all its times. It grants session time-outs of 2 to 20 ticks, and ends a session up
+  // to one tick late.
+  std::chrono::milliseconds tick{200};
+  std::string tls{};         // the port speaks TLS with this certificate: "server", "expired" ...
+  bool tls_clients = false;  // and requires one of the client
+  std::vector<std::string> config{};      // further lines of zoo.cfg
+  std::vector<std::string> properties{};  // of the Java machine: "jute.maxbuffer=4096"
+};
+
+// Listens on a free port of 127.0.0.1, keeps its data in a temporary folder, and is killed with the
+// object, or with the thread that made it. It does not sync to disk. Throws std::runtime_error with
+// the server's log when it does not come up. One thread at a time.
+class zookeeper_server {
+ public:
+  explicit zookeeper_server(const zookeeper_options& = {});
+  ~zookeeper_server();
+
+  static bool installed();  // else a test says GTEST_SKIP() << not_installed
+  static constexpr const char* not_installed =
+      "skipped: Debian's libzookeeper-java, libnetty-java or a Java is not installed";
+
+  int port() const noexcept { return port_; }
+  std::string url() const;  // "zookeeper://127.0.0.1:PORT", "zookeepers://" with tls
+  pid_t pid() const noexcept { return program_->pid(); }
+  const certificates& tls_files() const { return *certificates_; }  // only with tls
+  std::string log() const { return folder_.read("log"); }
+
+  void stop() { program_->stop(); }    // SIGSTOP
+  void go_on() { program_->go_on(); }  // SIGCONT
+  void kill_hard();                    // SIGKILL
+  void start();                        // after kill_hard(): with the same data, on the same port
+
+  // The answer to an administrator's word ("srvr", "cons", "dump"); empty: none. Not with tls.
+  std::string ask(const std::string& word) const;
+
+ private:
+  void write_config() const;
+  std::vector<std::string> command_line() const;
+  bool comes_up();
+
+  zookeeper_options options_;
+  scratch_folder folder_;
+  int port_ = 0;
+  std::optional<certificates> certificates_;
+  std::optional<program> program_;
+};
+
+}  // namespace holdfast::testkit
