@@ -9,8 +9,9 @@
 //   ID NANOSECONDS ok TEXT         or         ID NANOSECONDS failed EXCEPTION: TEXT
 //
 // NANOSECONDS is CLOCK_MONOTONIC when the command ended. `open URL [OPTION=NUMBER]...` comes first,
-// `close` stops a client without releasing anything: to the server it crashed. Locks.java has the
-// verbs of locks, Permits.java those of semaphores, Crowd.java the one of benchmarks.
+// `close` stops a client without releasing anything: to the server it crashed. `asleep THREAD` says
+// whether that thread waits for a message. Locks.java has the verbs of locks, Permits.java those of
+// semaphores, Crowd.java the one of benchmarks.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -29,17 +30,31 @@ import org.redisson.config.Config;
 public final class RedissonPeer {
   private static final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
   private static final Map<String, RedissonClient> clients = new ConcurrentHashMap<>();
-  private static final Map<String, ExecutorService> threads = new HashMap<>();
+  private static final Map<String, ExecutorService> executors = new HashMap<>();
+  private static final Map<String, Thread> threads = new ConcurrentHashMap<>();
 
   public static void main(String[] arguments) throws Exception {
     var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line; (line = in.readLine()) != null;) {
       String[] words = line.split(" ");
       String thread = words[1] + "/" + words[2];
-      threads.computeIfAbsent(thread, name -> Executors.newSingleThreadExecutor())
+      executors.computeIfAbsent(thread, RedissonPeer::executor)
           .execute(() -> answer(words[0], words));
     }
     System.exit(0);
+  }
+
+  private static ExecutorService executor(String name) {
+    return Executors.newSingleThreadExecutor(work -> {
+      threads.put(name, new Thread(work));
+      return threads.get(name);
+    });
+  }
+
+  // Whether a thread waits for a message about its lock, and not for the reply to a command.
+  private static boolean isAsleep(Thread thread) {
+    return Arrays.stream(thread.getStackTrace())
+        .anyMatch(frame -> frame.getClassName().equals("java.util.concurrent.Semaphore"));
   }
 
   private static void answer(String id, String[] words) {
@@ -68,6 +83,8 @@ public final class RedissonPeer {
         return "";
       case "thread":
         return Thread.currentThread().getId();
+      case "asleep":
+        return isAsleep(threads.get(name + "/" + words[0]));
       case "crowd":
         return Crowd.run(client, words);
       default:
