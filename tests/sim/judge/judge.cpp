@@ -46,6 +46,10 @@ void judge::unsafe(moment for_so_long) {
   }
 }
 
+void judge::forget_numbers() {
+  for (lock_state& l : locks_) l.counted_anew = l.owners.size();
+}
+
 std::string_view judge::now_owner(const lock_state& l) const {
   return l.expires_ms < view_->now_ms() ? std::string_view() : l.owner;
 }
@@ -79,15 +83,32 @@ void judge::look(lock_state& l, const pipe* by) {
   if (world_.schedule.several) judge_passing(l, before, by);
   if (l.owner != before) judge_notes(l);
   judge_lease(l);
+  judge_holds(l);
 }
 
 // A lock of a holder that is lost must end by itself.
 void judge::judge_lease(const lock_state& l) {
   const bool is_handed_over = can_.wanted == core::wanted_by::push;
-  if (is_handed_over || clock_leaps_ || view_->kind_of(l.owner) != owner_is::claim) return;
+  if (is_handed_over || clock_leaps_) return;
   const auto most = std::chrono::ceil<std::chrono::milliseconds>(lease_max_) + 1ms;
-  if (l.expires_ms - view_->now_ms() <= most.count()) return;
-  world_.complain("lease: " + l.owner + " has " + l.key + " for longer than was asked for");
+  const auto is_too_long = [&](std::int64_t end_ms) {
+    return end_ms - view_->now_ms() > most.count();
+  };
+  const bool is_ours = view_->kind_of(l.owner) == owner_is::claim;
+  if (is_ours && is_too_long(l.expires_ms))
+    world_.complain("lease: " + l.owner + " has " + l.key + " for longer than was asked for");
+  for (const auto& [id, ends] : l.members)
+    if (is_too_long(static_cast<std::int64_t>(ends / 1000)))
+      world_.complain("lease: " + id + " has " + l.key + " for longer than was asked for");
+}
+
+void judge::judge_holds(const lock_state& l) {
+  const auto judge_one = [&](std::string_view id) {
+    if (view_->holds_of(l.number, id) > 1)
+      world_.complain("twice: " + std::string(id) + " is counted more than once in " + l.key);
+  };
+  if (view_->kind_of(l.owner) == owner_is::claim) judge_one(l.owner);
+  for (const auto& [id, ends] : l.members) judge_one(id);
 }
 
 void judge::changed(lock_state& l, const std::string& before, bool lapsed, const pipe* by) {

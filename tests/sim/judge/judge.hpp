@@ -25,7 +25,9 @@ class world;
 //            | which is taken for a machine that was stopped.
 //   tokens   | in the order in which claims got the lock at the server, the numbers of their grants
 //            | grow. Always judged; a schedule has either lost data or a clock that is set back.
-//            | Not judged where the store has none.
+//            | Not judged where the store has none, nor, where it only counts, across a loss of
+//            | data.
+//   twice    | no claim is counted as more than one holder.
 //   lease    | no lease of ours is longer than was asked for. Not judged where the clock leaps, nor
 //            | where locks are handed over: those have a window of their own.
 //   owner    | a lock leaves its owner by a request of that owner, or because its lease ended.
@@ -65,6 +67,7 @@ class judge final : public observer {
   void after_server(const pipe* by) override;
   void after_event() override;
   void unsafe(moment for_so_long) override;
+  void forget_numbers() override;
   void excuse(moment until) override;
   void excuse_ghosts(moment until) override;
   void begins(const stay&) override;
@@ -97,6 +100,7 @@ class judge final : public observer {
     std::string owner;
     std::int64_t expires_ms = 0;
     std::vector<ownership> owners;  // in order; a claim may own it more than once
+    std::size_t counted_anew = 0;   // of those before, numbers say nothing
     std::optional<moment> free_since;
     std::string idle;  // the claim that has it with no user inside
     moment idle_since{};
@@ -111,6 +115,9 @@ class judge final : public observer {
   };
   void look(lock_state&, const pipe* by);
   void judge_lease(const lock_state&);
+  void judge_holds(const lock_state&);
+  bool has_no_use(const lock_state&) const;
+  moment rest_of_the_lost(const lock_state&) const;
   void changed(lock_state&, const std::string& before, bool lapsed, const pipe* by);
   static bool fits(const lock_state&, const ownership&, std::int64_t number) noexcept;
   void judge_token(lock_state&, stay&);

@@ -28,7 +28,8 @@ void judge::begins(const stay& s) {
 
 bool judge::fits(const lock_state& l, const ownership& mine, std::int64_t number) noexcept {
   return std::all_of(l.owners.begin(), l.owners.end(), [&](const ownership& o) {
-    if (&o == &mine || o.number == 0) return true;
+    const bool counts = &o >= l.owners.data() + l.counted_anew;
+    if (&o == &mine || o.number == 0 || !counts) return true;
     return &o < &mine ? o.number < number : o.number > number;
   });
 }
@@ -48,6 +49,7 @@ void judge::judge_token(lock_state& l, stay& s) {
   for (auto o = l.owners.rbegin(); o != l.owners.rend(); ++o) {
     if (o->claim != s.claim) continue;
     s.place = static_cast<std::size_t>(&*o - l.owners.data());
+    if (s.place < l.counted_anew) return;
     if (o->number == number) {
       const bool is_next =
           s.how == lock_mode::shared ? s.turn->token >= o->token : s.turn->token > o->token;

@@ -80,12 +80,34 @@ void judge::judge_freedom(int lock) {
                   " while a user waits behind " + std::to_string(l.lost_ahead) + " lost ones");
 }
 
+// It is free, or only holders that are lost have it.
+bool judge::has_no_use(const lock_state& l) const {
+  const std::string_view owner = now_owner(l);
+  const owner_is kind = view_->kind_of(owner);
+  if (owner.empty()) return true;
+  if (kind == owner_is::claim) return is_lost(owner);
+  // Those that wait in a queue look after lost members there.
+  if (kind != owner_is::readers || can_.queue == core::order::fifo) return false;
+  const auto at = view_->now_us();
+  return std::none_of(l.members.begin(), l.members.end(),
+                      [&](const auto& m) { return m.second > at && !is_lost(m.first); });
+}
+
+// Of the leases of those that are lost and have it.
+moment judge::rest_of_the_lost(const lock_state& l) const {
+  if (view_->kind_of(now_owner(l)) == owner_is::claim)
+    return std::chrono::milliseconds(l.expires_ms - view_->now_ms());
+  double most = 0;
+  for (const auto& [id, ends] : l.members) most = std::max(most, ends - view_->now_us());
+  return std::chrono::microseconds(static_cast<std::int64_t>(most));
+}
+
 void judge::judge_stall(lock_state& l) {
   const std::string_view owner = now_owner(l);
   const bool is_alone = view_->kind_of(owner) == owner_is::claim;
-  const bool has_no_use = owner.empty() || (is_alone && is_lost(owner));
+  const bool is_shared = view_->kind_of(owner) == owner_is::readers;
   const int lost = lost_before_the_first(l);
-  if (!has_no_use || lost < 0) {
+  if (!has_no_use(l) || lost < 0) {
     l.stalled_since.reset();
     return;
   }
@@ -98,9 +120,8 @@ void judge::judge_stall(lock_state& l) {
   if (is_alone && owner != l.lost_owner) {
     ++l.handed_to_lost;
     l.lost_owner = owner;
-  } else if (is_alone && l.handed_to_lost == 0) {
-    const std::chrono::milliseconds rest(l.expires_ms - view_->now_ms());
-    l.stalled_until = std::max(l.stalled_until, now + rest);
+  } else if (is_shared || (is_alone && l.handed_to_lost == 0)) {
+    l.stalled_until = std::max(l.stalled_until, now + rest_of_the_lost(l));
   }
   l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
   const moment end = std::max(l.stalled_until, excused_until_) + free_max_ +

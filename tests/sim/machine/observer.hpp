@@ -33,6 +33,7 @@ class observer {
   virtual void after_server(const pipe* by) = 0;  // something may have changed there
   virtual void after_event() = 0;
   virtual void unsafe(moment for_so_long) = 0;   // grants until then mean nothing
+  virtual void forget_numbers() = 0;             // the store counts anew
   virtual void excuse(moment until) = 0;         // no rule about free locks is judged until then
   virtual void excuse_ghosts(moment until) = 0;  // nor one about withdrawn claims
 

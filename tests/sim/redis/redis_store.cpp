@@ -1,5 +1,7 @@
 #include "tests/sim/redis/redis_store.hpp"
 
+#include "backend/redis/layouts/retrying_claim.hpp"
+#include "backend/redis/layouts/retrying_layout.hpp"
 #include "backend/redis/layouts/string/names.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
 #include "cohort/claim_record.hpp"
@@ -54,7 +56,10 @@ std::size_t redis_store::cut_at(std::string_view bytes, double share) const {
 }
 
 std::string redis_store::claim_of(const detail::turn& t) const {
-  if (!layout_.is_usual()) return t.of->claim->owner();
+  if (!layout_.is_usual()) {
+    auto& of_layout = static_cast<redis::retrying_claim&>(*t.of->claim);
+    return of_layout.store().text_of_owner(of_layout);
+  }
   const auto& c = static_cast<const redis::claim&>(*t.of->claim);
   const redis::owner_text text = redis::text_of(0, c.id());
   return std::string(redis::view(text).substr(21));

@@ -46,6 +46,7 @@ class redis_store final : public store_model {
   void restart(kept);
   void resync(moment lasts);
   void leap(moment by);
+  void lose_data();
   void set_clock_back(const fault&);
   void foreign(const fault&);
   void foreign_leaves(const std::string& lock, const std::string& mine);

@@ -1,5 +1,5 @@
 // What troubles a Redis server.
-#include <array>
+#include <vector>
 
 #include "tests/sim/machine/world.hpp"
 #include "tests/sim/redis/redis_store.hpp"
@@ -31,7 +31,7 @@ void redis_store::happen(const fault& f) {
     case trouble::flush_all:
       // Waiters check when the lease that they know of would have ended.
       world_.watch->excuse(world_.time.now() + world_.lease_max() + 1s);
-      world_.watch->unsafe(0ns);
+      lose_data();
       return world_.change_server([&] { server_.flushall(); });
     case trouble::script_flush: return server_.script_flush();
     case trouble::clock_forward: return leap(f.lasts);
@@ -61,8 +61,13 @@ void redis_store::set_clock_back(const fault& f) {
   world_.later(f.lasts, [this, by] { leap(by); });
 }
 
+void redis_store::lose_data() {
+  world_.watch->unsafe(0ns);
+  if (layout_.only_counts) world_.watch->forget_numbers();
+}
+
 void redis_store::restart(kept what) {
-  if (what != kept::everything) world_.watch->unsafe(0ns);
+  if (what != kept::everything) lose_data();
   // Claims that were queued then and have left since are first again, and check nothing.
   if (what != kept::everything)
     world_.watch->excuse(world_.time.now() + world_.lease_max() + world_.schedule.op_timeout * 3 +
@@ -76,7 +81,7 @@ void redis_store::resync(moment lasts) {
   server_.save();
   world_.later(lasts / 2, [this] { server_.set_readonly(true); });
   world_.later(lasts, [this] {
-    world_.watch->unsafe(0ns);
+    lose_data();
     world_.watch->excuse(world_.time.now() + world_.lease_max() + world_.schedule.op_timeout * 3 +
                          3s);
     world_.change_server([&] { server_.resync(); });
@@ -101,7 +106,8 @@ void redis_store::foreign(const fault& f) {
   world_.change_server([&] {
     const int c = server_.connect(nobody);
     std::vector<std::string_view> argv{"SET", lock, mine, "NX", "PX", ttl};
-    if (f.what == trouble::foreign_forever) argv.resize(4);
+    if (layout_.foreign_takes) argv = {"EVAL", layout_.foreign_takes, "1", lock, mine, ttl};
+    if (f.what == trouble::foreign_forever) argv.resize(layout_.foreign_takes ? 5 : 4);
     server_.execute(c, argv);
     server_.disconnect(c);
   });
@@ -113,9 +119,13 @@ void redis_store::foreign_leaves(const std::string& lock, const std::string& min
   std::string done = ":1";
   world_.change_server([&] {
     const int c = server_.connect(nobody);
-    const std::array<std::string_view, 2> get{"GET", lock}, del{"DEL", lock};
-    if (server_.execute(c, get).find(mine + "\r\n") != std::string::npos)
+    const std::vector<std::string_view> get{"GET", lock}, del{"DEL", lock};
+    if (layout_.foreign_leaves) {
+      const std::vector<std::string_view> argv{"EVAL", layout_.foreign_leaves, "1", lock, mine};
+      done = server_.execute(c, argv);
+    } else if (server_.execute(c, get).find(mine + "\r\n") != std::string::npos) {
       done = server_.execute(c, del);
+    }
     server_.disconnect(c);
   });
   if (!done.starts_with(':'))

@@ -149,6 +149,7 @@ retrying_recipe::step retrying_recipe::wait(duration rest, time_point now) noexc
   step out;
   out.sleeps = true;
   if (planted(mutant::poll_never_wakes)) return out;
+  if (planted(mutant::no_wake_on_expiry)) rest = duration::max();
   if (rest < most) {
     out.wake = now + rest + after_lease;
     out.spread = spread_after_lease;

@@ -164,6 +164,19 @@ std::vector<std::string_view> model_redis::fields_at(std::string_view key) {
   return out;
 }
 
+std::vector<std::string_view> model_redis::items_at(std::string_view key) {
+  std::vector<std::string_view> out;
+  const value* const v = server_->databases[0].find(key, before_all);
+  if (const list* const l = v ? std::get_if<list>(&v->data) : nullptr)
+    out.assign(l->begin(), l->end());
+  return out;
+}
+
+std::optional<std::int64_t> model_redis::end_of(std::string_view key) {
+  const value* const v = server_->databases[0].find(key, before_all);
+  return v ? std::optional(v->expires_ms) : std::nullopt;
+}
+
 bool model_redis::has_listener(std::string_view channel) const {
   return server_->channels.contains(channel);
 }

@@ -77,6 +77,9 @@ class model_redis {
   std::vector<std::pair<std::string_view, double>> scored_at(std::string_view key);
   std::string_view field_at(std::string_view key, std::string_view field);  // of a hash; or ""
   std::vector<std::string_view> fields_at(std::string_view key);            // of a hash
+  std::vector<std::string_view> items_at(std::string_view key);             // of a list
+  // Since 1970, in ms; of a key without an end the greatest number there is.
+  std::optional<std::int64_t> end_of(std::string_view key);
   bool has_listener(std::string_view channel) const;
   bool is_connected(int connection) const;
   const std::string& run_id() const;
