@@ -61,6 +61,14 @@ constexpr killer_seed seeds[] = {
     {"late_reply_accepted", 1126, "lua"},
     {"deadline_from_reply", 168, "lua"},
     {"waiter_given_up", 11, "lua"},
+    {"delete_without_owner", 34, "redisson"},
+    {"lock_without_ttl", 1, "redisson"},
+    {"double_count", 85, "redisson"},
+    {"foreign_renewal", 332, "redisson"},
+    {"no_wake_on_expiry", 21, "redisson"},
+    {"release_not_published", 4, "redisson"},
+    {"withdrawal_dropped", 244, "redisson"},
+    {"late_reply_accepted", 726, "redisson"},
 };
 
 std::string survived_schedules(const killer_seed& k, const mutant& m) {

@@ -22,7 +22,11 @@ std::vector<mutant> about_owners_and_numbers() {
                   {"string/release_uncontended", "redis.pcall('GET', KEYS[i]) == ARGV[i]",
                    "redis.pcall('GET', KEYS[i]) ~= false"},
                   {"lua/release", "redis.pcall('GET', KEYS[1]) ~= ARGV[1]",
-                   "redis.pcall('GET', KEYS[1]) == false"}}),
+                   "redis.pcall('GET', KEYS[1]) == false"},
+                  {"redisson/release", "redis.pcall('HEXISTS', KEYS[1], ARGV[1]) ~= 1",
+                   "redis.call('EXISTS', KEYS[1]) == 0"},
+                  {"redisson/release", "redis.call('HDEL', KEYS[1], ARGV[1])",
+                   "redis.call('DEL', KEYS[1])"}}),
       in_scripts("renew_without_owner", "",
                  {{"string/renew", "if owner == id then", "if owner then"},
                   {"lua/renew", "if owner == ARGV[2 * i - 1] then", "if owner then"}}),
@@ -40,12 +44,27 @@ std::vector<mutant> about_owners_and_numbers() {
                  {{"string/renew_members", "if not ends or ends <= now then return 0 end", ""}}),
       in_scripts("lock_without_ttl", "A lock that nobody renews ends (1)",
                  {{"lua/try_lock", "redis.call('PEXPIRE', KEYS[1], ARGV[2]) return {1}",
-                   "return {1}"}}),
+                   "return {1}"},
+                  {"redisson/try_lock", "redis.call('PEXPIRE', KEYS[1], ARGV[2])", ""}}),
       {"set_and_number_apart",
        "The grant and its number are one step (5)",
        core::mutant::none,
        {},
        model_fault::transactions_come_apart},
+  };
+}
+
+std::vector<mutant> about_redisson() {
+  return {
+      in_scripts("double_count", "An acquire that arrives twice counts once (3)",
+                 {{"redisson/try_lock",
+                   "if not is_ours then redis.call('HSET', KEYS[1], ARGV[1], 1) end",
+                   "redis.call('HINCRBY', KEYS[1], ARGV[1], 1)"}}),
+      in_scripts("foreign_renewal", "A renewal extends no lease but its own (4)",
+                 {{"redisson/renew", "if redis.pcall('HEXISTS', lock, ARGV[2 * i - 1]) == 1 then",
+                   "if redis.call('EXISTS', lock) == 1 then"}}),
+      in_scripts("release_not_published", "A release wakes those that wait (6)",
+                 {{"redisson/release", "redis.call('PUBLISH', ARGV[2], '0')", ""}}),
   };
 }
 
@@ -112,7 +131,7 @@ std::vector<mutant> about_permits_and_groups() {
 
 std::vector<mutant> script_mutants() {
   std::vector<mutant> out = about_owners_and_numbers();
-  for (const auto more : {about_the_queue, about_permits_and_groups})
+  for (const auto more : {about_redisson, about_the_queue, about_permits_and_groups})
     for (mutant& m : more()) out.push_back(std::move(m));
   return out;
 }

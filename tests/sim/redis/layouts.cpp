@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "backend/redis/layouts/lua/codec.hpp"
+#include "backend/redis/layouts/redisson/codec.hpp"
 #include "tests/sim/redis/lua_view.hpp"
 #include "tests/sim/redis/redis_view.hpp"
+#include "tests/sim/redis/redisson_view.hpp"
 
 namespace holdfast::sim {
 
@@ -24,18 +26,39 @@ constexpr core::capabilities of_string{
     .downgrade = true,
 };
 
-template <class Codec, class View>
-played_layout retrying(std::string_view name, std::string_view taken_right) {
-  const Codec codec;
+template <class View>
+played_layout retrying(std::string_view name, const redis::retrying_codec& codec,
+                       std::string_view taken_right) {
   const redis::retrying_recipe::rules& r = codec.rules();
   const core::duration pause = r.has_channel ? core::duration{} : r.back_off_max;
-  return {name, codec.can(), pause, std::string(taken_right), view_of<View>};
+  played_layout out;
+  out.name = name;
+  out.can = codec.can();
+  out.longest_pause = pause;
+  out.taken_right = taken_right;
+  out.view = view_of<View>;
+  return out;
+}
+
+played_layout redisson_lock() {
+  using namespace redis::redisson;
+  played_layout out = retrying<redisson_view>("redisson", codec({}, waiters::listen), "hset");
+  out.only_counts = true;
+  out.foreign_takes = "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end "
+                      "redis.call('HSET', KEYS[1], ARGV[1], 1) "
+                      "if ARGV[2] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 1";
+  out.foreign_leaves =
+      "if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end "
+      "redis.call('DEL', KEYS[1]) "
+      "return redis.call('PUBLISH', 'redisson_lock__channel:{' .. KEYS[1] .. '}', '0')";
+  return out;
 }
 
 const std::vector<played_layout>& all_played() {
   static const std::vector<played_layout> all{
-      {"string", of_string, {}, "set", view_of<redis_view>},
-      retrying<redis::lua::codec, lua_view>("lua", "setnx"),
+      {.name = "string", .can = of_string, .taken_right = "set", .view = view_of<redis_view>},
+      retrying<lua_view>("lua", redis::lua::codec(), "setnx"),
+      redisson_lock(),
   };
   return all;
 }

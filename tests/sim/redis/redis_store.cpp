@@ -30,8 +30,11 @@ std::string redis_store::name_of_client(int machine) const {
   return layout_.is_usual() ? std::string() : "client" + std::to_string(machine);
 }
 
-// A counter of numbers stays.
-bool redis_store::is_clean() { return server_.keys() <= (layout_.can.tokens ? 1 : 0); }
+// A counter of numbers stays: one for all locks, or one for each.
+bool redis_store::is_clean() {
+  const int counters = layout_.is_usual() ? 1 : layout_.can.tokens ? world_.schedule.locks : 0;
+  return server_.keys() <= static_cast<std::size_t>(counters);
+}
 
 std::chrono::microseconds redis_store::wall() const {
   return epoch + std::chrono::floor<std::chrono::microseconds>(world_.time.now() + clock_offset_);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backend/redis/layouts/lua/codec.hpp"
+#include "backend/redis/layouts/redisson/codec.hpp"
 #include "tests/sim/redis/compared/random_claims.hpp"
 #include "tests/sim/redis/compared/random_owners.hpp"
 #include "tests/sim/redis/compared/two_servers.hpp"
@@ -67,8 +68,12 @@ TEST_F(sim_model, runs_holdfasts_own_scripts_as_the_real_server_does) {
 }
 
 TEST_F(sim_model, runs_the_scripts_of_each_retrying_layout_as_the_real_server_does) {
-  const redis::lua::codec lua;
-  for (const redis::retrying_codec* const one : {static_cast<const redis::retrying_codec*>(&lua)})
+  const std::string client = "8743c9c0-0795-4907-87fd-6c719a6b4586";
+  std::vector<std::unique_ptr<const redis::retrying_codec>> all;
+  all.push_back(std::make_unique<redis::lua::codec>());
+  for (const auto how : {redis::redisson::waiters::listen, redis::redisson::waiters::poll})
+    all.push_back(std::make_unique<redis::redisson::codec>(client, how));
+  for (const auto& one : all)
     compare_lists(
         *servers, 2'000, [&](std::uint64_t seed) { return random_owners(*one, seed); },
         likeness::but_for_times);
