@@ -15,7 +15,8 @@ class redis_subject final : public subject {
     return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=400ms");
   }
   void lose_leases_of(const holdfast::client&) override {
-    server_.command({"EVAL", drop_owners, "0"});
+    const bool of_redisson = options_.starts_with("layout=redisson");
+    server_.command({"EVAL", of_redisson ? drop_what_ends : drop_owners, "0"});
   }
   void begin_outage() override { server_.stop(); }
   void end_outage() override { server_.go_on(); }
@@ -26,6 +27,11 @@ class redis_subject final : public subject {
   static constexpr const char* drop_owners =
       "for _, k in ipairs(redis.call('KEYS', '*')) do "
       "if redis.call('TYPE', k).ok == 'string' and k ~= 'holdfast:n' then redis.call('DEL', k) end "
+      "end";
+  // Of Redisson's locks only what lasts as long as a lease has an end.
+  static constexpr const char* drop_what_ends =
+      "for _, k in ipairs(redis.call('KEYS', '*')) do "
+      "if redis.call('PTTL', k) >= 0 then redis.call('DEL', k) end "
       "end";
 
   const std::string options_;

@@ -4,7 +4,20 @@ namespace contract {
 
 namespace {
 
+#ifdef HOLDFAST_WITH_REDIS
 constexpr std::string_view no_tokens = "the documents' older form has no counter";
+constexpr std::string_view only_owners = "its key holds owners and nothing else";
+
+// Of the layouts of Redisson's locks whose key is a hash of owners.
+std::vector<expected_failure> failures_of_redisson() {
+  return {
+      {"inspect_shows_the_holder_and_its_note", only_owners},
+      {"names_are_data", "the keys of a name with } and without { would lie on several nodes"},
+      {"a_lingering_lock_is_acquired_again_under_its_grant",
+       "nobody tells the holder whether another client waits"},
+  };
+}
+#endif
 
 }  // namespace
 
@@ -43,8 +56,23 @@ const std::vector<subject_under_test>& subjects_under_test() {
                              {"a_token_grows_from_thread_to_thread", no_tokens},
                              {"a_token_grows_from_client_to_client", no_tokens},
                              {"a_token_grows_over_a_crash", no_tokens},
-                             {"inspect_shows_the_holder_and_its_note",
-                              "its key holds the owner and nothing else"}}},
+                             {"inspect_shows_the_holder_and_its_note", only_owners}}},
+      {.name = "redisson_redis",
+       .make = make_redis_subject,
+       .options = "layout=redisson",
+       .modes = of_a_mutex,
+       .can = {.ttl = true, .processes = true, .breakable = true},
+       .has_outages = true,
+       .most_not_applicable = 33,
+       .expected_failures = failures_of_redisson()},
+      {.name = "redisson_spin_redis",
+       .make = make_redis_subject,
+       .options = "layout=redisson-spin",
+       .modes = of_a_mutex,
+       .can = {.ttl = true, .processes = true, .breakable = true},
+       .has_outages = true,
+       .most_not_applicable = 33,
+       .expected_failures = failures_of_redisson()},
 #endif
       {.name = "file",
        .make = make_file_subject,

@@ -54,6 +54,7 @@ struct redisson_clients : testing::Test {
     EXPECT_TRUE(held.held());
     return world.now() - before;
   }
+  std::int64_t left_ms() { return std::stoll(world.command({"PTTL", "job"}).substr(1)); }
   bool is_free() { return world.command({"EXISTS", "job"}) == ":0\r\n"; }
 
  private:
@@ -244,6 +245,19 @@ TEST_F(redisson_clients, a_recursive_mutex_counts_its_holds_by_itself) {
   EXPECT_TRUE(is_free());
 }
 
+TEST_F(redisson_clients, what_was_held_twice_and_released_is_renewed_no_more_and_others_are) {
+  recursive_mutex r(c, "job");
+  lease outer = r.acquire(), inner = r.reacquire(outer);
+  inner.release();
+  outer.release();
+  mutex n(c, "other");
+  const lease held = n.acquire();
+  held_by_another("3000");
+  pass(300s);
+  EXPECT_TRUE(held.held());
+  EXPECT_TRUE(is_free());
+}
+
 TEST_F(redisson_clients, show_foreign_holders_and_break_the_lock_that_was_shown) {
   held_by_another();
   const auto found = c.holders("job");
@@ -273,6 +287,35 @@ TEST_F(redisson_clients, waiters_of_a_spin_lock_poll) {
   const core::time_point before = world.now();
   EXPECT_TRUE(s.acquire().held());
   EXPECT_LT(world.now() - before, 3200ms);
+}
+
+TEST_F(redisson_clients, the_pauses_of_a_spinning_waiter_grow_from_1_to_128_ms) {
+  const client spin = world.open("layout=redisson-spin");
+  mutex s(spin, "job");
+  held_by_another();
+  std::vector<core::time_point> tries;
+  world.changed = [&](std::string bytes) {
+    if (bytes.ends_with("*2\r\n:0\r\n:" + std::to_string(left_ms()) + "\r\n"))
+      tries.push_back(world.now());
+    return bytes;
+  };
+  EXPECT_FALSE(s.try_acquire_for(2s));
+  ASSERT_GT(tries.size(), 15u);
+  EXPECT_LT(tries.size(), 60u);
+  for (std::size_t i = 1; i < tries.size(); ++i) {
+    EXPECT_GE(tries[i] - tries[i - 1], 1ms) << i;
+    EXPECT_LE(tries[i] - tries[i - 1], 128ms) << i;
+  }
+  EXPECT_GT(tries.back() - tries[tries.size() - 2], 60ms);
+}
+
+TEST_F(redisson_clients, what_comes_free_before_the_last_try_is_granted) {
+  const client spin = world.open("layout=redisson-spin");
+  mutex s(spin, "job");
+  held_by_another();
+  at(1980ms, [&] { world.command({"DEL", "job"}); });
+  const lease held = s.try_acquire_for(2s + 130ms);
+  EXPECT_TRUE(held.held());
 }
 
 }  // namespace
