@@ -39,8 +39,7 @@ std::string fetched() {
 std::vector<std::string> command_line(redisson_peer::tuning how) {
   std::vector<std::string> words{"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"};
   if (how == redisson_peer::tuning::quick_start) words.push_back("-XX:TieredStopAtLevel=1");
-  words.insert(words.end(),
-               {"-cp", std::string(folder) + "/classes:" + folder + "/jars/*", "RedissonPeer"});
+  words.insert(words.end(), {"-cp", redisson_peer::class_path(), "RedissonPeer"});
   return words;
 }
 
@@ -49,6 +48,10 @@ std::vector<std::string> command_line(redisson_peer::tuning how) {
 const std::string& redisson_peer::unavailable() {
   static const std::string why = fetched();
   return why;
+}
+
+std::string redisson_peer::class_path() {
+  return std::string(folder) + "/classes:" + folder + "/jars/*";
 }
 
 redisson_peer::redisson_peer(tuning how) : answers_(std::make_shared<peer_answers>()) {

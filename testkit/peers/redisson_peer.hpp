@@ -25,6 +25,8 @@ class redisson_peer {
   // it from Maven Central into the build folder.
   static const std::string& unavailable();
 
+  static std::string class_path();  // of Redisson and of its driver, once it was fetched
+
   // A test wants a JVM that starts fast, a benchmark one that compiles for speed.
   enum class tuning : unsigned char { quick_start, full_speed };
   explicit redisson_peer(tuning = tuning::quick_start);  // throws std::system_error
