@@ -1,5 +1,6 @@
 // Layouts `redisson` and `redisson-spin` with replies lost, connections cut, messages that do not
 // arrive and rights that are missing.
+#include <algorithm>
 #include <barrier>
 
 #include "every_byte.hpp"
@@ -90,6 +91,43 @@ TEST_F(redis_redisson, a_connection_that_brings_no_messages_is_found_dead) {
   EXPECT_FALSE(waiter.is_served());
   first.release();
   EXPECT_TRUE(waiter.served().held());
+}
+
+// docs/layouts.md, for locks whose names begin with jobs/.
+constexpr const char* least_of_redisson =
+    "lock on >secret resetkeys resetchannels ~jobs/* ~redisson_lock_token:{jobs/* "
+    "&redisson_lock__channel:{jobs/* -@all +evalsha +eval +script|load +ping +time +select "
+    "+client|setname +client|id +client|kill +info +type +exists +pttl +pexpire +hexists +hset "
+    "+hdel +get +incr +publish +subscribe +hgetall +scan";
+
+std::string url_of_least(const redis_server& server) {
+  return "redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) +
+         quick_with("ttl=1s&prefix=jobs/&layout=redisson");
+}
+
+TEST_F(redis_redisson, the_least_rights_are_enough) {
+  redis_server server({.acl = least_of_redisson, .default_user = false});
+  const client c = client::open(url_of_least(server)), d = client::open(url_of_least(server));
+  auto held = c.mutex("x").acquire();
+  const auto before = held.expires();
+  EXPECT_TRUE(eventually([&] { return held.expires() > before; })) << "is not renewed";
+  waiting_thread waiter(d);
+  EXPECT_EQ(c.inspect().size(), 1u);
+  held.release();
+  EXPECT_TRUE(c.break_lock("x", waiter.served().owner()));
+  const auto denied = server.command({"ACL", "LOG"});
+  EXPECT_TRUE(denied.items.empty()) << to_text(denied);
+}
+
+TEST_F(redis_redisson, an_examination_names_the_right_that_is_missing) {
+  redis_server server({.acl = std::string(least_of_redisson) + " +multi +exec +config|get -incr",
+                       .default_user = false});
+  const auto found = client::open(url_of_least(server)).examine();
+  const auto remedy_is = [&](std::string_view text) {
+    return std::ranges::any_of(found, [&](const finding& f) { return f.remedy == text; });
+  };
+  EXPECT_TRUE(remedy_is("ACL SETUSER lock +incr"));
+  EXPECT_TRUE(remedy_is("ACL SETUSER lock &redisson_lock__channel:*"));
 }
 
 TEST_F(redis_redisson, a_user_that_may_not_listen_polls) {

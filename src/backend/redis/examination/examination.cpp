@@ -34,6 +34,8 @@ class examination final : public admin_query {
     facts_.user = e.user.empty() ? "default" : e.user;
     facts_.op_timeout = e.op_timeout;
     facts_.counter_key = needs.counter;
+    facts_.counts_by_lock = needs.counts_by_lock;
+    facts_.channels = needs.channels;
     facts_.has_transactions = needs.has_transactions;
     for (const auto all : {commands_of_connections(), needs.commands})
       facts_.required.insert(facts_.required.end(), all.begin(), all.end());

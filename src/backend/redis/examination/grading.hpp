@@ -27,7 +27,9 @@ struct server_facts {
   std::string user;                   // of the server's ACL
   fact info;                          // INFO
   fact fsync, save, replicas_needed;  // CONFIG GET appendfsync, save, min-replicas-to-write
-  std::string_view counter_key;       // empty: the layout has no numbers
+  std::string_view counter_key;       // empty: the layout has none for all locks
+  bool counts_by_lock = false;        // but one for each
+  std::string_view channels;          // that it listens to
   fact counter;                       // its value
   fact pings, times;                  // known: all were answered
   std::vector<duration> trips;        // of PINGs

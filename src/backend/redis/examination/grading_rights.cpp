@@ -76,9 +76,16 @@ std::vector<finding> grade_rights(const server_facts& f) {
   if (!f.counter_key.empty() && is_denied(f, denied::key))
     out.push_back({"rights", grade::bad, "this user cannot reach the keys beside the locks",
                    allow(f, " ~holdfast:*")});
-  if (is_denied(f, denied::channel))
+  const std::string to_channels = allow(f, " &" + std::string(f.channels));
+  if (is_denied(f, denied::channel) && f.counts_by_lock) {
     out.push_back(
-        {"rights", grade::bad, "this user cannot reach the clients' channels", allow(f, " &hf:*")});
+        {"rights", grade::warn,
+         "this user cannot reach the channels of all locks: where it cannot, waiters poll",
+         to_channels});
+  } else if (is_denied(f, denied::channel)) {
+    out.push_back(
+        {"rights", grade::bad, "this user cannot reach the clients' channels", to_channels});
+  }
   if (out.empty())
     out.push_back({"rights", grade::good, "this user may send every command that is needed", {}});
   return out;

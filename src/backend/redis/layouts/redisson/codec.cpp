@@ -88,7 +88,9 @@ layout_needs codec::needs() const noexcept {
   };
   constexpr std::size_t of_messages = 2;
   const std::span all = commands;
-  return {.commands = how_ == waiters::listen ? all : all.first(all.size() - of_messages)};
+  return {.commands = how_ == waiters::listen ? all : all.first(all.size() - of_messages),
+          .counts_by_lock = true,
+          .channels = "redisson_lock__channel:*"};
 }
 
 void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {

@@ -36,6 +36,8 @@ constexpr required_command commands[] = {
 
 }  // namespace
 
-layout_needs needs_of_string() noexcept { return {commands, counter_key, true}; }
+layout_needs needs_of_string() noexcept {
+  return {.commands = commands, .counter = counter_key, .has_transactions = true};
+}
 
 }  // namespace holdfast::redis

@@ -21,6 +21,7 @@ server_facts sound() {
   f.fsync.text = "always";
   f.replicas_needed.text = "0";
   f.counter_key = "holdfast:n";
+  f.channels = "hf:*";
   f.counter.text = "1000000000";
   f.now = server_time{1'000'000'000};
   f.trips = {200us, 300us};
@@ -165,7 +166,12 @@ TEST(redis_grading, of_rights_to_keys_and_channels) {
   f.counter_key = {};
   EXPECT_EQ(worst(grade_rights(f)), grade::good) << "the key of the call is not needed";
   f.rights[0] = denied("No permissions to access a channel");
+  EXPECT_EQ(grade_rights(f).at(0).grade, grade::bad);
   EXPECT_EQ(grade_rights(f).at(0).remedy, "ACL SETUSER lock &hf:*");
+  f.counts_by_lock = true;
+  f.channels = "of:*";
+  EXPECT_EQ(grade_rights(f).at(0).grade, grade::warn) << "its own locks' channels may be enough";
+  EXPECT_EQ(grade_rights(f).at(0).remedy, "ACL SETUSER lock &of:*");
 }
 
 TEST(redis_grading, of_rights_that_were_not_tried) {
@@ -220,6 +226,8 @@ TEST(redis_grading, of_the_counter_beside_the_clock) {
   server_facts f = sound();
   f.counter_key = {};
   EXPECT_EQ(grade_counter(f).grade, grade::warn);
+  f.counts_by_lock = true;
+  EXPECT_EQ(grade_counter(f).grade, grade::good);
 }
 
 }  // namespace
