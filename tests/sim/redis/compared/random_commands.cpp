@@ -128,7 +128,8 @@ command_words random_commands::of_hashes() {
 
 command_words random_commands::of_lists() {
   const std::string k = key("list");
-  switch (below(9)) {
+  switch (below(10)) {
+    case 9: return {"LINSERT", k, any("BEFORE", "after", "bad"), word(), word()};
     case 0: {
       command_words pop{any("LPOP", "RPOP"), k};
       if (chance(30)) pop.push_back(number());

@@ -22,6 +22,19 @@ void push(call& c, side where) {
 void run_lpush(call& c) { push(c, side::left); }
 void run_rpush(call& c) { push(c, side::right); }
 
+void run_linsert(call& c) {
+  const bool before = same_word(c.argv[2], "before");
+  if (!before && !same_word(c.argv[2], "after")) return c.out.error(syntax_error);
+  const auto l = find<list>(c, c.argv[1]);
+  if (l.wrong) return;
+  if (!l.it) return c.out.integer(0);
+  list& all = *l.it;
+  const auto pivot = std::ranges::find(all, c.argv[3]);
+  if (pivot == all.end()) return c.out.integer(-1);
+  all.insert(before ? pivot : pivot + 1, std::string(c.argv[4]));
+  c.out.integer(static_cast<long long>(all.size()));
+}
+
 void drop_empty_list(call& c, const list& all) {
   if (all.empty()) database(c).erase(c.argv[1], c.on.now_ms());
 }
@@ -103,6 +116,7 @@ void run_lrem(call& c) {
 constexpr std::array list_of_lists{
     command{"lpush", -3, writes | grows, run_lpush},
     command{"rpush", -3, writes | grows, run_rpush},
+    command{"linsert", 5, writes | grows, run_linsert},
     command{"lpop", -2, writes, run_lpop},
     command{"rpop", -2, writes, run_rpop},
     command{"llen", 2, 0, run_llen},
