@@ -3,9 +3,10 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 
 # Scripts of layout `string`: those about one lock stand behind shared.lua, those about members
-# behind members.lua too. Those of other layouts stand alone.
+# behind members.lua too. Those of `redisson-fair` about the queue stand behind its shared.lua; what
+# it lacks itself is as `redisson` has it. All others stand alone.
 function(holdfast_script_text layout name text_out)
-  set(folder ${PROJECT_SOURCE_DIR}/src/backend/redis/layouts/${layout}/scripts)
+  set(layouts ${PROJECT_SOURCE_DIR}/src/backend/redis/layouts)
   set(files ${name})
   if(layout STREQUAL "string")
     if(name STREQUAL "guarded_write")
@@ -15,13 +16,21 @@ function(holdfast_script_text layout name text_out)
     elseif(name MATCHES "^(lock_or_queue|release|resolve|downgrade)$")
       list(PREPEND files shared)
     endif()
+  elseif(layout STREQUAL "redisson_fair" AND name MATCHES "^(try_lock|release|withdraw)$")
+    list(PREPEND files shared)
+  endif()
+  if(layout MATCHES "^redisson(_fair)?$" AND name STREQUAL "try_lock")
+    list(PREPEND files grant)
   endif()
   set(all "")
   foreach(file IN LISTS files)
-    file(READ ${folder}/${file}.lua text)
+    set(path ${layouts}/${layout}/scripts/${file}.lua)
+    if(layout STREQUAL "redisson_fair" AND NOT EXISTS ${path})
+      set(path ${layouts}/redisson/scripts/${file}.lua)
+    endif()
+    file(READ ${path} text)
     string(APPEND all "${text}")
-    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-      ${folder}/${file}.lua)
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
   endforeach()
   set(${text_out} "${all}" PARENT_SCOPE)
 endfunction()
@@ -51,7 +60,7 @@ endfunction()
 
 set(generated ${PROJECT_BINARY_DIR}/generated)
 set(holdfast_redis_scripts_files ${generated}/redis_scripts.cpp ${generated}/redis_lua_scripts.cpp
-  ${generated}/redis_redisson_scripts.cpp)
+  ${generated}/redis_redisson_scripts.cpp ${generated}/redis_redisson_fair_scripts.cpp)
 holdfast_redis_scripts(${generated}/redis_scripts.cpp string scripts.hpp holdfast::redis
   lock_or_queue member_lock_or_queue release member_release withdraw renew renew_members resolve
   downgrade break_lock raise_counter release_uncontended release_with_successor lock_all guard
@@ -60,3 +69,5 @@ holdfast_redis_scripts(${generated}/redis_lua_scripts.cpp lua codec.hpp holdfast
   try_lock resolve release renew holder)
 holdfast_redis_scripts(${generated}/redis_redisson_scripts.cpp redisson codec.hpp
   holdfast::redis::redisson try_lock release renew holders)
+holdfast_redis_scripts(${generated}/redis_redisson_fair_scripts.cpp redisson_fair codec.hpp
+  holdfast::redis::redisson_fair try_lock release withdraw renew holders)

@@ -45,7 +45,7 @@ std::vector<mutant> about_owners_and_numbers() {
       in_scripts("lock_without_ttl", "A lock that nobody renews ends (1)",
                  {{"lua/try_lock", "redis.call('PEXPIRE', KEYS[1], ARGV[2]) return {1}",
                    "return {1}"},
-                  {"redisson/try_lock", "redis.call('PEXPIRE', KEYS[1], ARGV[2])", ""}}),
+                  {"redisson/grant", "redis.call('PEXPIRE', lock, ttl)", ""}}),
       {"set_and_number_apart",
        "The grant and its number are one step (5)",
        core::mutant::none,
@@ -57,9 +57,8 @@ std::vector<mutant> about_owners_and_numbers() {
 std::vector<mutant> about_redisson() {
   return {
       in_scripts("double_count", "An acquire that arrives twice counts once (3)",
-                 {{"redisson/try_lock",
-                   "if not is_ours then redis.call('HSET', KEYS[1], ARGV[1], 1) end",
-                   "redis.call('HINCRBY', KEYS[1], ARGV[1], 1)"}}),
+                 {{"redisson/grant", "if not is_again then redis.call('HSET', lock, owner, 1) end",
+                   "redis.call('HINCRBY', lock, owner, 1)"}}),
       in_scripts("foreign_renewal", "A renewal extends no lease but its own (4)",
                  {{"redisson/renew", "if redis.pcall('HEXISTS', lock, ARGV[2 * i - 1]) == 1 then",
                    "if redis.call('EXISTS', lock) == 1 then"}}),

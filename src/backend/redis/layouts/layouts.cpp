@@ -7,6 +7,7 @@
 #include "backend/redis/layouts/lua/codec.hpp"
 #include "backend/redis/layouts/redisson/codec.hpp"
 #include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/layouts/redisson_fair/codec.hpp"
 #include "backend/redis/layouts/retrying_layout.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
 #include "base/log.hpp"
@@ -48,6 +49,7 @@ constexpr entry all_layouts[] = {
      "the documents' older form, for study: waiters poll, and leases have no fencing tokens"},
     {"redisson", make_redisson<redisson::codec, redisson::waiters::listen>},
     {"redisson-spin", make_redisson<redisson::codec, redisson::waiters::poll>},
+    {"redisson-fair", make_retrying<redisson_fair::codec>},
 };
 
 const entry* layout_of(std::string_view name) noexcept {

@@ -29,6 +29,7 @@ struct retrying_record : core::heap_timer, message_handler {  // what the layout
   time_point owner_since{};                // when it was drawn
   claims::claim_place place;
   bool was_sent = false;    // the server may have seen this owner
+  bool had_place = false;   // an attempt of this owner was busy: it has or had a place in a queue
   bool renewing = false;    // in the layout's list
   bool is_waiting = false;  // counted among those that wait for a reply
 

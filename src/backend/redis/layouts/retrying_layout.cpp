@@ -132,7 +132,7 @@ void retrying_layout::renew_owner(retrying_claim& c) {
   c.owner_id.low = core::random_u64(env()) | 1;
   c.owner_id.drawn = env().wall();
   c.owner_since = env().now();
-  c.was_sent = false;
+  c.was_sent = c.had_place = false;
   ++owners_;
 }
 

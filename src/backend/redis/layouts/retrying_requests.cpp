@@ -24,6 +24,7 @@ lock_request retrying_layout::request_of(const retrying_claim& c,
           .mode = c.details.mode,
           .step = c.recipe().step_of_attempt(),
           .may_queue = c.recipe().is_waiter(),
+          .had_place = c.had_place,
           .permits = c.details.permits,
           .total_permits = c.details.total_permits,
           .wall = env().wall(),
@@ -60,6 +61,7 @@ void retrying_layout::on_reply(request& b, const value& v, const reply_context& 
   const std::string owner = is_awaited ? text_of_owner(*c) : std::string();
   r = codec_->read(v, is_awaited ? request_of(*c, owner) : lock_request(), r);
   if (is_awaited && r.what == retrying_reply::verdict::next_step) c->seen = v.text();
+  if (is_awaited && r.what == retrying_reply::verdict::busy) c->had_place = c->recipe().is_waiter();
   const bool is_error = v.is(value::kind::error);
   std::string text = is_error ? explain(v.text(), codec_->own_errors()) : std::string();
   if (r.what == retrying_reply::verdict::not_now) {

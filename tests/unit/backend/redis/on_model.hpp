@@ -16,6 +16,7 @@
 #include "api/client_access.hpp"
 #include "base/follower.hpp"
 #include "base/network.hpp"
+#include "base/parker.hpp"
 #include "testkit/manual_environment.hpp"
 #include "tests/sim/redis/model/model_redis.hpp"
 
@@ -35,6 +36,19 @@ class on_model final : public core::environment, public core::caller_driver {
     const std::string answer = model.execute(c, std::span(argv.begin(), argv.size()));
     model.disconnect(c);
     return answer;
+  }
+  // Then, once somebody waits long enough.
+  void at(core::duration d, std::function<void()> what) {
+    later_.push_back(std::make_unique<later>());
+    later_.back()->what = std::move(what);
+    later_.back()->alarm = make_alarm(*later_.back(), "test");
+    later_.back()->alarm->set(now() + d);
+  }
+  // Everything happens that is due by then.
+  void pass(core::duration d) {
+    core::parker end;
+    at(d, [&] { end.signal(); });
+    run_until_signalled(end);
   }
   // Whatever the server sends goes through this, if it is set.
   std::function<std::string(std::string)> changed;
@@ -63,6 +77,12 @@ class on_model final : public core::environment, public core::caller_driver {
   void attend() noexcept override {}
 
  private:
+  struct later final : core::alarm_target {
+    void on_alarm(core::time_point) override { what(); }
+    std::function<void()> what;
+    std::unique_ptr<core::alarm> alarm;
+  };
+
   struct end_of_nobody final : sim::peer {
     void deliver(std::string_view) override {}
     void kicked() override {}
@@ -138,6 +158,7 @@ class on_model final : public core::environment, public core::caller_driver {
   }
 
   end_of_nobody nobody_;
+  std::vector<std::unique_ptr<later>> later_;
   std::vector<core::loop_user*> users_;
   std::vector<stream*> streams_;
 };

@@ -19,10 +19,7 @@ bool has_braces(std::string_view key) noexcept { return key.find('{') != key.npo
 
 }  // namespace
 
-std::string new_client_id(core::environment& env) {
-  retrying_owner random;
-  random.high = core::random_u64(env);
-  random.low = core::random_u64(env);
+std::string uuid_of(const retrying_owner& random) {
   const std::string digits = hex_of(random);
   std::string out;
   for (const char c : digits) {
@@ -32,6 +29,13 @@ std::string new_client_id(core::environment& env) {
   out[14] = '4';                                                  // the version
   out[19] = "89ab"[static_cast<unsigned>(random.low >> 60) & 3];  // the variant
   return out;
+}
+
+std::string new_client_id(core::environment& env) {
+  retrying_owner random;
+  random.high = core::random_u64(env);
+  random.low = core::random_u64(env);
+  return uuid_of(random);
 }
 
 std::string owner_of(std::string_view client_id, const retrying_owner& o) {

@@ -8,7 +8,9 @@
 
 namespace holdfast::redis::redisson {
 
-// What all owners of one client begin with: a random UUID, version 4.
+// A random UUID, version 4.
+std::string uuid_of(const retrying_owner&);
+// What all owners of one client begin with.
 std::string new_client_id(core::environment&);
 // "<client id>:<thread id>". The thread id is a positive Java long, another one for every acquire.
 std::string owner_of(std::string_view client_id, const retrying_owner&);

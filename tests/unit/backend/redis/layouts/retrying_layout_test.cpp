@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/parker.hpp"
 #include "testkit/thrown_by.hpp"
 #include "tests/unit/backend/redis/on_model.hpp"
 
@@ -24,16 +23,7 @@ struct redis_lua : testing::Test {
 
   std::string stored(std::string_view key = "job") { return world.command({"GET", key}); }
   client other() { return world.open("layout=lua"); }
-  // Everything happens that is due by then.
-  void pass(core::duration d) {
-    struct end final : core::alarm_target {
-      void on_alarm(core::time_point) override { parker.signal(); }
-      core::parker parker;
-    } end;
-    const auto alarm = world.make_alarm(end, "test");
-    alarm->set(world.now() + d);
-    world.run_until_signalled(end.parker);
-  }
+  void pass(core::duration d) { world.pass(d); }
 };
 
 TEST_F(redis_lua, acquires_renews_and_releases) {

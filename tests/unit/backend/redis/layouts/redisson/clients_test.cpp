@@ -2,12 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/parker.hpp"
 #include "testkit/thrown_by.hpp"
 #include "tests/unit/backend/redis/on_model.hpp"
 
@@ -26,19 +25,8 @@ struct redisson_clients : testing::Test {
   client c = world.open("layout=redisson");
   mutex m{c, "job"};
 
-  // Then, once somebody waits long enough.
-  void at(core::duration d, std::function<void()> what) {
-    later_.push_back(std::make_unique<later>());
-    later_.back()->what = std::move(what);
-    later_.back()->alarm = world.make_alarm(*later_.back(), "test");
-    later_.back()->alarm->set(world.now() + d);
-  }
-  // Everything happens that is due by then.
-  void pass(core::duration d) {
-    core::parker end;
-    at(d, [&] { end.signal(); });
-    world.run_until_signalled(end);
-  }
+  void at(core::duration d, std::function<void()> what) { world.at(d, std::move(what)); }
+  void pass(core::duration d) { world.pass(d); }
   void held_by_another(std::string_view ms = "60000") {
     world.command({"HSET", "job", foreign_owner, "1"});
     world.command({"PEXPIRE", "job", ms});
@@ -56,14 +44,6 @@ struct redisson_clients : testing::Test {
   }
   std::int64_t left_ms() { return std::stoll(world.command({"PTTL", "job"}).substr(1)); }
   bool is_free() { return world.command({"EXISTS", "job"}) == ":0\r\n"; }
-
- private:
-  struct later final : core::alarm_target {
-    void on_alarm(core::time_point) override { what(); }
-    std::function<void()> what;
-    std::unique_ptr<core::alarm> alarm;
-  };
-  std::vector<std::unique_ptr<later>> later_;
 };
 
 TEST_F(redisson_clients, acquire_renew_and_release) {

@@ -1,0 +1,45 @@
+// Layout `redisson-fair`: Redisson's RFairLock. A lock is a hash {owner -> holds} that ends with
+// the lease, as an RLock is. Waiters stand in a list; a sorted set has the time from which on each
+// is taken for dead: once it has passed for the head, the next request of anybody removes the head.
+// A release publishes "0" on the channel of the head alone. The numbers of our grants are those of
+// RFencedLock; a grant by an RFairLock of Redisson has none.
+//
+// Source: RedissonFairLock of Redisson. Unlike there, a waiter asks again within its window, which
+// therefore is short: a dead head of ours is waited for no longer than that. While the lock is free
+// and the head asleep or dead, the others wait for the head's time. A waiter that was removed while
+// it lived gets its place back, and one that leaves the head of the queue wakes the next.
+#pragma once
+#include "backend/redis/layouts/retrying_codec.hpp"
+
+namespace holdfast::redis::redisson_fair {
+
+enum class script_name : unsigned char { try_lock, release, withdraw, renew, holders };
+
+std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
+
+// How long a waiter that does not ask again keeps the place at the head of the queue.
+inline constexpr duration window = std::chrono::seconds{10};
+
+class codec final : public retrying_codec {
+ public:
+  const core::capabilities& can() const noexcept override;
+  const retrying_recipe::rules& rules() const noexcept override;
+  std::span<const script> scripts() const noexcept override { return all_scripts(); }
+  std::string text_of(const retrying_owner&) const override;
+  bool is_owner(std::string_view text) const noexcept override;
+  std::string name_fault(std::string_view) const override;
+  std::string channel_of(const lock_request&) const override;
+  std::span<const error_meaning> own_errors() const noexcept override;
+  layout_needs needs() const noexcept override;
+
+  void append(command_writer&, retrying_operation, const lock_request&) const override;
+  retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
+  void append_renewals(command_writer&, std::span<const lock_request>) const override;
+  retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const override;
+  void append_look(std::string& out, std::string_view key) const override;
+  void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
+  std::vector<holder> read_look(const value&) const override;
+  bool read_break(const value&) const override;
+};
+
+}  // namespace holdfast::redis::redisson_fair

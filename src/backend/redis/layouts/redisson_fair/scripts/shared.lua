@@ -1,0 +1,76 @@
+-- The queue of RFairLock: a list of owners, the next one first, and a sorted set of the time (ms
+-- since 1970) from which on each is taken for dead, once it is at the head of the list.
+local lock, queue, times = KEYS[1], KEYS[2], KEYS[3]
+local foreign_window = 300000  -- fairLockWaitTimeout of Redisson, unless it is configured otherwise
+
+-- One clock for all clients of holdfast. Those of Redisson take their own.
+local function now_in_ms()
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+end
+
+-- "<uuid>:<8 * 10^18 + when it began, in us since 1970>": a waiter of holdfast, which asks again
+-- within its window.
+local function is_ours(owner) return #owner == 56 and string.sub(owner, 37, 40) == ':800' end
+
+local function place_in(line, owner)
+  for place, each in ipairs(line) do
+    if each == owner then return place end
+  end
+end
+
+local function time_of(owner)
+  local time = redis.call('ZSCORE', times, owner)
+  return time and tonumber(time)
+end
+
+-- Of those from this place on. Each had a window of ours added to that of the owner before it.
+local function take_window_off(line, from, window, is_concerned)
+  for place = from, #line do
+    if not is_concerned or is_concerned(line[place]) then
+      redis.call('ZADD', times, 'XX', 'INCR', -window, line[place])
+    end
+  end
+end
+
+local function set_time(owner, time)
+  redis.call('ZADD', times, time, owner)
+  return time
+end
+
+-- Until when the head is waited for. While the lock is free, one of ours has a window at the most,
+-- whatever lease it was to wait for. Redisson would wait for ever for a head without a time.
+local function time_of_head(head, now, window, is_free)
+  local time = time_of(head)
+  if not time then return set_time(head, now + (is_ours(head) and window or foreign_window)) end
+  if is_free and is_ours(head) and time > now + window then return set_time(head, now + window) end
+  return time
+end
+
+-- Removes dead heads. Those of ours behind one of ours lose its window: whose waiters died together
+-- are removed together. (Redisson leaves all others as they are.)
+-- Whether the lock is free, and whether a head was removed.
+local function evict(now, window)
+  local is_free, any = redis.call('EXISTS', lock) == 0, false
+  local head = redis.call('LINDEX', queue, 0)
+  while head and time_of_head(head, now, window, is_free) <= now do
+    redis.call('ZREM', times, head)
+    redis.call('LPOP', queue)
+    if is_ours(head) then
+      take_window_off(redis.call('LRANGE', queue, 0, -1), 1, window, is_ours)
+    end
+    any = true
+    head = redis.call('LINDEX', queue, 0)
+  end
+  return is_free, any
+end
+
+local function wake_head(channel)
+  local head = redis.call('LINDEX', queue, 0)
+  if head then redis.call('PUBLISH', channel .. ':' .. head, '0') end
+end
+
+-- After a release: the head is told, whoever it is.
+local function wake_if_free(window, channel)
+  if evict(now_in_ms(), window) then wake_head(channel) end
+end

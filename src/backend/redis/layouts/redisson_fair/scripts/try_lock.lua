@@ -1,0 +1,82 @@
+-- Acquires the free lock, if nobody is before this owner; else takes a place in the queue, or keeps
+-- it. May arrive twice: an owner is granted the lock once, and has one place.
+-- KEYS: the lock, its queue, their times, the counter of RFencedLock.
+-- ARGV: owner, ttl in ms, window in ms, channel, 1 it may queue, 1 it had a place.
+-- {1, the number} it is ours | {0, ms until another try can succeed; -1: not known}
+local counter, owner, ttl = KEYS[4], ARGV[1], ARGV[2]
+local window, channel = tonumber(ARGV[3]), ARGV[4]
+local may_queue, had_place = ARGV[5] == '1', ARGV[6] == '1'
+
+for key, kind in pairs({[lock] = 'hash', [queue] = 'list', [times] = 'zset'}) do
+  local found = redis.call('TYPE', key).ok
+  if found ~= kind and found ~= 'none' then
+    return redis.error_reply('BADTYPE the key ' .. key .. ' is a ' .. found)
+  end
+end
+if redis.call('HEXISTS', lock, 'mode') == 1 then
+  return redis.error_reply('OTHERKIND a read-write lock has this name')
+end
+
+if redis.call('HEXISTS', lock, owner) == 1 then
+  return grant(lock, counter, owner, ttl, true)
+end
+local now = now_in_ms()
+local is_free, evicted = evict(now, window)
+local line = redis.call('LRANGE', queue, 0, -1)
+local place = place_in(line, owner)
+
+-- A waiter that was taken for dead was at the head then: its place is before everybody who was not,
+-- and among those of ours in the order of their beginning.
+local function free_place()
+  local at = 1
+  if not had_place then return #line + 1 end
+  while line[at] and is_ours(line[at]) and string.sub(line[at], 38) < string.sub(owner, 38) do
+    at = at + 1
+  end
+  return at
+end
+
+if is_free and (place or free_place()) == 1 then
+  local answer = grant(lock, counter, owner, ttl)
+  if answer.err or not place then return answer end
+  redis.call('LPOP', queue)
+  redis.call('ZREM', times, owner)
+  take_window_off(line, 2, window)
+  return answer
+end
+
+local left = redis.call('PTTL', lock)
+
+local function take_place()
+  place = free_place()
+  if line[place] then
+    redis.call('LINSERT', queue, 'BEFORE', line[place], owner)
+    table.insert(line, place, owner)
+  else
+    redis.call('RPUSH', queue, owner)
+    line[place] = owner
+  end
+end
+
+-- Of a new waiter: a window after the owner before it, or after the end of the lease. One that asks
+-- again needs a window for itself and one for each before it, whose grant takes one off; behind
+-- waiters of Redisson, whose windows are their own, it keeps what it has.
+local function keep_time()
+  local time, least = time_of(owner), now + place * window
+  if not time then
+    local before = place > 1 and time_of(line[place - 1]) or now + math.max(left, 0)
+    return set_time(owner, had_place and least or math.max(before + window, least))
+  end
+  for ahead = 1, place - 1 do
+    if not is_ours(line[ahead]) then return time < least and set_time(owner, least) end
+  end
+  if time ~= least then set_time(owner, least) end
+end
+
+if may_queue then
+  if not place then take_place() end
+  keep_time()
+end
+if not is_free then return {0, place == 1 and left or -1} end
+if evicted and place ~= 1 then wake_head(channel) end
+return {0, line[1] and time_of(line[1]) - now or -1}
