@@ -53,11 +53,16 @@ const bare_lock setnx_in_a_script{{setnx_pexpire.text, delete_own.text},
                                                 {"EVALSHA", delete_own.hash, "1", key, owner})};
                                   }};
 
-const bare_lock setnx_expire_del{{}, [](const std::string& key, const char* owner) -> steps {
-                                   return {formatted({"SETNX", key, owner}),
-                                           formatted({"EXPIRE", key, "30"}),
-                                           formatted({"DEL", key})};
-                                 }};
+const bare_lock setnx_pexpire_del{{}, [](const std::string& key, const char* owner) -> steps {
+                                    return {formatted({"SETNX", key, owner}),
+                                            formatted({"PEXPIRE", key, lease}),
+                                            formatted({"DEL", key})};
+                                  }};
+
+const bare_lock setnx_get_del{
+    {}, [](const std::string& key, const char* owner) -> steps {
+      return {formatted({"SETNX", key, owner}), formatted({"GET", key}), formatted({"DEL", key})};
+    }};
 
 const bare_lock hash_of_owners{{hash_lock.text, hash_unlock.text},
                                [](const std::string& key, const char* owner) -> steps {

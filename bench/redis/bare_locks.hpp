@@ -13,7 +13,8 @@ struct bare_lock {
 
 extern const bare_lock set_and_compare;    // SET NX PX; a script that compares and deletes
 extern const bare_lock setnx_in_a_script;  // SETNX and PEXPIRE in a script; that script
-extern const bare_lock setnx_expire_del;   // three commands
+extern const bare_lock setnx_pexpire_del;  // three commands
+extern const bare_lock setnx_get_del;      // likewise
 extern const bare_lock hash_of_owners;     // the two scripts of Redisson's RFencedLock
 
 }  // namespace bench

@@ -38,7 +38,8 @@ contest one_by_one(const std::shared_ptr<redis_stage>& stage, const std::string&
 std::vector<contest> redis_study() {
   const auto stage = std::make_shared<redis_stage>();
   return {one_by_one(stage, "lua", setnx_in_a_script),
-          one_by_one(stage, "setnx", setnx_expire_del)};
+          one_by_one(stage, "setnx", setnx_pexpire_del),
+          one_by_one(stage, "getset", setnx_get_del)};
 }
 
 std::vector<contest> redisson_confirmed() {
