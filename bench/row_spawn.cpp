@@ -25,16 +25,16 @@ std::string holdfast_program() {
 }
 
 outcome microseconds_per_command(const std::vector<std::string>& argv, seconds length) {
-  using clock = std::chrono::steady_clock;
+  using steady = std::chrono::steady_clock;
   constexpr int fewest = 10;
   int done = 0;
-  const auto begun = clock::now();
+  const auto begun = steady::now();
   seconds passed{};
   while (done < fewest || passed < length) {
     if (const int code = child_process(argv).wait(); code != 0)
       throw std::runtime_error(argv[0] + " ended with exit code " + std::to_string(code));
     ++done;
-    passed = clock::now() - begun;
+    passed = steady::now() - begun;
   }
   return {passed.count() * 1e6 / done, {}};
 }

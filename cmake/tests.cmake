@@ -20,7 +20,9 @@ function(holdfast_quick_to_compile target testkit)
 endfunction()
 
 # holdfast_test_program(<target> <testkit flavour> <glob>...)
-# A gtest program out of whatever sources there are; none, no program.
+# A gtest program out of whatever sources there are; none, no program. A dozen tests compiled in one
+# piece take half the time of twelve pieces. What a test keeps to itself then needs a name that no
+# other test of the program has.
 function(holdfast_test_program target testkit)
   file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
   if(sources)
@@ -31,32 +33,26 @@ function(holdfast_test_program target testkit)
       target_link_libraries(${target} PRIVATE OpenSSL::SSL)
     endif()
     holdfast_quick_to_compile(${target} ${testkit})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
-endfunction()
-
-# Eight tests compiled in one piece take half the time of eight pieces. What a test keeps to itself
-# then needs a name that its neighbours in the folder do not have.
-function(holdfast_compile_in_few_pieces)
-  foreach(target IN LISTS ARGN)
-    if(TARGET ${target})
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    endif()
-  endforeach()
 endfunction()
 
 # holdfast_add_tests(<target> DIR <folder> [LABELS <label>...] [RULES "<regex>=<label>"...]
 #                    [ENVIRONMENT <name=value>...] [FIXTURE <name>] [TIMEOUT <seconds>]
-#                    [BUSY <regex>])
+#                    [BUSY <regex>] [LONG <regex>])
 # Each case of a gtest program is one ctest test, named <folder>.<suite>.<case> and labelled with
 # the folder, LABELS, and the label of each rule whose regex matches <suite>.<case>. The program is
 # asked for its cases when ctest starts. Most cases wait, and more of them run at a time than there
-# are processors; one whose <suite>.<case> matches BUSY computes all the time.
+# are processors; one whose <suite>.<case> matches BUSY computes all the time. Those that match LONG
+# start first, and those that compute next (COST): waiting fills the processors up, and the suite
+# does not end with one test.
 # (gtest_discover_tests keeps only one label of a list.)
 function(holdfast_add_tests target)
   if(NOT TARGET ${target})
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT;BUSY" "LABELS;RULES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;FIXTURE;TIMEOUT;BUSY;LONG"
+    "LABELS;RULES;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
@@ -72,6 +68,7 @@ set(environment [==[${arg_ENVIRONMENT}]==])
 set(fixture [==[${arg_FIXTURE}]==])
 set(timeout ${arg_TIMEOUT})
 set(busy [==[${arg_BUSY}]==])
+set(long [==[${arg_LONG}]==])
 set(directory [==[${CMAKE_CURRENT_BINARY_DIR}]==])
 include([==[${PROJECT_SOURCE_DIR}/cmake/discover.cmake]==])
 ")
@@ -90,7 +87,9 @@ function(holdfast_add_sanitized_suite target)
   get_target_property(sources ${target} SOURCES)
   foreach(sanitizer IN LISTS holdfast_sanitizers)
     holdfast_test_program(${target}_${sanitizer} testkit_${sanitizer} ${sources})
-    holdfast_compile_in_few_pieces(${target}_${sanitizer})
+    # Larger pieces take a quarter less; warnings are the matter of the first build.
+    set_target_properties(${target}_${sanitizer} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
+    target_compile_options(${target}_${sanitizer} PRIVATE -w)
     add_test(NAME ${arg_DIR}.${sanitizer} COMMAND ${PROJECT_SOURCE_DIR}/tests/sanitized
       $<TARGET_FILE:${target}_${sanitizer}> --gtest_brief=1 --gtest_filter=-${arg_EXCEPT})
     string(REPLACE "@SANITIZER@" ${sanitizer} environment "${arg_ENVIRONMENT}")

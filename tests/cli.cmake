@@ -11,7 +11,7 @@ endforeach()
 
 if(TARGET holdfast_cli)
   holdfast_test_program(cli_tests testkit cli/*.cpp)
-  holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 RULES ${backend_rules}
+  holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 LONG "each_minute$" RULES ${backend_rules}
     "^(contention|kinds\\.|looking|signals|terminal)=file" "^deadline=memory"
     ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder})
 endif()

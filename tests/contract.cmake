@@ -12,7 +12,6 @@ set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
   HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
 
 holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
-holdfast_compile_in_few_pieces(contract_tests)
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 120
   ENVIRONMENT ${contract_environment} LABELS mission:G1
   RULES ${backend_rules} ${mission_rules})

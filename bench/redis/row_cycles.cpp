@@ -19,7 +19,7 @@
 namespace bench {
 namespace {
 
-constexpr unsigned workers = 64;
+constexpr unsigned redis_workers = 64;
 
 struct own_locks {
   redis_stage stage;
@@ -72,13 +72,13 @@ std::vector<contest> redis_lingering() {
 // The grant has to stand from one reader to the next: where all of them leave before the next one
 // comes, it is kept for its linger.
 std::vector<contest> redis_readers() {
-  const auto own = std::make_shared<own_locks>(workers);
+  const auto own = std::make_shared<own_locks>(redis_workers);
   const auto read = std::make_shared<holdfast::shared_mutex>(
       own->open("?linger=50ms").shared_mutex("read by all"));
   const auto ours = [own, read](seconds length) {
     reading<holdfast::shared_mutex> share{*read};
     const auto before = own->stage.commands();
-    outcome o = run_crowd(share, workers, length);
+    outcome o = run_crowd(share, redis_workers, length);
     const auto asked = static_cast<double>(own->stage.commands() - before);
     o.beside.emplace_back("commands per 1000 readers", asked * 1000 / (o.figure * length.count()));
     return o;
@@ -109,14 +109,16 @@ std::vector<contest> redis_several() {
 }
 
 std::vector<contest> redis_own_locks() {
-  const auto own = std::make_shared<own_locks>(workers);
-  return {{"", [own](seconds length) { return bare_pipeline(own->stage.port(), workers, length); },
-           [own](seconds length) { return own->run_all(length); },
-           redis_peers(own->stage.port(), workload::own_locks)}};
+  const auto own = std::make_shared<own_locks>(redis_workers);
+  return {
+      {"",
+       [own](seconds length) { return bare_pipeline(own->stage.port(), redis_workers, length); },
+       [own](seconds length) { return own->run_all(length); },
+       redis_peers(own->stage.port(), workload::own_locks)}};
 }
 
 std::vector<contest> redis_own_locks_cpu() {
-  const auto own = std::make_shared<own_locks>(workers);
+  const auto own = std::make_shared<own_locks>(redis_workers);
   return {{"", {}, [own](seconds length) {
              const outcome o = own->run_all(length);
              return outcome{o.beside.at(1).second, {{"cycles/s", o.figure}}};

@@ -16,8 +16,8 @@
 namespace bench {
 namespace {
 
-constexpr const char* layout_of_redisson = "redisson";
-constexpr unsigned workers = 64;
+constexpr const char* redisson = "redisson";
+constexpr unsigned contenders = 64;
 
 // One worker, each release confirmed.
 contest one_by_one(const std::shared_ptr<redis_stage>& stage, const std::string& layout,
@@ -44,26 +44,26 @@ std::vector<contest> redis_study() {
 
 std::vector<contest> redisson_confirmed() {
   const auto stage = std::make_shared<redis_stage>();
-  need_layout(*stage, layout_of_redisson);
-  contest c = one_by_one(stage, layout_of_redisson, hash_of_owners);
+  need_layout(*stage, redisson);
+  contest c = one_by_one(stage, redisson, hash_of_owners);
   c.peers = {redisson_peer_of(stage->port(), 1, "peer")};
   return {c};
 }
 
 std::vector<contest> redisson_own_locks() {
   const auto stage = std::make_shared<redis_stage>();
-  need_layout(*stage, layout_of_redisson);
-  const auto client = holdfast::client::open(stage->url(query_of(layout_of_redisson)));
+  need_layout(*stage, redisson);
+  const auto client = holdfast::client::open(stage->url(query_of(redisson)));
   const auto locks = std::make_shared<std::vector<holdfast::mutex>>();
-  for (unsigned i = 0; i < workers; ++i)
+  for (unsigned i = 0; i < contenders; ++i)
     locks->push_back(client.mutex("order/" + std::to_string(i)));
   const auto lock_of = [locks](unsigned i) -> holdfast::mutex& { return (*locks)[i]; };
   return {{"",
            [stage](seconds length) {
-             return bare_pipeline(stage->port(), workers, length, hash_of_owners);
+             return bare_pipeline(stage->port(), contenders, length, hash_of_owners);
            },
-           [lock_of](seconds length) { return run_crowd_on(lock_of, workers, length); },
-           {redisson_peer_of(stage->port(), workers, "peer/#")}}};
+           [lock_of](seconds length) { return run_crowd_on(lock_of, contenders, length); },
+           {redisson_peer_of(stage->port(), contenders, "peer/#")}}};
 }
 
 }  // namespace bench

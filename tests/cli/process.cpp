@@ -39,7 +39,7 @@ int open_terminal() {
   return fd;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& words, const start_options& how) {
+[[noreturn]] void become(const std::vector<std::string>& command, const start_options& how) {
   for (const auto& [name, value] : how.environment)
     value.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), value.c_str(), 1);
   for (const int number : how.ignored_signals) ::signal(number, SIG_IGN);
@@ -48,7 +48,7 @@ int open_terminal() {
   for (const int number : how.blocked_signals) ::sigaddset(&blocked, number);
   ::sigprocmask(SIG_SETMASK, &blocked, nullptr);
   std::vector<char*> argv;
-  for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   ::execv(argv[0], argv.data());
   ::_exit(99);
@@ -65,7 +65,7 @@ bool eventually(const std::function<bool()>& fact) {
   return true;
 }
 
-process::process(std::vector<std::string> words, const start_options& how) {
+process::process(std::vector<std::string> command, const start_options& how) {
   int input[2] = {-1, -1};
   std::string terminal_name;
   if (how.on_terminal) {
@@ -87,7 +87,7 @@ process::process(std::vector<std::string> words, const start_options& how) {
     ::dup2(on >= 0 ? on : out_, 1);
     ::dup2(on >= 0 ? on : err_, 2);
     if (on > 2) ::close(on);
-    become(words, how);
+    become(command, how);
   }
   if (input[0] >= 0) ::close(input[0]);
 }

@@ -32,7 +32,7 @@ struct start_options {
 // Killed at the end of the scope.
 class process {
  public:
-  process(std::vector<std::string> words, const start_options& = {});
+  process(std::vector<std::string> command, const start_options& = {});
   ~process();
   process(const process&) = delete;
   process& operator=(const process&) = delete;

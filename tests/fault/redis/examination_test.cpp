@@ -11,14 +11,14 @@ using grade = finding_grade;
 class redis_examination : public on_redis {};
 
 // No more than holdfast needs, and what an examination reads besides.
-constexpr const char* least =
+constexpr const char* least_rights =
     "lock on >secret resetkeys resetchannels ~x ~holdfast:* &hf:* "
     "+multi +exec +set +incr +get +evalsha +eval +script|load +ping +time +select "
     "+client|setname +client|id +client|kill +info +subscribe +publish "
     "+del +exists +pttl +pexpire +zadd +zrem +zrange +zrank +zscore +zcard +zpopmin "
     "+hset +hget +hgetall +hdel +hscan +hincrby +incrby +scan";
 
-std::string url_of(const redis_server& server) {
+std::string url_as_lock(const redis_server& server) {
   return "redis://lock:secret@127.0.0.1:" + std::to_string(server.port());
 }
 
@@ -140,8 +140,8 @@ TEST_F(redis_examination, finds_a_server_of_a_cluster) {
 }
 
 TEST_F(redis_examination, with_the_least_rights_finds_them_enough_and_says_what_it_could_not_read) {
-  redis_server server({.acl = least, .default_user = false});
-  const auto all = client::open(url_of(server)).examine();
+  redis_server server({.acl = least_rights, .default_user = false});
+  const auto all = client::open(url_as_lock(server)).examine();
   EXPECT_EQ(one_of(all, "rights").grade, grade::good) << one_of(all, "rights").why;
   const auto unread = one_of(all, "persistence");
   EXPECT_EQ(unread.grade, grade::warn);
@@ -150,8 +150,8 @@ TEST_F(redis_examination, with_the_least_rights_finds_them_enough_and_says_what_
 }
 
 TEST_F(redis_examination, names_every_right_that_is_missing) {
-  redis_server server({.acl = least, .default_user = false});
-  const auto c = client::open(url_of(server));
+  redis_server server({.acl = least_rights, .default_user = false});
+  const auto c = client::open(url_as_lock(server));
   const auto counter = server.command({"GET", "holdfast:n"}).text;
   struct missing {
     const char* right;
@@ -207,8 +207,8 @@ TEST_F(redis_examination, names_every_right_that_is_missing) {
 }
 
 TEST_F(redis_examination, finds_keys_and_channels_out_of_reach) {
-  redis_server server({.acl = least, .default_user = false});
-  const auto c = client::open(url_of(server));
+  redis_server server({.acl = least_rights, .default_user = false});
+  const auto c = client::open(url_as_lock(server));
   server.command({"ACL", "SETUSER", "lock", "resetkeys", "~x"});
   const auto keys = one_of(c.examine(), "rights");
   EXPECT_EQ(keys.grade, grade::bad);
@@ -225,7 +225,7 @@ TEST_F(redis_examination, of_layout_lua_asks_for_its_own_rights_and_misses_token
                               "+evalsha +script|load +ping +time +client|setname +client|id "
                               "+client|kill +info +del +pttl +pexpire +scan",
                        .default_user = false});
-  const auto all = client::open(url_of(server) + "?layout=lua").examine();
+  const auto all = client::open(url_as_lock(server) + "?layout=lua").examine();
   EXPECT_EQ(one_of(all, "counter").grade, grade::warn);
   const auto rights = one_of(all, "rights");
   EXPECT_EQ(rights.grade, grade::bad);

@@ -35,13 +35,13 @@ TEST_F(redisson_migration, programs_of_both_libraries_lose_no_update) {
     return std::make_unique<testkit::program>(
         testkit::program_terms{.argv = std::move(argv), .output = folder.file(log)});
   };
-  const auto java =
+  const auto counter_in_java =
       run({"java", "-XX:TieredStopAtLevel=1", "-cp", testkit::redisson_peer::class_path(),
            (sources / "examples/from_redisson/Counter.java").string()},
           "java");
   EXPECT_TRUE(file_test::eventually([&] { return folder.read("number") != "0"; }));
   const auto cpp = run({HOLDFAST_MIGRATED}, "cpp");
-  EXPECT_EQ(java->wait(100s), 0) << folder.read("java");
+  EXPECT_EQ(counter_in_java->wait(100s), 0) << folder.read("java");
   EXPECT_EQ(cpp->wait(100s), 0) << folder.read("cpp");
   EXPECT_EQ(folder.read("number"), std::to_string(2 * times));
 }

@@ -15,7 +15,7 @@ using holdfast::url;
 using holdfast::core::parse_duration;
 using holdfast::core::read_client_options;
 
-std::string refusal(std::string_view query) {
+std::string refusal_of(std::string_view query) {
   try {
     std::vector<url::option> rest;
     (void)read_client_options(url::parse("memory:?" + std::string(query)), rest);
@@ -41,7 +41,7 @@ TEST(client_options, name_the_option_and_the_remedy_when_a_value_is_wrong) {
        {"ttl=99ms", "ttl=-1s", "ttl=0", "ttl=400000h", "ttl=x", "ttl=", "ttl=1e3", "ttl=nan",
         "ttl=inf", "ttl=1d", "ttl=99999999999999999999s", "turns=0", "turns=1025", "turns=1.5",
         "turns=-1", "renew=maybe", "op-timeout=0", "connect-timeout=0", "turn-time=-5ms"}) {
-    const std::string said = refusal(query);
+    const std::string said = refusal_of(query);
     const std::string name = std::string(query).substr(0, std::string(query).find('='));
     EXPECT_NE(said.find(name), std::string::npos) << said;
     EXPECT_NE(said.find(':'), std::string::npos) << said;
@@ -49,7 +49,7 @@ TEST(client_options, name_the_option_and_the_remedy_when_a_value_is_wrong) {
 }
 
 TEST(client_options, refuse_a_grace_above_a_third_of_the_ttl) {
-  EXPECT_NE(refusal("ttl=3s&grace=1100ms").find("third"), std::string::npos);
+  EXPECT_NE(refusal_of("ttl=3s&grace=1100ms").find("third"), std::string::npos);
 }
 
 TEST(client_options, list_the_options_there_are_when_one_is_unknown) {
@@ -75,7 +75,7 @@ TEST(client_options, name_the_url_and_the_range) {
       EXPECT_EQ(said.find("open at memory:?" + query + "&password=***: "), 0u) << said;
     }
   }
-  EXPECT_NE(refusal("ttl=1ms").find("give 100ms to 8784h"), std::string::npos);
+  EXPECT_NE(refusal_of("ttl=1ms").find("give 100ms to 8784h"), std::string::npos);
 }
 
 // The values of all others are blanked: they may be passwords.

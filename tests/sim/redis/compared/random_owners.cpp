@@ -10,7 +10,7 @@ namespace {
 using redis::retrying_operation;
 
 constexpr std::string_view names[] = {"lock", "other"};
-const std::string ttl = "200000";  // ms: none lapses during a test
+const std::string long_ttl = "200000";  // ms: none lapses during a test
 
 command_words words_of(std::string_view bytes) {
   std::vector<std::string_view> argv;
@@ -38,7 +38,7 @@ redis::lock_request random_owners::request_of(const redis::retrying_owner& o,
   return {.key = names[below(5) == 0],
           .owner = text,
           .id = o,
-          .ttl = milliseconds(std::stoi(ttl)),
+          .ttl = milliseconds(std::stoi(long_ttl)),
           .mode = mode(),
           .may_queue = below(2) == 0,
           .permits = 1,
@@ -88,14 +88,14 @@ command_words random_owners::meddling() {
   const std::string key(names[0]);
   switch (below(9)) {
     case 0: return {"SET", key, "somebody", "NX"};
-    case 1: return {"SET", key, "somebody", "NX", "PX", ttl};
+    case 1: return {"SET", key, "somebody", "NX", "PX", long_ttl};
     case 2: return {"DEL", key};
     case 3: return {"HSET", key, any({"somebody", "mode"}), any({"1", "read", "write", "x"})};
     case 4: return {"HINCRBY", key, codec_.text_of(owner()), "1"};
     case 5: return {"RPUSH", key, "somebody"};
     case 6: return {"CONFIG", "SET", "maxmemory", any({"0", "1"})};
     case 7: return {"PERSIST", key};
-    default: return {"PEXPIRE", key, ttl};
+    default: return {"PEXPIRE", key, long_ttl};
   }
 }
 

@@ -20,7 +20,7 @@ long long whole(std::string_view digits) {
   return n;
 }
 
-long long number_after_kind(std::string_view line) { return whole(line.substr(1)); }
+long long number_after_kind(std::string_view text) { return whole(text.substr(1)); }
 
 std::vector<std::string_view> answers(std::string_view resp) {
   std::vector<std::string_view> all;

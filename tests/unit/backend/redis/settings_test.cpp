@@ -96,7 +96,7 @@ struct settings_row {
 };
 
 // What is wrong, and what to write instead.
-constexpr settings_row refused[] = {
+constexpr settings_row refused_rows[] = {
     {"redis://", "name one host"},
     {"redis://a,b", "name one host"},
     {"redis://host/x", "the number of a database"},
@@ -121,7 +121,7 @@ constexpr settings_row refused[] = {
 };
 
 TEST(redis_settings, what_cannot_be_meant_is_refused_with_the_remedy) {
-  for (const settings_row& r : refused) {
+  for (const settings_row& r : refused_rows) {
     const std::string said = refusal_of(r.url);
     EXPECT_NE(said.find(r.says), said.npos) << r.url << ": " << said;
   }

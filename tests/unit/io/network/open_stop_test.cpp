@@ -37,7 +37,7 @@ extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* h
 namespace {
 
 using holdfast::errc;
-constexpr auto generous = std::chrono::seconds(30);
+constexpr auto open_bound = std::chrono::seconds(30);
 
 // open() of that URL in a thread of its own, with hours to wait.
 struct opening {
@@ -49,7 +49,7 @@ struct opening {
         })) {}
   void ends_canceled() {
     stop.request_stop();
-    ASSERT_EQ(code.wait_for(generous), std::future_status::ready);
+    ASSERT_EQ(code.wait_for(open_bound), std::future_status::ready);
     EXPECT_EQ(code.get(), errc::canceled);
   }
   std::stop_source stop;

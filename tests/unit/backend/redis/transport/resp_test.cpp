@@ -13,7 +13,7 @@ namespace holdfast::redis {
 namespace {
 
 using namespace std::string_literals;
-using kind = value::kind;
+using value_kind = value::kind;
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
@@ -22,12 +22,12 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 // A reply in one line: 7, "text", +status, -error, nil, [..].
 std::string shown(const value& v) {
   switch (v.what()) {
-    case kind::nil: return "nil";
-    case kind::integer: return std::to_string(v.integer());
-    case kind::status: return '+' + std::string(v.text());
-    case kind::error: return '-' + std::string(v.text());
-    case kind::text: return '"' + std::string(v.text()) + '"';
-    case kind::array: break;
+    case value_kind::nil: return "nil";
+    case value_kind::integer: return std::to_string(v.integer());
+    case value_kind::status: return '+' + std::string(v.text());
+    case value_kind::error: return '-' + std::string(v.text());
+    case value_kind::text: return '"' + std::string(v.text()) + '"';
+    case value_kind::array: break;
   }
   std::string out = "[";
   value part = v[0];
@@ -184,9 +184,9 @@ TEST(redis_resp, what_a_value_is_not_is_empty) {
     EXPECT_EQ(v.integer(), 0);
     EXPECT_EQ(v[0].size(), 0u);
     EXPECT_EQ(v[0].text(), "");
-    EXPECT_TRUE(v[2].is(kind::nil));
-    EXPECT_TRUE(v[0][0].is(kind::nil));
-    EXPECT_TRUE(v[1].next().is(kind::nil));
+    EXPECT_TRUE(v[2].is(value_kind::nil));
+    EXPECT_TRUE(v[0][0].is(value_kind::nil));
+    EXPECT_TRUE(v[1].next().is(value_kind::nil));
     EXPECT_TRUE(v[1].is_error("NOSCRIPT"));
     EXPECT_FALSE(v[1].is_error("NOSCRIP"));
     EXPECT_FALSE(v[0].is_error("7"));

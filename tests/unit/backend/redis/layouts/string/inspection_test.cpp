@@ -16,8 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::string_view owner = "hf1:0000000000000001:00000000000000000000000000000001";
-constexpr std::string_view reader = "hfs:0000000000000001:00000000000000000000000000000001";
-constexpr std::string_view other_reader = "hfs:0000000000000002:00000000000000000000000000000002";
+constexpr std::string_view first_reader = "hfs:0000000000000001:00000000000000000000000000000001";
+constexpr std::string_view second_reader = "hfs:0000000000000002:00000000000000000000000000000002";
 constexpr std::string_view permits = "hfp:0000000000000001:00000000000000000000000000000001";
 
 struct redis_inspection : testing::Test {
@@ -122,11 +122,11 @@ TEST_F(redis_inspection, leaves_out_side_keys_of_another_kind) {
 TEST_F(redis_inspection, shows_each_reader_whose_lease_has_not_ended) {
   world.command({"SET", "job", "hfg:17", "PX", "10000"});
   const std::string soon = at(5s), past = at(-1us), later = at(10s);
-  world.command({"ZADD", key("job", 'r'), soon, reader, past, other_reader});
+  world.command({"ZADD", key("job", 'r'), soon, first_reader, past, second_reader});
   world.command({"ZADD", key("job", 'r'), later, "hfs:third"});
   const auto found = c.holders("job");
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].owner, reader);
+  EXPECT_EQ(found[0].owner, first_reader);
   EXPECT_EQ(found[0].left, 5s);
   EXPECT_EQ(found[0].how, lock_mode::shared);
   EXPECT_EQ(found[0].permits, 0u);

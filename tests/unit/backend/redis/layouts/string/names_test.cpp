@@ -69,11 +69,12 @@ TEST(redis_names, a_lock_named_like_a_side_key_is_refused) {
   EXPECT_EQ(key_fault("my holdfast:"), "");
 }
 
-constexpr std::uint64_t client = 0x0123456789abcdef;
-constexpr claim_id id{0xfedcba9876543210, 0x00000000000000ff};
+constexpr std::uint64_t some_client = 0x0123456789abcdef;
+constexpr claim_id some_claim{0xfedcba9876543210, 0x00000000000000ff};
 
 TEST(redis_names, an_owner_is_its_mode_its_client_and_its_claim) {
-  EXPECT_EQ(view(text_of(client, id)), "hf1:0123456789abcdef:fedcba987654321000000000000000ff");
+  EXPECT_EQ(view(text_of(some_client, some_claim)),
+            "hf1:0123456789abcdef:fedcba987654321000000000000000ff");
   EXPECT_EQ(view(text_of(0, {}, lock_mode::shared)),
             "hfs:0000000000000000:00000000000000000000000000000000");
   EXPECT_EQ(view(text_of(~std::uint64_t{0}, {~std::uint64_t{0}, 1}, lock_mode::permit)),
@@ -82,26 +83,26 @@ TEST(redis_names, an_owner_is_its_mode_its_client_and_its_claim) {
 
 TEST(redis_names, a_claim_is_found_in_the_owner_of_its_client_and_in_no_other) {
   for (const lock_mode mode : {lock_mode::exclusive, lock_mode::shared, lock_mode::permit}) {
-    const owner_text text = text_of(client, id, mode);
-    EXPECT_EQ(claim_of(client, view(text)), id);
-    EXPECT_EQ(claim_of(client + 1, view(text)), std::nullopt);
+    const owner_text text = text_of(some_client, some_claim, mode);
+    EXPECT_EQ(claim_of(some_client, view(text)), some_claim);
+    EXPECT_EQ(claim_of(some_client + 1, view(text)), std::nullopt);
   }
 }
 
 // One character of an owner changed, and owners cut off anywhere or too long, are nobody's.
 TEST(redis_names, an_owner_that_is_not_whole_is_nobodys) {
-  const owner_text whole = text_of(client, id);
+  const owner_text whole = text_of(some_client, some_claim);
   for (std::size_t n = 0; n < owner_bytes; ++n) {
-    EXPECT_EQ(claim_of(client, view(whole).substr(0, n)), std::nullopt) << n;
+    EXPECT_EQ(claim_of(some_client, view(whole).substr(0, n)), std::nullopt) << n;
     for (const char c : {'x', 'A', ':', '-', '+', '\0'}) {
       owner_text changed = whole;
       if (changed[n] == c) continue;
       changed[n] = c;
-      EXPECT_EQ(claim_of(client, view(changed)), std::nullopt) << n << ' ' << c;
+      EXPECT_EQ(claim_of(some_client, view(changed)), std::nullopt) << n << ' ' << c;
     }
   }
-  EXPECT_EQ(claim_of(client, std::string(view(whole)) + '0'), std::nullopt);
-  EXPECT_EQ(claim_of(client, "hfg:17"), std::nullopt);
+  EXPECT_EQ(claim_of(some_client, std::string(view(whole)) + '0'), std::nullopt);
+  EXPECT_EQ(claim_of(some_client, "hfg:17"), std::nullopt);
 }
 
 TEST(redis_names, a_group_is_its_number) {
@@ -115,13 +116,14 @@ TEST(redis_names, the_total_of_a_semaphore_is_read) {
   for (const std::string_view no : {"", "hfp:", "hfp:x", "hfp:3 ", "hfp:-1", "hfp:4294967296",
                                     "hfp:3:4", "hfs:3", "hfg:3", "3"})
     EXPECT_EQ(semaphore_total(no), std::nullopt) << no;
-  EXPECT_EQ(semaphore_total(view(text_of(client, id, lock_mode::permit))), std::nullopt)
+  EXPECT_EQ(semaphore_total(view(text_of(some_client, some_claim, lock_mode::permit))),
+            std::nullopt)
       << "a holder of permits is no semaphore";
 }
 
 TEST(redis_names, a_client_listens_on_the_channel_of_its_id) {
   EXPECT_EQ(channel_of(0), "hf:0000000000000000");
-  EXPECT_EQ(channel_of(client), "hf:0123456789abcdef");
+  EXPECT_EQ(channel_of(some_client), "hf:0123456789abcdef");
 }
 
 }  // namespace
