@@ -41,11 +41,11 @@ function(holdfast_shared_interface target)
 endfunction()
 
 # holdfast_flavour(<target> [SHARED] [FOR_TESTS] [SANITIZE <sanitizer>...] [DEFINES <macro>...])
-# What links to a flavour is compiled with its sanitizers and macros too. Every flavour is built in
-# few pieces, which is four times as fast, and those that are shipped in one: calls between cohort,
-# slot and claim are inlined then, a seventh of an uncontended cycle. Warnings are the matter of
-# `holdfast` itself. All are position-independent, so that a program may put a static one into a
-# shared library of its own.
+# What links to a flavour is compiled with its sanitizers and macros too. Those for tests are built
+# in three pieces, which takes half the time of eighteen, and those that are shipped in one: calls
+# between cohort, slot and claim are inlined then, a seventh of an uncontended cycle. Warnings are
+# the matter of `holdfast` itself. All are position-independent, so that a program may put a static
+# one into a shared library of its own.
 function(holdfast_flavour target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SHARED;FOR_TESTS" "" "SANITIZE;DEFINES")
   if(arg_SHARED)
@@ -72,6 +72,9 @@ function(holdfast_flavour target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON POSITION_INDEPENDENT_CODE ON)
   if(arg_FOR_TESTS)
+    list(LENGTH holdfast_sources files)
+    math(EXPR third "(${files} + 2) / 3")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${third})
     target_compile_options(${target} PRIVATE -O1 -w)
   else()
     set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
