@@ -25,5 +25,6 @@ std::span<const scenario> thread_scenarios();
 std::span<const scenario> line_scenarios();
 std::span<const scenario> renewal_scenarios();
 std::span<const scenario> lifetime_scenarios();
+std::span<const scenario> zookeeper_scenarios();
 
 }  // namespace holdfast::mutants

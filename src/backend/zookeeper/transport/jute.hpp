@@ -88,7 +88,7 @@ class frame_reader {
   std::span<const std::byte> next(std::span<const std::byte>& bytes);
   std::size_t length_of(std::span<const std::byte> head) noexcept;
 
-  const std::size_t most_;
+  std::size_t most_;
   std::string pending_;  // of the frame that has begun, with its length
   std::size_t used_ = 0;
   bool has_frame_ = false;

@@ -1,0 +1,253 @@
+#include "backend/zookeeper/transport/session.hpp"
+
+#include <utility>
+
+#include "base/mutant.hpp"
+
+namespace holdfast::zookeeper {
+
+using core::event_queue;
+using core::failure;
+using core::mutant;
+using core::planted;
+
+namespace {
+
+duration milliseconds_of(std::int32_t n) { return std::chrono::milliseconds{n}; }
+
+}  // namespace
+
+session::session(session_owner& owner, const ensemble& e)
+    : owner_(owner), ensemble_(e), servers_(e.servers, e.retry_base, owner.env()) {}
+
+void session::open(time_point now) {
+  connect(now);
+  schedule(now);
+}
+
+void session::connect(time_point now) {
+  state_ = state::connecting;
+  began_ = now;
+  out_.clear();
+  if (owner_.connect(channel::session, servers_.current(), last_failure_)) return;
+  state_ = state::waiting;
+  retry_at_ = now + ensemble_.retry_base;
+}
+
+void session::reconnect(time_point now) {
+  owner_.disconnect(channel::mode);
+  owner_.disconnect(channel::session);
+  deadline_.detach();
+  in_flight_.clear();  // only requests of the session's own are left
+  connect(now);
+}
+
+void session::opened(channel c, time_point now, event_queue&) {
+  if (c == channel::mode) {
+    mode_out_ = mode_question;
+  } else if (state_ == state::connecting) {
+    begin_attaching(now);
+  }
+  schedule(now);
+}
+
+// The time-out of the creation is asked for again: another one would move the session's end at
+// some servers and not at others.
+void session::begin_attaching(time_point now) {
+  state_ = state::attaching;
+  attach_sent_ = now;
+  frames_ = frame_reader();
+  const bool is_ours = id_ != 0 && retired_.id == 0;
+  const duration timeout = is_ours ? deadline_.created_timeout() : ensemble_.session_timeout;
+  connect_request r;
+  r.last_zxid_seen = last_zxid_;
+  r.timeout_ms = static_cast<std::int32_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count());
+  r.session_id = retired_.id != 0 ? retired_.id : id_;
+  r.password = retired_.id != 0 ? retired_.password : password_;
+  append_connect(out_, r);
+}
+
+void session::received(channel c, std::span<const std::byte> bytes, time_point now,
+                       event_queue& events) {
+  if (c == channel::mode) {
+    on_mode_bytes(bytes);
+    return schedule(now);
+  }
+  if (state_ < state::attaching || state_ == state::ended) return;
+  (void)check_lapse(now, events);
+  const bool works = frames_.feed(bytes, [&](std::span<const std::byte> frame) {
+    if (state_ == state::attaching) {
+      on_attaching_frame(frame, now, events);
+    } else {
+      on_frame(frame, now, events);
+    }
+    return is_connected();
+  });
+  if (!works && (is_connected() || state_ == state::attaching))
+    fail({errc::unavailable, "what answers there is no ZooKeeper server, or something on the way "
+                             "spoils its replies; check host, port and TLS"},
+         now, events);
+  schedule(now);
+}
+
+void session::on_attaching_frame(std::span<const std::byte> frame, time_point now,
+                                 event_queue& events) {
+  const auto answer = read_connect_response(frame);
+  if (answer && (!answer->is_read_only || planted(mutant::read_only_server_believed)))
+    return on_attached_frame(*answer, now, events);
+  const auto head = read_reply(frame);
+  const bool is_read_only = answer || (head && head->is(error::not_read_write));
+  fail({errc::unavailable,
+        is_read_only ? "the server is read-only: it has no quorum, and what it says may be old"
+                     : "what answers there is no ZooKeeper server; check host, port and TLS"},
+       now, events);
+}
+
+void session::on_attached_frame(const connect_response& answer, time_point now,
+                                event_queue& events) {
+  if (retired_.id != 0) {
+    if (!answer.is_expired()) return send_close(state::retiring, now);
+    retired_ = {};
+    return closes_ ? end({}, events) : reconnect(now);
+  }
+  if (answer.is_expired()) {
+    if (id_ == 0) return fail({errc::unavailable, "the server made no session"}, now, events);
+    lose({errc::timed_out, "the session had expired at the server"}, now, events);
+    return closes_ ? end({}, events) : reconnect(now);
+  }
+  const bool is_new = id_ == 0;
+  const duration timeout = milliseconds_of(answer.timeout_ms);
+  id_ = answer.session_id;
+  password_ = answer.password;
+  if (is_new) {
+    deadline_.create(attach_sent_, timeout);
+  } else if (!deadline_.attach(attach_sent_, timeout)) {
+    return retire({errc::timed_out, "the server has negotiated another time-out than the one that "
+                                    "made the session: give all servers the same "
+                                    "minSessionTimeout and maxSessionTimeout"},
+                  now, events);
+  }
+  if (check_lapse(now, events)) return;  // the answer took too long
+  become_attached(is_new, now, events);
+}
+
+void session::become_attached(bool is_new, time_point now, event_queue& events) {
+  state_ = state::attached;
+  servers_.on_attached();
+  last_failure_ = {};
+  pings_ = 0;
+  renews_ = false;
+  mode_ = server_mode::unknown;
+  if (closes_) return send_close(state::closing, now);
+  if (!ensemble_.credentials.empty()) append_auth(out_, "digest", ensemble_.credentials);
+  if (!is_new) {
+    const bool are_set = !planted(mutant::watches_not_set_again);
+    for (unsigned n = are_set ? append_set_watches(out_, last_zxid_, watches_.all()) : 0; n > 0;
+         --n)
+      expect_own(opcode::set_watches, xid::set_watches, now);
+    send_renewing_write(now);
+  }
+  if (ensemble_.attach == attach_to::leader) ask_mode();
+  if (is_new) owner_.on_deadline(deadline_.deadline(), events);
+  owner_.on_attached(is_new, now, events);
+  if (state_ == state::attached) send_queued(now);
+}
+
+void session::send_close(state next, time_point now) {
+  const std::int32_t number = next_number();
+  append_close_session(out_, number);
+  expect_own(opcode::close_session, number, now);
+  state_ = next;
+}
+
+// It may live on at the server: it is closed there, so that nobody waits for its nodes.
+void session::retire(failure why, time_point now, event_queue& events) {
+  const bool was_attached = state_ == state::attached || state_ == state::draining ||
+                            (state_ == state::attaching && deadline_.is_attached());
+  identity old{id_, password_};
+  lose(why, now, events);
+  retired_ = std::move(old);
+  owner_.disconnect(channel::mode);
+  if (was_attached) send_close(state::retiring, now);
+}
+
+void session::lose(const failure& why, time_point now, event_queue& events) {
+  id_ = 0;
+  password_.clear();
+  deadline_.forget();
+  watches_.clear();
+  is_doubtful_ = false;
+  cut(now, events);
+  cut_queue(now, events);
+  owner_.on_session_lost(why, events);
+}
+
+void session::closed(channel c, failure why, time_point now, event_queue& events) {
+  if (c == channel::mode || state_ < state::connecting || state_ == state::ended) return;
+  if (state_ == state::retiring) {  // it was asked to close, and closes
+    retired_ = {};
+    if (closes_) return end({}, events);
+    reconnect(now);
+    return schedule(now);
+  }
+  if (state_ == state::attaching && why.code == errc::unavailable)
+    why.text +=
+        "; a server that ends a connection instead of answering has no quorum, has too many "
+        "connections from here (maxClientCnxns), speaks TLS (zookeepers:), or knows less "
+        "than this client has seen (another server may know it)";
+  fail(std::move(why), now, events);
+  schedule(now);
+}
+
+void session::fail(failure why, time_point now, event_queue& events) {
+  if (state_ == state::retiring) retired_ = {};  // the request went out, and is not repeated
+  owner_.disconnect(channel::mode);
+  owner_.disconnect(channel::session);
+  deadline_.detach();
+  state_ = state::waiting;
+  const duration pause = servers_.on_failed();
+  retry_at_ = now + pause;
+  last_failure_ = std::move(why);
+  cut(now, events);
+  if (id_ != 0) note_doubt(events);
+  owner_.on_down(last_failure_, now, events);
+  if (closes_ && id_ == 0 && retired_.id == 0) return end({}, events);
+  if (pause == duration{} && state_ == state::waiting) connect(now);
+}
+
+void session::cut(time_point now, event_queue& events) {
+  std::deque<sent_request> all;
+  all.swap(in_flight_);
+  for (const sent_request& r : all)
+    if (r.to) r.to->on_cut(true, {now, r.mark.sent, events});
+}
+
+void session::cut_queue(time_point now, event_queue& events) {
+  std::deque<queued_request> all;
+  all.swap(queue_);
+  for (const queued_request& r : all) r.to->on_cut(false, {now, now, events});
+}
+
+void session::close(time_point now, event_queue& events) {
+  if (std::exchange(closes_, true)) return;
+  const bool has_none = id_ == 0 && retired_.id == 0;
+  if (state_ == state::idle || (has_none && state_ < state::attaching)) return end({}, events);
+  if (state_ == state::attached || state_ == state::draining) send_close(state::closing, now);
+  if (state_ == state::waiting) retry_at_ = now;
+  schedule(now);
+}
+
+void session::end(failure why, event_queue& events) {
+  state_ = state::ended;
+  owner_.disconnect(channel::mode);
+  owner_.disconnect(channel::session);
+  const time_point now = owner_.env().now();
+  id_ = 0;
+  deadline_.forget();
+  cut(now, events);
+  cut_queue(now, events);
+  owner_.on_ended(why, events);
+}
+
+}  // namespace holdfast::zookeeper

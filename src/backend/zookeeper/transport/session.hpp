@@ -1,0 +1,175 @@
+// One session at an ensemble, over one connection at a time: attached, kept alive, attached again
+// elsewhere, replaced when it is over, closed. Passive, under the transport's mutex.
+//
+//   state      | event                          | next
+//   -----------+--------------------------------+----------------------------------------------
+//   idle       | open()                         | connecting
+//   connecting | the stream is open             | attaching: ConnectRequest
+//   attaching  | a session, new or ours         | attached: auth, watches, a write; then requests
+//   attaching  | expired, and it was ours       | connecting: it is lost, a new one is made
+//   attaching  | a session to be closed         | retiring: closeSession
+//   attached   | a third of T is near, rule A   | draining: nothing is sent
+//   draining   | the last reply                 | connecting
+//   attached,  | the deadline has passed, or    | retiring: it is lost; closeSession
+//   draining   | another time-out is negotiated |
+//   retiring   | answered, or the end           | connecting: a new one is made
+//   any        | close(), attached              | closing: closeSession
+//   closing    | answered                       | ended
+//   any        | refused for good               | ended
+//   any other  | the connection is lost, silent | waiting, none at first; then connecting at the
+//              | or out of order, not reached   | next server
+#pragma once
+#include <deque>
+#include <string>
+
+#include "backend/zookeeper/transport/reply_handler.hpp"
+#include "backend/zookeeper/transport/requests.hpp"
+#include "backend/zookeeper/transport/server_list.hpp"
+#include "backend/zookeeper/transport/server_mode.hpp"
+#include "backend/zookeeper/transport/session_deadline.hpp"
+#include "backend/zookeeper/transport/session_owner.hpp"
+#include "backend/zookeeper/transport/watch_registry.hpp"
+
+namespace holdfast::zookeeper {
+
+enum class attach_to : unsigned char {
+  any,     // any server; the session is renewed by new connections
+  leader,  // the leader where it is found; each address is one server's own, without a balancer
+};
+
+struct ensemble {  // what a zookeeper: URL says of it
+  std::vector<core::address> servers;
+  duration session_timeout{};  // that is asked for
+  duration connect_timeout{};  // from the beginning to connect to the session's answer
+  duration retry_base{};       // the first pause after all servers failed, which then doubles
+  attach_to attach = attach_to::any;
+  std::string credentials;  // "user:password" for digest authentication; empty: none
+};
+
+class session {
+ public:
+  enum class state : unsigned char {
+    idle,
+    waiting,
+    connecting,
+    attaching,
+    attached,
+    draining,
+    retiring,
+    closing,
+    ended
+  };
+
+  session(session_owner&, const ensemble&);
+
+  void open(time_point now);  // once
+  void close(time_point now, core::event_queue&);
+
+  // A request; `body` without its frame and header. It is sent at once, or when the session is
+  // attached again. `watched`: the path on which it sets a watch. False: the session has ended.
+  bool submit(reply_handler& to, opcode, std::string body, time_point now,
+              std::string watched = {});
+
+  state where() const noexcept { return state_; }
+  bool is_attached() const noexcept { return state_ == state::attached; }
+  std::int64_t id() const noexcept { return id_; }  // 0: none
+  const session_deadline& deadline() const noexcept { return deadline_; }
+  const core::failure& last_failure() const noexcept { return last_failure_; }
+  bool has_unanswered() const noexcept { return !in_flight_.empty() || !queue_.empty(); }
+  server_mode mode() const noexcept { return mode_; }
+
+  // Of the owner: what is to be written, and the events of the current connections.
+  std::string& out(channel c) noexcept { return c == channel::session ? out_ : mode_out_; }
+  void opened(channel, time_point now, core::event_queue&);
+  void received(channel, std::span<const std::byte>, time_point now, core::event_queue&);
+  void closed(channel, core::failure, time_point now, core::event_queue&);
+  void on_alarm(time_point now, core::event_queue&);
+
+ private:
+  struct sent_request {
+    reply_handler* to = nullptr;  // null: one of the session's own
+    std::int32_t number = 0;
+    opcode op{};
+    session_deadline::write_mark mark;
+    std::string watched;
+  };
+  struct queued_request {
+    reply_handler* to;
+    opcode op;
+    std::string body, watched;
+  };
+  struct identity {
+    std::int64_t id = 0;
+    std::string password;
+  };
+
+  // session.cpp: the connection
+  void connect(time_point now);
+  void begin_attaching(time_point now);
+  void on_attaching_frame(std::span<const std::byte>, time_point now, core::event_queue&);
+  void on_attached_frame(const connect_response&, time_point now, core::event_queue&);
+  void become_attached(bool is_new, time_point now, core::event_queue&);
+  void retire(core::failure why, time_point now, core::event_queue&);
+  void send_close(state next, time_point now);
+  void reconnect(time_point now);
+  void fail(core::failure, time_point now, core::event_queue&);
+  void cut(time_point now, core::event_queue&);
+  void cut_queue(time_point now, core::event_queue&);
+  void lose(const core::failure&, time_point now, core::event_queue&);
+  void end(core::failure, core::event_queue&);
+  bool is_connected() const noexcept { return state_ >= state::attached && state_ < state::ended; }
+
+  // session_requests.cpp: what goes over it
+  void send(queued_request, time_point now);
+  void send_queued(time_point now);
+  void expect_own(opcode, std::int32_t number, time_point now);
+  void send_renewing_write(time_point now);
+  void send_ping(time_point now);
+  void on_frame(std::span<const std::byte>, time_point now, core::event_queue&);
+  void on_reply(const reply&, time_point now, core::event_queue&);
+  void on_own_reply(const sent_request&, core::event_queue&);
+  void on_retiring_frame(const reply&, time_point now, core::event_queue&);
+  void ask_mode();
+  void on_mode_bytes(std::span<const std::byte>);
+  void note_write(const sent_request&, const reply&, time_point now, core::event_queue&);
+  void finish_draining(time_point now);
+  std::int32_t next_number() noexcept;
+
+  // session_time.cpp: what is due when
+  void schedule(time_point now);
+  void note_doubt(core::event_queue&);
+  bool check_lapse(time_point now, core::event_queue&);
+  void check_silence(time_point now, core::event_queue&);
+  void check_renewal(time_point now);
+  time_point renewal_due() const noexcept;
+  time_point doubt_due() const noexcept;
+  duration attach_max() const noexcept;
+  duration silence_max() const noexcept;
+
+  session_owner& owner_;
+  const ensemble& ensemble_;
+  server_list servers_;
+  state state_ = state::idle;
+  bool closes_ = false;   // close() was called
+  std::int64_t id_ = 0;   // 0: a new session is to be made
+  std::string password_;  // of it
+  identity retired_;      // a session that is to be closed first
+  session_deadline deadline_;
+  bool is_doubtful_ = false;
+  std::int64_t last_zxid_ = 0;  // the largest seen; kept for the next session
+  time_point began_{};          // to connect
+  time_point attach_sent_{};
+  time_point retry_at_ = core::never;
+  std::int32_t last_number_ = 0;
+  unsigned pings_ = 0;   // in flight
+  bool renews_ = false;  // a write that renews is in flight
+  frame_reader frames_;
+  std::deque<sent_request> in_flight_;
+  std::deque<queued_request> queue_;
+  watch_registry watches_;
+  std::string out_, mode_out_, mode_answer_;
+  server_mode mode_ = server_mode::unknown;
+  core::failure last_failure_;
+};
+
+}  // namespace holdfast::zookeeper

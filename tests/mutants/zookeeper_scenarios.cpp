@@ -1,0 +1,125 @@
+// What a session at ZooKeeper may be believed.
+#include "scenario.hpp"
+
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using core::mutant;
+using namespace zookeeper_unit;
+using zookeeper::opcode;
+
+const std::string again = connected(timeout_ms, session_id);
+
+// Its ConnectRequest was sent a second after that of the new session.
+struct attached_again : session_stage {
+  attached_again() {
+    attach();
+    before = deadline;
+    pass(1s);
+    lose();
+    open();
+    sent();
+    give(again);
+  }
+  time_point before;
+};
+
+std::string only_a_write_renews() {
+  attached_again t;
+  noted_replies read;
+  t.give(replied(1, 5, zookeeper::error::no_node));  // the renewing write, as it happens, failed
+  t.s.submit(read, opcode::sync, "", t.now());
+  t.give(replied(2, 5));
+  return t.deadline == t.before ? "" : "a follower answered by itself, and that counted";
+}
+
+std::string attaching_needs_a_write() {
+  attached_again t;
+  const time_point in_force = t.s.deadline().deadline();
+  return in_force == t.before ? "" : "a follower attached the session, and that counted";
+}
+
+std::string a_follower_passes_no_touch_on() {
+  session_stage t;
+  noted_replies write;
+  t.attach();
+  const time_point before = t.deadline;
+  t.pass(1s);
+  t.s.submit(write, opcode::set_data, "", t.now());
+  t.give(replied(1, 5, zookeeper::error::ok, stat_bytes({})));
+  return t.deadline == before ? "" : "a write through a follower counted";
+}
+
+std::string a_late_acknowledgement_is_none() {
+  zookeeper::session_deadline d;
+  const time_point begin{1'000s};
+  d.create(begin, session_timeout);
+  (void)d.attach(begin + 5s, session_timeout);
+  const auto write = d.mark(begin + 6s);
+  return d.acknowledge(write, begin + session_timeout) ? "the deadline had passed, and it moved"
+                                                       : "";
+}
+
+std::string the_smallest_time_out_counts() {
+  session_stage t;
+  t.attach();
+  t.lose();
+  t.open();
+  t.sent();
+  t.give(connected(20'000, session_id));
+  return t.s.id() == 0 ? "" : "followers go back to the smaller time-out, and it is believed";
+}
+
+std::string a_lapsed_session_is_replaced() {
+  session_stage t;
+  t.attach();
+  t.pass_silently(session_timeout);
+  t.give(replied(-2, 5));
+  return t.s.id() == 0 ? "" : "the server still answers, and the session is believed";
+}
+
+std::string a_read_only_server_is_refused() {
+  session_stage t;
+  t.s.open(t.now());
+  t.open();
+  t.give(connected(timeout_ms, session_id, "0123456789abcdef", true));
+  return t.s.id() == 0 ? "" : "a server without a quorum was believed";
+}
+
+std::string watches_move_with_the_session() {
+  session_stage t;
+  noted_replies watch;
+  t.attach();
+  t.s.submit(watch, opcode::exists, "", t.now(), "/a");
+  t.give(replied(1, 5, zookeeper::error::ok, stat_bytes({})));
+  t.lose();
+  t.open();
+  t.sent();
+  t.give(again);
+  return t.sent().size() == 2 ? "" : "nobody is told any more when the node goes";
+}
+
+constexpr scenario all_of_zookeeper[] = {
+    {mutant::deadline_by_any_reply, "zookeeper", only_a_write_renews},
+    {mutant::attachment_alone_renews, "zookeeper", attaching_needs_a_write},
+    {mutant::write_at_follower_renews, "zookeeper", a_follower_passes_no_touch_on},
+    {mutant::late_acknowledgement_counted, "zookeeper", a_late_acknowledgement_is_none},
+    {mutant::renegotiated_timeout_believed, "zookeeper", the_smallest_time_out_counts},
+    {mutant::lapsed_session_believed, "zookeeper", a_lapsed_session_is_replaced},
+    {mutant::read_only_server_believed, "zookeeper", a_read_only_server_is_refused},
+    {mutant::watches_not_set_again, "zookeeper", watches_move_with_the_session},
+};
+
+}  // namespace
+
+std::span<const scenario> zookeeper_scenarios() { return all_of_zookeeper; }
+
+}  // namespace holdfast::mutants
+#else
+namespace holdfast::mutants {
+std::span<const scenario> zookeeper_scenarios() { return {}; }
+}  // namespace holdfast::mutants
+#endif
