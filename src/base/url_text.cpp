@@ -34,6 +34,7 @@ namespace {
 // Options whose values hold no secret. A value of any other may be a password: ?passwrd=.
 constexpr std::string_view shown_options[] = {
     "admit-after-loss",
+    "attach",
     "clock-skew",
     "close-timeout",
     "connect-timeout",
@@ -56,6 +57,7 @@ constexpr std::string_view shown_options[] = {
     "renew",
     "retry-base",
     "seed",
+    "session-timeout",
     "stop-after",
     "strict",
     "tls-ca",
@@ -106,8 +108,9 @@ std::string shown_path(const url::parts& p) {
 
 std::string shown_user(const url::parts& p) {
   if (p.user.empty() && !p.password_in_user) return {};
-  // A Redis has no user without a password: the one word may be the password.
-  const bool alone = p.password.empty() && p.scheme.starts_with("redis");
+  // These have no user without a password: the one word may be the password.
+  const bool is_paired = p.scheme.starts_with("redis") || p.scheme.starts_with("zookeeper");
+  const bool alone = p.password.empty() && is_paired;
   std::string out = alone || p.user.find(':') != p.user.npos ? std::string(blank)
                                                              : core::percent_encode(p.user, "*");
   if (p.password_in_user) out.append(":").append(blank);

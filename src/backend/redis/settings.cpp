@@ -1,15 +1,14 @@
 #include "backend/redis/settings.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <system_error>
 #include <utility>
 
 #include "backend/redis/layouts/layouts.hpp"
 #include "base/fail.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
+#include "seam/tls_options.hpp"
 
 namespace holdfast::redis {
 
@@ -67,33 +66,6 @@ int database_option(const core::opening& o, const url::option& option) {
   return database;
 }
 
-// A missing file is an error of this machine, not of the server: found before anything is sent.
-void require_file(const core::opening& o, std::string_view option, const std::string& path) {
-  if (path.empty() || ::access(path.c_str(), R_OK) == 0) return;
-  const int error = errno;
-  refuse(o,
-         std::string(option) + " names " + core::shown_option_value(path) + ": " +
-             std::generic_category().message(error) + "; check the path and the rights",
-         errc::bad_option);
-}
-
-// True when it was one of these.
-bool read_tls_option(settings& out, const url::option& option) {
-  const auto& [name, value] = option;
-  if (name == "tls-ca") {
-    out.tls->ca_file = value;
-  } else if (name == "tls-cert") {
-    out.tls->certificate_file = value;
-  } else if (name == "tls-key") {
-    out.tls->key_file = value;
-  } else if (name == "tls-host") {
-    out.tls->host = value;
-  } else {
-    return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 settings read_settings(const core::opening& o) {
@@ -134,18 +106,11 @@ settings read_settings(const core::opening& o) {
                    layout_names(),
                errc::bad_option);
       out.layout = value;
-    } else if (!out.tls || !read_tls_option(out, option)) {
+    } else if (!out.tls || !core::read_tls_option(*out.tls, option)) {
       rest.push_back(option);
     }
   }
-  if (out.tls) {
-    require_file(o, "tls-ca", out.tls->ca_file);
-    require_file(o, "tls-cert", out.tls->certificate_file);
-    require_file(o, "tls-key", out.tls->key_file);
-  }
-  if (out.tls && out.tls->certificate_file.empty() && !out.tls->key_file.empty())
-    refuse(o, "tls-key is without tls-cert; name the file of its certificate too",
-           errc::bad_option);
+  if (out.tls) core::check_tls_files(o, *out.tls);
   core::refuse_unknown_options(
       o.where, rest,
       out.tls ? "prefix, db, layout, retry-base, tls-ca, tls-cert, tls-key, tls-host"

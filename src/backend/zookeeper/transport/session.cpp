@@ -117,6 +117,10 @@ void session::on_attached_frame(const connect_response& answer, time_point now,
     return closes_ ? end({}, events) : reconnect(now);
   }
   const bool is_new = id_ == 0;
+  if (!is_new && answer.session_id != id_)
+    return fail({errc::unavailable, "the server attached another session than the one asked for; "
+                                    "something on the way may mix up its clients"},
+                now, events);
   const duration timeout = milliseconds_of(answer.timeout_ms);
   id_ = answer.session_id;
   password_ = answer.password;

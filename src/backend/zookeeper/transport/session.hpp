@@ -73,6 +73,7 @@ class session {
   state where() const noexcept { return state_; }
   bool is_attached() const noexcept { return state_ == state::attached; }
   std::int64_t id() const noexcept { return id_; }  // 0: none
+  bool is_closing() const noexcept { return closes_; }
   const session_deadline& deadline() const noexcept { return deadline_; }
   const core::failure& last_failure() const noexcept { return last_failure_; }
   bool has_unanswered() const noexcept { return !in_flight_.empty() || !queue_.empty(); }

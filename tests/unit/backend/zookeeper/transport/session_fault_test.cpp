@@ -153,6 +153,16 @@ TEST(zookeeper_session_fault, another_time_out_replaces_the_session) {
   }
 }
 
+TEST(zookeeper_session_fault, an_answer_for_another_session_is_none) {
+  session_stage t(ensemble_of(2));
+  t.attach();
+  t.lose();
+  t.open();
+  t.give(connected(timeout_ms, session_id + 1));
+  EXPECT_EQ(t.s.id(), session_id);
+  EXPECT_EQ(t.places.size(), 3u) << "the next server is tried";
+}
+
 TEST(zookeeper_session_fault, doubt_comes_after_a_third_without_a_proof) {
   session_stage t(ensemble_of(1));
   t.terms.connect_timeout = 60s;

@@ -1,0 +1,106 @@
+#include "backend/zookeeper/settings.hpp"
+
+#include <utility>
+
+#include "backend/zookeeper/transport/chroot.hpp"
+#include "base/fail.hpp"
+#include "base/secret.hpp"
+#include "base/url_parts.hpp"
+#include "seam/tls_options.hpp"
+
+namespace holdfast::zookeeper {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int default_port = 2181;
+constexpr duration default_session_timeout = 30s;
+constexpr duration session_timeout_min = 100ms, session_timeout_max = 24h;
+constexpr duration default_retry_base = 50ms;
+constexpr std::string_view server_tree = "/zookeeper";  // the servers' own
+
+[[noreturn]] void refuse(const core::opening& o, std::string why, errc code = errc::bad_url) {
+  core::fail(code, "open", std::move(why), {}, o.where.text());
+}
+
+void read_servers(const core::opening& o, settings& out) {
+  for (const url::endpoint& e : o.where.endpoints())
+    out.servers.push_back({e.host, e.port ? e.port : default_port, {}});
+  if (out.servers.empty()) refuse(o, "name the servers: zookeeper://host1,host2:2181,host3/chroot");
+}
+
+void read_chroot(const core::opening& o, settings& out) {
+  std::string_view path = o.where.path();
+  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  if (path.empty() || path == "/") return;
+  if (const auto fault = path_fault(path); !fault.empty())
+    refuse(o, "the path is the node under which the locks are: " + std::string(fault));
+  if (path == server_tree || path.starts_with(std::string(server_tree) + '/'))
+    refuse(o, "the nodes under /zookeeper are the servers' own; name another path");
+  out.chroot = path;
+}
+
+void read_credentials(const core::opening& o, settings& out) {
+  const std::string_view password =
+      o.password.empty() ? secret_access::password(o.where) : o.password;
+  const std::string& user = o.where.user();
+  if (user.empty() && password.empty()) return;
+  if (user.empty() || password.empty())
+    refuse(o, "a user needs a password, and a password a user: zookeeper://user:password@host, or "
+              "?password-file= for the password");
+  if (user.find(':') != std::string::npos) refuse(o, "a user's name has no ':' at ZooKeeper");
+  out.credentials = user + ':' + std::string(password);
+}
+
+duration read_session_timeout(const core::opening& o, const url::option& option) {
+  const duration t = core::parse_duration(option.second, option.first);
+  if (t < session_timeout_min || t > session_timeout_max)
+    refuse(o,
+           "session-timeout: give 100ms to 24h; the server may grant another one within its own "
+           "bounds",
+           errc::bad_option);
+  return t;
+}
+
+attach_to read_attach(const core::opening& o, const url::option& option) {
+  if (option.second == "any") return attach_to::any;
+  if (option.second == "leader") return attach_to::leader;
+  refuse(o,
+         "attach: there is no \"" + core::shown_option_value(option.second) +
+             "\"; there is any and leader",
+         errc::bad_option);
+}
+
+}  // namespace
+
+settings read_settings(const core::opening& o) {
+  settings out;
+  read_servers(o, out);
+  read_chroot(o, out);
+  read_credentials(o, out);
+  out.session_timeout = default_session_timeout;
+  out.connect_timeout = o.shared.connect_timeout;
+  out.op_timeout = o.shared.op_timeout;
+  out.retry_base = default_retry_base;
+  out.text = o.where.text();
+  if (o.where.scheme() == "zookeepers") out.tls.emplace();
+  std::vector<url::option> rest;
+  for (const url::option& option : o.own) {
+    if (option.first == "session-timeout") {
+      out.session_timeout = read_session_timeout(o, option);
+    } else if (option.first == "attach") {
+      out.attach = read_attach(o, option);
+    } else if (!out.tls || !core::read_tls_option(*out.tls, option)) {
+      rest.push_back(option);
+    }
+  }
+  if (out.tls) core::check_tls_files(o, *out.tls);
+  core::refuse_unknown_options(o.where, rest,
+                               out.tls
+                                   ? "session-timeout, attach, tls-ca, tls-cert, tls-key, tls-host"
+                                   : "session-timeout, attach");
+  return out;
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,115 @@
+// A session over real connections: one mutex, one loop with a thread of its own, one alarm. The
+// thread is the library's, so that no blocked thread of the program stops a renewal.
+#pragma once
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "backend/zookeeper/transport/session.hpp"
+#include "base/network.hpp"
+#include "base/parker.hpp"
+
+namespace holdfast::zookeeper {
+
+struct endpoint : ensemble {           // what is connected to
+  std::optional<core::tls_terms> tls;  // host empty: that of each server
+  duration op_timeout{};               // of opening
+  std::string text;                    // the URL without secrets
+};
+
+// The layout above. All calls with the transport's mutex held.
+class session_user {
+ public:
+  virtual void on_attached(bool is_new, time_point now, core::event_queue&) = 0;
+  virtual void on_deadline(time_point deadline, core::event_queue&) = 0;
+  virtual void on_doubtful(core::event_queue&) = 0;
+  virtual void on_session_lost(const core::failure&, core::event_queue&) = 0;
+  virtual void on_watch(const watch_event&, time_point now, core::event_queue&) = 0;
+
+ protected:
+  ~session_user() = default;
+};
+
+class transport final : private session_owner, private core::loop_user, private core::alarm_target {
+ public:
+  // Throws lock_error (unsupported): the environment has no network. `where` outlives it.
+  transport(core::environment&, const endpoint& where, session_user&);
+  ~transport();
+
+  // Without the mutex. Waits until a session is attached, at most for the op-timeout. Throws
+  // lock_error: unavailable, refused, bad_option (a file of the tls_terms), canceled.
+  void open(std::stop_token = {});
+  // Closes the session. True: the server has confirmed it.
+  bool close(time_point until);
+  void stop() noexcept;  // no event comes any more, and nothing is sent; before the user ends
+  void forked() noexcept;
+  bool is_forked() const noexcept { return forked_.load(std::memory_order_relaxed); }
+
+  std::mutex& mutex() noexcept { return mutex_; }
+  // With the mutex. What was submitted is written by request_flush(), or by the next event.
+  session& of_session() noexcept { return session_; }
+  core::environment& env() override { return env_; }
+  void request_flush(bool at_once) noexcept;
+
+ private:
+  struct connected_stream;
+  struct waiting_call {  // a thread that opens or closes
+    core::parker parker;
+    time_point until = core::never;
+    bool for_the_end = false;
+    core::failure why;
+  };
+
+  // session_owner
+  bool connect(channel, const core::address&, core::failure& why) override;
+  void disconnect(channel) noexcept override;
+  void wake_by(time_point) override;
+  void on_attached(bool is_new, time_point now, core::event_queue& events) override;
+  void on_deadline(time_point deadline, core::event_queue& events) override {
+    user_.on_deadline(deadline, events);
+  }
+  void on_doubtful(core::event_queue& events) override { user_.on_doubtful(events); }
+  void on_session_lost(const core::failure&, core::event_queue&) override;
+  void on_watch(const watch_event& e, time_point now, core::event_queue& events) override {
+    user_.on_watch(e, now, events);
+  }
+  void on_down(const core::failure&, time_point now, core::event_queue&) override;
+  void on_ended(const core::failure&, core::event_queue&) override;
+
+  // loop_user, alarm_target
+  void flush() noexcept override;
+  bool has_pending_replies() const noexcept override { return true; }
+  void on_alarm(time_point now) override;
+
+  template <class Event>
+  void handle(connected_stream&, Event);
+  template <class Event>
+  void run(Event);
+  void write_out() noexcept;
+  void wait(waiting_call&, std::stop_token);
+  void end_call(core::failure why);
+
+  core::environment& env_;
+  const endpoint& where_;
+  session_user& user_;
+  std::mutex mutex_;
+  session session_;
+  std::array<std::shared_ptr<connected_stream>, 2> current_;  // by channel
+  std::vector<std::shared_ptr<connected_stream>> streams_;    // until they have closed
+  waiting_call* call_ = nullptr;
+  unsigned failures_ = 0;     // before the first connection was open
+  bool was_reached_ = false;  // a server, ever
+  bool is_stopped_ = false;
+  std::atomic<bool> forked_{false};
+  time_point alarm_at_ = core::never;
+  std::vector<std::string> warnings_;  // for the log, once the mutex is released
+  std::unique_ptr<core::alarm> alarm_;
+  std::unique_ptr<core::event_loop> loop_;  // gone first
+};
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,95 @@
+// Opening a session: rights, TLS, and what is no ZooKeeper.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "stage.hpp"
+#include "testkit/servers/port.hpp"
+
+namespace holdfast::zookeeper_test {
+namespace {
+
+class zookeeper_opening : public on_zookeeper {};
+
+TEST_F(zookeeper_opening, as_a_user_gives_its_rights_on_each_connection) {
+  const zookeeper_server server;
+  tcp_proxy proxy(server.port());
+  const std::string port = std::to_string(proxy.port());
+  session_client me("zookeeper://me:secret@127.0.0.1:" + port), other(server.url());
+  me.open();
+  other.open();
+  ASSERT_EQ(me.create("/mine", node_kind::persistent, acl_of::creator).code, error::ok);
+  EXPECT_EQ(other.create("/mine/x").code, error::no_auth);
+  EXPECT_EQ(me.create("/mine/x").code, error::ok);
+  proxy.reset_all();
+  ASSERT_TRUE(eventually([&] { return me.count("again") >= 1; }));
+  EXPECT_EQ(me.remove("/mine/x").code, error::ok);
+  EXPECT_TRUE(me.close());
+}
+
+TEST_F(zookeeper_opening, over_tls_verifies_the_server) {
+  const zookeeper_server server({.tls = "server"});
+  const std::string port = std::to_string(server.port());
+  const auto trusting = [&](const std::string& ca) {
+    return "?tls-ca=" + server.tls_files().certificate(ca);
+  };
+  session_client c(server.url() + trusting("ca") + "&session-timeout=1s&attach=leader");
+  c.open();
+  EXPECT_EQ(c.create("/a").code, error::ok);
+  EXPECT_TRUE(eventually([&] { return c.mode() == zookeeper::server_mode::standalone; }));
+  EXPECT_TRUE(c.close());
+  EXPECT_EQ(failure_to_open(server.url() + trusting("other-ca")).code, errc::refused);
+  EXPECT_EQ(failure_to_open("zookeepers://localhost:" + port + trusting("ca")).text, "");
+  const auto plain = failure_to_open(at_port(server.port(), "?op-timeout=2s"));
+  EXPECT_EQ(plain.code, errc::unavailable);
+  EXPECT_NE(plain.text.find("zookeepers:"), std::string::npos) << plain.text;
+}
+
+TEST_F(zookeeper_opening, over_tls_shows_a_certificate_of_its_own) {
+  const zookeeper_server server({.tls = "server", .tls_clients = true});
+  const auto& files = server.tls_files();
+  const std::string trusting = server.url() + "?op-timeout=2s&tls-ca=" + files.certificate("ca");
+  EXPECT_EQ(failure_to_open(trusting + "&tls-cert=" + files.certificate("client") +
+                            "&tls-key=" + files.key("client"))
+                .text,
+            "");
+  EXPECT_TRUE(bool(failure_to_open(trusting).code));
+}
+
+TEST(zookeeper_opening_fails, at_once_where_nothing_listens) {
+  const auto began = core::system_environment().now();
+  const auto why = failure_to_open(at_port(testkit::free_port(), ""));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_NE(why.text.find("127.0.0.1"), std::string::npos) << why.text;
+  EXPECT_LT(core::system_environment().now() - began, 4s);
+}
+
+TEST(zookeeper_opening_fails, where_something_else_answers) {
+  const int listener = testkit::listen_on(0);
+  std::atomic<bool> ends{false};
+  std::thread other([&] {
+    while (!ends) {
+      const int client = ::accept(listener, nullptr, nullptr);
+      if (client < 0) {
+        std::this_thread::sleep_for(1ms);
+        continue;
+      }
+      const char answer[] = "-ERR unknown command\r\n";
+      (void)!::write(client, answer, sizeof answer - 1);
+      ::shutdown(client, SHUT_WR);
+      char rest[256];
+      while (::read(client, rest, sizeof rest) > 0) {}
+      ::close(client);
+    }
+  });
+  const auto why = failure_to_open(at_port(testkit::port_of(listener), "?op-timeout=500ms"));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_NE(why.text.find("no ZooKeeper server"), std::string::npos) << why.text;
+  ends = true;
+  other.join();
+  ::close(listener);
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_test
