@@ -69,6 +69,13 @@ constexpr killer_seed seeds[] = {
     {"release_not_published", 4, "redisson"},
     {"withdrawal_dropped", 244, "redisson"},
     {"late_reply_accepted", 726, "redisson"},
+    {"dead_fair_head", 66, "redisson-fair"},
+    {"fair_waiters_spin", 4, "redisson-fair"},
+    {"only_the_head_knows_the_lease", 500523, "redisson-fair"},
+    {"fair_queue_passed", 1, "redisson-fair"},
+    {"double_count", 26, "redisson-fair"},
+    {"foreign_renewal", 470, "redisson-fair"},
+    {"no_wake_on_expiry", 145, "redisson-fair"},
 };
 
 std::string survived_schedules(const killer_seed& k, const mutant& m) {

@@ -28,6 +28,7 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
   if (p.users > 1) free_max_ += p.ttl;
   free_max_ += w.store->longest_pause();
+  window_of_waiter_ = std::max<moment>(p.ttl, w.store->window_of_waiter());
   if (p.has(trouble::foreign) || p.has(trouble::foreign_forever)) free_max_ += 350ms;
   ghost_max_ = free_max_ + 1500ms;  // a withdrawal that was refused is repeated after a second
 }
@@ -54,7 +55,8 @@ std::string_view judge::now_owner(const lock_state& l) const {
   return l.expires_ms < view_->now_ms() ? std::string_view() : l.owner;
 }
 
-void judge::about_to_serve(const pipe& p) {
+void judge::about_to_serve(const pipe& p, std::string_view bytes) {
+  if (grants_in_order()) judge_spin(bytes);
   if (!p.use().asks || world_.schedule.kill_forbidden || !world_.store->is_connected(p.handle()))
     return;
   int& newest = newest_[p.is_for_renewals()][&const_cast<pipe&>(p).owner()];
@@ -80,7 +82,8 @@ void judge::look(lock_state& l, const pipe* by) {
   }
   if (l.owner != before) changed(l, before, lapsed, by);
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
-  if (world_.schedule.several) judge_passing(l, before, by);
+  if (world_.schedule.several && !grants_in_order()) judge_passing(l, before, by);
+  if (grants_in_order()) judge_order(l, before, by);
   if (l.owner != before) judge_notes(l);
   judge_lease(l);
   judge_holds(l);

@@ -57,13 +57,17 @@ class world;
 //            | belief of the users and at the server.
 //   group    | the readers of a group have its number.
 //   passed   | no claim is granted the lock past a waiter.
+// Where waiters ask for the lock themselves, in the order of a queue:
+//   passed   | no claim gets the lock past one that is queued before it.
+//   spin     | a waiter does not ask more than forty times within a second in which neither the
+//            | owner nor the queue changes.
 // Where the store keeps no queue, each user that waits counts as a waiter that is queued and alive,
 // and a lock may be free for as long as its waiters pause at most.
 class judge final : public observer {
  public:
   judge(world&, std::unique_ptr<lock_view>);
 
-  void about_to_serve(const pipe&) override;
+  void about_to_serve(const pipe&, std::string_view bytes) override;
   void after_server(const pipe* by) override;
   void after_event() override;
   void unsafe(moment for_so_long) override;
@@ -91,6 +95,10 @@ class judge final : public observer {
     moment judged_from{};
     std::int64_t number = 0;  // of its group
   };
+  struct asking {
+    int count = 0;
+    moment since{};
+  };
   struct lock_state {
     int number = 0;
     std::string key;
@@ -105,6 +113,7 @@ class judge final : public observer {
     std::string idle;  // the claim that has it with no user inside
     moment idle_since{};
     std::unordered_map<std::string, moment> queued_at;  // first, of shares and permits
+    std::unordered_map<std::string, asking> asks;       // of those that are queued
     int lost_ahead = 0;  // most waiters that were lost, before one that is not, since it was free
     std::optional<moment> stalled_since;        // free or a lost holder's, while users wait
     moment stalled_until{};                     // the end of that holder's lease
@@ -114,6 +123,11 @@ class judge final : public observer {
     moment crowded_since{};
   };
   void look(lock_state&, const pipe* by);
+  bool grants_in_order() const noexcept {
+    return can_.queue == core::order::fifo && can_.wanted != core::wanted_by::push;
+  }
+  void judge_spin(std::string_view bytes);
+  void judge_order(lock_state&, const std::string& owner_before, const pipe* by);
   void judge_lease(const lock_state&);
   void judge_holds(const lock_state&);
   bool has_no_use(const lock_state&) const;
@@ -155,6 +169,7 @@ class judge final : public observer {
   moment lease_max_{};
   bool clock_leaps_ = false;
   moment excused_until_{}, ghosts_excused_until_{};
+  moment window_of_waiter_{};
   moment free_max_{}, idle_max_{}, ghost_max_{};
 };
 

@@ -67,7 +67,7 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
   const bool safe = world_.time.now() > unsafe_until_;
   membership& m = l.ever[std::string(view_->claim_in(id))];
   if (view_->kind_of(l.owner) == owner_is::readers) m.number = view_->number_of(l.owner);
-  if (owner_before.ends_with(view_->claim_in(id))) {  // it was the writer
+  if (view_->claim_in(owner_before) == view_->claim_in(id)) {  // it was the writer
     if (!l.owners.empty()) m.judged_from = std::max(m.judged_from, l.owners.back().judged_from);
     return;
   }

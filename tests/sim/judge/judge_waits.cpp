@@ -74,7 +74,7 @@ void judge::judge_freedom(int lock) {
   if (!l.free_since) l.free_since = now;
   l.lost_ahead = std::max(l.lost_ahead, lost);
   moment most = free_max_;
-  if (l.lost_ahead > 0) most += world_.schedule.ttl * l.lost_ahead + 1s;
+  if (l.lost_ahead > 0) most += window_of_waiter_ * l.lost_ahead + 1s;
   if (is_excused() || now - std::max(*l.free_since, excused_until_) <= most) return;
   world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
                   " while a user waits behind " + std::to_string(l.lost_ahead) + " lost ones");
@@ -125,7 +125,7 @@ void judge::judge_stall(lock_state& l) {
   }
   l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
   const moment end = std::max(l.stalled_until, excused_until_) + free_max_ +
-                     world_.schedule.ttl * l.lost_in_stall + 1s;
+                     window_of_waiter_ * l.lost_in_stall + 1s;
   if (is_excused() || now <= end) return;
   world_.complain("stalled: no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
                   ", and " + std::to_string(l.lost_in_stall) + " waiters are lost");
@@ -194,7 +194,7 @@ std::string_view judge::idle_holder(int lock) const {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const auto is_idle = [&](std::string_view id) {
     const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
-      return s.lock == lock && id.ends_with(s.claim);
+      return s.lock == lock && view_->claim_in(id) == s.claim;
     });
     return !inside && !is_lost(id) && view_->has_listener(view_->client_in(id));
   };

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/failure.hpp"
@@ -29,7 +30,7 @@ class observer {
  public:
   virtual ~observer() = default;
 
-  virtual void about_to_serve(const pipe&) = 0;   // the server is given what came over it
+  virtual void about_to_serve(const pipe&, std::string_view bytes) = 0;  // of that connection
   virtual void after_server(const pipe* by) = 0;  // something may have changed there
   virtual void after_event() = 0;
   virtual void unsafe(moment for_so_long) = 0;   // grants until then mean nothing

@@ -26,6 +26,8 @@ class store_model {
   virtual const core::capabilities& can() const = 0;
   // How long a waiter may be late for a lock that has become free, where nobody tells it.
   virtual moment longest_pause() const { return {}; }
+  // How long a waiter that is lost may delay those behind it. Zero: for a ttl.
+  virtual moment window_of_waiter() const { return {}; }
   // Of a client, where its requests carry none that the model could learn.
   virtual std::string name_of_client(int) const { return {}; }
 

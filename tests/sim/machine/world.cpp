@@ -32,8 +32,10 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
       recording_(r),
       trace_(trace) {
   set_log_hook(hear_warning);
-  patience_ = 10s + (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) *
-                        (p.several ? p.locks : 1);
+  patience_ =
+      10s +
+      (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) * (p.several ? p.locks : 1) +
+      store->window_of_waiter() * (p.clients * p.users);
   open_clients();
   of_this_thread = this;  // what a layout says of itself when it is opened is no warning of trouble
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
@@ -61,7 +63,7 @@ std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_eve
 }
 
 void world::serve(pipe& p, std::string_view bytes) {
-  watch->about_to_serve(p);
+  watch->about_to_serve(p, bytes);
   store->receive(p.handle(), bytes);
   watch->after_server(&p);
 }

@@ -4,6 +4,7 @@
 
 #include "backend/redis/layouts/lua/codec.hpp"
 #include "backend/redis/layouts/redisson/codec.hpp"
+#include "backend/redis/layouts/redisson_fair/codec.hpp"
 #include "tests/sim/redis/lua_view.hpp"
 #include "tests/sim/redis/redis_view.hpp"
 #include "tests/sim/redis/redisson_view.hpp"
@@ -54,11 +55,30 @@ played_layout redisson_lock() {
   return out;
 }
 
+played_layout redisson_fair_lock() {
+  const redis::redisson_fair::codec codec;
+  played_layout out = retrying<redisson_fair_view>("redisson-fair", codec, "hset");
+  out.only_counts = true;
+  out.window_of_waiter = redis::redisson_fair::window;
+  out.foreign_takes =
+      "if redis.call('EXISTS', KEYS[1], 'redisson_lock_queue:{' .. KEYS[1] .. '}') > 0 then "
+      "return 0 end redis.call('HSET', KEYS[1], ARGV[1], 1) "
+      "if ARGV[2] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 1";
+  out.foreign_leaves =
+      "if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end "
+      "redis.call('DEL', KEYS[1]) "
+      "local head = redis.call('LINDEX', 'redisson_lock_queue:{' .. KEYS[1] .. '}', 0) "
+      "if not head then return 1 end "
+      "return redis.call('PUBLISH', 'redisson_lock__channel:{' .. KEYS[1] .. '}:' .. head, '0')";
+  return out;
+}
+
 const std::vector<played_layout>& all_played() {
   static const std::vector<played_layout> all{
       {.name = "string", .can = of_string, .taken_right = "set", .view = view_of<redis_view>},
       retrying<lua_view>("lua", redis::lua::codec(), "setnx"),
       redisson_lock(),
+      redisson_fair_lock(),
   };
   return all;
 }

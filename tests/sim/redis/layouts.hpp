@@ -16,8 +16,9 @@ class redis_store;
 struct played_layout {
   std::string_view name;
   core::capabilities can;
-  moment longest_pause{};   // of a waiter that nobody tells that the lock is free
-  std::string taken_right;  // the command that trouble::set_revoked forbids
+  moment longest_pause{};     // of a waiter that nobody tells that the lock is free
+  moment window_of_waiter{};  // store_model::window_of_waiter()
+  std::string taken_right;    // the command that trouble::set_revoked forbids
   std::unique_ptr<lock_view> (*view)(redis_store&, const std::vector<std::string>& lock_names);
   bool only_counts = false;  // its numbers begin again when the server's data are lost
   // Scripts of another program of the layout. KEYS: the lock. ARGV: its owner, and the ttl in ms if

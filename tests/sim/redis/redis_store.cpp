@@ -61,7 +61,7 @@ std::size_t redis_store::cut_at(std::string_view bytes, double share) const {
 std::string redis_store::claim_of(const detail::turn& t) const {
   if (!layout_.is_usual()) {
     auto& of_layout = static_cast<redis::retrying_claim&>(*t.of->claim);
-    return of_layout.store().text_of_owner(of_layout);
+    return of_layout.store().codec().text_of(of_layout.owner_id);
   }
   const auto& c = static_cast<const redis::claim&>(*t.of->claim);
   const redis::owner_text text = redis::text_of(0, c.id());

@@ -20,6 +20,7 @@ class redis_store final : public store_model {
   std::string url() const override;
   const core::capabilities& can() const override { return layout_.can; }
   moment longest_pause() const override { return layout_.longest_pause; }
+  moment window_of_waiter() const override { return layout_.window_of_waiter; }
   std::string name_of_client(int machine) const override;
   int connect(peer& p) override { return server_.connect(p); }
   void receive(int connection, std::string_view bytes) override {

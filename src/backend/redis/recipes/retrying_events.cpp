@@ -2,6 +2,7 @@
 #include "backend/redis/recipes/back_off.hpp"
 #include "backend/redis/recipes/retrying.hpp"
 #include "base/mutant.hpp"
+#include "seam/client_options.hpp"
 
 namespace holdfast::redis {
 

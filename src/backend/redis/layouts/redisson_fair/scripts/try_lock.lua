@@ -77,6 +77,8 @@ if may_queue then
   if not place then take_place() end
   keep_time()
 end
-if not is_free then return {0, place == 1 and left or -1} end
+-- Whoever is behind the head may be the next before it asks again: it asks when this lease ends.
+if not is_free then return {0, left} end
 if evicted and place ~= 1 then wake_head(channel) end
-return {0, line[1] and time_of(line[1]) - now or -1}
+-- The head may acquire it now and end, with a lease that nobody knows yet.
+return {0, line[1] and math.min(time_of(line[1]) - now, tonumber(ttl)) or -1}
