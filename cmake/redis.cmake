@@ -4,7 +4,8 @@ pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 
 # Scripts of layout `string`: those about one lock stand behind shared.lua, those about members
 # behind members.lua too. Those of `redisson-fair` about the queue stand behind its shared.lua; what
-# it lacks itself is as `redisson` has it. All others stand alone.
+# it lacks itself is as `redisson` has it. Those of `redisson-rw` stand behind its shared.lua. All
+# others stand alone.
 function(holdfast_script_text layout name text_out)
   set(layouts ${PROJECT_SOURCE_DIR}/src/backend/redis/layouts)
   set(files ${name})
@@ -17,6 +18,8 @@ function(holdfast_script_text layout name text_out)
       list(PREPEND files shared)
     endif()
   elseif(layout STREQUAL "redisson_fair" AND name MATCHES "^(try_lock|release|withdraw)$")
+    list(PREPEND files shared)
+  elseif(layout STREQUAL "redisson_rw")
     list(PREPEND files shared)
   endif()
   if(layout MATCHES "^redisson(_fair)?$" AND name STREQUAL "try_lock")
@@ -60,7 +63,8 @@ endfunction()
 
 set(generated ${PROJECT_BINARY_DIR}/generated)
 set(holdfast_redis_scripts_files ${generated}/redis_scripts.cpp ${generated}/redis_lua_scripts.cpp
-  ${generated}/redis_redisson_scripts.cpp ${generated}/redis_redisson_fair_scripts.cpp)
+  ${generated}/redis_redisson_scripts.cpp ${generated}/redis_redisson_fair_scripts.cpp
+  ${generated}/redis_redisson_rw_scripts.cpp)
 holdfast_redis_scripts(${generated}/redis_scripts.cpp string scripts.hpp holdfast::redis
   lock_or_queue member_lock_or_queue release member_release withdraw renew renew_members resolve
   downgrade break_lock raise_counter release_uncontended release_with_successor lock_all guard
@@ -71,3 +75,5 @@ holdfast_redis_scripts(${generated}/redis_redisson_scripts.cpp redisson codec.hp
   holdfast::redis::redisson try_lock release renew holders)
 holdfast_redis_scripts(${generated}/redis_redisson_fair_scripts.cpp redisson_fair codec.hpp
   holdfast::redis::redisson_fair try_lock release withdraw renew holders)
+holdfast_redis_scripts(${generated}/redis_redisson_rw_scripts.cpp redisson_rw codec.hpp
+  holdfast::redis::redisson_rw try_lock release renew downgrade holders break_lock)

@@ -24,7 +24,8 @@ enum class needs : unsigned char {
   breaking,
   outages,
   durability,
-  time
+  time,
+  preference  // readers that come later do not pass a writer that waits
 };
 
 struct behaviour {

@@ -59,9 +59,11 @@ void one_of_several_readers_can_be_broken(stage& on) {
   const auto client = on.short_lived_client();
   const auto reader = on.peer();
   const auto operators = on.client();
-  const auto mine = on.lock(client).acquire({.note = "stuck"});
+  const auto mine = on.lock(client).acquire();
+  std::vector<holder> only;
+  ASSERT_TRUE(becomes([&] { return (only = operators.inspect("job")).size() == 1; }));
+  const auto seen = only[0].owner;
   ASSERT_NE(token_of(reader->ask("try job")), 0);
-  const auto seen = shown_with_note(operators, "stuck").owner;
   EXPECT_TRUE(operators.break_lock("job", seen));
   EXPECT_TRUE(comes(mine.lost()));
   EXPECT_EQ(reader->ask("held job"), "yes");

@@ -40,5 +40,6 @@ inline constexpr in_modes in_every_mode{mode::exclusive, mode::writer, mode::sha
                                         mode::recursive};
 inline constexpr in_modes of_a_mutex{mode::exclusive,
                                      mode::recursive};  // neither shares nor permits
+inline constexpr in_modes but_permits{mode::exclusive, mode::writer, mode::shared, mode::recursive};
 
 }  // namespace contract

@@ -17,6 +17,12 @@ std::vector<expected_failure> failures_of_redisson() {
        "nobody tells the holder whether another client waits"},
   };
 }
+
+std::vector<expected_failure> failures_of_readers_and_writers() {
+  std::vector<expected_failure> out = failures_of_redisson();
+  out.push_back({"inspect_shows_each_reader", only_owners});
+  return out;
+}
 #endif
 
 }  // namespace
@@ -65,6 +71,16 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .has_outages = true,
        .most_not_applicable = 33,
        .expected_failures = failures_of_redisson()},
+      {.name = "redisson_rw_redis",
+       .make = make_redis_subject,
+       .options = "layout=redisson-rw",
+       .modes = but_permits,
+       .can = {.ttl = true, .durable = true, .processes = true, .breakable = true, .shared = true},
+       .has_outages = true,
+       .downgrades = true,
+       .prefers_writers = false,
+       .most_not_applicable = 14,
+       .expected_failures = failures_of_readers_and_writers()},
       {.name = "redisson_spin_redis",
        .make = make_redis_subject,
        .options = "layout=redisson-spin",

@@ -51,8 +51,9 @@ struct subject_under_test {
   holdfast::features can;
   bool has_tokens = true;
   bool has_outages = false;
-  bool downgrades = false;  // readers of other processes see a downgrade at once
-  bool has_time = true;     // for crowds that wait for each other
+  bool downgrades = false;      // readers of other processes see a downgrade at once
+  bool prefers_writers = true;  // among clients; those of one client are served in order
+  bool has_time = true;         // for crowds that wait for each other
   std::size_t most_not_applicable = 0;
   std::vector<expected_failure> expected_failures{};
 

@@ -8,6 +8,7 @@
 #include "backend/redis/layouts/redisson/codec.hpp"
 #include "backend/redis/layouts/redisson/names.hpp"
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
+#include "backend/redis/layouts/redisson_rw/codec.hpp"
 #include "backend/redis/layouts/retrying_layout.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
 #include "base/log.hpp"
@@ -50,6 +51,7 @@ constexpr entry all_layouts[] = {
     {"redisson", make_redisson<redisson::codec, redisson::waiters::listen>},
     {"redisson-spin", make_redisson<redisson::codec, redisson::waiters::poll>},
     {"redisson-fair", make_retrying<redisson_fair::codec>},
+    {"redisson-rw", make_redisson<redisson_rw::codec>},
 };
 
 const entry* layout_of(std::string_view name) noexcept {

@@ -25,6 +25,11 @@ struct retrying_owner {               // drawn for every acquire
   explicit operator bool() const noexcept { return (high | low) != 0; }
 };
 
+struct held_grant {
+  lock_mode how = lock_mode::exclusive;  // after a downgrade: shared
+  std::int64_t number = 0;
+};
+
 struct lock_request {  // the arguments of a request for one lock
   std::string_view key, owner;
   retrying_owner id;  // of which `owner` is the text
@@ -47,6 +52,10 @@ class retrying_codec {
   virtual std::span<const script> scripts() const noexcept = 0;
   // What a claim is known by, to other programs too.
   virtual std::string text_of(const retrying_owner&) const = 0;
+  // What a guard compares: readers that hold a lock together have one owner.
+  virtual std::string guarded_owner(const retrying_owner& o, const held_grant&) const {
+    return text_of(o);
+  }
   // Whether the holder that was found under some key can be one of this layout.
   virtual bool is_owner(std::string_view text) const noexcept = 0;
   virtual std::string name_fault(std::string_view) const { return {}; }

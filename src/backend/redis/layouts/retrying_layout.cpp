@@ -88,7 +88,7 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
 // not_now: on_subscribed() will say it.
 retrying_reply::verdict retrying_layout::subscribe(retrying_claim& c, time_point now) {
   if (!c.messages) {
-    const std::string owner = text_of_owner(c);
+    const std::string owner = owner_at_server(c);
     c.messages = over_->subscribe(codec_->channel_of(request_of(c, owner)), c, now);
     if (listeners_++ == 0) over_->tick_by(now + probe_pause());
   }
@@ -148,6 +148,12 @@ void retrying_layout::withdraw_orphan(retrying_claim& c, time_point now, event_q
   over_->tick_by(orphans_.add(now, *this, c, end));
 }
 
+std::string retrying_layout::text_of_owner(const retrying_claim& c) const {
+  const retrying_recipe& r = c.recipe();
+  const lock_mode how = r.is_downgraded() ? lock_mode::shared : c.details.mode;
+  return codec_->guarded_owner(c.owner_id, {how, r.granted().number});
+}
+
 void retrying_layout::wake_at(retrying_claim& c, time_point t) {
   sleepers_.set(c, t);
   over_->tick_by(t);
@@ -165,7 +171,7 @@ void retrying_layout::after_step(retrying_claim& c, time_point) {
 retrying_orphan::retrying_orphan(retrying_layout& l, const retrying_claim& c, time_point end)
     : claims::orphan(end),
       key(c.key),
-      owner(l.text_of_owner(c)),
+      owner(l.owner_at_server(c)),
       id(c.owner_id),
       details(c.details),
       ttl(c.recipe().ttl()),

@@ -72,11 +72,13 @@ class retrying_layout final : public layout {
   void request_flush(claims::urgency how) noexcept {
     group_.request_flush(how == claims::urgency::now);
   }
-  std::string text_of_owner(const retrying_claim& c) const { return codec_->text_of(c.owner_id); }
+  std::string text_of_owner(const retrying_claim&) const;
   std::string reason(const retrying_claim&, errc why) const { return over_->reason(why); }
 
   // For its requests and orphans; with the group's mutex held.
   const retrying_codec& codec() const noexcept { return *codec_; }
+  // As the server has it.
+  std::string owner_at_server(const retrying_claim& c) const { return codec_->text_of(c.owner_id); }
   transport& over() noexcept { return *over_; }
   claims::orphan_withdrawals<retrying_orphan>& orphans() noexcept { return orphans_; }
   void on_reply(request&, const value&, const reply_context&);

@@ -40,7 +40,7 @@ void retrying_layout::write_collected(request_writer& to, time_point now) {
       pool_.give_back(*b);
       continue;
     }
-    codec_->append(to, b->to, request_of(*c, text_of_owner(*c)));
+    codec_->append(to, b->to, request_of(*c, owner_at_server(*c)));
     c->was_sent = true;
     to.expect(*b, 1, now);
   }
@@ -58,7 +58,7 @@ void retrying_layout::on_reply(request& b, const value& v, const reply_context& 
   pool_.give_back(b);
   retrying_claim* const c = claims_.at(m.whose);
   const bool is_awaited = c && c->recipe().epoch() == m.epoch;
-  const std::string owner = is_awaited ? text_of_owner(*c) : std::string();
+  const std::string owner = is_awaited ? owner_at_server(*c) : std::string();
   r = codec_->read(v, is_awaited ? request_of(*c, owner) : lock_request(), r);
   if (is_awaited && r.what == retrying_reply::verdict::next_step) c->seen = v.text();
   if (is_awaited && r.what == retrying_reply::verdict::busy) c->had_place = c->recipe().is_waiter();
@@ -177,7 +177,7 @@ void retrying_layout::write_renewals(request_writer& to, time_point now) {
     owners.reserve(renewal_queue::batch_max);  // the requests keep views into it
     renewals_.take_batch(claims_, [&](retrying_claim& c) {
       if (!c.recipe().is_held()) return false;
-      owners.push_back(text_of_owner(c));
+      owners.push_back(owner_at_server(c));
       all.push_back(request_of(c, owners.back()));
       b.members.push_back({.whose = c.place,
                            .epoch = c.recipe().epoch(),

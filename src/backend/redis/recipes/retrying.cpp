@@ -27,7 +27,7 @@ retrying_recipe::step retrying_recipe::acquire(const core::acquire_request& requ
   ttl_ = request.ttl;
   number_ = 0;
   busy_count_ = 0;
-  may_be_ours_ = is_subscribed_ = polls_ = false;
+  may_be_ours_ = is_subscribed_ = polls_ = is_downgraded_ = false;
   step out = ask(state::trying, now, t);
   out.new_owner = !planted(mutant::owner_id_reused);
   return out;
@@ -51,14 +51,19 @@ retrying_recipe::step retrying_recipe::renew(duration ttl, time_point, const tim
 retrying_recipe::step retrying_recipe::downgrade(time_point, const timing&) noexcept {
   step out;
   if (state_ != state::held) return out;
-  is_downgrading_ = true;
+  is_downgrading_ = is_downgraded_ = true;
   attempts_ = 0;
   out.send = operation::downgrade;
   return out;
 }
 
 retrying_recipe::step retrying_recipe::release(time_point now, const timing& t) noexcept {
-  if (state_ == state::lost) return become_idle(claim_event::ended, errc::not_held);
+  if (state_ == state::lost) {
+    const bool may_arrive = may_be_ours_;
+    step out = become_idle(claim_event::ended, errc::not_held);
+    out.orphan = may_arrive;
+    return out;
+  }
   return state_ == state::held ? ask(state::releasing, now, t) : step{};
 }
 

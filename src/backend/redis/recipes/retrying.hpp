@@ -33,7 +33,8 @@
 //               | not owner                   | lost        | lost
 //               | downgrade                   | held        | send downgrade; not now, cut: again
 //               | release                     | releasing   | send release
-//   lost        | release                     | idle        | ended (not held)
+//   lost        | release                     | idle        | ended (not held); orphan, if an
+//               |                             |             | older request may arrive
 //   trying,     | cancel                      | withdrawing | send withdraw: compares the owner
 //   resolving   |                             |             |
 //   subscribing,| cancel                      | idle, or    | ended; as trying, if the lock or a
@@ -151,6 +152,7 @@ class retrying_recipe {
   bool is_waiter() const noexcept { return !one_attempt_ && is_acquiring(); }
   bool is_attempt() const noexcept { return one_attempt_ && is_acquiring(); }
   bool is_held() const noexcept { return state_ == state::held; }
+  bool is_downgraded() const noexcept { return is_downgraded_; }
   bool wants_messages() const noexcept { return is_acquiring(); }
 
  private:
@@ -190,8 +192,9 @@ class retrying_recipe {
   bool is_subscribed_ = false;
   bool message_early_ = false;   // it came while the reply to a try was awaited
   bool polls_ = false;           // it cannot subscribe
-  bool may_be_ours_ = false;     // an attempt was never answered
+  bool may_be_ours_ = false;     // an attempt was never answered; held: it may still arrive
   bool is_downgrading_ = false;  // held, and not answered yet
+  bool is_downgraded_ = false;   // of this grant, also before the server has answered
 };
 
 static_assert(claims::recipe<retrying_recipe>);

@@ -30,7 +30,9 @@ retrying_recipe::step retrying_recipe::on_try_reply(const reply& r, time_point n
                                                     const timing& t) noexcept {
   if (state_ != state::trying && state_ != state::resolving) return {};
   switch (r.what) {
-    case verdict::granted: return become_held(r, now, t);
+    case verdict::granted:
+      may_be_ours_ = may_be_ours_ && !r.final && rules_->try_is_idempotent;
+      return become_held(r, now, t);
     case verdict::next_step: {
       step out;
       ++step_;
@@ -139,7 +141,7 @@ retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point
   if (r.what != verdict::done && r.what != verdict::not_owner) return pause(now, t);
   // Sent before, it may be gone because of that.
   const bool was_ours = state_ == state::releasing && attempts_ == 0;
-  const bool may_arrive = state_ == state::withdrawing && !r.final;
+  const bool may_arrive = (state_ == state::withdrawing || may_be_ours_) && !r.final;
   const bool is_missing = was_ours && r.what == verdict::not_owner;
   step out = become_idle(claim_event::ended, is_missing ? errc::not_held : errc{});
   out.orphan = may_arrive;

@@ -250,6 +250,19 @@ TEST(redis_retrying, who_may_stand_in_a_queue_withdraws) {
               queued);
 }
 
+TEST(redis_retrying, a_grant_of_a_repeated_attempt_leaves_no_ghost_when_the_first_arrives_later) {
+  expect_each({{"acquire cut granted~ release done~", "idle orphan ended sleep:never"},
+               {"acquire cut granted~ release done", "idle ended sleep:never"},
+               {"acquire cut granted release done~", "idle ended sleep:never"},
+               {"acquire granted~ release done~", "idle ended sleep:never"},
+               {"acquire cut busy~ subscribed granted~ release done~",
+                "idle orphan ended sleep:never"}},
+              with_channel);
+  EXPECT_EQ(played_claim(with_channel).play("acquire cut granted~ renew not_owner release"),
+            with("idle orphan ended", errc::not_held, " sleep:never"));
+  expect_each({{"acquire cut granted~ release done~", "idle ended sleep:never"}}, polling);
+}
+
 TEST(redis_retrying, a_downgrade_is_sent_until_the_server_has_executed_it) {
   expect_each({{"acquire granted downgrade", "held downgrade"},
                {"acquire granted downgrade cut", "held downgrade"},

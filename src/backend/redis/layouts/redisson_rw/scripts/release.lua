@@ -1,0 +1,20 @@
+-- Ends the owner's hold, as a writer or as a reader, and publishes when that lets others in: 1 wakes
+-- all who wait, 0 one of each client of Redisson.
+-- KEYS: the lock, the owner's hold. ARGV: owner, what all holds begin with, channel.
+-- 1 released | 0 it was not the owner | 2 nobody has the lock
+local lock, hold = KEYS[1], KEYS[2]
+local owner, holds, channel = ARGV[1], ARGV[2], ARGV[3]
+local mode = mode_of(lock)
+if mode == false then return 2 end
+if mode == nil then return 0 end
+if redis.call('HDEL', lock, owner .. ':write') == 1 then
+  redis.call('HSET', lock, 'mode', 'read')
+  remove_dead(lock, holds, true)
+  redis.call('PUBLISH', channel, 1)
+  return 1
+end
+if redis.call('HDEL', lock, owner) == 0 then return 0 end
+redis.call('DEL', hold)
+if mode == 'write' then return 1 end
+if not remove_dead(lock, holds, true) then redis.call('PUBLISH', channel, 0) end
+return 1
