@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <new>
-#include <optional>
 
 #include "stage.hpp"
 
@@ -13,7 +12,7 @@ namespace {
 
 class redis_many_waiters : public on_redis {};
 
-constexpr int processes = 8, clients_each = 63, locks = 10;
+constexpr int processes = 8, clients_each = 63, most_locks = 10;
 constexpr int waiters_of_a_lock = processes * clients_each;
 
 // In memory that all processes share.
@@ -28,7 +27,7 @@ struct lane {
     ++served;
   }
 };
-using lanes = std::array<lane, locks>;
+using lanes = std::array<lane, most_locks>;
 
 struct unmap {
   void operator()(lanes* all) const { ::munmap(all, sizeof *all); }
@@ -37,7 +36,7 @@ struct unmap {
 std::string name_of(int lock) { return "line/" + std::to_string(lock); }
 
 // Every client of it waits for every lock, each wait on a thread of its own.
-void wait_for_all(const std::string& url, lanes& all) {
+void wait_for_all(const std::string& url, int locks, lanes& all) {
   std::vector<client> clients;
   for (int i = 0; i < clients_each; ++i) clients.push_back(client::open(url));
   std::vector<std::jthread> threads;
@@ -52,40 +51,60 @@ void wait_for_all(const std::string& url, lanes& all) {
   }
 }
 
-TEST_F(redis_many_waiters, five_thousand_of_five_hundred_clients_are_served_one_by_one) {
-  redis_server server;
+bool eventually_in_list(redis_server& server, long long n, const std::string& name) {
+  return eventually([&] {
+    return server.command({"LLEN", "redisson_lock_queue:{" + name + "}"}).number == n;
+  });
+}
+
+template <class InLine>
+void are_served_one_by_one(redis_server& server, const std::string& options, int locks,
+                           InLine in_line) {
   void* const memory =
       ::mmap(nullptr, sizeof(lanes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   const std::unique_ptr<lanes, unmap> all(new (memory) lanes);
   std::vector<std::unique_ptr<other_process>> crowd;
-  const auto url = server.url() + "?op-timeout=30s&connect-timeout=30s&close-timeout=10s";
+  const auto url = server.url() + "?op-timeout=30s&connect-timeout=30s&close-timeout=10s" + options;
   for (int i = 0; i < processes; ++i) {
     crowd.push_back(std::make_unique<other_process>([&](const other_process::line& l) {
       l.hear();
-      wait_for_all(url, *all);
+      wait_for_all(url, locks, *all);
     }));
   }
-  std::optional<client> c = client::open(url);
+  const client c = client::open(url);
   std::vector<lease> held;
-  for (int i = 0; i < locks; ++i) held.push_back(c->mutex(name_of(i)).acquire());
+  for (int i = 0; i < locks; ++i) held.push_back(c.mutex(name_of(i)).acquire());
   for (const auto& one : crowd) one->say("go");
-  for (int i = 0; i < locks; ++i)
-    ASSERT_TRUE(eventually_in_line(server, waiters_of_a_lock, name_of(i)));
+  for (int i = 0; i < locks; ++i) ASSERT_TRUE(in_line(name_of(i)));
   for (const lane& one : *all) EXPECT_EQ(one.served, 0);
 
   const auto t = told_by([&] {
     for (lease& one : held) one.release();
     for (const auto& one : crowd) EXPECT_EQ(one->wait(), 0);
   });
-  RecordProperty("milliseconds", static_cast<int>(t.took.count()));
-  for (const lane& one : *all) {
-    EXPECT_EQ(one.served, waiters_of_a_lock);
-    EXPECT_EQ(one.wrong, 0);
+  testing::Test::RecordProperty("milliseconds", static_cast<int>(t.took.count()));
+  for (int i = 0; i < locks; ++i) {
+    EXPECT_EQ((*all)[static_cast<std::size_t>(i)].served, waiters_of_a_lock);
+    EXPECT_EQ((*all)[static_cast<std::size_t>(i)].wrong, 0);
   }
   EXPECT_LT(t.took, 60s);
-  c.reset();
+}
+
+TEST_F(redis_many_waiters, five_thousand_of_five_hundred_clients_are_served_one_by_one) {
+  redis_server server;
+  are_served_one_by_one(server, "", most_locks, [&](const std::string& name) {
+    return eventually_in_line(server, waiters_of_a_lock, name);
+  });
   expect_nothing_left(server);
+}
+
+TEST_F(redis_many_waiters, five_hundred_of_a_fair_lock_are_served_one_by_one) {
+  redis_server server;
+  are_served_one_by_one(server, "&layout=redisson-fair", 1, [&](const std::string& name) {
+    return eventually_in_list(server, waiters_of_a_lock, name);
+  });
+  EXPECT_EQ(server.command({"KEYS", "*"}).items.size(), 1u) << "the counter";
 }
 
 }  // namespace

@@ -41,10 +41,10 @@ TEST_F(redisson_fair_codec,
   }
 }
 
-TEST_F(redisson_fair_codec, only_the_head_is_told_when_the_lease_ends) {
+TEST_F(redisson_fair_codec, each_waiter_is_told_when_the_lease_ends) {
   try_lock(a);
   EXPECT_EQ(try_lock(b).rest, 30s);
-  EXPECT_EQ(try_lock(d).rest, duration::max());
+  EXPECT_EQ(try_lock(d).rest, 30s) << "it may be the next before it asks again";
   on.command({"PERSIST", "job"});
   EXPECT_EQ(again(b).rest, duration::max()) << "a lock without an end";
 }
