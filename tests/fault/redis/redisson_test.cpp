@@ -98,7 +98,7 @@ constexpr const char* least_of_redisson =
     "lock on >secret resetkeys resetchannels ~jobs/* ~redisson_lock_token:{jobs/* "
     "&redisson_lock__channel:{jobs/* -@all +evalsha +eval +script|load +ping +time +select "
     "+client|setname +client|id +client|kill +info +type +exists +pttl +pexpire +hexists +hset "
-    "+hdel +get +incr +publish +subscribe +hgetall +scan";
+    "+hdel +get +incr +decr +publish +subscribe +hgetall +scan";
 
 std::string url_of_least(const redis_server& server) {
   return "redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) +

@@ -81,6 +81,7 @@ layout_needs codec::needs() const noexcept {
       {"hdel", "HDEL k f"},
       {"get", "GET k"},
       {"incr", "INCR k"},
+      {"decr", "DECR k"},
       {"hgetall", "HGETALL k", needed_for::looking},
       {"scan", "SCAN 0", needed_for::looking},
       {"publish", "PUBLISH redisson_lock__channel:{k} 0"},

@@ -3,13 +3,21 @@
 -- counted: a request may arrive twice.
 -- {1, the number}, or an error
 local function grant(lock, counter, owner, ttl, is_again)
-  local number = redis.pcall('GET', counter)
-  if type(number) == 'table' and not string.find(number.err, '^WRONGTYPE') then return number end
-  local is_number = not number or type(number) == 'string' and
-      string.find(number, '^%d+$') and tonumber(number) < 9007199254740991
-  if not is_number then return redis.error_reply('BADTOKEN the key is ' .. counter) end
-  number = tonumber(number or 0)
-  if not is_again or number == 0 then number = redis.call('INCR', counter) end
+  local number = is_again and tonumber(redis.call('GET', counter) or '')
+  if not number then
+    number = redis.pcall('INCR', counter)
+    local is_bad = false
+    if type(number) == 'table' then
+      local why = number.err
+      is_bad = string.find(why, '^WRONGTYPE') or string.find(why, 'integer') or
+          string.find(why, 'overflow')
+      if not is_bad then return number end
+    elseif number < 1 or number > 9007199254740991 then
+      redis.call('DECR', counter)
+      is_bad = true
+    end
+    if is_bad then return redis.error_reply('BADTOKEN the key is ' .. counter) end
+  end
   if not is_again then redis.call('HSET', lock, owner, 1) end
   redis.call('PEXPIRE', lock, ttl)
   return {1, number}

@@ -2,10 +2,9 @@
 -- it is released, another release by the same owner finds nothing.
 -- KEYS: the lock. ARGV: owner, channel ('': nobody listens).
 -- 1 it was released | 0 another owner | 2 no lock
-if redis.pcall('HEXISTS', KEYS[1], ARGV[1]) ~= 1 then
-  return redis.call('EXISTS', KEYS[1]) == 1 and 0 or 2
-end
-redis.call('HDEL', KEYS[1], ARGV[1])
+local gone = redis.pcall('HDEL', KEYS[1], ARGV[1])
+if type(gone) == 'table' and not string.find(gone.err, '^WRONGTYPE') then return gone end
+if gone ~= 1 then return redis.call('EXISTS', KEYS[1]) == 1 and 0 or 2 end
 if ARGV[2] ~= '' and redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('PUBLISH', ARGV[2], '0')
 end

@@ -83,6 +83,8 @@ TEST_F(redisson_codec, a_counter_that_cannot_grow_is_an_error_and_leaves_no_lock
 TEST_F(redisson_codec, the_largest_number_is_the_last) {
   on.command({"SET", counter, "9007199254740990"});
   EXPECT_EQ(try_lock().number, 9007199254740991);
+  EXPECT_EQ(try_lock().number, 9007199254740991) << "the same grant";
+  ask(operation::release, ours);
   EXPECT_EQ(try_lock().why, errc::refused) << "beyond what a script computes exactly";
 }
 
@@ -210,7 +212,7 @@ TEST_F(redisson_codec, an_error_that_passes_is_to_be_sent_again) {
 }
 
 TEST_F(redisson_codec, a_right_that_is_missing_is_an_error_of_the_server) {
-  for (const std::string command : {"get", "incr"}) {
+  for (const std::string command : {"pttl", "incr", "hset"}) {
     on.model.forbid(command);
     const retrying_reply r = try_lock();
     EXPECT_EQ(r.what, verdict::failed) << command;
@@ -218,6 +220,9 @@ TEST_F(redisson_codec, a_right_that_is_missing_is_an_error_of_the_server) {
     on.model.allow(command);
   }
   EXPECT_EQ(try_lock().what, verdict::granted);
+  on.model.forbid("hdel");
+  EXPECT_EQ(ask(operation::release, ours).what, verdict::failed);
+  EXPECT_EQ(on.command({"EXISTS", "job"}), ":1\r\n");
 }
 
 TEST_F(redisson_codec, braces_of_a_name_are_its_slot) {
