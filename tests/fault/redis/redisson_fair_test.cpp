@@ -156,7 +156,8 @@ constexpr const char* least_of_fair =
     "~redisson_lock_queue:{jobs/* ~redisson_lock_timeout:{jobs/* "
     "&redisson_lock__channel:{jobs/* -@all +evalsha +eval +script|load +ping +time +select "
     "+client|setname +client|id +client|kill +info +type +exists +pttl +pexpire +hexists +hset "
-    "+hdel +get +incr +lindex +lrange +lpop +rpush +linsert +lrem +zscore +zadd +zrem +publish "
+    "+hdel +get +incr +decr +lindex +lrange +lpop +rpush +linsert +lrem +zscore +zadd +zrem "
+    "+publish "
     "+subscribe +hgetall +llen +scan";
 
 TEST_F(redis_redisson_fair, the_least_rights_are_enough) {

@@ -95,6 +95,7 @@ layout_needs codec::needs() const noexcept {
       {"hdel", "HDEL k f"},
       {"get", "GET k"},
       {"incr", "INCR k"},
+      {"decr", "DECR k"},
       {"lindex", "LINDEX k 0"},
       {"lrange", "LRANGE k 0 0"},
       {"lpop", "LPOP k"},
@@ -110,7 +111,7 @@ layout_needs codec::needs() const noexcept {
       {"publish", "PUBLISH redisson_lock__channel:{k}:o 0"},
       {"subscribe", "SUBSCRIBE redisson_lock__channel:{k}:o"},
   };
-  return {.commands = commands};
+  return {.commands = commands, .counts_by_lock = true, .channels = "redisson_lock__channel:*"};
 }
 
 void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
