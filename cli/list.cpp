@@ -19,10 +19,11 @@ constexpr std::size_t columns_of_list = 7;
 using row = std::array<std::string, columns_of_list>;
 constexpr int widest_name = 48;
 
-row row_of(const holder& who) {
+row row_of(const holder& who, bool is_unsafe) {
   std::string mode = who.how == lock_mode::shared ? "shared" : "exclusive";
   if (who.how == lock_mode::permit)
     mode = std::to_string(who.permits) + " of " + std::to_string(who.of);
+  if (is_unsafe) mode += " (unsafe)";
   std::string by = who.pid != 0 ? std::to_string(who.pid) + '@' + who.host : std::string("?");
   if (is_dead(who) == true) by += " (dead)";
   const bool ends = who.left != std::chrono::milliseconds::max();
@@ -47,9 +48,9 @@ int width_of(std::string_view text) {
   return width;
 }
 
-std::string table_of(const std::vector<holder>& all) {
+std::string table_of(const std::vector<holder>& all, bool is_unsafe) {
   std::vector<row> rows{{"NAME", "MODE", "HELD BY", "FOR", "LEFT", "WAITING", "NOTE"}};
-  for (const holder& who : all) rows.push_back(row_of(who));
+  for (const holder& who : all) rows.push_back(row_of(who, is_unsafe));
   std::array<int, columns_of_list> widths{};
   for (const row& r : rows)
     for (std::size_t i = 0; i + 1 < r.size(); ++i)
@@ -68,9 +69,12 @@ std::string table_of(const std::vector<holder>& all) {
   return out;
 }
 
-std::string array_of(const std::vector<holder>& all) {
+std::string array_of(const std::vector<holder>& all, bool is_unsafe) {
   std::vector<json_object> out;
-  for (const holder& who : all) out.push_back(json_of(who));
+  for (const holder& who : all) {
+    out.push_back(json_of(who));
+    if (is_unsafe) out.back().members.emplace_back("unsafe", true);
+  }
   return json_text(out);
 }
 
@@ -81,8 +85,9 @@ int list(int argc, char** argv) {
   if (arguments.help) return print(help_text("ls"));
   const client where = client::open(place_of(arguments.url).text);
   const auto all = where.inspect(arguments.name);
-  if (arguments.json) return print(array_of(all));
-  return all.empty() ? 0 : print(table_of(all));
+  const bool is_unsafe = where.features().unsafe;
+  if (arguments.json) return print(array_of(all, is_unsafe));
+  return all.empty() ? 0 : print(table_of(all, is_unsafe));
 }
 
 }  // namespace holdfast::cli

@@ -4,8 +4,8 @@ pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
 
 # Scripts of layout `string`: those about one lock stand behind shared.lua, those about members
 # behind members.lua too. Those of `redisson-fair` about the queue stand behind its shared.lua; what
-# it lacks itself is as `redisson` has it. Those of `redisson-rw` stand behind its shared.lua. All
-# others stand alone.
+# it lacks itself is as `redisson` has it. Those of `redisson-rw` and of `redisson-permits` stand
+# behind a shared.lua of theirs. All others stand alone.
 function(holdfast_script_text layout name text_out)
   set(layouts ${PROJECT_SOURCE_DIR}/src/backend/redis/layouts)
   set(files ${name})
@@ -24,6 +24,8 @@ function(holdfast_script_text layout name text_out)
   endif()
   if(layout MATCHES "^redisson(_fair)?$" AND name STREQUAL "try_lock")
     list(PREPEND files grant)
+  elseif(layout STREQUAL "redisson_permits")
+    list(PREPEND files shared)
   endif()
   set(all "")
   foreach(file IN LISTS files)
@@ -64,7 +66,8 @@ endfunction()
 set(generated ${PROJECT_BINARY_DIR}/generated)
 set(holdfast_redis_scripts_files ${generated}/redis_scripts.cpp ${generated}/redis_lua_scripts.cpp
   ${generated}/redis_redisson_scripts.cpp ${generated}/redis_redisson_fair_scripts.cpp
-  ${generated}/redis_redisson_rw_scripts.cpp)
+  ${generated}/redis_redisson_rw_scripts.cpp ${generated}/redis_permits_scripts.cpp
+  ${generated}/redis_setnx_scripts.cpp ${generated}/redis_getset_scripts.cpp)
 holdfast_redis_scripts(${generated}/redis_scripts.cpp string scripts.hpp holdfast::redis
   lock_or_queue member_lock_or_queue release member_release withdraw renew renew_members resolve
   downgrade break_lock raise_counter release_uncontended release_with_successor lock_all guard
@@ -77,3 +80,9 @@ holdfast_redis_scripts(${generated}/redis_redisson_fair_scripts.cpp redisson_fai
   holdfast::redis::redisson_fair try_lock release withdraw renew holders)
 holdfast_redis_scripts(${generated}/redis_redisson_rw_scripts.cpp redisson_rw codec.hpp
   holdfast::redis::redisson_rw try_lock release renew downgrade holders break_lock)
+holdfast_redis_scripts(${generated}/redis_permits_scripts.cpp redisson_permits codec.hpp
+  holdfast::redis::redisson_permits try_lock release renew holders break_lock)
+holdfast_redis_scripts(${generated}/redis_setnx_scripts.cpp setnx codec.hpp holdfast::redis::setnx
+  holder break_lock)
+holdfast_redis_scripts(${generated}/redis_getset_scripts.cpp getset codec.hpp
+  holdfast::redis::getset renew holder break_lock)

@@ -36,6 +36,8 @@ struct features {
   bool breakable = false;  // break_lock() can take a lock away
   bool shared = false;     // shared_mutex
   bool permits = false;    // semaphore
+  bool tokens = false;  // each lease has a fencing token; else token() is 0, and guards refuse it
+  bool unsafe = false;  // a layout for study: two clients may hold one lock
 };
 
 // A connection to one lock store: it makes locks, lists their holders and counts what it does.
@@ -288,6 +290,8 @@ class client {
   template <class... Token>
   auto async_break_lock(std::string_view name, std::string_view holder_seen,
                         Token&&... token) const;
+  template <class... Token>
+  auto async_examine(Token&&... token) const;
   template <class... Token>
   auto async_close(Token&&... token) const;
 

@@ -76,7 +76,7 @@ class redis_guard {
   // errc::unavailable  the server cannot be reached, did not reply in time or cannot serve now. The
   //                    value may have been written; the call may be repeated.
   // errc::refused      the server denied it, or the guard's key holds something that is no hash
-  // errc::unsupported  the client is not of a redis: URL
+  // errc::unsupported  the client is not of a redis: URL, or of a layout other than `string`
   // errc::closed       the client was closed
   // errc::forked       the client was opened before fork(), and this is the child
   // Blocks until the server has replied, at most the client's op-timeout (default 5 s).

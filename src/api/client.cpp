@@ -145,7 +145,9 @@ features client::features() const noexcept {
           .processes = can.processes,
           .breakable = can.breakable,
           .shared = (can.modes & core::bit_of(lock_mode::shared)) != 0,
-          .permits = (can.modes & core::bit_of(lock_mode::permit)) != 0};
+          .permits = (can.modes & core::bit_of(lock_mode::permit)) != 0,
+          .tokens = can.tokens,
+          .unsafe = can.unsafe};
 }
 
 std::string client::url_text() const { return impl_ ? impl_->text() : std::string(); }

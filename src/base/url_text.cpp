@@ -58,6 +58,7 @@ constexpr std::string_view shown_options[] = {
     "retry-base",
     "seed",
     "session-timeout",
+    "stale-after",
     "stop-after",
     "strict",
     "tls-ca",

@@ -43,6 +43,7 @@ struct capabilities {
   // inspect() finds a holder only after its first renewal, which comes soon.
   bool shown_by_renewal = false;
   bool downgrade = false;
+  bool unsafe = false;  // for study: two may hold it without anybody's fault
 
   // The core calls claim::renew(). Otherwise the deadlines, if any, move by unasked on_extended().
   constexpr bool core_renews() const noexcept { return life == bound_to::ttl; }

@@ -58,6 +58,20 @@ TEST_F(redis, doctor_exits_with_1_where_something_is_bad_and_prints_no_password)
   }
 }
 
+TEST_F(redis, ls_marks_the_locks_of_a_layout_for_study) {
+  server_->command({"SET", "job.lock", "1700000000000"});
+  const std::string url = server_->url() + "?layout=getset";
+  process table(holdfast({"ls", "--url", url})), array(holdfast({"ls", "--json", "--url", url}));
+  EXPECT_EQ(table.wait(), (ending{0, 0})) << table.err();
+  EXPECT_NE(table.out().find("exclusive (unsafe)"), std::string::npos) << table.out();
+  EXPECT_EQ(array.wait(), (ending{0, 0}));
+  EXPECT_NE(array.out().find("\"unsafe\":true"), std::string::npos) << array.out();
+  server_->command({"SET", "job", "hfl:1"});
+  process of_string(holdfast({"ls", "--url", server_->url() + "?layout=lua"}));
+  EXPECT_EQ(of_string.wait(), (ending{0, 0}));
+  EXPECT_EQ(of_string.out().find("unsafe"), std::string::npos) << of_string.out();
+}
+
 TEST_F(redis, a_wait_that_ends_while_the_server_is_away_is_no_busy_lock) {
   process holder(hold());
   holder.line();

@@ -110,6 +110,8 @@ void features_are_true(stage& on) {
   EXPECT_EQ(told.breakable, on.can().breakable);
   EXPECT_EQ(told.shared, on.can().shared);
   EXPECT_EQ(told.permits, on.can().permits);
+  EXPECT_EQ(told.tokens, on.has_tokens());
+  EXPECT_EQ(told.unsafe, on.can().unsafe);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class stage {
   bool is_later(std::int64_t token, std::int64_t than) const {
     return !on_.has_tokens || token > than;
   }
+  bool has_tokens() const { return on_.has_tokens; }
   bool downgrades() const { return on_.downgrades; }
   subject& store() { return *store_; }
   holdfast::client client() const { return holdfast::client::open(store_->url()); }

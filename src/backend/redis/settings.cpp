@@ -91,6 +91,7 @@ settings read_settings(const core::opening& o) {
     out.tls->host = out.where.host;
   }
   std::vector<url::option> rest;
+  bool has_stale_after = false;
   for (const auto& option : o.own) {
     const auto& [name, value] = option;
     if (name == "prefix") {
@@ -99,6 +100,9 @@ settings read_settings(const core::opening& o) {
       out.database = database_option(o, option);
     } else if (name == "retry-base") {
       out.retry_base = std::clamp<duration>(core::parse_duration(value, name), 1ms, 1min);
+    } else if (name == "stale-after") {
+      out.stale_after = std::clamp<duration>(core::parse_duration(value, name), 100ms, 24h * 366);
+      has_stale_after = true;
     } else if (name == "layout") {
       if (!is_layout(value))
         refuse(o,
@@ -110,11 +114,13 @@ settings read_settings(const core::opening& o) {
       rest.push_back(option);
     }
   }
+  if (has_stale_after && out.layout != "getset")
+    refuse(o, "stale-after is an option of layout=getset", errc::bad_option);
   if (out.tls) core::check_tls_files(o, *out.tls);
   core::refuse_unknown_options(
       o.where, rest,
-      out.tls ? "prefix, db, layout, retry-base, tls-ca, tls-cert, tls-key, tls-host"
-              : "prefix, db, layout, retry-base");
+      out.tls ? "prefix, db, layout, stale-after, retry-base, tls-ca, tls-cert, tls-key, tls-host"
+              : "prefix, db, layout, stale-after, retry-base");
   return out;
 }
 

@@ -9,8 +9,9 @@
 namespace holdfast::redis {
 
 struct settings : endpoint {
-  std::string layout;  // of layouts/layouts.hpp
-  std::string prefix;  // of every key of a lock
+  std::string layout;                                     // of layouts/layouts.hpp
+  std::string prefix;                                     // of every key of a lock
+  core::duration stale_after = std::chrono::seconds{30};  // of layout getset
   claims::timing rules;
   std::string host;  // of this machine, shown by inspect()
   std::int64_t process = 0;

@@ -108,11 +108,11 @@ void wish::cancel() {
   asked_ = false;
 }
 
-peer::peer(const std::string& text) {
+peer::peer(const std::string& text, core::environment& env) {
   const auto where = url::parse(text);
   std::vector<url::option> own;
   const auto shared = core::read_client_options(where, own);
-  store_ = redis::open({where, shared, own, {}, io::real_environment()});
+  store_ = redis::open({where, shared, own, {}, env});
 }
 
 peer::~peer() { store_->close(io::real_environment().now() + 2s); }

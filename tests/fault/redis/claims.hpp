@@ -97,7 +97,7 @@ class wish {
 // A client.
 class peer {
  public:
-  explicit peer(const std::string& url);
+  explicit peer(const std::string& url, core::environment& = io::real_environment());
   ~peer();
   core::backend& store() noexcept { return *store_; }
   std::vector<holder> inspect(const std::string& prefix);

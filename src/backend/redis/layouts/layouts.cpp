@@ -4,12 +4,15 @@
 #include <iterator>
 #include <utility>
 
+#include "backend/redis/layouts/getset/codec.hpp"
 #include "backend/redis/layouts/lua/codec.hpp"
 #include "backend/redis/layouts/redisson/codec.hpp"
 #include "backend/redis/layouts/redisson/names.hpp"
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
+#include "backend/redis/layouts/redisson_permits/codec.hpp"
 #include "backend/redis/layouts/redisson_rw/codec.hpp"
 #include "backend/redis/layouts/retrying_layout.hpp"
+#include "backend/redis/layouts/setnx/codec.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
 #include "base/log.hpp"
 
@@ -38,6 +41,11 @@ made_layout make_string(transport_group& g, const settings& s) {
   return std::make_unique<string_layout>(g, s);
 }
 
+made_layout make_getset(transport_group& g, const settings& s) {
+  return std::make_unique<retrying_layout>(g, s,
+                                           std::make_unique<const getset::codec>(s.stale_after));
+}
+
 struct entry {
   std::string_view name;
   layout_maker make;
@@ -52,6 +60,16 @@ constexpr entry all_layouts[] = {
     {"redisson-spin", make_redisson<redisson::codec, redisson::waiters::poll>},
     {"redisson-fair", make_retrying<redisson_fair::codec>},
     {"redisson-rw", make_redisson<redisson_rw::codec>},
+    {"redisson-permits", make_retrying<redisson_permits::codec>},
+    {"setnx", make_retrying<setnx::codec, setnx::acquired_by::setnx>,
+     "for study and not safe: a crash between SETNX and EXPIRE leaves the lock for ever, "
+     "and a late release deletes the next holder's lock"},
+    {"setnx-exists", make_retrying<setnx::codec, setnx::acquired_by::exists>,
+     "for study and not safe: two clients may see that there is no lock and both have it, and each "
+     "attempt deletes whatever lock it finds"},
+    {"getset", make_getset,
+     "for study and not safe: a client whose clock is ahead takes a lock that is held, and an "
+     "attempt may overwrite the holder's time stamp"},
 };
 
 const entry* layout_of(std::string_view name) noexcept {

@@ -27,6 +27,7 @@ struct retrying_record : core::heap_timer, message_handler {  // what the layout
   std::unique_ptr<subscription> messages;  // from the first wait on, until the lock is held
   retrying_owner owner_id;                 // none: the claim is idle
   time_point owner_since{};                // when it was drawn
+  std::chrono::microseconds renewed{};     // see lock_request
   claims::claim_place place;
   bool was_sent = false;    // the server may have seen this owner
   bool had_place = false;   // an attempt of this owner was busy: it has or had a place in a queue
@@ -61,13 +62,17 @@ struct retrying_orphan final : claims::orphan, reply_handler {
   void on_not_executed(const reply_context&) override;
   void on_cut(const reply_context&) override;
 
-  const std::string key, owner;
+  std::string key, owner;
+  std::string seen;       // what the last step read
+  std::uint8_t step = 0;  // of a withdrawal of several commands
   const retrying_owner id;
   const retrying_protocol::request_details details;
   const duration ttl;
   std::list<retrying_orphan>::iterator place;
 
  private:
+  claims::withdrawal send(time_point now);
+  lock_request request() const;
   retrying_layout& home;
 };
 

@@ -41,6 +41,8 @@ struct lock_request {  // the arguments of a request for one lock
   std::uint32_t permits = 1, total_permits = 0;
   std::chrono::microseconds wall{};  // the clock of this machine, since 1970
   std::string_view seen;             // what the step before read
+  // Where the owner is a time stamp: the one of a renewal that was not answered; 0: none.
+  std::chrono::microseconds renewed{};
 };
 
 class retrying_codec {
@@ -59,6 +61,13 @@ class retrying_codec {
   // Whether the holder that was found under some key can be one of this layout.
   virtual bool is_owner(std::string_view text) const noexcept = 0;
   virtual std::string name_fault(std::string_view) const { return {}; }
+  virtual std::string_view key_suffix() const noexcept { return {}; }
+  // The owner is the time at which it tries, so every try has another one, and every renewal too.
+  virtual bool owner_is_stamp() const noexcept { return false; }
+  // What a claim writes at that time, for a lease of that length.
+  virtual std::chrono::microseconds stamp_at(std::chrono::microseconds wall, duration) const {
+    return wall;
+  }
   // Where a message says that the lock may be free; of layouts whose rules have a channel.
   virtual std::string channel_of(const lock_request&) const { return {}; }
   virtual std::span<const error_meaning> own_errors() const noexcept { return {}; }
@@ -71,7 +80,8 @@ class retrying_codec {
   // `r` carries what is known from the request. Of a request that is not awaited any more, nothing
   // but the kind of an error is used.
   virtual retrying_reply read(const value&, const lock_request&, retrying_reply r) const = 0;
-  // Renewals of many locks, one request.
+  // Renewals of many locks, one request. Of its replies the last one counts.
+  virtual std::uint32_t renewal_replies(std::size_t) const noexcept { return 1; }
   virtual void append_renewals(command_writer&, std::span<const lock_request>) const = 0;
   // The reply to the one at `index` of them.
   virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const = 0;

@@ -22,7 +22,7 @@ void retrying_layout::detach() noexcept {
 }
 
 std::unique_ptr<core::claim> retrying_layout::open(std::string_view name, core::claim_sink& sink) {
-  return std::make_unique<retrying_claim>(*this, settings_.prefix + std::string(name), sink);
+  return std::make_unique<retrying_claim>(*this, key_of(name), sink);
 }
 
 void retrying_layout::inspect(std::string_view prefix, core::holders_handler& to) {
@@ -35,7 +35,7 @@ void retrying_layout::holders(std::string_view name, core::holders_handler& to) 
 
 void retrying_layout::break_lock(std::string_view name, std::string_view seen,
                                  core::decision_handler& to) {
-  start_breaking(*over_, *codec_, settings_.prefix + std::string(name), seen, to);
+  start_breaking(*over_, *codec_, key_of(name), seen, to);
 }
 
 void retrying_layout::withdraw_all(time_point now) {
@@ -130,8 +130,9 @@ void retrying_layout::renew_owner(retrying_claim& c) {
   drop_owner(c);
   c.owner_id.high = core::random_u64(env());
   c.owner_id.low = core::random_u64(env()) | 1;
-  c.owner_id.drawn = env().wall();
   c.owner_since = env().now();
+  c.owner_id.drawn = codec_->stamp_at(env().wall(), c.recipe().ttl());
+  c.renewed = {};
   c.was_sent = c.had_place = false;
   ++owners_;
 }
@@ -178,16 +179,26 @@ retrying_orphan::retrying_orphan(retrying_layout& l, const retrying_claim& c, ti
       home(l) {}
 
 claims::withdrawal retrying_orphan::withdraw(time_point now) {
+  step = 0;
+  return send(now);
+}
+
+lock_request retrying_orphan::request() const {
+  return {.key = key,
+          .owner = owner,
+          .id = id,
+          .ttl = ttl,
+          .mode = details.mode,
+          .step = step,
+          .permits = details.permits,
+          .total_permits = details.total_permits,
+          .wall = home.env().wall(),
+          .seen = seen};
+}
+
+claims::withdrawal retrying_orphan::send(time_point now) {
   const bool is_sent = home.over().submit(*this, now, [&](request_writer& w) {
-    home.codec().append(w, retrying_operation::withdraw,
-                        {.key = key,
-                         .owner = owner,
-                         .id = id,
-                         .ttl = ttl,
-                         .mode = details.mode,
-                         .permits = details.permits,
-                         .total_permits = details.total_permits,
-                         .wall = home.env().wall()});
+    home.codec().append(w, retrying_operation::withdraw, request());
   });
   return is_sent ? claims::withdrawal::sent : claims::withdrawal::unsent;
 }
@@ -195,9 +206,18 @@ claims::withdrawal retrying_orphan::withdraw(time_point now) {
 void retrying_orphan::on_reply(const value& v, const reply_context& c) {
   using claims::withdrawal;
   retrying_layout& to = home;  // on_answer() may end this
-  const withdrawal outcome = v.is(value::kind::error)               ? withdrawal::refused
-                             : to.over().no_older_connection_runs() ? withdrawal::done
-                                                                    : withdrawal::unproven;
+  retrying_reply r;
+  r.to = retrying_operation::withdraw;
+  r = to.codec().read(v, request(), r);
+  if (r.what == retrying_reply::verdict::next_step) {
+    ++step;
+    seen = v.text();
+    if (send(c.now) == withdrawal::sent) return;
+  }
+  const withdrawal outcome = r.what == retrying_reply::verdict::next_step ? withdrawal::again
+                             : v.is(value::kind::error)                   ? withdrawal::refused
+                             : to.over().no_older_connection_runs()       ? withdrawal::done
+                                                                          : withdrawal::unproven;
   to.over().tick_by(to.orphans().on_answer(*this, outcome, c.now));
 }
 

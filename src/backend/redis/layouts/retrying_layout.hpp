@@ -96,6 +96,10 @@ class retrying_layout final : public layout {
   void answer_renewals(request&, const value&, const reply_context&);
   void end_renewals(request&) noexcept;
   void load_scripts(time_point now);
+  std::string key_of(std::string_view name) const {
+    return (settings_.prefix + std::string(name)).append(codec_->key_suffix());
+  }
+  void begin_step(retrying_claim&, retrying_operation);
   void poll_meanwhile(time_point now, core::event_queue&);
   void drop_owner(retrying_claim&) noexcept;
   lock_request request_of(const retrying_claim&, std::string_view owner) const noexcept;

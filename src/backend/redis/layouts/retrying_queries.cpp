@@ -29,10 +29,9 @@ class holders_query final : public admin_query {
   holders_query(transport& t, const retrying_codec& c, std::string_view key_prefix,
                 std::string_view name, scope what, core::holders_handler& to)
       : admin_query(t, c.own_errors()), codec_(c), key_prefix_(key_prefix), what_(what), to_(to) {
-    keys_.push_back(key_prefix_ + std::string(name));
-    pattern_ = pattern_of(keys_.front());
+    pattern_ = pattern_of(key_prefix_ + std::string(name)).append(c.key_suffix());
     scans_ = what == scope::all_that_begin_so;
-    if (scans_) keys_.clear();
+    if (!scans_) keys_.push_back((key_prefix_ + std::string(name)).append(c.key_suffix()));
   }
 
  private:
@@ -72,7 +71,8 @@ class holders_query final : public admin_query {
     const std::string& key = keys_[read_++];
     for (holder& h : codec_.read_look(v)) {
       if (what_ != scope::one && !codec_.is_owner(h.owner)) continue;
-      h.name = key.substr(key_prefix_.size());
+      h.name = key.substr(key_prefix_.size(),
+                          key.size() - key_prefix_.size() - codec_.key_suffix().size());
       found_.push_back(std::move(h));
     }
   }

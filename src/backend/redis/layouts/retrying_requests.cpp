@@ -28,7 +28,15 @@ lock_request retrying_layout::request_of(const retrying_claim& c,
           .permits = c.details.permits,
           .total_permits = c.details.total_permits,
           .wall = env().wall(),
-          .seen = c.seen};
+          .seen = c.seen,
+          .renewed = c.renewed};
+}
+
+// A try begins when it is written, which may be long after it was asked for.
+void retrying_layout::begin_step(retrying_claim& c, retrying_operation what) {
+  if (c.recipe().step_of_attempt() > 0) return;
+  c.seen.clear();
+  if (what == retrying_operation::try_lock && codec_->owner_is_stamp()) renew_owner(c);
 }
 
 // What its claim has given up meanwhile is not sent at all.
@@ -40,6 +48,7 @@ void retrying_layout::write_collected(request_writer& to, time_point now) {
       pool_.give_back(*b);
       continue;
     }
+    begin_step(*c, b->to);
     codec_->append(to, b->to, request_of(*c, owner_at_server(*c)));
     c->was_sent = true;
     to.expect(*b, 1, now);
@@ -62,6 +71,8 @@ void retrying_layout::on_reply(request& b, const value& v, const reply_context& 
   r = codec_->read(v, is_awaited ? request_of(*c, owner) : lock_request(), r);
   if (is_awaited && r.what == retrying_reply::verdict::next_step) c->seen = v.text();
   if (is_awaited && r.what == retrying_reply::verdict::busy) c->had_place = c->recipe().is_waiter();
+  if (is_awaited && r.what == retrying_reply::verdict::granted && codec_->owner_is_stamp())
+    r.sent = c->owner_since;  // its lease is as old as its stamp
   const bool is_error = v.is(value::kind::error);
   std::string text = is_error ? explain(v.text(), codec_->own_errors()) : std::string();
   if (r.what == retrying_reply::verdict::not_now) {
@@ -179,6 +190,7 @@ void retrying_layout::write_renewals(request_writer& to, time_point now) {
       if (!c.recipe().is_held()) return false;
       owners.push_back(owner_at_server(c));
       all.push_back(request_of(c, owners.back()));
+      if (codec_->owner_is_stamp()) c.renewed = codec_->stamp_at(all.back().wall, all.back().ttl);
       b.members.push_back({.whose = c.place,
                            .epoch = c.recipe().epoch(),
                            .ticket = c.ticket(),
@@ -188,7 +200,7 @@ void retrying_layout::write_renewals(request_writer& to, time_point now) {
     if (all.empty()) return pool_.give_back(b);
     codec_->append_renewals(to, all);
     renewals_.on_sent();
-    to.expect(b, 1, now, attended::by_nobody);
+    to.expect(b, codec_->renewal_replies(all.size()), now, attended::by_nobody);
   }
 }
 
@@ -203,7 +215,11 @@ void retrying_layout::answer_renewals(request& b, const value& v, const reply_co
     r.ticket = m.ticket;
     r.ttl = m.ttl;
     r.sent = context.sent;
-    c->on_reply(codec_->read_renewal(v, i, r), {}, context.now, context.events);
+    r = codec_->read_renewal(v, i, r);
+    const bool is_done = r.what == retrying_reply::verdict::done && r.epoch == c->recipe().epoch();
+    if (is_done && c->renewed != std::chrono::microseconds::zero())
+      c->owner_id.drawn = std::exchange(c->renewed, {});
+    c->on_reply(r, {}, context.now, context.events);
   }
   end_renewals(b);
 }

@@ -36,7 +36,8 @@ retrying_recipe::step retrying_recipe::acquire(const core::acquire_request& requ
 retrying_recipe::step retrying_recipe::cancel(time_point now, const timing& t) noexcept {
   if (!is_acquiring()) return {};
   const bool is_known = state_ == state::subscribing || state_ == state::waiting;
-  if (is_known && !may_be_ours_ && !rules_->has_queue) return become_idle(claim_event::ended, {});
+  const bool may_be_left = may_be_ours_ || rules_->has_queue || rules_->withdraws_always;
+  if (is_known && !may_be_left) return become_idle(claim_event::ended, {});
   return ask(state::withdrawing, now, t);
 }
 
@@ -78,7 +79,7 @@ retrying_recipe::step retrying_recipe::give_up(errc why) noexcept {
   if (!waits()) return {};
   if (is_leaving()) return overdue();
   const bool asks = state_ == state::trying || state_ == state::resolving;
-  const bool may_be_left = asks || may_be_ours_ || rules_->has_queue;
+  const bool may_be_left = asks || may_be_ours_ || rules_->has_queue || rules_->withdraws_always;
   step out = become_idle(claim_event::refused, why);
   out.orphan = may_be_left;
   return out;

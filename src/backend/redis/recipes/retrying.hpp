@@ -9,8 +9,11 @@
 //   state       | event                       | next        | effects
 //   ------------+-----------------------------+-------------+--------------------------------------
 //   idle        | acquire                     | trying      | new owner, send try_lock
-//   trying      | next_step                   | trying      | send try_lock: its next command
-//               | granted                     | held        | granted: its send + ttl - drift
+//   trying,     | next_step                   | same        | send the same: its next command
+//   resolving,  |                             |             |
+//   releasing,  |                             |             |
+//   withdrawing |                             |             |
+//   trying      | granted                     | held        | granted: its send + ttl - drift
 //               | busy, one attempt           | idle        | refused (timed out)
 //               | busy, a message came since  | trying      | send try_lock: busy may be older
 //               | busy, has no subscription   | subscribing | send subscribe
@@ -77,7 +80,7 @@ struct retrying_reply {
   enum class verdict : unsigned char {
     granted,     // try_lock, resolve: it is ours
     busy,        // another's; resolve that reads the owner: not ours
-    next_step,   // try_lock: the attempt has another command to send
+    next_step,   // try_lock, resolve, release, withdraw: there is another command to send
     subscribed,  // subscribe
     done,        // renew, downgrade, release, withdraw
     not_owner,   // likewise: another's, or nobody's
@@ -117,6 +120,7 @@ class retrying_recipe {
     bool has_channel = false;  // else it polls
     bool has_queue = false;    // who is busy may have left a place in a queue, to be withdrawn
     bool try_is_idempotent = false;  // granted to its own owner again: then resolve is a try_lock
+    bool withdraws_always = false;   // also what was not granted: for study, it harms others
     duration back_off_min = std::chrono::milliseconds{5};  // between polls: doubled each time
     duration back_off_max = std::chrono::milliseconds{250};
     duration nap_max = std::chrono::seconds{30};  // with a channel: a message may get lost
@@ -170,6 +174,7 @@ class retrying_recipe {
   step become_held(const reply&, time_point, const claims::timing&) noexcept;
   step become_idle(claim_event, errc) noexcept;
   step overdue() noexcept;
+  step take_next_step() noexcept;
   step on_try_reply(const reply&, time_point, const claims::timing&) noexcept;
   step on_busy(const reply&, time_point, const claims::timing&) noexcept;
   step on_not_ours(const reply&, time_point, const claims::timing&) noexcept;
@@ -186,7 +191,7 @@ class retrying_recipe {
   std::uint32_t epoch_ = 0;
   std::uint8_t attempts_ = 0;    // at what is not answered yet
   std::uint8_t busy_count_ = 0;  // of this wait
-  std::uint8_t step_ = 0;
+  std::uint8_t step_ = 0;        // of an attempt, a release or a withdrawal of several commands
   state state_ = state::idle;
   bool one_attempt_ = false;
   bool is_subscribed_ = false;

@@ -33,12 +33,7 @@ retrying_recipe::step retrying_recipe::on_try_reply(const reply& r, time_point n
     case verdict::granted:
       may_be_ours_ = may_be_ours_ && !r.final && rules_->try_is_idempotent;
       return become_held(r, now, t);
-    case verdict::next_step: {
-      step out;
-      ++step_;
-      out.send = operation::try_lock;
-      return out;
-    }
+    case verdict::next_step: return take_next_step();
     case verdict::busy:
       return r.to == operation::resolve ? on_not_ours(r, now, t) : on_busy(r, now, t);
     case verdict::not_now: return pause(now, t);
@@ -51,11 +46,19 @@ retrying_recipe::step retrying_recipe::on_try_reply(const reply& r, time_point n
   }
 }
 
+// Of a lock that takes several commands.
+retrying_recipe::step retrying_recipe::take_next_step() noexcept {
+  step out;
+  ++step_;
+  out.send = question();
+  return out;
+}
+
 retrying_recipe::step retrying_recipe::on_busy(const reply& r, time_point now,
                                                const timing& t) noexcept {
   may_be_ours_ = may_be_ours_ && !r.final;
   if (one_attempt_) {
-    const bool may_arrive = may_be_ours_;
+    const bool may_arrive = may_be_ours_ || rules_->withdraws_always;
     step out = become_idle(claim_event::refused, errc::timed_out);
     out.orphan = may_arrive;
     return out;
@@ -138,6 +141,7 @@ retrying_recipe::step retrying_recipe::on_downgrade_reply(const reply& r, time_p
 retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point now,
                                                       const timing& t) noexcept {
   if (!is_leaving()) return {};
+  if (r.what == verdict::next_step) return take_next_step();
   if (r.what != verdict::done && r.what != verdict::not_owner) return pause(now, t);
   // Sent before, it may be gone because of that.
   const bool was_ours = state_ == state::releasing && attempts_ == 0;
@@ -154,10 +158,8 @@ retrying_recipe::step retrying_recipe::on_cut(std::uint32_t epoch, time_point no
   if (epoch != epoch_ || !waits() || state_ == state::waiting) return {};
   if (state_ == state::subscribing) return wait(duration::max(), now);
   count_up(attempts_);
-  if (state_ == state::trying) {
-    state_ = state::resolving;
-    step_ = 0;
-  }
+  step_ = 0;
+  if (state_ == state::trying) state_ = state::resolving;
   may_be_ours_ = true;
   step out;
   out.send = question();

@@ -6,6 +6,7 @@
 #include "backend/redis/layouts/lua/codec.hpp"
 #include "backend/redis/layouts/redisson/codec.hpp"
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
+#include "backend/redis/layouts/redisson_permits/codec.hpp"
 #include "tests/sim/redis/compared/random_claims.hpp"
 #include "tests/sim/redis/compared/random_owners.hpp"
 #include "tests/sim/redis/compared/two_servers.hpp"
@@ -72,6 +73,7 @@ TEST_F(sim_model, runs_the_scripts_of_each_retrying_layout_as_the_real_server_do
   const std::string client = "8743c9c0-0795-4907-87fd-6c719a6b4586";
   std::vector<std::unique_ptr<const redis::retrying_codec>> all;
   all.push_back(std::make_unique<redis::lua::codec>());
+  all.push_back(std::make_unique<redis::redisson_permits::codec>());
   for (const auto how : {redis::redisson::waiters::listen, redis::redisson::waiters::poll})
     all.push_back(std::make_unique<redis::redisson::codec>(client, how));
   all.push_back(std::make_unique<redis::redisson_fair::codec>());

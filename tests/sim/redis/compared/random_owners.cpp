@@ -22,7 +22,8 @@ command_words words_of(std::string_view bytes) {
 }  // namespace
 
 redis::retrying_owner random_owners::owner() {
-  return {.high = 1, .low = static_cast<std::uint64_t>(below(4)) + 1};
+  // Different in its upper half too, from which permits take their names.
+  return {.high = 1, .low = (static_cast<std::uint64_t>(below(4)) + 1) * 0x1'0000'0001};
 }
 
 lock_mode random_owners::mode() {

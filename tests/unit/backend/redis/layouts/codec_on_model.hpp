@@ -59,6 +59,13 @@ class codec_on_model : private sim::peer {
     with_reply(bytes, [&](const value& v) { is_done = codec_.read_break(v); });
     return is_done;
   }
+  // What `read` makes of the last reply; of them there are so many.
+  template <class Read>
+  auto last_of(const std::string& bytes, std::size_t replies, Read read) {
+    decltype(read(std::declval<const value&>())) out;
+    with_replies(bytes, replies, [&](const value& v) { out = read(v); });
+    return out;
+  }
   // What the server answers to a command of somebody else.
   std::string command(std::initializer_list<std::string_view> argv) {
     const int connection = model.connect(*this);
@@ -89,15 +96,19 @@ class codec_on_model : private sim::peer {
   }
   template <class Handle>
   void with_reply(const std::string& bytes, Handle handle) {
+    with_replies(bytes, 1, handle);
+  }
+  template <class Handle>
+  void with_replies(const std::string& bytes, std::size_t wanted, Handle handle) {
     const int connection = model.connect(*this);
     model.receive(connection, bytes);
     model.disconnect(connection);
     reply_reader reader;
     const std::string arrived = std::exchange(arrived_, {});
     reader.feed(std::as_bytes(std::span(arrived)));
-    int replies = 0;
+    std::size_t replies = 0;
     reader.for_each([&](const value& v) { return handle(v), ++replies, true; });
-    EXPECT_EQ(replies, 1);
+    EXPECT_EQ(replies, wanted);
   }
   void deliver(std::string_view bytes) override { arrived_ += bytes; }
   void kicked() override {}

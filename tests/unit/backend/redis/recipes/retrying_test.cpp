@@ -273,5 +273,29 @@ TEST(redis_retrying, a_downgrade_is_sent_until_the_server_has_executed_it) {
             with("lost lost", errc::lost, ""));
 }
 
+TEST(redis_retrying, each_operation_of_several_commands_goes_on_with_its_own) {
+  expect_each({{"acquire next", "trying try_lock"},
+               {"acquire cut next", "resolving resolve"},
+               {"acquire granted release next", "releasing release"},
+               {"acquire cancel next", "withdrawing withdraw"}},
+              polling);
+}
+
+TEST(redis_retrying, a_cut_begins_with_the_first_command_again) {
+  played_claim p(polling);
+  for (const char* path : {"acquire cut next cut", "granted release next cut"}) {
+    p.play(path);
+    EXPECT_EQ(p.recipe().step_of_attempt(), 0) << path;
+  }
+}
+
+TEST(redis_retrying, what_withdraws_always_does_so_without_a_grant) {
+  retrying_recipe::rules always = polling;
+  always.withdraws_always = true;
+  EXPECT_EQ(played_claim(always).play("attempt busy"),
+            with("idle orphan refused", errc::timed_out, " sleep:never"));
+  EXPECT_EQ(played_claim(always).play("acquire busy cancel"), "withdrawing withdraw sleep:1000");
+}
+
 }  // namespace
 }  // namespace holdfast::redis::recipe_tests

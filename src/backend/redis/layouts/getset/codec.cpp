@@ -1,0 +1,169 @@
+#include "backend/redis/layouts/getset/codec.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "backend/redis/server_time.hpp"
+
+namespace holdfast::redis::getset {
+
+using namespace std::chrono_literals;
+using operation = retrying_operation;
+using verdict = retrying_reply::verdict;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::ttl,
+    .queue = core::order::none,
+    .wanted = core::wanted_by::silent,
+    .modes = core::bit_of(lock_mode::exclusive),
+    .tokens = false,
+    .processes = true,
+    .breakable = true,
+    .unsafe = true,
+};
+
+constexpr retrying_recipe::rules polling{};
+
+constexpr error_meaning errors_of_commands[] = {
+    {"WRONGTYPE", errc::mismatch, false, false,
+     "the lock's key holds something that is no lock; choose another name, or ?prefix="},
+};
+
+const script& script_of(script_name name) noexcept {
+  return all_scripts()[static_cast<std::size_t>(name)];
+}
+
+std::string text_of_stamp(std::chrono::microseconds at) {
+  return std::to_string(std::chrono::floor<milliseconds>(at).count());
+}
+
+std::optional<milliseconds> stamp_of(std::string_view text) noexcept {
+  constexpr std::int64_t most = number_max;
+  std::int64_t ms = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, ms);
+  if (error != std::errc() || stopped != end || ms < 0 || ms > most) return {};
+  return milliseconds{ms};
+}
+
+// Also the stamp of a renewal that was not answered.
+bool is_ours(std::string_view stamp, const lock_request& r) {
+  if (stamp.empty() || r.owner.empty()) return false;
+  return stamp == r.owner || (r.renewed != 0us && stamp == text_of_stamp(r.renewed));
+}
+
+}  // namespace
+
+const core::capabilities& codec::can() const noexcept { return abilities; }
+
+const retrying_recipe::rules& codec::rules() const noexcept { return polling; }
+
+std::span<const script> codec::scripts() const noexcept { return all_scripts(); }
+
+std::span<const error_meaning> codec::own_errors() const noexcept { return errors_of_commands; }
+
+layout_needs codec::needs() const noexcept {
+  static constexpr required_command commands[] = {
+      {"setnx", "SETNX k v"}, {"get", "GET k"}, {"getset", "GETSET k v"},
+      {"set", "SET k v"},     {"del", "DEL k"}, {"scan", "SCAN 0", needed_for::looking},
+  };
+  return {.commands = commands};
+}
+
+std::chrono::microseconds codec::stamp_at(std::chrono::microseconds wall, duration ttl) const {
+  return std::max<std::chrono::microseconds>(wall + milliseconds{in_ms(ttl)} - stale_after_, 1ms);
+}
+
+std::string codec::text_of(const retrying_owner& o) const { return text_of_stamp(o.drawn); }
+
+bool codec::is_owner(std::string_view text) const noexcept { return stamp_of(text).has_value(); }
+
+duration codec::rest_of(std::string_view stamp, std::chrono::microseconds wall) const noexcept {
+  const auto at = stamp_of(stamp);
+  if (!at) return duration::max();
+  return std::max<duration>(*at + stale_after_ - std::chrono::floor<milliseconds>(wall), 0ms);
+}
+
+void codec::append(command_writer& out, operation what, const lock_request& r) const {
+  const bool leaves = what == operation::release || what == operation::withdraw;
+  if (leaves && r.step > 0) {
+    out.plain(2) << "DEL" << r.key;
+  } else if (leaves || what == operation::resolve || r.step == 1) {
+    out.plain(2) << "GET" << r.key;
+  } else {
+    out.plain(3) << (r.step == 0 ? "SETNX" : "GETSET") << r.key << r.owner;
+  }
+}
+
+retrying_reply codec::read_try(const value& v, const lock_request& r, retrying_reply out) const {
+  if (r.step == 0) {
+    if (!v.is(value::kind::integer)) return unreadable(out);
+    out.what = v.integer() == 1 ? verdict::granted : verdict::next_step;
+    return out;
+  }
+  const bool is_free = v.is(value::kind::nil);
+  if (!is_free && !v.is(value::kind::text)) return unreadable(out);
+  out.what = verdict::busy;
+  out.rest = is_free ? 0ms : rest_of(v.text(), r.wall);
+  if (r.step == 1 && !is_free && out.rest == 0ms) out.what = verdict::next_step;
+  // Nobody wrote between the two commands, or the lock was free and our stamp is in it now.
+  if (r.step > 1 && (is_free || v.text() == r.seen)) out.what = verdict::granted;
+  return out;
+}
+
+retrying_reply codec::read(const value& v, const lock_request& r, retrying_reply out) const {
+  if (v.is(value::kind::error)) {
+    out = refused_by(v.text(), own_errors(), out);
+    out.left = out.left || r.step > 1;
+    return out;
+  }
+  if (out.to == operation::try_lock) return read_try(v, r, out);
+  const bool leaves = out.to == operation::release || out.to == operation::withdraw;
+  if (leaves && r.step > 0) return compared(v, out);
+  if (v.is(value::kind::integer)) return unreadable(out);
+  if (is_ours(v.text(), r)) {
+    out.what = leaves ? verdict::next_step : verdict::granted;
+  } else {
+    out.what = leaves ? verdict::not_owner : verdict::busy;
+  }
+  return out;
+}
+
+void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
+  command c = out.call(script_of(script_name::renew), all.size(), 3 * all.size());
+  for (const lock_request& r : all) c << r.key;
+  for (const lock_request& r : all)
+    c << r.owner << text_of_stamp(r.renewed) << text_of_stamp(stamp_at(r.wall, r.ttl));
+}
+
+retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
+  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
+  return compared(all[index], r);
+}
+
+void codec::append_look(std::string& out, std::string_view key) const {
+  command(out, 4) << "EVAL" << script_of(script_name::holder).text << std::int64_t{1} << key;
+}
+
+void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
+  command(out, 5) << "EVAL" << script_of(script_name::break_lock).text << std::int64_t{1} << key
+                  << seen;
+}
+
+std::vector<holder> codec::read_look(const value& v) const {
+  if (v.size() != 2) return {};
+  holder out;
+  out.owner = v[0].text();
+  const duration rest = rest_of(out.owner, milliseconds{v[1].integer()});
+  if (rest != duration::max()) out.left = std::chrono::floor<milliseconds>(rest);
+  out.waiting = -1;
+  return {std::move(out)};
+}
+
+bool codec::read_break(const value& v) const { return v.integer() == 1; }
+
+}  // namespace holdfast::redis::getset

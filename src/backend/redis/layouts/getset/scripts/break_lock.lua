@@ -1,0 +1,4 @@
+-- Compare and delete, for an operator. KEYS: the lock. ARGV: the stamp that was seen.
+-- 1 it was deleted | 0 another stamp, or none
+if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])

@@ -1,0 +1,224 @@
+#include "backend/redis/layouts/redisson_permits/codec.hpp"
+
+#include <algorithm>
+
+#include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/server_time.hpp"
+
+namespace holdfast::redis::redisson_permits {
+
+using verdict = retrying_reply::verdict;
+
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::ttl,
+    .queue = core::order::none,
+    .wanted = core::wanted_by::silent,
+    .modes = core::bit_of(lock_mode::permit),
+    .tokens = false,
+    .processes = true,
+    .breakable = true,
+};
+
+// A claim that has its permits is granted them again.
+constexpr retrying_recipe::rules with_channel{.has_channel = true, .try_is_idempotent = true};
+
+constexpr std::size_t permit_bytes = 16, claim_bytes = 12;
+
+constexpr error_meaning errors_of_scripts[] = {
+    {"HFTYPE", errc::mismatch, false, false,
+     "what stands under the name is no semaphore with permits that end; choose another name, or "
+     "?prefix="},
+    {"HFTOTAL", errc::mismatch, false, false,
+     "the total of a semaphore stays with its name; ask for this one, or change it with "
+     "setPermits() of Redisson"},
+    {"HFMANY", errc::unsupported, false, false,
+     "each permit is an entry of its own here: one claim takes at most 1000"},
+};
+
+const script& script_of(script_name name) noexcept {
+  return all_scripts()[static_cast<std::size_t>(name)];
+}
+
+std::string permits_key(std::string_view key) { return redisson::suffixed(key, "timeout"); }
+std::string channel_name(std::string_view key) { return redisson::prefixed("redisson_sc", key); }
+
+std::string bytes_of(const retrying_owner& o) {
+  std::string out;
+  for (const std::uint64_t half : {o.high, o.low})
+    for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(half >> shift & 255);
+  return out;
+}
+
+// What all permits of one claim begin with.
+std::string claim_of(const retrying_owner& o) { return bytes_of(o).substr(0, claim_bytes); }
+
+int digit_of(char c) noexcept {
+  const auto at = std::string_view("0123456789abcdef").find(c);
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+std::string hex_of_bytes(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    const auto b = static_cast<unsigned char>(c);
+    (out += "0123456789abcdef"[b >> 4]) += "0123456789abcdef"[b & 15];
+  }
+  return out;
+}
+
+// Of a text for which is_owner() is true.
+std::string bytes_of_hex(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+    out += static_cast<char>(digit_of(text[i]) << 4 | digit_of(text[i + 1]));
+  return out;
+}
+
+std::int64_t ms_of(std::chrono::microseconds wall) noexcept {
+  return std::chrono::floor<std::chrono::milliseconds>(wall).count();
+}
+
+}  // namespace
+
+const core::capabilities& codec::can() const noexcept { return abilities; }
+
+const retrying_recipe::rules& codec::rules() const noexcept { return with_channel; }
+
+std::span<const script> codec::scripts() const noexcept { return all_scripts(); }
+
+std::string codec::name_fault(std::string_view name) const { return redisson::name_fault(name); }
+
+std::string codec::channel_of(const lock_request& r) const { return channel_name(r.key); }
+
+std::span<const error_meaning> codec::own_errors() const noexcept { return errors_of_scripts; }
+
+layout_needs codec::needs() const noexcept {
+  static constexpr required_command commands[] = {
+      {"type", "TYPE k"},
+      {"get", "GET k"},
+      {"set", "SET k v"},
+      {"exists", "EXISTS k"},
+      {"incrby", "INCRBY k 1"},
+      {"zadd", "ZADD k 1 m"},
+      {"zrem", "ZREM k m"},
+      {"zrange", "ZRANGE k 0 0"},
+      {"zscore", "ZSCORE k m"},
+      {"zcard", "ZCARD k"},
+      {"pttl", "PTTL k"},
+      {"pexpire", "PEXPIRE k 1"},
+      {"publish", "PUBLISH c m"},
+      {"subscribe", "SUBSCRIBE c"},
+      {"scan", "SCAN 0", needed_for::looking},
+  };
+  return {.commands = commands, .channels = "redisson_sc:*"};
+}
+
+void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
+  using operation = retrying_operation;
+  const std::int64_t now = ms_of(r.wall);
+  switch (what) {
+    case operation::try_lock:
+    case operation::resolve:
+      out.call(script_of(script_name::try_lock), 2, 6)
+          << r.key << permits_key(r.key) << claim_of(r.id) << std::int64_t{r.permits}
+          << std::int64_t{r.total_permits} << now << now + in_ms(r.ttl) << channel_name(r.key);
+      return;
+    case operation::release:
+    case operation::withdraw:
+      out.call(script_of(script_name::release), 2, 4)
+          << r.key << permits_key(r.key) << claim_of(r.id) << std::int64_t{r.permits} << now
+          << channel_name(r.key);
+      return;
+    case operation::subscribe:
+    case operation::renew:
+    case operation::downgrade:
+    case operation::none: return;
+  }
+}
+
+retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
+  if (v.is(value::kind::error)) return refused_by(v.text(), own_errors(), r);
+  const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
+  if (!asks) return compared(v, r);
+  if (!v.is(value::kind::array)) return unreadable(r);
+  r.what = v[0].integer() == 1 ? verdict::granted : verdict::busy;
+  if (v.size() > 1) r.rest = span_of(v[1].integer());
+  return r;
+}
+
+void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
+  constexpr std::size_t keys_each = 2, arguments_each = 4;
+  command c = out.call(script_of(script_name::renew), keys_each * all.size(),
+                       1 + arguments_each * all.size());
+  for (const lock_request& r : all) c << r.key << permits_key(r.key);
+  const std::int64_t now = all.empty() ? 0 : ms_of(all.front().wall);
+  c << now;
+  for (const lock_request& r : all)
+    c << claim_of(r.id) << std::int64_t{r.permits} << now + in_ms(r.ttl) << channel_name(r.key);
+}
+
+retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
+  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
+  return compared(all[index], r);
+}
+
+void codec::append_look(std::string& out, std::string_view key) const {
+  command(out, 5) << "EVAL" << script_of(script_name::holders).text << std::int64_t{2} << key
+                  << permits_key(key);
+}
+
+void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
+  const std::string permit = is_owner(seen) ? bytes_of_hex(seen) : std::string();
+  command(out, 8) << "EVAL" << script_of(script_name::break_lock).text << std::int64_t{2} << key
+                  << permits_key(key) << permit.substr(0, claim_bytes) << permit
+                  << channel_name(key);
+}
+
+// A claim's permits, whose ends are the same, stand side by side.
+std::vector<holder> codec::read_look(const value& v) const {
+  std::vector<holder> out;
+  const std::size_t permits = v.size() / 2;
+  const auto total = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(v[0].integer() + std::int64_t(permits), 0, 0xffff'ffff));
+  value part = v[0].next();
+  std::string_view claim;
+  for (std::size_t i = 0; i < permits; ++i, part = part.next()) {
+    const std::string_view id = part.text();
+    part = part.next();
+    if (id.size() != permit_bytes) continue;
+    const bool is_another = claim != id.substr(0, claim_bytes);
+    claim = id.substr(0, claim_bytes);
+    if (!is_another) {
+      ++out.back().permits;
+      continue;
+    }
+    holder one;
+    one.owner = hex_of_bytes(id);
+    one.how = lock_mode::permit;
+    one.permits = 1;
+    one.of = total;
+    const duration rest = span_of(part.integer());
+    if (rest != duration::max()) one.left = std::chrono::floor<std::chrono::milliseconds>(rest);
+    one.waiting = -1;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+bool codec::read_break(const value& v) const { return v.integer() == 1; }
+
+// Its first permit.
+std::string codec::text_of(const retrying_owner& o) const {
+  retrying_owner first = o;
+  first.low &= ~std::uint64_t{0xffff'ffff};
+  return hex_of(first);
+}
+
+bool codec::is_owner(std::string_view text) const noexcept {
+  return text.size() == 2 * permit_bytes &&
+         std::all_of(text.begin(), text.end(), [](char c) { return digit_of(c) >= 0; });
+}
+
+}  // namespace holdfast::redis::redisson_permits

@@ -1,0 +1,154 @@
+#include "backend/redis/layouts/setnx/codec.hpp"
+
+#include "backend/redis/server_time.hpp"
+
+namespace holdfast::redis::setnx {
+
+using operation = retrying_operation;
+using verdict = retrying_reply::verdict;
+
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::ttl,
+    .queue = core::order::none,
+    .wanted = core::wanted_by::silent,
+    .modes = core::bit_of(lock_mode::exclusive),
+    .tokens = false,
+    .processes = true,
+    .breakable = true,
+    .unsafe = true,
+};
+
+constexpr retrying_recipe::rules polling{};
+constexpr retrying_recipe::rules polling_and_deleting{.withdraws_always = true};
+
+// So that no other layout takes an owner of this one for its own.
+constexpr std::string_view owner_prefix = "hfx:";
+
+constexpr std::size_t each = 3;  // commands of a renewal, in a transaction
+
+const script& script_of(script_name name) noexcept {
+  return all_scripts()[static_cast<std::size_t>(name)];
+}
+
+}  // namespace
+
+const core::capabilities& codec::can() const noexcept { return abilities; }
+
+const retrying_recipe::rules& codec::rules() const noexcept {
+  return tests_existence_ ? polling_and_deleting : polling;
+}
+
+layout_needs codec::needs() const noexcept {
+  static constexpr required_command commands[] = {
+      {"setnx", "SETNX k v"}, {"exists", "EXISTS k"},
+      {"get", "GET k"},       {"del", "DEL k"},
+      {"pttl", "PTTL k"},     {"pexpire", "PEXPIRE k 1"},
+      {"echo", "ECHO t"},     {"scan", "SCAN 0", needed_for::looking},
+  };
+  return {.commands = commands, .has_transactions = true};
+}
+
+codec::part codec::part_of(operation what, std::uint8_t step) const noexcept {
+  switch (what) {
+    case operation::try_lock:
+      if (tests_existence_ && step == 0) return part::exists;
+      return step == (tests_existence_ ? 1 : 0) ? part::set : part::expire;
+    case operation::resolve: return step == 0 ? part::get : part::expire;
+    case operation::withdraw: return step == 0 && !tests_existence_ ? part::get : part::del;
+    default: return part::del;
+  }
+}
+
+void codec::append(command_writer& out, operation what, const lock_request& r) const {
+  switch (part_of(what, r.step)) {
+    case part::exists: out.plain(2) << "EXISTS" << r.key; return;
+    case part::set: out.plain(3) << "SETNX" << r.key << r.owner; return;
+    case part::expire: out.plain(3) << "PEXPIRE" << r.key << in_ms(r.ttl); return;
+    case part::get: out.plain(2) << "GET" << r.key; return;
+    case part::del: out.plain(2) << "DEL" << r.key; return;
+  }
+}
+
+retrying_reply codec::read(const value& v, const lock_request& r, retrying_reply out) const {
+  const part to = part_of(out.to, r.step);
+  const bool leaves = out.to == operation::release || out.to == operation::withdraw;
+  if (v.is(value::kind::error)) {
+    out = refused_by(v.text(), own_errors(), out);
+    out.left = out.left || r.step > 0;  // the key is there, perhaps for ever
+    return out;
+  }
+  const bool is_number = v.is(value::kind::integer);
+  if (to == part::get ? is_number : !is_number) return unreadable(out);
+  switch (to) {
+    case part::exists: out.what = v.integer() == 0 ? verdict::next_step : verdict::busy; break;
+    case part::set:
+      out.what = v.integer() == 1 || tests_existence_ ? verdict::next_step : verdict::busy;
+      break;
+    case part::expire: out.what = v.integer() == 1 ? verdict::granted : verdict::busy; break;
+    case part::get:
+      out.what = v.text() == r.owner && !r.owner.empty() ? verdict::next_step
+                 : leaves                                ? verdict::not_owner
+                                                         : verdict::busy;
+      break;
+    case part::del: out.what = v.integer() == 1 ? verdict::done : verdict::not_owner; break;
+  }
+  return out;
+}
+
+void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
+  out.plain(1) << "MULTI";
+  for (const lock_request& r : all) {
+    out.plain(2) << "GET" << r.key;
+    out.plain(3) << "PEXPIRE" << r.key << in_ms(r.ttl);
+    out.plain(2) << "ECHO" << r.owner;  // so that the reply has what it is compared with
+  }
+  out.plain(1) << "EXEC";
+}
+
+std::uint32_t codec::renewal_replies(std::size_t locks) const noexcept {
+  return static_cast<std::uint32_t>(each * locks + 2);
+}
+
+retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
+  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
+  if (!all.is(value::kind::array) || each * (index + 1) > all.size()) return unreadable(r);
+  const value owner = all[each * index];
+  const bool is_extended = all[each * index + 1].integer() == 1;
+  const bool is_ours = is_extended && owner.text() == all[each * index + 2].text();
+  r.what = is_ours ? verdict::done : verdict::not_owner;
+  if (owner.is(value::kind::nil)) r.why = errc::not_held;
+  return r;
+}
+
+void codec::append_look(std::string& out, std::string_view key) const {
+  command(out, 4) << "EVAL" << script_of(script_name::holder).text << std::int64_t{1} << key;
+}
+
+void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
+  command(out, 5) << "EVAL" << script_of(script_name::break_lock).text << std::int64_t{1} << key
+                  << seen;
+}
+
+std::vector<holder> codec::read_look(const value& v) const {
+  if (v.size() != 2) return {};
+  holder out;
+  out.owner = v[0].text();
+  const duration rest = span_of(v[1].integer());
+  if (rest != duration::max()) out.left = std::chrono::floor<std::chrono::milliseconds>(rest);
+  out.waiting = -1;
+  return {std::move(out)};
+}
+
+bool codec::read_break(const value& v) const { return v.integer() == 1; }
+
+std::string codec::text_of(const retrying_owner& o) const {
+  return std::string(owner_prefix) + hex_of(o);
+}
+
+bool codec::is_owner(std::string_view text) const noexcept {
+  return text.starts_with(owner_prefix);
+}
+
+}  // namespace holdfast::redis::setnx

@@ -1,0 +1,54 @@
+// Layouts `setnx` and `setnx-exists`: the documents' oldest locks, one key, with commands that
+// stand each for itself. For study: they are not safe, and docs/layouts.md shows how they fail.
+//
+//             | setnx                             | setnx-exists
+//   ----------+-----------------------------------+---------------------------------------------
+//   acquire   | SETNX; when it was 1, PEXPIRE     | EXISTS; when it was 0, SETNX whose answer is
+//             |                                   | ignored, and PEXPIRE
+//   release   | DEL, whoever has it               | likewise
+//   no grant  | nothing                           | DEL, whoever has it
+//   no answer | GET; when it is ours, PEXPIRE     | likewise
+//   withdraw  | GET; when it is ours, DEL         | DEL, whoever has it
+//   renew     | MULTI, GET and PEXPIRE, EXEC: a holder learns of its loss, and has lengthened
+//             | the next one's lease by then
+#pragma once
+#include "backend/redis/layouts/retrying_codec.hpp"
+
+namespace holdfast::redis::setnx {
+
+enum class script_name : unsigned char { holder, break_lock };
+
+std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
+
+enum class acquired_by : unsigned char { setnx, exists };
+
+class codec final : public retrying_codec {
+ public:
+  explicit codec(acquired_by how) noexcept : tests_existence_(how == acquired_by::exists) {}
+
+  const core::capabilities& can() const noexcept override;
+  const retrying_recipe::rules& rules() const noexcept override;
+  // An operator's alone: the lock itself needs none.
+  std::span<const script> scripts() const noexcept override { return {}; }
+  std::string text_of(const retrying_owner&) const override;
+  bool is_owner(std::string_view text) const noexcept override;
+  layout_needs needs() const noexcept override;
+
+  void append(command_writer&, retrying_operation, const lock_request&) const override;
+  retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
+  void append_renewals(command_writer&, std::span<const lock_request>) const override;
+  std::uint32_t renewal_replies(std::size_t locks) const noexcept override;
+  retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const override;
+  void append_look(std::string& out, std::string_view key) const override;
+  void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
+  std::vector<holder> read_look(const value&) const override;
+  bool read_break(const value&) const override;
+
+ private:
+  enum class part : unsigned char { exists, set, expire, get, del };
+  part part_of(retrying_operation, std::uint8_t step) const noexcept;
+
+  const bool tests_existence_;
+};
+
+}  // namespace holdfast::redis::setnx
