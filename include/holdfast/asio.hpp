@@ -24,6 +24,7 @@
 //   client.async_holders(name, token)  | (error_code, std::vector<holder>): as holders()
 //   client.async_inspect(prefix, token)| the same as inspect()
 //   client.async_break_lock(n, h, t)   | (error_code, bool): as break_lock()
+//   client.async_examine(token)        | (error_code, std::vector<finding>): as examine()
 //   client.async_close(token)          | (error_code, bool): as close()
 //
 // o, options  may be left out; copied before the call returns, as names and URLs are

@@ -98,6 +98,18 @@ struct decision_query final : core::decision_handler, pending_query {
   const std::shared_ptr<bool> into;
 };
 
+struct findings_query final : core::findings_handler, pending_query {
+  findings_query(std::shared_ptr<client_impl> c, std::shared_ptr<std::vector<finding>> to,
+                 answer_to a)
+      : pending_query(std::move(c), std::move(a)), into(std::move(to)) {}
+  void on_findings(std::vector<finding> all) override {
+    *into = std::move(all);
+    end({});
+  }
+  void on_failed(failure why) override { end(why.code); }
+  const std::shared_ptr<std::vector<finding>> into;
+};
+
 // Calls `ask` with a new `Question`, unless `check` throws.
 template <class Question, class Into, class Check, class Ask>
 void start_query(const client& c, Into into, answer_to a, Check check, Ask ask) {
@@ -138,6 +150,13 @@ void begin_holders(const client& c, std::string_view name,
       c, std::move(into), std::move(a),
       [&](client_impl* impl) { (void)require_named(impl, "holders", name); },
       [&](core::backend& store, core::holders_handler& to) { store.holders(name, to); });
+}
+
+void begin_examination(const client& c, std::shared_ptr<std::vector<finding>> into, answer_to a) {
+  start_query<findings_query>(
+      c, std::move(into), std::move(a),
+      [](client_impl* impl) { (void)require_open(impl, "examine"); },
+      [](core::backend& store, core::findings_handler& to) { store.examine(to); });
 }
 
 void begin_breaking(const client& c, std::string_view name, std::string_view seen,

@@ -116,6 +116,16 @@ auto client::async_break_lock(std::string_view name, std::string_view holder_see
 }
 
 template <class... Token>
+auto client::async_examine(Token&&... token) const {
+  auto begin = [c = *this](const auto& into, const auto& entry) {
+    detail::begin_examination(c, into, entry);
+    return detail::async_op();
+  };
+  return detail::start_question<std::vector<finding>>(impl_, std::move(begin),
+                                                      std::forward<Token>(token)...);
+}
+
+template <class... Token>
 auto client::async_close(Token&&... token) const {
   auto begin = [c = *this](const auto& into, const auto& entry) {
     detail::begin_closing(c, into, entry);

@@ -82,6 +82,8 @@ HOLDFAST_API void begin_holders(const client&, std::string_view name,
                                 std::shared_ptr<std::vector<holder>> into, answer_to);
 HOLDFAST_API void begin_breaking(const client&, std::string_view name, std::string_view seen,
                                  std::shared_ptr<bool> into, answer_to);
+HOLDFAST_API void begin_examination(const client&, std::shared_ptr<std::vector<finding>> into,
+                                    answer_to);
 
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const client&);  // null when it is empty
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const lockable_base&);

@@ -43,6 +43,19 @@ bool says(const finding& f, std::string_view part) {
   return f.why.find(part) != f.why.npos || f.remedy.find(part) != f.remedy.npos;
 }
 
+TEST_F(redis_examination, two_layouts_on_one_name_are_bad) {
+  redis_server server;
+  const client c = client::open(server.url());
+  const client d = client::open(server.url() + "?layout=getset");
+  const lease other = d.mutex("y").acquire();
+  EXPECT_EQ(one_of(c.examine(), "layouts").grade, grade::good);
+  const lease held = d.mutex("x").acquire();
+  server.command({"SET", "redisson_lock_token:{x}", "1"});
+  const finding f = one_of(c.examine(), "layouts");
+  EXPECT_EQ(f.grade, grade::bad);
+  EXPECT_TRUE(says(f, "x (getset, redisson)")) << f.why;
+}
+
 TEST_F(redis_examination, of_a_durable_server_finds_nothing_wrong) {
   redis_server server({.durable = true});
   const auto c = client::open(server.url());

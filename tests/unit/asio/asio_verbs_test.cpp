@@ -79,6 +79,7 @@ awaitable<void> several(hf::client c) {
   const hf::multi_mutex both(a, b);
   hf::lease_set all = co_await both.async_acquire();
   EXPECT_EQ((co_await c.async_holders("b")).at(0).note, "of b");
+  EXPECT_EQ((co_await c.async_examine()).at(0).what, "store");
   co_await all.async_extend(60s);
   co_await all.async_release();
   all = co_await both.async_try_acquire_until(an_hour_from_now(), {.ttl = 10s});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/redis/examination/grading.hpp"
+#include "backend/redis/examination/layouts_on_one_name.hpp"
 #include "backend/redis/layouts/admin_query.hpp"
 #include "backend/redis/transport/server_info.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 using core::event_queue;
 
 constexpr std::size_t pings_wanted = 5, samples_wanted = 3;
+constexpr std::size_t scans_max = 20;  // of a thousand keys each: a large server is not read whole
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> out;
@@ -42,7 +44,7 @@ class examination final : public admin_query {
   }
 
  private:
-  enum class stage : unsigned char { facts, transaction, rights, pings, times };
+  enum class stage : unsigned char { facts, transaction, rights, pings, keys, times };
 
   void send_next(time_point now, event_queue& events) override {
     read_ = 0;
@@ -54,6 +56,7 @@ class examination final : public admin_query {
       case stage::transaction: all = discarded({}); break;
       case stage::rights: all = discarded(facts_.required); break;
       case stage::pings: all = {{&facts_.pings, "PING"}}; break;
+      case stage::keys: all = {{&facts_.keys, "SCAN " + cursor_ + " COUNT 1000"}}; break;
       case stage::times: all = {{&facts_.times, "TIME"}}; break;
     }
     for (const request& r : all) answers_to_.push_back(r.answer);
@@ -72,6 +75,7 @@ class examination final : public admin_query {
   void read(const value& v) override {
     fact& to = *answers_to_[read_++];
     if (stage_ == stage::times) note_time(v);
+    if (stage_ == stage::keys) note_keys(v);
     if (v.is(value::kind::error)) {
       to.refusal = explain(v.text());
     } else {
@@ -86,7 +90,12 @@ class examination final : public admin_query {
       case stage::rights: stage_ = stage::pings; break;
       case stage::pings:
         if (facts_.pings.is_known()) facts_.trips.push_back(now - sent_);
-        if (!facts_.pings.is_known() || facts_.trips.size() == pings_wanted) stage_ = stage::times;
+        if (!facts_.pings.is_known() || facts_.trips.size() == pings_wanted) stage_ = stage::keys;
+        break;
+      case stage::keys:
+        facts_.all_keys = cursor_ == "0";
+        if (!facts_.keys.is_known() || facts_.all_keys || ++scans_ == scans_max)
+          stage_ = stage::times;
         break;
       case stage::times:
         if (!facts_.times.is_known() || ++samples_ == samples_wanted) return finish(events);
@@ -96,6 +105,8 @@ class examination final : public admin_query {
   }
 
   void report() override {
+    const auto several = names_.several();
+    facts_.several_layouts.assign(several.begin(), several.end());
     why.code ? to_.on_failed(std::move(why)) : to_.on_findings(grade_all(facts_));
   }
 
@@ -142,6 +153,12 @@ class examination final : public admin_query {
     stage_ = is_discarded ? stage::rights : stage::pings;
   }
 
+  void note_keys(const value& v) {
+    cursor_ = v[0].text().empty() ? "0" : std::string(v[0].text());
+    value key = v[1][0];
+    for (std::size_t n = v[1].size(); n > 0; --n, key = key.next()) names_.add(key.text());
+  }
+
   // The quickest of several: its offset is the surest.
   void note_time(const value& v) {
     const server_time at = read_time(v);
@@ -158,7 +175,9 @@ class examination final : public admin_query {
   stage stage_ = stage::facts;
   std::vector<fact*> answers_to_;  // of this stage, in the order of sending
   std::size_t read_ = 0;
-  std::size_t samples_ = 0;
+  std::size_t samples_ = 0, scans_ = 0;
+  std::string cursor_ = "0";  // of SCAN
+  layouts_on_one_name names_;
   time_point sent_{};
   fact multi_, exec_, ignored_;
 };

@@ -9,6 +9,7 @@
 //   rights       | MULTI, GET without a key, a call of each    | the ACL is asked when a command is
 //                | command, EXEC                               | queued, and nothing is executed
 //   pings, times | PING and TIME, each after the last answer   | a round trip stands for itself
+//   keys         | SCAN, a bounded number of times             | names with keys of two layouts
 #pragma once
 #include "backend/redis/examination/required_command.hpp"
 #include "backend/redis/transport/endpoint.hpp"

@@ -178,6 +178,21 @@ finding grade_connections(const server_facts& f) {
           "raise maxclients"};
 }
 
+finding grade_layouts(const server_facts& f) {
+  if (!f.keys.is_known()) return not_known("layouts", f.keys, f, "scan");
+  const std::string of = f.all_keys ? "" : " among the first keys of the server";
+  if (f.several_layouts.empty())
+    return {"layouts", grade::good, "no name has locks of two layouts" + of, {}};
+  constexpr std::size_t shown_max = 5;
+  std::string names;
+  for (std::size_t i = 0; i < f.several_layouts.size() && i < shown_max; ++i)
+    names.append(i == 0 ? "" : ", ").append(printable(f.several_layouts[i]));
+  if (f.several_layouts.size() > shown_max) names += " ...";
+  return {"layouts", grade::bad,
+          "names with keys of several layouts, whose locks do not exclude each other: " + names,
+          "let all programs that share a lock use one layout; then delete what the other one left"};
+}
+
 std::vector<finding> grade_all(const server_facts& f) {
   std::vector<finding> out{grade_server(f), grade_eviction(f), grade_persistence(f),
                            grade_replicas(f), grade_connections(f)};
@@ -185,6 +200,7 @@ std::vector<finding> grade_all(const server_facts& f) {
   out.push_back(grade_clock(f));
   out.push_back(grade_latency(f));
   out.push_back(grade_counter(f));
+  out.push_back(grade_layouts(f));
   return out;
 }
 

@@ -40,6 +40,9 @@ struct server_facts {
   std::vector<fact> rights;      // the answer to each of `required`; empty: they were not asked
   std::vector<required_command> required;
   server_time now{};  // of the server, when the counter was read
+  fact keys;          // SCAN
+  bool all_keys = false;
+  std::vector<std::string> several_layouts;  // "NAME (LAYOUT, LAYOUT)"
 };
 
 finding grade_server(const server_facts&);
@@ -51,6 +54,7 @@ std::vector<finding> grade_rights(const server_facts&);
 finding grade_clock(const server_facts&);
 finding grade_latency(const server_facts&);
 finding grade_counter(const server_facts&);
+finding grade_layouts(const server_facts&);
 
 std::vector<finding> grade_all(const server_facts&);  // in this order
 

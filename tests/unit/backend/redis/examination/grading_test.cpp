@@ -53,7 +53,7 @@ grade worst(const std::vector<finding>& all) {
 TEST(redis_grading, of_a_sound_server_is_good_throughout_and_has_a_remedy_only_where_it_is_not) {
   const auto all = grade_all(sound());
   const char* const subjects[] = {"server", "eviction", "persistence", "replicas", "connections",
-                                  "rights", "clock",    "latency",     "counter"};
+                                  "rights", "clock",    "latency",     "counter",  "layouts"};
   ASSERT_EQ(all.size(), std::size(subjects));
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(all[i].what, subjects[i]);
@@ -228,6 +228,17 @@ TEST(redis_grading, of_the_counter_beside_the_clock) {
   EXPECT_EQ(grade_counter(f).grade, grade::warn);
   f.counts_by_lock = true;
   EXPECT_EQ(grade_counter(f).grade, grade::good);
+}
+
+TEST(redis_grading, names_of_several_layouts_are_bad_and_shown) {
+  server_facts f = sound();
+  f.all_keys = true;
+  EXPECT_EQ(grade_layouts(f).grade, finding_grade::good);
+  f.several_layouts = {"a (getset, string)"};
+  EXPECT_EQ(grade_layouts(f).grade, finding_grade::bad);
+  EXPECT_NE(grade_layouts(f).why.find("a (getset, string)"), std::string::npos);
+  f.keys.refusal = "NOPERM";
+  EXPECT_EQ(grade_layouts(f).grade, finding_grade::warn);
 }
 
 }  // namespace
