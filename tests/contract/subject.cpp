@@ -24,14 +24,6 @@ std::vector<expected_failure> failures_of_readers_and_writers() {
   return out;
 }
 
-std::vector<expected_failure> failures_of_study() {
-  return {{"a_token_grows_from_grant_to_grant", no_tokens},
-          {"a_token_grows_from_thread_to_thread", no_tokens},
-          {"a_token_grows_from_client_to_client", no_tokens},
-          {"a_token_grows_over_a_crash", no_tokens},
-          {"inspect_shows_the_holder_and_its_note", only_owners}};
-}
-
 std::vector<expected_failure> failures_of_permits() {
   constexpr std::string_view no_numbers = "Redisson's permits have no numbers";
   constexpr std::string_view no_note = "a permit is 16 bytes, without a note";
@@ -91,24 +83,6 @@ const std::vector<subject_under_test>& subjects_under_test() {
                              {"a_token_grows_from_client_to_client", no_tokens},
                              {"a_token_grows_over_a_crash", no_tokens},
                              {"inspect_shows_the_holder_and_its_note", only_owners}}},
-      {.name = "setnx_redis",
-       .make = make_redis_subject,
-       .options = "layout=setnx",
-       .modes = of_a_mutex,
-       .can = {.ttl = true, .processes = true, .breakable = true, .unsafe = true},
-       .has_tokens = false,
-       .has_outages = true,
-       .most_not_applicable = 33,
-       .expected_failures = failures_of_study()},
-      {.name = "getset_redis",
-       .make = make_redis_subject,
-       .options = "layout=getset&stale-after=30s",
-       .modes = of_a_mutex,
-       .can = {.ttl = true, .processes = true, .breakable = true, .unsafe = true},
-       .has_tokens = false,
-       .has_outages = true,
-       .most_not_applicable = 33,
-       .expected_failures = failures_of_study()},
       {.name = "redisson_redis",
        .make = make_redis_subject,
        .options = "layout=redisson",
