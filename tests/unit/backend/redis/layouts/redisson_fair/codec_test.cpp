@@ -276,7 +276,7 @@ TEST_F(redisson_fair_codec, a_hash_of_somebody_elses_fields_is_a_busy_lock) {
 
 TEST_F(redisson_fair_codec, a_head_without_a_time_is_not_waited_for_for_ever) {
   on.command({"RPUSH", "redisson_lock_queue:{job}", theirs});
-  EXPECT_EQ(try_lock(a).rest, 300s) << "what a waiter of Redisson has";
+  EXPECT_EQ(try_lock(a, 1h).rest, 300s) << "what a waiter of Redisson has";
   EXPECT_EQ(try_lock(a).what, verdict::busy);
   pass(300s);
   EXPECT_EQ(try_lock(a).what, verdict::granted);
