@@ -1,11 +1,11 @@
 #include "backend/redis/layouts/redisson/codec.hpp"
 
 #include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/layouts/redisson/replies.hpp"
 #include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis::redisson {
 
-using verdict = retrying_reply::verdict;
 using namespace std::chrono_literals;
 
 namespace {
@@ -30,23 +30,9 @@ constexpr retrying_recipe::rules polling{.try_is_idempotent = true,
                                          .back_off_min = 2ms,
                                          .back_off_max = 128ms};
 
-constexpr error_meaning errors_of_scripts[] = {
-    {"BADTYPE", errc::mismatch, false, false,
-     "it is no lock, or another kind of lock; choose another name, or ?prefix="},
-    {"OTHERKIND", errc::mismatch, false, false,
-     "a name is one kind of lock everywhere; choose another name for this one, or "
-     "?layout=redisson-rw"},
-    {"BADTOKEN", errc::refused, false, false,
-     "it must hold a whole number below 2^53, which the lock counts up; it was written by another "
-     "program. Delete it where no fencing token of this lock is kept, or set a higher number than "
-     "any of them"},
-};
-
 const script& script_of(script_name name) noexcept {
   return all_scripts()[static_cast<std::size_t>(name)];
 }
-
-std::string counter_of(std::string_view key) { return prefixed("redisson_lock_token", key); }
 
 }  // namespace
 
@@ -68,7 +54,7 @@ std::string codec::channel_for(std::string_view key) const {
 
 std::string codec::channel_of(const lock_request& r) const { return channel_for(r.key); }
 
-std::span<const error_meaning> codec::own_errors() const noexcept { return errors_of_scripts; }
+std::span<const error_meaning> codec::own_errors() const noexcept { return errors_of_scripts(); }
 
 layout_needs codec::needs() const noexcept {
   static constexpr required_command commands[] = {
@@ -114,19 +100,8 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
 }
 
 retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
-  if (v.is(value::kind::error)) return refused_by(v.text(), own_errors(), r);
-  if (r.to != retrying_operation::try_lock) return compared(v, r);
-  if (!v.is(value::kind::array) || v.size() != 2) return unreadable(r);
-  const std::int64_t rest_or_number = v[1].integer();
-  if (v[0].integer() != 1) {
-    r.what = verdict::busy;
-    r.rest = span_of(rest_or_number);
-    return r;
-  }
-  if (rest_or_number < 1 || rest_or_number > number_max) return unreadable(r);
-  r.what = verdict::granted;
-  r.number = rest_or_number;
-  return r;
+  if (r.to == retrying_operation::try_lock) return read_try(v, r);
+  return v.is(value::kind::error) ? refused_by(v.text(), own_errors(), r) : compared(v, r);
 }
 
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
@@ -149,17 +124,7 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
                   << seen << channel_for(key);
 }
 
-std::vector<holder> codec::read_look(const value& v) const {
-  std::vector<holder> out;
-  const duration rest = span_of(v.size() > 0 ? v[0].integer() : -1);
-  for (std::size_t i = 1; i + 1 < v.size(); i += 2) {
-    holder& h = out.emplace_back();
-    h.owner = v[i].text();
-    if (rest != duration::max()) h.left = std::chrono::floor<std::chrono::milliseconds>(rest);
-    h.waiting = -1;
-  }
-  return out;
-}
+std::vector<holder> codec::read_look(const value& v) const { return read_holders(v); }
 
 bool codec::read_break(const value& v) const { return v.integer() == 1; }
 

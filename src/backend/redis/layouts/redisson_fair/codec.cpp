@@ -1,13 +1,11 @@
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
 
-#include <algorithm>
-
 #include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/layouts/redisson/replies.hpp"
 #include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis::redisson_fair {
 
-using verdict = retrying_reply::verdict;
 using namespace std::chrono_literals;
 
 namespace {
@@ -30,18 +28,6 @@ constexpr retrying_recipe::rules in_a_queue{
 };
 static_assert(in_a_queue.queue_heartbeat + 5s <= window, "time for a reply that is late");
 
-constexpr error_meaning errors_of_scripts[] = {
-    {"BADTYPE", errc::mismatch, false, false,
-     "it is no lock, or another kind of lock; choose another name, or ?prefix="},
-    {"OTHERKIND", errc::mismatch, false, false,
-     "a name is one kind of lock everywhere; choose another name for this one, or "
-     "?layout=redisson-rw"},
-    {"BADTOKEN", errc::refused, false, false,
-     "it must hold a whole number below 2^53, which the lock counts up; it was written by another "
-     "program. Delete it where no fencing token of this lock is kept, or set a higher number than "
-     "any of them"},
-};
-
 const script& script_of(script_name name) noexcept {
   return all_scripts()[static_cast<std::size_t>(name)];
 }
@@ -51,9 +37,6 @@ std::string queue_of(std::string_view key) {
 }
 std::string times_of(std::string_view key) {
   return redisson::prefixed("redisson_lock_timeout", key);
-}
-std::string counter_of(std::string_view key) {
-  return redisson::prefixed("redisson_lock_token", key);
 }
 // What the channels of all waiters begin with.
 std::string channels_of(std::string_view key) {
@@ -81,7 +64,9 @@ std::string codec::channel_of(const lock_request& r) const {
   return channels_of(r.key) + ':' + std::string(r.owner);
 }
 
-std::span<const error_meaning> codec::own_errors() const noexcept { return errors_of_scripts; }
+std::span<const error_meaning> codec::own_errors() const noexcept {
+  return redisson::errors_of_scripts();
+}
 
 layout_needs codec::needs() const noexcept {
   static constexpr required_command commands[] = {
@@ -119,7 +104,7 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
   switch (what) {
     case operation::try_lock:
       out.call(script_of(script_name::try_lock), 4, 6)
-          << r.key << queue_of(r.key) << times_of(r.key) << counter_of(r.key) << r.owner
+          << r.key << queue_of(r.key) << times_of(r.key) << redisson::counter_of(r.key) << r.owner
           << in_ms(r.ttl) << in_ms(window) << channels_of(r.key) << std::int64_t{r.may_queue}
           << std::int64_t{r.had_place};
       return;
@@ -140,19 +125,8 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
 }
 
 retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
-  if (v.is(value::kind::error)) return refused_by(v.text(), own_errors(), r);
-  if (r.to != retrying_operation::try_lock) return compared(v, r);
-  if (!v.is(value::kind::array) || v.size() != 2) return unreadable(r);
-  const std::int64_t rest_or_number = v[1].integer();
-  if (v[0].integer() != 1) {
-    r.what = verdict::busy;
-    r.rest = span_of(rest_or_number);
-    return r;
-  }
-  if (rest_or_number < 1 || rest_or_number > number_max) return unreadable(r);
-  r.what = verdict::granted;
-  r.number = rest_or_number;
-  return r;
+  if (r.to == retrying_operation::try_lock) return redisson::read_try(v, r);
+  return v.is(value::kind::error) ? refused_by(v.text(), own_errors(), r) : compared(v, r);
 }
 
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
@@ -176,17 +150,7 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
                   << queue_of(key) << times_of(key) << seen << in_ms(window) << channels_of(key);
 }
 
-std::vector<holder> codec::read_look(const value& v) const {
-  std::vector<holder> out;
-  const duration rest = span_of(v.size() > 0 ? v[0].integer() : -1);
-  for (std::size_t i = 2; i + 1 < v.size(); i += 2) {
-    holder& h = out.emplace_back();
-    h.owner = v[i].text();
-    if (rest != duration::max()) h.left = std::chrono::floor<std::chrono::milliseconds>(rest);
-    h.waiting = static_cast<int>(std::min<std::int64_t>(v[1].integer(), 1 << 30));
-  }
-  return out;
-}
+std::vector<holder> codec::read_look(const value& v) const { return redisson::read_holders(v); }
 
 bool codec::read_break(const value& v) const { return v.integer() == 1; }
 

@@ -1,7 +1,10 @@
--- Reads who holds the lock. KEYS: the lock.
--- {what is left of the lease in ms, owner, its holds, ...} | {} nobody, or no such lock
+-- Reads who holds the lock, and how many wait. KEYS: the lock, and its queue, if it has one.
+-- {what is left of the lease in ms, waiters; -1: not known, owner, its holds, ...} | {} nobody, or
+-- no such lock
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then return {} end
 if redis.call('HEXISTS', KEYS[1], 'mode') == 1 then return {} end
+local waiting = KEYS[2] and redis.pcall('LLEN', KEYS[2])
 local out = redis.call('HGETALL', KEYS[1])
+table.insert(out, 1, type(waiting) == 'number' and waiting or -1)
 table.insert(out, 1, redis.call('PTTL', KEYS[1]))
 return out

@@ -1,6 +1,6 @@
--- Compares the owner, ends its hold and tells the head of the queue. Needs no latch: once it is
--- released, another release by the same owner finds nothing. Where the lock had ended before, the
--- head is told all the same.
+-- Compares the owner, ends its hold and wakes the head of the queue. Needs no latch: once the lock
+-- is released, another release by the same owner finds nothing. A lock that had ended before wakes
+-- the head all the same.
 -- KEYS: the lock, its queue, their times. ARGV: owner, window in ms, channel.
 -- 1 it was released | 0 another owner | 2 no lock
 if redis.pcall('HEXISTS', lock, ARGV[1]) == 1 then

@@ -24,7 +24,8 @@ local function time_of(owner)
   return time and tonumber(time)
 end
 
--- Of those from this place on. Each had a window of ours added to that of the owner before it.
+-- From the times of the waiters at `from` and behind: each was to wait for a window of ours that is
+-- over now.
 local function take_window_off(line, from, window, is_concerned)
   for place = from, #line do
     if not is_concerned or is_concerned(line[place]) then
@@ -38,8 +39,9 @@ local function set_time(owner, time)
   return time
 end
 
--- Until when the head is waited for. While the lock is free, one of ours has a window at the most,
--- whatever lease it was to wait for. Redisson would wait for ever for a head without a time.
+-- Until when the others wait for the head. While the lock is free, a head of ours has one window at
+-- the most, whatever lease it was to wait for. Redisson would wait for ever for a head without a
+-- time; here it gets one.
 local function time_of_head(head, now, window, is_free)
   local time = time_of(head)
   if not time then return set_time(head, now + (is_ours(head) and window or foreign_window)) end
@@ -47,9 +49,9 @@ local function time_of_head(head, now, window, is_free)
   return time
 end
 
--- Removes dead heads. Those of ours behind one of ours lose its window: whose waiters died together
--- are removed together. (Redisson leaves all others as they are.)
--- Whether the lock is free, and whether a head was removed.
+-- Removes dead heads. Redisson leaves the other times as they are; here the waiters of ours behind
+-- a removed waiter of ours lose its window, so that waiters that died together go together.
+-- Returns whether the lock is free, and whether a head was removed.
 local function evict(now, window)
   local is_free, any = redis.call('EXISTS', lock) == 0, false
   local head = redis.call('LINDEX', queue, 0)
@@ -70,7 +72,7 @@ local function wake_head(channel)
   if head then redis.call('PUBLISH', channel .. ':' .. head, '0') end
 end
 
--- After a release: the head is told, whoever it is.
+-- After a release: the head may try.
 local function wake_if_free(window, channel)
   if evict(now_in_ms(), window) then wake_head(channel) end
 end

@@ -1,5 +1,5 @@
 -- Gives up a place in the queue, or the lock where it was granted meanwhile. As Redisson's
--- acquireFailedAsync(), but whoever is the next then is told.
+-- acquireFailedAsync(), but the next waiter is woken.
 -- KEYS: the lock, its queue, their times. ARGV: owner, window in ms, channel.
 -- 1 it had one of the two | 2 neither
 local owner, window = ARGV[1], tonumber(ARGV[2])

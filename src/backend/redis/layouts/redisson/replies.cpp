@@ -1,0 +1,56 @@
+#include "backend/redis/layouts/redisson/replies.hpp"
+
+#include <algorithm>
+
+#include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/server_time.hpp"
+
+namespace holdfast::redis::redisson {
+
+std::span<const error_meaning> errors_of_scripts() noexcept {
+  static constexpr error_meaning all[] = {
+      {"BADTYPE", errc::mismatch, false, false,
+       "it is no lock, or another kind of lock; choose another name, or ?prefix="},
+      {"OTHERKIND", errc::mismatch, false, false,
+       "a name is one kind of lock everywhere; choose another name for this one, or "
+       "?layout=redisson-rw"},
+      {"BADTOKEN", errc::refused, false, false,
+       "it must hold a whole number below 2^53, which the lock counts up; it was written by "
+       "another program. Delete it where no fencing token of this lock is kept, or set a higher "
+       "number than any of them"},
+  };
+  return all;
+}
+
+std::string counter_of(std::string_view key) { return prefixed("redisson_lock_token", key); }
+
+retrying_reply read_try(const value& v, retrying_reply r) {
+  using verdict = retrying_reply::verdict;
+  if (v.is(value::kind::error)) return refused_by(v.text(), errors_of_scripts(), r);
+  if (!v.is(value::kind::array) || v.size() != 2) return unreadable(r);
+  const std::int64_t rest_or_number = v[1].integer();
+  if (v[0].integer() != 1) {
+    r.what = verdict::busy;
+    r.rest = span_of(rest_or_number);
+    return r;
+  }
+  if (rest_or_number < 1 || rest_or_number > number_max) return unreadable(r);
+  r.what = verdict::granted;
+  r.number = rest_or_number;
+  return r;
+}
+
+std::vector<holder> read_holders(const value& v) {
+  constexpr std::int64_t waiting_max = 1 << 30;
+  std::vector<holder> out;
+  const duration rest = span_of(v.size() > 0 ? v[0].integer() : -1);
+  for (std::size_t i = 2; i + 1 < v.size(); i += 2) {
+    holder& h = out.emplace_back();
+    h.owner = v[i].text();
+    if (rest != duration::max()) h.left = std::chrono::floor<std::chrono::milliseconds>(rest);
+    h.waiting = static_cast<int>(std::clamp<std::int64_t>(v[1].integer(), -1, waiting_max));
+  }
+  return out;
+}
+
+}  // namespace holdfast::redis::redisson

@@ -1,0 +1,23 @@
+// What the scripts of layouts `redisson` and `redisson-fair` have in common: the counter of their
+// numbers, the reply to an acquire, and the errors of their own.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/redis/layouts/retrying_codec.hpp"
+
+namespace holdfast::redis::redisson {
+
+std::span<const error_meaning> errors_of_scripts() noexcept;
+
+// Of RFencedLock.
+std::string counter_of(std::string_view key);
+
+// {1, the number} granted | {0, ms until another try can succeed; -1: not known} busy.
+retrying_reply read_try(const value&, retrying_reply);
+
+// {what is left of the lease in ms, waiters; -1: not known, owner, its holds, ...} | {} nobody.
+std::vector<holder> read_holders(const value&);
+
+}  // namespace holdfast::redis::redisson

@@ -1,9 +1,0 @@
--- Reads who holds the lock, and how many wait. KEYS: the lock, its queue.
--- {what is left of the lease in ms, waiters, owner, its holds, ...} | {} nobody, or no such lock
-if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then return {} end
-if redis.call('HEXISTS', KEYS[1], 'mode') == 1 then return {} end
-local waiting = redis.pcall('LLEN', KEYS[2])
-local out = redis.call('HGETALL', KEYS[1])
-table.insert(out, 1, type(waiting) == 'number' and waiting or -1)
-table.insert(out, 1, redis.call('PTTL', KEYS[1]))
-return out
