@@ -1,6 +1,6 @@
 -- Claims keep their permits for longer. Each stands for itself: one that has lost a permit gives
 -- the others back. ARGV: now, then for each: claim, its permits, its end, the channel.
--- {for each: 1 renewed | 2 it has not got them any more}
+-- {for each: 1 renewed | not any more: 0 others have permits, 2 nobody has}
 local out = {}
 local now = tonumber(ARGV[1])
 for i = 1, #KEYS / 2 do
@@ -16,6 +16,7 @@ for i = 1, #KEYS / 2 do
       out[i] = 1
     else
       remove(count, permits, channel, mine)
+      if redis.call('ZCARD', permits) > 0 then out[i] = 0 end
     end
   end
 end

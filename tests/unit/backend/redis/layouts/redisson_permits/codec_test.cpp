@@ -142,10 +142,12 @@ TEST_F(redis_permits_codec, a_renewal_moves_only_what_is_left_of_its_own) {
   EXPECT_EQ(replies[0].what, verdict::done);
   EXPECT_EQ(replies[1].what, verdict::done);
   EXPECT_EQ(replies[2].what, verdict::not_owner);
+  EXPECT_EQ(replies[2].why, errc::not_held) << "nobody has a permit of it";
   EXPECT_EQ(on.command({"ZSCORE", timeouts, first_of_ours}), "$13\r\n1700000015000\r\n");
   on.command({"ZREM", timeouts, first_of_ours});
   on.command({"INCR", "job"});
   EXPECT_EQ(renew({request(ours, 2)})[0].what, verdict::not_owner) << "one of two is lost";
+  EXPECT_EQ(renew({request(ours, 2)})[0].why, errc{}) << "others have permits";
   EXPECT_EQ(out(), ":1\r\n") << "the other one was given back";
   EXPECT_EQ(available(), "$1\r\n2\r\n");
 }
