@@ -60,8 +60,12 @@ zookeeper_server::zookeeper_server(const zookeeper_options& options) : options_(
                   folder_.read(options_.tls + ".key") + folder_.read(options_.tls + ".crt"));
     folder_.write("ca.pem", folder_.read("ca.crt"));
   }
-  for (int i = 0; i < server_ports_tried; ++i) {
-    port_ = free_port();
+  if (options_.id != 0) {
+    std::filesystem::create_directory(folder_.path() / "data");
+    folder_.write("data/myid", std::to_string(options_.id));
+  }
+  for (int i = 0; i < (options_.port == 0 ? server_ports_tried : 1); ++i) {
+    port_ = options_.port == 0 ? free_port() : options_.port;
     start();
     if (program_) return;
   }
@@ -116,8 +120,8 @@ std::vector<std::string> zookeeper_server::command_line() const {
 bool zookeeper_server::comes_up() {
   const auto until = std::chrono::steady_clock::now() + serving_bound;
   while (program_->running() && std::chrono::steady_clock::now() < until) {
-    if (certificates_ ? accepts(port_) : ask("srvr").find("Mode: ") != std::string::npos)
-      return true;
+    const bool is_asked = !certificates_ && options_.id == 0;
+    if (is_asked ? !mode().empty() : accepts(port_)) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds{20});
   }
   return false;
@@ -150,6 +154,15 @@ std::string zookeeper_server::ask(const std::string& word) const {
   }
   ::close(socket);
   return answer;
+}
+
+std::string zookeeper_server::mode() const {
+  constexpr std::string_view label = "Mode: ";
+  const std::string answer = ask("srvr");
+  const std::size_t at = answer.find(label);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + label.size();
+  return answer.substr(begin, answer.find('\n', begin) - begin);
 }
 
 }  // namespace holdfast::testkit

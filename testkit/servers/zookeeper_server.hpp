@@ -1,4 +1,4 @@
-// A real ZooKeeper server of a test's own, alone.
+// A real ZooKeeper server of a test's own.
 #pragma once
 #include <chrono>
 #include <optional>
@@ -17,13 +17,16 @@ struct zookeeper_options {
   std::chrono::milliseconds tick{200};
   std::string tls{};         // the port speaks TLS with this certificate: "server", "expired" ...
   bool tls_clients = false;  // and requires one of the client
+  int id = 0;                // in an ensemble (zookeeper_ensemble.hpp), on this port; 0: alone
+  int port = 0;              // 0: any that is free
   std::vector<std::string> config{};      // further lines of zoo.cfg
   std::vector<std::string> properties{};  // of the Java machine: "jute.maxbuffer=4096"
 };
 
 // Listens on a free port of 127.0.0.1, keeps its data in a temporary folder, and is killed with the
 // object, or with the thread that made it. It does not sync to disk. Throws std::runtime_error with
-// the server's log when it does not come up. One thread at a time.
+// the server's log when it does not come up; in an ensemble it does when it takes connections. One
+// thread at a time.
 class zookeeper_server {
  public:
   explicit zookeeper_server(const zookeeper_options& = {});
@@ -46,6 +49,8 @@ class zookeeper_server {
 
   // The answer to an administrator's word ("srvr", "cons", "dump"); empty: none. Not with tls.
   std::string ask(const std::string& word) const;
+  // What it says it is: "standalone", "leader", "follower"; empty while it serves nobody.
+  std::string mode() const;
 
  private:
   void write_config() const;

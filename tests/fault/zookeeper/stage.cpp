@@ -77,7 +77,12 @@ std::int64_t session_client::id() {
 
 core::time_point session_client::deadline() {
   const std::lock_guard guard(transport_.mutex());
-  return deadline_;
+  return deadlines_[transport_.of_session().id()];
+}
+
+core::time_point session_client::deadline_of(std::int64_t id) {
+  const std::lock_guard guard(transport_.mutex());
+  return deadlines_.at(id);
 }
 
 zookeeper::server_mode session_client::mode() {
@@ -88,6 +93,18 @@ zookeeper::server_mode session_client::mode() {
 int session_client::count(const std::string& word) {
   const std::lock_guard guard(transport_.mutex());
   return static_cast<int>(std::ranges::count(log_, word));
+}
+
+std::int64_t eventual_owner_of_own(session_client& c, session_client& other) {
+  std::int64_t owner = 0;
+  EXPECT_TRUE(eventually([&] {
+    (void)c.create("/own", node_kind::ephemeral);
+    const answer seen = other.exists("/own", true);
+    const auto stat = zookeeper::read_stat(seen.bytes());
+    owner = seen.code == error::ok && stat ? stat->ephemeral_owner : 0;
+    return owner != 0 && owner == c.id();
+  }));
+  return owner;
 }
 
 core::failure failure_to_open(const std::string& url) {

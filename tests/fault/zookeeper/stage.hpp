@@ -2,8 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <condition_variable>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -56,6 +55,7 @@ class session_client final : private zookeeper::session_user {
   answer exists(const std::string& path, bool watches = false);
   std::int64_t id();  // of the session; 0: none
   core::time_point deadline();
+  core::time_point deadline_of(std::int64_t id);  // the last one of that session
   zookeeper::server_mode mode();
   int count(const std::string& word);  // how often that was reported: "new", "again", "lost" ...
   zookeeper::transport& over() { return transport_; }
@@ -64,7 +64,9 @@ class session_client final : private zookeeper::session_user {
   void on_attached(bool is_new, core::time_point, core::event_queue&) override {
     log_.push_back(is_new ? "new" : "again");
   }
-  void on_deadline(core::time_point t, core::event_queue&) override { deadline_ = t; }
+  void on_deadline(core::time_point t, core::event_queue&) override {
+    deadlines_[transport_.of_session().id()] = t;
+  }
   void on_doubtful(core::event_queue&) override { log_.push_back("doubtful"); }
   void on_session_lost(const core::failure&, core::event_queue&) override {
     log_.push_back("lost");
@@ -75,9 +77,13 @@ class session_client final : private zookeeper::session_user {
 
   zookeeper::settings settings_;
   std::vector<std::string> log_;
-  core::time_point deadline_ = core::never;
+  std::map<std::int64_t, core::time_point> deadlines_;  // by session
   zookeeper::transport transport_;
 };
+
+// Has `c` make the ephemeral node "/own", which `other` watches from then on. Returns the session
+// that owns it.
+std::int64_t eventual_owner_of_own(session_client& c, session_client& other);
 
 // Why that URL cannot be opened; code {} when it can.
 core::failure failure_to_open(const std::string& url);

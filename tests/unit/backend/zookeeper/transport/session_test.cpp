@@ -8,7 +8,6 @@ namespace {
 
 using namespace zookeeper;
 
-constexpr const char* own_password = "30313233343536373839616263646566";
 const std::string renewing_write_tail = "0000000effffffff01ffffffff";
 
 bool is_connect(const std::string& frame, std::int64_t id, std::int64_t zxid = 0) {

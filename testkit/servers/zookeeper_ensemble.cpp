@@ -1,0 +1,73 @@
+#include "testkit/servers/zookeeper_ensemble.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "testkit/servers/port.hpp"
+
+namespace holdfast::testkit {
+namespace {
+
+constexpr std::chrono::seconds election_bound{60};
+
+}  // namespace
+
+template <class Condition>
+int zookeeper_ensemble::one_where(Condition is_so) {
+  const auto until = std::chrono::steady_clock::now() + election_bound;
+  while (std::chrono::steady_clock::now() < until) {
+    for (int id = 1; id <= servers; ++id)
+      if (is_so(at(id).mode())) return id;
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+  throw std::runtime_error("the zookeeper servers do not agree: " + at(1).log() + at(2).log() +
+                           at(3).log());
+}
+
+zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options) {
+  std::vector<int> clients, quorums, elections;
+  for (int i = 0; i < servers; ++i) {
+    clients.push_back(free_port());
+    quorums.push_back(free_port());
+    elections.push_back(free_port());
+  }
+  for (int from = 1; from <= servers; ++from)
+    for (int to = 1; to <= servers; ++to)
+      links_.push_back(from == to ? nullptr : std::make_unique<tcp_proxy>(quorums[to - 1]));
+  for (int id = 1; id <= servers; ++id) {
+    zookeeper_options mine = options;
+    mine.id = id;
+    mine.port = clients[id - 1];
+    // Each sees the others at the ends of its own links.
+    for (int other = 1; other <= servers; ++other) {
+      const int quorum = other == id ? quorums[id - 1] : link(id, other).port();
+      mine.config.push_back("server." + std::to_string(other) + "=127.0.0.1:" +
+                            std::to_string(quorum) + ':' + std::to_string(elections[other - 1]));
+    }
+    servers_.push_back(std::make_unique<zookeeper_server>(mine));
+  }
+  (void)one_where([this](const std::string&) { return all_serve(); });
+}
+
+bool zookeeper_ensemble::all_serve() const {
+  return std::ranges::none_of(servers_, [](const auto& s) { return s->mode().empty(); });
+}
+
+std::string zookeeper_ensemble::url() const {
+  std::string out = "zookeeper://";
+  for (const auto& s : servers_)
+    out += (out.back() == '/' ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(s->port());
+  return out;
+}
+
+int zookeeper_ensemble::leader() {
+  return one_where([](const std::string& mode) { return mode == "leader"; });
+}
+
+int zookeeper_ensemble::follower() {
+  return one_where([](const std::string& mode) { return mode == "follower"; });
+}
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,38 @@
+// Three real ZooKeeper servers of a test's own, with a network between them that the test commands.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "testkit/servers/tcp_proxy.hpp"
+#include "testkit/servers/zookeeper_server.hpp"
+
+namespace holdfast::testkit {
+
+// The leader is elected over direct connections; what a leader and its followers tell each other
+// goes through a proxy for each pair. Throws std::runtime_error when it does not come up.
+class zookeeper_ensemble {
+ public:
+  static constexpr int servers = 3;
+  explicit zookeeper_ensemble(const zookeeper_options& = {});
+
+  zookeeper_server& at(int id) { return *servers_.at(static_cast<std::size_t>(id - 1)); }
+  std::string url() const;  // of all three
+  int leader();             // the id of the one that leads; waits until one does
+  int follower();           // of one that follows; waits likewise
+  // What a server that follows and the one that leads it tell each other.
+  tcp_proxy& link(int follower, int leader) { return *links_.at(place(follower, leader)); }
+
+ private:
+  static std::size_t place(int from, int to) {
+    return static_cast<std::size_t>((from - 1) * servers + (to - 1));
+  }
+  bool all_serve() const;
+  template <class Condition>
+  int one_where(Condition);  // a server whose mode meets it; waits until one does
+
+  std::vector<std::unique_ptr<tcp_proxy>> links_;  // none from a server to itself
+  std::vector<std::unique_ptr<zookeeper_server>> servers_;
+};
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,60 @@
+// A session at three servers: links between them that fail, leaders that go.
+#include "stage.hpp"
+#include "testkit/servers/zookeeper_ensemble.hpp"
+
+namespace holdfast::zookeeper_test {
+namespace {
+
+using testkit::zookeeper_ensemble;
+
+class zookeeper_on_ensemble : public on_zookeeper {};
+
+// A follower that has lost its leader goes on answering pings and reads, and its clients do not
+// notice. The leader ends their sessions all the same. syncLimit is how long that lasts, in ticks.
+TEST_F(zookeeper_on_ensemble, a_session_at_a_follower_lapses_before_the_leader_ends_it) {
+  zookeeper_ensemble all({.config = {"syncLimit=20"}});
+  const int leader = all.leader(), follower = all.follower();
+  session_client c(all.at(follower).url() + "?session-timeout=2s&op-timeout=30s");
+  session_client other(all.at(leader).url());
+  c.open();
+  other.open();
+  for (int round = 0; round < 3; ++round) {
+    const auto id = eventual_owner_of_own(c, other);
+    const int gone = other.count("2 /own"), lost = c.count("lost");
+    all.link(follower, leader).set_both({.hold = true});
+    ASSERT_TRUE(eventually([&] { return other.count("2 /own") > gone; }));
+    EXPECT_GE(core::system_environment().now(), c.deadline_of(id));
+    EXPECT_TRUE(eventually([&] { return c.count("lost") > lost; }));
+    all.link(follower, leader).set_both({});
+    all.link(follower, leader).reset_all();
+  }
+  EXPECT_TRUE(c.close());
+}
+
+TEST_F(zookeeper_on_ensemble, a_session_finds_the_leader_and_the_next_one) {
+  zookeeper_ensemble all({.tick = 500ms});
+  session_client c(all.url() + "?session-timeout=10s&attach=leader&op-timeout=30s");
+  c.open();
+  const auto leads = [&] { return c.mode() == zookeeper::server_mode::leader; };
+  EXPECT_TRUE(eventually(leads));
+  ASSERT_EQ(c.create("/own", node_kind::ephemeral).code, error::ok);
+  const auto id = c.id();
+  const int first = all.leader();
+  all.at(first).kill_hard();
+  ASSERT_TRUE(eventually([&] { return c.count("doubtful") >= 1; }));
+  ASSERT_TRUE(eventually([&] { return c.create("/more").code == error::ok; }));
+  if (c.count("lost") == 0) {
+    EXPECT_EQ(c.id(), id);
+    EXPECT_EQ(c.exists("/own").code, error::ok);
+  }
+  EXPECT_TRUE(eventually(leads));
+
+  all.at(all.follower()).kill_hard();  // the last one has no quorum
+  const auto why = failure_to_open(all.url() + "?op-timeout=1s");
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_NE(why.text, "");
+  EXPECT_TRUE(eventually([&] { return c.count("lost") >= 1; }));
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_test
