@@ -261,6 +261,32 @@ TEST_F(redisson_rw_by_hand, a_restart_without_data_is_a_loss_on_both_sides) {
   EXPECT_GT(brief.shared_mutex("y").acquire().token(), last) << "numbers are above the clock";
 }
 
+TEST_F(redisson_rw_by_hand, the_rights_that_the_documents_list_suffice) {
+  const std::string rights =
+      "~jobs/* ~{jobs/* ~redisson_lock_token:{jobs/* &redisson_rwlock:{jobs/* -@all +evalsha +eval "
+      "+script|load +ping +time +select +client|setname +client|id +client|kill +info +type +pttl "
+      "+pexpire +hexists +hlen +hget +hset +hdel +hgetall +hkeys +get +set +del +publish "
+      "+subscribe "
+      "+scan";
+  redis_server strict({.acl = "lock on >secret resetkeys resetchannels " + rights});
+  const auto url = "redis://lock:secret@127.0.0.1:" + std::to_string(strict.port());
+  const client one = client::open(url + "?layout=redisson-rw&ttl=900ms");
+  const client other = client::open(url + "?layout=redisson-rw");
+  const shared_mutex m(one, "jobs/x");
+  lease held = m.acquire();
+  std::jthread reader([&] { other.shared_mutex("jobs/x").acquire_shared().release(); });
+  EXPECT_TRUE(eventually([&] { return is_subscribed(strict, "redisson_rwlock:{jobs/x}"); }));
+  held = m.downgrade(std::move(held));
+  reader.join();
+  const auto first_end = held.expires();
+  EXPECT_TRUE(eventually([&] { return lease_clock::now() > first_end; }));
+  EXPECT_TRUE(held.held());
+  const auto found = other.holders("jobs/x");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(other.break_lock("jobs/x", found[0].owner));
+  EXPECT_EQ(other.inspect("jobs/").size(), 0u);
+}
+
 TEST_F(redisson_rw_by_hand, another_type_of_lock_is_refused_and_left_alone) {
   server->command({"HSET", "x", thread_of_java, "1"});
   std::error_code ec;

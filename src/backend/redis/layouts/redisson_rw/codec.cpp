@@ -2,11 +2,11 @@
 #include "backend/redis/layouts/redisson_rw/codec.hpp"
 
 #include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/layouts/redisson/replies.hpp"
 #include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis::redisson_rw {
 
-using verdict = retrying_reply::verdict;
 using namespace std::chrono_literals;
 
 namespace {
@@ -53,10 +53,6 @@ std::string hold_of(const lock_request& r) {
   return holds_of(r.key).append(r.owner).append(":rwlock_timeout:1");
 }
 
-std::string counter_of(std::string_view key) {
-  return redisson::prefixed("redisson_lock_token", key);
-}
-
 std::string channel_at(std::string_view key) { return redisson::prefixed("redisson_rwlock", key); }
 
 }  // namespace
@@ -76,6 +72,7 @@ layout_needs codec::needs() const noexcept {
       {"hset", "HSET k f v"},
       {"hdel", "HDEL k f"},
       {"hexists", "HEXISTS k f"},
+      {"hlen", "HLEN k"},
       {"hgetall", "HGETALL k"},
       {"set", "SET k v"},
       {"get", "GET k"},
@@ -98,7 +95,7 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
     case operation::resolve: {
       const bool is_reader = r.mode == lock_mode::shared;
       out.call(script_of(script_name::try_lock), 3, 4)
-          << r.key << counter_of(r.key) << hold_of(r) << r.owner << in_ms(r.ttl)
+          << r.key << redisson::counter_of(r.key) << hold_of(r) << r.owner << in_ms(r.ttl)
           << (is_reader ? "read" : "write") << holds_of(r.key);
       return;
     }
@@ -118,19 +115,9 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
 }
 
 retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
-  if (v.is(value::kind::error)) return refused_by(v.text(), own_errors(), r);
   const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
-  if (!asks) return compared(v, r);
-  const std::int64_t second = v[1].integer();  // the number, or the rest of a lease
-  const bool is_granted = v[0].integer() == 1;
-  if (v.size() != 2 || (is_granted && (second <= 0 || second > number_max))) return unreadable(r);
-  r.what = is_granted ? verdict::granted : verdict::busy;
-  if (is_granted) {
-    r.number = second;
-  } else {
-    r.rest = span_of(second);
-  }
-  return r;
+  if (asks) return redisson::read_try(v, r);
+  return v.is(value::kind::error) ? refused_by(v.text(), own_errors(), r) : compared(v, r);
 }
 
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
@@ -152,7 +139,7 @@ void codec::append_look(std::string& out, std::string_view key) const {
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
   const bool is_group = seen.starts_with(group_prefix);
   command(out, 9) << "EVAL" << script_of(script_name::break_lock).text << std::int64_t{2} << key
-                  << counter_of(key) << seen
+                  << redisson::counter_of(key) << seen
                   << (is_group ? seen.substr(group_prefix.size()) : std::string_view())
                   << holds_of(key) << channel_at(key);
 }

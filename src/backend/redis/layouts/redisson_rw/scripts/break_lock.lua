@@ -14,19 +14,22 @@ local function end_reader(owner)
   return redis.call('HDEL', lock, owner)
 end
 
-local is_writer = string.sub(seen, -6) == ':write'
+if number == '' and string.sub(seen, -6) == ':write' then
+  if mode == 'read' or redis.call('HEXISTS', lock, seen) == 0 then return 0 end
+  end_writer(lock, holds, seen)
+  redis.call('PUBLISH', channel, 1)
+  return 1
+end
 local ended = 0
 if number == '' then
-  ended = is_writer and redis.call('HDEL', lock, seen) or end_reader(seen)
+  ended = end_reader(seen)
 elseif mode == 'read' and redis.call('GET', counter) == number then
   for _, owner in ipairs(redis.call('HKEYS', lock)) do
     if #owner == 56 then ended = ended + end_reader(owner) end
   end
 end
 if ended == 0 then return 0 end
-if is_writer then redis.call('HSET', lock, 'mode', 'read') end
-local lets_in = is_writer or mode == 'read'
-if lets_in and (not remove_dead(lock, holds, true) or is_writer) then
+if mode == 'read' and not remove_dead(lock, holds, true) then
   redis.call('PUBLISH', channel, 1)
 end
 return 1

@@ -12,7 +12,8 @@ if redis.call('HEXISTS', lock, owner .. ':write') == 0 then
 end
 local rest = redis.call('PTTL', lock)
 redis.call('PUBLISH', channel, 1)  -- first: where it is refused, the writer stays one
-redis.call('HDEL', lock, owner .. ':write')
-redis.call('HSET', lock, 'mode', 'read', owner, 1)
+-- In this order: where one of them is refused, it is a writer still.
 redis.call('SET', hold, 1, 'PX', rest < 0 and ttl or math.max(rest, 1))
+redis.call('HSET', lock, 'mode', 'read', owner, 1)
+redis.call('HDEL', lock, owner .. ':write')
 return 1

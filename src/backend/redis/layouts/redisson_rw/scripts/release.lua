@@ -7,9 +7,8 @@ local owner, holds, channel = ARGV[1], ARGV[2], ARGV[3]
 local mode = mode_of(lock)
 if mode == false then return 2 end
 if mode == nil then return 0 end
-if redis.call('HDEL', lock, owner .. ':write') == 1 then
-  redis.call('HSET', lock, 'mode', 'read')
-  remove_dead(lock, holds, true)
+if redis.call('HEXISTS', lock, owner .. ':write') == 1 then
+  end_writer(lock, holds, owner .. ':write')
   redis.call('PUBLISH', channel, 1)
   return 1
 end

@@ -52,6 +52,15 @@ local function remove_dead(lock, holds, ended)
   return most, is_ours
 end
 
+-- Ends a writer. Where it reads too, it stays a reader. The first write takes no memory, or can be
+-- refused without harm.
+local function end_writer(lock, holds, field)
+  if redis.call('HLEN', lock) == 2 then return redis.call('DEL', lock) end
+  redis.call('HSET', lock, 'mode', 'read')
+  redis.call('HDEL', lock, field)
+  remove_dead(lock, holds, true)
+end
+
 -- The lock lives at least as long as this hold of it.
 local function live_for(lock, ttl)
   local rest = redis.call('PTTL', lock)

@@ -10,18 +10,7 @@ using namespace std::chrono_literals;
 using operation = retrying_operation;
 using verdict = retrying_reply::verdict;
 
-struct redisson_rw_codec : testing::Test {
-  rw_on_model on;
-
-  retrying_reply read(std::string_view owner, duration ttl = 10s) {
-    return on.ask(operation::try_lock, owner, lock_mode::shared, ttl);
-  }
-  retrying_reply write(std::string_view owner, duration ttl = 10s) {
-    return on.ask(operation::try_lock, owner, lock_mode::exclusive, ttl);
-  }
-  retrying_reply release(std::string_view owner) { return on.ask(operation::release, owner); }
-  void pass(std::chrono::milliseconds d) { on.now += d; }
-};
+class redisson_rw_codec : public requests_on_model {};
 
 TEST_F(redisson_rw_codec, a_writer_is_a_hash_with_its_mode_and_its_field) {
   on.listen_to("redisson_rwlock:{job}");
@@ -187,56 +176,6 @@ TEST_F(redisson_rw_codec, readers_of_holdfast_that_hold_together_share_a_number)
   EXPECT_GT(write(ours).number, last) << "also when the counter is lost";
 }
 
-TEST_F(redisson_rw_codec, a_counter_that_is_none_is_refused_before_anything_is_written) {
-  for (const std::string_view bad : {"", "x", "1.5", "9007199254740991"}) {
-    on.command({"SET", counter, bad});
-    EXPECT_EQ(write(ours).what, verdict::failed) << bad;
-    EXPECT_EQ(on.contents(), "") << bad;
-  }
-  on.command({"DEL", counter});
-  on.command({"HSET", counter, "a", "b"});
-  EXPECT_EQ(read(ours).why, errc::refused);
-  on.command({"DEL", counter});
-  on.command({"SET", counter, "9007199254740990"});
-  EXPECT_EQ(write(ours).number, 9007199254740991);
-}
-
-TEST_F(redisson_rw_codec, another_type_of_lock_is_refused_and_left_alone) {
-  on.command({"SET", "job", "somebody"});
-  EXPECT_EQ(write(ours).why, errc::mismatch);
-  on.command({"DEL", "job"});
-  on.command({"HSET", "job", foreign, "1"});  // an RLock
-  for (const lock_mode how : {lock_mode::exclusive, lock_mode::shared})
-    EXPECT_EQ(on.ask(operation::try_lock, ours, how).why, errc::mismatch);
-  EXPECT_EQ(release(foreign).what, verdict::not_owner);
-  EXPECT_EQ(on.renew(foreign, 9s).what, verdict::not_owner);
-  EXPECT_EQ(on.ask(operation::downgrade, foreign).what, verdict::not_owner);
-  EXPECT_TRUE(on.look("job").empty());
-  EXPECT_FALSE(on.break_lock("job", foreign));
-  EXPECT_EQ(on.contents(), "b=1 -1");
-}
-
-TEST_F(redisson_rw_codec, what_is_no_hold_stays_as_long_as_the_lock) {
-  on.command({"HSET", "job", "mode", "read", "odd", "many", "more", "1000000000", "none", "-1"});
-  EXPECT_EQ(write(ours).rest, duration::max());
-  on.command({"PEXPIRE", "job", "4000"});
-  EXPECT_EQ(write(ours).rest, 4s);
-  EXPECT_EQ(read(ours).what, verdict::granted);
-  release(ours);
-  pass(10'001ms);
-  EXPECT_EQ(write(ours).what, verdict::granted);
-}
-
-TEST_F(redisson_rw_codec, a_lock_without_an_end_gets_none) {
-  on.command({"HSET", "job", "mode", "read", foreign, "1"});
-  on.command({"SET", "{job}:" + std::string(foreign) + ":rwlock_timeout:1", "1"});
-  EXPECT_EQ(read(ours).what, verdict::granted);
-  EXPECT_EQ(on.renew(ours, 9s).what, verdict::done);
-  EXPECT_EQ(release(ours).what, verdict::done);
-  EXPECT_EQ(on.contents(), "b=1 mode=read -1 b:1=1 -1");
-  EXPECT_EQ(write(ours).rest, duration::max());
-}
-
 TEST_F(redisson_rw_codec, holders_are_shown_each_with_its_side_and_its_lease) {
   read(ours, 5s);
   on.read_by(foreign, 1, 3000);
@@ -314,14 +253,6 @@ TEST_F(redisson_rw_codec, a_name_with_braces_has_no_more_of_them) {
   EXPECT_EQ(on.command({"EXISTS", "redisson_lock_token:{t}:job"}), ":1\r\n");
   release(ours);
   EXPECT_EQ(on.messages(), "0");
-}
-
-TEST_F(redisson_rw_codec, an_answer_that_is_none_of_a_script_is_no_grant) {
-  on.model.set_readonly(true);
-  EXPECT_EQ(write(ours).what, verdict::not_now);
-  on.model.set_readonly(false);
-  on.model.forbid("pexpire");
-  EXPECT_TRUE(write(ours).left) << "it stopped where it was";
 }
 
 }  // namespace

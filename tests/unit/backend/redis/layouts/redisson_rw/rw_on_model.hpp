@@ -101,4 +101,20 @@ return table.concat(out, ' '))";
   }
 };
 
+class requests_on_model : public testing::Test {
+ protected:
+  rw_on_model on;
+
+  retrying_reply read(std::string_view owner, duration ttl = std::chrono::seconds{10}) {
+    return on.ask(retrying_operation::try_lock, owner, lock_mode::shared, ttl);
+  }
+  retrying_reply write(std::string_view owner, duration ttl = std::chrono::seconds{10}) {
+    return on.ask(retrying_operation::try_lock, owner, lock_mode::exclusive, ttl);
+  }
+  retrying_reply release(std::string_view owner) {
+    return on.ask(retrying_operation::release, owner);
+  }
+  void pass(std::chrono::milliseconds d) { on.now += d; }
+};
+
 }  // namespace holdfast::redis::redisson_rw
