@@ -47,6 +47,7 @@ class redis_store final : public store_model {
   void restart(kept);
   void resync(moment lasts);
   void leap(moment by);
+  void excuse_an_old_queue();
   void lose_data();
   void set_clock_back(const fault&);
   void foreign(const fault&);

@@ -61,6 +61,12 @@ void redis_store::set_clock_back(const fault& f) {
   world_.later(f.lasts, [this, by] { leap(by); });
 }
 
+// Claims that were queued then and have left since are first again, and check nothing.
+void redis_store::excuse_an_old_queue() {
+  world_.watch->excuse(world_.time.now() + world_.lease_max() + layout_.window_of_waiter * 2 +
+                       world_.schedule.op_timeout * 3 + 3s);
+}
+
 void redis_store::lose_data() {
   world_.watch->unsafe(0ns);
   if (layout_.only_counts) world_.watch->forget_numbers();
@@ -68,10 +74,7 @@ void redis_store::lose_data() {
 
 void redis_store::restart(kept what) {
   if (what != kept::everything) lose_data();
-  // Claims that were queued then and have left since are first again, and check nothing.
-  if (what != kept::everything)
-    world_.watch->excuse(world_.time.now() + world_.lease_max() + world_.schedule.op_timeout * 3 +
-                         3s);
+  if (what != kept::everything) excuse_an_old_queue();
   world_.change_server([&] { server_.restart(what); });
   if (world_.schedule.kill_forbidden) server_.forbid("client|kill");
 }
@@ -82,8 +85,7 @@ void redis_store::resync(moment lasts) {
   world_.later(lasts / 2, [this] { server_.set_readonly(true); });
   world_.later(lasts, [this] {
     lose_data();
-    world_.watch->excuse(world_.time.now() + world_.lease_max() + world_.schedule.op_timeout * 3 +
-                         3s);
+    excuse_an_old_queue();
     world_.change_server([&] { server_.resync(); });
     server_.set_readonly(false);
   });
