@@ -76,6 +76,11 @@ constexpr killer_seed seeds[] = {
     {"double_count", 26, "redisson-fair"},
     {"foreign_renewal", 470, "redisson-fair"},
     {"no_wake_on_expiry", 145, "redisson-fair"},
+    {"writer_joins_readers", 8, "redisson-rw"},
+    {"double_count", 26, "redisson-rw"},
+    {"foreign_renewal", 239, "redisson-rw"},
+    {"no_wake_on_expiry", 21, "redisson-rw"},
+    {"withdrawal_dropped", 503, "redisson-rw"},
 };
 
 std::string survived_schedules(const killer_seed& k, const mutant& m) {

@@ -56,10 +56,20 @@ std::vector<mutant> about_redisson() {
   return {
       in_scripts("double_count", "An acquire that arrives twice counts once (3)",
                  {{"redisson/grant", "if not is_again then redis.call('HSET', lock, owner, 1) end",
+                   "redis.call('HINCRBY', lock, owner, 1)"},
+                  {"redisson_rw/try_lock", "redis.call('HSET', lock, 'mode', 'read', owner, 1)",
+                   "redis.call('HSET', lock, 'mode', 'read') "
                    "redis.call('HINCRBY', lock, owner, 1)"}}),
       in_scripts("foreign_renewal", "A renewal extends no lease but its own (4)",
                  {{"redisson/renew", "if redis.pcall('HEXISTS', lock, ARGV[2 * i - 1]) == 1 then",
-                   "if redis.call('EXISTS', lock) == 1 then"}}),
+                   "if redis.call('EXISTS', lock) == 1 then"},
+                  {"redisson_rw/renew", "if out[#out] == 1 then live_for(lock, ttl) end",
+                   "live_for(lock, ttl) for _, each in ipairs(redis.call('HKEYS', lock)) do "
+                   "redis.call('PEXPIRE', string.sub(hold, 1, #hold - #owner - 17) .. each .. "
+                   "':rwlock_timeout:1', ttl) end"}}),
+      in_scripts("writer_joins_readers", "A writer waits for all readers (4)",
+                 {{"redisson_rw/try_lock",
+                   "if most and wanted == 'write' then return {0, most} end", ""}}),
       in_scripts("dead_fair_head", "A dead head of a queue delays for its window at most (6)",
                  {{"redisson_fair/shared",
                    "while head and time_of_head(head, now, window, is_free) <= now do",

@@ -124,8 +124,10 @@ void judge::judge_stall(lock_state& l) {
     l.stalled_until = std::max(l.stalled_until, now + rest_of_the_lost(l));
   }
   l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
+  // A waiter in a queue goes by what it saw of the waiters before it.
+  const moment more = can_.queue == core::order::fifo ? 1s : 0s;
   const moment end = std::max(l.stalled_until, excused_until_) + free_max_ +
-                     window_of_waiter_ * l.lost_in_stall + 1s;
+                     window_of_waiter_ * l.lost_in_stall + more;
   if (is_excused() || now <= end) return;
   world_.complain("stalled: no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
                   ", and " + std::to_string(l.lost_in_stall) + " waiters are lost");

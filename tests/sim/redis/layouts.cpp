@@ -5,6 +5,7 @@
 #include "backend/redis/layouts/lua/codec.hpp"
 #include "backend/redis/layouts/redisson/codec.hpp"
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
+#include "backend/redis/layouts/redisson_rw/codec.hpp"
 #include "tests/sim/redis/lua_view.hpp"
 #include "tests/sim/redis/redis_view.hpp"
 #include "tests/sim/redis/redisson_view.hpp"
@@ -73,12 +74,26 @@ played_layout redisson_fair_lock() {
   return out;
 }
 
+played_layout redisson_rw_lock() {
+  const redis::redisson_rw::codec codec({});
+  played_layout out = retrying<redisson_rw_view>("redisson-rw", codec, "hset");
+  out.foreign_takes = "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end "
+                      "redis.call('HSET', KEYS[1], 'mode', 'write', ARGV[1] .. ':write', 1) "
+                      "if ARGV[2] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 1";
+  out.foreign_leaves =
+      "if redis.call('HEXISTS', KEYS[1], ARGV[1] .. ':write') == 0 then return 0 end "
+      "redis.call('DEL', KEYS[1]) "
+      "return redis.call('PUBLISH', 'redisson_rwlock:{' .. KEYS[1] .. '}', '1')";
+  return out;
+}
+
 const std::vector<played_layout>& all_played() {
   static const std::vector<played_layout> all{
       {.name = "string", .can = of_string, .taken_right = "set", .view = view_of<redis_view>},
       retrying<lua_view>("lua", redis::lua::codec(), "setnx"),
       redisson_lock(),
       redisson_fair_lock(),
+      redisson_rw_lock(),
   };
   return all;
 }

@@ -63,8 +63,10 @@ void redis_store::set_clock_back(const fault& f) {
 
 // Claims that were queued then and have left since are first again, and check nothing.
 void redis_store::excuse_an_old_queue() {
-  world_.watch->excuse(world_.time.now() + world_.lease_max() + layout_.window_of_waiter * 2 +
-                       world_.schedule.op_timeout * 3 + 3s);
+  const moment until = world_.time.now() + world_.lease_max() + layout_.window_of_waiter * 2 +
+                       world_.schedule.op_timeout * 3 + 3s;
+  world_.watch->excuse(until);
+  if (layout_.window_of_waiter > 0ns) world_.watch->excuse_ghosts(until);
 }
 
 void redis_store::lose_data() {

@@ -7,6 +7,7 @@
 #include "backend/redis/layouts/redisson/codec.hpp"
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
 #include "backend/redis/layouts/redisson_permits/codec.hpp"
+#include "backend/redis/layouts/redisson_rw/codec.hpp"
 #include "tests/sim/redis/compared/random_claims.hpp"
 #include "tests/sim/redis/compared/random_owners.hpp"
 #include "tests/sim/redis/compared/two_servers.hpp"
@@ -77,6 +78,7 @@ TEST_F(sim_model, runs_the_scripts_of_each_retrying_layout_as_the_real_server_do
   for (const auto how : {redis::redisson::waiters::listen, redis::redisson::waiters::poll})
     all.push_back(std::make_unique<redis::redisson::codec>(client, how));
   all.push_back(std::make_unique<redis::redisson_fair::codec>());
+  all.push_back(std::make_unique<redis::redisson_rw::codec>(client));
   for (const auto& one : all)
     compare_lists(
         *servers, 2'000, [&](std::uint64_t seed) { return random_owners(*one, seed); },

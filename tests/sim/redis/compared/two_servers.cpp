@@ -42,9 +42,11 @@ std::vector<std::string> sorted_lines(std::string_view resp) {
   return lines;
 }
 
-constexpr long long far = 50'000, near = 10'000;  // ms
-
-bool nearly(long long n, long long m) { return n > far && m > far && std::llabs(n - m) < near; }
+// Of leases of 100 seconds and more, and of what is left of a window of ten seconds; in ms.
+bool nearly(long long n, long long m) {
+  const long long least = std::min(n, m), apart = std::llabs(n - m);
+  return (least > 50'000 && apart < 10'000) || (least > 7'000 && apart < 2'000);
+}
 
 // The digits at the front.
 std::string_view number_at(std::string_view text) {
