@@ -161,7 +161,7 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .can = {.ttl = true, .processes = true, .breakable = true, .permits = true},
        .has_tokens = false,
        .has_outages = true,
-       .most_not_applicable = 90,
+       .most_not_applicable = 54,
        .expected_failures = failures_of_permits()},
 #endif
       {.name = "file",
