@@ -23,11 +23,12 @@ struct peer_answers {
 namespace {
 
 constexpr std::chrono::minutes answer_bound{1}, fetch_bound{4};
-constexpr const char* folder = HOLDFAST_PEERS "/redisson";
+constexpr const char* peer_folder = HOLDFAST_PEERS "/redisson";
 
 std::string fetched() {
   const scratch_folder scratch;
-  program fetch({{HOLDFAST_PEER_SOURCES "/redisson/fetch.sh", folder}, {}, scratch.file("said")});
+  program fetch(
+      {{HOLDFAST_PEER_SOURCES "/redisson/fetch.sh", peer_folder}, {}, scratch.file("said")});
   const int code = fetch.wait(fetch_bound);
   if (code == 0) return {};
   std::string why = scratch.read("said");
@@ -51,7 +52,7 @@ const std::string& redisson_peer::unavailable() {
 }
 
 std::string redisson_peer::class_path() {
-  return std::string(folder) + "/classes:" + folder + "/jars/*";
+  return std::string(peer_folder) + "/classes:" + peer_folder + "/jars/*";
 }
 
 redisson_peer::redisson_peer(tuning how) : answers_(std::make_shared<peer_answers>()) {
