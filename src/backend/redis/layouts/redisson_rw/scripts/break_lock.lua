@@ -29,7 +29,7 @@ elseif mode == 'read' and redis.call('GET', counter) == number then
   end
 end
 if ended == 0 then return 0 end
-if mode == 'read' and not remove_dead(lock, holds, true) then
-  redis.call('PUBLISH', channel, 1)
-end
+if mode == 'write' then return 1 end
+remove_dead(lock, holds, true)
+redis.call('PUBLISH', channel, 1)
 return 1

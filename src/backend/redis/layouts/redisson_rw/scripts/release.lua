@@ -13,7 +13,11 @@ if redis.call('HEXISTS', lock, owner .. ':write') == 1 then
   return 1
 end
 if redis.call('HDEL', lock, owner) == 0 then return 0 end
+local rest = redis.call('PTTL', hold)
 redis.call('DEL', hold)
 if mode == 'write' then return 1 end
-if not remove_dead(lock, holds, true) then redis.call('PUBLISH', channel, 0) end
+-- A writer that waits for the longest hold asks anew when that was this one: the readers that are
+-- left may be dead, and end earlier.
+local most = remove_dead(lock, holds, true)
+if not most or most >= 0 and rest > most then redis.call('PUBLISH', channel, 0) end
 return 1

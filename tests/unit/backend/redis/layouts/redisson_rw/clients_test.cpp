@@ -223,6 +223,15 @@ TEST_F(redisson_rw_clients, a_dead_writer_or_reader_keeps_a_waiter_no_longer_tha
   EXPECT_LT(waited, 3100ms);
 }
 
+TEST_F(redisson_rw_clients, a_dead_reader_with_the_shorter_lease_is_all_that_a_writer_waits_for) {
+  read_by_another("2000");
+  lease share = m.acquire_shared();
+  at(1s, [&] { share.unlock(); });
+  const core::duration waited = until_writer(n);
+  EXPECT_GE(waited, 2s);
+  EXPECT_LT(waited, 2100ms);
+}
+
 TEST_F(redisson_rw_clients, renewals_of_the_living_keep_no_dead_reader) {
   read_by_another("5000");
   std::vector<client> clients;
