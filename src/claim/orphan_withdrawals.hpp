@@ -25,8 +25,10 @@ enum class withdrawal : unsigned char {
 };
 
 struct orphan {  // a backend's own derives from it and says to which lock the id belongs
-  explicit orphan(core::time_point end) noexcept : until(end) {}
+  explicit orphan(core::time_point end, core::duration pause_max = core::duration::max()) noexcept
+      : until(end), most(pause_max) {}
   const core::time_point until;         // by then it has expired at the store
+  const core::duration most;            // between two withdrawals that prove nothing
   core::time_point next = core::never;  // to be withdrawn again
   withdrawal last = withdrawal::unsent;
   unsigned pauses = 0;
@@ -84,7 +86,7 @@ class orphan_withdrawals {
     constexpr core::duration pauses[] = {100ms, 1s, 10s, 60s};
     constexpr core::duration refused_max = 1s;
     const core::duration d = pauses[std::min<std::size_t>(o.pauses++, std::size(pauses) - 1)];
-    return o.last == withdrawal::refused ? std::min(d, refused_max) : d;
+    return std::min(d, o.last == withdrawal::refused ? refused_max : o.most);
   }
   template <class Each>
   void each(Each call) {

@@ -12,8 +12,9 @@ struct left_behind final : orphan {
     withdrawal says = withdrawal::sent;
     int sent = 0;
     left_behind* last = nullptr;
+    core::duration pause_max = core::duration::max();
   };
-  left_behind(script& s, core::time_point end) : orphan(end), by(s) { by.last = this; }
+  left_behind(script& s, core::time_point end) : orphan(end, s.pause_max), by(s) { by.last = this; }
   withdrawal withdraw(core::time_point) {
     ++by.sent;
     return by.says;
@@ -74,6 +75,12 @@ TEST_F(orphans, an_answer_that_proves_nothing_is_not_the_last) {
   now += 1h - 5s;
   EXPECT_EQ(answer(withdrawal::unproven), core::never) << "it expires before the next";
   EXPECT_TRUE(all.empty());
+}
+
+TEST_F(orphans, others_wait_behind_a_place_that_a_late_request_leaves_so_pauses_have_a_bound) {
+  plan.pause_max = 3s;
+  add();
+  for (int i = 0; i < 5; ++i) EXPECT_LE(answer(withdrawal::unproven), now + 3s);
 }
 
 TEST_F(orphans, while_the_server_refuses_others_wait_behind_it_so_pauses_are_short) {

@@ -170,7 +170,7 @@ void retrying_layout::after_step(retrying_claim& c, time_point) {
 }
 
 retrying_orphan::retrying_orphan(retrying_layout& l, const retrying_claim& c, time_point end)
-    : claims::orphan(end),
+    : claims::orphan(end, l.codec().rules().queue_heartbeat),
       key(c.key),
       owner(l.owner_at_server(c)),
       id(c.owner_id),
