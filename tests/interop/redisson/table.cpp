@@ -13,7 +13,7 @@ using file_test::eventually;
 
 constexpr milliseconds long_lease{60s}, long_before_its_end{30s}, short_lease{400};
 
-std::string text_of(clock::duration d) {
+std::string ms_text(clock::duration d) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f ms", std::chrono::duration<double, std::milli>(d).count());
   return text;
@@ -44,7 +44,7 @@ void direction::add(const std::string& what, const std::string& result) const {
   into.add(types, holder, waiter, what, result);
 }
 
-void direction::add(const std::string& what, clock::duration d) const { add(what, text_of(d)); }
+void direction::add(const std::string& what, clock::duration d) const { add(what, ms_text(d)); }
 
 std::shared_future<clock::time_point> direction::asleep() const {
   auto waiting = waiter.wait();
