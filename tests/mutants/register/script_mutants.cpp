@@ -86,7 +86,7 @@ std::vector<mutant> about_redisson() {
                  {{"redisson_fair/try_lock", "if is_free and (place or free_place()) == 1 then",
                    "if is_free then"}}),
       in_scripts("release_not_published", "A release wakes those that wait (6)",
-                 {{"redisson/release", "redis.call('PUBLISH', ARGV[2], '0')", ""}}),
+                 {{"redisson/release", "redis.call('PUBLISH', ARGV[2], '0')", "0"}}),
   };
 }
 

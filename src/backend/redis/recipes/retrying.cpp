@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration after_lease = 1ms, spread_after_lease = 4ms;
+constexpr duration yield_min = 1ms, yield_spread = 4ms;
 
 }  // namespace
 
@@ -30,6 +31,13 @@ retrying_recipe::step retrying_recipe::acquire(const core::acquire_request& requ
   may_be_ours_ = is_subscribed_ = polls_ = is_downgraded_ = false;
   step out = ask(state::trying, now, t);
   out.new_owner = !planted(mutant::owner_id_reused);
+  if (one_attempt_ || now >= yields_until_) return out;
+  // The message that it published takes longer to wake another client than the next attempt of this
+  // client takes: threads that lock without a pause would keep the others out for ever.
+  state_ = state::waiting;
+  out.send = operation::none;
+  out.wake = now + yield_min;
+  out.spread = yield_spread;
   return out;
 }
 

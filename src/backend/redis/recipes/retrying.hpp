@@ -9,6 +9,8 @@
 //   state       | event                       | next        | effects
 //   ------------+-----------------------------+-------------+--------------------------------------
 //   idle        | acquire                     | trying      | new owner, send try_lock
+//               | acquire, just after it told | waiting     | new owner, sleep: a few ms, in which
+//               | other clients               |             | they can get the lock
 //   trying,     | next_step                   | same        | send the same: its next command
 //   resolving,  |                             |             |
 //   releasing,  |                             |             |
@@ -89,9 +91,10 @@ struct retrying_reply {
   };
   retrying_operation to = retrying_operation::none;
   verdict what = verdict::failed;
-  bool final = true;  // no older request of this claim can arrive any more
-  bool left = false;  // failed: something of this claim may be at the server
-  errc why{};         // failed; not_owner: as claim_sink::on_lost() reports it
+  bool final = true;         // no older request of this claim can arrive any more
+  bool left = false;         // failed: something of this claim may be at the server
+  bool told_others = false;  // release: a waiter of another client got a message
+  errc why{};                // failed; not_owner: as claim_sink::on_lost() reports it
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;         // of a renewal
   std::int64_t number = 0;          // granted; 0: the layout has none
@@ -187,7 +190,8 @@ class retrying_recipe {
   duration ttl_{};
   std::int64_t number_ = 0;
   time_point deadline_ = core::never;
-  time_point asked_since_{};  // held: the grant arrived
+  time_point asked_since_{};   // held: the grant arrived
+  time_point yields_until_{};  // its release told other clients
   std::uint32_t epoch_ = 0;
   std::uint8_t attempts_ = 0;    // at what is not answered yet
   std::uint8_t busy_count_ = 0;  // of this wait

@@ -11,6 +11,13 @@ using core::mutant;
 using core::planted;
 using core::saturating_add;
 
+namespace {
+
+// Clients that wait go on waiting: what this claim's last release met, its next one meets too.
+constexpr duration told_lately = std::chrono::milliseconds{100};
+
+}  // namespace
+
 retrying_recipe::step retrying_recipe::on(const reply& r, time_point now,
                                           const timing& t) noexcept {
   if (r.to == operation::subscribe) return on_subscribe_reply(r, now, t);
@@ -143,6 +150,7 @@ retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point
   if (!is_leaving()) return {};
   if (r.what == verdict::next_step) return take_next_step();
   if (r.what != verdict::done && r.what != verdict::not_owner) return pause(now, t);
+  if (r.told_others) yields_until_ = now + told_lately;
   // Sent before, it may be gone because of that.
   const bool was_ours = state_ == state::releasing && attempts_ == 0;
   const bool may_arrive = (state_ == state::withdrawing || may_be_ours_) && !r.final;

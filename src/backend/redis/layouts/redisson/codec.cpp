@@ -126,6 +126,8 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
 
 std::vector<holder> codec::read_look(const value& v) const { return read_holders(v); }
 
-bool codec::read_break(const value& v) const { return v.integer() == 1; }
+bool codec::read_break(const value& v) const {
+  return compared(v, {}).what == retrying_reply::verdict::done;
+}
 
 }  // namespace holdfast::redis::redisson

@@ -107,6 +107,10 @@ class played_claim {
       --r.epoch;
       word = "granted";
     }
+    if (word == "told") {
+      r.told_others = true;
+      word = "done";
+    }
     if (word == "left") {
       r.left = true;
       word = "failed";
