@@ -100,11 +100,15 @@ case $way in
     "$scratch/build/consumer"
     ;;
   shared_build)  # kept, so that only what has changed is built the next time
-    # shellcheck disable=SC2046
+    options=$(sed -n 's/^\(HOLDFAST_WITH_[A-Z]*\):BOOL\(=.*\)/-D\1\2/p' "$build/CMakeCache.txt")
+    # A transport alone is built for tests only.
+    [ -e "$source/src/backend/zookeeper/backend.hpp" ] ||
+      options=$(echo "$options" | grep -v ZOOKEEPER)
+    # shellcheck disable=SC2086
     cmake -S "$source" -B "$build/shared" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
       -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
       -DHOLDFAST_CLI=OFF -DHOLDFAST_TESTS=OFF -DHOLDFAST_BENCH=OFF \
-      $(sed -n 's/^\(HOLDFAST_WITH_[A-Z]*\):BOOL\(=.*\)/-D\1\2/p' "$build/CMakeCache.txt")
+      $options
     ninja -C "$build/shared"
     ;;
   headers)  # each can be the first that is included

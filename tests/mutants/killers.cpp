@@ -5,11 +5,11 @@
 namespace holdfast::mutants {
 namespace {
 
-constexpr auto groups = {lease_scenarios,    message_scenarios, owner_scenarios,
-                         cohort_scenarios,   crowd_scenarios,   token_scenarios,
-                         fork_scenarios,     file_scenarios,    thread_scenarios,
-                         line_scenarios,     renewal_scenarios, lifetime_scenarios,
-                         zookeeper_scenarios};
+constexpr auto groups = {lease_scenarios,  message_scenarios,  owner_scenarios,
+                         cohort_scenarios, crowd_scenarios,    token_scenarios,
+                         fork_scenarios,   file_scenarios,     thread_scenarios,
+                         line_scenarios,   renewal_scenarios,  lifetime_scenarios,
+                         layout_scenarios, zookeeper_scenarios};
 
 std::string survived_scenario(const scenario& s, const mutant& m) {
   remove_planted();
@@ -26,7 +26,7 @@ std::vector<killer> killers_of(const mutant& m) {
   std::vector<killer> out;
   for (const auto scenarios : groups)
     for (const scenario& s : scenarios())
-      if (m.point != core::mutant::none && s.breaks == m.point)
+      if (m.point == core::mutant::none ? m.name == s.name : m.point == s.breaks)
         out.push_back({s.backend, [&s](const mutant& one) { return survived_scenario(s, one); }});
   add_schedules(out, m.name);
   return out;

@@ -11,6 +11,7 @@ struct scenario {
   core::mutant breaks;
   const char* backend;
   std::string (*play)();  // what went wrong; "" when nothing did
+  const char* name = "";  // of a mutant in scripts, where `breaks` is none
 };
 
 std::span<const scenario> lease_scenarios();
@@ -25,6 +26,7 @@ std::span<const scenario> thread_scenarios();
 std::span<const scenario> line_scenarios();
 std::span<const scenario> renewal_scenarios();
 std::span<const scenario> lifetime_scenarios();
+std::span<const scenario> layout_scenarios();
 std::span<const scenario> zookeeper_scenarios();
 
 }  // namespace holdfast::mutants

@@ -11,6 +11,13 @@ using redis::retrying_operation;
 
 constexpr std::string_view names[] = {"lock", "other"};
 const std::string long_ttl = "200000";  // ms: none lapses during a test
+constexpr std::int64_t apart_ms = 20'000;
+
+// Of each owner another one: whose lease is the longer does not depend on a millisecond.
+core::duration ttl_of(const redis::retrying_owner& o) {
+  return std::chrono::milliseconds(std::stoll(long_ttl) +
+                                   apart_ms * static_cast<std::int64_t>(o.low & 0xffff));
+}
 
 command_words words_of(std::string_view bytes) {
   std::vector<std::string_view> argv;
@@ -39,7 +46,7 @@ redis::lock_request random_owners::request_of(const redis::retrying_owner& o,
   return {.key = names[below(5) == 0],
           .owner = text,
           .id = o,
-          .ttl = milliseconds(std::stoi(long_ttl)),
+          .ttl = ttl_of(o),
           .mode = mode(),
           .may_queue = below(2) == 0,
           .permits = 1,

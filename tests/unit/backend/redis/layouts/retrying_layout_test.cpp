@@ -21,6 +21,8 @@ struct redis_lua : testing::Test {
   on_model world;
   client c = world.open("layout=lua");
 
+  ~redis_lua() override { world.changed = nullptr; }
+
   std::string stored(std::string_view key = "job") { return world.command({"GET", key}); }
   client other() { return world.open("layout=lua"); }
   void pass(core::duration d) { world.pass(d); }

@@ -25,6 +25,8 @@ struct redisson_clients : testing::Test {
   client c = world.open("layout=redisson");
   mutex m{c, "job"};
 
+  ~redisson_clients() override { world.changed = nullptr; }
+
   void at(core::duration d, std::function<void()> what) { world.at(d, std::move(what)); }
   void pass(core::duration d) { world.pass(d); }
   void held_by_another(std::string_view ms = "60000") {

@@ -25,6 +25,8 @@ struct redisson_rw_clients : testing::Test {
   client c = world.open("layout=redisson-rw"), d = world.open("layout=redisson-rw");
   shared_mutex m{c, "job"}, n{d, "job"};
 
+  ~redisson_rw_clients() override { world.changed = nullptr; }
+
   // Then, once somebody waits long enough.
   void at(core::duration t, std::function<void()> what) {
     later_.push_back(std::make_unique<later>());
