@@ -29,7 +29,7 @@ std::string readers_hear_of_a_downgrade() {
 }
 
 constexpr scenario all_of_layouts[] = {
-    {mutant::none, "redis", a_dead_reader_keeps_no_writer_out, "zombie_reader"},
+    {mutant::none, "redis", a_dead_reader_keeps_no_writer_out, "dead_reader_kept"},
     {mutant::none, "redis", readers_hear_of_a_downgrade, "downgrade_not_published"},
 };
 

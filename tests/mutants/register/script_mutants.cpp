@@ -70,7 +70,7 @@ std::vector<mutant> about_redisson() {
       in_scripts("writer_joins_readers", "A writer waits for all readers (4)",
                  {{"redisson_rw/try_lock",
                    "if most and wanted == 'write' then return {0, most} end", ""}}),
-      in_scripts("zombie_reader", "A reader whose lease has expired keeps nobody out (4)",
+      in_scripts("dead_reader_kept", "A reader whose lease has expired keeps nobody out (4)",
                  {{"redisson_rw/shared", "ended = redis.call('HDEL', lock, owner)",
                    "most = math.max(most or 0, redis.call('PTTL', lock))"}}),
       in_scripts("downgrade_not_published", "A downgrade wakes the readers that wait (6)",
