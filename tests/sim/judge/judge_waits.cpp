@@ -120,9 +120,11 @@ void judge::judge_stall(lock_state& l) {
   if (is_alone && owner != l.lost_owner) {
     ++l.handed_to_lost;
     l.lost_owner = owner;
-  } else if (is_shared || (is_alone && l.handed_to_lost == 0)) {
-    l.stalled_until = std::max(l.stalled_until, now + rest_of_the_lost(l));
   }
+  // Without a queue nobody goes by a window: each waits for the lease that it sees.
+  const bool is_seen = l.handed_to_lost == 0 || can_.queue == core::order::none;
+  if (is_shared || (is_alone && is_seen))
+    l.stalled_until = std::max(l.stalled_until, now + rest_of_the_lost(l));
   l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
   // A waiter in a queue goes by what it saw of the waiters before it.
   const moment more = can_.queue == core::order::fifo ? 1s : 0s;

@@ -43,8 +43,8 @@ class rw_on_model {
   std::vector<holder> look(std::string_view k) { return on_.look(k); }
   bool break_lock(std::string_view k, std::string_view seen) { return on_.break_lock(k, seen); }
   std::string command(std::initializer_list<std::string_view> argv) { return on_.command(argv); }
-  void listen_to(std::string_view channel) {
-    on_.listen_to(channel);
+  void listen_to(std::string_view name) {
+    on_.listen_to(name);
     on_.heard();
   }
   // The payloads of all messages since the last call: "01".
