@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration after_lease = 1ms, spread_after_lease = 4ms;
-constexpr duration yield_min = 1ms, yield_spread = 4ms;
+constexpr duration yield_min = 500us, yield_spread = 1500us;
 
 }  // namespace
 
