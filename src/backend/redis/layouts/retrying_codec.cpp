@@ -1,6 +1,31 @@
 #include "backend/redis/layouts/retrying_codec.hpp"
 
+#include "backend/redis/server_time.hpp"
+
 namespace holdfast::redis {
+
+retrying_reply retrying_codec::read(const value& v, const lock_request&, retrying_reply r) const {
+  const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
+  if (!asks || v.is(value::kind::error)) return read_compared(v, r);
+  if (!v.is(value::kind::array)) return unreadable(r);
+  const bool is_ours = v[0].integer() == 1;
+  r.what = is_ours ? retrying_reply::verdict::granted : retrying_reply::verdict::busy;
+  if (v.size() > 1) r.rest = span_of(v[1].integer());
+  return r;
+}
+
+retrying_reply retrying_codec::read_compared(const value& v, retrying_reply r) const {
+  return v.is(value::kind::error) ? refused_by(v.text(), own_errors(), r) : compared(v, r);
+}
+
+retrying_reply retrying_codec::read_renewal(const value& all, std::size_t index,
+                                            retrying_reply r) const {
+  return all.is(value::kind::error) ? read_compared(all, r) : compared(all[index], r);
+}
+
+bool retrying_codec::read_break(const value& v) const {
+  return compared(v, {}).what == retrying_reply::verdict::done;
+}
 
 std::string hex_of(const retrying_owner& o) {
   std::string out;
@@ -33,6 +58,26 @@ retrying_reply compared(const value& v, retrying_reply r) {
   r.what = is_done ? retrying_reply::verdict::done : retrying_reply::verdict::not_owner;
   if (v.integer() == no_owner) r.why = errc::not_held;
   return r;
+}
+
+void append_renewals_by(const script& renew, command_writer& out,
+                        std::span<const lock_request> all) {
+  command c = out.call(renew, all.size(), 2 * all.size());
+  for (const lock_request& r : all) c << r.key;
+  for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
+}
+
+holder holder_of(std::string_view owner, duration rest) {
+  holder out;
+  out.owner = owner;
+  if (rest != duration::max()) out.left = std::chrono::floor<std::chrono::milliseconds>(rest);
+  out.waiting = -1;
+  return out;
+}
+
+std::vector<holder> read_one_holder(const value& v) {
+  if (v.size() != 2) return {};
+  return {holder_of(v[0].text(), span_of(v[1].integer()))};
 }
 
 }  // namespace holdfast::redis

@@ -79,19 +79,24 @@ class retrying_codec {
   virtual void append(command_writer&, retrying_operation, const lock_request&) const = 0;
   // `r` carries what is known from the request. Of a request that is not awaited any more, nothing
   // but the kind of an error is used.
-  virtual retrying_reply read(const value&, const lock_request&, retrying_reply r) const = 0;
+  // Unless it is overridden, as scripts answer: an acquire {1} granted | {0, what is left of the
+  // holder's lease in ms} busy; anything else as compared() says.
+  virtual retrying_reply read(const value&, const lock_request&, retrying_reply r) const;
   // Renewals of many locks, one request. Of its replies the last one counts.
   virtual std::uint32_t renewal_replies(std::size_t) const noexcept { return 1; }
   virtual void append_renewals(command_writer&, std::span<const lock_request>) const = 0;
-  // The reply to the one at `index` of them.
-  virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const = 0;
+  // The reply to the one at `index` of them; unless it is overridden, an array for compared().
+  virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const;
   // For an operator: reads the holders, and releases the lock of the owner that was seen. One
   // request each, with the text of its script. Holders without their name.
   virtual void append_look(std::string& out, std::string_view key) const = 0;
   virtual void append_break(std::string& out, std::string_view key,
                             std::string_view seen) const = 0;
   virtual std::vector<holder> read_look(const value&) const = 0;
-  virtual bool read_break(const value&) const = 0;  // whether it was released
+  virtual bool read_break(const value&) const;  // whether it was released, as compared() says
+
+ protected:
+  retrying_reply read_compared(const value&, retrying_reply r) const;  // or an error
 };
 
 // {high, low} as 32 hexadecimal digits.
@@ -101,7 +106,13 @@ retrying_reply refused_by(std::string_view error, std::span<const error_meaning>
                           retrying_reply);
 // Nothing that a script of this layout answers: the server is another one.
 retrying_reply unreadable(retrying_reply) noexcept;
-// Of a script that answers 1: done | 0: another's | 2: nobody's.
+// Of a script that answers 1: done | 3: done, and another client was told | 0: another's | 2:
+// nobody's.
 retrying_reply compared(const value&, retrying_reply);
+// By a script with the keys of the locks, and for each its owner and ttl.
+void append_renewals_by(const script& renew, command_writer&, std::span<const lock_request>);
+holder holder_of(std::string_view owner, duration rest_of_lease);
+// {owner, what is left of the lease in ms; -1: no end} | {} nobody.
+std::vector<holder> read_one_holder(const value&);
 
 }  // namespace holdfast::redis

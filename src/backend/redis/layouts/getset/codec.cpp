@@ -140,11 +140,6 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
     c << r.owner << text_of_stamp(r.renewed) << text_of_stamp(stamp_at(r.wall, r.ttl));
 }
 
-retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
-  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
-  return compared(all[index], r);
-}
-
 void codec::append_look(std::string& out, std::string_view key) const {
   command(out, 4) << "EVAL" << script_of(script_name::holder).text << std::int64_t{1} << key;
 }
@@ -156,14 +151,8 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
 
 std::vector<holder> codec::read_look(const value& v) const {
   if (v.size() != 2) return {};
-  holder out;
-  out.owner = v[0].text();
-  const duration rest = rest_of(out.owner, milliseconds{v[1].integer()});
-  if (rest != duration::max()) out.left = std::chrono::floor<milliseconds>(rest);
-  out.waiting = -1;
-  return {std::move(out)};
+  const std::string_view stamp = v[0].text();
+  return {holder_of(stamp, rest_of(stamp, milliseconds{v[1].integer()}))};
 }
-
-bool codec::read_break(const value& v) const { return v.integer() == 1; }
 
 }  // namespace holdfast::redis::getset

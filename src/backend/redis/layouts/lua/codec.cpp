@@ -4,8 +4,6 @@
 
 namespace holdfast::redis::lua {
 
-using verdict = retrying_reply::verdict;
-
 namespace {
 
 constexpr core::capabilities abilities{
@@ -64,25 +62,8 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
   }
 }
 
-retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
-  if (v.is(value::kind::error)) return refused_by(v.text(), own_errors(), r);
-  const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
-  if (!asks) return compared(v, r);
-  if (!v.is(value::kind::array)) return unreadable(r);
-  r.what = v[0].integer() == 1 ? verdict::granted : verdict::busy;
-  if (v.size() > 1) r.rest = span_of(v[1].integer());
-  return r;
-}
-
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
-  command c = out.call(script_of(script_name::renew), all.size(), 2 * all.size());
-  for (const lock_request& r : all) c << r.key;
-  for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
-}
-
-retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
-  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
-  return compared(all[index], r);
+  append_renewals_by(script_of(script_name::renew), out, all);
 }
 
 void codec::append_look(std::string& out, std::string_view key) const {
@@ -94,17 +75,7 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
                   << seen;
 }
 
-std::vector<holder> codec::read_look(const value& v) const {
-  if (v.size() != 2) return {};
-  holder out;
-  out.owner = v[0].text();
-  const duration rest = span_of(v[1].integer());
-  if (rest != duration::max()) out.left = std::chrono::floor<std::chrono::milliseconds>(rest);
-  out.waiting = -1;
-  return {std::move(out)};
-}
-
-bool codec::read_break(const value& v) const { return v.integer() == 1; }
+std::vector<holder> codec::read_look(const value& v) const { return read_one_holder(v); }
 
 std::string codec::text_of(const retrying_owner& o) const {
   return std::string(owner_prefix) + hex_of(o);

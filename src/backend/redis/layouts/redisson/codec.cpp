@@ -100,19 +100,11 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
 }
 
 retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
-  if (r.to == retrying_operation::try_lock) return read_try(v, r);
-  return v.is(value::kind::error) ? refused_by(v.text(), own_errors(), r) : compared(v, r);
+  return r.to == retrying_operation::try_lock ? read_try(v, r) : read_compared(v, r);
 }
 
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
-  command c = out.call(script_of(script_name::renew), all.size(), 2 * all.size());
-  for (const lock_request& r : all) c << r.key;
-  for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
-}
-
-retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
-  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
-  return compared(all[index], r);
+  append_renewals_by(script_of(script_name::renew), out, all);
 }
 
 void codec::append_look(std::string& out, std::string_view key) const {
@@ -125,9 +117,5 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
 }
 
 std::vector<holder> codec::read_look(const value& v) const { return read_holders(v); }
-
-bool codec::read_break(const value& v) const {
-  return compared(v, {}).what == retrying_reply::verdict::done;
-}
 
 }  // namespace holdfast::redis::redisson

@@ -9,15 +9,11 @@ namespace holdfast::redis::redisson {
 
 std::span<const error_meaning> errors_of_scripts() noexcept {
   static constexpr error_meaning all[] = {
-      {"BADTYPE", errc::mismatch, false, false,
-       "it is no lock, or another kind of lock; choose another name, or ?prefix="},
+      bad_type,
       {"OTHERKIND", errc::mismatch, false, false,
        "a name is one kind of lock everywhere; choose another name for this one, or "
        "?layout=redisson-rw"},
-      {"BADTOKEN", errc::refused, false, false,
-       "it must hold a whole number below 2^53, which the lock counts up; it was written by "
-       "another program. Delete it where no fencing token of this lock is kept, or set a higher "
-       "number than any of them"},
+      bad_token,
   };
   return all;
 }
@@ -45,9 +41,7 @@ std::vector<holder> read_holders(const value& v) {
   std::vector<holder> out;
   const duration rest = span_of(v.size() > 0 ? v[0].integer() : -1);
   for (std::size_t i = 2; i + 1 < v.size(); i += 2) {
-    holder& h = out.emplace_back();
-    h.owner = v[i].text();
-    if (rest != duration::max()) h.left = std::chrono::floor<std::chrono::milliseconds>(rest);
+    holder& h = out.emplace_back(holder_of(v[i].text(), rest));
     h.waiting = static_cast<int>(std::clamp<std::int64_t>(v[1].integer(), -1, waiting_max));
   }
   return out;

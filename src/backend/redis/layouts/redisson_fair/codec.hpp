@@ -35,11 +35,9 @@ class codec final : public retrying_codec {
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
-  retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const override;
   void append_look(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
   std::vector<holder> read_look(const value&) const override;
-  bool read_break(const value&) const override;
 };
 
 }  // namespace holdfast::redis::redisson_fair

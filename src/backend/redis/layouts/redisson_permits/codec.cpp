@@ -7,8 +7,6 @@
 
 namespace holdfast::redis::redisson_permits {
 
-using verdict = retrying_reply::verdict;
-
 namespace {
 
 constexpr core::capabilities abilities{
@@ -138,16 +136,6 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
   }
 }
 
-retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
-  if (v.is(value::kind::error)) return refused_by(v.text(), own_errors(), r);
-  const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
-  if (!asks) return compared(v, r);
-  if (!v.is(value::kind::array)) return unreadable(r);
-  r.what = v[0].integer() == 1 ? verdict::granted : verdict::busy;
-  if (v.size() > 1) r.rest = span_of(v[1].integer());
-  return r;
-}
-
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
   constexpr std::size_t keys_each = 2, arguments_each = 4;
   command c = out.call(script_of(script_name::renew), keys_each * all.size(),
@@ -157,11 +145,6 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
   c << now;
   for (const lock_request& r : all)
     c << claim_of(r.id) << std::int64_t{r.permits} << now + in_ms(r.ttl) << channel_name(r.key);
-}
-
-retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
-  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
-  return compared(all[index], r);
 }
 
 void codec::append_look(std::string& out, std::string_view key) const {
@@ -194,20 +177,14 @@ std::vector<holder> codec::read_look(const value& v) const {
       ++out.back().permits;
       continue;
     }
-    holder one;
-    one.owner = hex_of_bytes(id);
+    holder one = holder_of(hex_of_bytes(id), span_of(part.integer()));
     one.how = lock_mode::permit;
     one.permits = 1;
     one.of = total;
-    const duration rest = span_of(part.integer());
-    if (rest != duration::max()) one.left = std::chrono::floor<std::chrono::milliseconds>(rest);
-    one.waiting = -1;
     out.push_back(std::move(one));
   }
   return out;
 }
-
-bool codec::read_break(const value& v) const { return v.integer() == 1; }
 
 // Its first permit.
 std::string codec::text_of(const retrying_owner& o) const {

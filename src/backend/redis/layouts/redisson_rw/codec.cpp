@@ -29,14 +29,10 @@ constexpr retrying_recipe::rules listening{.has_channel = true,
                                            .nap_max = 5s};
 
 constexpr error_meaning errors_of_scripts[] = {
-    {"BADTYPE", errc::mismatch, false, false,
-     "it is no lock, or another kind of lock; choose another name, or ?prefix="},
+    redisson::bad_type,
     {"OTHERKIND", errc::mismatch, false, false,
      "it is no lock of readers and writers; choose another name for this one, or ?layout=redisson"},
-    {"BADTOKEN", errc::refused, false, false,
-     "it must hold a whole number below 2^53, which the lock counts up; it was written by another "
-     "program. Delete it where no fencing token of this lock is kept, or set a higher number than "
-     "any of them"},
+    redisson::bad_token,
 };
 
 constexpr std::string_view as_writer = ":write";
@@ -116,19 +112,13 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
 
 retrying_reply codec::read(const value& v, const lock_request&, retrying_reply r) const {
   const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
-  if (asks) return redisson::read_try(v, r);
-  return v.is(value::kind::error) ? refused_by(v.text(), own_errors(), r) : compared(v, r);
+  return asks ? redisson::read_try(v, r) : read_compared(v, r);
 }
 
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
   command c = out.call(script_of(script_name::renew), 2 * all.size(), 2 * all.size());
   for (const lock_request& r : all) c << r.key << hold_of(r);
   for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
-}
-
-retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
-  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
-  return compared(all[index], r);
 }
 
 void codec::append_look(std::string& out, std::string_view key) const {
@@ -147,18 +137,11 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
 std::vector<holder> codec::read_look(const value& v) const {
   std::vector<holder> out;
   for (std::size_t i = 0; i < v.size(); ++i) {
-    holder h;
-    h.owner = v[i][0].text();
+    holder& h = out.emplace_back(holder_of(v[i][0].text(), span_of(v[i][1].integer())));
     h.how = h.owner.ends_with(as_writer) ? lock_mode::exclusive : lock_mode::shared;
-    const duration rest = span_of(v[i][1].integer());
-    if (rest != duration::max()) h.left = std::chrono::floor<std::chrono::milliseconds>(rest);
-    h.waiting = -1;
-    out.push_back(std::move(h));
   }
   return out;
 }
-
-bool codec::read_break(const value& v) const { return v.integer() == 1; }
 
 std::string codec::text_of(const retrying_owner& o) const {
   constexpr std::uint64_t nineteen_digits = std::uint64_t{1} << 62;

@@ -131,17 +131,7 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
                   << seen;
 }
 
-std::vector<holder> codec::read_look(const value& v) const {
-  if (v.size() != 2) return {};
-  holder out;
-  out.owner = v[0].text();
-  const duration rest = span_of(v[1].integer());
-  if (rest != duration::max()) out.left = std::chrono::floor<std::chrono::milliseconds>(rest);
-  out.waiting = -1;
-  return {std::move(out)};
-}
-
-bool codec::read_break(const value& v) const { return v.integer() == 1; }
+std::vector<holder> codec::read_look(const value& v) const { return read_one_holder(v); }
 
 std::string codec::text_of(const retrying_owner& o) const {
   return std::string(owner_prefix) + hex_of(o);

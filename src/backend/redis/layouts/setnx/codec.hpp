@@ -42,7 +42,6 @@ class codec final : public retrying_codec {
   void append_look(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
   std::vector<holder> read_look(const value&) const override;
-  bool read_break(const value&) const override;
 
  private:
   enum class part : unsigned char { exists, set, expire, get, del };
