@@ -26,6 +26,18 @@ int listen_on(int port) {
   throw std::system_error(why, std::generic_category(), "a port of 127.0.0.1");
 }
 
+int connect_to(int port) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  where.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0)
+    return socket;
+  ::close(socket);
+  return -1;
+}
+
 int port_of(int socket) {
   sockaddr_in where{};
   socklen_t length = sizeof where;

@@ -1,14 +1,15 @@
-// A TCP port of 127.0.0.1 that nobody listens on.
+// TCP ports of 127.0.0.1.
 #pragma once
 
 namespace holdfast::testkit {
 
-// Free a moment ago: a server that listens on it must be ready to find it in use. Throws
-// std::system_error.
+// Nobody listened on it a moment ago: a server that listens on it must be ready to find it in use.
+// Throws std::system_error.
 int free_port();
 
 // A listening socket of 127.0.0.1; 0: on any free port. Throws std::system_error.
 int listen_on(int port);
 int port_of(int socket);
+int connect_to(int port);  // a connected socket; -1: nobody listens
 
 }  // namespace holdfast::testkit

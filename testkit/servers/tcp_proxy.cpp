@@ -1,6 +1,5 @@
 #include "testkit/servers/tcp_proxy.hpp"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -28,18 +27,6 @@ void close_by_reset(int socket) {
   const linger hard{1, 0};
   ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
   ::close(socket);
-}
-
-int connect_to(int port) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in where{};
-  where.sin_family = AF_INET;
-  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  where.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (::connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0)
-    return socket;
-  ::close(socket);
-  return -1;
 }
 
 }  // namespace

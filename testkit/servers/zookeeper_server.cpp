@@ -1,7 +1,5 @@
 #include "testkit/servers/zookeeper_server.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -27,20 +25,8 @@ constexpr std::array server_jars = {"/usr/share/java/zookeeper.jar",
                                     "/usr/share/java/netty-codec.jar",
                                     "/usr/share/java/slf4j-simple.jar"};
 
-int connect_to_zookeeper(int port) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in where{};
-  where.sin_family = AF_INET;
-  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  where.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (::connect(socket, reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0)
-    return socket;
-  ::close(socket);
-  return -1;
-}
-
 bool accepts(int port) {
-  const int socket = connect_to_zookeeper(port);
+  const int socket = connect_to(port);
   if (socket >= 0) ::close(socket);
   return socket >= 0;
 }
@@ -141,7 +127,7 @@ std::string zookeeper_server::url() const {
 }
 
 std::string zookeeper_server::ask(const std::string& word) const {
-  const int socket = connect_to_zookeeper(port_);
+  const int socket = connect_to(port_);
   if (socket < 0) return {};
   std::string answer;
   std::array<char, 4096> buffer;

@@ -190,11 +190,7 @@ TEST_F(redis_redisson_fair, a_crowd_shares_a_lock_through_resets) {
       all.wait_for_plays(10);
     }
   }
-  EXPECT_TRUE(eventually([&] {
-    for (const auto& key : server.command({"KEYS", "*"}).items)
-      if (!key.text.starts_with("redisson_lock_token:")) return false;
-    return true;
-  })) << to_text(server.command({"KEYS", "*"}));
+  expect_counters_alone_left(server);
 }
 
 }  // namespace

@@ -156,11 +156,7 @@ TEST_F(redis_redisson, crowds_of_both_layouts_share_a_lock_through_resets) {
       all.wait_for_plays(10);
     }
   }
-  EXPECT_TRUE(eventually([&] {
-    for (const auto& key : server.command({"KEYS", "*"}).items)
-      if (!key.text.starts_with("redisson_lock_token:")) return false;
-    return true;
-  })) << to_text(server.command({"KEYS", "*"}));
+  expect_counters_alone_left(server);
 }
 
 TEST_F(redis_redisson, thirty_two_threads_and_five_locks_leave_no_channel) {

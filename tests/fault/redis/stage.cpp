@@ -70,6 +70,14 @@ void expect_nothing_left(redis_server& server) {
   })) << "somebody still listens";
 }
 
+void expect_counters_alone_left(redis_server& server) {
+  EXPECT_TRUE(eventually([&] {
+    for (const auto& key : server.command({"KEYS", "*"}).items)
+      if (!key.text.starts_with("redisson_lock_token:")) return false;
+    return true;
+  })) << to_text(server.command({"KEYS", "*"}));
+}
+
 crowd::crowd(const std::vector<std::string>& urls, terms t)
     : terms_(t),
       players_(urls, t.threads_each,

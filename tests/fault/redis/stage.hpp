@@ -72,6 +72,8 @@ void expect_safe(const lease&, redis_server&, const std::string& name);
 // Nothing is left at the server but the counter, within half a minute; and nobody listens.
 void expect_no_key_left(redis_server&);
 void expect_nothing_left(redis_server&);
+// Of the locks of Redisson's layouts no key but their counters.
+void expect_counters_alone_left(redis_server&);
 
 // Threads that take three locks (stress/player.hpp), each through one of the clients, from here to
 // the end of the object. Their history is checked there.

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tests/sim/redis/model/model_redis.hpp"
+#include "tests/unit/backend/redis/layouts/codec_on_model.hpp"
 
 namespace holdfast::redis::lua {
 namespace {
@@ -17,53 +17,15 @@ using verdict = retrying_reply::verdict;
 
 constexpr std::string_view ours = "hfl:1", theirs = "hfl:2";
 
-class redis_lua_codec : public testing::Test, private sim::peer {
- protected:
+struct redis_lua_codec : testing::Test {
   retrying_reply ask(operation what, std::string_view owner, duration ttl = 10s,
                      script_form form = script_form::by_text) {
-    std::string bytes;
-    command_writer out(bytes, scripts_in(form));
-    const lock_request request{.key = "job", .owner = owner, .ttl = ttl};
-    of_lua.append(out, what, request);
-    retrying_reply r;
-    r.to = what;
-    with_reply(bytes, [&](const value& v) { r = of_lua.read(v, request, r); });
-    return r;
+    return on.ask(what, {.key = "job", .owner = owner, .ttl = ttl}, form);
   }
-  // Each script is called in this form the next time.
-  script_cache& scripts_in(script_form form) {
-    cache_ = script_cache(of_lua.scripts());
-    for (std::uint16_t i = 0; form == script_form::by_text && i < of_lua.scripts().size(); ++i)
-      cache_.on_missing(i);
-    return cache_;
-  }
-  template <class Handle>
-  void with_reply(const std::string& bytes, Handle handle) {
-    const int connection = model.connect(*this);
-    model.receive(connection, bytes);
-    model.disconnect(connection);
-    reply_reader reader;
-    const std::string arrived = std::exchange(arrived_, {});
-    reader.feed(std::as_bytes(std::span(arrived)));
-    int replies = 0;
-    reader.for_each([&](const value& v) { return handle(v), ++replies, true; });
-    EXPECT_EQ(replies, 1);
-  }
-  std::string command(std::initializer_list<std::string_view> argv) {
-    const int connection = model.connect(*this);
-    const std::string out = model.execute(connection, std::span(argv.begin(), argv.size()));
-    model.disconnect(connection);
-    return out;
-  }
-  std::chrono::microseconds now{1'700'000'000'000'000};
-  sim::model_redis model{[this] { return now; }};
-  const codec of_lua{};
+  std::string command(std::initializer_list<std::string_view> argv) { return on.command(argv); }
 
- private:
-  void deliver(std::string_view bytes) override { arrived_ += bytes; }
-  void kicked() override {}
-  std::string arrived_;
-  script_cache cache_{{}};
+  const codec of_lua{};
+  codec_on_model on{of_lua};
 };
 
 TEST_F(redis_lua_codec, a_free_lock_is_one_key_with_its_owner_and_an_end) {
@@ -113,30 +75,17 @@ TEST_F(redis_lua_codec, renewals_of_many_stand_each_for_itself) {
   std::vector<lock_request> all;
   for (const std::string_view key : {"job", "other", "none", "hash"})
     all.push_back({.key = key, .owner = ours, .ttl = 20s});
-  std::string bytes;
-  command_writer out(bytes, scripts_in(script_form::by_text));
-  of_lua.append_renewals(out, all);
-  with_reply(bytes, [&](const value& v) {
-    retrying_reply r;
-    r.to = operation::renew;
-    EXPECT_EQ(of_lua.read_renewal(v, 0, r).what, verdict::done);
-    EXPECT_EQ(of_lua.read_renewal(v, 1, r).what, verdict::not_owner);
-    EXPECT_EQ(of_lua.read_renewal(v, 1, r).why, errc{});
-    EXPECT_EQ(of_lua.read_renewal(v, 2, r).why, errc::not_held);
-    EXPECT_EQ(of_lua.read_renewal(v, 3, r).what, verdict::not_owner);
-    EXPECT_EQ(of_lua.read_renewal(v, 4, r).what, verdict::failed) << "no such reply";
-  });
+  const auto replies = on.renew(all);
+  EXPECT_EQ(replies[0].what, verdict::done);
+  EXPECT_EQ(replies[1].what, verdict::not_owner);
+  EXPECT_EQ(replies[1].why, errc{});
+  EXPECT_EQ(replies[2].why, errc::not_held);
+  EXPECT_EQ(replies[3].what, verdict::not_owner);
   EXPECT_EQ(command({"PTTL", "job"}), ":20000\r\n");
 }
 
 TEST_F(redis_lua_codec, a_look_finds_the_owner_and_what_is_left_of_its_lease) {
-  const auto look = [&](std::string_view key) {
-    std::string bytes;
-    of_lua.append_look(bytes, key);
-    std::vector<holder> found;
-    with_reply(bytes, [&](const value& v) { found = of_lua.read_look(v); });
-    return found;
-  };
+  const auto look = [&](std::string_view key) { return on.look(key); };
   ask(operation::try_lock, ours, 3s);
   ASSERT_EQ(look("job").size(), 1u);
   EXPECT_EQ(look("job")[0].owner, ours);
@@ -155,27 +104,25 @@ TEST_F(redis_lua_codec, a_script_is_known_by_its_hash_once_it_is_loaded) {
 }
 
 TEST_F(redis_lua_codec, an_error_that_passes_is_to_be_sent_again) {
-  model.set_readonly(true);
+  on.model.set_readonly(true);
   EXPECT_EQ(ask(operation::try_lock, ours).what, verdict::not_now);
-  model.set_readonly(false);
-  model.forbid("eval");
+  on.model.set_readonly(false);
+  on.model.forbid("eval");
   EXPECT_EQ(ask(operation::release, ours).what, verdict::failed);
   EXPECT_EQ(ask(operation::release, ours).why, errc::refused);
 }
 
 TEST_F(redis_lua_codec, a_script_that_stopped_where_it_was_may_have_left_something) {
-  model.forbid("pexpire");
+  on.model.forbid("pexpire");
   EXPECT_TRUE(ask(operation::try_lock, ours).left);
-  model.forbid("eval");
+  on.model.forbid("eval");
   EXPECT_FALSE(ask(operation::try_lock, ours).left);
 }
 
 TEST_F(redis_lua_codec, a_name_is_never_part_of_a_script) {
   const std::string odd = "')..redis.call('flushall')..('\r\n";
-  std::string bytes;
-  command_writer out(bytes, scripts_in(script_form::by_text));
-  of_lua.append(out, operation::try_lock, {.key = odd, .owner = ours, .ttl = 10s});
-  with_reply(bytes, [&](const value& v) { EXPECT_EQ(v[0].integer(), 1); });
+  EXPECT_EQ(on.ask(operation::try_lock, {.key = odd, .owner = ours, .ttl = 10s}).what,
+            verdict::granted);
   EXPECT_EQ(command({"GET", odd}), "$5\r\nhfl:1\r\n");
 }
 

@@ -27,19 +27,8 @@ struct redisson_rw_clients : testing::Test {
 
   ~redisson_rw_clients() override { world.changed = nullptr; }
 
-  // Then, once somebody waits long enough.
-  void at(core::duration t, std::function<void()> what) {
-    later_.push_back(std::make_unique<later>());
-    later_.back()->what = std::move(what);
-    later_.back()->alarm = world.make_alarm(*later_.back(), "test");
-    later_.back()->alarm->set(world.now() + t);
-  }
-  // Everything happens that is due by then.
-  void pass(core::duration t) {
-    core::parker end;
-    at(t, [&] { end.signal(); });
-    world.run_until_signalled(end);
-  }
+  void at(core::duration t, std::function<void()> what) { world.at(t, std::move(what)); }
+  void pass(core::duration t) { world.pass(t); }
   template <class Call>
   core::duration time_of(Call call) {
     const core::time_point before = world.now();
@@ -68,14 +57,6 @@ struct redisson_rw_clients : testing::Test {
   }
   bool is_free() { return world.command({"EXISTS", "job"}) == ":0\r\n"; }
   std::string mode() { return world.command({"HGET", "job", "mode"}); }
-
- private:
-  struct later final : core::alarm_target {
-    void on_alarm(core::time_point) override { what(); }
-    std::function<void()> what;
-    std::unique_ptr<core::alarm> alarm;
-  };
-  std::vector<std::unique_ptr<later>> later_;
 };
 
 TEST_F(redisson_rw_clients, readers_share_a_lock_one_token_and_one_owner) {
