@@ -129,7 +129,8 @@ TEST_F(redis_study_getset, a_holder_re_reads_its_stamp_by_extend) {
 // Known failure.
 TEST_F(redis_study_getset, a_loser_overwrites_the_holder_s_stamp_whose_release_then_fails) {
   getset_behind_proxy on;
-  peer a(on.server.url() + of_getset), b(on.proxy.url() + of_getset);
+  other_clock ahead(1s);  // so that the two never write the same millisecond
+  peer a(on.server.url() + of_getset), b(on.proxy.url() + of_getset, ahead);
   wish holder(a, "x"), loser(b, "x");
   on.put_dead_stamp();
   // Both have read the dead stamp; the holder's GETSET comes first.
