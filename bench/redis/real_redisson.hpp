@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// So many JVMs with so many threads each, on one lock, or on one each where the name ends in '#'.
+// `jvms` JVMs of `threads` threads each, on one lock, or on one each where the name ends in '#'.
 // `options` are those of a client of Redisson. Warm from the start. Throws row_skipped where
 // Redisson cannot be had.
 class redisson_crowd_of {

@@ -20,8 +20,7 @@ constexpr core::capabilities abilities{
     .breakable = true,
 };
 
-// Whoever deletes the lock without a message, as an RSpinLock does, keeps a waiter no longer than
-// this.
+// A release without a message, as an RSpinLock's, keeps a waiter no longer than this.
 constexpr retrying_recipe::rules listening{.has_channel = true,
                                            .try_is_idempotent = true,
                                            .nap_max = 5s};

@@ -1,6 +1,6 @@
 // What the scripts of layouts `redisson` and `redisson-fair` have in common: the counter of their
-// numbers, the reply to an acquire, and the errors of their own. Those of `redisson-rw` have all but
-// one of the errors.
+// numbers, the reply to an acquire, and the errors of their own. Those of `redisson-rw` have all
+// but one of the errors.
 #pragma once
 #include <span>
 #include <string>

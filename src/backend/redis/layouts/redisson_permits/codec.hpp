@@ -8,7 +8,7 @@
 //                   |        | by the clock of the client that has it
 //   redisson_sc:{R} |        | the channel: how many are available, when it has become more
 //
-// Whoever asks takes back the permits whose end has come. The permits of one claim are 12 random
+// Each operation takes back the permits whose end has come. The permits of one claim are 12 random
 // bytes and a number, so that its owner text, the first of them in hexadecimal digits, shows all.
 #pragma once
 #include "backend/redis/layouts/retrying_codec.hpp"

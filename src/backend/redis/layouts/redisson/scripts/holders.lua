@@ -1,4 +1,5 @@
--- Reads who holds the lock, and how many wait. KEYS: the lock, and its queue, if it has one.
+-- Reads the holders of the lock and the number of waiters.
+-- KEYS: the lock, and its queue, if it has one.
 -- {what is left of the lease in ms, waiters; -1: not known, owner, its holds, ...} | {} nobody, or
 -- no such lock
 if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then return {} end

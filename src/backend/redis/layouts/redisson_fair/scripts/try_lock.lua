@@ -25,8 +25,8 @@ local is_free, evicted = evict(now, window)
 local line = redis.call('LRANGE', queue, 0, -1)
 local place = place_in(line, owner)
 
--- A waiter that was taken for dead was at the head then: its place is before everybody who was not,
--- and among those of ours in the order of their beginning.
+-- A waiter that was taken for dead was at the head then: its place is before all other waiters, and
+-- among returning waiters of holdfast in the order of their first requests.
 local function free_place()
   local at = 1
   if not had_place then return #line + 1 end
@@ -77,7 +77,7 @@ if may_queue then
   if not place then take_place() end
   keep_time()
 end
--- Whoever is behind the head may be the next before it asks again: it asks when this lease ends.
+-- A waiter behind the head may be the next before its next request: it asks when this lease ends.
 if not is_free then return {0, left} end
 if evicted and place ~= 1 then wake_head(channel) end
 -- The head may acquire it now and end, with a lease that nobody knows yet.

@@ -12,7 +12,7 @@ local function other_type(count, permits)
   return redis.error_reply('HFTYPE the key holds no semaphore of Redisson')
 end
 
--- So many permits come back.
+-- Gives n permits back and tells the waiters.
 local function give_back(count, channel, n)
   if n > 0 then redis.call('PUBLISH', channel, redis.call('INCRBY', count, n)) end
 end
