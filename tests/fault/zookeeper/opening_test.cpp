@@ -6,6 +6,7 @@
 
 #include "stage.hpp"
 #include "testkit/servers/port.hpp"
+#include "testkit/servers/redis_server.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {
@@ -55,6 +56,71 @@ TEST_F(zookeeper_opening, over_tls_shows_a_certificate_of_its_own) {
                 .text,
             "");
   EXPECT_TRUE(bool(failure_to_open(trusting).code));
+}
+
+// The server takes any digest, and only what a node's ACL allows depends on it.
+TEST_F(zookeeper_opening, with_another_password_has_no_rights) {
+  const zookeeper_server server;
+  const std::string at = "@127.0.0.1:" + std::to_string(server.port());
+  session_client me("zookeeper://me:secret" + at), other("zookeeper://me:wrong" + at);
+  me.open();
+  other.open();
+  ASSERT_EQ(me.create("/mine", node_kind::persistent, acl_of::creator).code, error::ok);
+  EXPECT_EQ(other.create("/mine/x").code, error::no_auth);
+  EXPECT_TRUE(me.close());
+  EXPECT_TRUE(other.close());
+}
+
+TEST_F(zookeeper_opening, needs_the_node_of_the_chroot) {
+  const zookeeper_server server;
+  const auto why = failure_to_open(server.url() + "/missing/one");
+  EXPECT_EQ(why.code, errc::refused);
+  EXPECT_NE(why.text.find("create /missing, create /missing/one"), std::string::npos) << why.text;
+  EXPECT_TRUE(eventually([&] {
+    return server.ask("dump").find("Session Sets (0)/(0)") != std::string::npos;
+  })) << "the session that was of no use: "
+      << server.ask("dump");
+  session_client c(server.url());
+  c.open();
+  ASSERT_EQ(c.create("/missing").code, error::ok);
+  EXPECT_EQ(failure_to_open(server.url() + "/missing/one").code, errc::refused);
+  ASSERT_EQ(c.create("/missing/one").code, error::ok);
+  EXPECT_EQ(failure_to_open(server.url() + "/missing/one").text, "");
+  EXPECT_TRUE(c.close());
+}
+
+TEST_F(zookeeper_opening, looks_for_the_chroot_again_after_a_cut) {
+  const zookeeper_server server;
+  tcp_proxy proxy(server.port());
+  for (std::uint64_t byte = 40; byte < 140; byte += 10)  // a ConnectResponse has 41
+    for (const direction d : {direction::to_server, direction::to_client}) {
+      proxy.cut_after(d, byte);
+      EXPECT_EQ(failure_to_open(at_port(proxy.port(), "/missing")).code, errc::refused) << byte;
+    }
+}
+
+TEST_F(zookeeper_opening, fails_where_the_server_does_not_speak_tls) {
+  const zookeeper_server server;
+  const testkit::scratch_folder folder;
+  const testkit::certificates files(folder);
+  const auto why = failure_to_open("zookeepers://127.0.0.1:" + std::to_string(server.port()) +
+                                   "?op-timeout=1s&tls-ca=" + files.certificate("ca"));
+  EXPECT_TRUE(why.code == errc::unavailable || why.code == errc::refused) << why.text;
+  EXPECT_NE(why.text.find("TLS"), std::string::npos) << why.text;
+}
+
+// Both read lines and await the end of one; so does a silent port. The bound is the op-timeout.
+TEST_F(zookeeper_opening, fails_where_redis_answers_or_nobody) {
+  if (!testkit::redis_server::installed()) GTEST_SKIP() << testkit::redis_server::not_installed;
+  const testkit::redis_server redis;
+  const int silent = testkit::listen_on(0);
+  for (const int port : {redis.port(), testkit::port_of(silent)})
+    for (const char* bounds : {"?op-timeout=300ms", "?op-timeout=1s&connect-timeout=200ms"}) {
+      const auto why = failure_to_open(at_port(port, bounds));
+      EXPECT_EQ(why.code, errc::unavailable);
+      EXPECT_NE(why.text.find("is no ZooKeeper server"), std::string::npos) << why.text;
+    }
+  ::close(silent);
 }
 
 TEST(zookeeper_opening_fails, at_once_where_nothing_listens) {

@@ -21,4 +21,13 @@ std::string_view path_fault(std::string_view path) noexcept {
   return {};
 }
 
+std::string creation_of(std::string_view path) {
+  std::string out;
+  for (std::size_t at = 0; at < path.size();) {
+    at = std::min(path.find('/', at + 1), path.size());
+    out.append(out.empty() ? "create " : ", create ").append(path.substr(0, at));
+  }
+  return out;
+}
+
 }  // namespace holdfast::zookeeper

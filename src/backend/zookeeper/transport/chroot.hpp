@@ -32,4 +32,7 @@ class chroot {
 // Why a server would refuse the path; empty: it would not.
 std::string_view path_fault(std::string_view) noexcept;
 
+// How an administrator makes the node, and what is missing above it: "create /a, create /a/b".
+std::string creation_of(std::string_view path);
+
 }  // namespace holdfast::zookeeper

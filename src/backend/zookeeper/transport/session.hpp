@@ -60,6 +60,10 @@ class session {
     ended
   };
 
+  static constexpr std::string_view silent_server =
+      "the server is connected to and does not answer: it has no quorum, is overloaded, or is no "
+      "ZooKeeper server; check host, port and TLS";
+
   session(session_owner&, const ensemble&);
 
   void open(time_point now);  // once

@@ -72,7 +72,10 @@ void session::on_alarm(time_point now, event_queue& events) {
     connect(now);
   } else if ((state_ == state::connecting || state_ == state::attaching) &&
              now >= began_ + attach_max()) {
-    fail({errc::unavailable, "no answer within the connect-timeout"}, now, events);
+    const bool is_open = state_ == state::attaching;
+    fail({errc::unavailable,
+          is_open ? std::string(silent_server) : "no connection within the connect-timeout"},
+         now, events);
   } else if (is_connected()) {
     check_silence(now, events);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/zookeeper/transport/chroot_reply.hpp"
 #include "base/fail.hpp"
 #include "base/log.hpp"
 
@@ -36,6 +37,7 @@ transport::transport(core::environment& env, const endpoint& where, session_user
       where_(where),
       user_(user),
       session_(*this, where),
+      chroot_reply_(std::make_unique<chroot_reply>(*this)),
       alarm_(env.make_alarm(*this, "holdfast-zk")),
       loop_(env.make_loop(*this, core::driven_by::thread, "holdfast-zk-io")) {
   if (!loop_)
@@ -72,10 +74,7 @@ void transport::run(Event event) {
     if (is_stopped_) return;
     event(now, events);
     write_out();
-    if (call_ && now >= call_->until)
-      end_call({errc::unavailable, session_.last_failure().text.empty()
-                                       ? "no session within the op-timeout"
-                                       : session_.last_failure().text});
+    if (call_ && now >= call_->until) end_call(overdue());
     warnings.swap(warnings_);
   }
   for (const std::string& line : warnings) core::log(log_level::warning, line);
@@ -165,70 +164,11 @@ void transport::request_flush(bool at_once) noexcept {
   if (loop_ && !is_forked()) loop_->request_flush(at_once);
 }
 
-void transport::on_attached(bool is_new, time_point now, event_queue& events) {
-  user_.on_attached(is_new, now, events);
-  if (call_ && !call_->for_the_end) end_call({});
-}
-
 void transport::on_session_lost(const failure& why, event_queue& events) {
   if (!session_.is_closing())
     warnings_.push_back("the session at " + where_.text +
                         " is lost, and what it held: " + why.text);
   user_.on_session_lost(why, events);
-}
-
-// Where no server can be reached at all, opening does not wait for one.
-void transport::on_down(const failure& why, time_point, event_queue&) {
-  if (was_reached_ || !call_ || call_->for_the_end) return;
-  if (++failures_ >= where_.servers.size()) end_call(why);
-}
-
-void transport::on_ended(const failure& why, event_queue&) {
-  if (call_) end_call(call_->for_the_end ? failure{} : why);
-}
-
-void transport::wait(waiting_call& w, std::stop_token stop) {
-  const std::stop_callback on_stop(std::move(stop), [&] {
-    const std::lock_guard guard(mutex_);
-    if (call_ == &w) end_call({errc::canceled, "it was stopped"});
-  });
-  w.parker.park();
-}
-
-void transport::end_call(failure why) {
-  waiting_call& w = *std::exchange(call_, nullptr);
-  w.why = std::move(why);
-  w.parker.signal();
-}
-
-void transport::open(std::stop_token stop) {
-  waiting_call w;
-  w.until = core::saturating_add(env_.now(), where_.op_timeout);
-  run([&](time_point now, event_queue&) {
-    call_ = &w;
-    session_.open(now);
-    wake_by(w.until);
-    if (call_ && alarm_at_ == core::never)
-      end_call({errc::unavailable, "no thread can be started to end the wait in time: raise the "
-                                   "limit of processes (ulimit -u)"});
-  });
-  wait(w, std::move(stop));
-  if (w.why.code) throw lock_error(w.why.code, {"open", {}, where_.text, w.why.text, {}});
-}
-
-bool transport::close(time_point until) {
-  if (is_forked()) return false;
-  waiting_call w;
-  w.until = until;
-  w.for_the_end = true;
-  run([&](time_point now, event_queue& events) {
-    call_ = &w;
-    session_.close(now, events);
-    if (call_) wake_by(until);
-  });
-  wait(w, {});
-  const std::lock_guard guard(mutex_);
-  return session_.where() == session::state::ended;
 }
 
 }  // namespace holdfast::zookeeper

@@ -18,8 +18,9 @@ namespace holdfast::zookeeper {
 
 struct endpoint : ensemble {           // what is connected to
   std::optional<core::tls_terms> tls;  // host empty: that of each server
-  duration op_timeout{};               // of opening
-  std::string text;                    // the URL without secrets
+  std::string chroot;     // the part of the tree that is used, without a '/' at its end; "": all
+  duration op_timeout{};  // of opening
+  std::string text;       // the URL without secrets
 };
 
 // The layout above. All calls with the transport's mutex held.
@@ -41,8 +42,9 @@ class transport final : private session_owner, private core::loop_user, private 
   transport(core::environment&, const endpoint& where, session_user&);
   ~transport();
 
-  // Without the mutex. Waits until a session is attached, at most for the op-timeout. Throws
-  // lock_error: unavailable, refused, bad_option (a file of the tls_terms), canceled.
+  // Without the mutex. Waits until a session is attached and the node of the chroot was seen, at
+  // most for the op-timeout. Throws lock_error: unavailable, refused (also: there is no such node),
+  // bad_option (a file of the tls_terms), canceled.
   void open(std::stop_token = {});
   // Closes the session. True: the server has confirmed it.
   bool close(time_point until);
@@ -58,6 +60,7 @@ class transport final : private session_owner, private core::loop_user, private 
 
  private:
   struct connected_stream;
+  class chroot_reply;
   struct waiting_call {  // a thread that opens or closes
     core::parker parker;
     time_point until = core::never;
@@ -91,8 +94,12 @@ class transport final : private session_owner, private core::loop_user, private 
   template <class Event>
   void run(Event);
   void write_out() noexcept;
+  // opening.cpp
+  void look_for_chroot(time_point now);
   void wait(waiting_call&, std::stop_token);
   void end_call(core::failure why);
+  bool has_session();
+  core::failure overdue() const;  // why there is no session by now
 
   core::environment& env_;
   const endpoint& where_;
@@ -102,6 +109,7 @@ class transport final : private session_owner, private core::loop_user, private 
   std::array<std::shared_ptr<connected_stream>, 2> current_;  // by channel
   std::vector<std::shared_ptr<connected_stream>> streams_;    // until they have closed
   waiting_call* call_ = nullptr;
+  std::unique_ptr<chroot_reply> chroot_reply_;
   unsigned failures_ = 0;     // before the first connection was open
   bool was_reached_ = false;  // a server, ever
   bool is_stopped_ = false;

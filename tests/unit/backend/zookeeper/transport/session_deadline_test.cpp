@@ -132,6 +132,11 @@ TEST(zookeeper_chroot, has_the_faults_that_a_server_finds) {
     EXPECT_NE(path_fault(path), "") << path;
 }
 
+TEST(zookeeper_chroot, is_created_from_the_top) {
+  EXPECT_EQ(creation_of("/a"), "create /a");
+  EXPECT_EQ(creation_of("/a/bc/d"), "create /a, create /a/bc, create /a/bc/d");
+}
+
 TEST(zookeeper_watches, are_kept_as_what_has_to_be_set_again) {
   watch_registry w;
   w.on_answered(opcode::exists, error::ok, "/there");
