@@ -40,7 +40,7 @@ TEST_F(redisson_migration, programs_of_both_libraries_lose_no_update) {
            (sources / "examples/from_redisson/Counter.java").string()},
           "java");
   EXPECT_TRUE(file_test::eventually([&] { return folder.read("number") != "0"; }));
-  const auto cpp = run({HOLDFAST_MIGRATED}, "cpp");
+  const auto cpp = run({HOLDFAST_FROM_REDISSON}, "cpp");
   EXPECT_EQ(counter_in_java->wait(100s), 0) << folder.read("java");
   EXPECT_EQ(cpp->wait(100s), 0) << folder.read("cpp");
   EXPECT_EQ(folder.read("number"), std::to_string(2 * times));

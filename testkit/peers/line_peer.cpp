@@ -1,4 +1,4 @@
-#include "testkit/peers/redisson_peer.hpp"
+#include "testkit/peers/line_peer.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,47 +21,17 @@ struct peer_answers {
 };
 
 namespace {
-
-constexpr std::chrono::minutes answer_bound{1}, fetch_bound{4};
-constexpr const char* peer_folder = HOLDFAST_PEERS "/redisson";
-
-std::string fetched() {
-  const scratch_folder scratch;
-  program fetch(
-      {{HOLDFAST_PEER_SOURCES "/redisson/fetch.sh", peer_folder}, {}, scratch.file("said")});
-  const int code = fetch.wait(fetch_bound);
-  if (code == 0) return {};
-  std::string why = scratch.read("said");
-  while (why.ends_with('\n')) why.pop_back();
-  if (why.starts_with("skipped: ")) return why;
-  return "skipped: the driver of the real Redisson is not built: " + why;
+constexpr std::chrono::minutes answer_bound{1};
 }
 
-std::vector<std::string> command_line(redisson_peer::tuning how) {
-  std::vector<std::string> words{"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData"};
-  if (how == redisson_peer::tuning::quick_start) words.push_back("-XX:TieredStopAtLevel=1");
-  words.insert(words.end(), {"-cp", redisson_peer::class_path(), "RedissonPeer"});
-  return words;
-}
-
-}  // namespace
-
-const std::string& redisson_peer::unavailable() {
-  static const std::string why = fetched();
-  return why;
-}
-
-std::string redisson_peer::class_path() {
-  return std::string(peer_folder) + "/classes:" + peer_folder + "/jars/*";
-}
-
-redisson_peer::redisson_peer(tuning how) : answers_(std::make_shared<peer_answers>()) {
+line_peer::line_peer(const std::vector<std::string>& argv)
+    : answers_(std::make_shared<peer_answers>()) {
   int to[2], from[2];
   if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0)
     throw std::system_error(errno, std::generic_category(), "pipe");
   commands_ = to[1];
   replies_ = from[0];
-  program_.emplace(program_terms{.argv = command_line(how),
+  program_.emplace(program_terms{.argv = argv,
                                  .output = folder_.file("log"),
                                  .input_from = to[0],
                                  .output_to = from[1]});
@@ -70,14 +40,14 @@ redisson_peer::redisson_peer(tuning how) : answers_(std::make_shared<peer_answer
   reader_ = std::jthread([this] { read_answers(); });
 }
 
-redisson_peer::~redisson_peer() {
+line_peer::~line_peer() {
   program_->kill();
   reader_.join();
   ::close(commands_);
   ::close(replies_);
 }
 
-void redisson_peer::read_answers() {
+void line_peer::read_answers() {
   FILE* const in = ::fdopen(::dup(replies_), "r");
   char* text = nullptr;
   std::size_t room = 0;
@@ -103,27 +73,27 @@ void redisson_peer::read_answers() {
   answers_->changed.notify_all();
 }
 
-redisson_peer::call redisson_peer::send(const std::string& command) {
+line_peer::call line_peer::send(const std::string& command) {
   call made;
   made.answers_ = answers_;
   made.id_ = ++last_id_;
   const std::string line = std::to_string(made.id_) + ' ' + command + '\n';
   if (::write(commands_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    throw std::system_error(errno, std::generic_category(), "the JVM reads no commands");
+    throw std::system_error(errno, std::generic_category(), "the peer reads no commands");
   return made;
 }
 
-bool redisson_peer::call::pending() const {
+bool line_peer::call::pending() const {
   const std::lock_guard guard(answers_->mutex);
   return !answers_->ended && !answers_->by_id.contains(id_);
 }
 
-peer_answer redisson_peer::call::wait() const {
+peer_answer line_peer::call::wait() const {
   std::unique_lock lock(answers_->mutex);
   const auto came = [this] { return answers_->ended || answers_->by_id.contains(id_); };
   const bool in_time = answers_->changed.wait_for(lock, answer_bound, came);
   if (const auto at = answers_->by_id.find(id_); at != answers_->by_id.end()) return at->second;
-  return {false, in_time ? "the JVM has ended" : "no answer came", {}};
+  return {false, in_time ? "the peer has ended" : "no answer came", {}};
 }
 
 }  // namespace holdfast::testkit

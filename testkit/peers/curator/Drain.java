@@ -1,0 +1,40 @@
+// drain TYPE PATH WAITERS: threads that wait for a lock that is held. When all are queued, it is
+// released; each waiter unlocks as soon as it has locked. Answers with the nanoseconds from the
+// release to the last unlock, and those of processor time that this JVM used meanwhile. Each thread has an object of its
+// own: one object would wake all its threads for each event.
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.CountDownLatch;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+
+final class Drain {
+  private static final int stack = 128 << 10;
+
+  static Object run(CuratorFramework client, String[] words) throws Exception {
+    var process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    int waiters = Integer.parseInt(words[2]);
+    InterProcessLock lock = Locks.create(client, words[0], words[1]);
+    var left = new CountDownLatch(waiters);
+    lock.acquire();
+    for (int i = 0; i < waiters; ++i)
+      new Thread(null, () -> pass(Locks.create(client, words[0], words[1]), left), "waiter", stack)
+          .start();
+    while (client.checkExists().forPath(words[1]).getNumChildren() <= waiters) Thread.sleep(5);
+    long used = process.getProcessCpuTime();
+    long began = System.nanoTime();
+    lock.release();
+    left.await();
+    return (System.nanoTime() - began) + " " + (process.getProcessCpuTime() - used);
+  }
+
+  private static void pass(InterProcessLock lock, CountDownLatch left) {
+    try {
+      lock.acquire();
+      lock.release();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+    left.countDown();
+  }
+}
