@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <thread>
 
@@ -193,6 +194,50 @@ TEST_F(zookeeper_session, that_is_out_of_reach_lapses_before_its_nodes_go) {
   }
   EXPECT_TRUE(eventually([&] { return c.create("/a").code == error::ok; })) << "a new session";
   EXPECT_TRUE(c.close());
+}
+
+// The thread that drives the loop is stopped by a handler of the program. The next connections
+// belong to a loop with a thread of its own.
+TEST_F(zookeeper_session, is_renewed_while_the_thread_that_drives_it_is_stopped) {
+  static std::atomic<bool> goes_on;
+  static std::atomic<int> stopped;
+  goes_on = false;
+  stopped = 0;
+  const auto wait_here = [](int) {
+    ++stopped;
+    while (!goes_on) ::usleep(1'000);
+  };
+  struct sigaction before {
+  }, now{};
+  now.sa_handler = wait_here;
+  ASSERT_EQ(::sigaction(SIGUSR1, &now, &before), 0);
+  for (const char* attach : {"any", "leader"}) {
+    const zookeeper_server server;
+    tcp_proxy proxy(server.port());
+    session_client c(at_port(proxy.port(), "?session-timeout=3s&attach=" + std::string(attach)));
+    session_client other(server.url());
+    c.open();
+    other.open();
+    const auto id = eventual_owner_of_own(c, other);
+    proxy.set(direction::to_client, {.hold = true});  // so that the thread drives until it stops
+    const auto sent = proxy.counts().to_server;
+    stopped = 0;
+    goes_on = false;
+    std::thread caller([&] { (void)c.exists("/own"); });
+    ASSERT_TRUE(eventually([&] { return proxy.counts().to_server > sent; }));
+    ::pthread_kill(caller.native_handle(), SIGUSR1);
+    ASSERT_TRUE(eventually([&] { return stopped == 1; }));
+    proxy.set_both({});
+    const auto begun = core::system_environment().now();
+    EXPECT_TRUE(eventually([&] { return c.deadline() > begun + 8s || c.count("lost") > 0; }));
+    EXPECT_EQ(c.count("lost"), 0) << attach;
+    EXPECT_EQ(c.id(), id) << attach;
+    goes_on = true;
+    caller.join();
+    EXPECT_EQ(c.exists("/own").code, error::ok);
+    EXPECT_TRUE(c.close());
+  }
+  ::sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_F(zookeeper_session, outlives_a_restart_of_the_server) {

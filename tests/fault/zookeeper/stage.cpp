@@ -47,7 +47,7 @@ answer session_client::call(opcode op, std::string body, std::string watched) {
       return {.was_cut = true};
   }
   transport_.request_flush(true);
-  r.parker.park();
+  transport_.driver()->run_until_signalled(r.parker);
   return r.out;
 }
 

@@ -17,6 +17,7 @@ constexpr std::chrono::seconds closing_bound{1};  // of a session that is of no 
 }  // namespace
 
 void transport::on_attached(bool is_new, time_point now, event_queue& events) {
+  is_overdue_ = false;
   user_.on_attached(is_new, now, events);
   if (!call_ || call_->for_the_end) return;
   where_.chroot.empty() ? end_call({}) : look_for_chroot(now);
@@ -49,11 +50,13 @@ void transport::chroot_reply::on_reply(const reply& r, const reply_context&) {
 
 // Where no server can be reached at all, opening does not wait for one.
 void transport::on_down(const failure& why, time_point, event_queue&) {
+  is_overdue_ = is_alarm_ && session_.id() != 0;
   if (was_reached_ || !call_ || call_->for_the_end) return;
   if (++failures_ >= where_.servers.size()) end_call(why);
 }
 
 void transport::on_ended(const failure& why, event_queue&) {
+  is_open_.store(false, std::memory_order_relaxed);
   if (call_) end_call(call_->for_the_end ? failure{} : why);
 }
 
@@ -62,7 +65,8 @@ void transport::wait(waiting_call& w, std::stop_token stop) {
     const std::lock_guard guard(mutex_);
     if (call_ == &w) end_call({errc::canceled, "it was stopped"});
   });
-  w.parker.park();
+  core::caller_driver* const by = driver();
+  by ? by->run_until_signalled(w.parker) : w.parker.park();
 }
 
 void transport::end_call(failure why) {
@@ -76,6 +80,7 @@ void transport::open(std::stop_token stop) {
   w.until = core::saturating_add(env_.now(), where_.op_timeout);
   run([&](time_point now, event_queue&) {
     call_ = &w;
+    is_open_.store(true, std::memory_order_relaxed);
     session_.open(now);
     wake_by(w.until);
     if (call_ && alarm_at_ == core::never)
@@ -105,11 +110,12 @@ bool transport::close(time_point until) {
   waiting_call w;
   w.until = until;
   w.for_the_end = true;
-  run([&](time_point now, event_queue& events) {
+  const auto end = [&](time_point now, event_queue& events) {
     call_ = &w;
     session_.close(now, events);
     if (call_) wake_by(until);
-  });
+  };
+  run(end, true);
   wait(w, {});
   const std::lock_guard guard(mutex_);
   return session_.where() == session::state::ended;

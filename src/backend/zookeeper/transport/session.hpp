@@ -68,6 +68,7 @@ class session {
 
   void open(time_point now);  // once
   void close(time_point now, core::event_queue&);
+  void hurry(time_point by);  // the pause before the next attempt ends then at the latest
 
   // A request; `body` without its frame and header. It is sent at once, or when the session is
   // attached again. `watched`: the path on which it sets a watch. False: the session has ended.

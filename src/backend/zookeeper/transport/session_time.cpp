@@ -36,8 +36,10 @@ duration session::silence_max() const noexcept {
 
 // A session that has something to lose tries each server while it may still stand.
 duration session::attach_max() const noexcept {
-  if (id_ == 0 || servers_.size() == 1) return ensemble_.connect_timeout;
-  const duration share = deadline_.timeout() / (2 * static_cast<int>(servers_.size()));
+  if (id_ == 0) return ensemble_.connect_timeout;
+  const duration share = servers_.size() == 1
+                             ? deadline_.timeout() / doubt_part
+                             : deadline_.timeout() / (2 * static_cast<int>(servers_.size()));
   return std::min(ensemble_.connect_timeout, std::max<duration>(share, attach_min));
 }
 
@@ -81,6 +83,12 @@ void session::on_alarm(time_point now, event_queue& events) {
   }
   if (state_ == state::attached) check_renewal(now);
   schedule(now);
+}
+
+void session::hurry(time_point by) {
+  if (state_ != state::waiting || by >= retry_at_) return;
+  retry_at_ = by;
+  owner_.wake_by(by);
 }
 
 void session::note_doubt(event_queue& events) {

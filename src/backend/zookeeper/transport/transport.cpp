@@ -39,7 +39,7 @@ transport::transport(core::environment& env, const endpoint& where, session_user
       session_(*this, where),
       chroot_reply_(std::make_unique<chroot_reply>(*this)),
       alarm_(env.make_alarm(*this, "holdfast-zk")),
-      loop_(env.make_loop(*this, core::driven_by::thread, "holdfast-zk-io")) {
+      loop_(env.make_loop(*this, core::driven_by::callers, "holdfast-zk-io")) {
   if (!loop_)
     core::fail(errc::unsupported, "open", "this environment has no network", {}, where.text);
 }
@@ -52,6 +52,8 @@ void transport::stop() noexcept {
     is_stopped_ = true;  // what comes from here on finds no loop
   }
   alarm_.reset();  // the last that may use the loop
+  also_flushed_ = nullptr;
+  own_loop_.reset();
   loop_.reset();
   const std::lock_guard guard(mutex_);
   current_ = {};
@@ -61,11 +63,13 @@ void transport::stop() noexcept {
 void transport::forked() noexcept {
   forked_.store(true, std::memory_order_relaxed);
   loop_->forked();
+  if (own_loop_) own_loop_->forked();
 }
 
-// Runs an event with the mutex held; then writes, logs and dispatches.
+// Runs an event with the mutex held; then logs and dispatches. What is to be written then is left
+// to the thread that drives the loop, unless the event `writes`.
 template <class Event>
-void transport::run(Event event) {
+void transport::run(Event event, bool writes) {
   event_queue events;
   std::vector<std::string> warnings;
   {
@@ -73,10 +77,10 @@ void transport::run(Event event) {
     const std::lock_guard guard(mutex_);
     if (is_stopped_) return;
     event(now, events);
-    write_out();
     if (call_ && now >= call_->until) end_call(overdue());
     warnings.swap(warnings_);
   }
+  if (writes) request_flush(true);
   for (const std::string& line : warnings) core::log(log_level::warning, line);
   events.dispatch();  // the last thing: the client may be gone then
 }
@@ -115,7 +119,9 @@ bool transport::connect(channel c, const core::address& where, failure& why) {
   std::optional<core::tls_terms> tls = where_.tls;
   if (tls && tls->host.empty()) tls->host = where.host;
   try {
-    made->stream = loop_->connect(where, tls ? &*tls : nullptr, *made);
+    core::event_loop& over = loop_to_connect();
+    made->stream = over.connect(where, tls ? &*tls : nullptr, *made);
+    over.attend();
   } catch (const std::system_error& failed) {
     why = core::shortage_of(failed);
     return false;
@@ -123,6 +129,14 @@ bool transport::connect(channel c, const core::address& where, failure& why) {
   streams_.push_back(made);
   current_[static_cast<std::size_t>(c)] = std::move(made);
   return true;
+}
+
+core::event_loop& transport::loop_to_connect() {
+  also_flushed_ = nullptr;
+  if (!is_overdue_) return *loop_;
+  if (!own_loop_) own_loop_ = env_.make_loop(*this, core::driven_by::thread, "holdfast-zk-hold");
+  also_flushed_ = own_loop_.get();
+  return *own_loop_;
 }
 
 void transport::disconnect(channel c) noexcept {
@@ -137,31 +151,46 @@ void transport::wake_by(time_point t) {
 
 void transport::on_alarm(time_point) {
   if (is_forked()) return;
-  run([this](time_point now, event_queue& events) {
+  const auto ring = [this](time_point now, event_queue& events) {
     alarm_at_ = core::never;
+    is_alarm_ = true;
     session_.on_alarm(now, events);
+    is_alarm_ = false;
     if (call_) wake_by(call_->until);
-  });
+  };
+  run(ring, true);
 }
 
+// One thread at a time writes; it takes along what others add meanwhile.
 void transport::flush() noexcept {
   if (is_forked()) return;
-  const std::lock_guard guard(mutex_);
-  if (!is_stopped_) write_out();
+  std::unique_lock lock(mutex_);
+  if (is_writing_) return;
+  is_writing_ = true;
+  while (const std::shared_ptr<connected_stream> to = take_output(writing_)) {
+    lock.unlock();
+    to->stream->write(std::as_bytes(std::span(writing_)));
+    lock.lock();
+  }
+  is_writing_ = false;
 }
 
-void transport::write_out() noexcept {
+// Null: nothing is to be written.
+std::shared_ptr<transport::connected_stream> transport::take_output(std::string& out) noexcept {
   for (const channel c : {channel::session, channel::mode}) {
-    std::string& out = session_.out(c);
     const auto& to = current_[static_cast<std::size_t>(c)];
-    if (out.empty() || !to) continue;
-    to->stream->write(std::as_bytes(std::span(out)));
+    if (is_stopped_ || session_.out(c).empty() || !to) continue;
     out.clear();
+    out.swap(session_.out(c));
+    return to;
   }
+  return nullptr;
 }
 
 void transport::request_flush(bool at_once) noexcept {
-  if (loop_ && !is_forked()) loop_->request_flush(at_once);
+  if (is_forked()) return;
+  loop_->request_flush(at_once);
+  if (core::event_loop* const own = also_flushed_) own->request_flush(at_once);
 }
 
 void transport::on_session_lost(const failure& why, event_queue& events) {

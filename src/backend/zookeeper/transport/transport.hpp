@@ -1,5 +1,8 @@
-// A session over real connections: one mutex, one loop with a thread of its own, one alarm. The
-// thread is the library's, so that no blocked thread of the program stops a renewal.
+// A session over real connections: one mutex, one alarm, one loop that blocked callers drive. While
+// none does, a thread of the library's drives it. A caller that is stopped while it drives (by a
+// signal's handler, by a debugger) reads nothing: once a server has not answered in time, the next
+// connection belongs to a loop with a thread of its own. So no thread of the program stops a
+// renewal for longer than a third of the session's time-out.
 #pragma once
 #include <array>
 #include <atomic>
@@ -56,7 +59,12 @@ class transport final : private session_owner, private core::loop_user, private 
   // With the mutex. What was submitted is written by request_flush(), or by the next event.
   session& of_session() noexcept { return session_; }
   core::environment& env() override { return env_; }
+  // The pause before the next attempt to connect ends then at the latest.
+  void hurry(time_point by) { session_.hurry(by); }
+
+  // Without the mutex, from any thread.
   void request_flush(bool at_once) noexcept;
+  core::caller_driver* driver() noexcept { return loop_->driver(); }  // of callers that block
 
  private:
   struct connected_stream;
@@ -86,14 +94,18 @@ class transport final : private session_owner, private core::loop_user, private 
 
   // loop_user, alarm_target
   void flush() noexcept override;
-  bool has_pending_replies() const noexcept override { return true; }
+  // A session is always read from: the server sends events unasked, and may close it.
+  bool has_pending_replies() const noexcept override {
+    return is_open_.load(std::memory_order_relaxed);
+  }
   void on_alarm(time_point now) override;
 
   template <class Event>
   void handle(connected_stream&, Event);
   template <class Event>
-  void run(Event);
-  void write_out() noexcept;
+  void run(Event, bool writes = false);
+  core::event_loop& loop_to_connect();
+  std::shared_ptr<connected_stream> take_output(std::string& out) noexcept;
   // opening.cpp
   void look_for_chroot(time_point now);
   void wait(waiting_call&, std::stop_token);
@@ -113,11 +125,17 @@ class transport final : private session_owner, private core::loop_user, private 
   unsigned failures_ = 0;     // before the first connection was open
   bool was_reached_ = false;  // a server, ever
   bool is_stopped_ = false;
+  bool is_alarm_ = false;    // session_.on_alarm() runs
+  bool is_overdue_ = false;  // the last connection was given up because no answer came
+  bool is_writing_ = false;  // a thread does, with the mutex released
+  std::string writing_;      // its bytes
+  std::atomic<bool> is_open_{false};
   std::atomic<bool> forked_{false};
   time_point alarm_at_ = core::never;
   std::vector<std::string> warnings_;  // for the log, once the mutex is released
   std::unique_ptr<core::alarm> alarm_;
-  std::unique_ptr<core::event_loop> loop_;  // gone first
+  std::unique_ptr<core::event_loop> loop_, own_loop_;     // gone first
+  std::atomic<core::event_loop*> also_flushed_{nullptr};  // own_loop_, while it has the connection
 };
 
 }  // namespace holdfast::zookeeper
