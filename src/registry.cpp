@@ -10,6 +10,9 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/backend.hpp"
 #endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "backend/zookeeper/backend.hpp"
+#endif
 
 namespace holdfast {
 
@@ -32,11 +35,17 @@ std::span<const scheme> schemes() noexcept {
       {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
 #endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+      {"zookeeper", zookeeper::open, "HOLDFAST_WITH_ZOOKEEPER"},
+      {"zookeepers", zookeeper::open, "HOLDFAST_WITH_ZOOKEEPER"},
+#else
+      {"zookeeper", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
+      {"zookeepers", nullptr, "HOLDFAST_WITH_ZOOKEEPER"},
+#endif
       {"redis+sentinel", nullptr, ""},
       {"redis+cluster", nullptr, ""},
       {"redis+shards", nullptr, ""},
       {"redlock", nullptr, ""},
-      {"zookeeper", nullptr, ""},
       {"mysql", nullptr, ""},
   };
   return table;

@@ -32,6 +32,7 @@ inline namespace HOLDFAST_API v0 {
 //   not_supported                 | unsupported
 //   invalid_argument              | bad_url, bad_name, bad_option, mismatch
 //   bad_file_descriptor           | closed
+//   value_too_large               | exhausted
 enum class errc {
   timed_out = 1,        // the time given for the wait has passed
   canceled,             // the wait was ended by its stop_token or its cancellation slot
@@ -54,12 +55,15 @@ enum class errc {
   mismatch,
   forked,  // the object was made before fork() and is used in the child
   closed,  // the client was closed or is empty
+  // A range of numbers of the store is used up, and no lock can be granted there: the sequence of a
+  // lock's nodes, the epochs of an ensemble. It does not pass by itself.
+  exhausted,
 };
 
 // Conditions that group the reasons: if (ec == holdfast::outcome::unavailable) ...
 enum class outcome {
   busy = 1,     // timed_out, canceled
-  unavailable,  // unavailable, outcome_unknown, no_quorum, refused
+  unavailable,  // unavailable, outcome_unknown, no_quorum, refused, exhausted
   lost,         // lost, not_held, forked, closed
   usage,        // would_self_deadlock, unsupported, mismatch, bad_url, bad_name, bad_option
 };

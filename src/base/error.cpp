@@ -33,6 +33,8 @@ constexpr errc_row rows[] = {
     {errc::forked, outcome::lost, std::errc::operation_not_permitted,
      "made before fork(), of no use in the child"},
     {errc::closed, outcome::lost, std::errc::bad_file_descriptor, "the client was closed"},
+    {errc::exhausted, outcome::unavailable, std::errc::value_too_large,
+     "a range of numbers of the store is used up"},
 };
 
 const errc_row* find(int code) noexcept {

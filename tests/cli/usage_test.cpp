@@ -115,8 +115,8 @@ TEST_F(usage, of_a_place_shows_its_url_and_one_sentence) {
   refused({"run", "--url", "memory:?frob=1", "x", "--", "true"},
           "open at memory:?frob=***: there is");
   refused({"run", "--url", "memory:", "a\nb", "--", "true"}, "at memory: ");
-  refused({"show", "--url", "zookeeper://h", "x"},
-          "open at zookeeper://h: \"zookeeper:\" is not in this version; see");
+  refused({"show", "--url", "mysql://h", "x"},
+          "open at mysql://h: \"mysql:\" is not in this version; see");
 }
 
 TEST_F(usage, of_the_commands_that_list_names_the_command) {

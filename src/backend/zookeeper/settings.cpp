@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backend/zookeeper/layouts/layouts.hpp"
 #include "backend/zookeeper/transport/chroot.hpp"
 #include "base/fail.hpp"
 #include "base/secret.hpp"
@@ -72,6 +73,14 @@ attach_to read_attach(const core::opening& o, const url::option& option) {
          errc::bad_option);
 }
 
+std::string read_layout(const core::opening& o, const url::option& option) {
+  if (is_layout(option.second)) return option.second;
+  refuse(o,
+         "there is no layout \"" + core::shown_option_value(option.second) + "\"; there is " +
+             layout_names(),
+         errc::bad_option);
+}
+
 }  // namespace
 
 settings read_settings(const core::opening& o) {
@@ -84,11 +93,17 @@ settings read_settings(const core::opening& o) {
   out.op_timeout = o.shared.op_timeout;
   out.retry_base = default_retry_base;
   out.text = o.where.text();
+  out.layout = default_layout;
+  out.rules = {.op_timeout = o.shared.op_timeout,
+               .clock_skew = o.shared.clock_skew,
+               .outage_timeout = o.shared.outage_timeout};
   if (o.where.scheme() == "zookeepers") out.tls.emplace();
   std::vector<url::option> rest;
   for (const url::option& option : o.own) {
     if (option.first == "session-timeout") {
       out.session_timeout = read_session_timeout(o, option);
+    } else if (option.first == "layout") {
+      out.layout = read_layout(o, option);
     } else if (option.first == "attach") {
       out.attach = read_attach(o, option);
     } else if (!out.tls || !core::read_tls_option(*out.tls, option)) {
@@ -98,8 +113,9 @@ settings read_settings(const core::opening& o) {
   if (out.tls) core::check_tls_files(o, *out.tls);
   core::refuse_unknown_options(o.where, rest,
                                out.tls
-                                   ? "session-timeout, attach, tls-ca, tls-cert, tls-key, tls-host"
-                                   : "session-timeout, attach");
+                                   ? "layout, session-timeout, attach, tls-ca, tls-cert, tls-key, "
+                                     "tls-host"
+                                   : "layout, session-timeout, attach");
   return out;
 }
 

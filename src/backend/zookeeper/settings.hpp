@@ -1,11 +1,15 @@
 // What a zookeeper: or zookeepers: URL says.
 #pragma once
 #include "backend/zookeeper/transport/transport.hpp"
+#include "claim/recipe.hpp"
 #include "seam/registry.hpp"
 
 namespace holdfast::zookeeper {
 
-struct settings : endpoint {};
+struct settings : endpoint {
+  claims::timing rules;
+  std::string layout;
+};
 
 // Throws lock_error (bad_url, bad_option).
 settings read_settings(const core::opening&);

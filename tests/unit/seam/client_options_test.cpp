@@ -124,7 +124,7 @@ TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
 }
 
 TEST(client, reports_a_scheme_to_come_as_missing_in_this_version) {
-  for (const std::string scheme : {"zookeeper", "mysql", "redlock", "redis+sentinel"}) {
+  for (const std::string scheme : {"mysql", "redlock", "redis+sentinel"}) {
     try {
       (void)holdfast::client::open(scheme + "://h");
       ADD_FAILURE() << scheme;

@@ -18,6 +18,7 @@ constexpr std::chrono::seconds closing_bound{1};  // of a session that is of no 
 
 void transport::on_attached(bool is_new, time_point now, event_queue& events) {
   is_overdue_ = false;
+  note_attached(now);
   user_.on_attached(is_new, now, events);
   if (!call_ || call_->for_the_end) return;
   where_.chroot.empty() ? end_call({}) : look_for_chroot(now);
@@ -49,14 +50,17 @@ void transport::chroot_reply::on_reply(const reply& r, const reply_context&) {
 }
 
 // Where no server can be reached at all, opening does not wait for one.
-void transport::on_down(const failure& why, time_point, event_queue&) {
+void transport::on_down(const failure& why, time_point now, event_queue& events) {
   is_overdue_ = is_alarm_ && session_.id() != 0;
+  note_down(why, now);
+  user_.on_down(why, now, events);
   if (was_reached_ || !call_ || call_->for_the_end) return;
   if (++failures_ >= where_.servers.size()) end_call(why);
 }
 
-void transport::on_ended(const failure& why, event_queue&) {
+void transport::on_ended(const failure& why, event_queue& events) {
   is_open_.store(false, std::memory_order_relaxed);
+  user_.on_ended(why, events);
   if (call_) end_call(call_->for_the_end ? failure{} : why);
 }
 

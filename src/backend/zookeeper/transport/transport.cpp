@@ -66,25 +66,6 @@ void transport::forked() noexcept {
   if (own_loop_) own_loop_->forked();
 }
 
-// Runs an event with the mutex held; then logs and dispatches. What is to be written then is left
-// to the thread that drives the loop, unless the event `writes`.
-template <class Event>
-void transport::run(Event event, bool writes) {
-  event_queue events;
-  std::vector<std::string> warnings;
-  {
-    const time_point now = env_.now();
-    const std::lock_guard guard(mutex_);
-    if (is_stopped_) return;
-    event(now, events);
-    if (call_ && now >= call_->until) end_call(overdue());
-    warnings.swap(warnings_);
-  }
-  if (writes) request_flush(true);
-  for (const std::string& line : warnings) core::log(log_level::warning, line);
-  events.dispatch();  // the last thing: the client may be gone then
-}
-
 template <class Event>
 void transport::handle(connected_stream& from, Event event) {
   run([&](time_point now, event_queue& events) {
@@ -156,6 +137,7 @@ void transport::on_alarm(time_point) {
     is_alarm_ = true;
     session_.on_alarm(now, events);
     is_alarm_ = false;
+    user_.on_tick(now, events);
     if (call_) wake_by(call_->until);
   };
   run(ring, true);
@@ -191,6 +173,33 @@ void transport::request_flush(bool at_once) noexcept {
   if (is_forked()) return;
   loop_->request_flush(at_once);
   if (core::event_loop* const own = also_flushed_) own->request_flush(at_once);
+}
+
+core::reach transport::read_reach() const {
+  core::reach out;
+  out.connected = !is_out();
+  out.reconnects = reconnects_;
+  out.last_failure = last_failure_.text;
+  if (is_out()) out.trouble = {errc::unavailable, last_failure_.text};
+  return out;
+}
+
+// A renewal of the session by a new connection is none of this.
+void transport::note_down(const failure& why, time_point now) {
+  last_failure_ = why;
+  if (is_out_.exchange(true, std::memory_order_relaxed)) return;
+  out_since_ = now;
+  if (was_attached_)
+    warnings_.push_back("the connection to " + where_.text + " is lost: " + why.text);
+}
+
+void transport::note_attached(time_point now) {
+  was_attached_ = true;
+  if (!is_out_.exchange(false, std::memory_order_relaxed)) return;
+  ++reconnects_;
+  const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(now - out_since_);
+  warnings_.push_back("connected to " + where_.text + " again after " +
+                      std::to_string(gone.count()) + " ms");
 }
 
 void transport::on_session_lost(const failure& why, event_queue& events) {

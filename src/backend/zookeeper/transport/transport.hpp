@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "backend/zookeeper/transport/session.hpp"
+#include "base/log.hpp"
 #include "base/network.hpp"
 #include "base/parker.hpp"
+#include "seam/backend.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -34,6 +36,9 @@ class session_user {
   virtual void on_doubtful(core::event_queue&) = 0;
   virtual void on_session_lost(const core::failure&, core::event_queue&) = 0;
   virtual void on_watch(const watch_event&, time_point now, core::event_queue&) = 0;
+  virtual void on_down(const core::failure&, time_point, core::event_queue&) {}  // as of its owner
+  virtual void on_ended(const core::failure&, core::event_queue&) {}
+  virtual void on_tick(time_point, core::event_queue&) {}  // at, or soon after, a tick_by()
 
  protected:
   ~session_user() = default;
@@ -61,9 +66,12 @@ class transport final : private session_owner, private core::loop_user, private 
   core::environment& env() override { return env_; }
   // The pause before the next attempt to connect ends then at the latest.
   void hurry(time_point by) { session_.hurry(by); }
+  void tick_by(time_point t) { wake_by(t); }
+  core::reach read_reach() const;
 
   // Without the mutex, from any thread.
   void request_flush(bool at_once) noexcept;
+  bool is_out() const noexcept { return is_out_.load(std::memory_order_relaxed); }
   core::caller_driver* driver() noexcept { return loop_->driver(); }  // of callers that block
 
  private:
@@ -104,6 +112,8 @@ class transport final : private session_owner, private core::loop_user, private 
   void handle(connected_stream&, Event);
   template <class Event>
   void run(Event, bool writes = false);
+  void note_down(const core::failure&, time_point now);
+  void note_attached(time_point now);
   core::event_loop& loop_to_connect();
   std::shared_ptr<connected_stream> take_output(std::string& out) noexcept;
   // opening.cpp
@@ -131,11 +141,35 @@ class transport final : private session_owner, private core::loop_user, private 
   std::string writing_;      // its bytes
   std::atomic<bool> is_open_{false};
   std::atomic<bool> forked_{false};
+  std::atomic<bool> is_out_{false};  // the connection was lost, and none is attached
+  time_point out_since_ = core::never;
+  std::uint64_t reconnects_ = 0;
+  bool was_attached_ = false;
+  core::failure last_failure_;  // of a connection
   time_point alarm_at_ = core::never;
   std::vector<std::string> warnings_;  // for the log, once the mutex is released
   std::unique_ptr<core::alarm> alarm_;
   std::unique_ptr<core::event_loop> loop_, own_loop_;     // gone first
   std::atomic<core::event_loop*> also_flushed_{nullptr};  // own_loop_, while it has the connection
 };
+
+// Runs an event with the mutex held; then logs and dispatches. What is to be written then is left
+// to the thread that drives the loop, unless the event `writes`.
+template <class Event>
+void transport::run(Event event, bool writes) {
+  core::event_queue events;
+  std::vector<std::string> warnings;
+  {
+    const time_point now = env_.now();
+    const std::lock_guard guard(mutex_);
+    if (is_stopped_) return;
+    event(now, events);
+    if (call_ && now >= call_->until) end_call(overdue());
+    warnings.swap(warnings_);
+  }
+  if (writes) request_flush(true);
+  for (const std::string& line : warnings) core::log(log_level::warning, line);
+  events.dispatch();  // the last thing: the client may be gone then
+}
 
 }  // namespace holdfast::zookeeper

@@ -1,0 +1,66 @@
+#include "backend/zookeeper/backend.hpp"
+
+#include <thread>
+#include <utility>
+
+#include "backend/zookeeper/layouts/layouts.hpp"
+
+namespace holdfast::zookeeper {
+
+std::unique_ptr<core::backend> open(const core::opening& o) {
+  auto made = std::make_unique<backend>(o.env, read_settings(o));
+  made->connect(o.stop);
+  return made;
+}
+
+backend::backend(core::environment& env, settings s)
+    : settings_(std::move(s)),
+      env_(env),
+      layout_(make_layout(env, settings_)),
+      over_(env, settings_, *layout_) {
+  const std::lock_guard guard(over_.mutex());
+  layout_->attach(over_);
+}
+
+backend::~backend() {
+  over_.stop();
+  const std::lock_guard guard(over_.mutex());
+  layout_->detach();
+}
+
+// The end of the session removes its nodes: nothing else is to be waited for.
+bool backend::close(time_point until) {
+  if (over_.is_forked()) return false;
+  const bool is_clean = over_.close(until);
+  core::event_queue events;
+  {
+    const std::lock_guard guard(over_.mutex());
+    layout_->end_claims(errc::closed, "the client was closed", env_.now(), events);
+  }
+  events.dispatch();
+  // What another thread has begun to dispatch is done before the core takes its sinks away.
+  while (!core::event_queue::dispatching_here() && is_dispatching()) std::this_thread::yield();
+  return is_clean;
+}
+
+bool backend::is_dispatching() {
+  const std::lock_guard guard(over_.mutex());
+  return layout_->is_dispatching();
+}
+
+core::reach backend::read_reach() {
+  const std::lock_guard guard(over_.mutex());
+  return over_.read_reach();
+}
+
+void backend::hurry() noexcept {
+  if (over_.is_forked()) return;
+  const std::lock_guard guard(over_.mutex());
+  over_.hurry(env_.now());
+}
+
+void backend::examine(core::findings_handler& to) {
+  to.on_findings({{"session", finding_grade::good, "a session is open at " + settings_.text, ""}});
+}
+
+}  // namespace holdfast::zookeeper

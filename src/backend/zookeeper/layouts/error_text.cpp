@@ -1,0 +1,40 @@
+#include "backend/zookeeper/layouts/error_text.hpp"
+
+namespace holdfast::zookeeper {
+
+errc errc_of(error e) noexcept {
+  switch (e) {
+    case error::no_auth:
+    case error::auth_failed:
+    case error::invalid_acl:
+    case error::quota_exceeded:
+    case error::no_node: return errc::refused;
+    case error::no_children_for_ephemerals: return errc::mismatch;
+    case error::node_exists: return errc::exhausted;
+    case error::unimplemented: return errc::unsupported;
+    default: return errc::unavailable;
+  }
+}
+
+std::string explain(error e, std::string_view lock_path) {
+  const std::string at(lock_path);
+  switch (e) {
+    case error::no_auth:
+      return "the ACL of " + at + " refuses this user; it needs r and c there, and d to release";
+    case error::no_node:
+      return "the path above " + at + " does not exist; create it, or leave it out of the URL";
+    case error::no_children_for_ephemerals:
+      return at + " is an ephemeral node, below which no lock can stand; name another lock";
+    case error::node_exists:
+      return "the sequence of " + at +
+             " has reached 2147483647; delete that node while nobody "
+             "holds or wants the lock, or name another lock";
+    case error::quota_exceeded: return "the quota of the path above " + at + " is used up";
+    case error::unimplemented: return "the server is older than 3.5; use a newer one";
+    default:
+      return "the server answers with error " + std::to_string(static_cast<int>(e)) + " about " +
+             at;
+  }
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,24 @@
+// What an error of the server means for a lock, with the remedy.
+#pragma once
+#include <holdfast/error.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "backend/zookeeper/transport/replies.hpp"
+
+namespace holdfast::zookeeper {
+
+errc errc_of(error) noexcept;
+std::string explain(error, std::string_view lock_path);
+
+inline constexpr std::string_view malformed_reply =
+    "the server's reply is malformed; something on the way may spoil it";
+inline constexpr std::string_view epochs_exhausted =
+    "the ensemble's epoch is above 2^21: its transaction ids do not fit into a token any more; use "
+    "a new ensemble";
+inline constexpr std::string_view went_back =
+    "the ensemble's transaction ids went back: it was restored or emptied, and a token would be "
+    "smaller than an earlier one; open a new client once the guards know";
+
+}  // namespace holdfast::zookeeper

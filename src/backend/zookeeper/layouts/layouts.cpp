@@ -1,0 +1,42 @@
+#include "backend/zookeeper/layouts/layouts.hpp"
+
+#include <algorithm>
+
+#include "backend/zookeeper/layouts/curator/codec.hpp"
+#include "backend/zookeeper/layouts/sequential_layout.hpp"
+
+namespace holdfast::zookeeper {
+
+namespace {
+
+template <class Codec>
+std::unique_ptr<layout> sequential(core::environment& env, const settings& s) {
+  return std::make_unique<sequential_layout>(env, s, std::make_unique<const Codec>());
+}
+
+struct entry {
+  std::string_view name;
+  std::unique_ptr<layout> (*make)(core::environment&, const settings&);
+};
+
+constexpr entry all_layouts[] = {
+    {default_layout, sequential<curator::codec>},
+};
+
+}  // namespace
+
+bool is_layout(std::string_view name) noexcept {
+  return std::ranges::find(all_layouts, name, &entry::name) != std::end(all_layouts);
+}
+
+std::string layout_names() {
+  std::string out;
+  for (const entry& e : all_layouts) out.append(out.empty() ? "" : ", ").append(e.name);
+  return out;
+}
+
+std::unique_ptr<layout> make_layout(core::environment& env, const settings& s) {
+  return std::ranges::find(all_layouts, s.layout, &entry::name)->make(env, s);
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,36 @@
+#include "backend/zookeeper/layouts/node_data.hpp"
+
+#include <charconv>
+
+namespace holdfast::zookeeper {
+
+std::string text_of(const node_owner& o) {
+  std::string out = o.host.empty() ? "-" : o.host;
+  out += ' ';
+  out += std::to_string(o.pid);
+  if (!o.note.empty()) out.append(" ").append(o.note);
+  return out;
+}
+
+node_owner read_node_owner(std::string_view data) {
+  node_owner out;
+  const std::size_t host_end = data.find(' ');
+  const std::string_view host = data.substr(0, host_end);
+  if (host_end == std::string_view::npos) {
+    if (data != revocation_data) out.host = data;
+    return out;
+  }
+  std::string_view rest = data.substr(host_end + 1);
+  const auto [end, fault] = std::from_chars(rest.data(), rest.data() + rest.size(), out.pid);
+  if (fault != std::errc() || (end != rest.data() + rest.size() && *end != ' ')) {
+    out.pid = 0;
+    out.note = data;
+    return out;
+  }
+  if (host != "-") out.host = host;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  if (!rest.empty()) out.note = rest.substr(1);
+  return out;
+}
+
+}  // namespace holdfast::zookeeper

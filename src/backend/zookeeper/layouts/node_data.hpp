@@ -1,0 +1,21 @@
+// What a client writes into its node, for people: "HOST PID NOTE". Other clients of the layouts
+// write their host's address, or anything else.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::zookeeper {
+
+// What Curator's Revoker writes over it to ask for the lock.
+inline constexpr std::string_view revocation_data = "__REVOKE__";
+
+struct node_owner {
+  std::string host;  // empty: unknown
+  std::int64_t pid = 0;
+  std::string note;
+};
+std::string text_of(const node_owner&);
+node_owner read_node_owner(std::string_view data);
+
+}  // namespace holdfast::zookeeper

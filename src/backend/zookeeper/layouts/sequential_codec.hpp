@@ -1,0 +1,56 @@
+// What a layout of the sequential recipe writes as the names of its nodes, and who holds the lock
+// when those are there. Pure: no session, no clock, no claim.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/zookeeper/transport/requests.hpp"
+#include "seam/capabilities.hpp"
+
+namespace holdfast::zookeeper {
+
+struct guid {  // of one attempt to get a lock: random, never used again
+  std::uint64_t high = 0, low = 0;
+  explicit operator bool() const noexcept { return (high | low) != 0; }
+  bool operator==(const guid&) const noexcept = default;
+};
+std::string text_of(const guid&);  // canonical: 8-4-4-4-12 hexadecimal digits
+
+struct place_in_line {  // of one node among the others
+  bool is_there = false;
+  std::string_view blocker;  // whose end is to be waited for; empty: none, it holds the lock
+  bool is_next = false;      // only the blocker is ahead
+  bool others_behind = false;
+};
+
+struct node_in_line {  // of a lock, in the order in which they are served
+  std::string_view name;
+  lock_mode mode = lock_mode::exclusive;
+  bool holds = false;
+};
+
+using node_names = std::span<const std::string_view>;
+
+class sequential_codec {
+ public:
+  virtual ~sequential_codec() = default;
+
+  virtual const core::capabilities& can() const noexcept = 0;
+  // Of the nodes of a lock: containers are removed by the server once they are empty.
+  virtual node_kind parent() const noexcept { return node_kind::container; }
+  // The beginning of a node's name; the server appends ten digits.
+  virtual std::string name_of(const guid&, lock_mode) const = 0;
+  virtual place_in_line place_of(std::string_view own, lock_mode, node_names all) const = 0;
+  // Those that belong to this layout; others in the same parent are left out.
+  virtual std::vector<node_in_line> line_of(node_names all) const = 0;
+};
+
+// The names in `all` that have `marker` in them, in the order of what follows its last occurrence,
+// compared as text: the server's ten digits. (Curator's StandardLockInternalsDriver.)
+std::vector<std::string_view> ordered_by(std::string_view marker, node_names all);
+std::string_view sequence_of(std::string_view name, std::string_view marker) noexcept;
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,162 @@
+#include "backend/zookeeper/layouts/sequential_queries.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "backend/zookeeper/layouts/lock_path.hpp"
+#include "backend/zookeeper/layouts/node_data.hpp"
+#include "backend/zookeeper/layouts/node_query.hpp"
+
+namespace holdfast::zookeeper {
+
+namespace {
+
+constexpr std::int64_t turns_per_grant = 1024;
+
+// The locks below the chroot, where it is not about one; the nodes of each; the data of those that
+// hold it.
+class holders_query final : public node_query {
+ public:
+  holders_query(transport& t, const sequential_codec& c, std::string chroot, std::string_view name,
+                bool is_one, core::holders_handler& to)
+      : node_query(t),
+        codec_(c),
+        chroot_(std::move(chroot)),
+        name_(name),
+        is_one_(is_one),
+        to_(to) {}
+
+ private:
+  struct question {
+    enum { locks, line, node } about;
+    std::string path;
+    holder found;
+  };
+
+  void send_first(time_point now) override {
+    if (is_one_) return ask_for_line(name_, now);
+    asked_.push_back({question::locks, chroot_.empty() ? "/" : chroot_, {}});
+    list(asked_.back().path, now);
+  }
+  void ask_for_line(const std::string& name, time_point now) {
+    holder h;
+    h.name = name;
+    asked_.push_back({question::line, lock_path(chroot_, name), std::move(h)});
+    list(asked_.back().path, now);
+  }
+  void read(std::size_t, const reply& r, time_point now) override {
+    question q = std::move(asked_.front());
+    asked_.pop_front();
+    if (r.is(error::no_node)) return;  // nobody holds it, or not any more
+    if (!r.is_ok()) {
+      // Among many locks, one that this user may not read is left out.
+      if (is_one_ || q.about == question::locks)
+        fail({errc_of(r.head.code), explain(r.head.code, q.path)});
+      return;
+    }
+    if (q.about == question::node) return read_node(std::move(q.found), r);
+    const auto all = read_children(r.body);
+    if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
+    q.about == question::locks ? read_locks(*all, now) : read_line(q, *all, now);
+  }
+  void read_locks(const node_children& all, time_point now) {
+    std::vector<std::string> names;
+    for (const std::string_view node : all.names) {
+      const auto name = lock_name(node);
+      if (name && name->starts_with(name_) && lock_name_fault(chroot_, *name).empty())
+        names.push_back(*name);
+    }
+    std::ranges::sort(names);
+    for (const std::string& name : names) ask_for_line(name, now);
+  }
+  void read_line(const question& q, const node_children& all, time_point now) {
+    const std::vector<node_in_line> line = codec_.line_of(all.names);
+    const auto holding = std::ranges::count_if(line, &node_in_line::holds);
+    for (const node_in_line& n : line) {
+      if (!n.holds) continue;
+      holder h = q.found;
+      h.owner = n.name;
+      h.how = n.mode;
+      h.waiting = static_cast<int>(std::ssize(line) - holding);
+      const std::string path = q.path + '/' + h.owner;
+      asked_.push_back({question::node, path, std::move(h)});
+      look(path, now);
+    }
+  }
+  void read_node(holder h, const reply& r) {
+    const auto node = read_data(r.body);
+    if (!node) return fail({errc::unavailable, std::string(malformed_reply)});
+    node_owner who = read_node_owner(node->data);
+    h.host = std::move(who.host);
+    h.pid = who.pid;
+    h.note = std::move(who.note);
+    h.token = node->stat.czxid * turns_per_grant;
+    const auto wall = std::chrono::duration_cast<std::chrono::milliseconds>(env().wall());
+    h.held = std::max(wall - std::chrono::milliseconds{node->stat.ctime_ms},
+                      std::chrono::milliseconds{0});
+    found_.push_back(std::move(h));
+  }
+  void report() override {
+    std::ranges::stable_sort(found_, {}, &holder::name);
+    why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
+  }
+
+  const sequential_codec& codec_;
+  const std::string chroot_, name_;  // name_: or its beginning
+  const bool is_one_;
+  core::holders_handler& to_;
+  std::deque<question> asked_;  // in the order of sending
+  std::vector<holder> found_;
+};
+
+class break_query final : public node_query {
+ public:
+  break_query(transport& t, const sequential_codec& c, std::string path, std::string_view seen,
+              core::decision_handler& to)
+      : node_query(t), codec_(c), path_(std::move(path)), seen_(seen), to_(to) {}
+
+ private:
+  void send_first(time_point now) override { list(path_, now); }
+  void read(std::size_t at, const reply& r, time_point now) override {
+    if (r.is(error::no_node)) return;
+    if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, path_)});
+    if (at > 0) {
+      is_done_ = true;
+      return;
+    }
+    const auto all = read_children(r.body);
+    if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
+    const std::vector<node_in_line> line = codec_.line_of(all->names);
+    const auto found = std::ranges::find(line, std::string_view(seen_), &node_in_line::name);
+    if (found == line.end() || !found->holds) return;
+    std::string body;
+    append_delete(body, path_ + '/' + seen_, any_version);
+    send(opcode::remove, std::move(body), now);
+  }
+  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(is_done_); }
+
+  const sequential_codec& codec_;
+  const std::string path_, seen_;
+  core::decision_handler& to_;
+  bool is_done_ = false;
+};
+
+}  // namespace
+
+void start_inspection(transport& over, const sequential_codec& c, const std::string& chroot,
+                      std::string_view prefix, core::holders_handler& to) {
+  (new holders_query(over, c, chroot, prefix, false, to))->start();
+}
+
+void start_holders_query(transport& over, const sequential_codec& c, const std::string& chroot,
+                         std::string_view name, core::holders_handler& to) {
+  (new holders_query(over, c, chroot, name, true, to))->start();
+}
+
+void start_breaking(transport& over, const sequential_codec& c, std::string path,
+                    std::string_view seen, core::decision_handler& to) {
+  (new break_query(over, c, std::move(path), seen, to))->start();
+}
+
+}  // namespace holdfast::zookeeper
