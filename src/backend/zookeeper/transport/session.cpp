@@ -46,6 +46,7 @@ void session::opened(channel c, time_point now, event_queue&) {
   if (c == channel::mode) {
     mode_out_ = mode_question;
   } else if (state_ == state::connecting) {
+    if (planted(mutant::mode_asked_early)) ask_mode();
     begin_attaching(now);
   }
   schedule(now);
@@ -142,7 +143,6 @@ void session::become_attached(bool is_new, time_point now, event_queue& events) 
   last_failure_ = {};
   pings_ = 0;
   renews_ = false;
-  mode_ = server_mode::unknown;
   if (closes_) return send_close(state::closing, now);
   if (!ensemble_.credentials.empty()) append_auth(out_, "digest", ensemble_.credentials);
   if (!is_new) {
@@ -152,7 +152,7 @@ void session::become_attached(bool is_new, time_point now, event_queue& events) 
       expect_own(opcode::set_watches, xid::set_watches, now);
     send_renewing_write(now);
   }
-  if (ensemble_.attach == attach_to::leader) ask_mode();
+  if (ensemble_.attach == attach_to::leader) ask_mode_of_attached();
   if (is_new) owner_.on_deadline(deadline_.deadline(), events);
   owner_.on_attached(is_new, now, events);
   if (state_ == state::attached) send_queued(now);

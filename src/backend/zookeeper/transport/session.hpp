@@ -136,6 +136,7 @@ class session {
   void on_own_reply(const sent_request&, core::event_queue&);
   void on_retiring_frame(const reply&, time_point now, core::event_queue&);
   void ask_mode();
+  void ask_mode_of_attached();
   void on_mode_bytes(std::span<const std::byte>);
   void note_write(const sent_request&, const reply&, time_point now, core::event_queue&);
   void finish_draining(time_point now);

@@ -48,7 +48,8 @@ void session_deadline::detach() noexcept {
 bool session_deadline::acknowledge(const write_mark& m, time_point now) noexcept {
   if (!connected_ || m.connection != connection_ || must_be_replaced_) return false;
   if (has_lapsed(now) && !planted(mutant::late_acknowledgement_counted)) return false;
-  const bool is_touch = m.is_touch || planted(mutant::write_at_follower_renews);
+  const bool is_touch = m.is_touch || planted(mutant::write_at_follower_renews) ||
+                        planted(mutant::deadline_by_any_reply);
   const time_point touch = is_touch ? std::max(m.sent, attach_sent_) : attach_sent_;
   const time_point proven = touch + worth(smallest_);
   if (proven <= deadline_) return false;

@@ -69,7 +69,13 @@ void session::send_ping(time_point now) {
 
 // Asked after this connection was attached: a server that changes its role closes them all, so the
 // answer holds for what is sent from then on.
+void session::ask_mode_of_attached() {
+  if (!planted(mutant::mode_asked_early)) return ask_mode();
+  if (leads(mode_)) deadline_.note_leader();
+}
+
 void session::ask_mode() {
+  mode_ = server_mode::unknown;
   mode_answer_.clear();
   mode_out_.clear();
   failure ignored;

@@ -100,7 +100,8 @@ void session::note_doubt(event_queue& events) {
 // The server may still answer a session whose deadline has passed, and even execute its writes: it
 // ends expired sessions one after the other.
 bool session::check_lapse(time_point now, event_queue& events) {
-  if (id_ == 0 || state_ == state::closing || planted(mutant::lapsed_session_believed))
+  if (id_ == 0 || state_ == state::closing || planted(mutant::lapsed_session_believed) ||
+      planted(mutant::late_acknowledgement_counted))
     return false;
   if (!deadline_.has_lapsed(now)) return false;
   retire({errc::timed_out, "the session was not confirmed in time"}, now, events);
@@ -119,7 +120,9 @@ void session::check_silence(time_point now, event_queue& events) {
 // for, so that nothing is cut.
 void session::check_renewal(time_point now) {
   if (now < renewal_due()) return;
-  if (deadline_.is_at_leader()) return send_renewing_write(now);
+  if (planted(mutant::deadline_by_any_reply) && pings_ == 0) return send_ping(now);
+  if (deadline_.is_at_leader() || planted(mutant::write_at_follower_renews))
+    return send_renewing_write(now);
   state_ = state::draining;
   finish_draining(now);
 }
