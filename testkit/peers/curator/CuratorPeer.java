@@ -102,11 +102,13 @@ public final class CuratorPeer extends CommandLoop {
     other.close();
   }
 
+  // In a wait() that a lock has called itself.
   private static boolean isAsleep(Thread thread) {
-    if (thread.getState() != Thread.State.WAITING
-        && thread.getState() != Thread.State.TIMED_WAITING) return false;
-    StackTraceElement[] frames = thread.getStackTrace();
-    return Arrays.stream(frames).anyMatch(f -> f.getClassName().contains(".recipes.locks."))
-        && Arrays.stream(frames).noneMatch(f -> f.getClassName().contains(".zookeeper."));
+    String[] frames = Arrays.stream(thread.getStackTrace())
+                          .map(StackTraceElement::getClassName)
+                          .toArray(String[]::new);
+    int caller = 0;
+    while (caller < frames.length && frames[caller].equals("java.lang.Object")) ++caller;
+    return caller > 0 && caller < frames.length && frames[caller].contains(".recipes.locks.");
   }
 }
