@@ -43,7 +43,8 @@ void blank_options(char* text, std::string_view url) {
 
 // Of a URL with a user the slashes may have been forgotten.
 bool starts_like_store(std::string_view word) {
-  constexpr std::string_view schemes[] = {"file:", "memory:", "redis:", "rediss:", "redis+unix:"};
+  constexpr std::string_view schemes[] = {"file:",       "memory:",    "redis:",     "rediss:",
+                                          "redis+unix:", "zookeeper:", "zookeepers:"};
   return std::ranges::any_of(schemes, [&](auto scheme) {
     return word.starts_with(scheme) &&
            (word.substr(scheme.size()).starts_with("//") || word.find('@') != word.npos);

@@ -93,6 +93,7 @@ TEST_F(job_environment, of_a_bad_url_no_message_shows_the_password) {
         words{"run", "n", "redis://u:" + secret + "@h", "--", "true"},
         words{"run", "redis://u:" + secret + "@h", "--", "true"},
         words{"run", "redis:u:" + secret + "@h", "--", "true"},
+        words{"run", "zookeeper:u:" + secret + "@h", "--", "true"},
         words{"show", "redis://u:" + secret + "@h"}, words{"ls", "redis://u:" + secret + "@h"},
         words{"wait", "x://u:" + secret + "@h"}, words{"ls", "--url", "redis:u:" + canary + "@h"},
         words{"ls", "--url", "redis:///u:" + canary + "@h"},

@@ -101,9 +101,6 @@ case $way in
     ;;
   shared_build)  # kept, so that only what has changed is built the next time
     options=$(sed -n 's/^\(HOLDFAST_WITH_[A-Z]*\):BOOL\(=.*\)/-D\1\2/p' "$build/CMakeCache.txt")
-    # A transport alone is built for tests only.
-    [ -e "$source/src/backend/zookeeper/backend.hpp" ] ||
-      options=$(echo "$options" | sed "s|ZOOKEEPER=ON|ZOOKEEPER=OFF|")
     # shellcheck disable=SC2086
     cmake -S "$source" -B "$build/shared" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
       -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \

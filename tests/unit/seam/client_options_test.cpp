@@ -119,7 +119,7 @@ TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
     EXPECT_EQ(text.find("open at redsi://h: there is no backend for \"redsi:\"; known are "), 0u)
         << text;
     EXPECT_NE(text.find("\"file:\""), std::string::npos) << text;
-    EXPECT_EQ(text.find("zookeeper"), std::string::npos) << text;
+    EXPECT_EQ(text.find("mysql"), std::string::npos) << text;
   }
 }
 

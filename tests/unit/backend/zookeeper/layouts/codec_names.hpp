@@ -1,0 +1,40 @@
+// Names of nodes for the tests of codecs, and what a codec says of them as text.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/zookeeper/layouts/sequential_codec.hpp"
+
+namespace holdfast::zookeeper::layout_tests {
+
+using names = std::vector<std::string_view>;
+
+// "behind BLOCKER next, others behind"; "holds"; "is not there".
+inline std::string place_of(const sequential_codec& c, std::string_view own, const names& all,
+                            lock_mode mode = lock_mode::exclusive) {
+  const place_in_line p = c.place_of(own, mode, all);
+  if (!p.is_there) return "is not there";
+  std::string out = p.blocker.empty() ? "holds" : "behind " + std::string(p.blocker);
+  if (p.is_next) out += " next";
+  if (p.others_behind) out += ", others behind";
+  return out;
+}
+
+// Those that hold the lock in parentheses: "(a) b c".
+inline std::string line_of(const sequential_codec& c, const names& all) {
+  std::string out;
+  for (const node_in_line& n : c.line_of(all)) {
+    const std::string name(n.name);
+    out += (out.empty() ? "" : " ") + (n.holds ? '(' + name + ')' : name);
+  }
+  return out;
+}
+
+inline names reversed(names all) {
+  std::ranges::reverse(all);
+  return all;
+}
+
+}  // namespace holdfast::zookeeper::layout_tests

@@ -1,0 +1,68 @@
+// Order of the nodes in layout curator, as Curator's StandardLockInternalsDriver has it.
+#include <gtest/gtest.h>
+
+#include "backend/zookeeper/layouts/curator/codec.hpp"
+#include "tests/unit/backend/zookeeper/layouts/codec_names.hpp"
+
+namespace holdfast::zookeeper::layout_tests {
+namespace {
+
+constexpr std::string_view first = "_c_ffffffff-0000-4000-8000-000000000000-lock-0000000007",
+                           second = "_c_00000000-0000-4000-8000-000000000000-lock-0000000008",
+                           third = "_c_88888888-0000-4000-8000-000000000000-lock-0000000010";
+const curator::codec codec;
+
+TEST(zookeeper_curator_codec, a_nodes_name_is_that_of_curators_protected_create) {
+  const guid id{0x0123456789ab4cdeull, 0x8f00000000000001ull};
+  EXPECT_EQ(text_of(id), "01234567-89ab-4cde-8f00-000000000001");
+  EXPECT_EQ(codec.name_of(id, lock_mode::exclusive),
+            "_c_01234567-89ab-4cde-8f00-000000000001-lock-");
+}
+
+TEST(zookeeper_curator_codec, the_lowest_sequence_number_holds_whatever_the_order_of_the_names) {
+  for (const names& all : {names{first, second, third}, names{third, first, second}}) {
+    EXPECT_EQ(place_of(codec, first, all), "holds, others behind");
+    EXPECT_EQ(place_of(codec, second, all),
+              "behind " + std::string(first) + " next, others behind");
+    EXPECT_EQ(place_of(codec, third, all), "behind " + std::string(second));
+  }
+  EXPECT_EQ(place_of(codec, first, {first}), "holds");
+  EXPECT_EQ(place_of(codec, second, {first, third}), "is not there");
+  EXPECT_EQ(place_of(codec, second, {}), "is not there");
+}
+
+// Curator compares what stands behind the last "lock-" as text.
+TEST(zookeeper_curator_codec, the_number_stands_behind_the_last_marker) {
+  EXPECT_EQ(sequence_of("lock-lock-0000000003", "lock-"), "0000000003");
+  EXPECT_EQ(sequence_of("lock-9-of-my-lock-0000000003", "lock-"), "0000000003");
+  EXPECT_EQ(sequence_of("0000000003", "lock-"), "");
+  EXPECT_EQ(line_of(codec, {"lock-9-lock-0000000002", "lock-0000000001"}),
+            "(lock-0000000001) lock-9-lock-0000000002");
+}
+
+TEST(zookeeper_curator_codec, nodes_of_other_clients_of_the_recipe_are_in_the_line) {
+  const names all{"lock-0000000009", second, "x-lock-0000000001"};
+  EXPECT_EQ(line_of(codec, all), "(x-lock-0000000001) " + std::string(second) + " lock-0000000009");
+  EXPECT_EQ(place_of(codec, second, all), "behind x-lock-0000000001 next, others behind");
+}
+
+TEST(zookeeper_curator_codec, children_without_the_marker_are_no_part_of_the_line) {
+  const names all{"__READ__0000000001", "note", second, "block_0000000000"};
+  EXPECT_EQ(line_of(codec, all), '(' + std::string(second) + ')');
+  EXPECT_EQ(place_of(codec, second, all), "holds");
+  EXPECT_EQ(place_of(codec, "note", all), "is not there");
+}
+
+// The server's numbers stick there, and one of another server may be negative.
+TEST(zookeeper_curator_codec, numbers_that_are_none_have_a_place_all_the_same) {
+  const names all{"lock-2147483647", "lock--2147483648", "lock-"};
+  EXPECT_EQ(line_of(codec, all), "(lock-) lock--2147483648 lock-2147483647");
+  EXPECT_EQ(line_of(codec, reversed(all)), line_of(codec, all));
+}
+
+TEST(zookeeper_curator_codec, the_parent_is_a_container) {
+  EXPECT_EQ(codec.parent(), node_kind::container);
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper::layout_tests

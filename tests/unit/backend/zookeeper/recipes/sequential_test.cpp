@@ -1,0 +1,244 @@
+// The state table of recipes/sequential.hpp, row by row: a path of events, and what the last one
+// does.
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+
+#include "tests/unit/backend/zookeeper/recipes/played_claim.hpp"
+
+namespace holdfast::zookeeper::recipe_tests {
+namespace {
+
+struct row {
+  std::string path;
+  std::string then;
+};
+
+void expect_each(std::initializer_list<row> rows) {
+  for (const row& r : rows) EXPECT_EQ(played_claim().play(r.path), r.then) << r.path;
+}
+
+std::string with(const char* before, errc why, const char* after = " sleep:never") {
+  return before + text_of(why) + after;
+}
+
+const std::string listed = "acquire created ";
+const std::string next_in_line = listed + "next watched ";
+const std::string third_in_line = listed + "behind watched ";
+
+TEST(zookeeper_sequential, a_claim_that_is_alone_is_granted_by_its_create) {
+  expect_each({{"acquire", "creating owner create sleep:never"},
+               {"attempt", "creating owner create sleep:1000"},
+               {"acquire granted", "held granted sleep:100+50"},
+               {"acquire no_parent", "creating create"},
+               {"acquire no_parent granted", "held granted sleep:100+50"},
+               {"acquire failed", with("idle refused", errc::refused)},
+               {"acquire late", "creating"}});
+}
+
+TEST(zookeeper_sequential, one_that_is_not_alone_lists_and_watches) {
+  expect_each({{"acquire created", "listing list sleep:never"},
+               {"attempt created", "listing list sleep:1000"},
+               {"acquire created granted", "held granted sleep:100+50"},
+               {"acquire created behind", "watching watch sleep:never"},
+               {"acquire created behind watched", "waiting sleep:never"},
+               {"acquire created behind gone", "listing list sleep:never"},
+               {"acquire created gone", "creating owner create sleep:never"},
+               {"acquire created failed", with("idle orphan refused", errc::refused)},
+               {"acquire created behind failed", with("idle orphan refused", errc::refused)}});
+}
+
+TEST(zookeeper_sequential, an_attempt_that_is_behind_removes_its_node_and_is_refused) {
+  const std::string behind = "attempt created behind ";
+  expect_each({{behind, "withdrawing remove sleep:1000"},
+               {behind + "done", with("idle refused", errc::timed_out)},
+               {behind + "gone", with("idle refused", errc::timed_out)},
+               {behind + "cut", "withdrawing remove"},
+               {behind + "wake", with("idle orphan refused", errc::timed_out)},
+               {behind + "on_session_lost", with("idle refused", errc::timed_out)}});
+}
+
+TEST(zookeeper_sequential, the_end_of_the_only_one_ahead_grants) {
+  expect_each({{next_in_line + "on_blocker_end", "held granted sleep:never"},
+               {next_in_line + "on_blocker_change", "listing list sleep:never"},
+               {third_in_line + "on_blocker_end", "listing list sleep:never"},
+               {third_in_line + "on_blocker_end granted", "held granted sleep:never"},
+               {third_in_line + "on_blocker_end next", "watching watch sleep:never"}});
+}
+
+TEST(zookeeper_sequential, an_event_before_the_watches_are_confirmed_grants_nothing) {
+  expect_each({{listed + "next on_blocker_end", "watching"},
+               {listed + "next on_blocker_end watched", "listing list sleep:never"},
+               {listed + "next on_own_end watched", "listing list sleep:never"},
+               {listed + "on_blocker_end", "listing"},
+               {"acquire on_own_end", "creating"}});
+}
+
+TEST(zookeeper_sequential, a_claim_whose_node_is_gone_is_not_granted_by_the_end_of_its_blocker) {
+  expect_each({{next_in_line + "on_own_end", "listing list sleep:never"},
+               {next_in_line + "on_own_end on_blocker_end", "listing"},
+               {next_in_line + "on_own_end gone", "creating owner create sleep:never"},
+               {next_in_line + "on_own_change", "listing list sleep:never"}});
+}
+
+TEST(zookeeper_sequential, after_the_session_was_attached_again_no_event_grants) {
+  expect_each({{next_in_line + "on_attached", "waiting"},
+               {next_in_line + "on_attached on_blocker_end", "listing list sleep:never"},
+               {next_in_line + "on_attached on_blocker_end granted", "held granted sleep:never"}});
+}
+
+TEST(zookeeper_sequential, after_a_cut_an_attempt_looks_for_its_node) {
+  expect_each({{"acquire cut", "resolving find sleep:never"},
+               {"acquire cut cut", "resolving find sleep:never"},
+               {"acquire cut granted", "held granted sleep:100+50"},
+               {"acquire cut next", "watching watch sleep:never"},
+               {"acquire cut gone", "creating owner create sleep:never"},
+               {"acquire cut failed", with("idle orphan refused", errc::refused)},
+               {listed + "cut", "resolving find sleep:never"},
+               {listed + "next cut", "resolving find sleep:never"},
+               {next_in_line + "cut_of_old", "waiting"},
+               {"attempt pass400 cut", "resolving find sleep:600"},
+               {"attempt cut behind", "withdrawing remove sleep:1000"},
+               {"acquire cut cut_of_old", "resolving"}});
+}
+
+TEST(zookeeper_sequential, a_waiter_is_never_overdue_and_an_attempt_is) {
+  expect_each({{"attempt wake", with("idle orphan refused", errc::unavailable)},
+               {"attempt cut wake", with("idle orphan refused", errc::unavailable)},
+               {"attempt created wake", with("idle orphan refused", errc::unavailable)}});
+  played_claim c;
+  c.play(next_in_line + "cut");
+  EXPECT_TRUE(c.recipe().is_waiter());
+}
+
+TEST(zookeeper_sequential, a_wait_that_ends_removes_the_node) {
+  expect_each({{"acquire cancel", "withdrawing remove sleep:1000"},
+               {listed + "cancel", "withdrawing remove sleep:1000"},
+               {next_in_line + "cancel", "withdrawing remove sleep:1000"},
+               {next_in_line + "cancel done", "idle ended sleep:never"},
+               {next_in_line + "cancel gone", "idle ended sleep:never"},
+               {next_in_line + "cancel on_blocker_end", "withdrawing"},
+               {"acquire cancel late", "withdrawing"},
+               {next_in_line + "cancel wake", with("idle orphan ended", errc::outcome_unknown)},
+               {"acquire granted cancel", "held"},
+               {"acquire give_up", with("idle orphan refused", errc::closed)},
+               {next_in_line + "give_up", with("idle orphan refused", errc::closed)}});
+}
+
+TEST(zookeeper_sequential, a_release_removes_the_node) {
+  const std::string released = "acquire granted release ";
+  expect_each({{released, "releasing remove sleep:1000"},
+               {released + "done", "idle ended sleep:never"},
+               {released + "gone", with("idle ended", errc::not_held)},
+               {released + "cut", "releasing remove"},
+               {released + "cut gone", "idle ended sleep:never"},
+               {released + "on_session_lost", with("idle ended", errc::outcome_unknown)},
+               {released + "wake", with("idle orphan ended", errc::outcome_unknown)},
+               {released + "give_up", with("idle orphan ended", errc::outcome_unknown)},
+               {released + "done acquire", "creating owner create sleep:never"}});
+}
+
+TEST(zookeeper_sequential, a_removal_that_the_server_refuses_is_sent_again_later_each_time) {
+  const std::string refused = "acquire granted release failed ";
+  expect_each({{refused, "releasing sleep:50"},
+               {refused + "wake", "releasing remove sleep:950"},
+               {refused + "wake failed", "releasing sleep:100"},
+               {refused + "wake failed wake failed", "releasing sleep:200"},
+               {refused + "wake gone", "idle ended sleep:never"},
+               {refused + "pass960 wake", "releasing remove sleep:950"},
+               {"acquire granted release pass990 failed", "releasing sleep:10"},
+               {"acquire granted release pass990 failed wake",
+                with("idle orphan ended", errc::outcome_unknown)}});
+}
+
+TEST(zookeeper_sequential, a_holder_that_was_alone_watches_its_node_after_a_while) {
+  const std::string watched = "acquire granted wake ";
+  expect_each({{watched, "held watch_own"},
+               {watched + "watched", "held"},
+               {watched + "watched wake", "held"},
+               {watched + "gone", with("lost lost", errc::not_held)},
+               {watched + "failed", "held"},
+               {watched + "cut", "held sleep:100"},
+               {watched + "cut wake", "held watch_own"},
+               {watched + "watched on_own_change", "held watch_own"},
+               {next_in_line + "on_blocker_end on_own_change", "held watch_own"}});
+}
+
+TEST(zookeeper_sequential, a_holder_whose_node_was_removed_has_lost_the_lock) {
+  expect_each(
+      {{"acquire granted wake watched on_own_end", with("lost lost", errc::not_held)},
+       {next_in_line + "on_blocker_end on_own_end", with("lost lost", errc::not_held)},
+       {next_in_line + "on_blocker_end on_own_end release", with("idle ended", errc::not_held)},
+       {next_in_line + "on_blocker_end on_own_end on_session_lost", "lost"}});
+}
+
+TEST(zookeeper_sequential, a_session_that_is_lost_takes_the_lock_and_not_the_wait) {
+  expect_each(
+      {{"acquire granted on_session_lost", with("lost lost", errc::timed_out)},
+       {"acquire granted on_session_lost release", with("idle ended", errc::not_held)},
+       {"acquire on_session_lost", "creating owner create sleep:never"},
+       {next_in_line + "on_session_lost", "creating owner create sleep:never"},
+       {next_in_line + "on_session_lost on_blocker_end", "creating"},
+       {"attempt pass400 on_session_lost", "creating owner create sleep:600"},
+       {next_in_line + "cancel on_session_lost", with("idle ended", errc::outcome_unknown)}});
+}
+
+TEST(zookeeper_sequential, the_session_moves_a_holders_deadline_and_nobody_elses) {
+  expect_each({{"acquire granted on_deadline", "held extended"},
+               {"acquire granted on_doubtful", "held doubtful"},
+               {"acquire on_deadline", "creating"},
+               {next_in_line + "on_doubtful", "waiting"}});
+  played_claim c;
+  c.play("acquire granted on_doubtful");
+  EXPECT_TRUE(c.recipe().is_doubtful());
+  c.play("pass500 on_deadline");
+  EXPECT_FALSE(c.recipe().is_doubtful());
+  EXPECT_EQ(c.recipe().granted().deadline, c.now + session_timeout);
+}
+
+TEST(zookeeper_sequential, a_grant_has_the_number_of_its_own_node_and_the_deadline_of_the_session) {
+  const std::string paths[] = {"acquire granted", listed + "granted", "acquire cut granted",
+                               next_in_line + "on_blocker_end"};
+  for (const std::string& path : paths) {
+    played_claim c;
+    c.play(path);
+    const core::grant g = c.recipe().granted();
+    EXPECT_EQ(g.number, own_number) << path;
+    EXPECT_EQ(g.deadline, c.now + session_timeout) << path;
+    EXPECT_EQ(g.lease_term, session_timeout) << path;
+    EXPECT_TRUE(g.line_unseen) << path;
+  }
+}
+
+TEST(zookeeper_sequential, others_in_the_line_are_reported_once) {
+  expect_each({{"acquire granted peek", "held peek_line"},
+               {"acquire granted peek watched", "held"},
+               {"acquire granted peek watched+", "held wanted"},
+               {"acquire granted peek watched+ on_children", "held"},
+               {"acquire granted on_children", "held wanted"},
+               {"acquire granted on_children on_children", "held"},
+               {"acquire granted peek cut", "held peek_line"},
+               {listed + "granted+ on_children", "held"},
+               {"acquire peek", "creating"},
+               {"acquire on_children", "creating"}});
+  played_claim c;
+  c.play(listed + "next+ watched on_blocker_end");
+  EXPECT_TRUE(c.recipe().others_wait()) << "those behind are still there";
+}
+
+TEST(zookeeper_sequential, a_downgrade_is_repeated_until_it_is_answered) {
+  expect_each({{"acquire granted downgrade", "held downgrade"},
+               {"acquire granted downgrade cut", "held downgrade"},
+               {"acquire granted downgrade done", "held"},
+               {"acquire downgrade", "creating"},
+               {"acquire granted renew", "held"}});
+  played_claim c;
+  c.play("acquire granted downgrade");
+  EXPECT_TRUE(c.recipe().is_downgraded());
+  c.play("release done acquire");
+  EXPECT_FALSE(c.recipe().is_downgraded());
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper::recipe_tests
