@@ -10,10 +10,9 @@ namespace bench {
 
 // Repeats `cycle` for `length` and returns the nanoseconds of one: the median over batches, so that
 // the batches in which the machine was busy with something else do not count.
-template <class Cycle>
+template <int batch = 1024, class Cycle>
 double nanoseconds_per_cycle(seconds length, Cycle cycle) {
   using clock = std::chrono::steady_clock;
-  constexpr int batch = 1024;
   constexpr std::size_t fewest_batches = 9;
   std::vector<double> each;
   const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(length);

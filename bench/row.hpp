@@ -97,5 +97,16 @@ std::vector<contest> redisson_confirmed();
 std::vector<contest> redisson_own_locks();
 std::vector<contest> redisson_crowd();
 std::vector<contest> redisson_processes();
+std::vector<contest> zookeeper_confirmed();
+std::vector<contest> zookeeper_confirmed_on_disk();
+std::vector<contest> zookeeper_guarded();
+std::vector<contest> zookeeper_cpu();
+std::vector<contest> zookeeper_own_locks();
+std::vector<contest> zookeeper_own_locks_on_disk();
+std::vector<contest> zookeeper_crowd();
+std::vector<contest> zookeeper_processes();
+std::vector<contest> zookeeper_drain();
+std::vector<contest> zookeeper_bytes();
+std::vector<contest> zookeeper_held();
 
 }  // namespace bench

@@ -49,6 +49,20 @@ constexpr row table[] = {
     {"redis/redisson-w3", measure::ratio, acquisitions, redisson_crowd},
     {"redis/redisson-w4", measure::ratio, acquisitions, redisson_processes},
 #endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+    {"zookeeper/w1", measure::ratio, cycles, zookeeper_confirmed},
+    {"zookeeper/w1-disk", measure::ratio, cycles, zookeeper_confirmed_on_disk},
+    {"zookeeper/w1-guard", measure::ratio, cycles, zookeeper_guarded},
+    {"zookeeper/w1-cpu", measure::ratio, "CPU us of the client per cycle", zookeeper_cpu},
+    {"zookeeper/w2", measure::ratio, cycles, zookeeper_own_locks},
+    {"zookeeper/w2-disk", measure::ratio, cycles, zookeeper_own_locks_on_disk},
+    {"zookeeper/w3", measure::ratio, acquisitions, zookeeper_crowd},
+    {"zookeeper/w3-2c", measure::ratio, acquisitions, zookeeper_crowd},
+    {"zookeeper/w4", measure::ratio, acquisitions, zookeeper_processes},
+    {"zookeeper/drain", measure::ratio, "turns per second", zookeeper_drain},
+    {"zookeeper/bytes", measure::ratio, "bytes received for a grant", zookeeper_bytes},
+    {"zookeeper/held", measure::alone, "bytes of the client", zookeeper_held},
+#endif
 };
 
 }  // namespace
@@ -62,11 +76,13 @@ const row* find_row(std::string_view name) noexcept {
 }
 
 bool built_here(std::string_view name) noexcept {
-#ifdef HOLDFAST_WITH_REDIS
-  return !name.empty();
-#else
-  return !name.starts_with("redis/");
+#ifndef HOLDFAST_WITH_REDIS
+  if (name.starts_with("redis/")) return false;
 #endif
+#ifndef HOLDFAST_WITH_ZOOKEEPER
+  if (name.starts_with("zookeeper/")) return false;
+#endif
+  return !name.empty();
 }
 
 }  // namespace bench

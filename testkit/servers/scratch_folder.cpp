@@ -9,9 +9,9 @@
 
 namespace holdfast::testkit {
 
-scratch_folder::scratch_folder() {
-  char name[] = "/tmp/holdfast-test-XXXXXX";
-  if (::mkdtemp(name) == nullptr)
+scratch_folder::scratch_folder(const std::string& below) {
+  std::string name = below + "/holdfast-test-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr)
     throw std::system_error(errno, std::generic_category(), "a folder for the test");
   path_ = name;
 }

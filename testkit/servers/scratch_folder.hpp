@@ -9,7 +9,7 @@ namespace holdfast::testkit {
 // Its path is short enough for Unix sockets. Throws std::system_error.
 class scratch_folder {
  public:
-  scratch_folder();
+  explicit scratch_folder(const std::string& below = "/tmp");
   ~scratch_folder();
   scratch_folder(const scratch_folder&) = delete;
   scratch_folder& operator=(const scratch_folder&) = delete;

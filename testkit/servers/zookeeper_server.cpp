@@ -85,14 +85,14 @@ std::vector<std::string> zookeeper_server::command_line() const {
   std::string all_jars;
   for (const char* jar : server_jars) all_jars.append(all_jars.empty() ? "" : ":").append(jar);
   std::vector<std::string> words = {"java",
-                                    "-Xmx128m",
+                                    options_.is_measured ? "-Xmx512m" : "-Xmx128m",
                                     "-XX:+UseSerialGC",
-                                    "-XX:TieredStopAtLevel=1",
                                     "-XX:-UsePerfData",
-                                    "-Dzookeeper.forceSync=no",
                                     "-Dzookeeper.jmx.log4j.disable=true",
                                     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                                     "-Djava.io.tmpdir=" + folder_.path().string()};
+  if (!options_.is_measured) words.push_back("-XX:TieredStopAtLevel=1");
+  if (!options_.syncs) words.push_back("-Dzookeeper.forceSync=no");
   for (const std::string& property : options_.properties) words.push_back("-D" + property);
   for (const std::string& word :
        {std::string("-cp"), all_jars,

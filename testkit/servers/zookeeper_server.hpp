@@ -17,6 +17,8 @@ struct zookeeper_options {
   std::chrono::milliseconds tick{200};
   std::string tls{};         // the port speaks TLS with this certificate: "server", "expired" ...
   bool tls_clients = false;  // and requires one of the client
+  bool is_measured = false;  // its data is in memory (/dev/shm), and Java compiles as it likes
+  bool syncs = false;        // each transaction to the disk
   int id = 0;                // in an ensemble (zookeeper_ensemble.hpp), on this port; 0: alone
   int port = 0;              // 0: any that is free
   std::vector<std::string> config{};      // further lines of zoo.cfg
@@ -24,7 +26,7 @@ struct zookeeper_options {
 };
 
 // Listens on a free port of 127.0.0.1, keeps its data in a temporary folder, and is killed with the
-// object, or with the thread that made it. It does not sync to disk. Throws std::runtime_error with
+// object, or with the thread that made it. Throws std::runtime_error with
 // the server's log when it does not come up; in an ensemble it does when it takes connections. One
 // thread at a time.
 class zookeeper_server {
@@ -58,7 +60,7 @@ class zookeeper_server {
   bool comes_up();
 
   zookeeper_options options_;
-  scratch_folder folder_;
+  scratch_folder folder_{options_.is_measured ? "/dev/shm" : "/tmp"};
   int port_ = 0;
   std::optional<certificates> certificates_;
   std::optional<program> program_;

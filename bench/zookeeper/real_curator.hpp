@@ -1,0 +1,40 @@
+// The real Curator at the work of the benchmarks: warm JVMs whose threads lock and unlock.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "row.hpp"
+#include "testkit/peers/curator_peer.hpp"
+
+namespace bench {
+
+// `jvms` JVMs of `threads` threads each on one InterProcessMutex. Warm from the start. Throws
+// row_skipped where Curator cannot be had.
+class curator_crowd_of {
+ public:
+  curator_crowd_of(int port, unsigned jvms, unsigned threads, std::string path);
+
+  // Acquisitions per second; beside them what processor time of the JVMs one takes.
+  outcome run(seconds length);
+
+ private:
+  unsigned threads_;
+  std::string path_;
+  std::vector<std::unique_ptr<holdfast::testkit::curator_peer>> jvms_;
+};
+
+// One JVM with a session of its own.
+class curator_drain {
+ public:
+  explicit curator_drain(int port);  // warm; throws row_skipped
+
+  // So many threads wait for a lock that is held, which is then released: turns per second.
+  double run(unsigned waiters);
+
+ private:
+  holdfast::testkit::curator_peer jvm_;
+  unsigned runs_ = 0;
+};
+
+}  // namespace bench

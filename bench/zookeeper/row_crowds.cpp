@@ -1,0 +1,113 @@
+// zookeeper/w3, w4 and drain: many on one lock, against the real Curator on the same server.
+#include <holdfast/holdfast.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crowd.hpp"
+#include "handoff.hpp"
+#include "row.hpp"
+#include "zookeeper/bare_zookeeper.hpp"
+#include "zookeeper/real_curator.hpp"
+#include "zookeeper/stage.hpp"
+
+namespace bench {
+
+namespace zk = holdfast::zookeeper;
+
+namespace {
+
+constexpr unsigned programs = 4, threads_of_program = 4, contenders = programs * threads_of_program;
+constexpr unsigned queued_sessions = 1'000;
+
+// Waits until that node has so many children. Asked by a session of its own.
+class children_of {
+ public:
+  children_of(int port, const std::string& path) : session_(port) {
+    zk::append_watched_path(exists_, path, false);
+  }
+  void await(int count) {
+    for (int now = 0; now < count; std::this_thread::sleep_for(std::chrono::milliseconds{2})) {
+      session_.append(zk::opcode::exists, exists_);
+      session_.flush();
+      session_.await(1, [&](const zk::reply& r) {
+        const auto stat = zk::read_stat(r.body);
+        now = stat ? stat->children : 0;
+      });
+    }
+  }
+
+ private:
+  bare_zookeeper session_;
+  std::string exists_;
+};
+
+// A holder, and behind it so many sessions that wait; each releases at once.
+class drained_sessions {
+ public:
+  explicit drained_sessions(const zookeeper_stage& stage) : stage_(stage) {
+    for (unsigned i = 0; i <= queued_sessions; ++i)
+      clients_.push_back(holdfast::client::open(stage.url()));
+  }
+  double run() {
+    const std::string name = "drained-" + std::to_string(++runs_);
+    holdfast::lease first = clients_.front().mutex(name).acquire();
+    std::vector<std::thread> all;
+    for (unsigned i = 1; i <= queued_sessions; ++i)
+      all.emplace_back([m = clients_[i].mutex(name)]() mutable { m.acquire().release(); });
+    children_of(stage_.port(), '/' + name).await(queued_sessions + 1);
+    const auto begun = std::chrono::steady_clock::now();
+    first.release();
+    for (std::thread& t : all) t.join();
+    const seconds taken = std::chrono::steady_clock::now() - begun;
+    return queued_sessions / taken.count();
+  }
+
+ private:
+  const zookeeper_stage& stage_;
+  std::vector<holdfast::client> clients_;
+  unsigned runs_ = 0;
+};
+
+}  // namespace
+
+std::vector<contest> zookeeper_crowd() {
+  const auto stage = std::make_shared<zookeeper_stage>();
+  const auto theirs = std::make_shared<curator_crowd_of>(stage->port(), 1, contenders, "/theirs");
+  const auto client = holdfast::client::open(stage->url());
+  const auto lock = std::make_shared<holdfast::mutex>(client.mutex("ours"));
+  return {{"", [stage, theirs](seconds length) { return theirs->run(length); },
+           [stage, lock](seconds length) { return run_crowd(*lock, contenders, length); }}};
+}
+
+std::vector<contest> zookeeper_processes() {
+  const auto stage = std::make_shared<zookeeper_stage>();
+  const auto theirs =
+      std::make_shared<curator_crowd_of>(stage->port(), programs, threads_of_program, "/theirs");
+  const auto ours = [stage](seconds length) {
+    const auto o =
+        run_party({"mutex", stage->url("?turns=1"), programs, threads_of_program}, length);
+    return outcome{o.cycles,
+                   {{"max/min per worker", o.unfairness},
+                    {"hand-offs to another process/s", o.handoffs}}};
+  };
+  return {{"", [stage, theirs](seconds length) { return theirs->run(length); }, ours}};
+}
+
+std::vector<contest> zookeeper_drain() {
+  const auto stage = std::make_shared<zookeeper_stage>();
+  const auto theirs = std::make_shared<curator_drain>(stage->port());
+  const auto ours = std::make_shared<drained_sessions>(*stage);
+  return {{"",
+           [stage, theirs](seconds) {
+             return outcome{theirs->run(queued_sessions), {}};
+           },
+           [stage, ours](seconds) {
+             return outcome{ours->run(), {}};
+           }}};
+}
+
+}  // namespace bench
