@@ -81,6 +81,17 @@ std::string read_layout(const core::opening& o, const url::option& option) {
          errc::bad_option);
 }
 
+std::vector<std::string> read_patterns(const core::opening& o, std::string_view all) {
+  std::vector<std::string> out;
+  while (!all.empty()) {
+    const std::size_t end = std::min(all.find(','), all.size());
+    if (end == 0) refuse(o, "extra-lock-patterns: a pattern is empty", errc::bad_option);
+    out.emplace_back(all.substr(0, end));
+    all.remove_prefix(std::min(end + 1, all.size()));
+  }
+  return out;
+}
+
 }  // namespace
 
 settings read_settings(const core::opening& o) {
@@ -104,18 +115,22 @@ settings read_settings(const core::opening& o) {
       out.session_timeout = read_session_timeout(o, option);
     } else if (option.first == "layout") {
       out.layout = read_layout(o, option);
+    } else if (option.first == "extra-lock-patterns") {
+      out.extra_lock_patterns = read_patterns(o, option.second);
     } else if (option.first == "attach") {
       out.attach = read_attach(o, option);
     } else if (!out.tls || !core::read_tls_option(*out.tls, option)) {
       rest.push_back(option);
     }
   }
+  if (!out.extra_lock_patterns.empty() && !out.layout.starts_with("kazoo"))
+    refuse(o, "extra-lock-patterns is an option of layout=kazoo and layout=kazoo-rw",
+           errc::bad_option);
   if (out.tls) core::check_tls_files(o, *out.tls);
   core::refuse_unknown_options(o.where, rest,
-                               out.tls
-                                   ? "layout, session-timeout, attach, tls-ca, tls-cert, tls-key, "
-                                     "tls-host"
-                                   : "layout, session-timeout, attach");
+                               out.tls ? "layout, extra-lock-patterns, session-timeout, attach, "
+                                         "tls-ca, tls-cert, tls-key, tls-host"
+                                       : "layout, extra-lock-patterns, session-timeout, attach");
   return out;
 }
 

@@ -9,6 +9,7 @@ namespace holdfast::zookeeper {
 struct settings : endpoint {
   claims::timing rules;
   std::string layout;
+  std::vector<std::string> extra_lock_patterns;  // of kazoo's: see layouts/kazoo/codec.hpp
 };
 
 // Throws lock_error (bad_url, bad_option).

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "backend/zookeeper/layouts/curator/codec.hpp"
+#include "backend/zookeeper/layouts/curator_rw/codec.hpp"
+#include "backend/zookeeper/layouts/kazoo/codec.hpp"
 #include "backend/zookeeper/layouts/sequential_layout.hpp"
 
 namespace holdfast::zookeeper {
@@ -14,6 +16,12 @@ std::unique_ptr<layout> sequential(core::environment& env, const settings& s) {
   return std::make_unique<sequential_layout>(env, s, std::make_unique<const Codec>());
 }
 
+template <kazoo::kind Kind>
+std::unique_ptr<layout> of_kazoo(core::environment& env, const settings& s) {
+  return std::make_unique<sequential_layout>(
+      env, s, std::make_unique<const kazoo::codec>(Kind, s.extra_lock_patterns));
+}
+
 struct entry {
   std::string_view name;
   std::unique_ptr<layout> (*make)(core::environment&, const settings&);
@@ -21,6 +29,9 @@ struct entry {
 
 constexpr entry all_layouts[] = {
     {default_layout, sequential<curator::codec>},
+    {"curator-rw", sequential<curator_rw::codec>},
+    {"kazoo", of_kazoo<kazoo::kind::lock>},
+    {"kazoo-rw", of_kazoo<kazoo::kind::read_write>},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/zookeeper/layouts/error_text.hpp"
+#include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/transport/reply_handler.hpp"
 #include "backend/zookeeper/transport/transport.hpp"
 
@@ -43,14 +44,10 @@ class node_query : public reply_handler, protected core::event_source {
     }
   }
   void list(const std::string& path, time_point now) {
-    std::string body;
-    append_watched_path(body, path, false);
-    send(opcode::get_children2, std::move(body), now);
+    send(opcode::get_children2, watched_path_body(path, false), now);
   }
   void look(const std::string& path, time_point now) {
-    std::string body;
-    append_watched_path(body, path, false);
-    send(opcode::get_data, std::move(body), now);
+    send(opcode::get_data, watched_path_body(path, false), now);
   }
   void fail(core::failure f) {  // the first counts
     if (!why.code) why = std::move(f);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/layouts/sequential_layout.hpp"
 
 namespace holdfast::zookeeper {
@@ -16,11 +17,14 @@ constexpr duration refused_pause = 10s;
 }  // namespace
 
 void sequential_layout::remove_later(const sequential_claim& c, time_point now) {
-  const bool is_known = !c.node.empty();
-  removals_.emplace_back(*this, c.path,
-                         is_known ? c.node : codec_->name_of(c.attempt, c.details.mode), is_known);
-  removals_.back().place = std::prev(removals_.end());
-  removals_.back().start(now);
+  const auto begin = [&](std::string name, bool is_known) {
+    removals_.emplace_back(*this, c.path, std::move(name), is_known);
+    removals_.back().place = std::prev(removals_.end());
+    removals_.back().start(now);
+  };
+  if (c.node.empty()) return begin(codec_->name_of(c.attempt, c.details.mode), false);
+  begin(c.node, true);
+  if (!c.next_node.empty()) begin(c.next_node, true);
 }
 
 void sequential_layout::end_removal(removal& r) noexcept { removals_.erase(r.place); }
@@ -30,20 +34,12 @@ void removal::start(time_point now) {
   retry_at = core::never;
   deletes_ = is_known_;
   awaited_ = deletes_ ? 1 : 2;
-  std::string body;
   if (deletes_) {
-    append_delete(body, path_ + '/' + name_, any_version);
-    if (!home_.send(*this, opcode::remove, std::move(body), now)) is_cut = true;
+    is_cut = !home_.send(*this, opcode::remove, delete_body(path_ + '/' + name_), now);
     return;
   }
-  append_path(body, path_);
-  if (!home_.send(*this, opcode::sync, std::move(body), now)) {
-    is_cut = true;
-    return;
-  }
-  std::string list;
-  append_watched_path(list, path_, false);
-  (void)home_.send(*this, opcode::get_children2, std::move(list), now);
+  is_cut = !home_.send(*this, opcode::sync, path_body(path_), now);
+  if (!is_cut) (void)home_.send(*this, opcode::get_children2, watched_path_body(path_, false), now);
 }
 
 void removal::on_reply(const reply& r, const reply_context& context) {

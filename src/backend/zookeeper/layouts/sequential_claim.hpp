@@ -18,6 +18,7 @@ class sequential_layout;
 struct sequential_record : core::heap_timer {  // what the layout keeps of a claim
   std::string path;                            // of the lock, complete
   std::string node;                            // the name of the own node; empty: not known
+  std::string next_node;  // that takes the place of `node` in a downgrade; empty: none does
   std::string blocker;
   guid attempt;  // none: the claim is idle
   std::int64_t czxid = 0;
@@ -65,6 +66,7 @@ class flight final : public reply_handler {
   void read_watch(unsigned at, const reply&);
   void read_peek(const reply&);
   void read_remove(const reply&, const reply_context&);
+  void read_downgrade(const reply&);
   void read_own(const reply&);
   void fail(const reply&);
   void fail(errc, std::string text);
@@ -81,6 +83,7 @@ class flight final : public reply_handler {
   std::int64_t czxid_ = 0;
   bool is_certain_ = false;  // the verdict stands: what follows does not change it
   bool asks_own_ = false;    // about the own node, after the list
+  bool was_there_ = false;   // what was removed
 };
 
 // A node that may be left: under its GUID, or its name. It is removed as long as the session lives.

@@ -43,14 +43,12 @@ class sequential_codec {
   virtual node_kind parent() const noexcept { return node_kind::container; }
   // The beginning of a node's name; the server appends ten digits.
   virtual std::string name_of(const guid&, lock_mode) const = 0;
+  // Whole: of the node that keeps the place of `own`, which was exclusive, for a reader. Only where
+  // capabilities::downgrade.
+  virtual std::string shared_name_of(const guid&, std::string_view /*own*/) const { return {}; }
   virtual place_in_line place_of(std::string_view own, lock_mode, node_names all) const = 0;
   // Those that belong to this layout; others in the same parent are left out.
   virtual std::vector<node_in_line> line_of(node_names all) const = 0;
 };
-
-// The names in `all` that have `marker` in them, in the order of what follows its last occurrence,
-// compared as text: the server's ten digits. (Curator's StandardLockInternalsDriver.)
-std::vector<std::string_view> ordered_by(std::string_view marker, node_names all);
-std::string_view sequence_of(std::string_view name, std::string_view marker) noexcept;
 
 }  // namespace holdfast::zookeeper

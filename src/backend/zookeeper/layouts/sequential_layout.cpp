@@ -78,6 +78,7 @@ void sequential_layout::renew_owner(sequential_claim& c) {
   c.attempt.high = (core::random_u64(env_) & ~version_mask) | version_4;
   c.attempt.low = (core::random_u64(env_) & ~variant_mask) | variant;
   c.node.clear();
+  c.next_node.clear();
   c.blocker.clear();
   c.czxid = c.blocker_czxid = 0;
   c.makes_parent = false;

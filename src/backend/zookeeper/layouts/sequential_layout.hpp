@@ -83,6 +83,8 @@ class sequential_layout final : public layout {
   void send_create(sequential_claim&, flight&, time_point now);
   void send_list(sequential_claim&, flight&, time_point now, bool is_synced);
   void send_watch(const sequential_claim&, flight&, const std::string& node, time_point now);
+  void send_downgrade(sequential_claim&, flight&, time_point now);
+  void send_remove(sequential_claim&, flight&, const std::string& node, time_point now);
   std::string data_of(const sequential_claim&) const;
   void remove_later(const sequential_claim&, time_point now);
   template <class Each>

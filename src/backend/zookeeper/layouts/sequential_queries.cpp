@@ -130,9 +130,7 @@ class break_query final : public node_query {
     const std::vector<node_in_line> line = codec_.line_of(all->names);
     const auto found = std::ranges::find(line, std::string_view(seen_), &node_in_line::name);
     if (found == line.end() || !found->holds) return;
-    std::string body;
-    append_delete(body, path_ + '/' + seen_, any_version);
-    send(opcode::remove, std::move(body), now);
+    send(opcode::remove, delete_body(path_ + '/' + seen_), now);
   }
   void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(is_done_); }
 

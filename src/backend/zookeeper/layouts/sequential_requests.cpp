@@ -1,8 +1,8 @@
-// The side towards the server: what is sent for a claim, and what its replies mean.
-#include <algorithm>
+// The side towards the server: what is sent for a claim. What its replies mean:
+// sequential_replies.cpp.
 #include <utility>
 
-#include "backend/zookeeper/layouts/error_text.hpp"
+#include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/layouts/sequential_layout.hpp"
 #include "base/mutant.hpp"
 
@@ -13,30 +13,6 @@ using core::mutant;
 using core::planted;
 using verdict = sequential_reply::verdict;
 using operation = sequential_operation;
-
-namespace {
-
-constexpr std::int64_t number_max = (1ll << 53) - 1;
-
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-std::string_view node_starting(std::string_view begin, node_names all) {
-  const auto found = std::ranges::find_if(all, [&](auto name) { return name.starts_with(begin); });
-  return found == all.end() ? std::string_view() : *found;
-}
-
-template <class Append>
-std::string body_of(Append append) {
-  std::string out;
-  append(out);
-  return out;
-}
-
-std::string watched_path_body(const std::string& path, bool watches) {
-  return body_of([&](std::string& to) { append_watched_path(to, path, watches); });
-}
-
-}  // namespace
 
 bool sequential_layout::send(reply_handler& to, opcode op, std::string body, time_point now,
                              std::string watched) {
@@ -82,35 +58,51 @@ std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, o
       if (c.node.empty()) {
         send_list(c, f, now, true);
       } else {
-        f.expect();
-        (void)send(f, opcode::remove, body_of([&](std::string& to) {
-                     append_delete(to, c.path + '/' + c.node, any_version);
-                   }),
-                   now);
+        send_remove(c, f, c.node, now);
+        if (!c.next_node.empty()) send_remove(c, f, c.next_node, now);
       }
       break;
-    case operation::downgrade:
+    case operation::downgrade: send_downgrade(c, f, now); break;
     case operation::none: break;
   }
   return {};
 }
 
+void sequential_layout::send_remove(sequential_claim& c, flight& f, const std::string& node,
+                                    time_point now) {
+  f.expect();
+  (void)send(f, opcode::remove, delete_body(c.path + '/' + node), now);
+}
+
+// Both or none: others never see the lock without a node of this claim.
+void sequential_layout::send_downgrade(sequential_claim& c, flight& f, time_point now) {
+  const bool keeps_place = !planted(mutant::downgrade_loses_the_place);
+  c.next_node = keeps_place ? codec_->shared_name_of(c.attempt, c.node)
+                            : codec_->name_of(c.attempt, lock_mode::shared);
+  std::string body;
+  multi_writer w(body);
+  w.create(c.path + '/' + c.next_node, data_of(c),
+           keeps_place ? node_kind::ephemeral : node_kind::ephemeral_sequential, acl_of::anyone);
+  w.remove(c.path + '/' + c.node, any_version);
+  w.end();
+  f.expect();
+  (void)send(f, opcode::multi, std::move(body), now);
+}
+
 void sequential_layout::send_create(sequential_claim& c, flight& f, time_point now) {
   if (c.makes_parent) {
     const bool is_container = codec_->parent() == node_kind::container;
+    std::string parent;
+    append_create(parent, c.path, {}, codec_->parent(), acl_of::anyone);
     f.expect();
-    (void)send(f, is_container ? opcode::create_container : opcode::create2,
-               body_of([&](std::string& to) {
-                 append_create(to, c.path, {}, codec_->parent(), acl_of::anyone);
-               }),
+    (void)send(f, is_container ? opcode::create_container : opcode::create2, std::move(parent),
                now);
   }
+  std::string own;
+  append_create(own, c.path + '/' + codec_->name_of(c.attempt, c.details.mode), data_of(c),
+                node_kind::ephemeral_sequential, acl_of::anyone);
   f.expect();
-  (void)send(f, opcode::create2, body_of([&](std::string& to) {
-               append_create(to, c.path + '/' + codec_->name_of(c.attempt, c.details.mode),
-                             data_of(c), node_kind::ephemeral_sequential, acl_of::anyone);
-             }),
-             now);
+  (void)send(f, opcode::create2, std::move(own), now);
   f.expect();
   (void)send(f, opcode::exists, watched_path_body(c.path, false), now);
 }
@@ -118,7 +110,7 @@ void sequential_layout::send_create(sequential_claim& c, flight& f, time_point n
 void sequential_layout::send_list(sequential_claim& c, flight& f, time_point now, bool is_synced) {
   if (is_synced) {
     f.expect();
-    (void)send(f, opcode::sync, body_of([&](std::string& to) { append_path(to, c.path); }), now);
+    (void)send(f, opcode::sync, path_body(c.path), now);
   }
   f.expect();
   (void)send(f, opcode::get_children2, watched_path_body(c.path, false), now);
@@ -156,195 +148,6 @@ void sequential_layout::on_flight_cut(flight& f, const reply_context& context) {
   if (c)
     c->on([&](sequential_recipe& r) { return r.on_cut(what, epoch, context.now, rules()); },
           context.now, context.events);
-}
-
-void flight::begin(const sequential_claim& c, operation what) {
-  whose_ = c.place;
-  what_ = what;
-  attempt_ = c.attempt;
-  node_ = c.node;
-  result_ = {};
-  result_.to = what;
-  result_.what = verdict::done;
-  result_.epoch = c.recipe().epoch();
-  result_.number = c.czxid;
-  text_.clear();
-  awaited_ = answered_ = 0;
-  czxid_ = c.czxid;
-  is_certain_ = asks_own_ = false;
-}
-
-void flight::on_cut(bool, const reply_context& context) {
-  if (--awaited_ == 0) home_.on_flight_cut(*this, context);
-}
-
-void flight::on_reply(const reply& r, const reply_context& context) {
-  const unsigned at = answered_++;
-  --awaited_;
-  if (!is_certain_) {
-    switch (what_) {
-      case operation::create: read_create(at, r); break;
-      case operation::list:
-      case operation::find: read_list(r, context); break;
-      case operation::watch:
-      case operation::watch_own: read_watch(at, r); break;
-      case operation::peek_line: read_peek(r); break;
-      case operation::remove: read_remove(r, context); break;
-      case operation::downgrade:
-      case operation::none: break;
-    }
-  }
-  if (awaited_ == 0) home_.on_flight_end(*this, context);
-}
-
-void flight::fail(errc why, std::string text) {
-  result_.what = verdict::failed;
-  result_.why = why;
-  text_ = std::move(text);
-  is_certain_ = true;
-}
-
-void flight::fail(const reply& r) {
-  const sequential_claim* const c = home_.claim_of(*this);
-  fail(errc_of(r.head.code), explain(r.head.code, c ? c->path : std::string()));
-}
-
-// [the parent,] the own node, exists of the parent.
-void flight::read_create(unsigned at, const reply& r) {
-  sequential_claim* const c = home_.claim_of(*this);
-  const bool is_mine = c && c->attempt == attempt_;
-  const unsigned left = awaited_;  // behind this one
-  if (left == 2) {
-    if (!r.is_ok() && !r.is(error::node_exists)) fail(r);
-    return;
-  }
-  if (left == 0) {
-    const auto parent = r.is_ok() ? read_stat(r.body) : std::nullopt;
-    const bool is_alone = parent && parent->children == 1 && parent->pzxid == czxid_;
-    result_.what = is_alone ? verdict::granted : verdict::created;
-    return;
-  }
-  if (r.is(error::no_node) && at == 0) {
-    if (is_mine) c->makes_parent = true;
-    result_.what = verdict::no_parent;
-    is_certain_ = true;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
-  const auto made = read_created(r.body);
-  if (!made) return fail(errc::unavailable, std::string(malformed_reply));
-  czxid_ = result_.number = r.head.zxid;
-  if (is_mine) {
-    c->node = last_part(made->path);
-    c->czxid = czxid_;
-  }
-  if (czxid_ > number_max) return fail(errc::exhausted, std::string(epochs_exhausted));
-  if (is_mine && czxid_ < c->last_czxid) return fail(errc::refused, std::string(went_back));
-  if (is_mine) c->last_czxid = czxid_;
-}
-
-void flight::read_list(const reply& r, const reply_context& context) {
-  if (what_ == operation::find && answered_ == 1 && awaited_ > 0) {  // sync
-    if (!r.is_ok()) fail(r);
-    return;
-  }
-  if (asks_own_) return read_own(r);
-  if (r.is(error::no_node)) {
-    result_.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
-  const auto all = read_children(r.body);
-  if (!all) return fail(errc::unavailable, std::string(malformed_reply));
-  sequential_claim* const c = home_.claim_of(*this);
-  if (!c || c->attempt != attempt_) return;
-  const lock_mode mode = c->details.mode;
-  if (c->node.empty()) c->node = node_starting(home_.codec().name_of(attempt_, mode), all->names);
-  const place_in_line mine =
-      c->node.empty() ? place_in_line() : home_.codec().place_of(c->node, mode, all->names);
-  result_.others_wait = mine.others_behind;
-  result_.is_next = mine.is_next;
-  c->blocker = mine.blocker;
-  c->blocker_czxid = 0;
-  result_.what = !mine.is_there         ? verdict::gone
-                 : mine.blocker.empty() ? verdict::granted
-                                        : verdict::behind;
-  if (!mine.is_there || c->czxid != 0) return;
-  // Its create was never answered: its number is not known yet.
-  const std::string path = c->path + '/' + c->node;
-  asks_own_ = home_.send(*this, opcode::exists, watched_path_body(path, false), context.now);
-  if (asks_own_) ++awaited_;
-}
-
-// Of a create that was never answered: its number, and whether this session made it.
-void flight::read_own(const reply& r) {
-  if (r.is(error::no_node)) {
-    result_.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
-  const auto stat = read_stat(r.body);
-  if (!stat) return fail(errc::unavailable, std::string(malformed_reply));
-  if (stat->ephemeral_owner != home_.over().of_session().id()) {
-    result_.what = verdict::gone;
-    return;
-  }
-  result_.number = stat->czxid;
-  sequential_claim* const c = home_.claim_of(*this);
-  if (!c || c->attempt != attempt_) return;
-  c->czxid = c->last_czxid = stat->czxid;
-  if (stat->czxid > number_max) fail(errc::exhausted, std::string(epochs_exhausted));
-}
-
-// The blocker, then the own node; or the own node alone.
-void flight::read_watch(unsigned at, const reply& r) {
-  if (r.is(error::no_node)) {
-    result_.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
-  const auto node = read_data(r.body);
-  if (!node) return fail(errc::unavailable, std::string(malformed_reply));
-  sequential_claim* const c = home_.claim_of(*this);
-  const bool is_blocker = what_ == operation::watch && at == 0;
-  if (is_blocker && c && c->attempt == attempt_) c->blocker_czxid = node->stat.czxid;
-  if (result_.what != verdict::gone) result_.what = verdict::watched;
-}
-
-void flight::read_peek(const reply& r) {
-  if (!r.is_ok()) return;
-  const auto all = read_children(r.body);
-  const sequential_claim* const c = home_.claim_of(*this);
-  if (!all || !c || c->attempt != attempt_) return;
-  result_.what = verdict::watched;
-  result_.others_wait = home_.codec().place_of(c->node, c->details.mode, all->names).others_behind;
-}
-
-// The deletion; or, of a node whose name is not known: sync, list, and then the deletion.
-void flight::read_remove(const reply& r, const reply_context& context) {
-  if (!node_.empty()) {
-    if (r.is_ok()) return;
-    if (!r.is(error::no_node)) return fail(r);
-    result_.what = verdict::gone;
-    return;
-  }
-  if (awaited_ > 0) return;  // sync
-  if (r.is(error::no_node)) {
-    result_.what = verdict::gone;
-    return;
-  }
-  if (!r.is_ok()) return fail(r);
-  const auto all = read_children(r.body);
-  const sequential_claim* const c = home_.claim_of(*this);
-  if (!all || !c) return;
-  node_ = node_starting(home_.codec().name_of(attempt_, c->details.mode), all->names);
-  if (node_.empty()) {
-    result_.what = verdict::gone;
-    return;
-  }
-  const auto deletion =
-      body_of([&](std::string& to) { append_delete(to, c->path + '/' + node_, any_version); });
-  if (home_.send(*this, opcode::remove, deletion, context.now)) ++awaited_;
 }
 
 }  // namespace holdfast::zookeeper

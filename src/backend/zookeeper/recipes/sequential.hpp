@@ -29,10 +29,11 @@
 //               | attached again                | waiting     | the next event is looked at
 //   held        | the own node has ended        | lost        | lost (not_held)
 //               | the session's deadline moved  | held        | extended
-//               | peek_line                     | held        | send peek_line
+//               | peek_line, children changed   | held        | send peek_line
 //               | others are there              | held        | wanted, once
 //               | after a while, unwatched      | held        | send watch_own
 //               | downgrade                     | held        | send downgrade; cut: again
+//               | done: it has another node     | held        | send watch_own
 //               | release                       | releasing   | send remove
 //   lost        | release                       | idle        | ended (not_held)
 //   releasing,  | removed, gone                 | idle        | ended, or refused

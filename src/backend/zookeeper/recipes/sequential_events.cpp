@@ -87,9 +87,15 @@ sequential_recipe::step sequential_recipe::on_reply_while_held(const reply& r,
       watches_own_ = r.what == verdict::watched;
       break;
     case operation::peek_line:
-      if (r.others_wait) return on_children();
+      if (!r.others_wait || others_wait_) break;
+      others_wait_ = true;
+      out.event = claim_event::wanted;
       break;
-    case operation::downgrade: is_downgrading_ = false; break;
+    case operation::downgrade:
+      is_downgrading_ = false;
+      if (r.what == verdict::gone) return become_lost(errc::not_held);
+      if (r.what == verdict::done) out.send = operation::watch_own;
+      break;
     default: break;
   }
   return out;
@@ -178,7 +184,8 @@ sequential_recipe::step sequential_recipe::on_own_node(bool has_ended, time_poin
   event_early_ = true;
   watches_own_ = false;
   if (state_ == state::waiting) return ask(state::listing, now, t);
-  if (!is_held()) return {};
+  // Its own request may have ended the node; the answer tells.
+  if (!is_held() || is_downgrading_) return {};
   if (has_ended) return become_lost(errc::not_held);
   step out;
   out.send = operation::watch_own;
@@ -187,9 +194,7 @@ sequential_recipe::step sequential_recipe::on_own_node(bool has_ended, time_poin
 
 sequential_recipe::step sequential_recipe::on_children() noexcept {
   step out;
-  if (!is_held() || others_wait_) return out;
-  others_wait_ = true;
-  out.event = claim_event::wanted;
+  if (is_held() && !others_wait_) out.send = operation::peek_line;
   return out;
 }
 

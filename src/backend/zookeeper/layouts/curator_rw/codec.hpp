@@ -1,0 +1,23 @@
+// Layout `curator-rw`: what Curator's InterProcessReadWriteLock writes, of Apache Curator 5.5 and
+// newer.
+//
+//   path                           | content
+//   -------------------------------+-----------------------------------------------------------
+//   LOCK                           | a container
+//   LOCK/_c_GUID-__READ__SEQUENCE  | ephemeral, sequential: a reader
+//   LOCK/_c_GUID-__WRIT__SEQUENCE  | ephemeral, sequential: a writer
+//
+// One sequence for both. A writer that becomes a reader makes a node __READ__ with the sequence of
+// its own, not a sequential one, in the step that removes the other.
+// Source: InterProcessReadWriteLock of Apache Curator.
+#pragma once
+#include "backend/zookeeper/layouts/marked_codec.hpp"
+
+namespace holdfast::zookeeper::curator_rw {
+
+class codec final : public marked_codec {
+ public:
+  codec();
+};
+
+}  // namespace holdfast::zookeeper::curator_rw

@@ -1,0 +1,58 @@
+// The codec of the layouts whose nodes are told apart by a marker in their names: it says whether a
+// node wants to be alone or to share, and the server's digits behind it are its place.
+//
+//   a node that  | holds the lock when        | else it waits for the end of
+//   -------------+----------------------------+-------------------------------------------------
+//   is exclusive | nobody stands before it    | the node just before it
+//   shares       | no exclusive one does      | the last exclusive one before it
+//
+// So a reader waits behind a writer that waits, and an upgrade never succeeds. Curator's reader
+// watches the first writer instead, and looks once for each of them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backend/zookeeper/layouts/sequential_codec.hpp"
+
+namespace holdfast::zookeeper {
+
+struct node_marker {
+  std::string_view text;
+  lock_mode mode;
+};
+
+struct marked_rules {  // of one layout
+  core::capabilities can;
+  std::vector<node_marker> markers;  // the first of a mode is what this layout writes
+  std::string_view before_guid, after_guid;
+  bool has_plain_guid = false;  // 32 digits without a '-'
+  // Of names with several markers the first in `markers` counts; behind it there are ten digits and
+  // nothing else. Otherwise any text is compared.
+  bool needs_digits = false;
+  node_kind parent = node_kind::container;
+};
+
+class marked_codec : public sequential_codec {
+ public:
+  explicit marked_codec(marked_rules r) : rules_(std::move(r)) {}
+
+  const core::capabilities& can() const noexcept override { return rules_.can; }
+  node_kind parent() const noexcept override { return rules_.parent; }
+  std::string name_of(const guid&, lock_mode) const override;
+  std::string shared_name_of(const guid&, std::string_view own) const override;
+  place_in_line place_of(std::string_view own, lock_mode, node_names all) const override;
+  std::vector<node_in_line> line_of(node_names all) const override;
+
+ private:
+  struct contender {
+    std::string_view name, sequence;
+    lock_mode mode;
+  };
+  bool has(lock_mode m) const noexcept { return (rules_.can.modes & core::bit_of(m)) != 0; }
+  bool read(std::string_view name, contender& out) const noexcept;
+  std::vector<contender> in_order(node_names all) const;
+
+  const marked_rules rules_;
+};
+
+}  // namespace holdfast::zookeeper
