@@ -8,6 +8,8 @@ asleep THREAD                     whether that thread waits for its turn, not fo
 version                           of kazoo
 children PATH                     of a node, in the order of their names; `-`: there is none
 data PATH
+set PATH DATA
+create PATH PERSISTENT DATA
 
 VERB TYPE PATH ...: a thread has one lock object for each type and path. TYPE is lock, read, write or,
 with the number of permits, semaphore:N; names of foreign nodes that count as well follow as
@@ -92,6 +94,11 @@ class Client:
             return self.children(words[0])
         if verb == "data":
             return self.kazoo.get(words[0])[0].decode()
+        if verb == "set":
+            self.kazoo.set(words[0], words[1].encode())
+            return ""
+        if verb == "create":
+            return self.kazoo.create(words[0], words[2].encode())
         lock = self.lock(thread, *words[:2])
         if verb == "lock":
             lock.acquire()

@@ -21,27 +21,8 @@ std::string ms_text(clock::duration d) {
 
 }  // namespace
 
-table::~table() {
-  std::printf("\n%-16s %-14s %-22s %-18s %s\n", "layout", "type", "holder -> waiter", "what",
-              "result");
-  for (const std::string& line : lines_) std::printf("%s\n", line.c_str());
-  std::printf("\n");
-  std::fflush(stdout);
-}
-
-void table::add(const std::string& types, const party& holder, const party& waiter,
-                const std::string& what, const std::string& result) {
-  const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-  const int failures = test->result()->total_part_count();
-  const std::string shown = std::exchange(failures_, failures) == failures ? result : "FAILED";
-  char line[160];
-  std::snprintf(line, sizeof line, "%-16s %-14s %-22s %-18s %s", layout_.c_str(), types.c_str(),
-                (holder.name() + " -> " + waiter.name()).c_str(), what.c_str(), shown.c_str());
-  lines_.push_back(line);
-}
-
 void direction::add(const std::string& what, const std::string& result) const {
-  into.add(types, holder, waiter, what, result);
+  into.add(types, holder.name(), waiter.name(), what, result);
 }
 
 void direction::add(const std::string& what, clock::duration d) const { add(what, ms_text(d)); }
@@ -151,7 +132,7 @@ void count_together(redis_server& server, table& into, const kind& k) {
   for (const call& one : counting) EXPECT_EQ(redisson_test::text_of(one.wait()), "");
   const std::string sum = server.command({"GET", "n"}).text;
   EXPECT_EQ(sum, std::to_string(2 * threads * times));
-  into.add(k.type, *mine, *theirs, "counted together", sum);
+  into.add(k.type, mine->name(), theirs->name(), "counted together", sum);
 }
 
 }  // namespace holdfast::redisson_test

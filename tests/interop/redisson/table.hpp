@@ -4,26 +4,11 @@
 #include <vector>
 
 #include "tests/interop/redisson/party.hpp"
+#include "tests/interop/result_table.hpp"
 
 namespace holdfast::redisson_test {
 
-// Printed at the end of its life. Times are shown and never judged.
-class table {
- public:
-  explicit table(std::string layout) : layout_(std::move(layout)) {}
-  ~table();
-  table(const table&) = delete;
-  table& operator=(const table&) = delete;
-
-  // A line; its result is FAILED when a check failed since the line before.
-  void add(const std::string& types, const party& holder, const party& waiter,
-           const std::string& what, const std::string& result);
-
- private:
-  std::string layout_;
-  std::vector<std::string> lines_;
-  int failures_ = 0;
-};
+using table = interop_test::result_table;
 
 // One type of lock against another, a holder against a waiter of the other library.
 struct direction {

@@ -126,7 +126,7 @@ TEST_F(redisson_table, fair_waiters_of_both_are_served_in_the_order_of_their_arr
       EXPECT_TRUE(is_pending(waiting[later])) << later << " entered before " << i;
     EXPECT_TRUE(all[i]->release().was_held);
   }
-  into.add("fair", *all[0], *all[1], "in turns", "5 waiters in order");
+  into.add("fair", all[0]->name(), all[1]->name(), "in turns", "5 waiters in order");
 }
 
 TEST_F(redisson_table, rw) {
@@ -201,7 +201,7 @@ TEST_F(redisson_table, permits_are_divided_among_the_clients_of_both) {
   EXPECT_TRUE(others->try_once());
   EXPECT_TRUE(more->release().was_held);
   EXPECT_EQ(creator.ask("t", "free permits x"), "2");
-  into.add("permits", *mine, *theirs, "2 among 4", "never 3");
+  into.add("permits", mine->name(), theirs->name(), "2 among 4", "never 3");
 }
 
 }  // namespace

@@ -76,13 +76,19 @@ bool peer_client::is_asleep(const std::string& thread) const {
   return answer == "true" || answer == "True";
 }
 
-void peer_client::lose_session() const {
-  const std::string lost = ask("session");
-  EXPECT_EQ(ask("kill"), "");
+void peer_client::end_session() const { EXPECT_EQ(ask("kill"), ""); }
+
+void peer_client::wait_for_session_after(const std::string& ended) const {
   EXPECT_TRUE(eventually([&] {
     const std::string now = ask("session");
-    return now != lost && now != "0x0" && ask("children /").find("zookeeper") != std::string::npos;
+    return now != ended && now != "0x0" && names("/").find("zookeeper") != std::string::npos;
   }));
+}
+
+void peer_client::lose_session() const {
+  const std::string ended = ask("session");
+  end_session();
+  wait_for_session_after(ended);
 }
 
 std::string peer_client::children(const std::string& path) const {

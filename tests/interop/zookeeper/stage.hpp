@@ -53,9 +53,10 @@ class peer_client {
   std::string ask(const std::string& thread, const std::string& words) const;
   // The same, of a thread that is never kept waiting.
   std::string ask(const std::string& words) const { return ask("main", words); }
-  bool is_asleep(const std::string& thread) const;  // waits for its turn
-  // Ends its session, and waits until it has another one.
-  void lose_session() const;
+  bool is_asleep(const std::string& thread) const;              // waits for its turn
+  void end_session() const;                                     // at the server
+  void wait_for_session_after(const std::string& ended) const;  // until it has another one
+  void lose_session() const;                                    // both
   // The names of a node's children by their sequence numbers, with the kinds of their identifiers
   // in place of these; "-": there is no such node.
   std::string children(const std::string& path) const;

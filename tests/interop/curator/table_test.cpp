@@ -1,0 +1,149 @@
+// holdfast and the real Curator on one lock: each type of lock, in both directions.
+#include "tests/interop/zookeeper/table.hpp"
+
+namespace holdfast::zookeeper_wire {
+namespace {
+
+using namespace std::chrono_literals;
+
+class curator_table : public with_curator {
+ protected:
+  bool lacks(const std::string& layout) const { return !has_layout(server_, layout); }
+
+  zookeeper_server server_;
+};
+
+#define NEEDS_CURATOR_LAYOUT(name) \
+  if (lacks(name)) GTEST_SKIP() << "skipped: there is no layout " << (name) << " yet"
+
+const auto every_check = [](const direction& d) { d.all(); };
+
+TEST_F(curator_table, mutex) {
+  NEEDS_CURATOR_LAYOUT("curator");
+  result_table into("curator");
+  const queue_view nodes(curator(), server_, "/x", "/x");
+  const kind k{library::curator, "mutex", "curator"};
+  both_ways(server_, nodes, into, k, k, every_check);
+  serve_in_order(server_, nodes, into, k);
+  count_together(server_, nodes, into, k);
+}
+
+TEST_F(curator_table, rw) {
+  NEEDS_CURATOR_LAYOUT("curator-rw");
+  result_table into("curator-rw");
+  const queue_view nodes(curator(), server_, "/x", "/x");
+  const kind write{library::curator, "write", "curator-rw"},
+      read{library::curator, "read", "curator-rw"};
+  both_ways(server_, nodes, into, write, write, every_check);
+  both_ways(server_, nodes, into, write, read, every_check);
+  both_ways(server_, nodes, into, read, write, every_check);
+  both_ways(server_, nodes, into, read, read, [](const direction& d) { d.sharing(); });
+  serve_in_order(server_, nodes, into, write);
+  count_together(server_, nodes, into, write);
+}
+
+TEST_F(curator_table, rw_writer_that_waits_stops_later_readers) {
+  NEEDS_CURATOR_LAYOUT("curator-rw");
+  result_table into("curator-rw");
+  const queue_view nodes(curator(), server_, "/x", "/x");
+  const kind write{library::curator, "write", "curator-rw"},
+      read{library::curator, "read", "curator-rw"};
+  both_ways(server_, nodes, into, read, write, [&](const direction& d) {
+    const auto late_of_ours = party_of_ours(server_, read);
+    const auto late_of_theirs = party_of_theirs(server_, read);
+    d.holder.hold();
+    const auto waiting = d.asleep();
+    EXPECT_FALSE(late_of_ours->try_once());
+    EXPECT_FALSE(late_of_theirs->try_once());
+    EXPECT_TRUE(d.holder.release());
+    waiting.get();
+    EXPECT_TRUE(d.waiter.release());
+    EXPECT_TRUE(late_of_ours->try_once());
+    EXPECT_TRUE(late_of_theirs->try_once());
+    d.add("later readers", "wait");
+  });
+}
+
+TEST_F(curator_table, rw_downgrade_admits_readers_and_keeps_its_place_before_writers) {
+  NEEDS_CURATOR_LAYOUT("curator-rw");
+  if (!curator_keeps_the_place()) GTEST_SKIP() << "skipped: this Curator is older than 5.5";
+  result_table into("curator-rw");
+  const queue_view nodes(curator(), server_, "/x", "/x");
+  const kind write{library::curator, "write", "curator-rw"},
+      read{library::curator, "read", "curator-rw"};
+  both_ways(server_, nodes, into, write, read, [&](const direction& d) {
+    d.holder.hold();
+    const auto reader = d.asleep();
+    const auto begun = clock::now();
+    d.holder.downgrade();
+    const auto entered = reader.get();
+    EXPECT_TRUE(d.holder.release());
+    EXPECT_TRUE(d.waiter.release());
+    d.add("downgrade, reader in", ms_text(entered - begun));
+  });
+  both_ways(server_, nodes, into, write, write, [&](const direction& d) {
+    const auto third = party_of_theirs(server_, write);
+    d.holder.hold();
+    const auto writer = d.asleep();
+    d.holder.downgrade();
+    EXPECT_FALSE(third->try_once());
+    EXPECT_TRUE(is_pending(writer));
+    EXPECT_TRUE(d.holder.release());
+    writer.get();
+    EXPECT_TRUE(d.waiter.release());
+    d.add("downgrade", "the writer waits for the reader");
+  });
+}
+
+TEST_F(curator_table, semaphore) {
+  NEEDS_CURATOR_LAYOUT("curator-semaphore");
+  result_table into("curator-semaphore");
+  const queue_view nodes(curator(), server_, "/x/locks", "/x/leases");
+  for (const std::string type : {"semaphoremutex", "semaphore:1"}) {
+    const kind k{library::curator, type, "curator-semaphore", 1};
+    both_ways(server_, nodes, into, k, k, every_check);
+    serve_in_order(server_, nodes, into, k);
+    count_together(server_, nodes, into, k);
+  }
+}
+
+TEST_F(curator_table, semaphore_is_divided_among_the_clients_of_both) {
+  NEEDS_CURATOR_LAYOUT("curator-semaphore");
+  result_table into("curator-semaphore");
+  const kind k{library::curator, "semaphore:2", "curator-semaphore", 2};
+  const auto mine = party_of_ours(server_, k), more = party_of_ours(server_, k);
+  const auto theirs = party_of_theirs(server_, k), others = party_of_theirs(server_, k);
+  mine->hold();
+  theirs->hold();
+  EXPECT_FALSE(more->try_once());
+  EXPECT_FALSE(others->try_once());
+  const auto waiting = more->wait();
+  EXPECT_TRUE(is_pending(waiting));
+  EXPECT_TRUE(theirs->release());
+  waiting.get();
+  EXPECT_FALSE(others->try_once());
+  EXPECT_TRUE(mine->release());
+  EXPECT_TRUE(others->try_once());
+  EXPECT_TRUE(more->release());
+  into.add(k.type, mine->name(), theirs->name(), "2 among 4", "never 3");
+}
+
+// The children of a mutex have another name than those of a read-write lock, and are judged by
+// their own name only.
+TEST_F(curator_table, locks_of_two_types_on_one_path_do_not_see_each_other) {
+  NEEDS_CURATOR_LAYOUT("curator");
+  result_table into("curator");
+  const kind mutex{library::curator, "mutex", "curator"};
+  const auto mine = party_of_ours(server_, mutex);
+  const auto theirs = party_of_theirs(server_, {library::curator, "write", ""});
+  mine->hold();
+  EXPECT_TRUE(theirs->try_once());
+  EXPECT_TRUE(mine->release());
+  theirs->hold();
+  EXPECT_TRUE(mine->try_once());
+  EXPECT_TRUE(theirs->release());
+  into.add("mutex / write", mine->name(), theirs->name(), "exclusion", "none, as known");
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_wire

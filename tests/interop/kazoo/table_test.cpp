@@ -1,0 +1,67 @@
+// holdfast and the real kazoo on one lock: each type of lock, in both directions.
+#include "tests/interop/zookeeper/table.hpp"
+
+namespace holdfast::zookeeper_wire {
+namespace {
+
+class kazoo_table : public with_kazoo {
+ protected:
+  zookeeper_server server_;
+};
+
+#define NEEDS_KAZOO_LAYOUT(name) \
+  if (!has_layout(server_, name)) GTEST_SKIP() << "skipped: there is no layout " << (name) << " yet"
+
+TEST_F(kazoo_table, lock) {
+  NEEDS_KAZOO_LAYOUT("kazoo");
+  result_table into("kazoo");
+  const queue_view nodes(kazoo(), server_, "/x", "/x");
+  const kind k{library::kazoo, "lock", "kazoo"};
+  both_ways(server_, nodes, into, k, k, [](const direction& d) { d.all(); });
+  serve_in_order(server_, nodes, into, k);
+  count_together(server_, nodes, into, k);
+}
+
+TEST_F(kazoo_table, rw) {
+  NEEDS_KAZOO_LAYOUT("kazoo-rw");
+  result_table into("kazoo-rw");
+  const queue_view nodes(kazoo(), server_, "/x", "/x");
+  const kind write{library::kazoo, "write", "kazoo-rw"}, read{library::kazoo, "read", "kazoo-rw"};
+  const auto everything = [](const direction& d) { d.all(); };
+  both_ways(server_, nodes, into, write, write, everything);
+  both_ways(server_, nodes, into, write, read, everything);
+  both_ways(server_, nodes, into, read, write, everything);
+  both_ways(server_, nodes, into, read, read, [](const direction& d) { d.sharing(); });
+  serve_in_order(server_, nodes, into, write);
+  count_together(server_, nodes, into, write);
+}
+
+// kazoo with its own names is not seen by Curator, nor by what writes as Curator does; with
+// Curator's names both ways.
+TEST_F(kazoo_table, curator_layout_and_kazoo) {
+  result_table into("curator");
+  const queue_view nodes(kazoo(), server_, "/x", "/x");
+  const kind by_name{library::kazoo, "curator", "curator"};
+  both_ways(server_, nodes, into, by_name, by_name, [](const direction& d) {
+    d.exclusion();
+    d.wake_up();
+  });
+  const kind plain{library::kazoo, "lock", "curator"};
+  both_ways(server_, nodes, into, plain, plain, [](const direction& d) {
+    d.holder.hold();
+    EXPECT_TRUE(d.waiter.try_once());
+    EXPECT_TRUE(d.holder.release());
+    d.add("exclusion", "none, as known");
+  });
+  const kind with_pattern{library::kazoo, "lock+-lock-", "curator"};
+  both_ways(server_, nodes, into, with_pattern, with_pattern, [](const direction& d) {
+    const bool is_seen = d.holder.name() == "holdfast";
+    d.holder.hold();
+    EXPECT_EQ(d.waiter.try_once(), !is_seen);
+    EXPECT_TRUE(d.holder.release());
+    d.add("exclusion", is_seen ? "yes" : "none, as known");
+  });
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_wire
