@@ -26,7 +26,8 @@ int zookeeper_ensemble::one_where(Condition is_so) {
                            at(3).log());
 }
 
-zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options) {
+zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options,
+                                       const std::vector<std::string>& lines_of_first) {
   std::vector<int> clients, quorums, elections;
   for (int i = 0; i < servers; ++i) {
     clients.push_back(free_port());
@@ -40,6 +41,8 @@ zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options) {
     zookeeper_options mine = options;
     mine.id = id;
     mine.port = clients[id - 1];
+    if (id == 1)
+      mine.config.insert(mine.config.end(), lines_of_first.begin(), lines_of_first.end());
     // Each sees the others at the ends of its own links.
     for (int other = 1; other <= servers; ++other) {
       const int quorum = other == id ? quorums[id - 1] : link(id, other).port();

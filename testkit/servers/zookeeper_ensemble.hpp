@@ -14,7 +14,9 @@ namespace holdfast::testkit {
 class zookeeper_ensemble {
  public:
   static constexpr int servers = 3;
-  explicit zookeeper_ensemble(const zookeeper_options& = {});
+  // `lines_of_first`: further lines of zoo.cfg that server 1 alone has.
+  explicit zookeeper_ensemble(const zookeeper_options& = {},
+                              const std::vector<std::string>& lines_of_first = {});
 
   zookeeper_server& at(int id) { return *servers_.at(static_cast<std::size_t>(id - 1)); }
   std::string url() const;  // of all three
