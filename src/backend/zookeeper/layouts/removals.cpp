@@ -1,10 +1,10 @@
-// Nodes that nobody waits for any more: removed until they are gone, as Curator's guaranteed
-// deletes are.
+#include "backend/zookeeper/layouts/removals.hpp"
+
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "backend/zookeeper/layouts/request_bodies.hpp"
-#include "backend/zookeeper/layouts/sequential_layout.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -16,52 +16,72 @@ constexpr duration refused_pause = 10s;
 
 }  // namespace
 
-void sequential_layout::remove_later(const sequential_claim& c, time_point now) {
-  const auto begin = [&](std::string name, bool is_known) {
-    removals_.emplace_back(*this, c.path, std::move(name), is_known);
-    removals_.back().place = std::prev(removals_.end());
-    removals_.back().start(now);
-  };
-  if (c.node.empty()) return begin(codec_->name_of(c.attempt, c.details.mode), false);
-  begin(c.node, true);
-  if (!c.next_node.empty()) begin(c.next_node, true);
+void removals::add(std::string parent, std::string name, bool is_known, time_point now) {
+  items_.emplace_back(*this, std::move(parent), std::move(name), is_known);
+  items_.back().place = std::prev(items_.end());
+  items_.back().start(now);
 }
 
-void sequential_layout::end_removal(removal& r) noexcept { removals_.erase(r.place); }
+void removals::resume(time_point now) {
+  for (removal& r : items_)
+    if (r.is_cut) r.start(now);
+}
+
+void removals::tick(time_point now) {
+  for (removal& r : items_) {
+    if (r.retry_at <= now) r.start(now);
+    over_->tick_by(r.retry_at);
+  }
+}
 
 void removal::start(time_point now) {
-  is_cut = false;
+  is_cut = is_refused_ = false;
   retry_at = core::never;
-  deletes_ = is_known_;
-  awaited_ = deletes_ ? 1 : 2;
-  if (deletes_) {
-    is_cut = !home_.send(*this, opcode::remove, delete_body(path_ + '/' + name_), now);
-    return;
-  }
-  is_cut = !home_.send(*this, opcode::sync, path_body(path_), now);
-  if (!is_cut) (void)home_.send(*this, opcode::get_children2, watched_path_body(path_, false), now);
+  lists_ = !is_known_;
+  is_known_ ? send_delete(name_, now) : send_list(now);
+  is_cut = awaited_ == 0;
+}
+
+// Behind a sync: a create that was never answered may have been executed by another server.
+void removal::send_list(time_point now) {
+  session& to = all_.over_->of_session();
+  if (to.submit(*this, opcode::sync, path_body(parent_), now)) ++awaited_;
+  if (to.submit(*this, opcode::get_children2, watched_path_body(parent_, false), now)) ++awaited_;
+}
+
+void removal::send_delete(const std::string& name, time_point now) {
+  const std::string path = parent_ + '/' + name;
+  if (all_.over_->of_session().submit(*this, opcode::remove, delete_body(path), now)) ++awaited_;
 }
 
 void removal::on_reply(const reply& r, const reply_context& context) {
-  if (--awaited_ > 0) return;  // sync
-  if (r.is(error::no_node) || (deletes_ && r.is_ok())) return home_.end_removal(*this);
-  if (!r.is_ok()) {
-    retry_at = context.now + refused_pause;
-    return home_.over().tick_by(retry_at);
+  if (--awaited_ > 0 && lists_) return;  // sync
+  if (!r.is_ok() && !r.is(error::no_node)) is_refused_ = true;
+  if (lists_ && r.is_ok()) return remove_found(r, context.now);
+  if (awaited_ == 0) finish(context.now);
+}
+
+void removal::remove_found(const reply& r, time_point now) {
+  lists_ = false;
+  if (const auto all = read_children(r.body)) {
+    for (const std::string_view name : all->names)
+      if (name.starts_with(name_)) send_delete(std::string(name), now);
   }
-  const auto all = read_children(r.body);
-  if (!all) return home_.end_removal(*this);
-  for (const std::string_view name : all->names) {
-    if (!name.starts_with(name_)) continue;
-    name_ = name;
-    is_known_ = true;
-    return start(context.now);
+  if (awaited_ == 0) finish(now);
+}
+
+void removal::finish(time_point now) {
+  if (is_cut) return;
+  if (is_refused_) {
+    retry_at = now + refused_pause;
+    return all_.over_->tick_by(retry_at);
   }
-  home_.end_removal(*this);
+  all_.items_.erase(place);
 }
 
 void removal::on_cut(bool, const reply_context&) {
-  if (--awaited_ == 0) is_cut = true;
+  --awaited_;
+  is_cut = true;
 }
 
 }  // namespace holdfast::zookeeper

@@ -1,23 +1,16 @@
 // What a layout of the sequential recipe writes as the names of its nodes, and who holds the lock
 // when those are there. Pure: no session, no clock, no claim.
 #pragma once
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backend/zookeeper/layouts/guid.hpp"
 #include "backend/zookeeper/transport/requests.hpp"
 #include "seam/capabilities.hpp"
 
 namespace holdfast::zookeeper {
-
-struct guid {  // of one attempt to get a lock: random, never used again
-  std::uint64_t high = 0, low = 0;
-  explicit operator bool() const noexcept { return (high | low) != 0; }
-  bool operator==(const guid&) const noexcept = default;
-};
-std::string text_of(const guid&);  // canonical: 8-4-4-4-12 hexadecimal digits
 
 struct place_in_line {  // of one node among the others
   bool is_there = false;

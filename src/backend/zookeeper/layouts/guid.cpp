@@ -1,4 +1,4 @@
-#include "backend/zookeeper/layouts/sequential_codec.hpp"
+#include "backend/zookeeper/layouts/guid.hpp"
 
 #include <cstdio>
 
@@ -13,6 +13,15 @@ std::string text_of(const guid& g) {
                 part(g.high, 16, 0xffff), part(g.high, 0, 0xffff), part(g.low, 48, 0xffff),
                 part(g.low, 32, 0xffff), part(g.low, 0, 0xffffffff));
   return text;
+}
+
+guid random_guid(core::environment& env) {
+  constexpr std::uint64_t version_mask = 0xf000, version_4 = 0x4000;
+  constexpr std::uint64_t variant_mask = 3ull << 62, variant = 2ull << 62;
+  guid out;
+  out.high = (core::random_u64(env) & ~version_mask) | version_4;
+  out.low = (core::random_u64(env) & ~variant_mask) | variant;
+  return out;
 }
 
 }  // namespace holdfast::zookeeper

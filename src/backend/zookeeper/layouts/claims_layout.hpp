@@ -1,0 +1,248 @@
+// What layouts share, whatever stands for a lock: the claims by the paths of their locks, their
+// timers, their requests in flight, and what the session's life means for them.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "backend/zookeeper/layouts/claim_flight.hpp"
+#include "backend/zookeeper/layouts/layout.hpp"
+#include "backend/zookeeper/layouts/lock_path.hpp"
+#include "backend/zookeeper/layouts/node_data.hpp"
+#include "backend/zookeeper/layouts/removals.hpp"
+#include "backend/zookeeper/layouts/request_bodies.hpp"
+#include "backend/zookeeper/settings.hpp"
+
+namespace holdfast::zookeeper {
+
+// The layout of a recipe derives from it and has what of claims::store_of is not here: submit(),
+// renew_owner(), withdraw_orphan() and text_of_owner(). Flight derives from claim_flight.
+template <class Protocol, class Flight>
+class claims_layout : public layout {
+ public:
+  using claim = claims::store_claim<Protocol>;
+  using recipe = typename Protocol::recipe;
+  using event_queue = core::event_queue;
+
+  // The settings outlive it.
+  claims_layout(core::environment& env, const settings& s)
+      : env_(env), settings_(s), process_(env.process()) {}
+
+  // layout
+  std::string name_fault(std::string_view name) const override {
+    return std::string(lock_name_fault(settings_.chroot, name));
+  }
+  void attach(transport& t) override {
+    over_ = &t;
+    removals_.attach(t);
+  }
+  void detach() noexcept override {
+    removals_.clear();
+    claims_.for_each([&](claim& c) { sleepers_.set(c, core::never); });
+  }
+  void end_claims(errc code, const std::string& why, time_point now, event_queue& events) override {
+    claims_.for_each([&](claim& c) { c.give_up(code, why, now, events); });
+  }
+  bool is_dispatching() const override {
+    bool out = false;
+    claims_.for_each([&](const claim& c) { out = out || c.is_dispatching(); });
+    return out;
+  }
+  bool is_settled() const noexcept override { return removals_.empty(); }
+
+  // session_user, without on_watch()
+  void on_attached(bool is_new, time_point now, event_queue& events) override {
+    out_since_ = core::never;
+    servers_failed_ = 0;
+    if (is_new) return;
+    for_each_recipe(now, events, [](recipe& r) { return r.on_attached(); });
+    removals_.resume(now);
+  }
+  void on_deadline(time_point deadline, event_queue& events) override {
+    for_each_recipe(deadline, events, [&](recipe& r) { return r.on_deadline(deadline); });
+  }
+  void on_doubtful(event_queue& events) override {
+    for_each_recipe({}, events, [](recipe& r) { return r.on_doubtful(); });
+  }
+  // Its nodes go with it.
+  void on_session_lost(const core::failure&, event_queue& events) override {
+    removals_.clear();
+    const time_point now = env_.now();
+    for_each_recipe(now, events, [&](recipe& r) { return r.on_session_lost(now, rules()); });
+  }
+  // Where no server can be reached at all, one attempt has been made.
+  void on_down(const core::failure& why, time_point now, event_queue& events) override {
+    if (out_since_ == core::never) out_since_ = now;
+    if (rules().outage_timeout != duration::max())
+      over_->tick_by(core::saturating_add(out_since_, rules().outage_timeout));
+    if (++servers_failed_ < settings_.servers.size()) return;
+    claims_.for_each([&](claim& c) {
+      if (c.recipe().is_attempt()) c.give_up(errc::unavailable, why.text, now, events);
+    });
+  }
+  void on_ended(const core::failure& why, event_queue& events) override {
+    ended_ = why.code ? why : core::failure{errc::closed, "the client was closed"};
+    removals_.clear();
+    end_claims(static_cast<errc>(ended_.code.value()), ended_.text, env_.now(), events);
+  }
+  void on_tick(time_point now, event_queue& events) override {
+    end_waits(now, events);
+    while (core::heap_timer* const due = sleepers_.take_due(now))
+      static_cast<claim*>(due)->on_wake(now, events);
+    over_->tick_by(sleepers_.next());
+    removals_.tick(now);
+  }
+
+  // The contract of claims::store_of.
+  std::mutex& mutex() noexcept { return over_->mutex(); }
+  core::environment& env() const noexcept { return env_; }
+  const claims::timing& rules() const noexcept { return settings_.rules; }
+  bool is_forked() const noexcept { return over_->is_forked(); }
+  static recipe new_recipe() noexcept { return {}; }
+  time_point clock_for_release(const claim&) const { return env_.now(); }
+  void add(claim& c, std::string_view name) {
+    c.path = lock_path(settings_.chroot, name);
+    c.place = claims_.add(c);
+    by_path_.emplace(c.path, &c);
+  }
+  void remove(claim& c) noexcept {
+    sleepers_.set(c, core::never);
+    claims_.remove(c.place);
+    const auto [first, last] = by_path_.equal_range(c.path);
+    const auto found = std::find_if(first, last, [&](const auto& at) { return at.second == &c; });
+    by_path_.erase(found);
+  }
+  static errc refuses(const claim&, claims::verb) noexcept { return {}; }
+  static void deliver(time_point, event_queue&) noexcept {}
+  void wake_at(claim& c, time_point t) {
+    sleepers_.set(c, t);
+    over_->tick_by(t);
+  }
+  static void after_step(claim& c, time_point) noexcept {
+    if (c.recipe().is_idle()) c.attempt = {};
+  }
+  void request_flush(claims::urgency how) noexcept {
+    over_->request_flush(how == claims::urgency::now);
+  }
+  std::string reason(const claim&, errc why) const {
+    if (ended_.code) return ended_.text;
+    const std::string& last = over_->of_session().last_failure().text;
+    if (why == errc::unavailable) return last.empty() ? "no answer within the op-timeout" : last;
+    return {};
+  }
+
+  // For its flights; with the transport's mutex held.
+  transport& over() noexcept { return *over_; }
+  claim* claim_at(const claims::claim_place& p) const noexcept { return claims_.at(p); }
+  // False: the session has ended for good.
+  bool send(Flight& f, opcode op, std::string body, time_point now, std::string watched = {}) {
+    const bool is_sent =
+        over_->of_session().submit(f, op, std::move(body), now, std::move(watched));
+    if (is_sent) f.expect();
+    return is_sent;
+  }
+  // getData, not exists: where the node is not there, no watch is left behind.
+  void send_watch(Flight& f, const std::string& path, time_point now) {
+    send(f, opcode::get_data, watched_path_body(path, true), now, path);
+  }
+  void send_parent(Flight& f, const std::string& path, node_kind kind, time_point now) {
+    std::string body;
+    append_create(body, path, {}, kind, acl_of::anyone);
+    const bool is_container = kind == node_kind::container;
+    send(f, is_container ? opcode::create_container : opcode::create2, std::move(body), now);
+  }
+  void on_flight_end(claim_flight<Protocol>& f, const reply_context& context) {
+    claim* const c = claim_at(f.whose());
+    auto r = std::exchange(f.result, {});
+    std::string text = std::exchange(f.text, {});
+    spare_flights_.push_back(static_cast<Flight*>(&f));
+    if (!c) return;
+    const session_deadline& by = over_->of_session().deadline();
+    r.deadline = by.deadline();
+    r.term = by.timeout();
+    c->on_reply(r, std::move(text), context.now, context.events);
+  }
+  void on_flight_cut(claim_flight<Protocol>& f, const reply_context& context) {
+    const auto what = f.what();
+    const std::uint32_t epoch = f.result.epoch;
+    claim* const c = claim_at(f.whose());
+    spare_flights_.push_back(static_cast<Flight*>(&f));
+    if (!c) return;
+    c->on([&](recipe& r) { return r.on_cut(what, epoch, context.now, rules()); }, context.now,
+          context.events);
+  }
+
+ protected:
+  const settings& options() const noexcept { return settings_; }
+  std::string data_of(const claim& c) const {
+    return text_of(node_owner{process_.host, process_.pid, std::string(c.note())});
+  }
+  // The answer to what is asked after the end.
+  std::optional<typename recipe::reply> answer_after_end(const claim& c,
+                                                         typename recipe::operation what) const {
+    if (!ended_.code) return {};
+    typename recipe::reply r;
+    r.to = what;
+    r.epoch = c.recipe().epoch();
+    r.what = what == recipe::operation::remove ? recipe::reply::verdict::done
+                                               : recipe::reply::verdict::failed;
+    r.why = static_cast<errc>(ended_.code.value());
+    return r;
+  }
+  Flight& take_flight() {
+    if (spare_flights_.empty()) {
+      flights_.push_back(std::make_unique<Flight>(static_cast<typename Protocol::store&>(*this)));
+      return *flights_.back();
+    }
+    Flight& out = *spare_flights_.back();
+    spare_flights_.pop_back();
+    return out;
+  }
+  removals& to_be_removed() noexcept { return removals_; }
+  template <class Each>
+  void for_each_at(std::string_view path, Each each) {
+    std::vector<claim*> all;  // an event may end the wait of one
+    const auto [first, last] = by_path_.equal_range(path);
+    for (auto at = first; at != last; ++at) all.push_back(at->second);
+    for (claim* c : all) each(*c);
+  }
+
+ private:
+  template <class Event>
+  void for_each_recipe(time_point now, event_queue& events, Event event) {
+    claims_.for_each([&](claim& c) { c.on(event, now, events); });
+  }
+  void end_waits(time_point now, event_queue& events) {
+    const duration most = rules().outage_timeout;
+    if (most == duration::max() || out_since_ == core::never) return;
+    const time_point end = core::saturating_add(out_since_, most);
+    if (end > now) return over_->tick_by(end);
+    claims_.for_each([&](claim& c) {
+      if (c.recipe().is_waiter())
+        c.give_up(errc::unavailable, over_->of_session().last_failure().text, now, events);
+    });
+  }
+
+  core::environment& env_;
+  const settings& settings_;
+  const core::process_identity process_;
+  transport* over_ = nullptr;  // while it is attached
+  claims::claim_table<claim> claims_;
+  // By the path of the lock, which is a view into the claim.
+  std::unordered_multimap<std::string_view, claim*> by_path_;
+  core::timer_heap sleepers_;  // claims
+  removals removals_;
+  std::vector<std::unique_ptr<Flight>> flights_;
+  std::vector<Flight*> spare_flights_;
+  time_point out_since_ = core::never;  // without a connection
+  std::size_t servers_failed_ = 0;      // since then
+  core::failure ended_;                 // for good
+};
+
+}  // namespace holdfast::zookeeper
