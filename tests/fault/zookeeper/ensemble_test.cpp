@@ -31,6 +31,28 @@ TEST_F(zookeeper_on_ensemble, a_session_at_a_follower_lapses_before_the_leader_e
   EXPECT_TRUE(c.close());
 }
 
+// It does not know that it is alone: it answers reads, pings and even a sync.
+TEST_F(zookeeper_on_ensemble, a_leader_without_followers_answers_and_renews_nothing) {
+  zookeeper_ensemble all({.tick = 500ms, .config = {"syncLimit=20"}});
+  const int leader = all.leader();
+  session_client c(all.at(leader).url() + "?session-timeout=3s&attach=leader&op-timeout=30s");
+  c.open();
+  ASSERT_EQ(c.create("/own", node_kind::ephemeral).code, error::ok);
+  EXPECT_TRUE(eventually([&] { return c.mode() == zookeeper::server_mode::leader; }));
+  const auto id = c.id();
+  const auto alone = core::system_environment().now();
+  for (int id_of = 1; id_of <= zookeeper_ensemble::servers; ++id_of)
+    if (id_of != leader) all.link(id_of, leader).set_both({.hold = true});
+  std::string body;
+  zookeeper::append_path(body, "/own");
+  EXPECT_EQ(c.call(opcode::sync, body).code, error::ok);
+  EXPECT_EQ(c.exists("/own").code, error::ok);
+  const answer write = c.create("/more");
+  EXPECT_TRUE(write.was_cut);
+  EXPECT_TRUE(eventually([&] { return c.count("lost") >= 1; }));
+  EXPECT_LT(c.deadline_of(id), alone + 3s);
+}
+
 TEST_F(zookeeper_on_ensemble, a_session_finds_the_leader_and_the_next_one) {
   zookeeper_ensemble all({.tick = 500ms});
   session_client c(all.url() + "?session-timeout=10s&attach=leader&op-timeout=30s");

@@ -135,6 +135,26 @@ TEST_F(zookeeper_session, lives_on_over_cuts_with_its_nodes_and_watches) {
   EXPECT_TRUE(c.close());
 }
 
+// Removed and made again while nobody was connected: the event is one of data.
+TEST_F(zookeeper_session, learns_of_a_node_that_was_made_again_as_of_another) {
+  const zookeeper_server server;
+  tcp_proxy proxy(server.port());
+  session_client c(at_port(proxy.port(), "?session-timeout=4s")), other(server.url());
+  c.open();
+  other.open();
+  ASSERT_EQ(other.create("/watched").code, error::ok);
+  ASSERT_EQ(c.exists("/watched", true).code, error::ok);
+  proxy.refuse(true);
+  proxy.reset_all();
+  EXPECT_EQ(other.remove("/watched").code, error::ok);
+  EXPECT_EQ(other.create("/watched").code, error::ok);
+  proxy.refuse(false);
+  EXPECT_TRUE(eventually([&] { return c.count("3 /watched") == 1; }));
+  EXPECT_EQ(c.count("2 /watched"), 0);
+  EXPECT_EQ(c.count("lost"), 0);
+  EXPECT_TRUE(c.close());
+}
+
 // At each byte of the exchanges with which a session is made, attached again and written over.
 TEST_F(zookeeper_session, stands_a_cut_at_every_byte) {
   const zookeeper_server server;
