@@ -2,6 +2,7 @@
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "tests/unit/backend/zookeeper/recipes/played_claim.hpp"
 #include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
 
 namespace holdfast::mutants {
@@ -120,6 +121,25 @@ std::string watches_move_with_the_session() {
   return t.sent().size() == 2 ? "" : "nobody is told any more when the node goes";
 }
 
+std::string state_after(const std::string& path) {
+  zookeeper::recipe_tests::played_claim claim;
+  claim.play(path);
+  return zookeeper::recipe_tests::name_of(claim.recipe().now_in());
+}
+
+// Its blocker was another claim that waited, and the holder is still there.
+std::string a_waiter_that_gave_up_grants_nothing() {
+  return state_after("acquire created behind watched on_blocker_end") == "listing"
+             ? ""
+             : "the claim ahead stopped waiting, and that was taken for a release";
+}
+
+std::string a_removed_node_ends_the_grant() {
+  return state_after("acquire granted wake watched on_own_end") == "lost"
+             ? ""
+             : "an operator removed the node of the holder, who still holds";
+}
+
 constexpr scenario all_of_zookeeper[] = {
     {mutant::deadline_by_any_reply, "zookeeper", only_a_write_renews},
     {mutant::attachment_alone_renews, "zookeeper", attaching_needs_a_write},
@@ -130,6 +150,8 @@ constexpr scenario all_of_zookeeper[] = {
     {mutant::lapsed_session_believed, "zookeeper", a_lapsed_session_is_replaced},
     {mutant::read_only_server_believed, "zookeeper", a_read_only_server_is_refused},
     {mutant::watches_not_set_again, "zookeeper", watches_move_with_the_session},
+    {mutant::predecessor_that_gave_up, "zookeeper", a_waiter_that_gave_up_grants_nothing},
+    {mutant::own_end_unseen, "zookeeper", a_removed_node_ends_the_grant},
 };
 
 }  // namespace

@@ -215,9 +215,10 @@ TEST(zookeeper_sequential, others_in_the_line_are_reported_once) {
   expect_each({{"acquire granted peek", "held peek_line"},
                {"acquire granted peek watched", "held"},
                {"acquire granted peek watched+", "held wanted"},
+               {"acquire granted peek watched+ watched+", "held"},
                {"acquire granted peek watched+ on_children", "held"},
-               {"acquire granted on_children", "held wanted"},
-               {"acquire granted on_children on_children", "held"},
+               {"acquire granted peek watched on_children", "held peek_line"},
+               {"acquire granted peek watched on_children watched+", "held wanted"},
                {"acquire granted peek cut", "held peek_line"},
                {listed + "granted+ on_children", "held"},
                {"acquire peek", "creating"},
@@ -230,7 +231,11 @@ TEST(zookeeper_sequential, others_in_the_line_are_reported_once) {
 TEST(zookeeper_sequential, a_downgrade_is_repeated_until_it_is_answered) {
   expect_each({{"acquire granted downgrade", "held downgrade"},
                {"acquire granted downgrade cut", "held downgrade"},
-               {"acquire granted downgrade done", "held"},
+               {"acquire granted downgrade done", "held watch_own"},
+               {"acquire granted downgrade failed", "held"},
+               {"acquire granted downgrade gone", with("lost lost", errc::not_held)},
+               {"acquire granted downgrade on_own_end", "held"},
+               {"acquire granted downgrade on_own_end done", "held watch_own"},
                {"acquire downgrade", "creating"},
                {"acquire granted renew", "held"}});
   played_claim c;
