@@ -6,6 +6,8 @@
 #include "backend/zookeeper/layouts/curator_rw/codec.hpp"
 #include "backend/zookeeper/layouts/kazoo/codec.hpp"
 #include "backend/zookeeper/layouts/sequential_layout.hpp"
+#include "backend/zookeeper/layouts/single_node/layout.hpp"
+#include "base/log.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -22,9 +24,14 @@ std::unique_ptr<layout> of_kazoo(core::environment& env, const settings& s) {
       env, s, std::make_unique<const kazoo::codec>(Kind, s.extra_lock_patterns));
 }
 
+std::unique_ptr<layout> of_one_node(core::environment& env, const settings& s) {
+  return std::make_unique<single_node::layout>(env, s);
+}
+
 struct entry {
   std::string_view name;
   std::unique_ptr<layout> (*make)(core::environment&, const settings&);
+  std::string_view warning{};  // of a layout for study: why its locks are not relied on
 };
 
 constexpr entry all_layouts[] = {
@@ -32,6 +39,9 @@ constexpr entry all_layouts[] = {
     {"curator-rw", sequential<curator_rw::codec>},
     {"kazoo", of_kazoo<kazoo::kind::lock>},
     {"kazoo-rw", of_kazoo<kazoo::kind::read_write>},
+    {"node", of_one_node,
+     "for study: at each release all that wait ask the server again, in no order, and a holder "
+     "whose node somebody else deletes while it releases may delete the next holder's"},
 };
 
 }  // namespace
@@ -47,7 +57,10 @@ std::string layout_names() {
 }
 
 std::unique_ptr<layout> make_layout(core::environment& env, const settings& s) {
-  return std::ranges::find(all_layouts, s.layout, &entry::name)->make(env, s);
+  const entry& found = *std::ranges::find(all_layouts, s.layout, &entry::name);
+  if (!found.warning.empty())
+    core::log(log_level::warning, "layout=" + s.layout + " is " + std::string(found.warning));
+  return found.make(env, s);
 }
 
 }  // namespace holdfast::zookeeper

@@ -16,8 +16,8 @@ constexpr duration refused_pause = 10s;
 
 }  // namespace
 
-void removals::add(std::string parent, std::string name, bool is_known, time_point now) {
-  items_.emplace_back(*this, std::move(parent), std::move(name), is_known);
+void removals::add(removed_by how, std::string parent, std::string text, time_point now) {
+  items_.emplace_back(*this, how, std::move(parent), std::move(text));
   items_.back().place = std::prev(items_.end());
   items_.back().start(now);
 }
@@ -37,37 +37,47 @@ void removals::tick(time_point now) {
 void removal::start(time_point now) {
   is_cut = is_refused_ = false;
   retry_at = core::never;
-  lists_ = !is_known_;
-  is_known_ ? send_delete(name_, now) : send_list(now);
+  looks_ = how_ != removed_by::name;
+  // Behind a sync: a create that was never answered may have been executed by another server.
+  if (looks_) send(opcode::sync, path_body(parent_), now);
+  switch (how_) {
+    case removed_by::name: send(opcode::remove, delete_body(parent_ + '/' + text_), now); break;
+    case removed_by::beginning:
+      send(opcode::get_children2, watched_path_body(parent_, false), now);
+      break;
+    case removed_by::content: send(opcode::get_data, watched_path_body(parent_, false), now); break;
+  }
   is_cut = awaited_ == 0;
 }
 
-// Behind a sync: a create that was never answered may have been executed by another server.
-void removal::send_list(time_point now) {
-  session& to = all_.over_->of_session();
-  if (to.submit(*this, opcode::sync, path_body(parent_), now)) ++awaited_;
-  if (to.submit(*this, opcode::get_children2, watched_path_body(parent_, false), now)) ++awaited_;
-}
-
-void removal::send_delete(const std::string& name, time_point now) {
-  const std::string path = parent_ + '/' + name;
-  if (all_.over_->of_session().submit(*this, opcode::remove, delete_body(path), now)) ++awaited_;
+void removal::send(opcode op, std::string body, time_point now) {
+  if (all_.over_->of_session().submit(*this, op, std::move(body), now)) ++awaited_;
 }
 
 void removal::on_reply(const reply& r, const reply_context& context) {
-  if (--awaited_ > 0 && lists_) return;  // sync
+  if (--awaited_ > 0 && looks_) return;  // sync
   if (!r.is_ok() && !r.is(error::no_node)) is_refused_ = true;
-  if (lists_ && r.is_ok()) return remove_found(r, context.now);
+  if (looks_ && r.is_ok()) remove_found(r, context.now);
   if (awaited_ == 0) finish(context.now);
 }
 
 void removal::remove_found(const reply& r, time_point now) {
-  lists_ = false;
-  if (const auto all = read_children(r.body)) {
-    for (const std::string_view name : all->names)
-      if (name.starts_with(name_)) send_delete(std::string(name), now);
+  looks_ = false;
+  if (how_ == removed_by::content) {
+    if (is_ours(r)) send(opcode::remove, delete_body(parent_), now);
+    return;
   }
-  if (awaited_ == 0) finish(now);
+  const auto all = read_children(r.body);
+  if (!all) return;
+  for (const std::string_view name : all->names)
+    if (name.starts_with(text_))
+      send(opcode::remove, delete_body(parent_ + '/' + std::string(name)), now);
+}
+
+bool removal::is_ours(const reply& r) const {
+  const auto node = read_data(r.body);
+  return node && node->data.starts_with(text_) &&
+         node->stat.ephemeral_owner == all_.over_->of_session().id();
 }
 
 void removal::finish(time_point now) {

@@ -11,11 +11,17 @@ namespace holdfast::zookeeper {
 
 class removals;
 
-// The nodes of one parent whose names begin with a GUID of ours; or one whose name is known.
+enum class removed_by : unsigned char {
+  name,       // of the node
+  beginning,  // of the names: all nodes of the parent that have it
+  content,    // of the node at this path: it begins with that, and this session made it
+};
+
 class removal final : public reply_handler {
  public:
-  removal(removals& all, std::string parent, std::string name, bool is_known)
-      : all_(all), parent_(std::move(parent)), name_(std::move(name)), is_known_(is_known) {}
+  // `parent`: of `content` the path itself.
+  removal(removals& all, removed_by how, std::string parent, std::string text)
+      : all_(all), how_(how), parent_(std::move(parent)), text_(std::move(text)) {}
   void start(time_point now);
   void on_reply(const reply&, const reply_context&) override;
   void on_cut(bool was_sent, const reply_context&) override;
@@ -25,16 +31,15 @@ class removal final : public reply_handler {
   time_point retry_at = core::never;
 
  private:
-  void send_list(time_point now);
+  void send(opcode, std::string body, time_point now);
   void remove_found(const reply&, time_point now);
-  void send_delete(const std::string& name, time_point now);
+  bool is_ours(const reply&) const;
   void finish(time_point now);
 
   removals& all_;
-  const std::string parent_;
-  const std::string name_;  // its beginning, unless it is known
-  const bool is_known_;
-  bool lists_ = false;  // sync and list are in flight; else deletes
+  const removed_by how_;
+  const std::string parent_, text_;
+  bool looks_ = false;  // sync and a look are in flight; else deletes
   bool is_refused_ = false;
   unsigned awaited_ = 0;
 };
@@ -43,7 +48,7 @@ class removal final : public reply_handler {
 class removals {
  public:
   void attach(transport& t) noexcept { over_ = &t; }
-  void add(std::string parent, std::string name, bool is_known, time_point now);
+  void add(removed_by, std::string parent, std::string text, time_point now);
   void resume(time_point now);  // over a new connection
   void tick(time_point now);
   void clear() noexcept { items_.clear(); }  // they go with the session

@@ -48,9 +48,9 @@ void sequential_layout::withdraw_orphan(sequential_claim& c, time_point now, eve
   if (!c.attempt) return;
   removals& all = to_be_removed();
   if (c.node.empty())
-    return all.add(c.path, codec_->name_of(c.attempt, c.details.mode), false, now);
-  all.add(c.path, c.node, true, now);
-  if (!c.next_node.empty()) all.add(c.path, c.next_node, true, now);
+    return all.add(removed_by::beginning, c.path, codec_->name_of(c.attempt, c.details.mode), now);
+  all.add(removed_by::name, c.path, c.node, now);
+  if (!c.next_node.empty()) all.add(removed_by::name, c.path, c.next_node, now);
 }
 
 void sequential_layout::on_watch(const watch_event& e, time_point now, event_queue& events) {

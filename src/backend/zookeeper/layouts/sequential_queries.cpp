@@ -5,14 +5,12 @@
 #include <vector>
 
 #include "backend/zookeeper/layouts/lock_path.hpp"
-#include "backend/zookeeper/layouts/node_data.hpp"
+#include "backend/zookeeper/layouts/node_holder.hpp"
 #include "backend/zookeeper/layouts/node_query.hpp"
 
 namespace holdfast::zookeeper {
 
 namespace {
-
-constexpr std::int64_t turns_per_grant = 1024;
 
 // The locks below the chroot, where it is not about one; the nodes of each; the data of those that
 // hold it.
@@ -61,14 +59,7 @@ class holders_query final : public node_query {
     q.about == question::locks ? read_locks(*all, now) : read_line(q, *all, now);
   }
   void read_locks(const node_children& all, time_point now) {
-    std::vector<std::string> names;
-    for (const std::string_view node : all.names) {
-      const auto name = lock_name(node);
-      if (name && name->starts_with(name_) && lock_name_fault(chroot_, *name).empty())
-        names.push_back(*name);
-    }
-    std::ranges::sort(names);
-    for (const std::string& name : names) ask_for_line(name, now);
+    for (const std::string& name : lock_names(chroot_, name_, all.names)) ask_for_line(name, now);
   }
   void read_line(const question& q, const node_children& all, time_point now) {
     const std::vector<node_in_line> line = codec_.line_of(all.names);
@@ -87,15 +78,12 @@ class holders_query final : public node_query {
   void read_node(holder h, const reply& r) {
     const auto node = read_data(r.body);
     if (!node) return fail({errc::unavailable, std::string(malformed_reply)});
-    node_owner who = read_node_owner(node->data);
-    h.host = std::move(who.host);
-    h.pid = who.pid;
-    h.note = std::move(who.note);
-    h.token = node->stat.czxid * turns_per_grant;
-    const auto wall = std::chrono::duration_cast<std::chrono::milliseconds>(env().wall());
-    h.held = std::max(wall - std::chrono::milliseconds{node->stat.ctime_ms},
-                      std::chrono::milliseconds{0});
-    found_.push_back(std::move(h));
+    holder found = holder_of(*node, read_node_owner(node->data), env());
+    found.name = std::move(h.name);
+    found.owner = std::move(h.owner);
+    found.how = h.how;
+    found.waiting = h.waiting;
+    found_.push_back(std::move(found));
   }
   void report() override {
     std::ranges::stable_sort(found_, {}, &holder::name);

@@ -1,0 +1,154 @@
+#include "backend/zookeeper/layouts/single_node/layout.hpp"
+
+#include <utility>
+
+#include "backend/zookeeper/layouts/single_node/data.hpp"
+#include "backend/zookeeper/layouts/single_node/queries.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::zookeeper::single_node {
+
+using core::event_queue;
+using operation = single_node_operation;
+using verdict = single_node_verdict;
+
+namespace {
+
+// Not breakable: a delete names a path and no node, so it could end the next holder's.
+constexpr core::capabilities abilities{
+    .life = core::bound_to::session,
+    .queue = core::order::none,
+    .wanted = core::wanted_by::silent,
+    .modes = core::bit_of(lock_mode::exclusive),
+    .tokens = true,
+    .durable = true,
+    .processes = true,
+};
+
+}  // namespace
+
+const core::capabilities& layout::can() const noexcept { return abilities; }
+
+std::string layout::name_fault(std::string_view name) const {
+  return std::string(lock_name_fault(options().chroot, name));
+}
+
+std::unique_ptr<core::claim> layout::open(std::string_view name, core::claim_sink& sink) {
+  return std::make_unique<claim>(*this, name, sink);
+}
+
+void layout::inspect(std::string_view prefix, core::holders_handler& to) {
+  start_inspection(over(), options().chroot, prefix, to);
+}
+
+void layout::holders(std::string_view name, core::holders_handler& to) {
+  start_holders_query(over(), options().chroot, name, to);
+}
+
+void layout::break_lock(std::string_view, std::string_view, core::decision_handler& to) {
+  to.on_failed(
+      {errc::unsupported,
+       "a node is deleted by its path, whoever made it: end its holder's session instead"});
+}
+
+void layout::renew_owner(claim& c) {
+  if (core::planted(core::mutant::owner_id_reused) && c.attempt) return;
+  c.attempt = random_guid(env());
+  c.czxid = 0;
+}
+
+void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
+  if (!c.attempt) return;
+  to_be_removed().add(removed_by::content, c.path, zookeeper::text_of(c.attempt) + ' ', now);
+}
+
+void layout::on_watch(const watch_event& e, time_point now, event_queue& events) {
+  const bool has_ended = e.kind == event_kind::deleted;
+  for_each_at(e.path, [&](claim& c) {
+    c.on([&](single_node_recipe& r) { return r.on_node(has_ended, now, rules()); }, now, events);
+  });
+}
+
+std::optional<single_node_recipe::reply> layout::submit(claim& c, operation what, time_point now,
+                                                        event_queue&) {
+  if (auto answer = answer_after_end(c, what)) return answer;
+  flight& f = take_flight();
+  f.begin(c, what);
+  if (what == operation::create) {
+    std::string body;
+    append_create(body, c.path, text_of(c.attempt, data_of(c)), node_kind::ephemeral,
+                  acl_of::anyone);
+    send(f, opcode::create2, std::move(body), now);
+    send_watch(f, c.path, now);
+  } else if (what == operation::remove && f.deletes()) {
+    send(f, opcode::remove, delete_body(c.path), now);
+  } else {
+    send(f, opcode::sync, path_body(c.path), now);
+    what == operation::find
+        ? send_watch(f, c.path, now)
+        : (void)send(f, opcode::get_data, watched_path_body(c.path, false), now);
+  }
+  return {};
+}
+
+// What was certainly held is deleted at once; else the node may be another's by now.
+void flight::on_begin(const claim& c) {
+  deletes_ = what() == operation::remove && c.recipe().is_first_removal();
+}
+
+void flight::read(unsigned at, const reply& r, const reply_context& context) {
+  switch (what()) {
+    case operation::create: return at == 0 ? read_create(r) : read_look(r);
+    case operation::find: return at == 0 ? void() : read_look(r);
+    case operation::remove: return read_remove(r, context);
+    case operation::none: return;
+  }
+}
+
+void flight::read_create(const reply& r) {
+  if (r.is(error::node_exists)) return;
+  if (!r.is_ok()) return fail(r);
+  result.is_there = true;
+  take_number(r.head.zxid);
+}
+
+// Where the look fails the create stands all the same, unwatched.
+void flight::read_look(const reply& r) {
+  const claim* const c = owner();
+  const auto node = r.is_ok() ? read_data(r.body) : std::nullopt;
+  const std::int64_t session = home_.over().of_session().id();
+  if (node && c && is_ours(*node, attempt_, session)) {
+    if (c->czxid == 0) take_number(node->stat.czxid);
+    if (result.what != verdict::failed) result.what = verdict::granted;
+    return;
+  }
+  result.what = verdict::gone;
+  if (r.is(error::no_node)) return;
+  if (!r.is_ok()) return fail(r);
+  if (!node) return fail_malformed();
+  if (node->stat.ephemeral_owner == 0)
+    return fail(errc::mismatch,
+                "the node is not ephemeral: it is a lock of another layout, or none");
+  result.what = verdict::busy;
+}
+
+// The deletion; or sync, a look, and the deletion where it is ours.
+void flight::read_remove(const reply& r, const reply_context& context) {
+  if (awaited() > 0) return;  // sync
+  if (r.is(error::no_node)) {
+    result.what = verdict::gone;
+    return;
+  }
+  if (!r.is_ok()) return fail(r);
+  if (deletes_) return;
+  const auto node = read_data(r.body);
+  if (!node) return fail_malformed();
+  const claim* const c = owner();
+  if (!c || !is_ours(*node, attempt_, home_.over().of_session().id())) {
+    result.what = verdict::gone;
+    return;
+  }
+  deletes_ = home_.send(*this, opcode::remove, delete_body(c->path), context.now);
+}
+
+}  // namespace holdfast::zookeeper::single_node

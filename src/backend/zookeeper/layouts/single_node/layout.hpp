@@ -1,0 +1,73 @@
+// Layout `node`: the lock is one node that everybody watches. For study.
+//
+//   path | content
+//   -----+-------------------------------------------------------------------------
+//   LOCK | ephemeral; data: a GUID, and who holds the lock, for people
+//
+// Whoever creates the node holds the lock. At its end all who wait create it again: for N waiters
+// each release costs N events, N creates and N looks, of which one succeeds.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "backend/zookeeper/layouts/claims_layout.hpp"
+#include "backend/zookeeper/recipes/single_node.hpp"
+
+namespace holdfast::zookeeper::single_node {
+
+class layout;
+
+struct protocol {
+  using recipe = single_node_recipe;
+  using store = layout;
+  struct request_details {
+    void keep(const core::acquire_request&) noexcept {}
+  };
+  using record = claim_record;
+  static constexpr bool extends_unasked = true;
+};
+using claim = claims::store_claim<protocol>;
+
+class flight final : public claim_flight<protocol> {
+ public:
+  using claim_flight::claim_flight;
+  bool deletes() const noexcept { return deletes_; }
+
+ private:
+  void read(unsigned at, const reply&, const reply_context&) override;
+  void read_create(const reply&);
+  void read_look(const reply&);
+  void read_remove(const reply&, const reply_context&);
+  void on_begin(const claim&) override;
+
+  bool deletes_ = false;  // the answer that comes is that of the deletion
+};
+
+class layout final : public claims_layout<protocol, flight> {
+ public:
+  using claims_layout::claims_layout;
+
+  // layout
+  const core::capabilities& can() const noexcept override;
+  std::string name_fault(std::string_view name) const override;
+  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
+  void inspect(std::string_view prefix, core::holders_handler&) override;
+  void holders(std::string_view name, core::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+
+  // session_user
+  void on_watch(const watch_event&, time_point now, core::event_queue&) override;
+
+  // The contract of claims::store_of.
+  std::optional<single_node_recipe::reply> submit(claim&, single_node_operation, time_point now,
+                                                  core::event_queue&);
+  void renew_owner(claim&);
+  void withdraw_orphan(claim&, time_point now, core::event_queue&);
+  static std::string text_of_owner(const claim& c) { return zookeeper::text_of(c.attempt); }
+};
+
+static_assert(claims::store_of<layout, claim>);
+
+}  // namespace holdfast::zookeeper::single_node
