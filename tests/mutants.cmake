@@ -9,7 +9,8 @@ target_link_libraries(mutant_register PUBLIC holdfast_mutants holdfast_inside)
 set_target_properties(mutant_register PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 
 holdfast_test_program(mutant_tests testkit_mutants mutants/*.cpp)
-set_target_properties(mutant_tests PROPERTIES UNITY_BUILD OFF)  # each file has its `all`
+file(GLOB scenarios CONFIGURE_DEPENDS mutants/*_scenarios.cpp)  # each has its `all`
+set_source_files_properties(${scenarios} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_link_libraries(mutant_tests PRIVATE mutant_register)
 if(HOLDFAST_WITH_REDIS)
   target_link_libraries(mutant_register PRIVATE sim_model)
