@@ -1,5 +1,18 @@
 # Test programs and how their cases come into ctest.
 set(holdfast_sanitizers asan tsan)
+
+# What ctest starts first (COST), as it knows no times in a fresh build: a test that waits for a
+# minute, then what computes. Waiting tests fill the gaps, and the suite does not end with one test.
+set(holdfast_cost_long 110)
+set(holdfast_cost_sanitized 100)
+set(holdfast_cost_busy 80)
+# Of tests that compute all the time one runs on each processor (tests/suite says how many there
+# are), beside others that wait.
+set(holdfast_busy RESOURCE_GROUPS processors:1)
+function(holdfast_busy_tests)
+  set_tests_properties(${ARGN} PROPERTIES ${holdfast_busy} COST ${holdfast_cost_busy})
+endfunction()
+
 set(holdfast_asan_environment "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
   "UBSAN_OPTIONS=print_stacktrace=1")
 set(holdfast_tsan_environment
@@ -43,9 +56,8 @@ endfunction()
 # Each case of a gtest program is one ctest test, named <folder>.<suite>.<case> and labelled with
 # the folder, LABELS, and the label of each rule whose regex matches <suite>.<case>. The program is
 # asked for its cases when ctest starts. Most cases wait, and more of them run at a time than there
-# are processors; one whose <suite>.<case> matches BUSY computes all the time. Those that match LONG
-# start first, and those that compute next (COST): waiting fills the processors up, and the suite
-# does not end with one test.
+# are processors; one whose <suite>.<case> matches BUSY computes all the time, see
+# holdfast_busy_tests(). Those that match LONG wait for long and start first.
 # (gtest_discover_tests keeps only one label of a list.)
 function(holdfast_add_tests target)
   if(NOT TARGET ${target})
@@ -69,31 +81,52 @@ set(fixture [==[${arg_FIXTURE}]==])
 set(timeout ${arg_TIMEOUT})
 set(busy [==[${arg_BUSY}]==])
 set(long [==[${arg_LONG}]==])
+set(of_busy ${holdfast_busy} COST ${holdfast_cost_busy})
+set(of_long COST ${holdfast_cost_long})
 set(directory [==[${CMAKE_CURRENT_BINARY_DIR}]==])
 include([==[${PROJECT_SOURCE_DIR}/cmake/discover.cmake]==])
 ")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# holdfast_add_sanitized_suite(<target> DIR <folder> [EXCEPT <gtest pattern>]
-#                              [ENVIRONMENT <name=value>...])
-# The whole program but EXCEPT is one test for each sanitizer, built as <target>_asan and
-# <target>_tsan.
+# For the next function: one test of the program of a sanitizer.
+macro(holdfast_add_sanitized_test name)
+  add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/sanitized
+    $<TARGET_FILE:${target}_${sanitizer}> --gtest_brief=1 --gtest_filter=-${arg_EXCEPT})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_DIR};${sanitizer}" TIMEOUT 900
+    COST ${holdfast_cost_sanitized} ENVIRONMENT "${environment};${ARGN}")
+endmacro()
+
+# holdfast_add_sanitized_suite(<target> DIR <folder> [EXCEPT <gtest pattern>] [SHARDS <number>]
+#                              [WITHOUT_THREADS <regex>] [ENVIRONMENT <name=value>...])
+# The whole program but EXCEPT is SHARDS tests (default: 1) for each sanitizer, built as
+# <target>_asan and <target>_tsan. A program that mostly waits is done sooner in several shards.
+# ThreadSanitizer's leaves out the sources that match WITHOUT_THREADS: a single thread has no races.
 function(holdfast_add_sanitized_suite target)
   if(NOT TARGET ${target} OR NOT HOLDFAST_SANITIZED_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;EXCEPT" "ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;EXCEPT;SHARDS;WITHOUT_THREADS" "ENVIRONMENT")
   get_target_property(sources ${target} SOURCES)
   foreach(sanitizer IN LISTS holdfast_sanitizers)
+    if(sanitizer STREQUAL "tsan" AND arg_WITHOUT_THREADS)
+      list(FILTER sources EXCLUDE REGEX "${arg_WITHOUT_THREADS}")
+    endif()
     holdfast_test_program(${target}_${sanitizer} testkit_${sanitizer} ${sources})
     # Larger pieces take a quarter less; warnings are the matter of the first build.
     set_target_properties(${target}_${sanitizer} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
     target_compile_options(${target}_${sanitizer} PRIVATE -w)
-    add_test(NAME ${arg_DIR}.${sanitizer} COMMAND ${PROJECT_SOURCE_DIR}/tests/sanitized
-      $<TARGET_FILE:${target}_${sanitizer}> --gtest_brief=1 --gtest_filter=-${arg_EXCEPT})
     string(REPLACE "@SANITIZER@" ${sanitizer} environment "${arg_ENVIRONMENT}")
-    set_tests_properties(${arg_DIR}.${sanitizer} PROPERTIES LABELS "${arg_DIR};${sanitizer}"
-      TIMEOUT 900 COST 100 ENVIRONMENT "${holdfast_${sanitizer}_environment};${environment}")
+    list(APPEND environment ${holdfast_${sanitizer}_environment})
+    if(NOT arg_SHARDS)
+      holdfast_add_sanitized_test(${arg_DIR}.${sanitizer})
+      holdfast_busy_tests(${arg_DIR}.${sanitizer})
+      continue()
+    endif()
+    list(APPEND environment GTEST_TOTAL_SHARDS=${arg_SHARDS})
+    foreach(shard RANGE 1 ${arg_SHARDS})
+      math(EXPR index "${shard} - 1")
+      holdfast_add_sanitized_test(${arg_DIR}.${sanitizer}/${shard} GTEST_SHARD_INDEX=${index})
+    endforeach()
   endforeach()
 endfunction()

@@ -3,7 +3,9 @@ function(contract_process target testkit)
   file(GLOB sources CONFIGURE_DEPENDS contract/process/*.cpp)
   if(sources)
     add_executable(${target} ${sources})
-    target_link_libraries(${target} PRIVATE ${testkit} holdfast_inside)
+    target_link_libraries(${target} PRIVATE ${testkit} holdfast_inside GTest::gmock)
+    holdfast_quick_to_compile(${target} ${testkit})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
   endif()
 endfunction()
 
@@ -12,7 +14,7 @@ set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
   HOLDFAST_CONTRACT_PROCESS=${CMAKE_CURRENT_BINARY_DIR}/contract_process)
 
 holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
-holdfast_add_tests(contract_tests DIR contract TIMEOUT 120
+holdfast_add_tests(contract_tests DIR contract TIMEOUT 120 LONG "b1[45]_"
   ENVIRONMENT ${contract_environment} LABELS mission:G1
   RULES ${backend_rules} ${mission_rules})
 
@@ -26,5 +28,5 @@ list(TRANSFORM contract_environment APPEND _@SANITIZER@ REGEX CONTRACT_PROCESS
 # (retrying) differ by their codecs, which the unit tests play: two of them stand for all.
 string(JOIN : not_sanitized *shared_file* *lua_redis* *redisson_spin* *redisson_fair*
   *redisson_permits* *setnx* *getset*)
-holdfast_add_sanitized_suite(contract_tests DIR contract EXCEPT ${not_sanitized}
+holdfast_add_sanitized_suite(contract_tests DIR contract EXCEPT ${not_sanitized} SHARDS 8
   ENVIRONMENT ${sanitized_environment})

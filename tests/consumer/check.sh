@@ -103,7 +103,7 @@ case $way in
     options=$(sed -n 's/^\(HOLDFAST_WITH_[A-Z]*\):BOOL\(=.*\)/-D\1\2/p' "$build/CMakeCache.txt")
     # shellcheck disable=SC2086
     cmake -S "$source" -B "$build/shared" -G Ninja -DCMAKE_CXX_COMPILER="$CXX" \
-      -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" \
+      -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O0 -DNDEBUG" \
       -DHOLDFAST_CLI=OFF -DHOLDFAST_TESTS=OFF -DHOLDFAST_BENCH=OFF \
       $options
     ninja -C "$build/shared"
