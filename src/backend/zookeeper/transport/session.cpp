@@ -170,6 +170,7 @@ void session::retire(failure why, time_point now, event_queue& events) {
   const bool was_attached = state_ == state::attached || state_ == state::draining ||
                             (state_ == state::attaching && deadline_.is_attached());
   identity old{id_, password_};
+  if (was_attached) state_ = state::retiring;  // what is submitted from here on is for the next one
   lose(why, now, events);
   retired_ = std::move(old);
   owner_.disconnect(channel::mode);

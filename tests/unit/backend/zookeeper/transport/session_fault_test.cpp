@@ -84,6 +84,25 @@ TEST(zookeeper_session_fault, an_expired_session_is_lost_and_replaced) {
   EXPECT_TRUE(t.sent().empty()) << "no watch of the old one is set";
 }
 
+// A waiter queues again as soon as its session is lost. The session that is being closed would
+// never answer.
+TEST(zookeeper_session_fault, what_is_submitted_when_a_session_is_lost_is_for_the_next_one) {
+  session_stage t;
+  noted_replies again;
+  t.attach();
+  t.when_lost = [&] { t.s.submit(again, opcode::create, "A", t.now()); };
+  t.pass_silently(session_timeout);
+  t.give(replied(-2, 5));
+  EXPECT_EQ(t.sent(), strings{"00000001fffffff5"});
+  t.lose();
+  t.open();
+  (void)t.sent();
+  t.give(connected(timeout_ms, 0x88));
+  EXPECT_EQ(t.sent(), strings{"000000020000000141"});
+  t.give(replied(2, 6));
+  EXPECT_EQ(again.log, strings{"0"});
+}
+
 // The process was stopped: the server still answers, and may even execute, for a session whose turn
 // to be ended has not come.
 TEST(zookeeper_session_fault, a_session_past_its_deadline_is_never_believed_again) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,7 @@ class session_stage : public zookeeper::session_owner {
   time_point deadline = core::never;
   time_point wake = core::never;
   bool has_descriptors = true;
+  std::function<void()> when_lost;
   core::event_queue events;
   bool is_open[2] = {false, false};
   zookeeper::session s;
@@ -103,7 +105,10 @@ class session_stage : public zookeeper::session_owner {
   }
   void on_deadline(time_point t, core::event_queue&) override { deadline = t; }
   void on_doubtful(core::event_queue&) override { log.push_back("doubtful"); }
-  void on_session_lost(const core::failure&, core::event_queue&) override { log.push_back("lost"); }
+  void on_session_lost(const core::failure&, core::event_queue&) override {
+    log.push_back("lost");
+    if (when_lost) when_lost();
+  }
   void on_watch(const zookeeper::watch_event& e, time_point, core::event_queue&) override {
     log.push_back("watch " + std::string(e.path));
   }
