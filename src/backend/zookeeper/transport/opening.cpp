@@ -69,8 +69,12 @@ void transport::wait(waiting_call& w, std::stop_token stop) {
     const std::lock_guard guard(mutex_);
     if (call_ == &w) end_call({errc::canceled, "it was stopped"});
   });
-  core::caller_driver* const by = driver();
-  by ? by->run_until_signalled(w.parker) : w.parker.park();
+  driver()->run_until_signalled(w.parker);
+}
+
+void transport::abandon(const waiting_call& w) {
+  const std::lock_guard guard(mutex_);
+  if (call_ == &w) call_ = nullptr;
 }
 
 void transport::end_call(failure why) {
@@ -91,6 +95,7 @@ void transport::open(std::stop_token stop) {
       end_call({errc::unavailable, "no thread can be started to end the wait in time: raise the "
                                    "limit of processes (ulimit -u)"});
   });
+  if (!driver()) return abandon(w);  // this thread is not to block
   wait(w, std::move(stop));
   if (!w.why.code) return;
   if (has_session()) (void)close(core::saturating_add(env_.now(), closing_bound));
@@ -120,9 +125,16 @@ bool transport::close(time_point until) {
     if (call_) wake_by(until);
   };
   run(end, true);
-  wait(w, {});
+  const bool may_block = driver() != nullptr;
+  if (may_block) {
+    wait(w, {});
+  } else {  // the request to close is sent, and not waited for
+    abandon(w);
+    flush();
+  }
   const std::lock_guard guard(mutex_);
-  return session_.where() == session::state::ended;
+  const session::state now_in = session_.where();
+  return now_in == session::state::ended || (!may_block && now_in == session::state::closing);
 }
 
 }  // namespace holdfast::zookeeper

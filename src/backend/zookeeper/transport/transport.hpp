@@ -120,6 +120,7 @@ class transport final : private session_owner, private core::loop_user, private 
   void look_for_chroot(time_point now);
   void wait(waiting_call&, std::stop_token);
   void end_call(core::failure why);
+  void abandon(const waiting_call&);
   bool has_session();
   core::failure overdue() const;  // why there is no session by now
 
