@@ -22,7 +22,8 @@ class world;
 //            | the server that their holders still count on: those from before are not judged for
 //            | a ttl.
 //   lost     | no holder gets a loss reported of what it has; not judged where the clock leaps,
-//            | which is taken for a machine that was stopped.
+//            | which is taken for a machine that was stopped, nor where servers grant sessions
+//            | other time-outs, for such a session is replaced.
 //   tokens   | in the order in which claims got the lock at the server, the numbers of their grants
 //            | grow. Always judged; a schedule has either lost data or a clock that is set back.
 //            | Not judged where the store has none, nor, where it only counts, across a loss of

@@ -111,8 +111,8 @@ void judge::judge_holders(int lock) {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const bool is_mutex = world_.schedule.locks_are == kind::mutex;
   // An old queue that came back may hand it to a claim whose loss was rightly reported.
-  const bool judges_losses =
-      !clock_leaps_ && (is_mutex || !world_.schedule.has(trouble::restart_saved));
+  const bool judges_losses = !clock_leaps_ && !world_.schedule.has(trouble::other_bounds) &&
+                             (is_mutex || !world_.schedule.has(trouble::restart_saved));
   int writers = 0, readers = 0, permits = 0;
   for (const stay& s : stays_) {
     if (s.lock != lock || world_.time.now() < judged_from(l, s)) continue;

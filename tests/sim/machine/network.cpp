@@ -10,12 +10,14 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
-pipe::pipe(world& w, machine& owner, sim_loop& loop, core::stream_events& e, int number)
+pipe::pipe(world& w, machine& owner, sim_loop& loop, core::stream_events& e, int number,
+           std::string host)
     : world_(w),
       owner_(owner),
       loop_(loop),
       events_(&e),
       number_(number),
+      host_(std::move(host)),
       is_for_renewals_(loop.is_for_renewals()) {}
 
 void pipe::begin() {
@@ -24,8 +26,9 @@ void pipe::begin() {
   world_.time.at(up_, [me = shared_from_this()] {
     world& w = me->world_;
     if (me->left_ || me->lost_ || me->swallowing_) return;
-    if (w.refuses()) return me->end(w.time.now() + w.delay(), "refused");
-    me->handle_ = w.store->connect(*me);
+    if (w.refuses() || !w.store->accepts(me->host_))
+      return me->end(w.time.now() + w.delay(), "refused");
+    me->handle_ = w.store->connect(*me, me->host_);
     me->down_ = w.time.now() + w.delay();
     me->owner_.post(me->down_, [me] {
       if (me->left_ || me->lost_ || !me->events_) return;
@@ -186,9 +189,9 @@ sim_loop::~sim_loop() {
     if (p->is_over(*this)) p->forget();
 }
 
-std::unique_ptr<core::stream> sim_loop::connect(const core::address&, const core::tls_terms*,
+std::unique_ptr<core::stream> sim_loop::connect(const core::address& to, const core::tls_terms*,
                                                 core::stream_events& e) {
-  auto made = world_.make_pipe(machine_, *this, e);
+  auto made = world_.make_pipe(machine_, *this, e, to.host);
   if (!machine_.is_dead()) made->begin();
   return std::make_unique<sim_stream>(made);
 }

@@ -26,7 +26,7 @@ struct segment {  // what arrives at once: a write of the client, or a part of o
 // connection up, unless the server closed it or the network loses it.
 class pipe final : public peer, public std::enable_shared_from_this<pipe> {
  public:
-  pipe(world&, machine& owner, sim_loop& loop, core::stream_events&, int number);
+  pipe(world&, machine& owner, sim_loop& loop, core::stream_events&, int number, std::string host);
 
   void begin();
   // The client's end.
@@ -65,6 +65,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   sim_loop& loop_;
   core::stream_events* events_;
   const int number_;
+  const std::string host_;  // that it goes to
   const bool is_for_renewals_;
   int handle_ = 0;        // at the server; 0: not there yet
   moment up_{}, down_{};  // when the last message of that direction arrives

@@ -9,12 +9,38 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr const char* trouble_names[troubles] =
-    {"pause",       "crash",        "cut",           "stall",           "black_hole",
-     "refuse",      "server_pause", "restart",       "restart_saved",   "restart_empty",
-     "flush_all",   "script_flush", "clock_forward", "clock_back",      "memory_full",
-     "readonly",    "loading",      "foreign",       "foreign_forever", "broken",
-     "set_revoked", "down",         "resynced"};
+constexpr const char* trouble_names[troubles] = {"pause",
+                                                 "crash",
+                                                 "cut",
+                                                 "stall",
+                                                 "black_hole",
+                                                 "refuse",
+                                                 "server_pause",
+                                                 "restart",
+                                                 "restart_saved",
+                                                 "restart_empty",
+                                                 "flush_all",
+                                                 "script_flush",
+                                                 "clock_forward",
+                                                 "clock_back",
+                                                 "memory_full",
+                                                 "readonly",
+                                                 "loading",
+                                                 "foreign",
+                                                 "foreign_forever",
+                                                 "broken",
+                                                 "set_revoked",
+                                                 "down",
+                                                 "resynced",
+                                                 "server_killed",
+                                                 "server_stopped",
+                                                 "leader_killed",
+                                                 "leader_stopped",
+                                                 "leader_isolated",
+                                                 "link_frozen",
+                                                 "link_cut",
+                                                 "slow_buckets",
+                                                 "other_bounds"};
 
 }  // namespace
 
@@ -54,6 +80,10 @@ std::string plan::text() const {
       << (outage_timeout > 0ms
               ? ", outage-timeout " + std::to_string(outage_timeout.count()) + " ms"
               : "")
+      << (tick > 0ms ? ", " + std::to_string(servers) + " servers, tick " +
+                           std::to_string(tick.count()) + " ms"
+                     : "")
+      << (attaches_to_leader ? ", attach=leader" : "") << (parked_share > 0 ? ", parked" : "")
       << (parts_wait ? ", parts wait" : "") << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)
     out << "\n  at " << ms(f.at) << " ms: " << name_of(f.what) << ", client " << f.whom << ", "

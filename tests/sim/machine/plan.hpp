@@ -32,8 +32,19 @@ enum class trouble : unsigned char {
   set_revoked,      // the clients' right to SET is taken from them for a while
   down,             // the server is killed, and started again later with all data
   resynced,         // a replica for a while, with older data; every connection stays
+  // Of an ensemble.
+  server_killed,    // one server, and started again
+  server_stopped,   // likewise; what comes meanwhile is done then
+  leader_killed,    //
+  leader_stopped,   //
+  leader_isolated,  // what it and the others tell each other comes late
+  link_frozen,      // likewise of one that follows
+  link_cut,         // they part at once
+  slow_buckets,     // sessions that expire together are closed late, one after the other
+  other_bounds,     // a server grants shorter time-outs from then on
 };
-inline constexpr int troubles = static_cast<int>(trouble::resynced) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::other_bounds) + 1;
+inline constexpr int troubles_of_one_server = static_cast<int>(trouble::resynced) + 1;
 inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
 
@@ -66,6 +77,10 @@ struct plan {
   std::chrono::milliseconds linger{};
   std::chrono::milliseconds outage_timeout{};  // zero: none
   bool kill_forbidden = false;
+  int servers = 1;                   // of an ensemble
+  std::chrono::milliseconds tick{};  // of its servers
+  bool attaches_to_leader = false;   // clients look for it
+  double parked_share = 0;           // of replies that are kept until something else happens
   std::vector<fault> faults;
 
   bool has(trouble) const noexcept;
@@ -79,6 +94,7 @@ struct plan {
 // Calm: nothing but delays and users that give up waiting. Crashes: these besides.
 enum class flavour : unsigned char { any, calm, crashes };
 plan draw(std::uint64_t seed, flavour);
-plan draw(std::uint64_t seed);  // eight of ten are of any
+flavour flavour_of(std::uint64_t seed);  // eight of ten are of any
+plan draw(std::uint64_t seed);
 
 }  // namespace holdfast::sim

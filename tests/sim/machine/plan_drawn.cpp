@@ -216,9 +216,11 @@ plan draw(std::uint64_t seed, flavour how) {
   return p;
 }
 
-plan draw(std::uint64_t seed) {
+flavour flavour_of(std::uint64_t seed) {
   const std::uint64_t drawn = dice(seed ^ 0x73696d).below(10);
-  return draw(seed, drawn == 0 ? flavour::calm : drawn == 1 ? flavour::crashes : flavour::any);
+  return drawn == 0 ? flavour::calm : drawn == 1 ? flavour::crashes : flavour::any;
 }
+
+plan draw(std::uint64_t seed) { return draw(seed, flavour_of(seed)); }
 
 }  // namespace holdfast::sim

@@ -28,11 +28,17 @@ class store_model {
   virtual moment longest_pause() const { return {}; }
   // How long a waiter that is lost may delay those behind it. Zero: for a ttl.
   virtual moment window_of_waiter() const { return {}; }
+  // One-way trips within which a client renews what it holds, with room to spare.
+  virtual int trips_of_renewal() const { return 20; }
+  // Whether closing a client settles all that it left, without waiting for a server.
+  virtual bool settles_at_close() const { return true; }
   // Of a client, where its requests carry none that the model could learn.
   virtual std::string name_of_client(int) const { return {}; }
 
   // Its server. Whatever these cause is delivered to the peers before they return.
-  virtual int connect(peer&) = 0;  // a handle, from 1, never used twice
+  virtual bool accepts(const std::string& /*host*/) const { return true; }
+  // A handle, from 1, never used twice.
+  virtual int connect(peer&, const std::string& host) = 0;
   virtual void receive(int connection, std::string_view bytes) = 0;
   virtual void disconnect(int connection) = 0;
   virtual bool is_connected(int connection) const = 0;

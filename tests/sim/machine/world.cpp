@@ -56,8 +56,9 @@ moment world::delay() {
   return d;
 }
 
-std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_events& e) {
-  auto made = std::make_shared<pipe>(*this, m, l, e, ++pipes_);
+std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_events& e,
+                                       const std::string& host) {
+  auto made = std::make_shared<pipe>(*this, m, l, e, ++pipes_, host);
   m.pipes().push_back(made);
   return made;
 }
@@ -127,8 +128,8 @@ void world::play_to_the_end() {
   run_until(time.now() + 500ms + schedule.op_timeout * 2 + lingers);
   const bool clean = schedule.faults.empty() && !schedule.kill_forbidden && !schedule.parts_wait;
   // A hand-over is for 250 ms at least, and its first renewal opens a connection.
-  const bool quick = schedule.delay_max * (schedule.slow_share > 0 ? 200 : 20) <
-                     std::min<moment>(schedule.ttl, 250ms);
+  const int trips = store->trips_of_renewal() * (schedule.slow_share > 0 ? 10 : 1);
+  const bool quick = schedule.delay_max * trips < std::min<moment>(schedule.ttl, 250ms);
   if (clean && quick && warned_) complain("warned: though there was no trouble");
   if (!is_content()) return;
   close_all();

@@ -48,7 +48,8 @@ class world {
   moment server_stands_until() const noexcept { return stands_until_; }
   void serve(pipe&, std::string_view bytes);
   void disconnect(pipe&);
-  std::shared_ptr<pipe> make_pipe(machine&, sim_loop&, core::stream_events&);
+  std::shared_ptr<pipe> make_pipe(machine&, sim_loop&, core::stream_events&,
+                                  const std::string& host);
 
   std::string lock_name(int i) const { return "lock" + std::to_string(i); }
   moment lease_max() const { return schedule.ttl * 2 * 102 / 100; }  // by the slowest clock

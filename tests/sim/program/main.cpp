@@ -13,8 +13,7 @@
 #include "tests/sim/machine/digest.hpp"
 #include "tests/sim/machine/explorer.hpp"
 #include "tests/sim/memory/player.hpp"
-#include "tests/sim/redis/layouts.hpp"
-#include "tests/sim/redis/play.hpp"
+#include "tests/sim/program/playable.hpp"
 
 namespace holdfast::sim {
 namespace {
@@ -26,7 +25,7 @@ struct order {
   std::optional<std::uint64_t> seed;
   std::optional<std::uint64_t> digest;  // of so many schedules
   const mutants::mutant* mutant = nullptr;
-  const played_layout* layout = layout_named({});
+  std::optional<playable> layout = playable_named({});
   bool lists = false, each = false, of_memory = false;
 };
 
@@ -39,7 +38,7 @@ int explain_usage() {
          "                in N schedules, from the seed S (1) on, and for all bytes that are\n"
          "                written; --each: one for each schedule. Equal: nothing has changed\n"
          "       ./dev sim --layout L ...                           plays another layout: "
-      << played_layouts()
+      << playable_layouts()
       << "\n"
          "       ./dev sim --memory --digest N | --seed N ...       the same of the memory store\n"
          "       ./dev sim --mutants                                lists the planted faults\n";
@@ -67,7 +66,7 @@ std::optional<order> read(int argc, char** argv) {
     } else if (option == "--digest") {
       out.digest = std::strtoull(argv[i], &end, 10);
     } else if (option == "--layout") {
-      out.layout = layout_named(argv[i]);
+      out.layout = playable_named(argv[i]);
       if (!out.layout) return std::nullopt;
       end = argv[i] + std::string_view(argv[i]).size();
     } else if (option == "--mutant") {
@@ -113,10 +112,10 @@ class teller {  // of progress, every ten seconds
   progress last_{};
 };
 
-int replay(std::uint64_t seed, const played_layout& l) {
-  const plan p = draw(seed, l);
+int replay(std::uint64_t seed, const playable& l) {
+  const plan p = l.draw(seed);
   std::cout << p.text() << '\n';
-  const result r = play_redis(p, &std::cout);
+  const result r = l.play(p, &std::cout, recording::off);
   std::cout << (r.complaint.empty() ? "all was as it must be" : "VIOLATION: " + r.complaint)
             << '\n';
   std::printf("digest %016llx\n", static_cast<unsigned long long>(r.digest));
@@ -138,7 +137,7 @@ int compute_digest(const order& o) {
     if (o.of_memory) {
       r.digest = play_memory(seed);
     } else {
-      r = play_redis(draw(seed, *o.layout), nullptr, recording::on);
+      r = o.layout->play(o.layout->draw(seed), nullptr, recording::on);
     }
     all.add(r.digest);
     if (o.each)
@@ -159,18 +158,17 @@ int search(const order& o) {
       o.seed ? *o.seed : static_cast<std::uint64_t>(std::random_device{}()) << 16;
   std::printf("from seed %llu\n", static_cast<unsigned long long>(seed));
   teller t(*o.minutes);
-  const auto found = explore(
-      seed, [&](std::uint64_t s) { return draw(s, *o.layout); }, play_redis,
-      [&](const progress& p) { return t.goes_on(p); });
+  const auto found = explore(seed, o.layout->draw, o.layout->play,
+                             [&](const progress& p) { return t.goes_on(p); });
   t.say(clock::now());
   if (!found) return 0;
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "as small as it gets: " << found->least.text() << '\n';
-  play_redis(found->least, &std::cout);
+  o.layout->play(found->least, &std::cout, recording::off);
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "replay: ./dev sim "
-            << (o.layout->is_usual() ? "" : "--layout " + std::string(o.layout->name) + ' ')
-            << "--seed " << found->whole.seed << '\n';
+            << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ') << "--seed "
+            << found->whole.seed << '\n';
   return 1;
 }
 

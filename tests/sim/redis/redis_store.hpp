@@ -22,7 +22,7 @@ class redis_store final : public store_model {
   moment longest_pause() const override { return layout_.longest_pause; }
   moment window_of_waiter() const override { return layout_.window_of_waiter; }
   std::string name_of_client(int machine) const override;
-  int connect(peer& p) override { return server_.connect(p); }
+  int connect(peer& p, const std::string&) override { return server_.connect(p); }
   void receive(int connection, std::string_view bytes) override {
     server_.receive(connection, bytes);
   }

@@ -153,6 +153,10 @@ void ensemble::freeze(int one, int other, moment until) {
     l->frozen_until = std::max(l->frozen_until, until);
 }
 
+void ensemble::thaw() {
+  for (link& l : links_) l.frozen_until = {};
+}
+
 void ensemble::cut(int one, int other) { part(of(one), of(other)); }
 
 }  // namespace holdfast::sim::zk

@@ -38,10 +38,15 @@ class ensemble {
   void cut(int one, int other);                          // they part, and may find each other again
   void close_buckets_slowly(moment until, moment most);  // between two sessions of a bucket
   void bound_timeouts(int server, std::int32_t min_ms, std::int32_t max_ms);
+  void thaw();  // no link is frozen any more
+  // By another program, which needs no session; nothing where no server leads.
+  void create_sequential(const std::string& path);
+  void remove(const std::string& path);
   void set_created(const std::string& path, std::int32_t children);  // the count of a node's
 
   // For who watches.
-  const tree& agreed() const noexcept { return agreed_; }
+  const tree& agreed() const noexcept { return agreed_; }  // what a quorum has
+  std::size_t agreed_count() const noexcept { return agreed_count_; }
   int servers() const noexcept { return static_cast<int>(replicas_.size()); }
   int leader() const;  // the newest that leads; 0: none
   const replica& at(int server) const { return *replicas_[static_cast<std::size_t>(server - 1)]; }
@@ -79,6 +84,7 @@ class ensemble {
   static bool are_linked(const replica&, const replica&);
   bool can_talk(const replica&, const replica&);
   void flush();
+  void write_as_stranger(op, std::string body);
 
   // leading.cpp: writes, and sessions
   void propose(replica& leader, const write_request&);

@@ -169,6 +169,31 @@ void ensemble::reap_containers(replica& leader) {
           [this, &leader] { reap_containers(leader); });
 }
 
+void ensemble::write_as_stranger(op type, std::string body) {
+  const int id = leader();
+  if (id == 0 || of(id).is_stopped) return;
+  write_request w;
+  w.type = type;
+  w.body = std::move(body);
+  propose(of(id), w);
+  flush();
+}
+
+void ensemble::create_sequential(const std::string& path) {
+  constexpr std::int32_t sequential = 2, all_rights = 31;
+  std::string body;
+  zookeeper::jute_writer w(body);
+  w.write_text(path).write_text("").write_int(1).write_int(all_rights);
+  w.write_text("world").write_text("anyone").write_int(sequential);
+  write_as_stranger(op::create, std::move(body));
+}
+
+void ensemble::remove(const std::string& path) {
+  std::string body;
+  zookeeper::jute_writer(body).write_text(path).write_int(-1);
+  write_as_stranger(op::remove, std::move(body));
+}
+
 void ensemble::close_buckets_slowly(moment until, moment most) {
   slow_until_ = until;
   slow_gap_ = most;

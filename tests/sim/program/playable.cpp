@@ -1,0 +1,32 @@
+#include "tests/sim/program/playable.hpp"
+
+#include "tests/sim/redis/layouts.hpp"
+#include "tests/sim/redis/play.hpp"
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "tests/sim/zookeeper/layouts.hpp"
+#include "tests/sim/zookeeper/play.hpp"
+#endif
+
+namespace holdfast::sim {
+
+std::optional<playable> playable_named(std::string_view layout) {
+  if (const played_layout* const l = layout_named(layout))
+    return playable{std::string(l->name), [l](std::uint64_t seed) { return draw(seed, *l); },
+                    play_redis, l->is_usual()};
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+  if (const zookeeper_layout* const l = zookeeper_layout_named(layout))
+    return playable{std::string(l->name), [l](std::uint64_t seed) { return draw(seed, *l); },
+                    play_zookeeper};
+#endif
+  return std::nullopt;
+}
+
+std::string playable_layouts() {
+  std::string out = played_layouts();
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+  for (const std::string_view name : zookeeper_layouts()) out.append(", ").append(name);
+#endif
+  return out;
+}
+
+}  // namespace holdfast::sim

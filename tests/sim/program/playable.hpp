@@ -1,0 +1,22 @@
+// What the simulator plays, on whatever store it is.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tests/sim/machine/explorer.hpp"
+
+namespace holdfast::sim {
+
+struct playable {
+  std::string name;
+  drawing draw;
+  player play;
+  bool is_usual = false;
+};
+
+// Empty: the usual one. None: it is not played.
+std::optional<playable> playable_named(std::string_view layout);
+std::string playable_layouts();  // "string, lua"
+
+}  // namespace holdfast::sim

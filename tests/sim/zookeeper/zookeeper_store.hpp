@@ -1,0 +1,68 @@
+// ZooKeeper in the simulator: the model of its ensemble, what troubles it, and how its protocol
+// reads.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "tests/sim/machine/store_model.hpp"
+#include "tests/sim/zookeeper/layouts.hpp"
+#include "tests/sim/zookeeper/model/ensemble.hpp"
+
+namespace holdfast::sim {
+
+class world;
+
+class zookeeper_store final : public store_model, private zk::ensemble_host {
+ public:
+  explicit zookeeper_store(world&);
+
+  std::string url() const override;
+  const core::capabilities& can() const override { return layout_.can; }
+  moment longest_pause() const override;
+  int trips_of_renewal() const override { return 100; }  // a new connection, and a write
+  // One that is attached anew just then can close its session only later.
+  bool settles_at_close() const override { return false; }
+  std::string name_of_client(int machine) const override {
+    return "client" + std::to_string(machine);
+  }
+  bool accepts(const std::string& host) const override;
+  int connect(peer& p, const std::string& host) override;
+  void receive(int connection, std::string_view bytes) override;
+  void disconnect(int connection) override;
+  bool is_connected(int connection) const override { return servers_.is_connected(connection); }
+
+  void learn(std::string_view, connection_use&) const override {}
+  std::size_t cut_at(std::string_view bytes, double share) const override;
+  std::string show(std::string_view bytes) override;
+  std::string claim_of(const detail::turn&) const override;
+
+  void happen(const fault&) override;
+  void restart() override;
+  bool only_refuses(trouble) const override { return false; }
+  void heal() override;
+  bool is_clean() override;
+
+  const zk::ensemble& servers() const noexcept { return servers_; }
+  moment now() override;
+
+ private:
+  // zk::ensemble_host
+  void at(moment, std::function<void()>) override;
+  dice& chance() override;
+  moment delay() override;
+
+  void change(const std::function<void()>&);
+  void kill_for(int server, moment lasts);
+  void stop_for(int server, moment lasts);
+  void isolate(int server, moment lasts);
+  int some_follower(const fault&) const;
+  void foreign(const fault&);
+  void foreign_leaves(const std::string& lock, const std::string& name);
+
+  world& world_;
+  const zookeeper_layout& layout_;
+  zk::ensemble servers_;
+  int foreigners_ = 0;
+};
+
+}  // namespace holdfast::sim
