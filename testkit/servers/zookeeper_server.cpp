@@ -15,7 +15,9 @@ namespace holdfast::testkit {
 namespace {
 
 constexpr std::chrono::seconds serving_bound{60};
-constexpr int answer_bound_ms = 5'000;
+constexpr std::chrono::milliseconds answer_bound{5'000};
+// A server that starts may answer and leave the connection open. Who asks for the mode asks again.
+constexpr std::chrono::milliseconds mode_bound{500};
 constexpr int server_ports_tried =
     4;  // another program may take a port between our look and the start
 
@@ -127,12 +129,17 @@ std::string zookeeper_server::url() const {
 }
 
 std::string zookeeper_server::ask(const std::string& word) const {
+  return ask_within(word, answer_bound);
+}
+
+std::string zookeeper_server::ask_within(const std::string& word,
+                                         std::chrono::milliseconds silence) const {
   const int socket = connect_to(port_);
   if (socket < 0) return {};
   std::string answer;
   std::array<char, 4096> buffer;
   if (::send(socket, word.data(), word.size(), MSG_NOSIGNAL) == ssize_t(word.size())) {
-    for (pollfd p{socket, POLLIN, 0}; ::poll(&p, 1, answer_bound_ms) == 1;) {
+    for (pollfd p{socket, POLLIN, 0}; ::poll(&p, 1, static_cast<int>(silence.count())) == 1;) {
       const ssize_t n = ::recv(socket, buffer.data(), buffer.size(), 0);
       if (n <= 0) break;
       answer.append(buffer.data(), static_cast<std::size_t>(n));
@@ -144,7 +151,7 @@ std::string zookeeper_server::ask(const std::string& word) const {
 
 std::string zookeeper_server::mode() const {
   constexpr std::string_view label = "Mode: ";
-  const std::string answer = ask("srvr");
+  const std::string answer = ask_within("srvr", mode_bound);
   const std::size_t at = answer.find(label);
   if (at == std::string::npos) return {};
   const std::size_t begin = at + label.size();

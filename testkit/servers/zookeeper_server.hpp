@@ -58,6 +58,7 @@ class zookeeper_server {
   void write_config() const;
   std::vector<std::string> command_line() const;
   bool comes_up();
+  std::string ask_within(const std::string& word, std::chrono::milliseconds silence) const;
 
   zookeeper_options options_;
   scratch_folder folder_{options_.is_measured ? "/dev/shm" : "/tmp"};

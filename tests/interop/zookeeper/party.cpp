@@ -51,7 +51,14 @@ class ours final : public party {
 
   bool believes() override { return held_.held(); }
   void lose_session() override { proxy_.set_both({.hold = true}); }
-  void recover() override { proxy_.set_both({}); }
+  void recover() override {
+    proxy_.set_both({});
+    EXPECT_TRUE(eventually([this] {
+      std::error_code ec;
+      (void)client_.holders("x", ec);
+      return !ec;
+    }));
+  }
   void downgrade() override { held_ = client_.shared_mutex("x").downgrade(std::move(held_)); }
 
  private:
