@@ -15,9 +15,10 @@ class ours final : public party {
       : kind_(k),
         proxy_(server.port()),
         client_(client::open("zookeeper://127.0.0.1:" + std::to_string(proxy_.port()) +
-                             "?session-timeout=1s&layout=" + k.layout + k.options)) {}
+                             "?session-timeout=" + k.session + "&layout=" + k.layout)) {}
 
   std::string name() const override { return "holdfast"; }
+  bool is_ours() const override { return true; }
 
   void hold() override {
     held_ = take(wait_bound);
@@ -84,6 +85,7 @@ class theirs final : public party {
         client_(is_curator_ ? curator() : kazoo(), address_of(server)) {}
 
   std::string name() const override { return is_curator_ ? "Curator" : "kazoo"; }
+  bool is_ours() const override { return false; }
 
   void hold() override { EXPECT_EQ(client_.ask("t", "lock " + lock_), ""); }
 

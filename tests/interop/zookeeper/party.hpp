@@ -19,14 +19,15 @@ enum class library : unsigned char { curator, kazoo };
 struct kind {
   library of = library::curator;
   std::string type, layout;
-  std::uint32_t permits = 0;  // of a semaphore
-  std::string options{};      // of our URL, each after a '&'
+  std::uint32_t permits = 0;   // of a semaphore
+  std::string session = "4s";  // the time-out of ours
 };
 
 class party {
  public:
   virtual ~party() = default;
   virtual std::string name() const = 0;
+  virtual bool is_ours() const = 0;
   virtual void hold() = 0;      // of a lock that is free
   virtual bool try_once() = 0;  // and gives it back
   // Waits for the lock on a thread of its own and then holds it: when that was.

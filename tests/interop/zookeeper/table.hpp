@@ -40,7 +40,6 @@ struct direction {
   void wake_up() const;
   void loss_of_the_holder() const;  // its session ends while the other waits
   void loss_of_the_waiter() const;
-  void all() const;
 
   void add(const std::string& what, const std::string& result) const;
   std::shared_future<clock::time_point> asleep() const;  // the waiter
@@ -59,6 +58,10 @@ void both_ways(const zookeeper_server& server, const queue_view& nodes, result_t
     EXPECT_TRUE(eventually([&] { return nodes.queued() == 0; })) << nodes.by().names("/x");
   }
 }
+
+// All that a direction can be tried for, both ways.
+void try_everything(const zookeeper_server&, const queue_view&, result_table&, const kind& held,
+                    const kind& wanted);
 
 std::string ms_text(clock::duration);
 
