@@ -78,10 +78,11 @@ class claims_layout : public layout {
   }
   // Where no server can be reached at all, one attempt has been made.
   void on_down(const core::failure& why, time_point now, event_queue& events) override {
-    if (out_since_ == core::never) out_since_ = now;
+    const bool is_loss = out_since_ == core::never;
+    if (is_loss) out_since_ = now;
     if (rules().outage_timeout != duration::max())
       over_->tick_by(core::saturating_add(out_since_, rules().outage_timeout));
-    if (++servers_failed_ < settings_.servers.size()) return;
+    if (is_loss || ++servers_failed_ < settings_.servers.size()) return;
     claims_.for_each([&](claim& c) {
       if (c.recipe().is_attempt()) c.give_up(errc::unavailable, why.text, now, events);
     });
