@@ -47,6 +47,7 @@ class claims_layout : public layout {
     claims_.for_each([&](claim& c) { sleepers_.set(c, core::never); });
   }
   void end_claims(errc code, const std::string& why, time_point now, event_queue& events) override {
+    if (!ended_.code) ended_ = {code, why};
     claims_.for_each([&](claim& c) { c.give_up(code, why, now, events); });
   }
   bool is_dispatching() const override {
@@ -54,7 +55,6 @@ class claims_layout : public layout {
     claims_.for_each([&](const claim& c) { out = out || c.is_dispatching(); });
     return out;
   }
-  bool is_settled() const noexcept override { return removals_.empty(); }
 
   // session_user, without on_watch()
   void on_attached(bool is_new, time_point now, event_queue& events) override {

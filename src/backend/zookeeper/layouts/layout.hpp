@@ -31,7 +31,6 @@ class layout : public session_user {
   // Ends what waits for an answer; nothing more is sent for it.
   virtual void end_claims(errc, const std::string& why, time_point now, core::event_queue&) = 0;
   virtual bool is_dispatching() const = 0;       // a claim's sink is being called
-  virtual bool is_settled() const noexcept = 0;  // no release and no removal is unanswered
 };
 
 }  // namespace holdfast::zookeeper

@@ -13,7 +13,7 @@
 //   creating    | granted: it is alone          | held        | granted
 //               | created                       | listing     | send list
 //               | no_parent                     | creating    | send create, with the parent
-//               | failed                        | idle        | refused
+//               | failed                        | idle        | refused; orphan, if it was made
 //   listing,    | granted: nobody is before it  | held        | granted
 //   resolving   | behind                        | watching    | send watch
 //               | behind, one attempt           | withdrawing | send remove; refused at its end

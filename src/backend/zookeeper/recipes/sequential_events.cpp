@@ -47,7 +47,10 @@ sequential_recipe::step sequential_recipe::on_create_reply(const reply& r, time_
     case verdict::granted: return become_held(r, now);
     case verdict::created: return ask(state::listing, now, t);
     case verdict::no_parent: out.send = operation::create; return out;
-    case verdict::failed: return become_idle(claim_event::refused, r.why);
+    case verdict::failed:
+      out = become_idle(claim_event::refused, r.why);
+      out.orphan = r.number != 0;  // it was made, and is of no use
+      return out;
     default: return out;
   }
 }
