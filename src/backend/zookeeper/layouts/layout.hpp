@@ -30,7 +30,7 @@ class layout : public session_user {
   virtual void detach() noexcept = 0;
   // Ends what waits for an answer; nothing more is sent for it.
   virtual void end_claims(errc, const std::string& why, time_point now, core::event_queue&) = 0;
-  virtual bool is_dispatching() const = 0;       // a claim's sink is being called
+  virtual bool is_dispatching() const = 0;  // a claim's sink is being called
 };
 
 }  // namespace holdfast::zookeeper
