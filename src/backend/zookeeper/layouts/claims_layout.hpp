@@ -196,6 +196,13 @@ class claims_layout : public layout {
     r.why = static_cast<errc>(ended_.code.value());
     return r;
   }
+  // Of a flight that sends nothing.
+  std::optional<typename recipe::reply> answer_at_once(Flight& f,
+                                                       typename recipe::reply::verdict what) {
+    f.result.what = what;
+    spare_flights_.push_back(&f);
+    return f.result;
+  }
   Flight& take_flight() {
     if (spare_flights_.empty()) {
       flights_.push_back(std::make_unique<Flight>(static_cast<typename Protocol::store&>(*this)));

@@ -4,6 +4,7 @@
 
 #include "backend/zookeeper/layouts/curator/codec.hpp"
 #include "backend/zookeeper/layouts/curator_rw/codec.hpp"
+#include "backend/zookeeper/layouts/curator_semaphore/layout.hpp"
 #include "backend/zookeeper/layouts/kazoo/codec.hpp"
 #include "backend/zookeeper/layouts/sequential_layout.hpp"
 #include "backend/zookeeper/layouts/single_node/layout.hpp"
@@ -24,8 +25,9 @@ std::unique_ptr<layout> of_kazoo(core::environment& env, const settings& s) {
       env, s, std::make_unique<const kazoo::codec>(Kind, s.extra_lock_patterns));
 }
 
-std::unique_ptr<layout> of_one_node(core::environment& env, const settings& s) {
-  return std::make_unique<single_node::layout>(env, s);
+template <class Layout>
+std::unique_ptr<layout> of(core::environment& env, const settings& s) {
+  return std::make_unique<Layout>(env, s);
 }
 
 struct entry {
@@ -39,7 +41,8 @@ constexpr entry all_layouts[] = {
     {"curator-rw", sequential<curator_rw::codec>},
     {"kazoo", of_kazoo<kazoo::kind::lock>},
     {"kazoo-rw", of_kazoo<kazoo::kind::read_write>},
-    {"node", of_one_node,
+    {"curator-semaphore", of<curator_semaphore::layout>},
+    {"node", of<single_node::layout>,
      "for study: at each release all that wait ask the server again, in no order, and a holder "
      "whose node somebody else deletes while it releases may delete the next holder's"},
 };

@@ -1,0 +1,124 @@
+// The side towards the claims.
+#include "backend/zookeeper/layouts/curator_semaphore/layout.hpp"
+
+#include <utility>
+
+#include "backend/zookeeper/layouts/curator_semaphore/queries.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::zookeeper::curator_semaphore {
+
+using core::event_queue;
+
+namespace {
+
+constexpr core::capabilities abilities{
+    .life = core::bound_to::session,
+    .queue = core::order::fifo,
+    .wanted = core::wanted_by::push,
+    .modes = core::bit_of(lock_mode::permit),
+    .tokens = true,
+    .durable = true,
+    .processes = true,
+    .breakable = true,
+};
+
+// In one transaction, which has to fit into a packet of 1 MB.
+constexpr std::uint32_t permits_max = 1000;
+
+}  // namespace
+
+const core::capabilities& layout::can() const noexcept { return abilities; }
+
+std::unique_ptr<core::claim> layout::open(std::string_view name, core::claim_sink& sink) {
+  return std::make_unique<claim>(*this, name, sink);
+}
+
+void layout::inspect(std::string_view prefix, core::holders_handler& to) {
+  start_inspection(over(), options().chroot, prefix, to);
+}
+
+void layout::holders(std::string_view name, core::holders_handler& to) {
+  start_holders_query(over(), options().chroot, name, to);
+}
+
+void layout::break_lock(std::string_view name, std::string_view seen, core::decision_handler& to) {
+  start_breaking(over(), lock_path(options().chroot, name), seen, to);
+}
+
+errc layout::refuses(const claim& c, claims::verb v) noexcept {
+  return v == claims::verb::acquire && c.details.permits > permits_max ? errc::unsupported : errc{};
+}
+
+std::string layout::reason(const claim& c, errc why) const {
+  if (why == errc::unsupported)
+    return "one claim takes at most " + std::to_string(permits_max) + " permits in this layout";
+  if (why == errc::mismatch && c.other_total != 0)
+    return "the semaphore is in use with " + std::to_string(c.other_total) + " permits, not " +
+           std::to_string(c.details.total) + ": give one of them another name";
+  return claims_layout::reason(c, why);
+}
+
+void layout::renew_owner(claim& c) {
+  if (core::planted(core::mutant::owner_id_reused) && c.attempt) return;
+  c.attempt = with_total(random_guid(env()), c.details.total);
+  c.leases.clear();
+  c.line_node.clear();
+  c.blocker.clear();
+  c.czxid = 0;
+  c.other_total = 0;
+  c.is_unanswered = c.makes_parents = c.others_behind = false;
+}
+
+void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
+  if (!c.attempt) return;
+  removals& all = to_be_removed();
+  const std::string leases = folder_of(c, lease_folder), line = folder_of(c, line_folder);
+  if (c.is_unanswered) {
+    all.add(removed_by::beginning, leases, lease_name(c.attempt), now);
+    all.add(removed_by::beginning, line, line_name(c.attempt), now);
+    return;
+  }
+  for (const std::string& name : c.leases) all.add(removed_by::name, leases, name, now);
+  if (!c.line_node.empty()) all.add(removed_by::name, line, c.line_node, now);
+}
+
+void layout::leave_line(claim& c, time_point now) {
+  if (c.line_node.empty()) return;
+  to_be_removed().add(removed_by::name, folder_of(c, line_folder), std::exchange(c.line_node, {}),
+                      now);
+}
+
+// Of a folder or of a node in it; a folder that was removed is an event of those who listed it.
+void layout::on_watch(const watch_event& e, time_point now, event_queue& events) {
+  const std::size_t end = e.path.rfind('/');
+  if (end == std::string_view::npos) return;
+  const std::string_view lock = e.path.substr(0, end), folder = e.path.substr(end + 1);
+  if (folder == lease_folder) {
+    for_each_at(lock, [&](claim& c) {
+      c.on([&](permit_recipe& r) { return r.on_leases(rules()); }, now, events);
+    });
+  } else if (folder == line_folder) {
+    for_each_at(lock,
+                [&](claim& c) { c.on([](permit_recipe& r) { return r.on_line(); }, now, events); });
+  } else {
+    on_node_watch(e.path, e.kind == event_kind::deleted, now, events);
+  }
+}
+
+void layout::on_node_watch(std::string_view path, bool has_ended, time_point now,
+                           event_queue& events) {
+  const std::string_view node = last_part(path);
+  const std::string_view folder = path.substr(0, path.size() - node.size() - 1);
+  const std::size_t end = folder.rfind('/');
+  if (end == std::string_view::npos) return;
+  for_each_at(folder.substr(0, end), [&](claim& c) {
+    if (last_part(folder) == line_folder && c.blocker == node) {
+      c.on([&](permit_recipe& r) { return r.on_blocker(rules()); }, now, events);
+    } else if (std::ranges::find(c.leases, node) != c.leases.end()) {
+      c.on([&](permit_recipe& r) { return r.on_own_lease(has_ended); }, now, events);
+    }
+  });
+}
+
+}  // namespace holdfast::zookeeper::curator_semaphore

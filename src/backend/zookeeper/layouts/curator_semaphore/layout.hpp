@@ -1,0 +1,133 @@
+// The layout of Curator's semaphore: what its claims send, which of them a watch concerns, and what
+// becomes of their nodes. What stands in the tree: codec.hpp.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/zookeeper/layouts/claims_layout.hpp"
+#include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
+#include "backend/zookeeper/recipes/permits.hpp"
+
+namespace holdfast::zookeeper::curator_semaphore {
+
+class layout;
+
+struct record : claim_record {
+  std::vector<std::string> leases;  // the names of the own ones; empty: not known
+  std::string line_node;            // the name of the own node in the line; empty: not known
+  std::string blocker;              // in the line
+  std::uint32_t other_total = 0;    // of a mismatch
+  bool is_unanswered = false;       // a create: there may be nodes whose names are not known
+  bool makes_parents = false;       // with the next create
+  bool others_behind = false;       // in the line, when it was last listed
+
+ protected:
+  ~record() = default;
+};
+
+struct protocol {
+  using recipe = permit_recipe;
+  using store = layout;
+  struct request_details {
+    void keep(const core::acquire_request& r) noexcept {
+      permits = r.permits;
+      total = r.total_permits;
+    }
+    std::uint32_t permits = 1, total = 1;
+  };
+  using record = curator_semaphore::record;
+  static constexpr bool extends_unasked = true;
+};
+using claim = claims::store_claim<protocol>;
+
+enum class part : unsigned char {  // of a flight: what a request asks
+  parent,
+  sync,
+  make_leases,
+  list_leases,
+  own_lease,  // of a make_leases that was never answered: its number
+  look_at_line,
+  enter_line,
+  list_line,
+  watch_blocker,
+  watch_lease,
+  peek_line,
+  find_leases,  // to remove them
+  find_line,    // likewise
+  remove,
+};
+
+class flight final : public claim_flight<protocol> {
+ public:
+  using claim_flight::claim_flight;
+  void add(part p) { parts_.push_back(p); }
+
+ private:
+  void on_begin(const claim&) override;
+  void read(unsigned at, const reply&, const reply_context&) override;
+  void read_made(const reply&);
+  void read_leases(const reply&, const reply_context&);
+  void read_own_lease(const reply&);
+  void read_look(const reply&);
+  void read_line(const reply&, const reply_context&);
+  void read_blocker(const reply&, const reply_context&);
+  void read_watched(const reply&);
+  void read_peek(const reply&, const reply_context&);
+  void read_found(const reply&, std::string_view folder, const std::string& begin,
+                  const reply_context&);
+  void read_removed(const reply&);
+  bool makes_parents() const noexcept { return !parts_.empty() && parts_[0] == part::parent; }
+
+  std::vector<part> parts_;  // in the order of sending
+  bool was_there_ = false;   // something that it removes
+};
+
+class layout final : public claims_layout<protocol, flight> {
+ public:
+  using claims_layout::claims_layout;
+
+  // layout
+  const core::capabilities& can() const noexcept override;
+  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
+  void inspect(std::string_view prefix, core::holders_handler&) override;
+  void holders(std::string_view name, core::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+
+  // session_user
+  void on_watch(const watch_event&, time_point now, core::event_queue&) override;
+
+  // The contract of claims::store_of.
+  static errc refuses(const claim&, claims::verb) noexcept;
+  std::optional<permit_recipe::reply> submit(claim&, permit_operation, time_point now,
+                                             core::event_queue&);
+  void renew_owner(claim&);
+  void withdraw_orphan(claim&, time_point now, core::event_queue&);
+  static std::string text_of_owner(const claim& c) { return owner_text(c.attempt); }
+  std::string reason(const claim&, errc why) const;
+
+  // For its flights.
+  void ask(flight&, part, opcode, std::string body, time_point now, std::string watched = {});
+  void list_line(flight&, const claim&, time_point now);
+  void peek_line(flight&, const claim&, time_point now, bool makes_it);
+  void watch(flight&, part, const std::string& path, time_point now);
+  void remove_node(flight&, const std::string& path, time_point now);
+
+ private:
+  void make_parents(flight&, const claim&, time_point now);
+  void make_leases(flight&, claim&, time_point now);
+  void list_leases(flight&, const claim&, time_point now, bool is_synced, bool watches);
+  void enter_line(flight&, claim&, time_point now);
+  bool remove_all(flight&, const claim&, time_point now);
+  void leave_line(claim&, time_point now);
+  void on_node_watch(std::string_view path, bool has_ended, time_point now, core::event_queue&);
+};
+
+inline std::string folder_of(const claim& c, std::string_view folder) {
+  return c.path + '/' + std::string(folder);
+}
+
+}  // namespace holdfast::zookeeper::curator_semaphore

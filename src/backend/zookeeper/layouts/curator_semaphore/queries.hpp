@@ -1,0 +1,19 @@
+// Who has permits of which semaphore, and taking them away. Each answers later, or from inside the
+// call.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "backend/zookeeper/transport/transport.hpp"
+
+namespace holdfast::zookeeper::curator_semaphore {
+
+void start_inspection(transport&, const std::string& chroot, std::string_view prefix,
+                      core::holders_handler&);
+void start_holders_query(transport&, const std::string& chroot, std::string_view name,
+                         core::holders_handler&);
+// Removes the leases of that owner.
+void start_breaking(transport&, std::string lock_path, std::string_view seen,
+                    core::decision_handler&);
+
+}  // namespace holdfast::zookeeper::curator_semaphore

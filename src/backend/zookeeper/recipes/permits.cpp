@@ -1,0 +1,185 @@
+#include "backend/zookeeper/recipes/permits.hpp"
+
+namespace holdfast::zookeeper {
+
+namespace {
+
+// A holder does not pay for watches on its leases unless it holds them for longer than this.
+constexpr duration own_watch_after = std::chrono::milliseconds{100};
+constexpr duration own_watch_spread = std::chrono::milliseconds{50};
+
+}  // namespace
+
+permit_recipe::step permit_recipe::acquire(const core::acquire_request& request, time_point now,
+                                           const timing& t) noexcept {
+  one_attempt_ = request.one_attempt;
+  since_ = now;
+  return start(state::taking, operation::take, t);
+}
+
+permit_recipe::step permit_recipe::peek() const noexcept {
+  step out;
+  if (is_held() && !others_wait_) out.send = operation::peek_line;
+  return out;
+}
+
+permit_recipe::step permit_recipe::start(state next, operation what, const timing& t) noexcept {
+  state_ = next;
+  watches_own_ = false;
+  return begin(what, t);
+}
+
+permit_recipe::step permit_recipe::turn_to(state next, operation what, const timing& t) noexcept {
+  state_ = next;
+  return ask(what, t);
+}
+
+permit_recipe::step permit_recipe::give_back(bool joins_next, const timing& t) noexcept {
+  joins_next_ = joins_next;
+  return turn_to(state::returning, operation::remove, t);
+}
+
+permit_recipe::step permit_recipe::on(const reply& r, time_point now, const timing& t) noexcept {
+  if (is_late(r)) return {};
+  switch (phase_) {
+    case phase::acquiring: return on_acquire_reply(r, now, t);
+    case phase::held:
+      if (r.to == operation::peek_line) return r.others_wait ? note_others() : step{};
+      if (r.to != operation::watch_own) return {};
+      watches_own_ = r.what == verdict::watched;
+      return r.what == verdict::gone ? become_lost(errc::not_held) : step{};
+    case phase::leaving: return on_removed(r, now, t);
+    case phase::idle:
+    case phase::lost: break;
+  }
+  return {};
+}
+
+permit_recipe::step permit_recipe::on_acquire_reply(const reply& r, time_point now,
+                                                    const timing& t) noexcept {
+  if (state_ == state::returning) return on_return_reply(r, now, t);
+  if (r.what == verdict::failed) {
+    if (r.why == errc::mismatch) return leave(r.why, now, t);
+    return r.is_there ? give_up(r.why) : become_idle(claim_event::refused, r.why);
+  }
+  if (r.what == verdict::no_parent) {
+    step out;
+    out.send = r.to;
+    return out;
+  }
+  switch (state_) {
+    case state::taking: return on_take_reply(r, now, t);
+    case state::joining: return on_line_reply(r, t);
+    case state::leasing: return on_lease_reply(r, now, t);
+    default: return {};
+  }
+}
+
+permit_recipe::step permit_recipe::on_take_reply(const reply& r, time_point now,
+                                                 const timing& t) noexcept {
+  if (r.what == verdict::granted) return hold(r, now);
+  const bool is_over = one_attempt_ && r.what == verdict::full;
+  return is_over ? leave(errc::timed_out, now, t) : give_back(r.what == verdict::full, t);
+}
+
+permit_recipe::step permit_recipe::on_return_reply(const reply& r, time_point now,
+                                                   const timing& t) noexcept {
+  if (r.what == verdict::failed) return remove_later(now, t);
+  return joins_next_ ? start(state::joining, operation::join, t)
+                     : start(state::taking, operation::take, t);
+}
+
+permit_recipe::step permit_recipe::on_line_reply(const reply& r, const timing& t) noexcept {
+  switch (r.what) {
+    case verdict::first: return turn_to(state::leasing, operation::lease, t);
+    case verdict::behind: state_ = state::in_line; return {};
+    default: return start(state::joining, operation::join, t);
+  }
+}
+
+permit_recipe::step permit_recipe::on_lease_reply(const reply& r, time_point now,
+                                                  const timing& t) noexcept {
+  switch (r.what) {
+    case verdict::granted: {
+      step out = hold(r, now);
+      out.send = operation::leave_line;
+      return out;
+    }
+    case verdict::full: state_ = state::at_head; return {};
+    case verdict::none: return turn_to(state::leasing, operation::lease, t);
+    default: return give_back(true, t);
+  }
+}
+
+permit_recipe::step permit_recipe::hold(const reply& r, time_point now) noexcept {
+  step out = become_held(r, now);
+  out.wake = now + own_watch_after;
+  out.spread = own_watch_spread;
+  return out;
+}
+
+permit_recipe::step permit_recipe::on_cut(operation what, std::uint32_t epoch, time_point now,
+                                          const timing& t) noexcept {
+  step out;
+  if (epoch != epoch_) return out;
+  if (is_leaving()) return remove_again();
+  if (is_held()) {
+    if (what != operation::watch_own) return peek();
+    out.sleeps = true;
+    out.wake = now + own_watch_after;
+    return out;
+  }
+  if (!is_acquiring()) return out;
+  switch (state_) {
+    case state::taking: return give_back(false, t);
+    case state::returning: return remove_again();
+    case state::joining: return ask(operation::find, t);
+    case state::leasing: return ask(operation::recount, t);
+    case state::in_line:
+    case state::at_head: break;
+  }
+  return out;
+}
+
+permit_recipe::step permit_recipe::on_blocker(const timing& t) noexcept {
+  const bool waits_for_it = is_acquiring() && state_ == state::in_line;
+  return waits_for_it ? turn_to(state::joining, operation::look, t) : step{};
+}
+
+permit_recipe::step permit_recipe::on_leases(const timing& t) noexcept {
+  const bool waits_for_it = is_acquiring() && state_ == state::at_head;
+  return waits_for_it ? turn_to(state::leasing, operation::count, t) : step{};
+}
+
+permit_recipe::step permit_recipe::on_line() noexcept { return peek(); }
+
+permit_recipe::step permit_recipe::on_own_lease(bool has_ended) noexcept {
+  if (!is_held()) return {};
+  if (has_ended) return become_lost(errc::not_held);
+  watches_own_ = false;
+  step out;
+  out.send = operation::watch_own;
+  return out;
+}
+
+permit_recipe::step permit_recipe::on_session_lost(time_point, const timing& t) noexcept {
+  return is_acquiring() ? start(state::taking, operation::take, t) : end_with_session();
+}
+
+permit_recipe::step permit_recipe::on_wake(time_point now, const timing& t) noexcept {
+  step out;
+  if (is_held()) {
+    if (!watches_own_) out.send = operation::watch_own;
+    return out;
+  }
+  if (!waits()) return out;
+  if (due(t) <= now) return overdue();
+  const bool returns = is_acquiring() && state_ == state::returning;
+  if (!is_leaving() && !returns) return out;
+  out.send = operation::remove;  // it failed, or was cut
+  out.sleeps = true;
+  out.wake = due(t);
+  return out;
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,111 @@
+// One claim on permits of a semaphore that is two queues of ephemeral sequential nodes: a node in
+// the line says who may ask for permits next, and each lease is a permit.
+// Pure, as claim/recipe.hpp says: (state, event, now) -> effects.
+//
+// Source: InterProcessSemaphoreV2 of Apache Curator, with two shortcuts. A claim that finds nobody
+// in the line makes its leases at once and looks. It holds them if, in the order of their
+// sequences, they are among the first `total`: of all that hold one, the last made saw the others.
+// Else it returns them and goes the long way, in the line.
+//
+//   state      | event                        | next       | effects
+//   -----------+------------------------------+------------+------------------------------------
+//   idle       | acquire                      | taking     | new owner, send take
+//   taking     | granted                      | held       | granted
+//              | full, or others are in line  | returning  | send remove
+//              | that, one attempt            | leaving    | send remove; refused (timed_out)
+//              | cut                          | returning  | send remove, and then take again
+//   returning  | done, gone                   | joining,   | new owner, send join; or send take
+//              |                              | taking     |
+//              | failed                       | returning  | send remove, later each time
+//   joining    | first in line                | leasing    | send lease
+//              | behind, watched              | in_line    |
+//              | gone                         | joining    | new owner, send join
+//              | cut                          | joining    | send find: sync and list
+//   in_line    | the one before it has ended  | joining    | send look
+//   leasing    | granted                      | held       | granted, send leave_line
+//              | full, watched                | at_head    |
+//              | gone                         | returning  | send remove
+//              | none: no lease was made      | leasing    | send lease
+//              | cut                          | leasing    | send recount: sync and list
+//   at_head    | the leases changed           | leasing    | send count
+//   taking ..  | no_parent                    | same       | the same again, with the parents
+//              | failed                       | idle       | refused; orphan where it may be there
+//              | another total is in use      | leaving    | send remove; refused (mismatch)
+//              | the session is lost          | taking     | new owner, send take
+//   held       | a lease has ended            | lost       | lost (not_held)
+//              | peek_line, the line changed  | held       | send peek_line
+//              | others are in line           | held       | wanted, once
+//              | after a while, unwatched     | held       | send watch_own
+//   any        |                              |            | see session_recipe.hpp
+#pragma once
+#include "backend/zookeeper/recipes/session_recipe.hpp"
+
+namespace holdfast::zookeeper {
+
+enum class permit_operation : unsigned char {
+  none,
+  take,       // the leases, a list of all, and a look at the line
+  join,       // a node in the line, and a list of it
+  look,       // a list of the line
+  find,       // the same behind a sync: whether an unanswered join was executed
+  lease,      // the leases, and a list of all
+  count,      // a list of all leases
+  recount,    // the same behind a sync: whether an unanswered lease was executed
+  watch_own,  // the leases
+  peek_line,  // are others in line? And a watch for those that come
+  leave_line,
+  remove,  // all of this claim, also where its names are not known
+};
+
+enum class permit_verdict : unsigned char {
+  granted,    // take, lease, count, recount
+  full,       // take: or others are in line. Else: an event comes when the leases change
+  first,      // join, look, find: nobody in line is before it
+  behind,     // somebody is, whose end brings an event
+  none,       // recount: no lease of this claim was made
+  no_parent,  // take, join, lease: nothing was done
+  watched,    // watch_own, peek_line
+  done,       // remove
+  gone,       // what was asked about is not there, nor was what was to be removed
+  failed,     // for the reason that stands beside it
+};
+
+class permit_recipe : public session_recipe<permit_operation, permit_verdict> {
+ public:
+  enum class state : unsigned char { taking, returning, joining, in_line, leasing, at_head };
+
+  step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
+  step peek_line(time_point, const timing&) noexcept { return peek(); }
+  step on(const reply&, time_point, const timing&) noexcept;
+  // What was sent for this, in that epoch, is not answered any more.
+  step on_cut(operation, std::uint32_t epoch, time_point, const timing&) noexcept;
+  step on_blocker(const timing&) noexcept;  // the node in line before the own one changed or ended
+  step on_leases(const timing&) noexcept;   // one was made, or ended
+  step on_line() noexcept;                  // of peek_line(): somebody came or left
+  step on_own_lease(bool has_ended) noexcept;
+  static step on_attached() noexcept { return {}; }  // the watches were set again with it
+  step on_session_lost(time_point, const timing&) noexcept;
+  step on_wake(time_point, const timing&) noexcept;
+
+  state now_in() const noexcept { return state_; }  // while they are acquired
+
+ private:
+  step peek() const noexcept;
+  step start(state, operation, const timing&) noexcept;
+  step turn_to(state, operation, const timing&) noexcept;
+  step give_back(bool joins_next, const timing&) noexcept;
+  step on_acquire_reply(const reply&, time_point, const timing&) noexcept;
+  step on_take_reply(const reply&, time_point, const timing&) noexcept;
+  step on_return_reply(const reply&, time_point, const timing&) noexcept;
+  step on_line_reply(const reply&, const timing&) noexcept;
+  step on_lease_reply(const reply&, time_point, const timing&) noexcept;
+  step hold(const reply&, time_point) noexcept;
+
+  state state_ = state::taking;
+  bool joins_next_ : 1 = false;   // returning: it found them taken; else its take was cut
+  bool watches_own_ : 1 = false;  // held
+};
+
+static_assert(claims::recipe<permit_recipe>);
+
+}  // namespace holdfast::zookeeper
