@@ -133,10 +133,4 @@ struct noted_replies : zookeeper::reply_handler {
 
 using strings = std::vector<std::string>;
 
-inline std::string empty_multi_reply(std::int32_t xid, std::int64_t zxid) {
-  std::string body;
-  zookeeper::jute_writer(body).write_int(-1).write_bool(true).write_int(-1);
-  return replied(xid, zxid, zookeeper::error::ok, body);
-}
-
 }  // namespace holdfast::zookeeper_unit

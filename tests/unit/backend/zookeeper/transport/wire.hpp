@@ -66,6 +66,12 @@ inline std::string event(zookeeper::event_kind kind, std::string_view path) {
   return replied(-1, -1, zookeeper::error::ok, body);
 }
 
+inline std::string empty_multi_reply(std::int32_t xid, std::int64_t zxid) {
+  std::string body;
+  zookeeper::jute_writer(body).write_int(-1).write_bool(true).write_int(-1);
+  return replied(xid, zxid, zookeeper::error::ok, body);
+}
+
 inline std::string stat_bytes(const zookeeper::node_stat& s) {
   std::string out;
   zookeeper::jute_writer w(out);

@@ -1,0 +1,161 @@
+// What the layout makes of a server's replies and events, where they are not the usual ones.
+#include <gtest/gtest.h>
+
+#include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
+
+namespace holdfast::zookeeper_unit {
+namespace {
+
+using zookeeper::error;
+using zookeeper::event_kind;
+
+const std::string predecessor = "_c_a-lock-0000000001";
+
+// Its create was executed as transaction 5, and `predecessor` stands before it.
+struct behind_another : layout_stage {
+  behind_another() {
+    acquire();
+    EXPECT_EQ(requests(), "create exists");
+    own = own_name("0000000002");
+    answer(5, created(own));
+    answer(5, stat(1, 2, 5));
+    EXPECT_EQ(requests(), "list");
+    answer(5, children({own, predecessor}));
+    EXPECT_EQ(requests(), "watch watch");
+  }
+  std::string own;
+};
+
+TEST(zookeeper_sequential_layout, one_that_is_alone_is_granted_under_its_own_transaction) {
+  layout_stage t;
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  t.answer(5, layout_stage::created(t.own_name("0000000001")));
+  t.answer(9, layout_stage::stat(1, 1, 5));
+  EXPECT_EQ(t.told.take(), "granted 5");
+}
+
+// Its node was removed, and another's is there.
+TEST(zookeeper_sequential_layout, one_child_that_is_not_its_own_is_looked_at) {
+  layout_stage t;
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  t.answer(5, layout_stage::created(t.own_name("0000000001")));
+  t.answer(9, layout_stage::stat(1, 1, 8));
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "list");
+  t.answer(9, layout_stage::children({"_c_b-lock-0000000002"}));
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "create exists");
+}
+
+TEST(zookeeper_sequential_layout, the_parent_is_made_when_it_is_missing) {
+  layout_stage t;
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  t.answer(5, error::no_node);
+  t.answer(5, error::no_node);
+  EXPECT_EQ(t.requests(), "container create exists");
+  t.answer(6, error::node_exists);  // another client was faster
+  t.answer(7, layout_stage::created(t.own_name("0000000001")));
+  t.answer(7, layout_stage::stat(1, 1, 7));
+  EXPECT_EQ(t.told.take(), "granted 7");
+}
+
+TEST(zookeeper_sequential_layout, the_end_of_the_node_before_grants) {
+  behind_another t;
+  t.answer(5, behind_another::data(3));
+  t.answer(5, behind_another::data(5));
+  t.give(event(event_kind::deleted, behind_another::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "granted 5");
+}
+
+// What ended had been made again after the own node: who stood there before may hold still.
+TEST(zookeeper_sequential_layout, the_end_of_a_younger_node_grants_nothing) {
+  behind_another t;
+  t.answer(9, behind_another::data(9));
+  t.answer(9, behind_another::data(5));
+  t.give(event(event_kind::deleted, behind_another::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "list");
+}
+
+TEST(zookeeper_sequential_layout, a_change_of_the_node_before_grants_nothing) {
+  behind_another t;
+  t.answer(5, behind_another::data(3));
+  t.answer(5, behind_another::data(5));
+  t.give(event(event_kind::data, behind_another::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "list");
+}
+
+TEST(zookeeper_sequential_layout, after_the_session_has_moved_an_event_grants_nothing) {
+  behind_another t;
+  t.answer(5, behind_another::data(3));
+  t.answer(5, behind_another::data(5));
+  t.move();
+  t.give(event(event_kind::deleted, behind_another::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "list");
+  t.answer(10, behind_another::children({t.own}));
+  EXPECT_EQ(t.told.take(), "granted 5");
+}
+
+// A create whose reply was lost.
+struct unanswered_create : layout_stage {
+  unanswered_create() {
+    acquire();
+    EXPECT_EQ(requests(), "create exists");
+    own = own_name("0000000001");
+    move();
+    EXPECT_EQ(sent_again(), "sync list");
+    answer(10);
+  }
+  std::string own;
+};
+
+TEST(zookeeper_sequential_layout, a_create_without_a_reply_is_found_by_its_guid) {
+  unanswered_create t;
+  t.answer(10, unanswered_create::children({t.own, "_c_b-lock-0000000002"}));
+  EXPECT_EQ(t.requests(), "exists");
+  t.answer(10, unanswered_create::stat(6));
+  EXPECT_EQ(t.told.take(), "granted 6");
+}
+
+TEST(zookeeper_sequential_layout, a_create_that_was_not_executed_is_made_again) {
+  unanswered_create t;
+  t.answer(10, unanswered_create::children({"_c_b-lock-0000000002"}));
+  EXPECT_EQ(t.requests(), "create exists");
+  EXPECT_NE(t.own_name("0000000001"), t.own) << "under another GUID: the old one may still come";
+}
+
+// CURATOR-498: the node of a session that is about to end.
+TEST(zookeeper_sequential_layout, a_node_of_another_session_is_not_adopted) {
+  unanswered_create t;
+  t.answer(10, unanswered_create::children({t.own}));
+  EXPECT_EQ(t.requests(), "exists");
+  t.answer(10, unanswered_create::stat(6, 0, 0, layout_stage::session + 1));
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "create exists");
+}
+
+TEST(zookeeper_sequential_layout, transactions_that_went_back_are_refused) {
+  layout_stage t;
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  t.answer(5, layout_stage::created(t.own_name("0000000001")));
+  t.answer(5, layout_stage::stat(1, 1, 5));
+  EXPECT_EQ(t.told.take(), "granted 5");
+  t.claim->release(nullptr);
+  EXPECT_EQ(t.requests(), "delete");
+  t.answer(6);
+  EXPECT_EQ(t.told.take(), "ended");
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  t.answer(4, layout_stage::created(t.own_name("0000000001")));
+  t.answer(4, layout_stage::stat(1, 1, 4));
+  EXPECT_EQ(t.told.take(), "refused");
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_unit
