@@ -74,6 +74,8 @@ TEST_F(zookeeper_locks_on_ensemble, are_not_held_at_a_minority) {
   EXPECT_EQ(why, errc::unavailable);
   all.at(first).start();
   EXPECT_TRUE(bool(mutex(mine, "y").acquire()));
+  held.release(why);
+  EXPECT_EQ(why, errc::lost);
   EXPECT_TRUE(bool(a.acquire()));
 }
 
