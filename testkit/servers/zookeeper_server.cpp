@@ -15,7 +15,7 @@ namespace holdfast::testkit {
 namespace {
 
 constexpr std::chrono::seconds serving_bound{60};
-constexpr std::chrono::milliseconds answer_bound{5'000};
+constexpr std::chrono::milliseconds word_answer_bound{5'000};
 // A server that starts may answer and leave the connection open. Who asks for the mode asks again.
 constexpr std::chrono::milliseconds mode_bound{500};
 constexpr int server_ports_tried =
@@ -129,7 +129,7 @@ std::string zookeeper_server::url() const {
 }
 
 std::string zookeeper_server::ask(const std::string& word) const {
-  return ask_within(word, answer_bound);
+  return ask_within(word, word_answer_bound);
 }
 
 std::string zookeeper_server::ask_within(const std::string& word,
