@@ -56,6 +56,7 @@ enum class part : unsigned char {  // of a flight: what a request asks
   watch_blocker,
   watch_lease,
   peek_line,
+  await_line,
   find_leases,  // to remove them
   find_line,    // likewise
   remove,
@@ -112,12 +113,13 @@ class layout final : public claims_layout<protocol, flight> {
   // For its flights.
   void ask(flight&, part, opcode, std::string body, time_point now, std::string watched = {});
   void list_line(flight&, const claim&, time_point now);
-  void peek_line(flight&, const claim&, time_point now, bool makes_it);
+  void peek_line(flight&, const claim&, time_point now);
+  void await_line(flight&, const claim&, time_point now);
   void watch(flight&, part, const std::string& path, time_point now);
   void remove_node(flight&, const std::string& path, time_point now);
 
  private:
-  void make_parents(flight&, const claim&, time_point now);
+  void make_parents(flight&, const claim&, const std::string& folder, time_point now);
   void make_leases(flight&, claim&, time_point now);
   void list_leases(flight&, const claim&, time_point now, bool is_synced, bool watches);
   void enter_line(flight&, claim&, time_point now);

@@ -30,6 +30,10 @@ void flight::read(unsigned at, const reply& r, const reply_context& context) {
     case part::watch_blocker: return read_blocker(r, context);
     case part::watch_lease: return read_watched(r);
     case part::peek_line: return read_peek(r, context);
+    case part::await_line:
+      if (const claim* const c = owner(); c && r.is_ok())
+        return home_.peek_line(*this, *c, context.now);
+      return;
     case part::find_leases: return read_found(r, lease_folder, lease_name(attempt_), context);
     case part::find_line: return read_found(r, line_folder, line_name(attempt_), context);
     case part::remove: return read_removed(r);
@@ -144,8 +148,7 @@ void flight::read_watched(const reply& r) {
 
 void flight::read_peek(const reply& r, const reply_context& context) {
   const claim* const c = owner();
-  if (r.is(error::no_node) && !makes_parents() && c)
-    return home_.peek_line(*this, *c, context.now, true);
+  if (r.is(error::no_node) && c) return home_.await_line(*this, *c, context.now);
   const auto all = r.is_ok() ? read_children(r.body) : std::nullopt;
   if (!all) return;
   result.what = verdict::watched;

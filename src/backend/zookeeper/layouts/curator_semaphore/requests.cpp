@@ -40,7 +40,7 @@ std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, tim
       for (const std::string& name : c.leases)
         watch(f, part::watch_lease, folder_of(c, lease_folder) + '/' + name, now);
       break;
-    case operation::peek_line: peek_line(f, c, now, false); break;
+    case operation::peek_line: peek_line(f, c, now); break;
     case operation::remove:
       if (!remove_all(f, c, now)) return answer_at_once(f, verdict::gone);
       break;
@@ -55,8 +55,9 @@ void layout::ask(flight& f, part p, opcode op, std::string body, time_point now,
   if (send(f, op, std::move(body), now, std::move(watched))) f.add(p);
 }
 
-void layout::make_parents(flight& f, const claim& c, time_point now) {
-  for (const std::string& path : {c.path, folder_of(c, line_folder), folder_of(c, lease_folder)}) {
+// Only what is needed: a container that was never used stays for ever.
+void layout::make_parents(flight& f, const claim& c, const std::string& folder, time_point now) {
+  for (const std::string& path : {c.path, folder}) {
     f.add(part::parent);
     send_parent(f, path, node_kind::container, now);
   }
@@ -64,9 +65,10 @@ void layout::make_parents(flight& f, const claim& c, time_point now) {
 
 // One transaction: all the leases, or none.
 void layout::make_leases(flight& f, claim& c, time_point now) {
-  if (c.makes_parents) make_parents(f, c, now);
+  const std::string folder = folder_of(c, lease_folder);
+  if (c.makes_parents) make_parents(f, c, folder, now);
   c.is_unanswered = true;
-  const std::string path = folder_of(c, lease_folder) + '/' + lease_name(c.attempt);
+  const std::string path = folder + '/' + lease_name(c.attempt);
   const std::string data = data_of(c);
   std::string body;
   if (c.details.permits == 1) {
@@ -88,10 +90,11 @@ void layout::list_leases(flight& f, const claim& c, time_point now, bool is_sync
 }
 
 void layout::enter_line(flight& f, claim& c, time_point now) {
-  if (c.makes_parents) make_parents(f, c, now);
+  const std::string folder = folder_of(c, line_folder);
+  if (c.makes_parents) make_parents(f, c, folder, now);
   c.is_unanswered = true;
   std::string body;
-  append_create(body, folder_of(c, line_folder) + '/' + line_name(c.attempt), data_of(c),
+  append_create(body, folder + '/' + line_name(c.attempt), data_of(c),
                 node_kind::ephemeral_sequential, acl_of::anyone);
   ask(f, part::enter_line, opcode::create2, std::move(body), now);
   list_line(f, c, now);
@@ -102,14 +105,15 @@ void layout::list_line(flight& f, const claim& c, time_point now) {
       watched_path_body(folder_of(c, line_folder), false), now);
 }
 
-// A container may have been removed while it was empty: it is made again, to be watched.
-void layout::peek_line(flight& f, const claim& c, time_point now, bool makes_it) {
+void layout::peek_line(flight& f, const claim& c, time_point now) {
   const std::string path = folder_of(c, line_folder);
-  if (makes_it) {
-    f.add(part::parent);
-    send_parent(f, path, node_kind::container, now);
-  }
   ask(f, part::peek_line, opcode::get_children2, watched_path_body(path, true), now, path);
+}
+
+// While nobody has ever been in line, or the folder was removed since: its creation is an event.
+void layout::await_line(flight& f, const claim& c, time_point now) {
+  const std::string path = folder_of(c, line_folder);
+  ask(f, part::await_line, opcode::exists, watched_path_body(path, true), now, path);
 }
 
 void layout::watch(flight& f, part p, const std::string& path, time_point now) {
