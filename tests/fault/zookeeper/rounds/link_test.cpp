@@ -28,7 +28,7 @@ struct link_round_terms {
   link_fault fault{};
   std::chrono::milliseconds timeout{};  // of the holder's session, and more in later rounds
   std::string options{};                // further ones of its URL
-  bool holder_is_busy = false;  // it writes all the time, for another lock
+  bool holder_is_busy = false;          // it writes all the time, for another lock
 };
 
 struct link_result {
@@ -164,13 +164,12 @@ std::vector<link_case> link_cases() {
   const auto frozen = link_fault::follower_frozen, isolated = link_fault::leader_isolated;
   std::vector<link_case> all =
       {{"pings_believed", mutant::deadline_by_any_reply, {frozen, timeout}, "syncLimit=20"},
-       {"follower_writes_believed",
-        mutant::write_at_follower_renews,
-        {frozen, timeout, "", true},
-        "syncLimit=20"},
        {"attachment_believed", mutant::attachment_alone_renews, {isolated, timeout}, "syncLimit=5"},
        {"isolated_leader", mutant::none, {isolated, timeout}, "syncLimit=5"},
-       {"isolated_leader_attached_to", mutant::none, {isolated, timeout, "&attach=leader"}, "syncLimit=5"}};
+       {"isolated_leader_attached_to",
+        mutant::none,
+        {isolated, timeout, "&attach=leader"},
+        "syncLimit=5"}};
   if (!plays_all()) all.resize(1);
   return all;
 }
