@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "backend/zookeeper/layouts/sequential_layout.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::zookeeper {
 
+using core::mutant;
+using core::planted;
 using verdict = sequential_reply::verdict;
 using operation = sequential_operation;
 
@@ -102,7 +105,8 @@ void sequential_flight::read_own(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto stat = read_stat(r.body);
   if (!stat) return fail_malformed();
-  if (stat->ephemeral_owner != home_.over().of_session().id()) {
+  const bool is_adopted = planted(mutant::node_of_another_session_adopted);
+  if (stat->ephemeral_owner != home_.over().of_session().id() && !is_adopted) {
     result.what = verdict::gone;
     return;
   }
@@ -119,7 +123,8 @@ void sequential_flight::read_watch(unsigned at, const reply& r) {
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();
   sequential_claim* const c = owner();
-  if (c && what() == operation::watch && at == 0) c->blocker_czxid = node->stat.czxid;
+  if (c && what() == operation::watch && at == 0)
+    c->blocker_czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
   if (result.what != verdict::gone) result.what = verdict::watched;
 }
 
