@@ -2,6 +2,8 @@
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
+#include "backend/zookeeper/recipes/single_node.hpp"
 #include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
 #include "tests/unit/backend/zookeeper/recipes/played_claim.hpp"
 #include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
@@ -194,6 +196,29 @@ std::string a_downgrade_keeps_the_place() {
              : "a writer that waits comes before the reader that was the writer";
 }
 
+std::string a_lease_beyond_the_total_waits() {
+  namespace semaphore = zookeeper::curator_semaphore;
+  const zookeeper::guid mine = semaphore::with_total({1, 2}, 1);
+  const std::string own = semaphore::lease_name(mine) + "0000000001";
+  const std::string_view all[] = {"_c_x-lease-0000000000", own};
+  return semaphore::read_leases(all, mine, 1).hold ? "two hold the only permit" : "";
+}
+
+// The removal was executed, its reply was lost, and another client has made the node since.
+std::string a_repeated_removal_looks_first() {
+  using recipe = zookeeper::single_node_recipe;
+  recipe claim;
+  core::acquire_request request;
+  recipe::reply granted;
+  (void)claim.acquire(request, {}, {});
+  granted.what = zookeeper::single_node_verdict::granted;
+  granted.epoch = claim.epoch();
+  (void)claim.on(granted, {}, {});
+  (void)claim.release({}, {});
+  (void)claim.on_cut(zookeeper::single_node_operation::remove, claim.epoch(), {}, {});
+  return claim.is_first_removal() ? "it deletes whatever node is there" : "";
+}
+
 constexpr scenario all_of_zookeeper[] = {
     {mutant::deadline_by_any_reply, "zookeeper", only_a_write_renews},
     {mutant::attachment_alone_renews, "zookeeper", attaching_needs_a_write},
@@ -213,6 +238,8 @@ constexpr scenario all_of_zookeeper[] = {
     {mutant::node_of_another_session_adopted, "zookeeper",
      a_node_of_an_older_session_is_left_alone},
     {mutant::downgrade_loses_the_place, "zookeeper", a_downgrade_keeps_the_place},
+    {mutant::lease_beyond_total_holds, "zookeeper", a_lease_beyond_the_total_waits},
+    {mutant::removal_by_path_repeated, "zookeeper", a_repeated_removal_looks_first},
 };
 
 }  // namespace
