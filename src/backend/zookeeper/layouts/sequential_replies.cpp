@@ -28,7 +28,7 @@ void sequential_flight::on_begin(const sequential_claim& c) {
 
 void sequential_flight::read(unsigned at, const reply& r, const reply_context& context) {
   switch (what()) {
-    case operation::create: return read_create(at, r);
+    case operation::create: return read_create(r);
     case operation::list:
     case operation::find: return read_list(r, context);
     case operation::watch:
@@ -41,7 +41,7 @@ void sequential_flight::read(unsigned at, const reply& r, const reply_context& c
 }
 
 // [the parent,] the own node, exists of the parent.
-void sequential_flight::read_create(unsigned at, const reply& r) {
+void sequential_flight::read_create(const reply& r) {
   sequential_claim* const c = owner();
   if (awaited() == 2) {
     if (!r.is_ok() && !r.is(error::node_exists)) fail(r);
@@ -53,7 +53,7 @@ void sequential_flight::read_create(unsigned at, const reply& r) {
     result.what = is_alone ? verdict::granted : verdict::created;
     return;
   }
-  if (r.is(error::no_node) && at == 0) {
+  if (r.is(error::no_node)) {  // or not any more: the server removes a parent that is empty
     if (c) c->makes_parent = true;
     return conclude(verdict::no_parent);
   }
