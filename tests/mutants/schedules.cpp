@@ -3,8 +3,7 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include <cstdint>
 
-#include "tests/sim/redis/layouts.hpp"
-#include "tests/sim/redis/play.hpp"
+#include "tests/sim/program/playable.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -81,13 +80,24 @@ constexpr killer_seed seeds[] = {
     {"foreign_renewal", 239, "redisson-rw"},
     {"no_wake_on_expiry", 21, "redisson-rw"},
     {"withdrawal_dropped", 503, "redisson-rw"},
+    {"queued_with_the_lost_session", 13, "curator"},
+    {"own_end_unseen", 448, "curator"},
+    {"change_taken_for_the_end", 1, "curator"},
+    {"predecessor_that_gave_up", 1, "curator"},
+    {"number_of_another_node", 1, "curator"},
+    {"watches_not_set_again", 4, "curator"},
+    {"unknown_acquire_dropped", 17, "curator"},
+    {"owner_id_reused", 5, "curator"},
+    {"late_reply_accepted", 265, "curator"},
+    {"renegotiated_timeout_believed", 82, "curator"},
+    {"deadline_by_any_reply", 217, "curator"},
 };
 
 std::string survived_schedules(const killer_seed& k, const mutant& m) {
   constexpr std::uint64_t schedules_max = 10'000;
-  const sim::played_layout& layout = *sim::layout_named(k.layout);
+  const auto layout = sim::playable_named(k.layout);
   const auto play = [&](std::uint64_t seed, sim::recording r = sim::recording::off) {
-    return sim::play_redis(sim::draw(seed, layout), nullptr, r);
+    return layout->play(layout->draw(seed), nullptr, r);
   };
   plant(m);
   std::uint64_t seed = k.seed;
@@ -110,7 +120,7 @@ std::string survived_schedules(const killer_seed& k, const mutant& m) {
 
 void add_schedules(std::vector<killer>& out, std::string_view mutant_name) {
   for (const killer_seed& k : seeds)
-    if (k.mutant == mutant_name)
+    if (k.mutant == mutant_name && sim::playable_named(k.layout))
       out.push_back({k.layout == "string" ? "schedules" : "schedules_" + std::string(k.layout),
                      [&k](const mutant& m) { return survived_schedules(k, m); }});
 }

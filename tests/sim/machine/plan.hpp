@@ -41,7 +41,7 @@ enum class trouble : unsigned char {
   link_frozen,      // likewise of one that follows
   link_cut,         // they part at once
   slow_buckets,     // sessions that expire together are closed late, one after the other
-  other_bounds,     // a server grants shorter time-outs from then on
+  other_bounds,     // a server grants longer time-outs from then on
 };
 inline constexpr int troubles = static_cast<int>(trouble::other_bounds) + 1;
 inline constexpr int troubles_of_one_server = static_cast<int>(trouble::resynced) + 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/zookeeper/layouts/curator/codec.hpp"
+#include "backend/zookeeper/layouts/kazoo/codec.hpp"
 #include "tests/sim/machine/dice.hpp"
 #include "tests/sim/zookeeper/sequential_view.hpp"
 
@@ -13,15 +14,24 @@ using std::chrono::milliseconds;
 
 namespace {
 
+std::unique_ptr<lock_view> sequential_view_of(zookeeper_store& s,
+                                              const std::vector<std::string>& lock_names) {
+  return std::make_unique<sequential_view>(s, lock_names);
+}
+
 const std::vector<zookeeper_layout>& all_on_zookeeper() {
+  static const std::vector<std::string> no_more_patterns;
   static const std::vector<zookeeper_layout> all{
       {.name = "curator",
        .can = zookeeper::curator::codec().can(),
-       .foreign_node = "_c_foreign-",
-       .view = [](zookeeper_store& s,
-                  const std::vector<std::string>& lock_names) -> std::unique_ptr<lock_view> {
-         return std::make_unique<sequential_view>(s, lock_names);
-       }},
+       .foreign_begin = "_c_foreign-",
+       .foreign_end = "-lock-",
+       .view = sequential_view_of},
+      {.name = "kazoo",
+       .can = zookeeper::kazoo::codec(zookeeper::kazoo::kind::lock, no_more_patterns).can(),
+       .foreign_begin = "foreign",
+       .foreign_end = "__lock__",
+       .view = sequential_view_of},
   };
   return all;
 }
@@ -43,25 +53,24 @@ bool is_known(trouble t) {
 }
 
 trouble drawn_for_ensemble(dice& d) {
-  constexpr trouble all[] = {trouble::server_killed,   trouble::server_stopped,
-                             trouble::leader_killed,   trouble::leader_stopped,
-                             trouble::leader_isolated, trouble::link_frozen,
-                             trouble::link_frozen,     trouble::link_cut,
-                             trouble::slow_buckets,    trouble::slow_buckets,
-                             trouble::pause,           trouble::cut};
+  constexpr trouble all[] = {
+      trouble::server_killed,
+      trouble::server_stopped,
+      trouble::leader_killed,
+      trouble::leader_stopped,
+      trouble::link_frozen,
+      trouble::link_frozen,
+      trouble::leader_isolated,
+      trouble::link_cut,
+      trouble::slow_buckets,
+      trouble::slow_buckets,
+      trouble::other_bounds,
+      trouble::pause,
+      trouble::cut,
+      trouble::foreign,
+      trouble::foreign,
+  };
   return all[d.below(std::size(all))];
-}
-
-// Servers that grant different time-outs are a fault of their configuration, with which no client
-// can live once it does not hear what was granted: nothing else goes wrong then.
-void draw_bounds(plan& p, dice& d) {
-  p.faults.clear();
-  p.servers = 3;
-  fault f;
-  f.what = trouble::other_bounds;
-  f.at = d.between(0ns, p.troubled);
-  f.whom = static_cast<std::uint32_t>(d.below(3));
-  p.faults.push_back(f);
 }
 
 // With dice of its own: what is drawn for every store stays as it is.
@@ -71,6 +80,7 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
   p.locks_are = kind::mutex;
   p.permits = 0;
   p.kill_forbidden = false;
+  p.parts_wait = false;  // for as long as a session may last: no client would come to rest
   // A client takes a server for silent that does not answer for a third of the session's time-out.
   const auto trip = std::chrono::ceil<milliseconds>(p.delay_max * (p.slow_share > 0 ? 10 : 1));
   p.ttl = std::max(p.ttl, trip * 24);
@@ -81,7 +91,7 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
   if (how == flavour::any) p.parked_share = d.chance(0.5) ? 0 : d.share() / 10;
   for (fault& f : p.faults)
     if (!is_known(f.what)) f.what = drawn_for_ensemble(d);
-  if (how == flavour::any && p.servers > 1)
+  if (how == flavour::any)
     for (int n = d.between(0, 3); n > 0; --n) {
       fault f;
       f.what = drawn_for_ensemble(d);
@@ -90,7 +100,6 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
       f.whom = static_cast<std::uint32_t>(d.below(static_cast<std::uint64_t>(p.clients)));
       p.faults.push_back(f);
     }
-  if (how == flavour::any && d.chance(0.05)) draw_bounds(p, d);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
   std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;

@@ -16,7 +16,8 @@ class zookeeper_store;
 struct zookeeper_layout {
   std::string_view name;
   core::capabilities can;
-  std::string foreign_node;  // how the name of another program's node begins
+  // Of the name of another program's node, before its number and behind it.
+  std::string_view foreign_begin, foreign_end;
   std::unique_ptr<lock_view> (*view)(zookeeper_store&, const std::vector<std::string>& lock_names);
 };
 

@@ -6,29 +6,22 @@ namespace holdfast::sim {
 
 namespace {
 
-constexpr std::string_view attempt_prefix = "_c_";
-constexpr std::size_t guid_size = 36, sequence_digits = 10;
-
-std::string_view sequence_in(std::string_view name) {
-  return name.substr(name.size() - std::min(name.size(), sequence_digits));
-}
-
-std::string_view guid_in(std::string_view name) {
-  return name.starts_with(attempt_prefix) ? name.substr(attempt_prefix.size(), guid_size)
-                                          : std::string_view();
-}
+constexpr std::size_t own_part = 32;  // of a name, no two attempts have the same
 
 }  // namespace
 
 sequential_view::sequential_view(zookeeper_store& s, const std::vector<std::string>& lock_names)
     : store_(s), names_(lock_names), lines_(lock_names.size()) {}
 
-// Whose an attempt is shows in the request that creates its node: the client sends it first.
+// Whose a node is shows in the request that creates it: no other client knows its name before.
 void sequential_view::served(std::string_view client, std::string_view requests) {
-  for (std::size_t at = requests.find(attempt_prefix); at != requests.npos;
-       at = requests.find(attempt_prefix, at + 1)) {
-    const std::string_view guid = requests.substr(at + attempt_prefix.size(), guid_size);
-    if (guid.size() == guid_size && !clients_.contains(guid)) clients_.emplace(guid, client);
+  for (const std::string& lock : names_) {
+    const std::string folder = '/' + lock + '/';
+    for (std::size_t at = requests.find(folder); at != requests.npos;
+         at = requests.find(folder, at + 1)) {
+      const std::string_view own = requests.substr(at + folder.size(), own_part);
+      if (own.size() == own_part && !clients_.contains(own)) clients_.emplace(own, client);
+    }
   }
 }
 
@@ -38,7 +31,7 @@ owner_is sequential_view::kind_of(std::string_view owner) const {
 }
 
 std::string_view sequential_view::client_in(std::string_view id) const {
-  const auto found = clients_.find(guid_in(id));
+  const auto found = clients_.find(id.substr(0, own_part));
   return found == clients_.end() ? std::string_view() : found->second;
 }
 
@@ -56,7 +49,7 @@ const std::vector<std::string>& sequential_view::line_of(int lock) const {
       const zk::node* const parent = store_.servers().agreed().find('/' + names_[i]);
       if (!parent) continue;
       lines_[i].assign(parent->children.begin(), parent->children.end());
-      std::ranges::sort(lines_[i], {}, sequence_in);
+      std::ranges::sort(lines_[i], {}, zk::sequence_of);
     }
   }
   return lines_[static_cast<std::size_t>(lock)];

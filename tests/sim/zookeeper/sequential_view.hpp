@@ -36,7 +36,7 @@ class sequential_view final : public lock_view {
 
   zookeeper_store& store_;
   const std::vector<std::string> names_;
-  std::map<std::string, std::string, std::less<>> clients_;  // by the GUID of an attempt
+  std::map<std::string, std::string, std::less<>> clients_;  // by how a node's name begins
   mutable std::size_t seen_ = 0;                             // of what was agreed on
   mutable std::vector<std::vector<std::string>> lines_;      // as they were then
 };

@@ -57,6 +57,8 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   void isolate(int server, moment lasts);
   int some_follower(const fault&) const;
   void foreign(const fault&);
+  void ask_for(const std::string& lock);
+  void clean_up(const std::string& lock);
   void foreign_leaves(const std::string& lock, const std::string& name);
 
   world& world_;

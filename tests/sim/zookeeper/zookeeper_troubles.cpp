@@ -1,4 +1,7 @@
 // What troubles an ensemble.
+#include <algorithm>
+#include <vector>
+
 #include "tests/sim/machine/world.hpp"
 #include "tests/sim/zookeeper/zookeeper_store.hpp"
 
@@ -26,8 +29,8 @@ void zookeeper_store::happen(const fault& f) {
       if (const int other = some_follower(f)) change([&] { servers_.cut(leader, other); });
       return;
     case trouble::other_bounds: {
-      const auto shorter = static_cast<std::int32_t>(world_.schedule.ttl.count() * 2 / 3);
-      return servers_.bound_timeouts(some, 1, shorter);
+      const auto ms = static_cast<std::int32_t>(world_.schedule.ttl.count());
+      return servers_.bound_timeouts(some, ms * 2, ms * 4);
     }
     default: return;
   }
@@ -78,21 +81,53 @@ void zookeeper_store::heal() {
 // Another program stands in the queue for a while, whether it has the lock or not.
 void zookeeper_store::foreign(const fault& f) {
   const std::string lock = '/' + world_.lock_name(static_cast<int>(f.whom) % world_.schedule.locks);
-  const std::string name = layout_.foreign_node + std::to_string(++foreigners_) + "-lock-";
+  switch (world_.chance.below(3)) {
+    case 0: ask_for(lock); break;
+    case 1: clean_up(lock); break;
+    default: break;
+  }
+  const std::string name = std::string(layout_.foreign_begin) + std::to_string(++foreigners_) +
+                           std::string(layout_.foreign_end);
   change([&] { servers_.create_sequential(lock + '/' + name); });
   at(now() + f.lasts * world_.chance.between(1, 4) / 3,
      [this, lock, name] { foreign_leaves(lock, name); });
 }
 
-void zookeeper_store::foreign_leaves(const std::string& lock, const std::string& name) {
+// As Curator's Revoker does: by the data of the nodes.
+void zookeeper_store::ask_for(const std::string& lock) {
   const zk::node* const parent = servers_.agreed().find(lock);
   if (!parent) return;
-  for (const std::string& child : parent->children)
-    if (child.starts_with(name)) {
-      servers_.remove(lock + '/' + child);
-      at(now() + 100ms, [this, lock, name] { foreign_leaves(lock, name); });
-      return;
-    }
+  const auto all = parent->children;
+  world_.record(event::fault_hits, {all.size()}, [&] { return "it asks for " + lock; });
+  change([&] {
+    for (const std::string& child : all) servers_.set_data(lock + '/' + child, "__REVOKE__");
+  });
+}
+
+// Removes a node that waits. One that holds the lock is left: nobody could know that in time.
+void zookeeper_store::clean_up(const std::string& lock) {
+  const zk::tree* const tree = servers_.proposed();
+  const zk::node* const parent = tree ? tree->find(lock) : nullptr;
+  if (!parent || parent->children.size() < 2) return;
+  std::vector<std::string> line(parent->children.begin(), parent->children.end());
+  std::ranges::sort(line, {}, zk::sequence_of);
+  const std::string name = line[1 + world_.chance.below(line.size() - 1)];
+  world_.record(event::fault_hits, {name}, [&] { return "it removes " + name; });
+  change([&] { servers_.remove(lock + '/' + name); });
+}
+
+// Its node may be agreed on long after it was asked for, by a new leader.
+void zookeeper_store::foreign_leaves(const std::string& lock, const std::string& name) {
+  bool is_there = false;
+  if (const zk::node* const parent = servers_.agreed().find(lock))
+    for (const std::string& child : parent->children)
+      if (child.starts_with(name)) {
+        is_there = true;
+        servers_.remove(lock + '/' + child);
+        break;
+      }
+  if (is_there || now() < world_.schedule.troubled + 5s)
+    at(now() + 100ms, [this, lock, name] { foreign_leaves(lock, name); });
 }
 
 }  // namespace holdfast::sim

@@ -68,7 +68,8 @@ void sequential_layout::on_watch(const watch_event& e, time_point now, event_que
       c.on([&](sequential_recipe& r) { return r.on_own_node(has_ended, now, rules()); }, now,
            events);
     } else if (c.blocker == node) {
-      const bool proves = has_ended && c.blocker_czxid != 0 && c.blocker_czxid < c.czxid;
+      const bool is_gone = has_ended || planted(mutant::change_taken_for_the_end);
+      const bool proves = is_gone && c.blocker_czxid != 0 && c.blocker_czxid < c.czxid;
       c.on([&](sequential_recipe&
                    r) { return r.on_blocker(proves, by.deadline(), by.timeout(), now, rules()); },
            now, events);

@@ -170,7 +170,8 @@ void session::retire(failure why, time_point now, event_queue& events) {
   const bool was_attached = state_ == state::attached || state_ == state::draining ||
                             (state_ == state::attaching && deadline_.is_attached());
   identity old{id_, password_};
-  if (was_attached) state_ = state::retiring;  // what is submitted from here on is for the next one
+  // What is submitted from here on is for the next one.
+  if (was_attached && !planted(mutant::queued_with_the_lost_session)) state_ = state::retiring;
   lose(why, now, events);
   retired_ = std::move(old);
   owner_.disconnect(channel::mode);

@@ -42,9 +42,11 @@ class ensemble {
   // By another program, which needs no session; nothing where no server leads.
   void create_sequential(const std::string& path);
   void remove(const std::string& path);
+  void set_data(const std::string& path, std::string_view data);
   void set_created(const std::string& path, std::int32_t children);  // the count of a node's
 
   // For who watches.
+  const tree* proposed() const;  // what the leader has ordered; null: none leads
   const tree& agreed() const noexcept { return agreed_; }  // what a quorum has
   std::size_t agreed_count() const noexcept { return agreed_count_; }
   int servers() const noexcept { return static_cast<int>(replicas_.size()); }

@@ -31,7 +31,7 @@ void ensemble::submit(replica& r, const write_request& w) {
 void ensemble::propose(replica& leader, const write_request& w) {
   leadership& l = *leader.leads;
   const bool is_of_session =
-      w.type != op::create_session && w.type != op::close_session && w.type != op::delete_container;
+      w.from.server != 0 && w.type != op::create_session && w.type != op::close_session;
   const verdict v = is_of_session ? l.sessions.check(w.session, w.from.server) : verdict::good;
   const auto time_ms =
       std::chrono::floor<std::chrono::milliseconds>(host_.now()).count() + 1'700'000'000'000;
@@ -169,6 +169,11 @@ void ensemble::reap_containers(replica& leader) {
           [this, &leader] { reap_containers(leader); });
 }
 
+const tree* ensemble::proposed() const {
+  const int id = leader();
+  return id == 0 ? nullptr : &at(id).leads->outstanding;
+}
+
 void ensemble::write_as_stranger(op type, std::string body) {
   const int id = leader();
   if (id == 0 || of(id).is_stopped) return;
@@ -192,6 +197,12 @@ void ensemble::remove(const std::string& path) {
   std::string body;
   zookeeper::jute_writer(body).write_text(path).write_int(-1);
   write_as_stranger(op::remove, std::move(body));
+}
+
+void ensemble::set_data(const std::string& path, std::string_view data) {
+  std::string body;
+  zookeeper::jute_writer(body).write_text(path).write_text(data).write_int(-1);
+  write_as_stranger(op::set_data, std::move(body));
 }
 
 void ensemble::close_buckets_slowly(moment until, moment most) {

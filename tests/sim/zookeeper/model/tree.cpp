@@ -16,6 +16,11 @@ std::string_view name_of(std::string_view path) noexcept {
   return path.substr(path.rfind('/') + 1);
 }
 
+std::string_view sequence_of(std::string_view name) noexcept {
+  constexpr std::size_t digits = 10;
+  return name.substr(name.size() - std::min(name.size(), digits));
+}
+
 node_stat node::shown() const {
   node_stat s = stat;
   s.data_length = static_cast<std::int32_t>(data.size());

@@ -50,5 +50,6 @@ class tree {
 
 std::string_view parent_of(std::string_view path) noexcept;  // "/" of "/a"; "" without a '/'
 std::string_view name_of(std::string_view path) noexcept;
+std::string_view sequence_of(std::string_view name) noexcept;  // the server's ten digits
 
 }  // namespace holdfast::sim::zk
