@@ -16,7 +16,9 @@ set(contract_environment HOLDFAST_DOCS=${PROJECT_SOURCE_DIR}/docs
 holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any_lock.cpp)
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 120 LONG "b1[45]_"
   ENVIRONMENT ${contract_environment} LABELS mission:G1
-  RULES ${backend_rules} ${mission_rules})
+  RULES ${backend_rules} ${mission_rules} "_zookeeper$=mission:Z1"
+    "(rw|semaphore)_zookeeper$=mission:Z2"
+  TOGETHER "/[a-z]+_([a-z_]+_zookeeper)$")
 
 if(HOLDFAST_SANITIZED_TESTS)
   contract_process(contract_process_asan testkit_asan)
@@ -26,7 +28,8 @@ list(TRANSFORM contract_environment APPEND _@SANITIZER@ REGEX CONTRACT_PROCESS
   OUTPUT_VARIABLE sanitized_environment)
 # The flavour shared_file differs from file by the rights of its files alone. Layouts of one recipe
 # (retrying) differ by their codecs, which the unit tests play: two of them stand for all.
+# ZooKeeper's are left out.
 string(JOIN : not_sanitized *shared_file* *lua_redis* *redisson_spin* *redisson_fair*
-  *redisson_permits* *setnx* *getset*)
+  *redisson_permits* *setnx* *getset* *_zookeeper)
 holdfast_add_sanitized_suite(contract_tests DIR contract EXCEPT ${not_sanitized} SHARDS 8
   ENVIRONMENT ${sanitized_environment})

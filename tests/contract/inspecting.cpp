@@ -30,7 +30,7 @@ void inspect_shows_the_holder_and_its_note(stage& on) {
   EXPECT_TRUE(shown.token == 0 || shown.token == lease.token()) << shown.token;
   EXPECT_TRUE(shown.pid == 0 || shown.pid == ::getpid()) << shown.pid;
   EXPECT_GE(shown.held, std::chrono::milliseconds(0));
-  if (on.has_deadlines())
+  if (on.has_ttl())
     EXPECT_LE(shown.left, std::chrono::seconds(30));
   else
     EXPECT_EQ(shown.left, std::chrono::milliseconds::max());

@@ -15,6 +15,8 @@ class contract_case final : public ::testing::Test {
   void TestBody() override {
     const auto obstacle = not_applicable(what_, on_);
     if (!obstacle.empty()) GTEST_SKIP() << "not applicable: " << obstacle;
+    const std::string_view missing = on_.is_missing ? on_.is_missing() : std::string_view();
+    if (!missing.empty()) GTEST_SKIP() << missing;
     const std::string_view reason = reason_to_fail(what_, mode_, on_);
     if (reason.empty()) return play();
     const std::string failure = failure_in([this] { play(); });

@@ -64,6 +64,21 @@ std::vector<expected_failure> failures_of_permits() {
 }
 #endif
 
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+// Of the layouts of Curator's and kazoo's read-write locks.
+std::vector<expected_failure> failures_of_reading_nodes() {
+  constexpr std::string_view own_nodes = "each reader has a node of its own, and its number";
+  std::vector<expected_failure> out;
+  for (const std::string_view behaviour :
+       {"queued_readers_enter_together", "readers_that_share_have_one_token_and_one_owner",
+        "a_later_group_has_a_larger_token", "a_downgrade_lets_readers_in_under_its_token",
+        "readers_that_wait_enter_at_a_downgrade", "inspect_shows_each_reader",
+        "the_owner_of_a_share_breaks_all_of_its_group"})
+    out.push_back({behaviour, own_nodes});
+  return out;
+}
+#endif
+
 }  // namespace
 
 const std::vector<subject_under_test>& subjects_under_test() {
@@ -163,6 +178,88 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .has_outages = true,
        .most_not_applicable = 54,
        .expected_failures = failures_of_permits()},
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+      {.name = "curator_zookeeper",
+       .make = make_zookeeper_subject,
+       .options = "layout=curator",
+       .life = lifetime::session,
+       .modes = of_a_mutex,
+       .can = {.fifo = true, .durable = true, .processes = true, .breakable = true},
+       .has_outages = true,
+       .is_missing = zookeeper_is_missing,
+       .most_not_applicable = 36},
+      {.name = "curator_rw_zookeeper",
+       .make = make_zookeeper_subject,
+       .options = "layout=curator-rw",
+       .life = lifetime::session,
+       .modes = but_permits,
+       .can = {.fifo = true, .durable = true, .processes = true, .breakable = true, .shared = true},
+       .has_outages = true,
+       .downgrades = true,
+       .has_time = false,
+       .is_missing = zookeeper_is_missing,
+       .most_not_applicable = 20,
+       .expected_failures = failures_of_reading_nodes()},
+      {.name = "kazoo_zookeeper",
+       .make = make_zookeeper_subject,
+       .options = "layout=kazoo",
+       .life = lifetime::session,
+       .modes = of_a_mutex,
+       .can = {.fifo = true, .durable = true, .processes = true, .breakable = true},
+       .has_outages = true,
+       .has_time = false,
+       .is_missing = zookeeper_is_missing,
+       .most_not_applicable = 38},
+      {.name = "kazoo_rw_zookeeper",
+       .make = make_zookeeper_subject,
+       .options = "layout=kazoo-rw",
+       .life = lifetime::session,
+       .modes = but_permits,
+       .can = {.fifo = true, .durable = true, .processes = true, .breakable = true, .shared = true},
+       .has_outages = true,
+       .downgrades = true,
+       .has_time = false,
+       .is_missing = zookeeper_is_missing,
+       .most_not_applicable = 20,
+       .expected_failures = failures_of_reading_nodes()},
+      {.name = "curator_semaphore_zookeeper",
+       .make = make_zookeeper_subject,
+       .options = "layout=curator-semaphore",
+       .life = lifetime::session,
+       .modes = with_permits,
+       .can =
+           {.fifo = true, .durable = true, .processes = true, .breakable = true, .permits = true},
+       .has_outages = true,
+       .has_time = false,
+       .is_missing = zookeeper_is_missing,
+       .most_not_applicable = 60,
+       .expected_failures = {{"permits_that_there_cannot_be_are_refused",
+                              "a claim has at most 1000 permits"},
+                             {"a_mutex_and_a_semaphore_of_one_name_are_reported",
+                              "the layout has no mutex"}}},
+      {.name = "curator_ensemble_zookeeper",
+       .make = make_zookeeper_ensemble_subject,
+       .options = "layout=curator",
+       .life = lifetime::session,
+       .modes = recursively,  // the fewest: three servers are slower than one
+       .can = {.fifo = true, .durable = true, .processes = true, .breakable = true},
+       .has_outages = true,
+       .has_time = false,
+       .is_missing = zookeeper_is_missing,
+       .most_not_applicable = 120},
+      {.name = "node_zookeeper",
+       .make = make_zookeeper_subject,
+       .options = "layout=node",
+       .life = lifetime::session,
+       .modes = of_a_mutex,
+       .can = {.durable = true, .processes = true},
+       .has_outages = true,
+       .has_time = false,
+       .is_missing = zookeeper_is_missing,
+       .most_not_applicable = 45,
+       .expected_failures = {{"a_lingering_lock_is_acquired_again_under_its_grant",
+                              "nobody tells the holder whether another client waits"}}},
 #endif
       {.name = "file",
        .make = make_file_subject,

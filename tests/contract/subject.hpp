@@ -54,6 +54,7 @@ struct subject_under_test {
   bool downgrades = false;      // readers of other processes see a downgrade at once
   bool prefers_writers = true;  // among clients; those of one client are served in order
   bool has_time = true;         // for crowds that wait for each other
+  std::string_view (*is_missing)() = nullptr;  // why this machine lacks it; empty: it has it
   std::size_t most_not_applicable = 0;
   std::vector<expected_failure> expected_failures{};
 
@@ -70,5 +71,8 @@ std::unique_ptr<subject> make_file_subject(std::string_view options);
 std::unique_ptr<subject> make_shared_file_subject(std::string_view options);
 std::unique_ptr<subject> make_memory_subject(std::string_view options);
 std::unique_ptr<subject> make_redis_subject(std::string_view options);
+std::unique_ptr<subject> make_zookeeper_subject(std::string_view options);
+std::unique_ptr<subject> make_zookeeper_ensemble_subject(std::string_view options);
+std::string_view zookeeper_is_missing();  // why its server cannot be had here; empty: it can
 
 }  // namespace contract

@@ -33,7 +33,7 @@ std::string not_applicable(const behaviour& b, const subject_under_test& on) {
     case needs::outages:
       return on.has_outages ? "" : "there is no server between the process and its locks";
     case needs::preference: return on.prefers_writers ? "" : "its readers pass a writer that waits";
-    case needs::time: return on.has_time ? "" : "it takes long, and is shown by file:";
+    case needs::time: return on.has_time ? "" : "it takes long, and other subjects show it";
     case needs::durability:
       return on.can.durable ? "" : "nothing is kept once its last client is gone";
   }

@@ -2,6 +2,9 @@
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
+#include "backend/zookeeper/recipes/single_node.hpp"
+#include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
 #include "tests/unit/backend/zookeeper/recipes/played_claim.hpp"
 #include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
 
@@ -150,6 +153,82 @@ std::string a_removed_node_ends_the_grant() {
              : "an operator removed the node of the holder, who still holds";
 }
 
+std::string a_moved_session_is_granted_nothing_by_an_event() {
+  return state_after("acquire created next watched on_attached on_blocker_end") == "listing"
+             ? ""
+             : "its own node may have gone while the session moved, and the event granted";
+}
+
+std::string a_lost_create_is_looked_for() {
+  return state_after("acquire cut") == "resolving" ? "" : "two nodes of one claim may be there";
+}
+
+// The node before its own was removed and made again while it looked the other way.
+std::string a_younger_node_grants_nothing() {
+  layout_stage t;
+  t.acquire();
+  (void)t.requests();
+  const std::string own = t.own_name("0000000002"), before = "_c_a-lock-0000000001";
+  t.answer(5, layout_stage::created(own));
+  t.answer(5, layout_stage::stat(1, 2, 5));
+  (void)t.requests();
+  t.answer(5, layout_stage::children({own, before}));
+  (void)t.requests();
+  t.answer(9, layout_stage::data(9));
+  t.answer(9, layout_stage::data(5));
+  t.give(event(zookeeper::event_kind::deleted, layout_stage::node(before)));
+  return t.told.take().empty() ? "" : "a node came in between, and its end was taken for a turn";
+}
+
+std::string a_node_of_an_older_session_is_left_alone() {
+  layout_stage t;
+  t.acquire();
+  (void)t.requests();
+  const std::string own = t.own_name("0000000001");
+  t.move();
+  t.answer(10);  // sync
+  t.answer(10, layout_stage::children({own}));
+  (void)t.requests();
+  t.answer(10, layout_stage::stat(6, 0, 0, layout_stage::session + 1));
+  return t.told.take().empty() ? "" : "the node ends with a session that this client has lost";
+}
+
+std::string a_downgrade_keeps_the_place() {
+  layout_stage t("layout=curator-rw");
+  t.acquire();
+  (void)t.requests();
+  t.answer(5, layout_stage::created(t.own_name("0000000007")));
+  t.answer(5, layout_stage::stat(1, 1, 5));
+  t.claim->downgrade();
+  (void)t.requests();
+  return t.last_request.find("__READ__0000000007") != std::string::npos
+             ? ""
+             : "a writer that waits comes before the reader that was the writer";
+}
+
+std::string a_lease_beyond_the_total_waits() {
+  namespace semaphore = zookeeper::curator_semaphore;
+  const zookeeper::guid mine = semaphore::with_total({1, 2}, 1);
+  const std::string own = semaphore::lease_name(mine) + "0000000001";
+  const std::string_view all[] = {"_c_x-lease-0000000000", own};
+  return semaphore::read_leases(all, mine, 1).hold ? "two hold the only permit" : "";
+}
+
+// The removal was executed, its reply was lost, and another client has made the node since.
+std::string a_repeated_removal_looks_first() {
+  using recipe = zookeeper::single_node_recipe;
+  recipe claim;
+  core::acquire_request request;
+  recipe::reply granted;
+  (void)claim.acquire(request, {}, {});
+  granted.what = zookeeper::single_node_verdict::granted;
+  granted.epoch = claim.epoch();
+  (void)claim.on(granted, {}, {});
+  (void)claim.release({}, {});
+  (void)claim.on_cut(zookeeper::single_node_operation::remove, claim.epoch(), {}, {});
+  return claim.is_first_removal() ? "it deletes whatever node is there" : "";
+}
+
 constexpr scenario all_of_zookeeper[] = {
     {mutant::deadline_by_any_reply, "zookeeper", only_a_write_renews},
     {mutant::attachment_alone_renews, "zookeeper", attaching_needs_a_write},
@@ -163,6 +242,15 @@ constexpr scenario all_of_zookeeper[] = {
     {mutant::watches_not_set_again, "zookeeper", watches_move_with_the_session},
     {mutant::predecessor_that_gave_up, "zookeeper", a_waiter_that_gave_up_grants_nothing},
     {mutant::own_end_unseen, "zookeeper", a_removed_node_ends_the_grant},
+    {mutant::event_after_attaching_grants, "zookeeper",
+     a_moved_session_is_granted_nothing_by_an_event},
+    {mutant::create_repeated, "zookeeper", a_lost_create_is_looked_for},
+    {mutant::younger_blocker_believed, "zookeeper", a_younger_node_grants_nothing},
+    {mutant::node_of_another_session_adopted, "zookeeper",
+     a_node_of_an_older_session_is_left_alone},
+    {mutant::downgrade_loses_the_place, "zookeeper", a_downgrade_keeps_the_place},
+    {mutant::lease_beyond_total_holds, "zookeeper", a_lease_beyond_the_total_waits},
+    {mutant::removal_by_path_repeated, "zookeeper", a_repeated_removal_looks_first},
 };
 
 }  // namespace

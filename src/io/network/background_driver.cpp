@@ -68,7 +68,7 @@ bool background_driver::look() noexcept {
   seen_ = taken;
   next_nap_ = busy ? std::min<core::duration>(next_nap_ * 2, longest_nap) : nap;
   callers_drive_.store(busy, std::memory_order_relaxed);
-  if (!busy && !leaders_.promote()) leaders_.drive_in_background(ending_, nap);
+  if (!busy && !leaders_.promote()) leaders_.drive_in_background(ending_, nap, attended || wrote);
   return attended || wrote;
 }
 

@@ -208,7 +208,8 @@ void leader_followers::step_down() noexcept {
   if (background_ && needs_driver()) background_->wake();
 }
 
-void leader_followers::drive_in_background(const std::atomic<bool>& enough, core::duration nap) {
+void leader_followers::drive_in_background(const std::atomic<bool>& enough, core::duration nap,
+                                           bool is_watchful) {
   if (!needs_driver()) return;
   {
     const lock l(mutex_);
@@ -216,7 +217,7 @@ void leader_followers::drive_in_background(const std::atomic<bool>& enough, core
     leader_.store(background, std::memory_order_seq_cst);
   }
   const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_waker());
-  for (unsigned quiet = 0; !enough && !must_step_down_;) {
+  for (unsigned quiet = is_watchful ? 0 : watchful_turns; !enough && !must_step_down_;) {
     const bool wrote = collected_.exchange(false, std::memory_order_seq_cst);
     quiet = wrote ? 0 : quiet + 1;
     const bool watches = quiet <= watchful_turns;

@@ -73,7 +73,8 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   // interrupted), or no reply is awaited. Does nothing when another thread leads or no reply is
   // awaited. Writes collected requests after a nap at most; after some rounds without any it sleeps
   // without a limit, and the next thread that collects one interrupts it.
-  void drive_in_background(const std::atomic<bool>& enough, core::duration nap);
+  // Without `is_watchful` it begins with the latter.
+  void drive_in_background(const std::atomic<bool>& enough, core::duration nap, bool is_watchful);
   bool is_held() const noexcept { return leader_.load(std::memory_order_seq_cst) != nobody; }
   bool needs_driver() const noexcept { return !is_held() && user_.has_pending_replies(); }
   std::uint64_t taken_by_callers() const noexcept { return taken_.load(std::memory_order_relaxed); }

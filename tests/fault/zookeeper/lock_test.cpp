@@ -141,8 +141,10 @@ TEST_F(zookeeper_locks, are_queued_for_again_when_somebody_removes_the_node) {
   const auto before = nodes_of("x");
   waiting_thread next(b);
   ASSERT_TRUE(eventually([&] { return nodes_of("x").size() == 2; }));
-  for (const std::string& node : nodes_of("x"))
-    if (node != before.front()) ASSERT_EQ(raw().remove(path("x/" + node)).code, error::ok);
+  for (const std::string& node : nodes_of("x")) {
+    if (node == before.front()) continue;
+    ASSERT_EQ(raw().remove(path("x/" + node)).code, error::ok);
+  }
   ASSERT_TRUE(eventually([&] { return nodes_of("x").size() == 2; }));
   EXPECT_FALSE(next.is_done);
   held.release();
@@ -159,9 +161,10 @@ TEST_F(zookeeper_locks, are_not_granted_by_the_end_of_a_waiter_before) {
   const auto before = nodes_of("x");
   waiting_thread next(b);
   ASSERT_TRUE(eventually([&] { return nodes_of("x").size() == 3; }));
-  for (const std::string& node : before)
-    if (node.find("between") != node.npos)
-      ASSERT_EQ(raw().remove(path("x/" + node)).code, error::ok);
+  for (const std::string& node : before) {
+    if (node.find("between") == node.npos) continue;
+    ASSERT_EQ(raw().remove(path("x/" + node)).code, error::ok);
+  }
   for (int looks = 0; looks < 3; ++looks) (void)waiter.holders("x");  // behind the event
   EXPECT_FALSE(next.is_done);
   held.release();

@@ -10,7 +10,7 @@
 namespace holdfast::zookeeper_test {
 namespace {
 
-class zookeeper_locks : public on_zookeeper {};
+class zookeeper_lost_replies : public on_zookeeper {};
 
 // A client behind a proxy, and a session that sees the nodes.
 struct cut_stage {
@@ -47,15 +47,15 @@ void acquires_and_releases_whatever_is_cut(direction d) {
   }
 }
 
-TEST_F(zookeeper_locks, are_had_and_released_whatever_reply_is_cut) {
+TEST_F(zookeeper_lost_replies, leave_no_node_behind) {
   acquires_and_releases_whatever_is_cut(direction::to_client);
 }
-TEST_F(zookeeper_locks, are_had_and_released_whatever_request_is_cut) {
+TEST_F(zookeeper_lost_replies, and_lost_requests_leave_no_node_behind) {
   acquires_and_releases_whatever_is_cut(direction::to_server);
 }
 
 // The parent goes as soon as it is empty, also between the requests of a client.
-TEST_F(zookeeper_locks, come_under_parents_that_the_server_removes_at_once) {
+TEST_F(zookeeper_lost_replies, and_parents_that_the_server_removes_at_once_are_made_again) {
   const zookeeper_server server({.properties = {"znode.container.checkIntervalMs=1"}});
   const client clients[] = {client::open(server.url()), client::open(server.url())};
   session_client other(server.url());
@@ -80,7 +80,7 @@ TEST_F(zookeeper_locks, come_under_parents_that_the_server_removes_at_once) {
 
 // While the waiter is away, the node before its own is removed and made again at the same path: an
 // event of data, not of a deletion. Who holds now is another.
-TEST_F(zookeeper_locks, are_not_taken_for_free_when_the_node_before_was_made_again) {
+TEST_F(zookeeper_lost_replies, and_a_node_that_was_made_again_meanwhile_grant_nothing) {
   cut_stage on;
   const std::string path = "/x/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000000";
   ASSERT_EQ(on.other.create("/x", node_kind::container).code, error::ok);

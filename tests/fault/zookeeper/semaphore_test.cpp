@@ -21,7 +21,7 @@ class zookeeper_semaphore : public locks_at_zookeeper {
   void make_folders() {
     for (const char* p : {"s", "s/locks", "s/leases"})
       ASSERT_EQ(raw().create(path(p), node_kind::container).code, error::ok);
-    // One that is empty and was used is removed by this server at once.
+    // A folder that was used and is empty is removed by this server at once.
     for (const char* p : {"s/locks/", "s/leases/"})
       ASSERT_EQ(raw().create(path(p) + "a", node_kind::persistent).code, error::ok);
   }
@@ -31,7 +31,7 @@ class zookeeper_semaphore : public locks_at_zookeeper {
     const auto made = zookeeper::read_created(a.bytes());
     return made ? std::string(made->path) : std::string();
   }
-  // Makes what stands there so that only this semaphore's own nodes are left.
+  // Once there is something else in the folder, which goes when it is empty.
   void drop_placeholder(const std::string& folder) {
     EXPECT_EQ(raw().remove(path("s/" + folder + "/a")).code, error::ok);
   }
@@ -66,9 +66,9 @@ TEST_F(zookeeper_semaphore, waits_in_line_with_the_nodes_of_curators_semaphore) 
   client mine = client::open(url(of_permits));
   semaphore s(mine, "s", 2);
   make_folders();
+  const std::string one = make_foreign("leases/" + foreign + "-lease-");
   drop_placeholder("locks");
   drop_placeholder("leases");
-  const std::string one = make_foreign("leases/" + foreign + "-lease-");
   std::jthread waiter([&] { (void)s.acquire(two); });
   const std::regex name("_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}");
   ASSERT_TRUE(eventually([&] { return line().size() == 1 && leases().size() == 3; }));
@@ -87,8 +87,8 @@ TEST_F(zookeeper_semaphore, counts_every_lease_of_another_client) {
   client mine = client::open(url(of_permits));
   semaphore s(mine, "s", 2);
   make_folders();
-  drop_placeholder("locks");
   const std::string one = make_foreign("leases/" + foreign + "-lease-");
+  drop_placeholder("locks");
   EXPECT_FALSE(bool(s.try_acquire())) << "the node without a sequence counts, as with Curator";
   drop_placeholder("leases");
   EXPECT_FALSE(bool(s.try_acquire(two)));
@@ -102,9 +102,9 @@ TEST_F(zookeeper_semaphore, lets_those_in_line_go_first) {
   client mine = client::open(url(of_permits));
   semaphore s(mine, "s", 2);
   make_folders();
+  const std::string first = make_foreign("locks/" + foreign + "-lock-");
   drop_placeholder("locks");
   drop_placeholder("leases");
-  const std::string first = make_foreign("locks/" + foreign + "-lock-");
   EXPECT_FALSE(bool(s.try_acquire()));
   std::atomic<bool> is_granted{false};
   std::jthread waiter([&] {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace holdfast::zookeeper_wire {
 namespace {
@@ -28,10 +29,15 @@ void direction::add(const std::string& what, const std::string& result) const {
   into.add(types, holder.name(), waiter.name(), what, result);
 }
 
+// What was queued on the way to the place where it waits may be gone again: twice the same count.
 std::shared_future<clock::time_point> direction::asleep() const {
   const std::size_t before = nodes.queued();
   auto waiting = waiter.wait();
-  EXPECT_TRUE(eventually([&] { return nodes.queued() > before && waiter.is_asleep(); }));
+  std::size_t last = 0;
+  EXPECT_TRUE(eventually([&] {
+    const std::size_t now = nodes.queued();
+    return std::exchange(last, now) == now && now > before && waiter.is_asleep();
+  })) << nodes.text();
   return waiting;
 }
 
@@ -86,12 +92,12 @@ void direction::loss_of_the_holder() const {
 
 void direction::loss_of_the_waiter() const {
   holder.hold();
+  EXPECT_TRUE(eventually([&] { return nodes.queued() == 1; })) << nodes.text();
   const auto waiting = asleep();
-  const std::size_t both = nodes.queued();
   waiter.lose_session();
-  EXPECT_TRUE(eventually([&] { return nodes.queued() < both || !waiter.is_ours(); }));
+  EXPECT_TRUE(eventually([&] { return nodes.queued() == 1 || !waiter.is_ours(); })) << nodes.text();
   waiter.recover();
-  EXPECT_TRUE(eventually([&] { return nodes.queued() == both; }));
+  EXPECT_TRUE(eventually([&] { return nodes.queued() > 1; })) << nodes.text();
   EXPECT_TRUE(is_pending(waiting));
   EXPECT_TRUE(holder.release());
   waiting.get();

@@ -18,6 +18,7 @@ class queue_view {
       : client_(peer, address_of(server)), queue_(std::move(queue)), holders_(std::move(holders)) {}
 
   std::size_t queued() const { return count(queue_) + (holders_ == queue_ ? 0 : count(holders_)); }
+  std::string text() const { return client_.names(queue_) + ", " + client_.names(holders_); }
   const peer_client& by() const { return client_; }
 
  private:
@@ -55,7 +56,7 @@ void both_ways(const zookeeper_server& server, const queue_view& nodes, result_t
     const auto waiter =
         ours_holds ? party_of_theirs(server, wanted) : party_of_ours(server, wanted);
     check(direction{nodes, into, types, *holder, *waiter});
-    EXPECT_TRUE(eventually([&] { return nodes.queued() == 0; })) << nodes.by().names("/x");
+    EXPECT_TRUE(eventually([&] { return nodes.queued() == 0; })) << nodes.text();
   }
 }
 

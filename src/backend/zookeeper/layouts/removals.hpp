@@ -52,7 +52,6 @@ class removals {
   void resume(time_point now);  // over a new connection
   void tick(time_point now);
   void clear() noexcept { items_.clear(); }  // they go with the session
-  bool empty() const noexcept { return items_.empty(); }
 
  private:
   friend class removal;

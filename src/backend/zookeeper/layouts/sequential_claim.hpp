@@ -41,7 +41,7 @@ class sequential_flight final : public claim_flight<sequential_protocol> {
  private:
   void on_begin(const sequential_claim&) override;
   void read(unsigned at, const reply&, const reply_context&) override;
-  void read_create(unsigned at, const reply&);
+  void read_create(const reply&);
   void read_list(const reply&, const reply_context&);
   void read_own(const reply&);
   void read_watch(unsigned at, const reply&);

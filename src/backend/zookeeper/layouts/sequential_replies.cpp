@@ -28,7 +28,7 @@ void sequential_flight::on_begin(const sequential_claim& c) {
 
 void sequential_flight::read(unsigned at, const reply& r, const reply_context& context) {
   switch (what()) {
-    case operation::create: return read_create(at, r);
+    case operation::create: return read_create(r);
     case operation::list:
     case operation::find: return read_list(r, context);
     case operation::watch:
@@ -41,7 +41,7 @@ void sequential_flight::read(unsigned at, const reply& r, const reply_context& c
 }
 
 // [the parent,] the own node, exists of the parent.
-void sequential_flight::read_create(unsigned at, const reply& r) {
+void sequential_flight::read_create(const reply& r) {
   sequential_claim* const c = owner();
   if (awaited() == 2) {
     if (!r.is_ok() && !r.is(error::node_exists)) fail(r);
@@ -54,7 +54,7 @@ void sequential_flight::read_create(unsigned at, const reply& r) {
     result.what = is_alone ? verdict::granted : verdict::created;
     return;
   }
-  if (r.is(error::no_node) && at == 0) {
+  if (r.is(error::no_node)) {  // or not any more: the server removes a parent that is empty
     if (c) c->makes_parent = true;
     return conclude(verdict::no_parent);
   }
@@ -106,7 +106,8 @@ void sequential_flight::read_own(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto stat = read_stat(r.body);
   if (!stat) return fail_malformed();
-  if (stat->ephemeral_owner != home_.over().of_session().id()) {
+  const bool is_adopted = planted(mutant::node_of_another_session_adopted);
+  if (stat->ephemeral_owner != home_.over().of_session().id() && !is_adopted) {
     result.what = verdict::gone;
     return;
   }
@@ -123,7 +124,8 @@ void sequential_flight::read_watch(unsigned at, const reply& r) {
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();
   sequential_claim* const c = owner();
-  if (c && what() == operation::watch && at == 0) c->blocker_czxid = node->stat.czxid;
+  if (c && what() == operation::watch && at == 0)
+    c->blocker_czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
   if (result.what != verdict::gone) result.what = verdict::watched;
 }
 

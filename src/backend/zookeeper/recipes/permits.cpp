@@ -14,7 +14,10 @@ permit_recipe::step permit_recipe::acquire(const core::acquire_request& request,
                                            const timing& t) noexcept {
   one_attempt_ = request.one_attempt;
   since_ = now;
-  return start(state::taking, operation::take, t);
+  // Where others waited at the end of the last grant they most likely still do.
+  const bool joins = others_wait_ && !one_attempt_;
+  return joins ? start(state::joining, operation::join, t)
+               : start(state::taking, operation::take, t);
 }
 
 permit_recipe::step permit_recipe::peek() const noexcept {
@@ -31,6 +34,7 @@ permit_recipe::step permit_recipe::start(state next, operation what, const timin
 
 permit_recipe::step permit_recipe::turn_to(state next, operation what, const timing& t) noexcept {
   state_ = next;
+  leases_changed_ = false;
   return ask(what, t);
 }
 
@@ -105,7 +109,10 @@ permit_recipe::step permit_recipe::on_lease_reply(const reply& r, time_point now
       out.send = operation::leave_line;
       return out;
     }
-    case verdict::full: state_ = state::at_head; return {};
+    case verdict::full:
+      if (leases_changed_) return turn_to(state::leasing, operation::count, t);
+      state_ = state::at_head;
+      return {};
     case verdict::none: return turn_to(state::leasing, operation::lease, t);
     default: return give_back(true, t);
   }
@@ -134,7 +141,7 @@ permit_recipe::step permit_recipe::on_cut(operation what, std::uint32_t epoch, t
     case state::taking: return give_back(false, t);
     case state::returning: return remove_again();
     case state::joining: return ask(operation::find, t);
-    case state::leasing: return ask(operation::recount, t);
+    case state::leasing: return turn_to(state::leasing, operation::recount, t);
     case state::in_line:
     case state::at_head: break;
   }
@@ -148,6 +155,7 @@ permit_recipe::step permit_recipe::on_blocker(const timing& t) noexcept {
 
 permit_recipe::step permit_recipe::on_leases(const timing& t) noexcept {
   const bool waits_for_it = is_acquiring() && state_ == state::at_head;
+  leases_changed_ = true;
   return waits_for_it ? turn_to(state::leasing, operation::count, t) : step{};
 }
 

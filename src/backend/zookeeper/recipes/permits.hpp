@@ -10,6 +10,8 @@
 //   state      | event                        | next       | effects
 //   -----------+------------------------------+------------+------------------------------------
 //   idle       | acquire                      | taking     | new owner, send take
+//              | acquire, and others waited   | joining    | new owner, send join
+//              | under the last grant         |            |
 //   taking     | granted                      | held       | granted
 //              | full, or others are in line  | returning  | send remove
 //              | that, one attempt            | leaving    | send remove; refused (timed_out)
@@ -24,6 +26,7 @@
 //   in_line    | the one before it has ended  | joining    | send look
 //   leasing    | granted                      | held       | granted, send leave_line
 //              | full, watched                | at_head    |
+//              | full, an event came before   | leasing    | send count
 //              | gone                         | returning  | send remove
 //              | none: no lease was made      | leasing    | send lease
 //              | cut                          | leasing    | send recount: sync and list
@@ -102,8 +105,9 @@ class permit_recipe : public session_recipe<permit_operation, permit_verdict> {
   step hold(const reply&, time_point) noexcept;
 
   state state_ = state::taking;
-  bool joins_next_ : 1 = false;   // returning: it found them taken; else its take was cut
-  bool watches_own_ : 1 = false;  // held
+  bool joins_next_ : 1 = false;      // returning: it found them taken; else its take was cut
+  bool leases_changed_ : 1 = false;  // leasing: an event came before the answer
+  bool watches_own_ : 1 = false;     // held
 };
 
 static_assert(claims::recipe<permit_recipe>);

@@ -145,7 +145,7 @@ sequential_recipe::step sequential_recipe::on_cut(operation what, std::uint32_t 
     case state::listing:
     case state::watching: {
       const time_point since = asked_since_;
-      out = ask(state::resolving, now, t);
+      out = ask(planted(mutant::create_repeated) ? state::creating : state::resolving, now, t);
       asked_since_ = since;
       out.wake = due(t);
       return out;
@@ -203,7 +203,7 @@ sequential_recipe::step sequential_recipe::on_children() noexcept {
 
 // The events that were missed come now, in any order: none of them grants by itself.
 sequential_recipe::step sequential_recipe::on_attached() noexcept {
-  is_next_ = false;
+  is_next_ = is_next_ && planted(mutant::event_after_attaching_grants);
   return {};
 }
 

@@ -102,7 +102,11 @@ class session_recipe {
   bool is_attempt() const noexcept { return one_attempt_ && phase_ == phase::acquiring; }
   bool is_held() const noexcept { return phase_ == phase::held; }
   bool is_leaving() const noexcept { return phase_ == phase::leaving; }
-  bool is_first_removal() const noexcept { return is_leaving() && was_held_ && attempts_ == 0; }
+  // What was certainly there, and of whose removal nothing is in doubt.
+  bool is_first_removal() const noexcept {
+    const bool is_first = attempts_ == 0 || core::planted(core::mutant::removal_by_path_repeated);
+    return is_leaving() && was_held_ && is_first;
+  }
   bool others_wait() const noexcept { return others_wait_; }
   bool is_doubtful() const noexcept { return is_doubtful_; }
   core::grant granted() const noexcept {

@@ -1,4 +1,7 @@
 // Sessions at servers that stall, and at servers that grant other time-outs.
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -6,12 +9,12 @@
 #include <thread>
 
 #include "rounds.hpp"
+#include "testkit/servers/port.hpp"
 #include "testkit/servers/zookeeper_ensemble.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {
 
-using core::mutant;
 using core::time_point;
 using testkit::zookeeper_ensemble;
 
@@ -20,7 +23,7 @@ class zookeeper_session_rounds : public on_zookeeper {};
 time_point clock_now() { return core::system_environment().now(); }
 
 // Made at 2 s, attached again at 10 s by a server with other bounds, which then loses its leader.
-// Returns for how long the session was believed when its node was gone.
+// Returns for how long the session was still believed when its node was gone.
 core::duration believed_after_another_timeout(zookeeper_ensemble& all) {
   const int leader = all.leader(), second = leader == 3 ? 2 : 3;
   tcp_proxy short_one(all.at(second).port()), long_one(all.at(1).port());
@@ -31,14 +34,15 @@ core::duration believed_after_another_timeout(zookeeper_ensemble& all) {
   other.open();
   c.open();
   const auto id = eventual_owner_of_own(c, other);
-  const int gone = other.count("2 /own"), moved = c.count("again") + c.count("lost");
+  const int gone = other.count("2 /own");
   long_one.refuse(false);
   short_one.refuse(true);
   short_one.reset_all();
-  EXPECT_TRUE(eventually([&] { return c.count("again") + c.count("lost") > moved; }));
+  const auto is_believed = [&] { return c.deadline_of(id) > clock_now() + 5s; };
+  EXPECT_TRUE(eventually([&] { return c.count("lost") > 0 || is_believed(); }));
   all.link(1, leader).set_both({.hold = true});
   EXPECT_TRUE(eventually([&] { return other.count("2 /own") > gone; }));
-  const core::duration out = c.deadline_of(id) - clock_now();
+  const core::duration out = c.count("lost") > 0 ? 0s : c.deadline_of(id) - clock_now();
   all.link(1, leader).set_both({});
   all.link(1, leader).reset_all();
   return out;
@@ -52,22 +56,50 @@ TEST_F(zookeeper_session_rounds, the_smallest_time_out_counts) {
     all.at(1).start();
   }
   EXPECT_LE(believed_after_another_timeout(all), 0s);
-  if (!plays_all()) return;
-  const planted_mutant control(mutant::renegotiated_timeout_believed);
-  ASSERT_TRUE(eventually([&] { return all.at(1).mode() == "follower"; }));
-  const auto overlap = believed_after_another_timeout(all);
-  std::printf("another time-out believed: overlap %.1f s\n",
-              std::chrono::duration<double>(overlap).count());
-  EXPECT_GT(overlap, 0s);
 }
+
+// So many sessions that nobody uses, each over a connection of its own.
+class bare_sessions {
+ public:
+  bare_sessions(int port, int count) {
+    for (int i = 0; i < count; ++i) {
+      sockets_.push_back(testkit::connect_to(port));
+      std::string out;
+      zookeeper::append_connect(out, {.timeout_ms = 4'000});
+      send(sockets_.back(), out);
+      char answer[64];
+      EXPECT_GT(::recv(sockets_.back(), answer, sizeof answer, 0), 0) << i;
+      if (i % often == 0) ping_all();
+    }
+  }
+  bare_sessions(const bare_sessions&) = delete;
+  bare_sessions& operator=(const bare_sessions&) = delete;
+  ~bare_sessions() {
+    for (const int s : sockets_) ::close(s);
+  }
+  void ping_all() {
+    std::string out;
+    zookeeper::append_ping(out);
+    for (const int s : sockets_) send(s, out);
+  }
+
+ private:
+  static constexpr int often = 200;
+  // On a busy machine some may have been ended: there are enough of them.
+  static void send(int socket, const std::string& bytes) {
+    (void)!::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  std::vector<int> sockets_;
+};
 
 // All sessions are in one bucket of the server, which stalls until it has to end them. It ends them
 // one after the other, and answers those not yet ended. Returns how many were believed longer.
-int believed_after_a_stall(int clients) {
+int believed_after_a_stall(int clients, int unused) {
   constexpr int batch = 40;  // its backlog of connections is 50
   zookeeper_server server({.tick = 2'000ms, .config = {"maxClientCnxns=0"}});
   session_client other(server.url() + "?session-timeout=40s");
   other.open();
+  bare_sessions others(server.port(), unused);
   std::vector<std::unique_ptr<session_client>> all;
   std::vector<std::int64_t> ids;
   const auto node = [](std::size_t i) { return "/n-" + std::to_string(i); };
@@ -81,11 +113,13 @@ int believed_after_a_stall(int clients) {
       });
     }
     for (std::thread& t : openers) t.join();
+    others.ping_all();
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     ids.push_back(all[i]->id());
     (void)other.exists(node(i), true);
   }
+  others.ping_all();
   server.stop();
   time_point last{};
   for (std::size_t i = 0; i < all.size(); ++i) last = std::max(last, all[i]->deadline_of(ids[i]));
@@ -105,16 +139,10 @@ int believed_after_a_stall(int clients) {
 }
 
 TEST_F(zookeeper_session_rounds, no_session_outlives_a_stall_of_its_server) {
-  const int clients = plays_all() ? 400 : 80;
-  const int believed = believed_after_a_stall(clients);
+  const int clients = plays_all() ? 120 : 40, unused = plays_all() ? 2'500 : 400;
+  const int believed = believed_after_a_stall(clients, unused);
   std::printf("server stalled: %d of %d sessions believed too long\n", believed, clients);
   EXPECT_EQ(believed, 0);
-  if (!plays_all()) return;
-  const planted_mutant control(mutant::late_acknowledgement_counted);
-  const int longer = believed_after_a_stall(clients);
-  std::printf("late acknowledgements counted: %d of %d sessions believed too long\n", longer,
-              clients);
-  EXPECT_GT(longer, 0);
 }
 
 }  // namespace

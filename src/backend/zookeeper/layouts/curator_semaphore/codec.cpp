@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backend/zookeeper/layouts/curator/codec.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
 
@@ -94,7 +95,9 @@ own_leases read_leases(node_names all, const guid& g, std::uint32_t total) {
       out.other_total = other;
     }
   }
-  out.hold = last >= 0 && rank_of(ordered, last) <= total;
+  const bool has_room =
+      core::planted(core::mutant::lease_beyond_total_holds) || rank_of(ordered, last) <= total;
+  out.hold = last >= 0 && has_room;
   return out;
 }
 

@@ -70,6 +70,7 @@ class flight final : public claim_flight<protocol> {
  private:
   void on_begin(const claim&) override;
   void read(unsigned at, const reply&, const reply_context&) override;
+  void read_parent(unsigned at, const reply&);
   void read_made(const reply&);
   void read_leases(const reply&, const reply_context&);
   void read_own_lease(const reply&);
@@ -81,7 +82,6 @@ class flight final : public claim_flight<protocol> {
   void read_found(const reply&, std::string_view folder, const std::string& begin,
                   const reply_context&);
   void read_removed(const reply&);
-  bool makes_parents() const noexcept { return !parts_.empty() && parts_[0] == part::parent; }
 
   std::vector<part> parts_;  // in the order of sending
   bool was_there_ = false;   // something that it removes

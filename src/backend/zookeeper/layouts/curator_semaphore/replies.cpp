@@ -15,9 +15,7 @@ void flight::on_begin(const claim& c) {
 
 void flight::read(unsigned at, const reply& r, const reply_context& context) {
   switch (parts_.at(at)) {
-    case part::parent:
-      if (!r.is_ok() && !r.is(error::node_exists)) fail(r);
-      return;
+    case part::parent: return read_parent(at, r);
     case part::sync:
       if (!r.is_ok() && !r.is(error::no_node)) fail(r);
       return;
@@ -40,6 +38,13 @@ void flight::read(unsigned at, const reply& r, const reply_context& context) {
   }
 }
 
+// The first one is the lock's, below the chroot. The server removes what is empty, so that may be
+// gone again before its folder is made: the create in that folder tells.
+void flight::read_parent(unsigned at, const reply& r) {
+  const bool is_gone_again = at > 0 && r.is(error::no_node);
+  if (!r.is_ok() && !r.is(error::node_exists) && !is_gone_again) fail(r);
+}
+
 // One create, or the creates of a transaction, whose header says `ok` in any case.
 void flight::read_made(const reply& r) {
   claim* const c = owner();
@@ -48,7 +53,7 @@ void flight::read_made(const reply& r) {
   const bool is_multi = r.is_ok() && c && !is_of_line && c->details.permits > 1;
   const auto all = is_multi ? read_multi(r.body) : std::nullopt;
   const error code = all ? all->code : r.head.code;
-  if (code == error::no_node && !makes_parents()) {
+  if (code == error::no_node) {
     if (c) c->makes_parents = true;
     return conclude(verdict::no_parent);
   }

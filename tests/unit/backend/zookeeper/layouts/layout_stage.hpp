@@ -150,6 +150,7 @@ class layout_stage {
   std::string own_name(const std::string& sequence) const { return own_ + sequence; }
 
   noted_events told;
+  std::string last_request;  // its bytes
   std::unique_ptr<core::claim> claim;
 
   static std::string node(const std::string& name) { return "/x/" + name; }
@@ -207,6 +208,7 @@ class layout_stage {
       const auto op = static_cast<zookeeper::opcode>(r.read_int());
       if (op == zookeeper::opcode::create2) own_ = r.read_text().substr(node("").size());
       out.emplace_back(number, op);
+      last_request.assign(reinterpret_cast<const char*>(f.data()), f.size());
       return true;
     });
     return out;

@@ -49,6 +49,21 @@ TEST(zookeeper_sequential_layout, one_child_that_is_not_its_own_is_looked_at) {
   EXPECT_EQ(t.requests(), "create exists");
 }
 
+// The server removes a parent that is empty, also between two creates of one write.
+TEST(zookeeper_sequential_layout, the_parent_is_made_again_when_it_was_removed_meanwhile) {
+  layout_stage t;
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create exists");
+  t.answer(5, error::no_node);
+  t.answer(5, error::no_node);
+  EXPECT_EQ(t.requests(), "container create exists");
+  t.answer(6, error::node_exists);
+  t.answer(7, error::no_node);
+  t.answer(7, error::no_node);
+  EXPECT_EQ(t.told.take(), "");
+  EXPECT_EQ(t.requests(), "container create exists");
+}
+
 TEST(zookeeper_sequential_layout, the_parent_is_made_when_it_is_missing) {
   layout_stage t;
   t.acquire();

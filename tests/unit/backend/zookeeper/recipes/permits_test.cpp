@@ -85,6 +85,16 @@ TEST(zookeeper_permit_recipe, the_first_in_line_makes_leases_and_waits_for_room)
        {at_head + "on_leases failed!", because("orphan refused", errc::refused)}});
 }
 
+TEST(zookeeper_permit_recipe, who_had_permits_that_others_wanted_goes_into_the_line_at_once) {
+  const std::string wanted = returned + "first granted+ release done ";
+  expect_rows<played_permits>(
+      {{wanted + "acquire", "owner join"},
+       {wanted + "attempt", "owner take wake:1000"},
+       {wanted + "acquire first granted release done acquire", "owner take"},
+       {"acquire granted on_peek watched+ release done acquire", "owner join"},
+       {"acquire granted release done acquire", "owner take"}});
+}
+
 TEST(zookeeper_permit_recipe, what_was_cut_is_found_again_or_returned) {
   expect_rows<played_permits>({{"acquire cut", "remove"},
                                {"acquire cut done", "owner take"},

@@ -33,7 +33,7 @@ TEST(zookeeper_sequential, a_claim_that_is_alone_is_granted_by_its_create) {
                {"acquire granted", "held granted sleep:100+50"},
                {"acquire no_parent", "creating create"},
                {"acquire no_parent granted", "held granted sleep:100+50"},
-               {"acquire failed", with("idle refused", errc::refused)},
+               {"acquire failed", with("idle orphan refused", errc::refused)},
                {"acquire late", "creating"}});
 }
 
