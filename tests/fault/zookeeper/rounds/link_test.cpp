@@ -164,7 +164,6 @@ std::vector<link_case> link_cases() {
   const auto frozen = link_fault::follower_frozen, isolated = link_fault::leader_isolated;
   std::vector<link_case> all =
       {{"pings_believed", mutant::deadline_by_any_reply, {frozen, timeout}, "syncLimit=20"},
-       {"attachment_believed", mutant::attachment_alone_renews, {isolated, timeout}, "syncLimit=5"},
        {"isolated_leader", mutant::none, {isolated, timeout}, "syncLimit=5"},
        {"isolated_leader_attached_to",
         mutant::none,
