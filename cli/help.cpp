@@ -69,7 +69,8 @@ constexpr std::string_view of_break = R"(Usage: holdfast break [OPTION...] NAME 
 
 Takes the lock NAME away from the holder ID, which `holdfast show NAME` tells; from nobody else. Who
 waits gets it. The holder learns of it with its next renewal: see to it that it does not go on.
-Locks in files are kept by the kernel: there the answer is which process to end.
+Locks in files are kept by the kernel: there the answer is which process to end. At ZooKeeper the
+holder is asked first, for ?revocation-timeout= (default 1s; 0s: not at all).
 
       --holder ID   the holder that was seen
       --url URL     where the locks are (default: $HOLDFAST_URL, else this machine)

@@ -76,6 +76,12 @@ bool holding::held() const noexcept {
   return *this && std::ranges::all_of(leases(), [](const lease& l) { return l.held(); });
 }
 
+bool holding::is_asked_for() const {
+  return std::ranges::any_of(leases(), [](const lease& l) {
+    return l.revocation_requested().stop_requested();
+  });
+}
+
 std::string holding::why_lost() const {
   for (const lease& l : leases()) {
     try {

@@ -23,6 +23,7 @@ class holding {
   std::span<const lease> leases() const noexcept;  // in the order of the names
 
   bool held() const noexcept;    // all are
+  bool is_asked_for() const;     // one of them, by lease::revocation_requested()
   std::string why_lost() const;  // the library's words, of the first that is not
   lease_clock::time_point expires() const noexcept;  // the earliest
   std::string tokens() const;                        // with commas between them

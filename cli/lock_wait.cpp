@@ -2,6 +2,8 @@
 
 #include <holdfast/error.hpp>
 
+#include <algorithm>
+
 #include "cli/interruptible.hpp"
 #include "cli/message.hpp"
 #include "cli/waiting_line.hpp"
@@ -13,9 +15,18 @@ int lock_wait::obtain() {
   refuse_useless_options();
   if (const int signal = try_once()) return give_up(signal);
   const bool waits = !arguments_.nonblock && (!arguments_.wait || arguments_.wait->count() > 0);
-  if (held_ || !waits) return 0;
-  if (const int signal = wait_for_turn()) return give_up(signal);
+  if (!held_ && waits) {
+    if (const int signal = wait_for_turn()) return give_up(signal);
+  }
+  fit_terms_to_lease();
   return 0;
+}
+
+// Under a session its time-out, which the server has the last word on, takes the place of the ttl.
+void lock_wait::fit_terms_to_lease() {
+  if (!held_ || has_ttl() || !has_deadline()) return;
+  terms_.ttl = std::max<std::chrono::nanoseconds>(held_.expires() - lease_clock::now(), {});
+  terms_.grace = std::min(terms_.grace, terms_.ttl / 3);
 }
 
 int lock_wait::open() {
@@ -32,13 +43,14 @@ int lock_wait::open() {
   });
 }
 
-// --ttl and --grace bound what a lock that ends with its holder bounds better.
+// --ttl, and without a deadline --grace, bound what a lock that ends with its holder bounds better.
 void lock_wait::refuse_useless_options() const {
   if (has_ttl()) return;
   if (arguments_.no_renew)
     throw usage_error("--no-renew cannot be kept at " + at_.shown() +
                       ": its locks end with their holder, never with a ttl; leave it out");
-  const char* const given = arguments_.ttl ? "--ttl" : arguments_.grace ? "--grace" : nullptr;
+  const bool has_grace = arguments_.grace && !has_deadline();
+  const char* const given = arguments_.ttl ? "--ttl" : has_grace ? "--grace" : nullptr;
   if (given && at_.strict())
     throw usage_error(std::string(given) + " means nothing at " + at_.shown() +
                       ": its locks end with their holder and have no ttl; leave it out, or the "

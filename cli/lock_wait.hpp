@@ -26,6 +26,7 @@ class lock_wait {
   holding& held() noexcept { return held_; }
   const client& where() const noexcept { return *client_; }
   bool has_ttl() const noexcept { return client_->features().ttl; }
+  bool has_deadline() const noexcept { return client_->features().deadline; }
   const lease_terms& terms() const noexcept { return terms_; }
   const place& at() const noexcept { return at_; }
 
@@ -34,6 +35,7 @@ class lock_wait {
   void refuse_useless_options() const;
   int try_once();
   int wait_for_turn();
+  void fit_terms_to_lease();
   int give_up(int signal);
 
   const run_arguments& arguments_;

@@ -35,10 +35,8 @@ job_environment environment_for(const run_arguments& arguments, lock_wait& lock)
     names.append(names.empty() ? "" : "\n").append(name);
   out.add("HOLDFAST_NAME", names);
   out.add("HOLDFAST_TOKEN", lock.held().tokens());
-  if (lock.has_ttl()) {
-    out.add("HOLDFAST_EXPIRES", wall_clock_text(lock.held().expires()));
-    out.add("HOLDFAST_TTL", seconds(lock.terms().ttl));
-  }
+  if (lock.has_deadline()) out.add("HOLDFAST_EXPIRES", wall_clock_text(lock.held().expires()));
+  if (lock.has_ttl()) out.add("HOLDFAST_TTL", seconds(lock.terms().ttl));
   return out;
 }
 
@@ -50,7 +48,7 @@ void set_terms(deadline_page& page, lock_wait& lock) {
 
 int run_job(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
   std::optional<job_watch> watch;
-  if (lock.has_ttl()) {
+  if (lock.has_deadline()) {
     adopt_orphans();
     set_terms(*watch.emplace().page, lock);
     watch->process.emplace(watch->page, shown_names(arguments));
@@ -83,7 +81,8 @@ bool give_back(lock_wait& lock, const std::string& name) {
   }
   say("no answer whether " + name + " was given back: " + error.message() +
       (lock.has_ttl() ? "; it is free when its ttl of " + seconds(lock.terms().ttl) + " s is over"
-                      : std::string{}));
+       : lock.has_deadline() ? "; it is free when its session ends"
+                             : std::string{}));
   return true;
 }
 

@@ -20,13 +20,14 @@ using std::chrono::milliseconds;
 
 constexpr int replacements_max = 3;  // of a guardian
 
-// Wakes the poll when the library doubts one of the leases.
+// Wakes the poll when the library doubts one of the leases, or somebody asks for one.
 class alert {
  public:
   explicit alert(const holding& held) : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     for (const lease& l : held.leases()) {
       bells_.emplace_back(l.doubtful(), ring{fd_.get()});
       bells_.emplace_back(l.lost(), ring{fd_.get()});
+      bells_.emplace_back(l.revocation_requested(), ring{fd_.get()});
     }
   }
   int fd() const noexcept { return fd_.get(); }
@@ -103,8 +104,9 @@ class supervision {
   }
 
   std::string why_it_ends() const {
-    return held_.held() ? " may soon be lost: its lease was not renewed in time"
-                        : ": " + held_.why_lost();
+    if (!held_.held()) return ": " + held_.why_lost();
+    return held_.is_asked_for() ? ": somebody asks for it"
+                                : " may soon be lost: its lease was not renewed in time";
   }
 
   // Without a guardian the job would outlive its lock when this process is killed.

@@ -71,6 +71,9 @@ void fake_store::confirm_until(time_point t) {
 void fake_store::doubt() {
   change_holders(claim_event::doubtful, [] {});
 }
+void fake_store::request_revocation() {
+  change_holders(claim_event::revocation, [] {});
+}
 void fake_store::end() {
   change_holders(claim_event::lost, [&] { deadline_ = env_.now(); });
 }
@@ -184,6 +187,7 @@ void fake_store::claim::on_event(claim_event what) {
     case claim_event::wanted: return sink_.on_wanted();
     case claim_event::extended: return sink_.on_extended(g.deadline, ticket);
     case claim_event::doubtful: return sink_.on_doubtful();
+    case claim_event::revocation: return sink_.on_revocation_requested();
     case claim_event::lost: return sink_.on_lost(make_error_code(errc::lost));
     case claim_event::ended: return sink_.on_ended({});
     case claim_event::none: break;

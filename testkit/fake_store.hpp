@@ -39,8 +39,9 @@ class fake_store final : public core::backend {
   // What a backend of sessions or connections reports unasked, to each claim that holds a lock.
   void confirm() { confirm_until(env_.now() + session_timeout); }  // a heartbeat was answered
   void confirm_until(time_point);
-  void doubt();  // the server does not answer
-  void end();    // of the session, or of the connection
+  void doubt();               // the server does not answer
+  void request_revocation();  // somebody asks for the lock
+  void end();                 // of the session, or of the connection
 
   time_point deadline();
   int renewals();  // that the core has asked for

@@ -30,6 +30,7 @@ inline namespace HOLDFAST_API v0 {
 // What a backend can do, for programs that adapt to it.
 struct features {
   bool ttl = false;        // each lease has a ttl: ttl, renewal and extend() have a meaning
+  bool deadline = false;   // leases end unless they are confirmed: by their ttl, or with a session
   bool fifo = false;       // waiters are served in the order of their arrival
   bool durable = false;    // tokens keep growing after the processes that used them have ended
   bool processes = false;  // locks exclude other processes
@@ -172,6 +173,8 @@ class client {
   std::vector<holder> holders(std::string_view name) const;
   std::vector<holder> holders(std::string_view name, std::error_code&) const;
   // Takes a lock away from one holder. That holder loses its lease, and the next waiter is served.
+  // At ZooKeeper the holder is asked first (lease::revocation_requested()) and has the URL's
+  // revocation-timeout= (default 1 s; 0s: none) to release, for which this waits too.
   //
   // holder_seen  holder::owner, as inspect() or holders() returned it, or lease::owner()
   // Returns true when that holder had the lock until now, false when it is free or another has it.

@@ -29,6 +29,7 @@ class lease_set;
 class client;
 class fencing_guard;
 class redis_guard;
+class zookeeper_guard;
 
 }  // namespace v0
 }  // namespace holdfast

@@ -111,5 +111,46 @@ class redis_guard {
   fencing how_;
 };
 
+// Guards the data of a node in ZooKeeper: the ensemble writes it only in one step with the check
+// that the lock's own node still stands. Nothing of a holder whose session has ended is written,
+// however late its request arrives; tokens play no part. Every writer must write through a guard,
+// under the same lock.
+//
+// Safe to call from any thread.
+class zookeeper_guard {
+ public:
+  static constexpr std::int32_t any_version = -1;
+
+  // path  of the node, complete ("/data/job"): the path in the lease's URL is not put before it. It
+  //       must exist. Kept as it is; a path that the server refuses is errc::refused by write()
+  // Does not block.
+  explicit zookeeper_guard(std::string_view path) : path_(path) {}
+
+  // Writes the value under a lease of a client of a zookeeper: URL; the lease must not be released
+  // meanwhile.
+  //
+  // value    replaces the data of the node; at most 1,000,000 bytes
+  // version  that the data must have: what the last write has returned; by default any
+  // Returns the new version of the data.
+  // errc::lost         the lease was lost: nothing was written
+  // errc::not_held     the lease is empty
+  // errc::refused      the node does not exist, its ACL or a quota refuses this user, its path is
+  //                    malformed, or the value is too long; nothing was written
+  // errc::mismatch     the data have another version; nothing was written
+  // errc::unavailable  no server answered in time, or the connection was lost. The value may have
+  //                    been written; the call may be repeated.
+  // errc::unsupported  the lease is of another backend, or of layout node or curator-semaphore
+  // errc::closed       the client was closed
+  // errc::forked       the lease was made before fork(), and this is the child
+  // Blocks until a server has replied, at most the client's op-timeout (default 5 s).
+  std::int32_t write(const lease& by, std::string_view value,
+                     std::int32_t version = any_version) const;
+  std::int32_t write(const lease& by, std::string_view value, std::int32_t version,
+                     std::error_code&) const;
+
+ private:
+  std::string path_;
+};
+
 }  // namespace v0
 }  // namespace holdfast

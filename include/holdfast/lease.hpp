@@ -92,6 +92,13 @@ class [[nodiscard]] lease {
   // A token that is requested when the lease is lost: at the latest one scheduling delay after
   // expires() has passed with the process running. Otherwise as doubtful().
   std::stop_token lost() const;
+  // A token that is requested when somebody asks this holder to release the lock: another program
+  // (Curator's Revoker), or client::break_lock(), which takes it away a moment later. The lease is
+  // held until it is released all the same. The client grants the lock to none of its own waiters
+  // before it has queued anew. Only the layouts of zookeeper: that Curator or kazoo shares have
+  // such requests; elsewhere, when the lease is empty, and in the child of a fork() the token is
+  // never requested. Callbacks run as those of doubtful().
+  std::stop_token revocation_requested() const;
 
   // On the file backend the locked file descriptor: a process that inherits it keeps the lock until
   // the last copy is closed. -1 on every other backend, when empty, and in the child of a fork().
@@ -145,6 +152,7 @@ class [[nodiscard]] lease {
   friend class detail::lockable_base;
   friend class detail::async_operation;
   friend class detail::multi_access;
+  friend class zookeeper_guard;
   explicit lease(detail::turn* turn) noexcept : turn_(turn) {}
   detail::turn* turn_ = nullptr;
 };

@@ -140,6 +140,7 @@ features client::features() const noexcept {
   if (!impl_) return {};
   const core::capabilities& can = impl_->rules().can;
   return {.ttl = can.core_renews(),
+          .deadline = can.has_deadlines(),
           .fifo = can.queue == core::order::fifo,
           .durable = can.durable,
           .processes = can.processes,

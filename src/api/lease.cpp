@@ -87,6 +87,11 @@ std::stop_token lease::lost() const {
   return turn_->home.token_of(*turn_, &detail::turn::loss);
 }
 
+std::stop_token lease::revocation_requested() const {
+  if (!turn_ || !is_of_this_process(*turn_)) return {};
+  return turn_->home.revocation_of(*turn_);
+}
+
 std::string lease::owner() const {
   return turn_ && is_of_this_process(*turn_) ? turn_->home.owner(*turn_) : std::string();
 }

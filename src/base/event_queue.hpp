@@ -13,8 +13,9 @@ enum class claim_event : std::uint16_t {
   wanted = 4,
   extended = 8,
   doubtful = 16,
-  lost = 32,
-  ended = 64,
+  revocation = 32,  // somebody asks for the lock
+  lost = 64,
+  ended = 128,
 };
 // Several events of one claim, as a mask.
 constexpr claim_event operator|(claim_event a, claim_event b) noexcept {
@@ -46,7 +47,7 @@ class event_source {
 
  private:
   friend class event_queue;
-  static constexpr std::uint16_t dispatching = 128, retired = 256;
+  static constexpr std::uint16_t dispatching = 256, retired = 512;
   event_source* next_ = nullptr;
   std::atomic<std::uint16_t> due_{0};
 };

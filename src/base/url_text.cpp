@@ -56,6 +56,7 @@ constexpr std::string_view shown_options[] = {
     "prefix",
     "renew",
     "retry-base",
+    "revocation-timeout",
     "seed",
     "session-timeout",
     "stale-after",

@@ -289,6 +289,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
         }
         return;
       }
+      case claim_event::revocation: return sink_.on_revocation_requested();
       case claim_event::lost: {
         errc why;
         {

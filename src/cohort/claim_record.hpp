@@ -50,6 +50,7 @@ struct claim_record final : claim_sink {
   void on_doubtful() override;
   void on_lost(std::error_code) override;
   void on_wanted() override;
+  void on_revocation_requested() override;
   void on_ended(failure) override;
 
   detail::local_lock& home;
@@ -71,6 +72,7 @@ struct claim_record final : claim_sink {
   bool shown : 1 = false;        // it was renewed once
   bool is_fresh : 1 = false;     // renewed for the turn that starts now: no second renewal first
   bool is_doubtful : 1 = false;  // the store was reported out of reach since the last confirmation
+  bool is_revoked : 1 = false;   // somebody asks for it back
   bool waits_for_renewal = false;                // no turn starts before the renewal is confirmed
   lock_mode mode_inside = lock_mode::exclusive;  // the mode of the turns inside
   std::uint16_t turns = 0;                       // turns started under it

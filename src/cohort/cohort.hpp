@@ -31,6 +31,9 @@
 //   no         | held      | some    | on_doubtful              | every turn is notified once, as
 //              |           |         |                          | is every later one, until
 //              |           |         |                          | on_extended
+//   no         | held      | some    | on_revocation_requested  | every turn is told; no other one
+//              |           |         |                          | starts, as when the budget is
+//              |           |         |                          | spent and another client waits
 //   no         | held      | some    | deadline, or on_lost     | the turns are lost, and remain
 //              |           |         |                          | until their holders leave
 //   no         | lost      | none    | leave                    | release, and acquire again for
@@ -106,6 +109,7 @@ class cohort {
   void on_doubtful(claim_record&, time_point now);
   void on_lost(claim_record&, std::error_code why);
   void on_wanted(claim_record&);
+  void on_revocation_requested(claim_record&);
   void on_ended(claim_record&, const failure&);
 
   // tick() does what is due at `now`; next_tick() returns when to call it next.

@@ -25,7 +25,7 @@ void cohort::on_granted(claim_record& c, const grant& g) {
   c.line_unseen = g.line_unseen;
   if (g.lease_term > duration::zero()) c.ttl = g.lease_term;
   c.turns = c.places = 0;
-  c.shown = c.is_lost = c.is_doubtful = c.is_fresh = c.waits_for_renewal = false;
+  c.shown = c.is_lost = c.is_doubtful = c.is_fresh = c.is_revoked = c.waits_for_renewal = false;
   c.provisional_rest = {};
   if (g.provisional)
     c.provisional_rest = std::chrono::floor<claim_record::short_time>(
@@ -135,6 +135,15 @@ void cohort::on_wanted(claim_record& c) {
   if (c.lingers() && !planted(mutant::linger_kept)) release_and_request(c);
 }
 
+// Whoever asks may queue nowhere: the grant ends with the turns inside all the same.
+void cohort::on_revocation_requested(claim_record& c) {
+  if (!is_held(c) || planted(mutant::revocation_ignored)) return;
+  c.is_revoked = true;
+  for (turn* t = c.inside_first; t; t = t->next_inside())
+    if (t->is_held_by_word() && !t->is_plain()) request_notice(t->more().revocation);
+  on_wanted(c);
+}
+
 claim_record* cohort::lingering_unseen() const noexcept {
   const bool unseen = rules_.can.wanted == wanted_by::poll && held_ && held_->lingers();
   return unseen ? held_ : nullptr;
@@ -192,7 +201,7 @@ void cohort::close_admission(claim_record& c) noexcept {
 }
 
 bool cohort::budget_is_spent(const claim_record& c, time_point now) const noexcept {
-  return c.turns >= rules_.options.turns || now >= c.turns_end;
+  return c.is_revoked || c.turns >= rules_.options.turns || now >= c.turns_end;
 }
 
 bool cohort::is_spent(const claim_record& c, time_point now) const noexcept {

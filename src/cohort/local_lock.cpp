@@ -246,6 +246,9 @@ void local_lock::on_lost(claim_record& c, std::error_code why) {
 void local_lock::on_wanted(claim_record& c) {
   step([&] { cohort_.on_wanted(c); });
 }
+void local_lock::on_revocation_requested(claim_record& c) {
+  step([&] { cohort_.on_revocation_requested(c); });
+}
 void local_lock::on_ended(claim_record& c, const failure& why) {
   if (why.code) {
     bool is_awaited;
@@ -268,6 +271,7 @@ void claim_record::on_extended(time_point d, std::uint32_t t) { home.on_extended
 void claim_record::on_doubtful() { home.on_doubtful(*this); }
 void claim_record::on_lost(std::error_code why) { home.on_lost(*this, why); }
 void claim_record::on_wanted() { home.on_wanted(*this); }
+void claim_record::on_revocation_requested() { home.on_revocation_requested(*this); }
 void claim_record::on_ended(failure why) { home.on_ended(*this, why); }
 
 }  // namespace holdfast::core

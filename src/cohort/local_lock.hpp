@@ -59,6 +59,7 @@ class local_lock final : private core::timer {
   void end_watch(core::loss_watch&) noexcept;  // it may have been answered already
   core::failure downgrade(turn&) noexcept;     // a writer's turn becomes a reader's
   std::stop_token token_of(turn&, std::stop_source turn::*);
+  std::stop_token revocation_of(turn&);
   int native_handle(turn&) noexcept;
   lock_mode mode_of(const turn&) noexcept;
   std::uint32_t permits_of(turn&) noexcept;
@@ -74,6 +75,7 @@ class local_lock final : private core::timer {
   void on_doubtful(core::claim_record&);
   void on_lost(core::claim_record&, std::error_code why);
   void on_wanted(core::claim_record&);
+  void on_revocation_requested(core::claim_record&);
   void on_ended(core::claim_record&, const core::failure&);
 
  private:

@@ -138,6 +138,16 @@ std::stop_token local_lock::token_of(turn& t, std::stop_source turn::*which) {
   return source.get_token();
 }
 
+std::stop_token local_lock::revocation_of(turn& t) {
+  const lock l(mutex_);
+  std::stop_source& source = t.more().revocation;
+  if (!source.stop_possible()) {
+    source = std::stop_source();
+    if (t.of && t.of->is_revoked) source.request_stop();
+  }
+  return source.get_token();
+}
+
 int local_lock::native_handle(turn& t) noexcept {
   const lock l(mutex_);
   return t.of && t.of->claim ? t.of->claim->native_handle() : -1;

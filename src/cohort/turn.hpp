@@ -57,7 +57,8 @@ class turn {
     lock_mode mode{};
     std::uint32_t permits = 1;
     core::loss_watch* watches = nullptr;
-    turn* before = nullptr;  // the turns that hold the same grant
+    std::stop_source revocation{std::nostopstate};  // made when its token is requested
+    turn* before = nullptr;                         // the turns that hold the same grant
     turn* after = nullptr;
   };
   rare_details& more() {

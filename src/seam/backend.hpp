@@ -54,6 +54,20 @@ struct guarded_write {   // of redis_guard
   std::string_view key, token, owner, value;
 };
 
+struct held_write {              // of zookeeper_guard
+  std::string_view lock, owner;  // of the lease under which it is written
+  std::string_view path, value;
+  std::int32_t version = -1;  // that the node has; -1: any
+};
+
+struct held_write_handler {  // the answer to write_held()
+  virtual void on_written(std::int32_t version) = 0;
+  virtual void on_failed(failure) = 0;  // lost: that owner has the lock no more
+
+ protected:
+  ~held_write_handler() = default;
+};
+
 class backend {
  public:
   virtual ~backend() = default;  // after close(), with no claim left
@@ -90,6 +104,10 @@ class backend {
   // Writes a value at the store if the guard stored beside it admits the token or the owner.
   virtual void write_guarded(const guarded_write&, decision_handler& to) {
     to.on_failed({errc::unsupported, "this backend keeps no values; use a client of a redis: URL"});
+  }
+  // Writes a node at the store in one step with the check that the owner still has the lock.
+  virtual void write_held(const held_write&, held_write_handler& to) {
+    to.on_failed({errc::unsupported, "this backend keeps no nodes; use a zookeeper: URL"});
   }
   // Answers pending requests until then, and none afterwards. True: the store has confirmed that
   // nothing of this client is left, also where a claim ended with outcome_unknown. False: unknown.

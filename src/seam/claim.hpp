@@ -13,7 +13,8 @@
 //   peek_line        | on_wanted when somebody waits, else none
 //   release          | on_ended
 //   (no verb)        | on_lost, on_wanted; where the backend keeps the lifetime (a session, a
-//                    | connection) also on_extended(ticket 0) and on_doubtful
+//                    | connection) also on_extended(ticket 0) and on_doubtful; where its locks can
+//                    | be asked for, on_revocation_requested
 //
 // After on_refused and on_ended the claim is in its initial state and may acquire again, under a
 // new owner id. After on_lost the core still calls release once the holder has left; on_ended
@@ -94,6 +95,8 @@ class claim_sink {
   // expired.
   virtual void on_lost(std::error_code) = 0;
   virtual void on_wanted() = 0;
+  // Somebody asks the holder to release. Not obeying has no consequence here.
+  virtual void on_revocation_requested() {}
   virtual void on_ended(failure) = 0;  // code {}: released or withdrawn; not_held: the store had
                                        // another owner; outcome_unknown: it expires at the store
 

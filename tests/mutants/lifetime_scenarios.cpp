@@ -49,9 +49,19 @@ std::string a_confirmed_session_extends_every_lease() {
   return held.held() ? "" : "the session lives, and the lease is lost";
 }
 
+std::string a_request_for_the_lock_reaches_the_holder() {
+  in_session s;
+  const lease held = s.m.acquire();
+  const auto request = held.revocation_requested();
+  s.store.request_revocation();
+  s.env.advance({});
+  return request.stop_requested() ? "" : "somebody asks for the lock, and the holder is not told";
+}
+
 constexpr scenario all[] = {
     {mutant::session_renewed_by_core, "session", the_core_renews_no_session},
     {mutant::doubt_ignored, "session", a_doubt_reaches_the_holder},
+    {mutant::revocation_ignored, "session", a_request_for_the_lock_reaches_the_holder},
     {mutant::unasked_extension_ignored, "session", a_confirmed_session_extends_every_lease},
 };
 

@@ -3,6 +3,7 @@
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER
 #include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
+#include "backend/zookeeper/layouts/held_write.hpp"
 #include "backend/zookeeper/recipes/single_node.hpp"
 #include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
 #include "tests/unit/backend/zookeeper/recipes/played_claim.hpp"
@@ -229,6 +230,12 @@ std::string a_repeated_removal_looks_first() {
   return claim.is_first_removal() ? "it deletes whatever node is there" : "";
 }
 
+std::string a_guarded_write_checks_the_lock() {
+  const std::string body =
+      zookeeper::held_write_body("/job/holder", {"job", "holder", "/data", "x"});
+  return body.find("/job/holder") != body.npos ? "" : "a holder whose node is gone writes";
+}
+
 constexpr scenario all_of_zookeeper[] = {
     {mutant::deadline_by_any_reply, "zookeeper", only_a_write_renews},
     {mutant::attachment_alone_renews, "zookeeper", attaching_needs_a_write},
@@ -239,6 +246,7 @@ constexpr scenario all_of_zookeeper[] = {
     {mutant::lapsed_session_believed, "zookeeper", a_lapsed_session_is_replaced},
     {mutant::queued_with_the_lost_session, "zookeeper", waiters_queue_with_the_next_session},
     {mutant::read_only_server_believed, "zookeeper", a_read_only_server_is_refused},
+    {mutant::held_write_unchecked, "zookeeper", a_guarded_write_checks_the_lock},
     {mutant::watches_not_set_again, "zookeeper", watches_move_with_the_session},
     {mutant::predecessor_that_gave_up, "zookeeper", a_waiter_that_gave_up_grants_nothing},
     {mutant::own_end_unseen, "zookeeper", a_removed_node_ends_the_grant},

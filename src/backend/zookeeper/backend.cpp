@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "backend/zookeeper/examination/examination.hpp"
 #include "backend/zookeeper/layouts/layouts.hpp"
 
 namespace holdfast::zookeeper {
@@ -60,7 +61,14 @@ void backend::hurry() noexcept {
 }
 
 void backend::examine(core::findings_handler& to) {
-  to.on_findings({{"session", finding_grade::good, "a session is open at " + settings_.text, ""}});
+  if (!over_.driver())
+    return to.on_failed({errc::unsupported, "an examination blocks, and this thread is not to"});
+  duration granted;
+  {
+    const std::lock_guard guard(over_.mutex());
+    granted = over_.of_session().deadline().timeout();
+  }
+  to.on_findings(examine_ensemble(env_, settings_, granted));
 }
 
 }  // namespace holdfast::zookeeper

@@ -36,6 +36,9 @@ class backend final : public core::backend {
                   core::decision_handler& to) override {
     layout_->break_lock(name, seen, to);
   }
+  void write_held(const core::held_write& w, core::held_write_handler& to) override {
+    layout_->write_held(w, to);
+  }
   void examine(core::findings_handler&) override;
   bool close(time_point until) override;
   void forked() noexcept override { over_.forked(); }

@@ -19,6 +19,7 @@ constexpr int default_port = 2181;
 constexpr duration default_session_timeout = 30s;
 constexpr duration session_timeout_min = 100ms, session_timeout_max = 24h;
 constexpr duration default_retry_base = 50ms;
+constexpr duration default_revocation_timeout = 1s, revocation_timeout_max = 1h;
 constexpr std::string_view server_tree = "/zookeeper";  // the servers' own
 
 [[noreturn]] void refuse(const core::opening& o, std::string why, errc code = errc::bad_url) {
@@ -64,6 +65,14 @@ duration read_session_timeout(const core::opening& o, const url::option& option)
   return t;
 }
 
+duration read_revocation_timeout(const core::opening& o, const url::option& option) {
+  const duration t = core::parse_duration(option.second, option.first);
+  if (t < duration::zero() || t > revocation_timeout_max)
+    refuse(o, "revocation-timeout: give 0 to 1h; 0 breaks a lock without asking its holder",
+           errc::bad_option);
+  return t;
+}
+
 attach_to read_attach(const core::opening& o, const url::option& option) {
   if (option.second == "any") return attach_to::any;
   if (option.second == "leader") return attach_to::leader;
@@ -100,6 +109,7 @@ settings read_settings(const core::opening& o) {
   read_chroot(o, out);
   read_credentials(o, out);
   out.session_timeout = default_session_timeout;
+  out.revocation_timeout = default_revocation_timeout;
   out.connect_timeout = o.shared.connect_timeout;
   out.op_timeout = o.shared.op_timeout;
   out.retry_base = default_retry_base;
@@ -113,6 +123,8 @@ settings read_settings(const core::opening& o) {
   for (const url::option& option : o.own) {
     if (option.first == "session-timeout") {
       out.session_timeout = read_session_timeout(o, option);
+    } else if (option.first == "revocation-timeout") {
+      out.revocation_timeout = read_revocation_timeout(o, option);
     } else if (option.first == "layout") {
       out.layout = read_layout(o, option);
     } else if (option.first == "extra-lock-patterns") {
@@ -129,8 +141,9 @@ settings read_settings(const core::opening& o) {
   if (out.tls) core::check_tls_files(o, *out.tls);
   core::refuse_unknown_options(o.where, rest,
                                out.tls ? "layout, extra-lock-patterns, session-timeout, attach, "
-                                         "tls-ca, tls-cert, tls-key, tls-host"
-                                       : "layout, extra-lock-patterns, session-timeout, attach");
+                                         "revocation-timeout, tls-ca, tls-cert, tls-key, tls-host"
+                                       : "layout, extra-lock-patterns, session-timeout, attach, "
+                                         "revocation-timeout");
   return out;
 }
 

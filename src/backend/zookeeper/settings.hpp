@@ -10,6 +10,7 @@ struct settings : endpoint {
   claims::timing rules;
   std::string layout;
   std::vector<std::string> extra_lock_patterns;  // of kazoo's: see layouts/kazoo/codec.hpp
+  duration revocation_timeout{};  // a holder whose lock is to be broken has it to leave by itself
 };
 
 // Throws lock_error (bad_url, bad_option).

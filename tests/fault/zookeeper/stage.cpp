@@ -33,6 +33,11 @@ struct awaited_reply final : zookeeper::reply_handler {
 
 }  // namespace
 
+zookeeper_server& shared_server() {
+  static zookeeper_server server;
+  return server;
+}
+
 session_client::session_client(const std::string& url)
     : settings_(settings_for(url)), transport_(core::system_environment(), settings_, *this) {}
 
@@ -68,6 +73,29 @@ answer session_client::exists(const std::string& path, bool watches) {
   std::string body;
   zookeeper::append_watched_path(body, path, watches);
   return call(opcode::exists, std::move(body), watches ? path : "");
+}
+
+answer session_client::set_data(const std::string& path, const std::string& data) {
+  std::string body;
+  zookeeper::append_set_data(body, path, data, zookeeper::any_version);
+  return call(opcode::set_data, std::move(body));
+}
+
+std::string session_client::data_of(const std::string& path) {
+  std::string body;
+  zookeeper::append_watched_path(body, path, false);
+  const answer a = call(opcode::get_data, std::move(body));
+  const auto node = zookeeper::read_data(a.bytes());
+  return a.code == error::ok && node ? std::string(node->data) : "";
+}
+
+std::vector<std::string> session_client::children_of(const std::string& path) {
+  std::string body;
+  zookeeper::append_watched_path(body, path, false);
+  const answer a = call(opcode::get_children2, std::move(body));
+  const auto all = zookeeper::read_children(a.bytes());
+  if (a.code != error::ok || !all) return {};
+  return {all->names.begin(), all->names.end()};
 }
 
 std::int64_t session_client::id() {

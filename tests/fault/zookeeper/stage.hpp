@@ -24,6 +24,9 @@ using zookeeper::error;
 using zookeeper::node_kind;
 using zookeeper::opcode;
 
+// One server for the tests of a process that break nothing of it; each has a chroot of its own.
+zookeeper_server& shared_server();
+
 class on_zookeeper : public testing::Test {
  protected:
   void SetUp() override {
@@ -57,6 +60,9 @@ class session_client final : private zookeeper::session_user {
   core::time_point deadline();
   core::time_point deadline_of(std::int64_t id);  // the last one of that session
   zookeeper::server_mode mode();
+  answer set_data(const std::string& path, const std::string& data);
+  std::string data_of(const std::string& path);  // "": there is no such node
+  std::vector<std::string> children_of(const std::string& path);
   int count(const std::string& word);  // how often that was reported: "new", "again", "lost" ...
   zookeeper::transport& over() { return transport_; }
 

@@ -99,6 +99,33 @@ TEST_P(kept_by_the_backend, the_log_says_what_was_not_confirmed) {
       << lines[1];
 }
 
+TEST_P(kept_by_the_backend, each_holder_of_a_grant_is_told_that_somebody_asks_for_the_lock) {
+  const client c = open(GetParam());
+  shared_mutex m(c, "x");
+  const lease one = m.acquire_shared(), two = m.acquire_shared();
+  const auto told = one.revocation_requested();
+  EXPECT_FALSE(told.stop_requested());
+  fake_store::of(c).request_revocation();
+  env.advance({});
+  EXPECT_TRUE(told.stop_requested());
+  EXPECT_TRUE(two.revocation_requested().stop_requested());  // also who looks later
+  EXPECT_TRUE(one.held() && two.held());
+  EXPECT_FALSE(lease().revocation_requested().stop_requested());
+}
+
+TEST_P(kept_by_the_backend, what_somebody_asked_for_is_given_back_before_it_is_granted_again) {
+  const client c = open(GetParam(), "linger=1h");
+  mutex m(c, "x");
+  {
+    const lease held = m.acquire();
+    fake_store::of(c).request_revocation();
+    env.advance({});
+  }
+  const lease next = m.acquire();  // nothing lingered
+  EXPECT_GE(next.token(), 2 * core::turns_per_grant);
+  EXPECT_FALSE(next.revocation_requested().stop_requested());
+}
+
 TEST_P(kept_by_the_backend, a_lease_without_confirmation_is_lost_and_a_late_one_revives_nothing) {
   const client c = open(GetParam());
   mutex m(c, "x");

@@ -15,6 +15,7 @@
 #include "backend/zookeeper/layouts/layout.hpp"
 #include "backend/zookeeper/layouts/lock_path.hpp"
 #include "backend/zookeeper/layouts/node_data.hpp"
+#include "backend/zookeeper/layouts/node_query.hpp"
 #include "backend/zookeeper/layouts/removals.hpp"
 #include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/settings.hpp"
@@ -48,6 +49,7 @@ class claims_layout : public layout {
   }
   void end_claims(errc code, const std::string& why, time_point now, event_queue& events) override {
     if (!ended_.code) ended_ = {code, why};
+    waits_.close(events);
     claims_.for_each([&](claim& c) { c.give_up(code, why, now, events); });
   }
   bool is_dispatching() const override {
@@ -97,6 +99,8 @@ class claims_layout : public layout {
     while (core::heap_timer* const due = sleepers_.take_due(now))
       static_cast<claim*>(due)->on_wake(now, events);
     over_->tick_by(sleepers_.next());
+    waits_.on_tick(now, events);
+    over_->tick_by(waits_.next());
     removals_.tick(now);
   }
 
@@ -213,6 +217,8 @@ class claims_layout : public layout {
     return out;
   }
   removals& to_be_removed() noexcept { return removals_; }
+  node_waits& waits() noexcept { return waits_; }
+  query_context queries() noexcept { return {*over_, waits_, settings_.op_timeout}; }
   template <class Each>
   void for_each_at(std::string_view path, Each each) {
     std::vector<claim*> all;  // an event may end the wait of one
@@ -245,6 +251,7 @@ class claims_layout : public layout {
   // By the path of the lock, which is a view into the claim.
   std::unordered_multimap<std::string_view, claim*> by_path_;
   core::timer_heap sleepers_;  // claims
+  node_waits waits_;
   removals removals_;
   std::vector<std::unique_ptr<Flight>> flights_;
   std::vector<Flight*> spare_flights_;

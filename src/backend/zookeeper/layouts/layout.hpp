@@ -25,6 +25,11 @@ class layout : public session_user {
   virtual void break_lock(std::string_view name, std::string_view seen,
                           core::decision_handler&) = 0;
 
+  // As of the backend; only where a holder's node has a name of its own.
+  virtual void write_held(const core::held_write&, core::held_write_handler& to) {
+    to.on_failed({errc::unsupported, "the holders of this layout have no node of their own"});
+  }
+
   // All with the transport's mutex held.
   virtual void attach(transport&) = 0;
   virtual void detach() noexcept = 0;

@@ -1,20 +1,29 @@
-// An operator's query: requests over the session whose answers are collected.
+// An operator's query: requests over the session whose answers are collected, each awaited for the
+// op-timeout.
 #pragma once
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "backend/zookeeper/layouts/error_text.hpp"
+#include "backend/zookeeper/layouts/node_waits.hpp"
 #include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/transport/reply_handler.hpp"
 #include "backend/zookeeper/transport/transport.hpp"
 
 namespace holdfast::zookeeper {
 
-// Ends itself when its answer is dispatched, which is when no reply to it is awaited any more.
-class node_query : public reply_handler, protected core::event_source {
+struct query_context {
+  transport& over;
+  node_waits& waits;
+  duration op_timeout{};  // of each answer
+};
+
+// Ends itself when its answer was dispatched and no reply to it is awaited any more.
+class node_query : public reply_handler, protected core::event_source, private node_wait {
  public:
-  explicit node_query(transport& t) noexcept : over_(t) {}
+  explicit node_query(const query_context& c) noexcept
+      : over_(c.over), waits_(c.waits), op_timeout_(c.op_timeout) {}
   virtual ~node_query() = default;
 
   void start() {
@@ -23,6 +32,7 @@ class node_query : public reply_handler, protected core::event_source {
     {
       const std::lock_guard guard(t.mutex());
       const time_point now = t.env().now();
+      waits_.add(*this);
       send_first(now);
       if (awaited_ == 0) finish(events);
     }
@@ -36,9 +46,10 @@ class node_query : public reply_handler, protected core::event_source {
   virtual void read(std::size_t at, const reply&, time_point now) = 0;
   virtual void report() = 0;
 
-  void send(opcode op, std::string body, time_point now) {
-    if (over_.of_session().submit(*this, op, std::move(body), now)) {
+  void send(opcode op, std::string body, time_point now, std::string watched = {}) {
+    if (over_.of_session().submit(*this, op, std::move(body), now, std::move(watched))) {
       ++awaited_;
+      set_time(now);
     } else {
       fail({errc::closed, "the client was closed"});
     }
@@ -46,9 +57,21 @@ class node_query : public reply_handler, protected core::event_source {
   void list(const std::string& path, time_point now) {
     send(opcode::get_children2, watched_path_body(path, false), now);
   }
-  void look(const std::string& path, time_point now) {
-    send(opcode::get_data, watched_path_body(path, false), now);
+  void look(const std::string& path, time_point now, bool watches = false) {
+    send(opcode::get_data, watched_path_body(path, watches), now, watches ? path : std::string());
   }
+  // For something other than a reply, and for however long. end_hold() is the last thing that its
+  // caller does.
+  void hold() noexcept {
+    ++awaited_;
+    is_on_hold_ = true;
+  }
+  void end_hold(time_point now, core::event_queue& events) {
+    is_on_hold_ = false;
+    end_await(now, events);
+  }
+  node_waits& waits() noexcept { return waits_; }
+  void wake_by(time_point t) { over_.tick_by(t); }
   void fail(core::failure f) {  // the first counts
     if (!why.code) why = std::move(f);
   }
@@ -58,25 +81,55 @@ class node_query : public reply_handler, protected core::event_source {
 
  private:
   void on_reply(const reply& r, const reply_context& c) override {
-    --awaited_;
-    if (!why.code) read(answered_, r, c.now);
+    if (!is_told_ && !why.code) read(answered_, r, c.now);
     ++answered_;
-    if (awaited_ == 0) finish(c.events);
+    end_await(c.now, c.events);
   }
   void on_cut(bool, const reply_context& c) override {
-    --awaited_;
-    fail({errc::unavailable, "the connection was lost"});
-    if (awaited_ == 0) finish(c.events);
+    if (!is_told_) fail({errc::unavailable, "the connection was lost"});
+    end_await(c.now, c.events);
   }
-  void finish(core::event_queue& events) { events.post(*this, core::claim_event::ended); }
-  void on_event(core::claim_event) override {
-    report();
-    retire();
+  void end_await(time_point now, core::event_queue& events) {
+    if (--awaited_ == 0) return finish(events);
+    set_time(now);
+  }
+  void set_time(time_point now) {
+    until = is_on_hold_ ? core::never : core::saturating_add(now, op_timeout_);
+    over_.tick_by(until);
+  }
+
+  // node_wait
+  void on_changed(bool, time_point, core::event_queue&) override {}
+  void on_time(time_point, core::event_queue& events) override {
+    const std::string& last = over_.of_session().last_failure().text;
+    fail({errc::unavailable, last.empty() ? "no answer within the op-timeout" : last});
+    tell(events);
+  }
+  void on_closed(core::event_queue& events) override {
+    if (!is_told_) fail({errc::closed, "the client was closed"});
+    tell(events);
+  }
+
+  void tell(core::event_queue& events) {
+    waits_.remove(*this);
+    if (std::exchange(is_told_, true)) return;
+    events.post(*this, core::claim_event::wanted);
+  }
+  void finish(core::event_queue& events) {
+    tell(events);
+    events.post(*this, core::claim_event::ended);
+  }
+  void on_event(core::claim_event what) override {
+    what == core::claim_event::ended ? (void)retire() : report();
   }
   void on_retired() noexcept override { delete this; }
 
   transport& over_;
+  node_waits& waits_;
+  const duration op_timeout_;
   std::size_t awaited_ = 0, answered_ = 0;
+  bool is_on_hold_ = false;
+  bool is_told_ = false;  // the caller may be gone
 };
 
 }  // namespace holdfast::zookeeper

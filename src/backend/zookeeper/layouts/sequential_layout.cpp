@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "backend/zookeeper/layouts/held_write.hpp"
+#include "backend/zookeeper/layouts/lock_breaking.hpp"
 #include "backend/zookeeper/layouts/sequential_queries.hpp"
 #include "base/mutant.hpp"
 
@@ -22,16 +24,22 @@ std::unique_ptr<core::claim> sequential_layout::open(std::string_view name,
 }
 
 void sequential_layout::inspect(std::string_view prefix, core::holders_handler& to) {
-  start_inspection(over(), *codec_, options().chroot, prefix, to);
+  start_inspection(queries(), *codec_, options().chroot, prefix, to);
 }
 
 void sequential_layout::holders(std::string_view name, core::holders_handler& to) {
-  start_holders_query(over(), *codec_, options().chroot, name, to);
+  start_holders_query(queries(), *codec_, options().chroot, name, to);
 }
 
 void sequential_layout::break_lock(std::string_view name, std::string_view seen,
                                    core::decision_handler& to) {
-  start_breaking(over(), *codec_, lock_path(options().chroot, name), seen, to);
+  start_breaking(queries(), *codec_, lock_path(options().chroot, name), seen,
+                 options().revocation_timeout, to);
+}
+
+void sequential_layout::write_held(const core::held_write& w, core::held_write_handler& to) {
+  const std::string lock_node = lock_path(options().chroot, w.lock) + '/' + std::string(w.owner);
+  start_held_write(queries(), lock_node, w, to);
 }
 
 void sequential_layout::renew_owner(sequential_claim& c) {
@@ -54,6 +62,7 @@ void sequential_layout::withdraw_orphan(sequential_claim& c, time_point now, eve
 }
 
 void sequential_layout::on_watch(const watch_event& e, time_point now, event_queue& events) {
+  waits().on_watch(e, now, events);
   if (e.kind == event_kind::children)
     return for_each_at(e.path, [&](sequential_claim& c) {
       c.on([](sequential_recipe& r) { return r.on_children(); }, now, events);

@@ -16,9 +16,9 @@ namespace {
 // hold it.
 class holders_query final : public node_query {
  public:
-  holders_query(transport& t, const sequential_codec& c, std::string chroot, std::string_view name,
-                bool is_one, core::holders_handler& to)
-      : node_query(t),
+  holders_query(const query_context& context, const sequential_codec& c, std::string chroot,
+                std::string_view name, bool is_one, core::holders_handler& to)
+      : node_query(context),
         codec_(c),
         chroot_(std::move(chroot)),
         name_(name),
@@ -98,51 +98,18 @@ class holders_query final : public node_query {
   std::vector<holder> found_;
 };
 
-class break_query final : public node_query {
- public:
-  break_query(transport& t, const sequential_codec& c, std::string path, std::string_view seen,
-              core::decision_handler& to)
-      : node_query(t), codec_(c), path_(std::move(path)), seen_(seen), to_(to) {}
-
- private:
-  void send_first(time_point now) override { list(path_, now); }
-  void read(std::size_t at, const reply& r, time_point now) override {
-    if (r.is(error::no_node)) return;
-    if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, path_)});
-    if (at > 0) {
-      is_done_ = true;
-      return;
-    }
-    const auto all = read_children(r.body);
-    if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
-    const std::vector<node_in_line> line = codec_.line_of(all->names);
-    const auto found = std::ranges::find(line, std::string_view(seen_), &node_in_line::name);
-    if (found == line.end() || !found->holds) return;
-    send(opcode::remove, delete_body(path_ + '/' + seen_), now);
-  }
-  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(is_done_); }
-
-  const sequential_codec& codec_;
-  const std::string path_, seen_;
-  core::decision_handler& to_;
-  bool is_done_ = false;
-};
-
 }  // namespace
 
-void start_inspection(transport& over, const sequential_codec& c, const std::string& chroot,
-                      std::string_view prefix, core::holders_handler& to) {
-  (new holders_query(over, c, chroot, prefix, false, to))->start();
+void start_inspection(const query_context& context, const sequential_codec& c,
+                      const std::string& chroot, std::string_view prefix,
+                      core::holders_handler& to) {
+  (new holders_query(context, c, chroot, prefix, false, to))->start();
 }
 
-void start_holders_query(transport& over, const sequential_codec& c, const std::string& chroot,
-                         std::string_view name, core::holders_handler& to) {
-  (new holders_query(over, c, chroot, name, true, to))->start();
-}
-
-void start_breaking(transport& over, const sequential_codec& c, std::string path,
-                    std::string_view seen, core::decision_handler& to) {
-  (new break_query(over, c, std::move(path), seen, to))->start();
+void start_holders_query(const query_context& context, const sequential_codec& c,
+                         const std::string& chroot, std::string_view name,
+                         core::holders_handler& to) {
+  (new holders_query(context, c, chroot, name, true, to))->start();
 }
 
 }  // namespace holdfast::zookeeper

@@ -124,8 +124,10 @@ void sequential_flight::read_watch(unsigned at, const reply& r) {
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();
   sequential_claim* const c = owner();
-  if (c && what() == operation::watch && at == 0)
+  const bool is_blocker = what() == operation::watch && at == 0;
+  if (c && is_blocker)
     c->blocker_czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
+  if (!is_blocker) result.is_revoked = node->data == revocation_data;
   if (result.what != verdict::gone) result.what = verdict::watched;
 }
 

@@ -89,7 +89,7 @@ sequential_recipe::step sequential_recipe::ask(state next, time_point now,
 sequential_recipe::step sequential_recipe::begin(time_point now, const timing& t) noexcept {
   number_ = 0;
   refusal_ = {};
-  watches_own_ = is_next_ = others_wait_ = is_doubtful_ = is_downgrading_ = false;
+  watches_own_ = is_next_ = others_wait_ = is_doubtful_ = is_downgrading_ = is_revoked_ = false;
   step out = ask(state::creating, now, t);
   out.new_owner = !planted(mutant::owner_id_reused);
   return out;

@@ -31,6 +31,7 @@
 //               | the session's deadline moved  | held        | extended
 //               | peek_line, children changed   | held        | send peek_line
 //               | others are there              | held        | wanted, once
+//               | the own node asks for release | held        | revocation, once
 //               | after a while, unwatched      | held        | send watch_own
 //               | downgrade                     | held        | send downgrade; cut: again
 //               | done: it has another node     | held        | send watch_own
@@ -94,6 +95,7 @@ struct sequential_reply {
   verdict what = verdict::failed;
   bool others_wait = false;  // granted, behind, peek_line: nodes stand behind the own one
   bool is_next = false;      // behind: only the blocker is ahead
+  bool is_revoked = false;   // watch, watch_own: the own node's data ask its owner to release
   errc why{};                // failed
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;
@@ -190,6 +192,7 @@ class sequential_recipe {
   bool is_next_ : 1 = false;      // only the blocker is ahead
   bool watches_own_ : 1 = false;  // of this node, since the session was attached
   bool event_early_ : 1 = false;  // watching: it came before the answer
+  bool is_revoked_ : 1 = false;   // of this attempt or grant; reported once
   bool is_doubtful_ : 1 = false;
   bool is_downgrading_ : 1 = false;
   bool is_downgraded_ : 1 = false;  // of this grant, also before the server has answered

@@ -73,6 +73,7 @@ sequential_recipe::step sequential_recipe::on_list_reply(const reply& r, time_po
 sequential_recipe::step sequential_recipe::on_watch_reply(const reply& r, time_point now,
                                                           const timing& t) noexcept {
   if (r.what == verdict::failed) return give_up(r.why);
+  is_revoked_ = r.is_revoked;
   if (r.what != verdict::watched || event_early_) return ask(state::listing, now, t);
   state_ = state::waiting;
   watches_own_ = true;
@@ -88,6 +89,8 @@ sequential_recipe::step sequential_recipe::on_reply_while_held(const reply& r,
     case operation::watch_own:
       if (r.what == verdict::gone) return become_lost(errc::not_held);
       watches_own_ = r.what == verdict::watched;
+      if (r.is_revoked && !is_revoked_) out.event = claim_event::revocation;
+      is_revoked_ = is_revoked_ || r.is_revoked;
       break;
     case operation::peek_line:
       if (!r.others_wait || others_wait_) break;
@@ -127,6 +130,7 @@ sequential_recipe::step sequential_recipe::become_held(const reply& r, time_poin
   others_wait_ = r.others_wait;
   step out;
   out.event = claim_event::granted;
+  if (is_revoked_) out.event = out.event | claim_event::revocation;
   out.sleeps = true;
   if (!watches_own_) {
     out.wake = now + unwatched;

@@ -39,7 +39,7 @@ bool read_result(jute_reader& r, std::int32_t type, multi_result& out) {
       out.created.push_back(r.read_text());
       (void)stat_of(r);
       return true;
-    case opcode::set_data: (void)stat_of(r); return true;
+    case opcode::set_data: out.set = stat_of(r); return true;
     case opcode::remove:
     case opcode::check: return true;
     default: return false;

@@ -106,6 +106,7 @@ struct multi_result {
   error code = error::ok;
   std::size_t failed_at = 0;              // its place among the operations
   std::vector<std::string_view> created;  // the paths, in order
+  node_stat set;                          // of the node whose data were set last
 };
 std::optional<multi_result> read_multi(std::span<const std::byte> body);
 

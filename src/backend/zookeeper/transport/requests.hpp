@@ -14,6 +14,7 @@ enum class opcode : std::int32_t {
   exists = 3,
   get_data = 4,
   set_data = 5,
+  get_acl = 6,
   sync = 9,
   ping = 11,
   get_children2 = 12,

@@ -55,6 +55,13 @@ TEST(zookeeper_settings, of_options) {
   EXPECT_EQ(s.attach, attach_to::leader);
 }
 
+TEST(zookeeper_settings, of_the_time_that_a_holder_has_when_its_lock_is_broken) {
+  EXPECT_EQ(settings_of_zookeeper("zookeeper://h").revocation_timeout, 1s);
+  EXPECT_EQ(settings_of_zookeeper("zookeeper://h?revocation-timeout=0s").revocation_timeout, 0s);
+  EXPECT_NE(refusal_by_zookeeper("zookeeper://h?revocation-timeout=2h").find("0 to 1h"),
+            std::string::npos);
+}
+
 TEST(zookeeper_settings, of_tls) {
   const settings s = settings_of_zookeeper("zookeepers://h?tls-ca=/dev/null&tls-host=other");
   ASSERT_TRUE(s.tls);

@@ -35,15 +35,15 @@ std::unique_ptr<core::claim> layout::open(std::string_view name, core::claim_sin
 }
 
 void layout::inspect(std::string_view prefix, core::holders_handler& to) {
-  start_inspection(over(), options().chroot, prefix, to);
+  start_inspection(queries(), options().chroot, prefix, to);
 }
 
 void layout::holders(std::string_view name, core::holders_handler& to) {
-  start_holders_query(over(), options().chroot, name, to);
+  start_holders_query(queries(), options().chroot, name, to);
 }
 
 void layout::break_lock(std::string_view name, std::string_view seen, core::decision_handler& to) {
-  start_breaking(over(), lock_path(options().chroot, name), seen, to);
+  start_breaking(queries(), lock_path(options().chroot, name), seen, to);
 }
 
 errc layout::refuses(const claim& c, claims::verb v) noexcept {

@@ -20,9 +20,9 @@ std::string folder_in(const std::string& lock, std::string_view folder) {
 // stands in the first lease of each holder.
 class holders_query final : public node_query {
  public:
-  holders_query(transport& t, std::string chroot, std::string_view name, bool is_one,
-                core::holders_handler& to)
-      : node_query(t), chroot_(std::move(chroot)), name_(name), is_one_(is_one), to_(to) {}
+  holders_query(const query_context& context, std::string chroot, std::string_view name,
+                bool is_one, core::holders_handler& to)
+      : node_query(context), chroot_(std::move(chroot)), name_(name), is_one_(is_one), to_(to) {}
 
  private:
   struct question {
@@ -104,9 +104,9 @@ class holders_query final : public node_query {
 
 class break_query final : public node_query {
  public:
-  break_query(transport& t, const std::string& lock, std::string_view seen,
+  break_query(const query_context& context, const std::string& lock, std::string_view seen,
               core::decision_handler& to)
-      : node_query(t), leases_(folder_in(lock, lease_folder)), seen_(seen), to_(to) {}
+      : node_query(context), leases_(folder_in(lock, lease_folder)), seen_(seen), to_(to) {}
 
  private:
   void send_first(time_point now) override { list(leases_, now); }
@@ -134,19 +134,19 @@ class break_query final : public node_query {
 
 }  // namespace
 
-void start_inspection(transport& over, const std::string& chroot, std::string_view prefix,
-                      core::holders_handler& to) {
-  (new holders_query(over, chroot, prefix, false, to))->start();
+void start_inspection(const query_context& context, const std::string& chroot,
+                      std::string_view prefix, core::holders_handler& to) {
+  (new holders_query(context, chroot, prefix, false, to))->start();
 }
 
-void start_holders_query(transport& over, const std::string& chroot, std::string_view name,
-                         core::holders_handler& to) {
-  (new holders_query(over, chroot, name, true, to))->start();
+void start_holders_query(const query_context& context, const std::string& chroot,
+                         std::string_view name, core::holders_handler& to) {
+  (new holders_query(context, chroot, name, true, to))->start();
 }
 
-void start_breaking(transport& over, std::string lock, std::string_view seen,
+void start_breaking(const query_context& context, std::string lock, std::string_view seen,
                     core::decision_handler& to) {
-  (new break_query(over, lock, seen, to))->start();
+  (new break_query(context, lock, seen, to))->start();
 }
 
 }  // namespace holdfast::zookeeper::curator_semaphore

@@ -4,16 +4,16 @@
 #include <string>
 #include <string_view>
 
-#include "backend/zookeeper/transport/transport.hpp"
+#include "backend/zookeeper/layouts/node_query.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
 
-void start_inspection(transport&, const std::string& chroot, std::string_view prefix,
+void start_inspection(const query_context&, const std::string& chroot, std::string_view prefix,
                       core::holders_handler&);
-void start_holders_query(transport&, const std::string& chroot, std::string_view name,
+void start_holders_query(const query_context&, const std::string& chroot, std::string_view name,
                          core::holders_handler&);
 // Removes the leases of that owner.
-void start_breaking(transport&, std::string lock_path, std::string_view seen,
+void start_breaking(const query_context&, std::string lock_path, std::string_view seen,
                     core::decision_handler&);
 
 }  // namespace holdfast::zookeeper::curator_semaphore

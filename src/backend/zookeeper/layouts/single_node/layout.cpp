@@ -38,11 +38,11 @@ std::unique_ptr<core::claim> layout::open(std::string_view name, core::claim_sin
 }
 
 void layout::inspect(std::string_view prefix, core::holders_handler& to) {
-  start_inspection(over(), options().chroot, prefix, to);
+  start_inspection(queries(), options().chroot, prefix, to);
 }
 
 void layout::holders(std::string_view name, core::holders_handler& to) {
-  start_holders_query(over(), options().chroot, name, to);
+  start_holders_query(queries(), options().chroot, name, to);
 }
 
 void layout::break_lock(std::string_view, std::string_view, core::decision_handler& to) {

@@ -16,9 +16,9 @@ namespace {
 // The nodes below the chroot, where it is not about one; then what stands in each.
 class holders_query final : public node_query {
  public:
-  holders_query(transport& t, std::string chroot, std::string_view name, bool is_one,
-                core::holders_handler& to)
-      : node_query(t), chroot_(std::move(chroot)), name_(name), is_one_(is_one), to_(to) {}
+  holders_query(const query_context& context, std::string chroot, std::string_view name,
+                bool is_one, core::holders_handler& to)
+      : node_query(context), chroot_(std::move(chroot)), name_(name), is_one_(is_one), to_(to) {}
 
  private:
   void send_first(time_point now) override {
@@ -67,14 +67,14 @@ class holders_query final : public node_query {
 
 }  // namespace
 
-void start_inspection(transport& over, const std::string& chroot, std::string_view prefix,
-                      core::holders_handler& to) {
-  (new holders_query(over, chroot, prefix, false, to))->start();
+void start_inspection(const query_context& context, const std::string& chroot,
+                      std::string_view prefix, core::holders_handler& to) {
+  (new holders_query(context, chroot, prefix, false, to))->start();
 }
 
-void start_holders_query(transport& over, const std::string& chroot, std::string_view name,
-                         core::holders_handler& to) {
-  (new holders_query(over, chroot, name, true, to))->start();
+void start_holders_query(const query_context& context, const std::string& chroot,
+                         std::string_view name, core::holders_handler& to) {
+  (new holders_query(context, chroot, name, true, to))->start();
 }
 
 }  // namespace holdfast::zookeeper::single_node

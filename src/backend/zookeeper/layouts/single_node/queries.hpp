@@ -3,13 +3,13 @@
 #include <string>
 #include <string_view>
 
-#include "backend/zookeeper/transport/transport.hpp"
+#include "backend/zookeeper/layouts/node_query.hpp"
 
 namespace holdfast::zookeeper::single_node {
 
-void start_inspection(transport&, const std::string& chroot, std::string_view prefix,
+void start_inspection(const query_context&, const std::string& chroot, std::string_view prefix,
                       core::holders_handler&);
-void start_holders_query(transport&, const std::string& chroot, std::string_view name,
+void start_holders_query(const query_context&, const std::string& chroot, std::string_view name,
                          core::holders_handler&);
 
 }  // namespace holdfast::zookeeper::single_node

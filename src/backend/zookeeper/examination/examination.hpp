@@ -1,0 +1,25 @@
+// examine(): asks each server of the URL what it is, opens sessions of its own there, and looks at
+// what stands in the tree.
+//
+//   of                | sent                               | why so
+//   ------------------+------------------------------------+--------------------------------------
+//   each server       | srvr                               | its mode and its version
+//   each server that  | sessions that ask for the least    | their bounds must be equal, and one
+//   answers           | and the most of a time-out         | connection must be spare
+//                     | sync, another session, sync        | a session of the ensemble is a
+//                     |                                    | transaction, a local one is none
+//   the tree, by a    | getACL and list of the chroot; a   | the ACL is asked when something is
+//   session as the    | node there, which is deleted again | made; its time is the leader's
+//   client's own      | exists and getACL of each lock, of | cversion counts its nodes
+//                     | the first thousand                 |
+#pragma once
+#include "backend/zookeeper/examination/grading.hpp"
+#include "backend/zookeeper/settings.hpp"
+
+namespace holdfast::zookeeper {
+
+// Blocks: at most a few op-timeouts for each server. `granted`: the session time-out of the client;
+// zero: it has no session.
+std::vector<finding> examine_ensemble(core::environment&, const settings&, duration granted);
+
+}  // namespace holdfast::zookeeper

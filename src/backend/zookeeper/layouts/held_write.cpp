@@ -1,0 +1,63 @@
+#include "backend/zookeeper/layouts/held_write.hpp"
+
+#include <utility>
+
+#include "base/mutant.hpp"
+
+namespace holdfast::zookeeper {
+
+namespace {
+
+class held_write final : public node_query {
+ public:
+  held_write(const query_context& context, const std::string& lock_node, const core::held_write& w,
+             core::held_write_handler& to)
+      : node_query(context), path_(w.path), to_(to), body_(held_write_body(lock_node, w)) {}
+
+ private:
+  void send_first(core::time_point now) override { send(opcode::multi, std::move(body_), now); }
+
+  void read(std::size_t, const reply& r, core::time_point) override {
+    if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, path_)});
+    const auto done = read_multi(r.body);
+    if (!done) return fail({errc::unavailable, std::string(malformed_reply)});
+    version_ = done->set.version;
+    if (done->code == error::ok) return;
+    if (done->failed_at == 0 && done->code == error::no_node)
+      return fail({errc::lost, "the lease was lost: its node is gone; nothing was written"});
+    fail(refusal(done->code));
+  }
+  core::failure refusal(error e) const {
+    switch (e) {
+      case error::no_node: return {errc::refused, "there is no node " + path_ + "; create it"};
+      case error::bad_version: return {errc::mismatch, path_ + " has another version by now"};
+      case error::bad_arguments: return {errc::refused, path_ + " is no path"};
+      case error::no_auth:
+        return {errc::refused, "the ACL of " + path_ + " refuses this user; it needs w there"};
+      default: return {errc_of(e), explain(e, path_)};
+    }
+  }
+  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_written(version_); }
+
+  const std::string path_;
+  core::held_write_handler& to_;
+  std::string body_;
+  std::int32_t version_ = 0;
+};
+
+}  // namespace
+
+std::string held_write_body(const std::string& lock_node, const core::held_write& w) {
+  std::string out;
+  multi_writer all(out);
+  if (!core::planted(core::mutant::held_write_unchecked)) all.check(lock_node, any_version);
+  all.set_data(w.path, w.value, w.version).end();
+  return out;
+}
+
+void start_held_write(const query_context& context, const std::string& lock_node,
+                      const core::held_write& w, core::held_write_handler& to) {
+  (new held_write(context, lock_node, w, to))->start();
+}
+
+}  // namespace holdfast::zookeeper

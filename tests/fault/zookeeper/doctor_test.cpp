@@ -1,0 +1,106 @@
+// client::examine() on real servers.
+#include <holdfast/holdfast.hpp>
+
+#include <algorithm>
+
+#include "stage.hpp"
+#include "testkit/servers/zookeeper_ensemble.hpp"
+
+namespace holdfast::zookeeper_test {
+namespace {
+
+finding found(const std::vector<finding>& all, std::string_view what) {
+  const auto at = std::ranges::find(all, what, &finding::what);
+  return at == all.end() ? finding{"", finding_grade::bad, "there is no such finding", ""} : *at;
+}
+
+void expect(const std::vector<finding>& all, std::string_view what, finding_grade how,
+            std::string_view part) {
+  const finding f = found(all, what);
+  EXPECT_EQ(f.grade, how) << what << ": " << f.why;
+  EXPECT_NE(f.why.find(part), std::string::npos) << what << ": " << f.why;
+  EXPECT_EQ(f.remedy.empty(), how == finding_grade::good) << what;
+}
+
+using enum finding_grade;
+
+class zookeeper_doctor : public on_zookeeper {};
+
+TEST_F(zookeeper_doctor, of_a_server_that_stands_alone) {
+  session_client by_hand(shared_server().url());
+  by_hand.open();
+  ASSERT_EQ(by_hand.create("/doctor").code, error::ok);
+  ASSERT_EQ(by_hand.create("/doctor/holds data").code, error::ok);
+  ASSERT_EQ(by_hand.create("/doctor/short", node_kind::ephemeral).code, error::ok);
+  const client c = client::open(shared_server().url() + "/doctor?session-timeout=4s");
+  for (int i = 0; i < 3; ++i) (void)c.mutex("much used").acquire();
+  const auto all = c.examine();
+  const std::string server = "127.0.0.1:" + std::to_string(shared_server().port());
+  expect(all, "servers", warn, "stands alone");
+  expect(all, "leader", good, server + " leads");
+  expect(all, "version", warn, "ZOOKEEPER-4537");
+  expect(all, "timeouts", good, "400 ms to 4000 ms");
+  expect(all, "connections", good, server + " has ");
+  expect(all, "sessions", good, "whole ensemble");
+  expect(all, "tls", warn, "in the clear");
+  expect(all, "rights", good, "create and delete under /doctor");
+  expect(all, "acl", warn, "world:anyone has d");
+  expect(all, "sequences", good, "much used has had 3 nodes");
+  expect(all, "nodes", warn, "holds data (it holds data)");
+  expect(all, "nodes", warn, "short (it is ephemeral)");
+  expect(all, "clock", good, "this machine's");
+  expect(all, "latency", good, "5 round trips");
+  EXPECT_EQ(by_hand.children_of("/doctor").size(), 3u);  // its own node is gone
+  const client asking = client::open(shared_server().url());
+  expect(asking.examine(), "timeouts", warn, "the URL asks for 30000 ms: sessions get 4000 ms");
+}
+
+TEST_F(zookeeper_doctor, of_a_user_without_rights) {
+  const std::string at = "127.0.0.1:" + std::to_string(shared_server().port());
+  session_client owner("zookeeper://me:secret@" + at);
+  owner.open();
+  ASSERT_EQ(owner.create("/doctor-mine", node_kind::persistent, acl_of::creator).code, error::ok);
+  const auto other = client::open("zookeeper://" + at + "/doctor-mine").examine();
+  expect(other, "rights", bad, "may not create under /doctor-mine");
+  const auto mine = client::open("zookeeper://me:secret@" + at + "/doctor-mine").examine();
+  expect(mine, "rights", good, "");
+  expect(mine, "acl", good, "");
+  expect(mine, "tls", warn, "and reads the password");
+}
+
+TEST_F(zookeeper_doctor, of_a_server_without_a_connection_to_spare) {
+  const zookeeper_server server({.config = {"maxClientCnxns=1"}});
+  const client c = client::open(server.url() + "?session-timeout=4s&op-timeout=2s");
+  const auto all = c.examine();
+  expect(all, "connections", bad, "maxClientCnxns");
+  expect(all, "servers", bad, "none of the servers");
+}
+
+TEST_F(zookeeper_doctor, of_an_ensemble_with_unlike_servers_that_falls_apart) {
+  testkit::zookeeper_ensemble servers({.config = {"localSessionsEnabled=true",
+                                                  "localSessionsUpgradingEnabled=true"}},
+                                      {"maxSessionTimeout=3000"});
+  const auto name = [&](int id) { return "127.0.0.1:" + std::to_string(servers.at(id).port()); };
+  const client c = client::open(servers.url() + "?session-timeout=2s&op-timeout=2s");
+  const int leader = servers.leader(), follower = leader == 1 ? 2 : 1,
+            third = 6 - leader - follower;
+  auto all = c.examine();
+  expect(all, "servers", good, "3 of 3");
+  expect(all, "leader", good, name(leader) + " leads");
+  expect(all, "timeouts", bad, name(1) + " 400 ms to 3000 ms");
+  expect(all, "sessions", warn, "localSessionsEnabled at 127.0.0.1:");
+  expect(all, "rights", good, "");
+  servers.at(third).kill_hard();
+  (void)servers.leader();
+  all = c.examine();
+  expect(all, "servers", warn, "2 of 3");
+  expect(all, "servers", warn, name(third));
+  servers.at(follower).kill_hard();
+  ASSERT_TRUE(eventually([&] { return servers.at(leader).mode().empty(); }));
+  all = c.examine();
+  expect(all, "servers", bad, "none of the servers");
+  expect(all, "rights", warn, "not known");
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_test
