@@ -49,6 +49,7 @@ inline namespace HOLDFAST_API v0 {
 //                    was out of reach for longer than ?outage-timeout= (default: none, so acquire
 //                    waits through outages), or no thread can be started to wait for a file lock.
 // errc::refused      the server or the file system denied it: rights, authentication, disk full
+// errc::exhausted    a range of numbers of the store is used up: no lock can be granted there
 // errc::lost         of several locks only (multi_mutex, acquire_all): while the others were waited
 //                    for, one was lost three times; raise the ttl
 // errc::closed       the client was closed, before or during the call
