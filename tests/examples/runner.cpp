@@ -14,6 +14,9 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include "testkit/servers/redis_server.hpp"
 #endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+#include "testkit/servers/zookeeper_server.hpp"
+#endif
 
 namespace {
 
@@ -40,6 +43,13 @@ int run_on(const std::string& backend, const std::string& example) {
     if (!holdfast::testkit::redis_server::installed()) return not_installed;
     const holdfast::testkit::redis_server server;
     return run(example, server.url());
+  }
+#endif
+#ifdef HOLDFAST_WITH_ZOOKEEPER
+  if (backend == "zookeeper") {
+    if (!holdfast::testkit::zookeeper_server::installed()) return not_installed;
+    const holdfast::testkit::zookeeper_server server;
+    return run(example, server.url() + "?layout=curator-rw");
   }
 #endif
   throw std::runtime_error("the examples do not know the backend " + backend);

@@ -189,6 +189,11 @@ finding grade_connections(const ensemble_facts& f) {
             limited + " takes a connection and ends it without a word, as when maxClientCnxns is "
                       "reached for this address: no session can move there",
             "raise maxClientCnxns (0: no limit), or run fewer clients on this machine"};
+  const std::string silent = names_of(f, [](const server_facts& s) { return !s.serves(); });
+  if (!silent.empty())
+    return {"connections", grade::warn,
+            "not known of " + silent + ", where no session could be had",
+            "examine it again once the server takes sessions"};
   std::string counts;
   for (const server_facts& s : f.servers) {
     const std::string_view n = line_of(s.srvr, "\nConnections: ");

@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 constexpr duration least_asked = 1ms,
                    most_asked = 24h;  // servers grant what is within their bounds
 constexpr int local_session_tries = 5;
+constexpr int question_tries = 3;
 
 // Of a sync, which waits for what the leader has executed. 0: it failed.
 std::int64_t last_transaction(probe& by) {
@@ -45,7 +46,10 @@ server_facts examine_server(core::environment& env, const settings& s, const cor
   out.name = at.host + ':' + std::to_string(at.port);
   std::optional<core::tls_terms> tls = s.tls;
   if (tls && tls->host.empty()) tls->host = at.host;
-  word_answer answer = ask_word(env, at, tls ? &*tls : nullptr, mode_question, s.op_timeout);
+  word_answer answer;
+  // One that ends a connection as soon as it has taken it may seem not to have taken it.
+  for (int i = 0; i < question_tries && answer.text.empty() && !answer.was_open; ++i)
+    answer = ask_word(env, at, tls ? &*tls : nullptr, mode_question, s.op_timeout);
   out.srvr = std::move(answer.text);
   out.unreached = std::move(answer.why);
   out.was_open = answer.was_open;

@@ -78,6 +78,10 @@ TEST(zookeeper_grading, each_fault_has_its_grade_and_a_remedy) {
        [](ensemble_facts& f) { f.servers[2].srvr = "Zookeeper version: 3.4.14-1"; }},
       {"timeouts", bad, [](ensemble_facts& f) { f.servers[2].longest = 20s; }},
       {"timeouts", warn, [](ensemble_facts& f) { f.asked = 60s; }},
+      {"connections", warn,
+       [](ensemble_facts& f) {
+         f.servers[1].no_session = {errc::unavailable, "nothing listens there"};
+       }},
       {"connections", bad,
        [](ensemble_facts& f) {
          f.servers[2].no_session = {errc::unavailable, "x"};
