@@ -27,7 +27,8 @@ class zookeeper_ensemble {
 
  private:
   static std::size_t place(int from, int to) {
-    return static_cast<std::size_t>((from - 1) * servers + (to - 1));
+    const int at = (from - 1) * servers + (to - 1);
+    return static_cast<std::size_t>(at);
   }
   bool all_serve() const;
   template <class Condition>

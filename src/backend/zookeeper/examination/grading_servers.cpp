@@ -1,7 +1,7 @@
 // What the servers say of themselves, and what their sessions show.
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <tuple>
 
 #include "backend/zookeeper/examination/grading.hpp"
 
@@ -26,16 +26,12 @@ std::string_view line_of(std::string_view text, std::string_view label) {
   return text.substr(0, text.find('\n'));
 }
 
-struct version {
-  int major = 0, minor = 0, patch = 0;
-  auto operator<=>(const version&) const = default;
-};
+using version = std::array<int, 3>;  // major, minor, patch
 
 version version_of(std::string_view text) {
-  version out;
-  int* const parts[] = {&out.major, &out.minor, &out.patch};
-  for (int* part : parts) {
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), *part);
+  version out{};
+  for (int& part : out) {
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), part);
     if (fault != std::errc()) break;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     if (!text.starts_with('.')) break;

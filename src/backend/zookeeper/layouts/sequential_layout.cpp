@@ -10,7 +10,6 @@
 
 namespace holdfast::zookeeper {
 
-using core::event_queue;
 using core::mutant;
 using core::planted;
 

@@ -7,7 +7,6 @@
 
 namespace holdfast::zookeeper {
 
-using core::event_queue;
 using core::mutant;
 using core::planted;
 using operation = sequential_operation;

@@ -48,22 +48,22 @@ std::uint32_t total_of(std::string_view owner) noexcept {
   return out;
 }
 
-struct lease {
+struct placed_lease {
   std::string_view name;
   std::int64_t sequence;
 };
 
-std::vector<lease> in_order(node_names all) {
-  std::vector<lease> out;
+std::vector<placed_lease> in_order(node_names all) {
+  std::vector<placed_lease> out;
   out.reserve(all.size());
   for (const std::string_view name : all) out.push_back({name, sequence_of(name)});
-  std::ranges::sort(out, {}, [](const lease& l) { return std::pair(l.sequence, l.name); });
+  std::ranges::sort(out, {}, [](const placed_lease& l) { return std::pair(l.sequence, l.name); });
   return out;
 }
 
 // How many stand up to this one, also beside it: at 2147483647 a sequence sticks.
-std::size_t rank_of(const std::vector<lease>& all, std::int64_t sequence) {
-  const auto end = std::ranges::upper_bound(all, sequence, {}, &lease::sequence);
+std::size_t rank_of(const std::vector<placed_lease>& all, std::int64_t sequence) {
+  const auto end = std::ranges::upper_bound(all, sequence, {}, &placed_lease::sequence);
   return static_cast<std::size_t>(end - all.begin());
 }
 
@@ -82,11 +82,11 @@ std::string lease_name(const guid& g) { return owner_text(g).append(lease_marker
 std::string line_name(const guid& g) { return curator::codec().name_of(g, lock_mode::exclusive); }
 
 own_leases read_leases(node_names all, const guid& g, std::uint32_t total) {
-  const std::vector<lease> ordered = in_order(all);
+  const std::vector<placed_lease> ordered = in_order(all);
   const std::string mine = owner_text(g);
   own_leases out;
   std::int64_t last = -1;
-  for (const lease& l : ordered) {
+  for (const placed_lease& l : ordered) {
     const std::string_view owner = owner_of(l.name);
     if (owner == mine) {
       out.names.emplace_back(l.name);
@@ -102,9 +102,9 @@ own_leases read_leases(node_names all, const guid& g, std::uint32_t total) {
 }
 
 std::vector<lease_holder> holders_of(node_names all) {
-  const std::vector<lease> ordered = in_order(all);
+  const std::vector<placed_lease> ordered = in_order(all);
   std::vector<lease_holder> out;
-  for (const lease& l : ordered) {
+  for (const placed_lease& l : ordered) {
     const std::string_view owner = owner_of(l.name);
     auto at = std::ranges::find(out, owner, &lease_holder::owner);
     if (at == out.end()) at = out.insert(out.end(), {owner, {}, total_of(owner)});

@@ -8,8 +8,6 @@
 
 namespace holdfast::zookeeper::curator_semaphore {
 
-using core::event_queue;
-
 namespace {
 
 constexpr core::capabilities abilities{

@@ -134,7 +134,10 @@ bool layout::remove_all(flight& f, const claim& c, time_point now) {
     ask(f, part::find_line, opcode::get_children2, watched_path_body(line, false), now);
     return true;
   }
-  for (const std::string& name : c.leases) remove_node(f, leases + '/' + name, now);
+  for (const std::string& name : c.leases) {
+    std::string path = leases;
+    remove_node(f, path.append("/").append(name), now);
+  }
   if (!c.line_node.empty()) remove_node(f, line + '/' + c.line_node, now);
   return !c.leases.empty() || !c.line_node.empty();
 }

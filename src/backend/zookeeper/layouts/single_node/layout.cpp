@@ -8,7 +8,6 @@
 
 namespace holdfast::zookeeper::single_node {
 
-using core::event_queue;
 using operation = single_node_operation;
 using verdict = single_node_verdict;
 
