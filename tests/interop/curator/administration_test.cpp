@@ -101,5 +101,21 @@ TEST_F(curator_administration, request_to_release_leaves_the_lock_with_its_holde
   EXPECT_TRUE(on.theirs->release());
 }
 
+TEST_F(curator_administration, requests_to_release_reach_the_holder_in_both_directions) {
+  watched_mutex on;
+  peer_client curators{curator(), address_of(on.server)};
+  const lease held = on.admin.mutex("ours").acquire();
+  EXPECT_EQ(on.other.ask("revoke /ours/" + on.other.names("/ours")), "");
+  EXPECT_TRUE(eventually([&] { return held.revocation_requested().stop_requested(); }));
+  EXPECT_TRUE(held.held());
+
+  EXPECT_EQ(curators.ask("revocable mutex /theirs"), "");
+  EXPECT_EQ(curators.ask("lock mutex /theirs"), "");
+  const auto all = on.admin.holders("theirs");
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(on.admin.break_lock("theirs", all[0].owner));
+  EXPECT_EQ(curators.ask("revoked mutex /theirs"), "1");
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_wire
