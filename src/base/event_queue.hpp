@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <thread>
 
 namespace holdfast::core {
 
@@ -67,6 +68,11 @@ class event_queue {
   }
   void dispatch();
   static bool dispatching_here() noexcept;  // the calling thread is inside a sink
+  // Waits until what another thread has begun to dispatch is done; not from inside a sink.
+  template <class IsDispatching>
+  static void await_dispatch(IsDispatching is_dispatching) {
+    while (!dispatching_here() && is_dispatching()) std::this_thread::yield();
+  }
 
  private:
   event_source* first_ = nullptr;

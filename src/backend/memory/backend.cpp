@@ -1,7 +1,6 @@
 #include "backend/memory/backend.hpp"
 
 #include <cmath>
-#include <thread>
 
 #include "backend/memory/shared_servers.hpp"
 #include "base/fail.hpp"
@@ -145,8 +144,8 @@ bool backend::close(time_point until) {
     queries_.fail_all(errc::closed, events);
   }
   events.dispatch();
-  // Waits for events that another thread is dispatching: afterwards the core may destroy the sinks.
-  while (!event_queue::dispatching_here() && is_dispatching()) std::this_thread::yield();
+  // The core may destroy the sinks then.
+  event_queue::await_dispatch([this] { return is_dispatching(); });
   return is_clean;
 }
 

@@ -1,6 +1,5 @@
 #include "backend/redis/backend.hpp"
 
-#include <thread>
 #include <utility>
 
 #include "backend/redis/examination/examination.hpp"
@@ -80,8 +79,8 @@ bool backend::close(time_point until) {
   }
   events.dispatch();
   flush();
-  // What another thread has begun to dispatch is done before the core takes its sinks away.
-  while (!core::event_queue::dispatching_here() && is_dispatching()) std::this_thread::yield();
+  // The core takes its sinks away then.
+  core::event_queue::await_dispatch([this] { return is_dispatching(); });
   return is_clean;
 }
 

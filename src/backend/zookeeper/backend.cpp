@@ -1,6 +1,5 @@
 #include "backend/zookeeper/backend.hpp"
 
-#include <thread>
 #include <utility>
 
 #include "backend/zookeeper/examination/examination.hpp"
@@ -39,8 +38,8 @@ bool backend::close(time_point until) {
     layout_->end_claims(errc::closed, "the client was closed", env_.now(), events);
   }
   events.dispatch();
-  // What another thread has begun to dispatch is done before the core takes its sinks away.
-  while (!core::event_queue::dispatching_here() && is_dispatching()) std::this_thread::yield();
+  // The core takes its sinks away then.
+  core::event_queue::await_dispatch([this] { return is_dispatching(); });
   return is_clean;
 }
 
