@@ -209,7 +209,7 @@ std::string a_downgrade_keeps_the_place() {
 
 std::string a_lease_beyond_the_total_waits() {
   namespace semaphore = zookeeper::curator_semaphore;
-  const zookeeper::guid mine = semaphore::with_total({1, 2}, 1);
+  const core::uuid mine = semaphore::with_total({1, 2}, 1);
   const std::string own = semaphore::lease_name(mine) + "0000000001";
   const std::string_view all[] = {"_c_x-lease-0000000000", own};
   return semaphore::read_leases(all, mine, 1).hold ? "two hold the only permit" : "";

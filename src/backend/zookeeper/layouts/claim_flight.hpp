@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "backend/zookeeper/layouts/error_text.hpp"
-#include "backend/zookeeper/layouts/guid.hpp"
 #include "backend/zookeeper/transport/reply_handler.hpp"
 #include "base/timer_heap.hpp"
+#include "base/uuid.hpp"
 #include "claim/claim_table.hpp"
 #include "claim/store_claim.hpp"
 
@@ -22,8 +22,8 @@ inline std::string_view last_part(std::string_view path) {
 }
 
 struct claim_record : core::heap_timer {
-  std::string path;  // of the lock, complete
-  guid attempt;      // none: the claim is idle
+  std::string path;    // of the lock, complete
+  core::uuid attempt;  // none: the claim is idle
   std::int64_t czxid = 0;
   std::int64_t last_czxid = 0;  // of this claim's earlier nodes
   claims::claim_place place;
@@ -119,7 +119,7 @@ class claim_flight : public reply_handler {
   }
 
   layout_type& home_;
-  guid attempt_;
+  core::uuid attempt_;
 
  private:
   claims::claim_place whose_;

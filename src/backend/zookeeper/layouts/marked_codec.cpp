@@ -16,7 +16,7 @@ bool is_sequence(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string marked_codec::name_of(const guid& g, lock_mode mode) const {
+std::string marked_codec::name_of(const core::uuid& g, lock_mode mode) const {
   std::string id = text_of(g);
   if (rules_.has_plain_guid) std::erase(id, '-');
   const auto own = std::ranges::find(rules_.markers, mode, &node_marker::mode);
@@ -24,7 +24,7 @@ std::string marked_codec::name_of(const guid& g, lock_mode mode) const {
 }
 
 // In the place of the exclusive node: nobody gets between.
-std::string marked_codec::shared_name_of(const guid& g, std::string_view own) const {
+std::string marked_codec::shared_name_of(const core::uuid& g, std::string_view own) const {
   contender c;
   if (!read(own, c)) return {};
   return name_of(g, lock_mode::shared).append(c.sequence);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/zookeeper/layouts/guid.hpp"
 #include "backend/zookeeper/transport/requests.hpp"
+#include "base/uuid.hpp"
 #include "seam/capabilities.hpp"
 
 namespace holdfast::zookeeper {
@@ -35,10 +35,12 @@ class sequential_codec {
   // Of the nodes of a lock: containers are removed by the server once they are empty.
   virtual node_kind parent() const noexcept { return node_kind::container; }
   // The beginning of a node's name; the server appends ten digits.
-  virtual std::string name_of(const guid&, lock_mode) const = 0;
+  virtual std::string name_of(const core::uuid&, lock_mode) const = 0;
   // Whole: of the node that keeps the place of `own`, which was exclusive, for a reader. Only where
   // capabilities::downgrade.
-  virtual std::string shared_name_of(const guid&, std::string_view /*own*/) const { return {}; }
+  virtual std::string shared_name_of(const core::uuid&, std::string_view /*own*/) const {
+    return {};
+  }
   virtual place_in_line place_of(std::string_view own, lock_mode, node_names all) const = 0;
   // Those that belong to this layout; others in the same parent are left out.
   virtual std::vector<node_in_line> line_of(node_names all) const = 0;

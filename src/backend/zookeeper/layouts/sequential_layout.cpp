@@ -23,11 +23,12 @@ std::unique_ptr<core::claim> sequential_layout::open(std::string_view name,
 }
 
 void sequential_layout::inspect(std::string_view prefix, core::holders_handler& to) {
-  start_inspection(queries(), *codec_, options().chroot, prefix, to);
+  start_holders_query(queries(), *codec_, options().chroot, prefix, query_scope::all_that_begin_so,
+                      to);
 }
 
 void sequential_layout::holders(std::string_view name, core::holders_handler& to) {
-  start_holders_query(queries(), *codec_, options().chroot, name, to);
+  start_holders_query(queries(), *codec_, options().chroot, name, query_scope::one_lock, to);
 }
 
 void sequential_layout::break_lock(std::string_view name, std::string_view seen,
@@ -43,7 +44,7 @@ void sequential_layout::write_held(const core::held_write& w, core::held_write_h
 
 void sequential_layout::renew_owner(sequential_claim& c) {
   if (planted(mutant::owner_id_reused) && c.attempt) return;
-  c.attempt = random_guid(env());
+  c.attempt = core::random_uuid(env());
   c.node.clear();
   c.next_node.clear();
   c.blocker.clear();

@@ -3,40 +3,21 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/uuid.hpp"
+
 namespace holdfast::redis::redisson {
 
 namespace {
-
-constexpr std::size_t client_id_bytes = 36;
-
-bool is_dash(std::size_t at) noexcept { return at == 8 || at == 13 || at == 18 || at == 23; }
-
-bool is_hex(char c) noexcept {
-  return std::string_view("0123456789abcdef").find(c) != std::string_view::npos;
-}
 
 bool has_braces(std::string_view key) noexcept { return key.find('{') != key.npos; }
 
 }  // namespace
 
 std::string uuid_of(const retrying_owner& random) {
-  const std::string digits = hex_of(random);
-  std::string out;
-  for (const char c : digits) {
-    if (is_dash(out.size())) out += '-';
-    out += c;
-  }
-  out[14] = '4';                                                  // the version
-  out[19] = "89ab"[static_cast<unsigned>(random.low >> 60) & 3];  // the variant
-  return out;
+  return core::text_of(core::version_4({random.high, random.low}));
 }
 
-std::string new_client_id(core::environment& env) {
-  retrying_owner random;
-  random.high = core::random_u64(env);
-  random.low = core::random_u64(env);
-  return uuid_of(random);
-}
+std::string new_client_id(core::environment& env) { return core::text_of(core::random_uuid(env)); }
 
 std::string owner_of(std::string_view client_id, const retrying_owner& o) {
   constexpr auto java_long_max = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
@@ -45,11 +26,9 @@ std::string owner_of(std::string_view client_id, const retrying_owner& o) {
 }
 
 bool is_owner(std::string_view text) noexcept {
-  if (text.size() < client_id_bytes + 2 || text[client_id_bytes] != ':') return false;
-  for (std::size_t i = 0; i < client_id_bytes; ++i)
-    if (is_dash(i) ? text[i] != '-' : !is_hex(text[i])) return false;
-  const char first = text[client_id_bytes + 1];
-  return first >= '0' && first <= '9';
+  constexpr std::size_t thread_at = core::uuid_length + 1;
+  if (text.size() <= thread_at || !core::begins_with_uuid(text)) return false;
+  return text[core::uuid_length] == ':' && text[thread_at] >= '0' && text[thread_at] <= '9';
 }
 
 std::string prefixed(std::string_view prefix, std::string_view key) {

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::string_view before_guid = "_c_";
 constexpr std::string_view lease_marker = "-lease-";
-constexpr std::size_t guid_length = 36;
 
 // In `high`: version 8, and what tells these from others of that version.
 constexpr std::uint64_t tag_mask = 0xffff, tag = 0x8f1d;
@@ -39,7 +38,8 @@ std::int64_t sequence_of(std::string_view name) noexcept {
 // 0: it is not known.
 std::uint32_t total_of(std::string_view owner) noexcept {
   constexpr std::size_t tag_at = 14, total_at = 28, tag_length = 4, total_length = 8;
-  if (!owner.starts_with(before_guid) || owner.size() != before_guid.size() + guid_length) return 0;
+  if (!owner.starts_with(before_guid) || owner.size() != before_guid.size() + core::uuid_length)
+    return 0;
   const char* const id = owner.data() + before_guid.size();
   std::uint32_t found = 0, out = 0;
   std::from_chars(id + tag_at, id + tag_at + tag_length, found, 16);
@@ -69,19 +69,21 @@ std::size_t rank_of(const std::vector<placed_lease>& all, std::int64_t sequence)
 
 }  // namespace
 
-guid with_total(guid g, std::uint32_t total) noexcept {
+core::uuid with_total(core::uuid g, std::uint32_t total) noexcept {
   g.high = (g.high & ~tag_mask) | tag;
   g.low = (g.low & ~total_mask) | total;
   return g;
 }
 
-std::string owner_text(const guid& g) { return std::string(before_guid) + text_of(g); }
+std::string owner_text(const core::uuid& g) { return std::string(before_guid) + text_of(g); }
 
-std::string lease_name(const guid& g) { return owner_text(g).append(lease_marker); }
+std::string lease_name(const core::uuid& g) { return owner_text(g).append(lease_marker); }
 
-std::string line_name(const guid& g) { return curator::codec().name_of(g, lock_mode::exclusive); }
+std::string line_name(const core::uuid& g) {
+  return curator::codec().name_of(g, lock_mode::exclusive);
+}
 
-own_leases read_leases(node_names all, const guid& g, std::uint32_t total) {
+own_leases read_leases(node_names all, const core::uuid& g, std::uint32_t total) {
   const std::vector<placed_lease> ordered = in_order(all);
   const std::string mine = owner_text(g);
   own_leases out;
@@ -116,7 +118,7 @@ std::vector<lease_holder> holders_of(node_names all) {
   return out;
 }
 
-place_in_queue read_line(node_names all, const guid& g) {
+place_in_queue read_line(node_names all, const core::uuid& g) {
   const std::string begin = line_name(g);
   place_in_queue out;
   const auto at = std::ranges::find_if(all, [&](auto name) { return name.starts_with(begin); });

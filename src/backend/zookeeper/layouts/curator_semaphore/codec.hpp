@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/zookeeper/layouts/guid.hpp"
+#include "base/uuid.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
 
@@ -28,18 +28,18 @@ using node_names = std::span<const std::string_view>;
 
 inline constexpr std::string_view line_folder = "locks", lease_folder = "leases";
 
-guid with_total(guid, std::uint32_t total) noexcept;  // of a random one
-std::string owner_text(const guid&);                  // "_c_GUID", before what a node is for
+core::uuid with_total(core::uuid, std::uint32_t total) noexcept;  // of a random one
+std::string owner_text(const core::uuid&);  // "_c_GUID", before what a node is for
 // The beginnings of names; the server appends ten digits.
-std::string lease_name(const guid&);
-std::string line_name(const guid&);
+std::string lease_name(const core::uuid&);
+std::string line_name(const core::uuid&);
 
 struct own_leases {                // of one claim, among all
   std::vector<std::string> names;  // in order
   bool hold = false;               // they are among the first `total`
   std::uint32_t other_total = 0;   // that another client goes by; 0: none is known
 };
-own_leases read_leases(node_names all, const guid&, std::uint32_t total);
+own_leases read_leases(node_names all, const core::uuid&, std::uint32_t total);
 
 struct lease_holder {
   std::string_view owner;               // as owner_text(); of foreign names all of it
@@ -54,6 +54,6 @@ struct place_in_queue {
   std::string_view own, blocker;  // blocker empty: it is the first
   bool others_behind = false;
 };
-place_in_queue read_line(node_names all, const guid&);
+place_in_queue read_line(node_names all, const core::uuid&);
 
 }  // namespace holdfast::zookeeper::curator_semaphore

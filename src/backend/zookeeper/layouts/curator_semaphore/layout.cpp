@@ -33,11 +33,11 @@ std::unique_ptr<core::claim> layout::open(std::string_view name, core::claim_sin
 }
 
 void layout::inspect(std::string_view prefix, core::holders_handler& to) {
-  start_inspection(queries(), options().chroot, prefix, to);
+  start_holders_query(queries(), options().chroot, prefix, query_scope::all_that_begin_so, to);
 }
 
 void layout::holders(std::string_view name, core::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, name, to);
+  start_holders_query(queries(), options().chroot, name, query_scope::one_lock, to);
 }
 
 void layout::break_lock(std::string_view name, std::string_view seen, core::decision_handler& to) {
@@ -59,7 +59,7 @@ std::string layout::reason(const claim& c, errc why) const {
 
 void layout::renew_owner(claim& c) {
   if (core::planted(core::mutant::owner_id_reused) && c.attempt) return;
-  c.attempt = with_total(random_guid(env()), c.details.total);
+  c.attempt = with_total(core::random_uuid(env()), c.details.total);
   c.leases.clear();
   c.line_node.clear();
   c.blocker.clear();

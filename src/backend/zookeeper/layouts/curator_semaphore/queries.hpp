@@ -4,14 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "backend/zookeeper/layouts/node_query.hpp"
+#include "backend/zookeeper/layouts/holders_query.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
 
-void start_inspection(const query_context&, const std::string& chroot, std::string_view prefix,
-                      core::holders_handler&);
 void start_holders_query(const query_context&, const std::string& chroot, std::string_view name,
-                         core::holders_handler&);
+                         query_scope, core::holders_handler&);
 // Removes the leases of that owner.
 void start_breaking(const query_context&, std::string lock_path, std::string_view seen,
                     core::decision_handler&);

@@ -7,34 +7,27 @@ namespace holdfast::zookeeper::single_node {
 
 namespace {
 
-constexpr std::size_t guid_length = 36;
-
-bool begins_with_guid(std::string_view data) noexcept {
-  if (data.size() < guid_length || (data.size() > guid_length && data[guid_length] != ' '))
-    return false;
-  for (std::size_t i = 0; i < guid_length; ++i) {
-    const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
-    constexpr std::string_view digits = "0123456789abcdef";
-    if (is_dash ? data[i] != '-' : digits.find(data[i]) == digits.npos) return false;
-  }
-  return true;
+// Of a node that holdfast made.
+bool begins_with_id(std::string_view data) noexcept {
+  return core::begins_with_uuid(data) &&
+         (data.size() == core::uuid_length || data[core::uuid_length] == ' ');
 }
 
 }  // namespace
 
-std::string text_of(const guid& g, std::string_view owner_text) {
-  return zookeeper::text_of(g).append(" ").append(owner_text);
+std::string text_of(const core::uuid& g, std::string_view owner_text) {
+  return core::text_of(g).append(" ").append(owner_text);
 }
 
-bool is_ours(const zookeeper::node_data& n, const guid& g, std::int64_t session) noexcept {
-  return n.stat.ephemeral_owner == session && n.data.starts_with(zookeeper::text_of(g) + ' ');
+bool is_ours(const zookeeper::node_data& n, const core::uuid& g, std::int64_t session) noexcept {
+  return n.stat.ephemeral_owner == session && n.data.starts_with(core::text_of(g) + ' ');
 }
 
 content read(const zookeeper::node_data& n) {
   content out;
-  if (begins_with_guid(n.data)) {
-    out.owner = n.data.substr(0, guid_length);
-    out.who = read_node_owner(n.data.substr(std::min(n.data.size(), guid_length + 1)));
+  if (begins_with_id(n.data)) {
+    out.owner = n.data.substr(0, core::uuid_length);
+    out.who = read_node_owner(n.data.substr(std::min(n.data.size(), core::uuid_length + 1)));
     return out;
   }
   char text[24];

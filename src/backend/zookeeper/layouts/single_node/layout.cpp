@@ -37,11 +37,11 @@ std::unique_ptr<core::claim> layout::open(std::string_view name, core::claim_sin
 }
 
 void layout::inspect(std::string_view prefix, core::holders_handler& to) {
-  start_inspection(queries(), options().chroot, prefix, to);
+  start_holders_query(queries(), options().chroot, prefix, query_scope::all_that_begin_so, to);
 }
 
 void layout::holders(std::string_view name, core::holders_handler& to) {
-  start_holders_query(queries(), options().chroot, name, to);
+  start_holders_query(queries(), options().chroot, name, query_scope::one_lock, to);
 }
 
 void layout::break_lock(std::string_view, std::string_view, core::decision_handler& to) {
@@ -52,13 +52,13 @@ void layout::break_lock(std::string_view, std::string_view, core::decision_handl
 
 void layout::renew_owner(claim& c) {
   if (core::planted(core::mutant::owner_id_reused) && c.attempt) return;
-  c.attempt = random_guid(env());
+  c.attempt = core::random_uuid(env());
   c.czxid = 0;
 }
 
 void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   if (!c.attempt) return;
-  to_be_removed().add(removed_by::content, c.path, zookeeper::text_of(c.attempt) + ' ', now);
+  to_be_removed().add(removed_by::content, c.path, core::text_of(c.attempt) + ' ', now);
 }
 
 void layout::on_watch(const watch_event& e, time_point now, event_queue& events) {

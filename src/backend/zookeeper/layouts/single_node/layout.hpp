@@ -65,7 +65,7 @@ class layout final : public claims_layout<protocol, flight> {
                                                   core::event_queue&);
   void renew_owner(claim&);
   void withdraw_orphan(claim&, time_point now, core::event_queue&);
-  static std::string text_of_owner(const claim& c) { return zookeeper::text_of(c.attempt); }
+  static std::string text_of_owner(const claim& c) { return core::text_of(c.attempt); }
 };
 
 static_assert(claims::store_of<layout, claim>);

@@ -1,0 +1,76 @@
+#include "backend/zookeeper/layouts/holders_query.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace holdfast::zookeeper {
+
+using std::chrono::milliseconds;
+
+void holders_query::send_first(time_point now) {
+  if (scope_ == query_scope::one_lock) return ask_about(name_, now);
+  asked_.push_back({question::locks, chroot_.empty() ? "/" : chroot_, {}});
+  list(asked_.back().path, now);
+}
+
+void holders_query::ask_list(std::string path, holder known, time_point now, unsigned kind) {
+  asked_.push_back({question::list, std::move(path), std::move(known), kind});
+  list(asked_.back().path, now);
+}
+
+void holders_query::ask_node(std::string path, holder known, time_point now) {
+  asked_.push_back({question::node, std::move(path), std::move(known)});
+  look(asked_.back().path, now);
+}
+
+void holders_query::fill(holder& h, const node_data& node, node_owner who) const {
+  constexpr std::int64_t turns_per_grant = 1024;
+  h.host = std::move(who.host);
+  h.pid = who.pid;
+  h.note = std::move(who.note);
+  h.token = node.stat.czxid * turns_per_grant;
+  const auto wall = std::chrono::duration_cast<milliseconds>(env().wall());
+  h.held = std::max(wall - milliseconds{node.stat.ctime_ms}, milliseconds{0});
+}
+
+void holders_query::read(std::size_t, const reply& r, time_point now) {
+  question q = std::move(asked_.front());
+  asked_.pop_front();
+  if (!r.is_ok()) {
+    // Nobody holds it, or not any more. Among many locks, one that this user may not read is left
+    // out.
+    const bool is_needed = scope_ == query_scope::one_lock || q.about == question::locks;
+    if (!r.is(error::no_node) && is_needed)
+      return fail({errc_of(r.head.code), explain(r.head.code, q.path)});
+    if (q.about == question::list) read_list(std::move(q), nullptr, now);
+    return;
+  }
+  if (q.about == question::node) {
+    const auto node = read_data(r.body);
+    if (!node) return fail({errc::unavailable, std::string(malformed_reply)});
+    if (read_holder(*node, q.found)) found_.push_back(std::move(q.found));
+    return;
+  }
+  const auto all = read_children(r.body);
+  if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
+  q.about == question::locks ? read_locks(*all, now) : read_list(std::move(q), &*all, now);
+}
+
+// In order.
+void holders_query::read_locks(const node_children& all, time_point now) {
+  std::vector<std::string> names;
+  for (const std::string_view node : all.names) {
+    auto name = lock_name(node);
+    if (name && name->starts_with(name_) && lock_name_fault(chroot_, *name).empty())
+      names.push_back(std::move(*name));
+  }
+  std::ranges::sort(names);
+  for (const std::string& name : names) ask_about(name, now);
+}
+
+void holders_query::report() {
+  std::ranges::stable_sort(found_, {}, &holder::name);
+  why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
+}
+
+}  // namespace holdfast::zookeeper
