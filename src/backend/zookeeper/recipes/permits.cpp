@@ -2,14 +2,6 @@
 
 namespace holdfast::zookeeper {
 
-namespace {
-
-// A holder does not pay for watches on its leases unless it holds them for longer than this.
-constexpr duration own_watch_after = std::chrono::milliseconds{100};
-constexpr duration own_watch_spread = std::chrono::milliseconds{50};
-
-}  // namespace
-
 permit_recipe::step permit_recipe::acquire(const core::acquire_request& request, time_point now,
                                            const timing& t) noexcept {
   one_attempt_ = request.one_attempt;
@@ -176,17 +168,11 @@ permit_recipe::step permit_recipe::on_session_lost(time_point, const timing& t) 
 
 permit_recipe::step permit_recipe::on_wake(time_point now, const timing& t) noexcept {
   step out;
-  if (is_held()) {
-    if (!watches_own_) out.send = operation::watch_own;
-    return out;
+  if (!is_held()) {
+    const bool returns = is_acquiring() && state_ == state::returning;
+    return on_time(now, t, is_leaving() || returns);
   }
-  if (!waits()) return out;
-  if (due(t) <= now) return overdue();
-  const bool returns = is_acquiring() && state_ == state::returning;
-  if (!is_leaving() && !returns) return out;
-  out.send = operation::remove;  // it failed, or was cut
-  out.sleeps = true;
-  out.wake = due(t);
+  if (!watches_own_) out.send = operation::watch_own;
   return out;
 }
 

@@ -73,10 +73,8 @@ enum class permit_verdict : unsigned char {
   failed,     // for the reason that stands beside it
 };
 
-class permit_recipe : public session_recipe<permit_operation, permit_verdict> {
+class permit_recipe : public session_recipe<session_reply<permit_operation, permit_verdict>> {
  public:
-  enum class state : unsigned char { taking, returning, joining, in_line, leasing, at_head };
-
   step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
   step peek_line(time_point, const timing&) noexcept { return peek(); }
   step on(const reply&, time_point, const timing&) noexcept;
@@ -90,9 +88,9 @@ class permit_recipe : public session_recipe<permit_operation, permit_verdict> {
   step on_session_lost(time_point, const timing&) noexcept;
   step on_wake(time_point, const timing&) noexcept;
 
-  state now_in() const noexcept { return state_; }  // while they are acquired
-
  private:
+  enum class state : unsigned char { taking, returning, joining, in_line, leasing, at_head };
+
   step peek() const noexcept;
   step start(state, operation, const timing&) noexcept;
   step turn_to(state, operation, const timing&) noexcept;

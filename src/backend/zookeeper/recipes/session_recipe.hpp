@@ -36,9 +36,15 @@ using core::claim_event;
 using core::duration;
 using core::time_point;
 
+// A holder does not pay for watches on what it holds the lock by, which tell of its end and of a
+// request to give it back, unless it holds the lock for longer than this.
+inline constexpr duration own_watch_after = std::chrono::milliseconds{100};
+inline constexpr duration own_watch_spread = std::chrono::milliseconds{50};
+
 // Verdict: at least done, gone (what was to be removed is not there) and failed.
 template <class Operation, class Verdict>
 struct session_reply {
+  using operation = Operation;
   using verdict = Verdict;
   Operation to{};
   Verdict what = Verdict::failed;
@@ -52,15 +58,15 @@ struct session_reply {
   duration term{};                    // what one confirmation of it is worth
 };
 
-// Operation: at least none and remove.
-template <class Operation, class Verdict>
+// Reply: a session_reply. Its operation: at least none and remove.
+template <class Reply>
 class session_recipe {
  public:
-  using operation = Operation;
-  using reply = session_reply<Operation, Verdict>;
-  using step = claims::effects<Operation>;
+  using reply = Reply;
+  using operation = typename Reply::operation;
+  using verdict = typename Reply::verdict;
+  using step = claims::effects<operation>;
   using timing = claims::timing;
-  using verdict = Verdict;
 
   static step renew(duration, time_point, const timing&) noexcept { return {}; }
   static step downgrade(time_point, const timing&) noexcept { return {}; }
@@ -130,7 +136,7 @@ class session_recipe {
     const bool waits_on = is_waiter() && !core::planted(core::mutant::waiter_given_up);
     return waits() && !waits_on ? core::saturating_add(since_, t.op_timeout) : core::never;
   }
-  step ask(Operation what, const timing& t) noexcept {
+  step ask(operation what, const timing& t) noexcept {
     ++epoch_;
     attempts_ = 0;
     step out;
@@ -140,7 +146,7 @@ class session_recipe {
     return out;
   }
   // Under a new owner: an older request of this claim is another's from here on.
-  step begin(Operation what, const timing& t) noexcept {
+  step begin(operation what, const timing& t) noexcept {
     phase_ = phase::acquiring;
     number_ = 0;
     refusal_ = {};
@@ -154,7 +160,7 @@ class session_recipe {
     phase_ = phase::leaving;
     refusal_ = refusal;
     since_ = now;
-    return ask(Operation::remove, t);
+    return ask(operation::remove, t);
   }
   step become_held(const reply& r, time_point now) noexcept {
     ++epoch_;  // what else was asked is of no interest
@@ -183,8 +189,8 @@ class session_recipe {
   }
   // `r` answers a remove; `last`: until then it is repeated.
   step on_removed(const reply& r, time_point now, const timing& t) noexcept {
-    if (r.what == Verdict::done) return end_leaving({});
-    if (r.what == Verdict::gone)
+    if (r.what == verdict::done) return end_leaving({});
+    if (r.what == verdict::gone)
       return end_leaving(was_held_ && attempts_ == 0 ? errc::not_held : errc{});
     return remove_later(now, t);
   }
@@ -200,7 +206,19 @@ class session_recipe {
   step remove_again() noexcept {
     note_attempt();
     step out;
-    out.send = Operation::remove;
+    out.send = operation::remove;
+    return out;
+  }
+  // Woken: the time is up, or a removal that failed or was cut is sent again. `removes`: one is
+  // under way.
+  step on_time(time_point now, const timing& t, bool removes) noexcept {
+    if (!waits()) return {};
+    if (due(t) <= now) return overdue();
+    step out;
+    if (!removes) return out;
+    out.send = operation::remove;
+    out.sleeps = true;
+    out.wake = due(t);
     return out;
   }
   step end_with_session() noexcept {

@@ -77,15 +77,4 @@ single_node_recipe::step single_node_recipe::on_session_lost(time_point, const t
   return begin(operation::create, t);
 }
 
-single_node_recipe::step single_node_recipe::on_wake(time_point now, const timing& t) noexcept {
-  if (!waits()) return {};
-  if (due(t) <= now) return overdue();
-  step out;
-  if (!is_leaving()) return out;
-  out.send = operation::remove;  // it failed, or was cut
-  out.sleeps = true;
-  out.wake = due(t);
-  return out;
-}
-
 }  // namespace holdfast::zookeeper

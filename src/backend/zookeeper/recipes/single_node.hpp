@@ -41,10 +41,9 @@ enum class single_node_verdict : unsigned char {
   failed,   // for the reason that stands beside it
 };
 
-class single_node_recipe : public session_recipe<single_node_operation, single_node_verdict> {
+class single_node_recipe
+    : public session_recipe<session_reply<single_node_operation, single_node_verdict>> {
  public:
-  enum class state : unsigned char { creating, resolving, waiting };
-
   step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
   step cancel(time_point, const timing&) noexcept;
   step on(const reply&, time_point, const timing&) noexcept;
@@ -53,11 +52,11 @@ class single_node_recipe : public session_recipe<single_node_operation, single_n
   step on_node(bool has_ended, time_point, const timing&) noexcept;  // its watch fired
   static step on_attached() noexcept { return {}; }  // the watches were set again with it
   step on_session_lost(time_point, const timing&) noexcept;
-  step on_wake(time_point, const timing&) noexcept;
-
-  state now_in() const noexcept { return state_; }  // while it is acquired
+  step on_wake(time_point now, const timing& t) noexcept { return on_time(now, t, is_leaving()); }
 
  private:
+  enum class state : unsigned char { creating, resolving, waiting };
+
   step turn_to(state, const timing&) noexcept;
   step on_acquire_reply(const reply&, time_point, const timing&) noexcept;
 
