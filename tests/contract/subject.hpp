@@ -44,7 +44,7 @@ enum class lifetime : unsigned char {
 // One entry puts a store with one of its layouts, or with certain options, through the contract.
 struct subject_under_test {
   std::string_view name;  // of its cases; ends with its backend: "redis", "lua_redis"
-  std::unique_ptr<subject> (*make)(std::string_view options);
+  std::unique_ptr<subject> (*make)(std::string_view options) = nullptr;
   std::string_view options{};  // of each of its URLs: "layout=lua"
   lifetime life = lifetime::ttl;
   in_modes modes = in_every_mode;  // those that its layout has; in others nothing is played

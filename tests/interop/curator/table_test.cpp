@@ -8,16 +8,10 @@ using namespace std::chrono_literals;
 
 class curator_table : public with_curator {
  protected:
-  bool lacks(const std::string& layout) const { return !has_layout(server_, layout); }
-
   zookeeper_server server_;
 };
 
-#define NEEDS_CURATOR_LAYOUT(name) \
-  if (lacks(name)) GTEST_SKIP() << "skipped: there is no layout " << (name) << " yet"
-
 TEST_F(curator_table, mutex) {
-  NEEDS_CURATOR_LAYOUT("curator");
   result_table into("curator");
   const queue_view nodes(curator(), server_, "/x", "/x");
   const kind k{library::curator, "mutex", "curator"};
@@ -27,7 +21,6 @@ TEST_F(curator_table, mutex) {
 }
 
 TEST_F(curator_table, rw) {
-  NEEDS_CURATOR_LAYOUT("curator-rw");
   result_table into("curator-rw");
   const queue_view nodes(curator(), server_, "/x", "/x");
   const kind write{library::curator, "write", "curator-rw"},
@@ -39,7 +32,6 @@ TEST_F(curator_table, rw) {
 }
 
 TEST_F(curator_table, rw_in_order) {
-  NEEDS_CURATOR_LAYOUT("curator-rw");
   result_table into("curator-rw");
   const queue_view nodes(curator(), server_, "/x", "/x");
   const kind write{library::curator, "write", "curator-rw"};
@@ -48,7 +40,6 @@ TEST_F(curator_table, rw_in_order) {
 }
 
 TEST_F(curator_table, rw_writer_that_waits_stops_later_readers) {
-  NEEDS_CURATOR_LAYOUT("curator-rw");
   result_table into("curator-rw");
   const queue_view nodes(curator(), server_, "/x", "/x");
   const kind write{library::curator, "write", "curator-rw"},
@@ -70,7 +61,6 @@ TEST_F(curator_table, rw_writer_that_waits_stops_later_readers) {
 }
 
 TEST_F(curator_table, rw_downgrade_admits_readers_and_keeps_its_place_before_writers) {
-  NEEDS_CURATOR_LAYOUT("curator-rw");
   if (!curator_keeps_the_place()) GTEST_SKIP() << "skipped: this Curator is older than 5.5";
   result_table into("curator-rw");
   const queue_view nodes(curator(), server_, "/x", "/x");
@@ -101,7 +91,6 @@ TEST_F(curator_table, rw_downgrade_admits_readers_and_keeps_its_place_before_wri
 }
 
 TEST_F(curator_table, semaphore) {
-  NEEDS_CURATOR_LAYOUT("curator-semaphore");
   result_table into("curator-semaphore");
   const queue_view nodes(curator(), server_, "/x/locks", "/x/leases");
   const kind k{library::curator, "semaphore:1", "curator-semaphore", 1};
@@ -109,7 +98,6 @@ TEST_F(curator_table, semaphore) {
 }
 
 TEST_F(curator_table, semaphore_mutex) {
-  NEEDS_CURATOR_LAYOUT("curator-semaphore");
   result_table into("curator-semaphore");
   const queue_view nodes(curator(), server_, "/x/locks", "/x/leases");
   const kind k{library::curator, "semaphoremutex", "curator-semaphore", 1};
@@ -119,7 +107,6 @@ TEST_F(curator_table, semaphore_mutex) {
 }
 
 TEST_F(curator_table, semaphore_is_divided_among_the_clients_of_both) {
-  NEEDS_CURATOR_LAYOUT("curator-semaphore");
   result_table into("curator-semaphore");
   const kind k{library::curator, "semaphore:2", "curator-semaphore", 2};
   const auto mine = party_of_ours(server_, k), more = party_of_ours(server_, k);
@@ -142,7 +129,6 @@ TEST_F(curator_table, semaphore_is_divided_among_the_clients_of_both) {
 // The children of a mutex have another name than those of a read-write lock, and are judged by
 // their own name only.
 TEST_F(curator_table, locks_of_two_types_on_one_path_do_not_see_each_other) {
-  NEEDS_CURATOR_LAYOUT("curator");
   result_table into("curator");
   const kind mutex{library::curator, "mutex", "curator"};
   const auto mine = party_of_ours(server_, mutex);

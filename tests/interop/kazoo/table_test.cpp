@@ -9,11 +9,7 @@ class kazoo_table : public with_kazoo {
   zookeeper_server server_;
 };
 
-#define NEEDS_KAZOO_LAYOUT(name) \
-  if (!has_layout(server_, name)) GTEST_SKIP() << "skipped: there is no layout " << (name) << " yet"
-
 TEST_F(kazoo_table, lock) {
-  NEEDS_KAZOO_LAYOUT("kazoo");
   result_table into("kazoo");
   const queue_view nodes(kazoo(), server_, "/x", "/x");
   const kind k{library::kazoo, "lock", "kazoo"};
@@ -23,7 +19,6 @@ TEST_F(kazoo_table, lock) {
 }
 
 TEST_F(kazoo_table, rw) {
-  NEEDS_KAZOO_LAYOUT("kazoo-rw");
   result_table into("kazoo-rw");
   const queue_view nodes(kazoo(), server_, "/x", "/x");
   const kind write{library::kazoo, "write", "kazoo-rw"}, read{library::kazoo, "read", "kazoo-rw"};

@@ -147,10 +147,4 @@ std::unique_ptr<party> party_of_redisson(const redis_server& server, const kind&
   return std::make_unique<theirs>(server, k);
 }
 
-bool has_layout(const redis_server& server, const std::string& layout) {
-  std::error_code ec;
-  (void)client::open(server.url() + "?layout=" + layout, ec);
-  return ec != errc::bad_option;
-}
-
 }  // namespace holdfast::redisson_test

@@ -54,6 +54,5 @@ struct kind {
 
 std::unique_ptr<party> party_of_ours(const redis_server&, const kind&);
 std::unique_ptr<party> party_of_redisson(const redis_server&, const kind&);
-bool has_layout(const redis_server&, const std::string& layout);
 
 }  // namespace holdfast::redisson_test

@@ -12,8 +12,6 @@ using file_test::eventually;
 
 class redisson_table : public with_redisson {
  protected:
-  bool lacks(const std::string& layout) const { return !has_layout(server_, layout); }
-
   // Each of the two holds what the other wants.
   template <class Check>
   void both_ways(table& into, const kind& held, const kind& wanted, const std::string& channel,
@@ -33,14 +31,10 @@ class redisson_table : public with_redisson {
   redis_server server_;
 };
 
-#define NEEDS_LAYOUT(name) \
-  if (lacks(name)) GTEST_SKIP() << "skipped: there is no layout " << (name) << " yet"
-
 const std::string lock_channel = "redisson_lock__channel:{x}";
 const auto everything = [](const direction& d) { d.all(); };
 
 TEST_F(redisson_table, lock) {
-  NEEDS_LAYOUT("redisson");
   table into("redisson");
   for (const kind& k : {kind{"lock", "redisson"}, kind{"fenced", "redisson"}}) {
     both_ways(into, k, k, lock_channel, everything);
@@ -55,7 +49,6 @@ TEST_F(redisson_table, lock) {
 
 // A release and the next attempt of the same client in one write would leave Redisson no moment.
 TEST_F(redisson_table, lock_of_busy_threads_of_ours_is_left_to_redisson_now_and_then) {
-  NEEDS_LAYOUT("redisson");
   const redisson_client theirs(server_);
   const auto mine = client::open(server_.url() + "?layout=redisson&turns=8");
   std::vector<std::jthread> busy;
@@ -72,7 +65,6 @@ TEST_F(redisson_table, lock_of_busy_threads_of_ours_is_left_to_redisson_now_and_
 }
 
 TEST_F(redisson_table, fenced_locks_of_both_grow_one_counter) {
-  NEEDS_LAYOUT("redisson");
   const auto mine = client::open(server_.url() + "?layout=redisson");
   const redisson_client theirs(server_);
   const auto counter = [this] { return server_.command({"GET", "redisson_lock_token:{x}"}).text; };
@@ -89,7 +81,6 @@ TEST_F(redisson_table, fenced_locks_of_both_grow_one_counter) {
 }
 
 TEST_F(redisson_table, spin) {
-  NEEDS_LAYOUT("redisson-spin");
   table into("redisson-spin");
   const kind k{"spin", "redisson-spin"};
   both_ways(into, k, k, "", everything);
@@ -97,7 +88,6 @@ TEST_F(redisson_table, spin) {
 }
 
 TEST_F(redisson_table, fair) {
-  NEEDS_LAYOUT("redisson-fair");
   table into("redisson-fair");
   const kind k{"fair", "redisson-fair"};
   both_ways(into, k, k, lock_channel, everything);
@@ -105,7 +95,6 @@ TEST_F(redisson_table, fair) {
 }
 
 TEST_F(redisson_table, fair_waiters_of_both_are_served_in_the_order_of_their_arrival) {
-  NEEDS_LAYOUT("redisson-fair");
   table into("redisson-fair");
   const kind k{"fair", "redisson-fair"};
   std::vector<std::unique_ptr<party>> all;
@@ -130,7 +119,6 @@ TEST_F(redisson_table, fair_waiters_of_both_are_served_in_the_order_of_their_arr
 }
 
 TEST_F(redisson_table, rw) {
-  NEEDS_LAYOUT("redisson-rw");
   table into("redisson-rw");
   const std::string channel = "redisson_rwlock:{x}";
   const kind write{"write", "redisson-rw"}, read{"read", "redisson-rw"};
@@ -149,7 +137,6 @@ TEST_F(redisson_table, rw) {
 }
 
 TEST_F(redisson_table, rw_downgrade_admits_the_readers_of_the_other) {
-  NEEDS_LAYOUT("redisson-rw");
   table into("redisson-rw");
   const kind write{"write", "redisson-rw"}, read{"read", "redisson-rw"};
   both_ways(into, write, read, "redisson_rwlock:{x}", [](const direction& d) {
@@ -165,7 +152,6 @@ TEST_F(redisson_table, rw_downgrade_admits_the_readers_of_the_other) {
 }
 
 TEST_F(redisson_table, permits) {
-  NEEDS_LAYOUT("redisson-permits");
   table into("redisson-permits");
   const kind k{"permits", "redisson-permits", 1};
   const redisson_client creator(server_);
@@ -181,7 +167,6 @@ TEST_F(redisson_table, permits) {
 }
 
 TEST_F(redisson_table, permits_are_divided_among_the_clients_of_both) {
-  NEEDS_LAYOUT("redisson-permits");
   table into("redisson-permits");
   const kind k{"permits", "redisson-permits", 2};
   const redisson_client creator(server_);

@@ -146,10 +146,4 @@ std::unique_ptr<party> party_of_theirs(const zookeeper_server& server, const kin
   return std::make_unique<theirs>(server, k);
 }
 
-bool has_layout(const zookeeper_server& server, const std::string& layout) {
-  std::error_code ec;
-  (void)client::open(server.url() + "?layout=" + layout, ec);
-  return ec != errc::bad_option;
-}
-
 }  // namespace holdfast::zookeeper_wire

@@ -48,6 +48,5 @@ inline bool is_pending(const std::shared_future<clock::time_point>& f) {
 
 std::unique_ptr<party> party_of_ours(const zookeeper_server&, const kind&);
 std::unique_ptr<party> party_of_theirs(const zookeeper_server&, const kind&);
-bool has_layout(const zookeeper_server&, const std::string& layout);
 
 }  // namespace holdfast::zookeeper_wire
