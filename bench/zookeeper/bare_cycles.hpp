@@ -7,7 +7,8 @@ namespace bench {
 
 // One session, one step at a time.
 outcome bare_cycles(int port, seconds length);
-// One session and one thread that keeps so many cycles in flight, each under a parent of its own.
+// One session and one thread, which keeps that number of cycles in flight. Each has a parent of its
+// own.
 outcome bare_cycles_in_flight(int port, unsigned in_flight, seconds length);
 
 }  // namespace bench

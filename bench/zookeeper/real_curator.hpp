@@ -29,7 +29,7 @@ class curator_drain {
  public:
   explicit curator_drain(int port);  // warm; throws row_skipped
 
-  // So many threads wait for a lock that is held, which is then released: turns per second.
+  // `waiters` threads wait for a lock that is held. It is then released. Turns per second.
   double run(unsigned waiters);
 
  private:

@@ -23,7 +23,7 @@ namespace {
 constexpr unsigned programs = 4, threads_of_program = 4, contenders = programs * threads_of_program;
 constexpr unsigned queued_sessions = 1'000;
 
-// Waits until that node has so many children. Asked by a session of its own.
+// Waits until that node has that number of children. A session of its own asks.
 class children_of {
  public:
   children_of(int port, const std::string& path) : session_(port) {
@@ -45,7 +45,7 @@ class children_of {
   std::string exists_;
 };
 
-// A holder, and behind it so many sessions that wait; each releases at once.
+// A holder, and a number of sessions that wait behind it. Each releases at once.
 class drained_sessions {
  public:
   explicit drained_sessions(const zookeeper_stage& stage) : stage_(stage) {

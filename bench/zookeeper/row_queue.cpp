@@ -16,7 +16,7 @@ namespace zk = holdfast::zookeeper;
 
 namespace {
 
-// A holder, our waiter behind it, and behind that the nodes of so many others.
+// A holder, our waiter behind it, and the nodes of others behind our waiter.
 class long_queue {
  public:
   long_queue() : client_(holdfast::client::open(proxied())) {}
@@ -49,7 +49,7 @@ class long_queue {
   std::string proxied() const {
     return "zookeeper://127.0.0.1:" + std::to_string(proxy_.port()) + "?session-timeout=40s";
   }
-  // Queues so many nodes, some in a write; the path of the last one.
+  // Queues `count` nodes, many in one write. Returns the path of the last one.
   static std::string create(bare_zookeeper& by, const std::string& path, unsigned count) {
     constexpr unsigned at_once = 500;
     std::string body, last;

@@ -10,7 +10,7 @@
 
 namespace holdfast::zookeeper_test {
 
-// HOLDFAST_ROUNDS=N, as ./dev torture sets it: so many rounds, and all faults and controls. Without
+// HOLDFAST_ROUNDS=N, as ./dev torture sets it: N rounds, and all faults and controls. Without
 // it a few of what is quick.
 inline int rounds_or(int few) {
   const char* const text = std::getenv("HOLDFAST_ROUNDS");
