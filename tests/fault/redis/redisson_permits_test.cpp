@@ -95,9 +95,10 @@ TEST_F(redis_redisson_permits, a_foreign_release_wakes_a_waiter) {
   EXPECT_TRUE(eventually([&] {
     return server().command({"PUBSUB", "NUMSUB", channel}).items.at(1).number == 1;
   }));
-  server().command({"ZREM", timeouts, foreign_permit});
-  server().command({"INCR", "x"});
-  server().command({"PUBLISH", channel, "1"});
+  // One script, as Redisson's: whoever looks between the steps would see a semaphore of no permits.
+  const std::string release = "redis.call('ZREM', KEYS[2], ARGV[1]) redis.call('INCR', KEYS[1]) "
+                              "return redis.call('PUBLISH', KEYS[3], '1')";
+  server().command({"EVAL", release, "3", "x", timeouts, channel, foreign_permit});
   EXPECT_EQ(waiter.hear(), "held");
 }
 
