@@ -28,7 +28,8 @@ class sequential_query final : public holders_query {
       holder h = q.found;
       h.owner = n.name;
       h.how = n.mode;
-      ask_node(q.path + '/' + h.owner, std::move(h), now);
+      std::string path = q.path + '/' + h.owner;
+      ask_node(std::move(path), std::move(h), now);
     }
   }
 
