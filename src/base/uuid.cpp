@@ -1,26 +1,33 @@
 #include "base/uuid.hpp"
 
-#include <cstdio>
-
 namespace holdfast::core {
 
+namespace {
+
+constexpr std::string_view digits = "0123456789abcdef";
+
+constexpr bool is_dash_at(std::size_t i) noexcept {
+  return i == 8 || i == 13 || i == 18 || i == 23;
+}
+
+}  // namespace
+
 std::string text_of(const uuid& u) {
-  char text[uuid_length + 1];
-  const auto part = [](std::uint64_t of, int shift, unsigned mask) {
-    return static_cast<unsigned>(of >> shift) & mask;
-  };
-  std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%04x%08x", part(u.high, 32, 0xffffffff),
-                part(u.high, 16, 0xffff), part(u.high, 0, 0xffff), part(u.low, 48, 0xffff),
-                part(u.low, 32, 0xffff), part(u.low, 0, 0xffffffff));
-  return text;
+  std::string out;
+  out.reserve(uuid_length);
+  for (const std::uint64_t half : {u.high, u.low}) {
+    for (int shift = 60; shift >= 0; shift -= 4) {
+      if (is_dash_at(out.size())) out += '-';
+      out += digits[half >> shift & 15];
+    }
+  }
+  return out;
 }
 
 bool begins_with_uuid(std::string_view text) noexcept {
   if (text.size() < uuid_length) return false;
   for (std::size_t i = 0; i < uuid_length; ++i) {
-    const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
-    constexpr std::string_view digits = "0123456789abcdef";
-    if (is_dash ? text[i] != '-' : digits.find(text[i]) == digits.npos) return false;
+    if (is_dash_at(i) ? text[i] != '-' : digits.find(text[i]) == digits.npos) return false;
   }
   return true;
 }

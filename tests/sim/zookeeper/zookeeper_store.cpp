@@ -1,6 +1,6 @@
 #include "tests/sim/zookeeper/zookeeper_store.hpp"
 
-#include "backend/zookeeper/layouts/sequential_claim.hpp"
+#include "backend/zookeeper/layouts/sequential_layout.hpp"
 #include "cohort/claim_record.hpp"
 #include "tests/sim/machine/world.hpp"
 
@@ -102,7 +102,8 @@ std::string zookeeper_store::show(std::string_view bytes) {
 }
 
 std::string zookeeper_store::claim_of(const detail::turn& t) const {
-  return static_cast<const zookeeper::sequential_claim&>(*t.of->claim).node;
+  const auto& claim = static_cast<const zookeeper::sequential_claim&>(*t.of->claim);
+  return claim.store().node_name(claim);
 }
 
 // The parents of locks may stay until they are reaped.

@@ -2,12 +2,13 @@
 // timers, their requests in flight, and what the session's life means for them.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -114,14 +115,13 @@ class claims_layout : public layout {
   void add(claim& c, std::string_view name) {
     c.path = lock_path(settings_.chroot, name);
     c.place = claims_.add(c);
-    by_path_.emplace(c.path, &c);
+    by_path_.insert(&c);
   }
   void remove(claim& c) noexcept {
     sleepers_.set(c, core::never);
     claims_.remove(c.place);
-    const auto [first, last] = by_path_.equal_range(c.path);
-    const auto found = std::find_if(first, last, [&](const auto& at) { return at.second == &c; });
-    by_path_.erase(found);
+    const auto [first, last] = by_path_.equal_range(std::string_view(c.path));
+    by_path_.erase(std::find(first, last, &c));
   }
   static errc refuses(const claim&, claims::verb) noexcept { return {}; }
   static void deliver(time_point, event_queue&) noexcept {}
@@ -221,13 +221,26 @@ class claims_layout : public layout {
   query_context queries() noexcept { return {*over_, waits_, settings_.op_timeout}; }
   template <class Each>
   void for_each_at(std::string_view path, Each each) {
-    std::vector<claim*> all;  // an event may end the wait of one
     const auto [first, last] = by_path_.equal_range(path);
-    for (auto at = first; at != last; ++at) all.push_back(at->second);
+    const std::vector<claim*> all(first, last);  // an event may end the wait of one
     for (claim* c : all) each(*c);
   }
 
  private:
+  struct by_path {  // of the lock
+    using is_transparent = void;
+    static std::string_view of(const claim* c) noexcept { return c->path; }
+    static std::string_view of(std::string_view path) noexcept { return path; }
+    template <class Key>
+    std::size_t operator()(const Key& k) const noexcept {
+      return std::hash<std::string_view>{}(of(k));
+    }
+    template <class Left, class Right>
+    bool operator()(const Left& l, const Right& r) const noexcept {
+      return of(l) == of(r);
+    }
+  };
+
   template <class Event>
   void for_each_recipe(time_point now, event_queue& events, Event event) {
     claims_.for_each([&](claim& c) { c.on(event, now, events); });
@@ -248,8 +261,7 @@ class claims_layout : public layout {
   const core::process_identity process_;
   transport* over_ = nullptr;  // while it is attached
   claims::claim_table<claim> claims_;
-  // By the path of the lock, which is a view into the claim.
-  std::unordered_multimap<std::string_view, claim*> by_path_;
+  std::unordered_multiset<claim*, by_path, by_path> by_path_;
   core::timer_heap sleepers_;  // claims
   node_waits waits_;
   removals removals_;

@@ -20,14 +20,10 @@ std::string marked_codec::name_of(const core::uuid& g, lock_mode mode) const {
   std::string id = text_of(g);
   if (rules_.has_plain_guid) std::erase(id, '-');
   const auto own = std::ranges::find(rules_.markers, mode, &node_marker::mode);
-  return std::string(rules_.before_guid).append(id).append(rules_.after_guid).append(own->text);
-}
-
-// In the place of the exclusive node: nobody gets between.
-std::string marked_codec::shared_name_of(const core::uuid& g, std::string_view own) const {
-  contender c;
-  if (!read(own, c)) return {};
-  return name_of(g, lock_mode::shared).append(c.sequence);
+  std::string out;
+  out.reserve(rules_.before_guid.size() + id.size() + rules_.after_guid.size() + own->text.size() +
+              digits);
+  return out.append(rules_.before_guid).append(id).append(rules_.after_guid).append(own->text);
 }
 
 bool marked_codec::read(std::string_view name, contender& out) const noexcept {

@@ -39,7 +39,6 @@ class marked_codec : public sequential_codec {
   const core::capabilities& can() const noexcept override { return rules_.can; }
   node_kind parent() const noexcept override { return rules_.parent; }
   std::string name_of(const core::uuid&, lock_mode) const override;
-  std::string shared_name_of(const core::uuid&, std::string_view own) const override;
   place_in_line place_of(std::string_view own, lock_mode, node_names all) const override;
   std::vector<node_in_line> line_of(node_names all) const override;
 

@@ -1,6 +1,8 @@
 // A claim of a layout whose locks are queues of sequential nodes, and what it has in flight.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "backend/zookeeper/layouts/claim_flight.hpp"
@@ -11,12 +13,19 @@ namespace holdfast::zookeeper {
 
 class sequential_layout;
 
-struct sequential_record : claim_record {  // what the layout keeps of a claim
-  std::string node;                        // the name of the own node; empty: not known
-  std::string next_node;  // that takes the place of `node` in a downgrade; empty: none does
-  std::string blocker;
-  std::int64_t blocker_czxid = 0;  // as it was when the watch on it was armed
-  bool makes_parent = false;       // with the next create
+struct blocking_node {
+  std::string name;
+  std::int64_t czxid = 0;  // as it was when the watch on it was armed
+};
+
+// What the layout keeps of a claim. A program may hold many locks: what only those that wait need
+// is apart.
+struct sequential_record : claim_record {
+  std::unique_ptr<blocking_node> blocker;  // null: it does not wait for one
+  std::optional<std::int32_t> sequence;    // of the own node; none: not known
+  lock_mode mode = lock_mode::exclusive;   // of the own node
+  bool is_downgrading = false;             // a reader's node may stand in the place of the own one
+  bool makes_parent = false;               // with the next create
 
  protected:
   ~sequential_record() = default;
@@ -37,6 +46,7 @@ using sequential_claim = claims::store_claim<sequential_protocol>;
 class sequential_flight final : public claim_flight<sequential_protocol> {
  public:
   using claim_flight::claim_flight;
+  const std::string& removed_node() const noexcept { return node_; }
 
  private:
   void on_begin(const sequential_claim&) override;
@@ -49,7 +59,7 @@ class sequential_flight final : public claim_flight<sequential_protocol> {
   void read_remove(const reply&, const reply_context&);
   void read_downgrade(const reply&);
 
-  std::string node_;        // removed by it
+  std::string node_;        // removed by it; empty: its name is not known
   bool asks_own_ = false;   // about the own node, after the list
   bool was_there_ = false;  // one of those that it removes
 };

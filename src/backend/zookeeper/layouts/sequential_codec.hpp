@@ -34,13 +34,9 @@ class sequential_codec {
   virtual const core::capabilities& can() const noexcept = 0;
   // Of the nodes of a lock: containers are removed by the server once they are empty.
   virtual node_kind parent() const noexcept { return node_kind::container; }
-  // The beginning of a node's name; the server appends ten digits.
+  // The beginning of a node's name; the server appends ten digits. A writer that becomes a reader
+  // keeps its digits, and so its place.
   virtual std::string name_of(const core::uuid&, lock_mode) const = 0;
-  // Whole: of the node that keeps the place of `own`, which was exclusive, for a reader. Only where
-  // capabilities::downgrade.
-  virtual std::string shared_name_of(const core::uuid&, std::string_view /*own*/) const {
-    return {};
-  }
   virtual place_in_line place_of(std::string_view own, lock_mode, node_names all) const = 0;
   // Those that belong to this layout; others in the same parent are left out.
   virtual std::vector<node_in_line> line_of(node_names all) const = 0;

@@ -5,6 +5,7 @@
 
 #include "backend/zookeeper/layouts/held_write.hpp"
 #include "backend/zookeeper/layouts/lock_breaking.hpp"
+#include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "backend/zookeeper/layouts/sequential_queries.hpp"
 #include "base/mutant.hpp"
 
@@ -45,20 +46,38 @@ void sequential_layout::write_held(const core::held_write& w, core::held_write_h
 void sequential_layout::renew_owner(sequential_claim& c) {
   if (planted(mutant::owner_id_reused) && c.attempt) return;
   c.attempt = core::random_uuid(env());
-  c.node.clear();
-  c.next_node.clear();
-  c.blocker.clear();
-  c.czxid = c.blocker_czxid = 0;
-  c.makes_parent = false;
+  c.sequence.reset();
+  c.blocker.reset();
+  c.mode = c.details.mode;
+  c.czxid = 0;
+  c.makes_parent = c.is_downgrading = false;
+}
+
+void sequential_layout::after_step(sequential_claim& c, time_point now) noexcept {
+  if (!c.recipe().waits()) c.blocker.reset();
+  claims_layout::after_step(c, now);
+}
+
+std::string sequential_layout::node_name(const sequential_claim& c, lock_mode mode) const {
+  if (!c.sequence) return {};
+  return codec_->name_of(c.attempt, mode).append(text_of_sequence(*c.sequence));
+}
+
+bool sequential_layout::note_own_node(sequential_claim& c, std::string_view name) const {
+  const std::string begin = codec_->name_of(c.attempt, c.mode);
+  if (!name.starts_with(begin)) return false;
+  c.sequence = read_sequence(name.substr(begin.size()));
+  return c.sequence.has_value();
 }
 
 void sequential_layout::withdraw_orphan(sequential_claim& c, time_point now, event_queue&) {
   if (!c.attempt) return;
   removals& all = to_be_removed();
-  if (c.node.empty())
-    return all.add(removed_by::beginning, c.path, codec_->name_of(c.attempt, c.details.mode), now);
-  all.add(removed_by::name, c.path, c.node, now);
-  if (!c.next_node.empty()) all.add(removed_by::name, c.path, c.next_node, now);
+  if (!c.sequence)
+    return all.add(removed_by::beginning, c.path, codec_->name_of(c.attempt, c.mode), now);
+  all.add(removed_by::name, c.path, node_name(c), now);
+  if (c.is_downgrading)
+    all.add(removed_by::name, c.path, node_name(c, lock_mode::shared), now);
 }
 
 void sequential_layout::on_watch(const watch_event& e, time_point now, event_queue& events) {
@@ -73,15 +92,16 @@ void sequential_layout::on_watch(const watch_event& e, time_point now, event_que
   const bool has_ended = e.kind == event_kind::deleted;
   const session_deadline& by = over().of_session().deadline();
   for_each_at(e.path.substr(0, end), [&](sequential_claim& c) {
-    if (c.node == node) {
-      c.on([&](sequential_recipe& r) { return r.on_own_node(has_ended, now, rules()); }, now,
-           events);
-    } else if (c.blocker == node) {
+    if (c.blocker && c.blocker->name == node) {
       const bool is_gone = has_ended || planted(mutant::change_taken_for_the_end);
-      const bool proves = is_gone && c.blocker_czxid != 0 && c.blocker_czxid < c.czxid;
+      const std::int64_t its = c.blocker->czxid;
+      const bool proves = is_gone && its != 0 && its < c.czxid;
       c.on([&](sequential_recipe&
                    r) { return r.on_blocker(proves, by.deadline(), by.timeout(), now, rules()); },
            now, events);
+    } else if (node_name(c) == node) {
+      c.on([&](sequential_recipe& r) { return r.on_own_node(has_ended, now, rules()); }, now,
+           events);
     }
   });
 }

@@ -32,11 +32,20 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
                                          core::event_queue&);
   void renew_owner(sequential_claim&);
   void withdraw_orphan(sequential_claim&, time_point now, core::event_queue&);
-  static std::string text_of_owner(const sequential_claim& c) { return c.node; }
+  std::string text_of_owner(const sequential_claim& c) const { return node_name(c); }
+  static void after_step(sequential_claim&, time_point) noexcept;
 
-  const sequential_codec& codec() const noexcept { return *codec_; }  // for its flights
+  // Of the own node; empty: not known.
+  std::string node_name(const sequential_claim& c) const { return node_name(c, c.mode); }
+
+  // For its flights.
+  const sequential_codec& codec() const noexcept { return *codec_; }
+  // False: no node of this attempt is called that.
+  bool note_own_node(sequential_claim&, std::string_view name) const;
 
  private:
+  std::string node_name(const sequential_claim&, lock_mode) const;
+  std::string node_path(const sequential_claim& c) const { return c.path + '/' + node_name(c); }
   void send_create(const sequential_claim&, sequential_flight&, time_point now);
   void send_list(const sequential_claim&, sequential_flight&, time_point now, bool is_synced);
   void send_downgrade(sequential_claim&, sequential_flight&, time_point now);

@@ -22,7 +22,7 @@ std::string_view node_starting(std::string_view begin, node_names all) {
 }  // namespace
 
 void sequential_flight::on_begin(const sequential_claim& c) {
-  node_ = c.node;
+  node_ = what() == operation::remove ? home_.node_name(c) : std::string();
   asks_own_ = was_there_ = false;
 }
 
@@ -61,7 +61,7 @@ void sequential_flight::read_create(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto made = read_created(r.body);
   if (!made) return fail_malformed();
-  if (c) c->node = last_part(made->path);
+  if (c && !home_.note_own_node(*c, last_part(made->path))) fail_malformed();
   take_number(r.head.zxid);
 }
 
@@ -80,20 +80,22 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
   if (!all) return fail_malformed();
   sequential_claim* const c = owner();
   if (!c) return;
-  const lock_mode mode = c->details.mode;
-  if (c->node.empty()) c->node = node_starting(home_.codec().name_of(attempt_, mode), all->names);
+  if (!c->sequence)
+    (void)home_.note_own_node(
+        *c, node_starting(home_.codec().name_of(attempt_, c->mode), all->names));
+  const std::string own = home_.node_name(*c);
   const place_in_line mine =
-      c->node.empty() ? place_in_line() : home_.codec().place_of(c->node, mode, all->names);
+      own.empty() ? place_in_line() : home_.codec().place_of(own, c->mode, all->names);
   result.others_wait = mine.others_behind;
   result.is_next = mine.is_next;
-  c->blocker = mine.blocker;
-  c->blocker_czxid = 0;
+  if (!mine.blocker.empty())
+    c->blocker = std::make_unique<blocking_node>(blocking_node{std::string(mine.blocker)});
   result.what = !mine.is_there         ? verdict::gone
                 : mine.blocker.empty() ? verdict::granted
                                        : verdict::behind;
   if (!mine.is_there || c->czxid != 0) return;
   // Its create was never answered: its number is not known yet.
-  const std::string path = c->path + '/' + c->node;
+  const std::string path = c->path + '/' + own;
   asks_own_ = home_.send(*this, opcode::exists, watched_path_body(path, false), context.now);
 }
 
@@ -125,8 +127,8 @@ void sequential_flight::read_watch(unsigned at, const reply& r) {
   if (!node) return fail_malformed();
   sequential_claim* const c = owner();
   const bool is_blocker = what() == operation::watch && at == 0;
-  if (c && is_blocker)
-    c->blocker_czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
+  if (c && c->blocker && is_blocker)
+    c->blocker->czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
   if (!is_blocker) result.is_revoked = node->data == revocation_data;
   if (result.what != verdict::gone) result.what = verdict::watched;
 }
@@ -137,7 +139,7 @@ void sequential_flight::read_peek(const reply& r) {
   const sequential_claim* const c = owner();
   if (!all || !c) return;
   result.what = verdict::watched;
-  result.others_wait = home_.codec().place_of(c->node, c->details.mode, all->names).others_behind;
+  result.others_wait = home_.codec().place_of(home_.node_name(*c), c->mode, all->names).others_behind;
 }
 
 // The deletions; or, of a node whose name is not known: sync, list, and then the deletion.
@@ -160,7 +162,7 @@ void sequential_flight::read_remove(const reply& r, const reply_context& context
   const auto all = read_children(r.body);
   const sequential_claim* const c = owner();
   if (!all || !c) return;
-  node_ = node_starting(home_.codec().name_of(attempt_, c->details.mode), all->names);
+  node_ = node_starting(home_.codec().name_of(attempt_, c->mode), all->names);
   if (node_.empty()) {
     result.what = verdict::gone;
     return;
@@ -175,12 +177,13 @@ void sequential_flight::read_downgrade(const reply& r) {
   sequential_claim* const c = owner();
   if (!c) return;
   const bool was_done = done->code == error::node_exists;  // by one whose reply was lost
+  c->is_downgrading = false;
   if (done->code == error::ok || was_done) {
-    c->node = std::exchange(c->next_node, {});
-    if (!done->created.empty()) c->node = last_part(done->created.front());
+    c->mode = lock_mode::shared;
+    const bool is_made = !done->created.empty();
+    if (is_made && !home_.note_own_node(*c, last_part(done->created.front()))) fail_malformed();
     return;
   }
-  c->next_node.clear();
   if (done->code != error::no_node) return fail(errc_of(done->code), explain(done->code, c->path));
   result.what = verdict::gone;
 }

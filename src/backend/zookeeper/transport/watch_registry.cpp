@@ -1,14 +1,18 @@
 #include "backend/zookeeper/transport/watch_registry.hpp"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace holdfast::zookeeper {
 
 void watch_registry::on_answered(opcode op, error code, std::string_view path) {
   if (op == opcode::exists && code == error::no_node) {
-    exist_.emplace(path);
+    add(exist_, path);
   } else if (code == error::ok && op == opcode::get_children2) {
-    child_.emplace(path);
+    add(child_, path);
   } else if (code == error::ok && (op == opcode::exists || op == opcode::get_data)) {
-    data_.emplace(path);
+    add(data_, path);
   }
 }
 
@@ -25,9 +29,20 @@ void watch_registry::on_event(const watch_event& e) {
 }
 
 watched_paths watch_registry::all() const {
-  return {{data_.begin(), data_.end()},
-          {exist_.begin(), exist_.end()},
-          {child_.begin(), child_.end()}};
+  const auto texts = [](const paths& of) {
+    std::vector<std::string_view> out;
+    out.reserve(of.size());
+    for (const kept_path& p : of) out.emplace_back(p.get());
+    return out;
+  };
+  return {texts(data_), texts(exist_), texts(child_)};
+}
+
+void watch_registry::add(paths& to, std::string_view text) {
+  if (to.contains(text)) return;
+  auto copy = std::make_unique<char[]>(text.size() + 1);  // and a zero
+  std::ranges::copy(text, copy.get());
+  to.insert(std::move(copy));
 }
 
 void watch_registry::clear() noexcept {

@@ -1,9 +1,8 @@
 // The watches that are armed at the server. They belong to one connection and fire once: after
 // each re-attachment those left are set again.
 #pragma once
-#include <functional>
+#include <memory>
 #include <set>
-#include <string>
 #include <string_view>
 
 #include "backend/zookeeper/transport/replies.hpp"
@@ -21,7 +20,20 @@ class watch_registry {
   void clear() noexcept;
 
  private:
-  using paths = std::set<std::string, std::less<>>;
+  // A path takes no more room than it needs: each lock that is held has one here.
+  using kept_path = std::unique_ptr<const char[]>;
+  struct by_text {
+    using is_transparent = void;
+    static std::string_view text_of(std::string_view text) noexcept { return text; }
+    static std::string_view text_of(const kept_path& p) noexcept { return p.get(); }
+    template <class Left, class Right>
+    bool operator()(const Left& l, const Right& r) const noexcept {
+      return text_of(l) < text_of(r);
+    }
+  };
+  using paths = std::set<kept_path, by_text>;
+  static void add(paths&, std::string_view);
+
   paths data_, exist_, child_;
 };
 

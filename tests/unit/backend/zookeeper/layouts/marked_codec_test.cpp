@@ -3,6 +3,7 @@
 
 #include "backend/zookeeper/layouts/curator_rw/codec.hpp"
 #include "backend/zookeeper/layouts/kazoo/codec.hpp"
+#include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "tests/unit/backend/zookeeper/layouts/codec_names.hpp"
 
 namespace holdfast::zookeeper::layout_tests {
@@ -56,12 +57,12 @@ TEST(zookeeper_rw_codec, a_writer_waits_for_the_node_before_it_and_looks_again) 
 }
 
 TEST(zookeeper_rw_codec, a_writer_that_becomes_a_reader_keeps_its_place) {
-  const std::string kept = readers_and_writers.shared_name_of(id, w3);
-  EXPECT_EQ(kept, "_c_01234567-89ab-4cde-8f00-000000000001-__READ__0000000003");
+  const std::string kept = "_c_01234567-89ab-4cde-8f00-000000000001-__READ__0000000003";
+  EXPECT_EQ(readers_and_writers.name_of(id, lock_mode::shared) + text_of_sequence(3), kept);
   EXPECT_EQ(place_of_reader(kept, {kept, r4, w5}), "holds, others behind");
   EXPECT_EQ(place_of(readers_and_writers, w5, {kept, w5}), "behind " + kept);
-  EXPECT_EQ(rw_of_kazoo.shared_name_of(id, "f__lock__0000000003"),
-            "0123456789ab4cde8f00000000000001__rlock__0000000003");
+  EXPECT_EQ(rw_of_kazoo.name_of(id, lock_mode::shared),
+            "0123456789ab4cde8f00000000000001__rlock__");
 }
 
 TEST(zookeeper_rw_codec, a_writer_of_kazoo_does_not_see_what_is_no_number) {
