@@ -207,6 +207,21 @@ std::string a_downgrade_keeps_the_place() {
              : "a writer that waits comes before the reader that was the writer";
 }
 
+std::string a_request_for_the_lock_is_read() {
+  layout_stage t("layout=curator-rw");
+  t.acquire();
+  (void)t.requests();
+  std::string own = t.own_name("0000000007");
+  t.answer(5, layout_stage::created(own));
+  t.answer(5, layout_stage::stat(1, 1, 5));
+  t.claim->downgrade();
+  (void)t.requests();
+  own.replace(own.find("WRIT"), 4, "READ");
+  t.answer(6, layout_stage::replaced_by(own));
+  t.answer(7, layout_stage::data(6, "__REVOKE__"));
+  return t.told.take() == "granted 5, asked" ? "" : "an operator asked for the lock, unheard";
+}
+
 std::string a_lease_beyond_the_total_waits() {
   namespace semaphore = zookeeper::curator_semaphore;
   const core::uuid mine = semaphore::with_total({1, 2}, 1);
@@ -257,6 +272,7 @@ constexpr scenario all_of_zookeeper[] = {
     {mutant::node_of_another_session_adopted, "zookeeper",
      a_node_of_an_older_session_is_left_alone},
     {mutant::downgrade_loses_the_place, "zookeeper", a_downgrade_keeps_the_place},
+    {mutant::revocation_unread, "zookeeper", a_request_for_the_lock_is_read},
     {mutant::lease_beyond_total_holds, "zookeeper", a_lease_beyond_the_total_waits},
     {mutant::removal_by_path_repeated, "zookeeper", a_repeated_removal_looks_first},
 };

@@ -76,8 +76,7 @@ void sequential_layout::withdraw_orphan(sequential_claim& c, time_point now, eve
   if (!c.sequence)
     return all.add(removed_by::beginning, c.path, codec_->name_of(c.attempt, c.mode), now);
   all.add(removed_by::name, c.path, node_name(c), now);
-  if (c.is_downgrading)
-    all.add(removed_by::name, c.path, node_name(c, lock_mode::shared), now);
+  if (c.is_downgrading) all.add(removed_by::name, c.path, node_name(c, lock_mode::shared), now);
 }
 
 void sequential_layout::on_watch(const watch_event& e, time_point now, event_queue& events) {

@@ -35,7 +35,7 @@ void sequential_flight::read(unsigned at, const reply& r, const reply_context& c
     case operation::watch_own: return read_watch(at, r);
     case operation::peek_line: return read_peek(r);
     case operation::remove: return read_remove(r, context);
-    case operation::downgrade: return read_downgrade(r);
+    case operation::downgrade: return at == 0 ? read_downgrade(r) : read_watch(at, r);
     case operation::none: return;
   }
 }
@@ -81,8 +81,8 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
   sequential_claim* const c = owner();
   if (!c) return;
   if (!c->sequence)
-    (void)home_.note_own_node(
-        *c, node_starting(home_.codec().name_of(attempt_, c->mode), all->names));
+    (void)home_.note_own_node(*c,
+                              node_starting(home_.codec().name_of(attempt_, c->mode), all->names));
   const std::string own = home_.node_name(*c);
   const place_in_line mine =
       own.empty() ? place_in_line() : home_.codec().place_of(own, c->mode, all->names);
@@ -116,7 +116,7 @@ void sequential_flight::read_own(const reply& r) {
   take_number(stat->czxid);
 }
 
-// The blocker, then the own node; or the own node alone.
+// The blocker, then the own node; or the own node alone, also behind a downgrade.
 void sequential_flight::read_watch(unsigned at, const reply& r) {
   if (r.is(error::no_node)) {
     result.what = verdict::gone;
@@ -129,7 +129,8 @@ void sequential_flight::read_watch(unsigned at, const reply& r) {
   const bool is_blocker = what() == operation::watch && at == 0;
   if (c && c->blocker && is_blocker)
     c->blocker->czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
-  if (!is_blocker) result.is_revoked = node->data == revocation_data;
+  if (!is_blocker && !planted(mutant::revocation_unread))
+    result.is_revoked = node->data == revocation_data;
   if (result.what != verdict::gone) result.what = verdict::watched;
 }
 
@@ -139,7 +140,8 @@ void sequential_flight::read_peek(const reply& r) {
   const sequential_claim* const c = owner();
   if (!all || !c) return;
   result.what = verdict::watched;
-  result.others_wait = home_.codec().place_of(home_.node_name(*c), c->mode, all->names).others_behind;
+  result.others_wait =
+      home_.codec().place_of(home_.node_name(*c), c->mode, all->names).others_behind;
 }
 
 // The deletions; or, of a node whose name is not known: sync, list, and then the deletion.
@@ -185,7 +187,7 @@ void sequential_flight::read_downgrade(const reply& r) {
     return;
   }
   if (done->code != error::no_node) return fail(errc_of(done->code), explain(done->code, c->path));
-  result.what = verdict::gone;
+  conclude(verdict::gone);
 }
 
 }  // namespace holdfast::zookeeper

@@ -43,11 +43,12 @@ std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, o
   return {};
 }
 
-// Both or none: others never see the lock without a node of this claim.
+// Both or none: others never see the lock without a node of this claim. Nobody asks for the lock
+// unheard meanwhile: what is written into the next node before it is watched is read with it.
 void sequential_layout::send_downgrade(sequential_claim& c, sequential_flight& f, time_point now) {
   const bool keeps_place = !planted(mutant::downgrade_loses_the_place);
-  const std::string next = keeps_place ? node_name(c, lock_mode::shared)
-                                       : codec_->name_of(c.attempt, lock_mode::shared);
+  const std::string next =
+      keeps_place ? node_name(c, lock_mode::shared) : codec_->name_of(c.attempt, lock_mode::shared);
   c.is_downgrading = true;
   std::string body;
   multi_writer w(body);
@@ -56,6 +57,7 @@ void sequential_layout::send_downgrade(sequential_claim& c, sequential_flight& f
   w.remove(node_path(c), any_version);
   w.end();
   send(f, opcode::multi, std::move(body), now);
+  send_watch(f, c.path + '/' + next, now);
 }
 
 void sequential_layout::send_create(const sequential_claim& c, sequential_flight& f,

@@ -33,8 +33,8 @@
 //               | others are there              | held        | wanted, once
 //               | the own node asks for release | held        | revocation, once
 //               | after a while, unwatched      | held        | send watch_own
-//               | downgrade                     | held        | send downgrade; cut: again
-//               | done: it has another node     | held        | send watch_own
+//               | downgrade: the next node is   | held        | send downgrade; cut: again
+//               | watched in the same flight    |             |
 //               | release                       | releasing   | send remove
 //   lost        | release                       | idle        | ended (not_held)
 //   releasing,  | removed, gone                 | idle        | ended, or refused
@@ -68,8 +68,8 @@ enum class sequential_operation : unsigned char {
   watch,      // the blocker and the own node
   watch_own,  // the own node
   peek_line,  // are others there? And a watch for those that come
-  downgrade,
-  remove,  // the own node, also where its name is not known
+  downgrade,  // another node in the place of the own one, and a watch on it
+  remove,     // the own node, also where its name is not known
 };
 
 enum class sequential_verdict : unsigned char {
@@ -85,7 +85,7 @@ enum class sequential_verdict : unsigned char {
 
 struct sequential_reply : session_reply<sequential_operation, sequential_verdict> {
   bool is_next = false;     // behind: only the blocker is ahead
-  bool is_revoked = false;  // watch, watch_own: the own node's data ask its owner to release
+  bool is_revoked = false;  // watch, watch_own, downgrade: the own node asks for the lock
 };
 
 class sequential_recipe : public session_recipe<sequential_reply> {

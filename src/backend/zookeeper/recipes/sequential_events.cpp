@@ -77,18 +77,14 @@ sequential_recipe::step sequential_recipe::on_watch_reply(const reply& r, time_p
 sequential_recipe::step sequential_recipe::on_reply_while_held(const reply& r) noexcept {
   step out;
   switch (r.to) {
+    case operation::downgrade: is_downgrading_ = false; [[fallthrough]];
     case operation::watch_own:
       if (r.what == verdict::gone) return become_lost(errc::not_held);
-      watches_own_ = r.what == verdict::watched;
+      if (r.what == verdict::watched) watches_own_ = true;
       if (r.is_revoked && !is_revoked_) out.event = claim_event::revocation;
       is_revoked_ = is_revoked_ || r.is_revoked;
       break;
     case operation::peek_line: return r.others_wait ? note_others() : out;
-    case operation::downgrade:
-      is_downgrading_ = false;
-      if (r.what == verdict::gone) return become_lost(errc::not_held);
-      if (r.what == verdict::done) out.send = operation::watch_own;
-      break;
     default: break;
   }
   return out;

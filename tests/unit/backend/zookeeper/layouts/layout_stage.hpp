@@ -82,6 +82,7 @@ struct noted_events final : core::claim_sink {
   void on_lost(std::error_code) override { note("lost"); }
   void on_wanted() override { note("wanted"); }
   void on_ended(core::failure) override { note("ended"); }
+  void on_revocation_requested() override { note("asked"); }
   std::string take() { return std::exchange(log, {}); }
 
  private:
@@ -164,7 +165,23 @@ class layout_stage {
     s.ephemeral_owner = owner;
     return stat_bytes(s);
   }
-  static std::string data(std::int64_t czxid) { return text("") + stat(czxid); }
+  static std::string data(std::int64_t czxid, std::string_view content = {}) {
+    return text(content) + stat(czxid);
+  }
+  // Of a multi: a node was made, and one removed.
+  static std::string replaced_by(const std::string& name) {
+    using zookeeper::opcode;
+    std::string out;
+    zookeeper::jute_writer w(out);
+    const auto begin = [&](opcode op) {
+      w.write_int(static_cast<std::int32_t>(op)).write_bool(false).write_int(0);
+    };
+    begin(opcode::create);
+    w.write_text(node(name));
+    begin(opcode::remove);
+    w.write_int(-1).write_bool(true).write_int(-1);
+    return out;
+  }
   static std::string children(const std::vector<std::string>& names) {
     std::string out;
     zookeeper::jute_writer(out).write_int(static_cast<std::int32_t>(names.size()));

@@ -154,6 +154,64 @@ TEST(zookeeper_sequential_layout, a_node_of_another_session_is_not_adopted) {
   EXPECT_EQ(t.requests(), "create exists");
 }
 
+TEST(zookeeper_sequential_layout, a_request_that_a_waiter_was_sent_is_reported_with_the_grant) {
+  behind_another t;
+  t.answer(5, behind_another::data(3));
+  t.answer(6, behind_another::data(5, "__REVOKE__"));
+  t.give(event(event_kind::deleted, behind_another::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "granted 5, asked");
+}
+
+struct downgrading_writer : layout_stage {
+  downgrading_writer() : layout_stage("layout=curator-rw") {
+    acquire();
+    EXPECT_EQ(requests(), "create exists");
+    answer(5, created(own_name("0000000007")));
+    answer(5, stat(1, 1, 5));
+    EXPECT_EQ(told.take(), "granted 5");
+    guid = own_name("");
+    guid.resize(guid.rfind("__WRIT__"));
+    claim->downgrade();
+    EXPECT_EQ(requests(), "multi watch");
+  }
+  std::string reader() const { return guid + "__READ__0000000007"; }
+  std::string guid;  // and what stands before it
+};
+
+// Before its watch is set, and after that.
+TEST(zookeeper_sequential_layout, a_downgraded_writer_is_told_what_happens_to_its_next_node) {
+  downgrading_writer asked;
+  asked.answer(6, downgrading_writer::replaced_by(asked.reader()));
+  asked.answer(7, downgrading_writer::data(6, "__REVOKE__"));
+  EXPECT_EQ(asked.told.take(), "asked");
+  EXPECT_EQ(asked.claim->owner(), asked.reader());
+
+  downgrading_writer removed;
+  removed.answer(6, downgrading_writer::replaced_by(removed.reader()));
+  removed.answer(6, downgrading_writer::data(6));
+  EXPECT_EQ(removed.told.take(), "");
+  removed.give(event(event_kind::deleted, downgrading_writer::node(removed.reader())));
+  EXPECT_EQ(removed.told.take(), "lost");
+
+  downgrading_writer at_once;
+  at_once.answer(6, downgrading_writer::replaced_by(at_once.reader()));
+  at_once.answer(7, error::no_node);
+  EXPECT_EQ(at_once.told.take(), "lost");
+}
+
+TEST(zookeeper_sequential_layout, a_downgraded_writer_removes_its_next_node) {
+  downgrading_writer t;
+  t.answer(6, downgrading_writer::replaced_by(t.reader()));
+  t.answer(6, downgrading_writer::data(6));
+  t.claim->release(nullptr);
+  EXPECT_EQ(t.requests(), "delete");
+  EXPECT_NE(t.last_request.find(t.reader()), std::string::npos);
+
+  downgrading_writer unanswered;
+  unanswered.claim->release(nullptr);
+  EXPECT_EQ(unanswered.requests(), "delete delete") << "either node may be there";
+}
+
 TEST(zookeeper_sequential_layout, transactions_that_went_back_are_refused) {
   layout_stage t;
   t.acquire();

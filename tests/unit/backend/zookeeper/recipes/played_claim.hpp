@@ -101,7 +101,8 @@ class played_claim {
     return {};
   }
 
-  // "next": behind, with nobody but the blocker ahead. "+" at the end: others stand behind.
+  // "next": behind, with nobody but the blocker ahead. At the end: "+", others stand behind; "!",
+  // the own node asks for the lock.
   sequential_reply reply_of(std::string word) {
     sequential_reply r;
     r.to = sent_.what;
@@ -110,10 +111,8 @@ class played_claim {
     r.deadline = now + session_timeout;
     r.term = session_timeout;
     r.why = errc::refused;
-    if (word.back() == '+') {
-      r.others_wait = true;
-      word.pop_back();
-    }
+    for (; word.back() == '+' || word.back() == '!'; word.pop_back())
+      (word.back() == '+' ? r.others_wait : r.is_revoked) = true;
     if (word == "late") {
       --r.epoch;
       word = "granted";
@@ -145,10 +144,11 @@ class played_claim {
                                                               {claim_event::extended, "extended"},
                                                               {claim_event::doubtful, "doubtful"},
                                                               {claim_event::wanted, "wanted"},
+                                                              {claim_event::revocation, "asked"},
                                                               {claim_event::lost, "lost"},
                                                               {claim_event::ended, "ended"}};
     for (const auto& [e, name] : events)
-      if (s.event == e) out += std::string(" ") + name + recipe_tests::text_of(s.why);
+      if (core::has(s.event, e)) out += std::string(" ") + name + recipe_tests::text_of(s.why);
     if (s.send != operation::none) out += std::string(" ") + name_of(s.send);
     if (s.sleeps) out += " sleep:" + text_of(s.wake);
     if (s.sleeps && s.spread > duration::zero()) out += "+" + text_of(now + s.spread);

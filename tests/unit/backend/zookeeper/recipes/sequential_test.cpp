@@ -228,14 +228,37 @@ TEST(zookeeper_sequential, others_in_the_line_are_reported_once) {
   EXPECT_TRUE(c.recipe().others_wait()) << "those behind are still there";
 }
 
+TEST(zookeeper_sequential, a_request_for_the_lock_is_reported_once) {
+  const std::string asked = "acquire granted wake watched! ";
+  expect_each({{asked, "held asked"},
+               {asked + "on_own_change watched!", "held"},
+               {"acquire granted wake watched on_own_change watched!", "held asked"},
+               {"acquire granted downgrade watched!", "held asked"},
+               {asked + "downgrade watched!", "held"},
+               {asked + "release done acquire granted", "held granted sleep:100+50"},
+               {asked + "release done acquire granted wake watched!", "held asked"}});
+}
+
+TEST(zookeeper_sequential, a_waiter_that_is_asked_for_the_lock_hears_of_it_once_it_holds_it) {
+  const std::string asked = listed + "next watched! ";
+  expect_each({{asked, "waiting sleep:never"},
+               {asked + "on_blocker_end", "held granted asked sleep:never"},
+               {next_in_line + "on_own_change next watched! on_blocker_end",
+                "held granted asked sleep:never"},
+               {asked + "on_session_lost granted", "held granted sleep:100+50"}});
+}
+
 TEST(zookeeper_sequential, a_downgrade_is_repeated_until_it_is_answered) {
   expect_each({{"acquire granted downgrade", "held downgrade"},
                {"acquire granted downgrade cut", "held downgrade"},
-               {"acquire granted downgrade done", "held watch_own"},
+               {"acquire granted downgrade watched", "held"},
+               {"acquire granted downgrade watched wake", "held"},
                {"acquire granted downgrade failed", "held"},
                {"acquire granted downgrade gone", with("lost lost", errc::not_held)},
                {"acquire granted downgrade on_own_end", "held"},
-               {"acquire granted downgrade on_own_end done", "held watch_own"},
+               {"acquire granted downgrade on_own_end watched", "held"},
+               {"acquire granted downgrade on_own_end watched on_own_end",
+                with("lost lost", errc::not_held)},
                {"acquire downgrade", "creating"},
                {"acquire granted renew", "held"}});
   played_claim c;
