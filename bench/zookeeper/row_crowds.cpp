@@ -10,6 +10,7 @@
 #include "crowd.hpp"
 #include "handoff.hpp"
 #include "row.hpp"
+#include "zookeeper/bare_chain.hpp"
 #include "zookeeper/bare_zookeeper.hpp"
 #include "zookeeper/real_curator.hpp"
 #include "zookeeper/stage.hpp"
@@ -72,6 +73,11 @@ class drained_sessions {
   unsigned runs_ = 0;
 };
 
+peer shortest_chain(const std::shared_ptr<zookeeper_stage>& stage) {
+  return {"a chain of bare deletions",
+          [stage](seconds) { return bare_chain(stage->port(), programs); }};
+}
+
 }  // namespace
 
 std::vector<contest> zookeeper_crowd() {
@@ -94,7 +100,10 @@ std::vector<contest> zookeeper_processes() {
                    {{"max/min per worker", o.unfairness},
                     {"hand-offs to another process/s", o.handoffs}}};
   };
-  return {{"", [stage, theirs](seconds length) { return theirs->run(length); }, ours}};
+  return {{"",
+           [stage, theirs](seconds length) { return theirs->run(length); },
+           ours,
+           {shortest_chain(stage)}}};
 }
 
 std::vector<contest> zookeeper_drain() {
@@ -107,7 +116,8 @@ std::vector<contest> zookeeper_drain() {
            },
            [stage, ours](seconds) {
              return outcome{ours->run(), {}};
-           }}};
+           },
+           {shortest_chain(stage)}}};
 }
 
 }  // namespace bench

@@ -81,16 +81,17 @@ constexpr killer_seed seeds[] = {
     {"no_wake_on_expiry", 21, "redisson-rw"},
     {"withdrawal_dropped", 503, "redisson-rw"},
     {"queued_with_the_lost_session", 13, "curator"},
-    {"own_end_unseen", 448, "curator"},
+    {"own_end_unseen", 353, "curator"},
     {"change_taken_for_the_end", 1, "curator"},
-    {"predecessor_that_gave_up", 1, "curator"},
+    {"predecessor_that_gave_up", 217, "curator"},
+    {"end_of_second_believed", 77, "curator"},
     {"number_of_another_node", 1, "curator"},
     {"watches_not_set_again", 4, "curator"},
     {"unknown_acquire_dropped", 17, "curator"},
     {"owner_id_reused", 5, "curator"},
-    {"late_reply_accepted", 265, "curator"},
+    {"late_reply_accepted", 5, "curator"},
     {"renegotiated_timeout_believed", 82, "curator"},
-    {"deadline_by_any_reply", 217, "curator"},
+    {"deadline_by_any_reply", 5507, "curator"},
 };
 
 std::string survived_schedules(const killer_seed& k, const mutant& m) {

@@ -148,6 +148,13 @@ std::string a_waiter_that_gave_up_grants_nothing() {
              : "the claim ahead stopped waiting, and that was taken for a release";
 }
 
+// The node before its blocker ended, and the holder stands before both.
+std::string the_end_of_the_second_grants_nothing() {
+  return state_after("acquire created behind watched on_second behind") == "watching"
+             ? ""
+             : "it takes itself for the next one in line, while more than one stands before it";
+}
+
 std::string a_removed_node_ends_the_grant() {
   return state_after("acquire granted wake watched on_own_end") == "lost"
              ? ""
@@ -264,6 +271,7 @@ constexpr scenario all_of_zookeeper[] = {
     {mutant::held_write_unchecked, "zookeeper", a_guarded_write_checks_the_lock},
     {mutant::watches_not_set_again, "zookeeper", watches_move_with_the_session},
     {mutant::predecessor_that_gave_up, "zookeeper", a_waiter_that_gave_up_grants_nothing},
+    {mutant::end_of_second_believed, "zookeeper", the_end_of_the_second_grants_nothing},
     {mutant::own_end_unseen, "zookeeper", a_removed_node_ends_the_grant},
     {mutant::event_after_attaching_grants, "zookeeper",
      a_moved_session_is_granted_nothing_by_an_event},

@@ -25,6 +25,8 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
   free_max_ = 100ms + p.delay_max * (slow ? 80 : 8) + p.ttl / 20;
   // What an old connection brings late, and what is taken for lost, is left to run out.
   idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ ? lease_max_ : 0ns);
+  // The reply that grants, and the one that a grant is asked for by, may each be kept for a tick.
+  if (p.parked_share > 0) idle_max_ += 2 * p.tick;
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
   if (p.users > 1) free_max_ += p.ttl;
   free_max_ += w.store->longest_pause();

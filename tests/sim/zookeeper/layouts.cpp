@@ -81,10 +81,11 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
   p.permits = 0;
   p.kill_forbidden = false;
   p.parts_wait = false;  // for as long as a session may last: no client would come to rest
-  // A client takes a server for silent that does not answer for a third of the session's time-out.
+  // A client takes a server for silent that does not answer for a third of the session's time-out,
+  // in which it may have to connect, attach, ask for the mode and write.
   const auto trip = std::chrono::ceil<milliseconds>(p.delay_max * (p.slow_share > 0 ? 10 : 1));
-  p.ttl = std::max(p.ttl, trip * 24);
-  p.op_timeout = std::max(p.op_timeout, trip * 24);
+  p.ttl = std::max(p.ttl, trip * 32);
+  p.op_timeout = std::max(p.op_timeout, trip * 32);
   p.tick = std::max<milliseconds>(10ms, p.ttl / d.between(2, 8));
   p.servers = d.chance(0.3) ? 1 : 3;
   p.attaches_to_leader = d.chance(0.4);

@@ -1,6 +1,7 @@
 #include "backend/zookeeper/layouts/marked_codec.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::zookeeper {
 
@@ -30,7 +31,7 @@ bool marked_codec::read(std::string_view name, contender& out) const noexcept {
   for (const node_marker& m : rules_.markers) {
     const std::size_t at = name.rfind(m.text);
     if (at == std::string_view::npos) continue;
-    out = {name, name.substr(at + m.text.size()), m.mode};
+    out = {name.substr(at + m.text.size()), name, m.mode};
     if (!rules_.needs_digits || is_sequence(out.sequence)) return true;
   }
   return false;
@@ -42,28 +43,34 @@ std::vector<marked_codec::contender> marked_codec::in_order(node_names all) cons
   contender c;
   for (const std::string_view name : all)
     if (read(name, c)) out.push_back(c);
-  std::ranges::stable_sort(out, {}, &contender::sequence);
+  std::sort(out.begin(), out.end());
   return out;
 }
 
 place_in_line marked_codec::place_of(std::string_view own, lock_mode mode, node_names all) const {
-  const std::vector<contender> line = in_order(all);
-  const auto at = std::ranges::find(line, own, &contender::name);
   place_in_line out;
-  if (at == line.end()) return out;
-  out.is_there = true;
+  contender self, other, last, second;  // the last ones that block it
+  out.is_there = std::ranges::find(all, own) != all.end() && read(own, self);
+  if (!out.is_there) return out;
   const bool shares = mode == lock_mode::shared;
-  const auto is_exclusive = [](const contender& c) { return c.mode == lock_mode::exclusive; };
-  out.others_behind = shares ? std::any_of(at + 1, line.end(), is_exclusive) : at + 1 != line.end();
-  if (at == line.begin()) return out;
-  if (!shares) {
-    out.blocker = at[-1].name;
-    // A writer that becomes a reader ends one node and keeps its place with another.
-    out.is_next = at - line.begin() == 1 && !has(lock_mode::shared);
-    return out;
+  unsigned blocked_by = 0;
+  for (const std::string_view name : all) {
+    if (name == own || !read(name, other)) continue;
+    if (shares && other.mode == lock_mode::shared) continue;
+    if (self < other) {
+      out.others_behind = true;
+    } else if (blocked_by++ == 0 || last < other) {
+      second = std::exchange(last, other);
+    } else if (second < other) {
+      second = other;
+    }
   }
-  const auto blocker = std::find_if(std::make_reverse_iterator(at), line.rend(), is_exclusive);
-  if (blocker != line.rend()) out.blocker = blocker->name;
+  out.blocker = last.name;
+  // A writer that becomes a reader ends one node and keeps its place with another: the end of what
+  // stands before proves nothing.
+  if (has(lock_mode::shared)) return out;
+  out.is_next = blocked_by == 1;
+  out.second = second.name;
   return out;
 }
 

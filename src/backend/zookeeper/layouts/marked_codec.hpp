@@ -10,6 +10,7 @@
 // watches the first writer instead, and looks once for each of them.
 #pragma once
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "backend/zookeeper/layouts/sequential_codec.hpp"
@@ -44,8 +45,11 @@ class marked_codec : public sequential_codec {
 
  private:
   struct contender {
-    std::string_view name, sequence;
-    lock_mode mode;
+    std::string_view sequence, name;
+    lock_mode mode = lock_mode::exclusive;
+    bool operator<(const contender& other) const noexcept {
+      return std::tie(sequence, name) < std::tie(other.sequence, other.name);
+    }
   };
   bool has(lock_mode m) const noexcept { return (rules_.can.modes & core::bit_of(m)) != 0; }
   bool read(std::string_view name, contender& out) const noexcept;

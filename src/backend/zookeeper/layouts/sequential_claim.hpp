@@ -13,19 +13,20 @@ namespace holdfast::zookeeper {
 
 class sequential_layout;
 
-struct blocking_node {
-  std::string name;
-  std::int64_t czxid = 0;  // as it was when the watch on it was armed
+struct nodes_ahead {
+  std::string blocker;
+  std::int64_t blocker_czxid = 0;  // as it was when the watch on it was armed; 0: none is
+  std::string second;              // stands before the blocker and is watched instead; empty: none
 };
 
 // What the layout keeps of a claim. A program may hold many locks: what only those that wait need
 // is apart.
 struct sequential_record : claim_record {
-  std::unique_ptr<blocking_node> blocker;  // null: it does not wait for one
-  std::optional<std::int32_t> sequence;    // of the own node; none: not known
-  lock_mode mode = lock_mode::exclusive;   // of the own node
-  bool is_downgrading = false;             // a reader's node may stand in the place of the own one
-  bool makes_parent = false;               // with the next create
+  std::unique_ptr<nodes_ahead> ahead;     // null: it does not wait for any
+  std::optional<std::int32_t> sequence;   // of the own node; none: not known
+  lock_mode mode = lock_mode::exclusive;  // of the own node
+  bool is_downgrading = false;            // a reader's node may stand in the place of the own one
+  bool makes_parent = false;              // with the next create
 
  protected:
   ~sequential_record() = default;
@@ -53,15 +54,17 @@ class sequential_flight final : public claim_flight<sequential_protocol> {
   void read(unsigned at, const reply&, const reply_context&) override;
   void read_create(const reply&);
   void read_list(const reply&, const reply_context&);
+  void read_blocker(const reply&);
   void read_own(const reply&);
   void read_watch(unsigned at, const reply&);
   void read_peek(const reply&);
   void read_remove(const reply&, const reply_context&);
   void read_downgrade(const reply&);
 
-  std::string node_;        // removed by it; empty: its name is not known
-  bool asks_own_ = false;   // about the own node, after the list
-  bool was_there_ = false;  // one of those that it removes
+  std::string node_;                // removed by it; empty: its name is not known
+  std::int64_t blocker_czxid_ = 0;  // by it a watch on the blocker was armed
+  bool asks_own_ = false;           // about the own node, after the list
+  bool was_there_ = false;          // one of those that it removes
 };
 
 }  // namespace holdfast::zookeeper

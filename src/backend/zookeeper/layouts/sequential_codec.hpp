@@ -16,6 +16,9 @@ struct place_in_line {  // of one node among the others
   bool is_there = false;
   std::string_view blocker;  // whose end is to be waited for; empty: none, it holds the lock
   bool is_next = false;      // only the blocker is ahead
+  // Stands before the blocker; once it has ended the claim is next, as a rule. Empty: the claim is
+  // next, or is served without being next.
+  std::string_view second;
   bool others_behind = false;
 };
 

@@ -47,14 +47,14 @@ void sequential_layout::renew_owner(sequential_claim& c) {
   if (planted(mutant::owner_id_reused) && c.attempt) return;
   c.attempt = core::random_uuid(env());
   c.sequence.reset();
-  c.blocker.reset();
+  c.ahead.reset();
   c.mode = c.details.mode;
   c.czxid = 0;
   c.makes_parent = c.is_downgrading = false;
 }
 
 void sequential_layout::after_step(sequential_claim& c, time_point now) noexcept {
-  if (!c.recipe().waits()) c.blocker.reset();
+  if (!c.recipe().waits()) c.ahead.reset();
   claims_layout::after_step(c, now);
 }
 
@@ -91,9 +91,11 @@ void sequential_layout::on_watch(const watch_event& e, time_point now, event_que
   const bool has_ended = e.kind == event_kind::deleted;
   const session_deadline& by = over().of_session().deadline();
   for_each_at(e.path.substr(0, end), [&](sequential_claim& c) {
-    if (c.blocker && c.blocker->name == node) {
+    if (c.ahead && c.ahead->second == node) {
+      c.on([&](sequential_recipe& r) { return r.on_second(now, rules()); }, now, events);
+    } else if (c.ahead && c.ahead->blocker == node) {
       const bool is_gone = has_ended || planted(mutant::change_taken_for_the_end);
-      const std::int64_t its = c.blocker->czxid;
+      const std::int64_t its = c.ahead->blocker_czxid;
       const bool proves = is_gone && its != 0 && its < c.czxid;
       c.on([&](sequential_recipe&
                    r) { return r.on_blocker(proves, by.deadline(), by.timeout(), now, rules()); },

@@ -24,11 +24,14 @@ std::string_view node_starting(std::string_view begin, node_names all) {
 void sequential_flight::on_begin(const sequential_claim& c) {
   node_ = what() == operation::remove ? home_.node_name(c) : std::string();
   asks_own_ = was_there_ = false;
+  blocker_czxid_ = 0;
 }
 
 void sequential_flight::read(unsigned at, const reply& r, const reply_context& context) {
   switch (what()) {
     case operation::create: return read_create(r);
+    case operation::join: return awaited() == 0 ? read_list(r, context) : read_create(r);
+    case operation::look: return awaited() == 0 ? read_list(r, context) : read_blocker(r);
     case operation::list:
     case operation::find: return read_list(r, context);
     case operation::watch:
@@ -40,7 +43,7 @@ void sequential_flight::read(unsigned at, const reply& r, const reply_context& c
   }
 }
 
-// [the parent,] the own node, exists of the parent.
+// [the parent,] the own node, exists of the parent. A join has a list in place of the last.
 void sequential_flight::read_create(const reply& r) {
   sequential_claim* const c = owner();
   if (awaited() == 2) {
@@ -88,8 +91,12 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
       own.empty() ? place_in_line() : home_.codec().place_of(own, c->mode, all->names);
   result.others_wait = mine.others_behind;
   result.is_next = mine.is_next;
+  const bool is_same = c->ahead && c->ahead->blocker == mine.blocker;
+  result.is_watched = is_same && blocker_czxid_ != 0;
   if (!mine.blocker.empty())
-    c->blocker = std::make_unique<blocking_node>(blocking_node{std::string(mine.blocker)});
+    c->ahead = std::make_unique<nodes_ahead>(nodes_ahead{std::string(mine.blocker),
+                                                         result.is_watched ? blocker_czxid_ : 0,
+                                                         std::string(mine.second)});
   result.what = !mine.is_there         ? verdict::gone
                 : mine.blocker.empty() ? verdict::granted
                                        : verdict::behind;
@@ -97,6 +104,11 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
   // Its create was never answered: its number is not known yet.
   const std::string path = c->path + '/' + own;
   asks_own_ = home_.send(*this, opcode::exists, watched_path_body(path, false), context.now);
+}
+
+void sequential_flight::read_blocker(const reply& r) {
+  const auto node = r.is_ok() ? read_data(r.body) : std::nullopt;
+  if (node) blocker_czxid_ = node->stat.czxid;
 }
 
 // Of a create that was never answered: its number, and whether this session made it.
@@ -116,7 +128,7 @@ void sequential_flight::read_own(const reply& r) {
   take_number(stat->czxid);
 }
 
-// The blocker, then the own node; or the own node alone, also behind a downgrade.
+// The second or the blocker, then the own node; or the own node alone, also behind a downgrade.
 void sequential_flight::read_watch(unsigned at, const reply& r) {
   if (r.is(error::no_node)) {
     result.what = verdict::gone;
@@ -126,10 +138,10 @@ void sequential_flight::read_watch(unsigned at, const reply& r) {
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();
   sequential_claim* const c = owner();
-  const bool is_blocker = what() == operation::watch && at == 0;
-  if (c && c->blocker && is_blocker)
-    c->blocker->czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
-  if (!is_blocker && !planted(mutant::revocation_unread))
+  const bool is_ahead = what() == operation::watch && at == 0;
+  if (c && c->ahead && c->ahead->second.empty() && is_ahead)
+    c->ahead->blocker_czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
+  if (!is_ahead && !planted(mutant::revocation_unread))
     result.is_revoked = node->data == revocation_data;
   if (result.what != verdict::gone) result.what = verdict::watched;
 }

@@ -17,11 +17,23 @@ std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, o
   sequential_flight& f = take_flight();
   f.begin(c, what);
   switch (what) {
-    case operation::create: send_create(c, f, now); break;
+    case operation::create:
+      send_create(c, f, now);
+      send(f, opcode::exists, watched_path_body(c.path, false), now);
+      break;
+    case operation::join:
+      send_create(c, f, now);
+      send_list(c, f, now, false);
+      break;
     case operation::list: send_list(c, f, now, false); break;
+    case operation::look:
+      send_watch(f, c.path + '/' + c.ahead->blocker, now);
+      send_list(c, f, now, false);
+      break;
     case operation::find: send_list(c, f, now, true); break;
     case operation::watch:
-      send_watch(f, c.path + '/' + c.blocker->name, now);
+      send_watch(f, c.path + '/' + (c.ahead->second.empty() ? c.ahead->blocker : c.ahead->second),
+                 now);
       send_watch(f, node_path(c), now);
       break;
     case operation::watch_own: send_watch(f, node_path(c), now); break;
@@ -67,7 +79,6 @@ void sequential_layout::send_create(const sequential_claim& c, sequential_flight
   append_create(own, c.path + '/' + codec_->name_of(c.attempt, c.mode), data_of(c),
                 node_kind::ephemeral_sequential, acl_of::anyone);
   send(f, opcode::create2, std::move(own), now);
-  send(f, opcode::exists, watched_path_body(c.path, false), now);
 }
 
 void sequential_layout::send_list(const sequential_claim& c, sequential_flight& f, time_point now,

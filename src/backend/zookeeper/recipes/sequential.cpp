@@ -73,7 +73,7 @@ sequential_recipe::step sequential_recipe::begin(time_point now, const timing& t
   watches_own_ = is_next_ = event_early_ = is_downgrading_ = is_revoked_ = false;
   asks_in_ = state::creating;
   since_ = now;
-  return session_recipe::begin(operation::create, t);
+  return session_recipe::begin(met_others_ ? operation::join : operation::create, t);
 }
 
 sequential_recipe::step sequential_recipe::on_wake(time_point now, const timing& t) noexcept {

@@ -1,28 +1,35 @@
 // One claim on a lock that is a queue of ephemeral sequential nodes: it creates a node of its own,
-// and while others stand before it, it watches the one that blocks it.
+// and while others stand before it, it watches one of them.
 // Pure, as claim/recipe.hpp says: (state, event, now) -> effects.
 //
 // Source: the lock recipe of ZooKeeper's documentation ("ZooKeeper Recipes and Solutions", Locks),
-// with a create whose reply was lost found again by its GUID as there, and three shortcuts: exists
-// of the parent goes with the create and shows a claim that is alone; a claim that was next when
-// it looked is granted by the end of its blocker; the own node is watched while it waits.
+// with a create whose reply was lost found again by its GUID as there, and these changes:
+// - exists of the parent goes with the create and shows a claim that is alone; a claim that met
+//   others the last time sends the list with the create instead.
+// - A claim that was next when it looked is granted by the end of its blocker, without a list.
+// - One further back watches the node before its blocker, the second. When that has ended it looks:
+//   as a rule it is next then, and the holder's turn hides the time this takes.
+// - The own node is watched while it waits.
 //
 //   state       | event                         | next        | effects
 //   ------------+-------------------------------+-------------+-----------------------------------
 //   idle        | acquire                       | creating    | new owner, send create
+//               | acquire, it met others before | creating    | new owner, send join
 //   creating    | granted: it is alone          | held        | granted
 //               | created                       | listing     | send list
 //               | no_parent                     | creating    | send create, with the parent
 //               | failed                        | idle        | refused; orphan, if it was made
-//   listing,    | granted: nobody is before it  | held        | granted
-//   resolving   | behind                        | watching    | send watch
+//   creating,   | granted: nobody is before it  | held        | granted
+//   listing,    | behind                        | watching    | send watch
+//   resolving   | behind, next and all watched  | waiting     |
 //               | behind, one attempt           | withdrawing | send remove; refused at its end
 //               | gone                          | creating    | new owner, send create
 //               | failed                        | idle        | refused; orphan
 //   watching    | watched                       | waiting     |
 //               | watched, an event came before | listing     | send list
 //               | gone                          | listing     | send list
-//   waiting     | the blocker has ended, it was | held        | granted
+//   waiting     | the second has ended          | listing     | send look
+//               | the blocker has ended, it was | held        | granted
 //               | the only one ahead, both are  |             |
 //               | still watched                 |             |
 //               | any other event               | listing     | send list
@@ -63,9 +70,11 @@ namespace holdfast::zookeeper {
 enum class sequential_operation : unsigned char {
   none,
   create,     // the own node, and a look at the parent
+  join,       // the own node, and the nodes of the lock
   list,       // the nodes of the lock
+  look,       // the same behind a watch on the blocker
   find,       // the same behind a sync: whether an unanswered create was executed
-  watch,      // the blocker and the own node
+  watch,      // the second, or the blocker of one that is next; and the own node
   watch_own,  // the own node
   peek_line,  // are others there? And a watch for those that come
   downgrade,  // another node in the place of the own one, and a watch on it
@@ -73,10 +82,10 @@ enum class sequential_operation : unsigned char {
 };
 
 enum class sequential_verdict : unsigned char {
-  granted,    // create, list, find: nobody is before it
+  granted,    // create, join, list, look, find: nobody is before it
   created,    // create: others are there too
-  no_parent,  // create: nothing was done
-  behind,     // list, find: somebody is
+  no_parent,  // create, join: nothing was done
+  behind,     // join, list, look, find: somebody is
   watched,    // watch, watch_own, peek_line: it is there, and an event comes when it changes
   gone,       // what was asked about is not there, nor was what was to be removed
   done,       // downgrade, remove
@@ -85,6 +94,7 @@ enum class sequential_verdict : unsigned char {
 
 struct sequential_reply : session_reply<sequential_operation, sequential_verdict> {
   bool is_next = false;     // behind: only the blocker is ahead
+  bool is_watched = false;  // behind: the blocker is watched since before the list
   bool is_revoked = false;  // watch, watch_own, downgrade: the own node asks for the lock
 };
 
@@ -109,6 +119,7 @@ class sequential_recipe : public session_recipe<sequential_reply> {
   step on(const reply&, time_point, const timing&) noexcept;
   // What was sent for this, in that epoch, is not answered any more.
   step on_cut(operation, std::uint32_t epoch, time_point, const timing&) noexcept;
+  step on_second(time_point, const timing&) noexcept;  // a watch on it fired
   // A watch on the blocker fired. `has_ended`: it was deleted, and its transaction is older than
   // that of the own node.
   step on_blocker(bool has_ended, time_point deadline, duration term, time_point,
@@ -130,11 +141,13 @@ class sequential_recipe : public session_recipe<sequential_reply> {
   step on_acquire_reply(const reply&, time_point, const timing&) noexcept;
   step on_create_reply(const reply&, time_point, const timing&) noexcept;
   step on_list_reply(const reply&, time_point, const timing&) noexcept;
+  step wait_for_event() noexcept;
   step on_watch_reply(const reply&, time_point, const timing&) noexcept;
   step on_reply_while_held(const reply&) noexcept;
 
   state asks_in_ = state::creating;  // while the lock is acquired: creating .. waiting
   bool is_next_ : 1 = false;         // only the blocker is ahead
+  bool met_others_ : 1 = false;      // when it last looked; also of an earlier attempt
   bool watches_own_ : 1 = false;     // of this node, since the session was attached
   bool event_early_ : 1 = false;     // watching: it came before the answer
   bool is_revoked_ : 1 = false;      // of this attempt or grant; reported once

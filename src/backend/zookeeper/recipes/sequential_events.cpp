@@ -36,25 +36,26 @@ sequential_recipe::step sequential_recipe::on_create_reply(const reply& r, time_
                                                            const timing& t) noexcept {
   step out;
   switch (r.what) {
-    case verdict::granted: return hold(r, now);
     case verdict::created: return ask(state::listing, now, t);
     case verdict::no_parent: out.send = operation::create; return out;
     case verdict::failed:
       out = become_idle(claim_event::refused, r.why);
       out.orphan = r.number != 0;  // it was made, and is of no use
       return out;
-    default: return out;
+    default: return on_list_reply(r, now, t);
   }
 }
 
 sequential_recipe::step sequential_recipe::on_list_reply(const reply& r, time_point now,
                                                          const timing& t) noexcept {
   switch (r.what) {
-    case verdict::granted: return hold(r, now);
+    case verdict::granted: met_others_ = r.others_wait; return hold(r, now);
     case verdict::behind:
+      met_others_ = true;
       if (one_attempt_) return leave(errc::timed_out, now, t);
-      is_next_ = r.is_next;
+      is_next_ = r.is_next || (r.to == operation::look && planted(mutant::end_of_second_believed));
       others_wait_ = r.others_wait;
+      if (is_next_ && r.is_watched && watches_own_ && !event_early_) return wait_for_event();
       return ask(state::watching, now, t);
     case verdict::gone: return begin(now, t);
     case verdict::failed: return give_up(r.why);
@@ -67,8 +68,12 @@ sequential_recipe::step sequential_recipe::on_watch_reply(const reply& r, time_p
   if (r.what == verdict::failed) return give_up(r.why);
   is_revoked_ = r.is_revoked;
   if (r.what != verdict::watched || event_early_) return ask(state::listing, now, t);
-  asks_in_ = state::waiting;
   watches_own_ = true;
+  return wait_for_event();
+}
+
+sequential_recipe::step sequential_recipe::wait_for_event() noexcept {
+  asks_in_ = state::waiting;
   step out;
   out.sleeps = true;
   return out;
@@ -113,6 +118,14 @@ sequential_recipe::step sequential_recipe::on_cut(operation what, std::uint32_t 
     out.sleeps = true;
     out.wake = now + own_watch_after;
   }
+  return out;
+}
+
+sequential_recipe::step sequential_recipe::on_second(time_point now, const timing& t) noexcept {
+  event_early_ = true;
+  if (now_in() != state::waiting) return {};
+  step out = ask(state::listing, now, t);
+  out.send = operation::look;
   return out;
 }
 

@@ -11,13 +11,14 @@ namespace holdfast::zookeeper::layout_tests {
 
 using names = std::vector<std::string_view>;
 
-// "behind BLOCKER next, others behind"; "holds"; "is not there".
+// "behind BLOCKER next, others behind"; "behind BLOCKER and SECOND"; "holds"; "is not there".
 inline std::string place_of(const sequential_codec& c, std::string_view own, const names& all,
                             lock_mode mode = lock_mode::exclusive) {
   const place_in_line p = c.place_of(own, mode, all);
   if (!p.is_there) return "is not there";
   std::string out = p.blocker.empty() ? "holds" : "behind " + std::string(p.blocker);
   if (p.is_next) out += " next";
+  if (!p.second.empty()) out += " and " + std::string(p.second);
   if (p.others_behind) out += ", others behind";
   return out;
 }

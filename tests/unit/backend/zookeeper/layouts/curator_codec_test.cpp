@@ -24,7 +24,8 @@ TEST(zookeeper_curator_codec, the_lowest_sequence_number_holds_whatever_the_orde
     EXPECT_EQ(place_of(codec, first, all), "holds, others behind");
     EXPECT_EQ(place_of(codec, second, all),
               "behind " + std::string(first) + " next, others behind");
-    EXPECT_EQ(place_of(codec, third, all), "behind " + std::string(second));
+    EXPECT_EQ(place_of(codec, third, all),
+              "behind " + std::string(second) + " and " + std::string(first));
   }
   EXPECT_EQ(place_of(codec, first, {first}), "holds");
   EXPECT_EQ(place_of(codec, second, {first, third}), "is not there");
@@ -50,6 +51,16 @@ TEST(zookeeper_curator_codec, children_without_the_marker_are_no_part_of_the_lin
   EXPECT_EQ(line_of(codec, all), '(' + std::string(second) + ')');
   EXPECT_EQ(place_of(codec, second, all), "holds");
   EXPECT_EQ(place_of(codec, "note", all), "is not there");
+}
+
+TEST(zookeeper_curator_codec, nodes_of_one_number_have_an_order) {
+  const names all{"b-lock-0000000001", "a-lock-0000000001", "c-lock-0000000001"};
+  for (const names& each : {all, reversed(all)}) {
+    EXPECT_EQ(place_of(codec, all[1], each), "holds, others behind");
+    EXPECT_EQ(place_of(codec, all[0], each), "behind a-lock-0000000001 next, others behind");
+    EXPECT_EQ(place_of(codec, all[2], each), "behind b-lock-0000000001 and a-lock-0000000001");
+    EXPECT_EQ(line_of(codec, each), "(a-lock-0000000001) b-lock-0000000001 c-lock-0000000001");
+  }
 }
 
 // The server's numbers stick there, and one of another server may be negative.

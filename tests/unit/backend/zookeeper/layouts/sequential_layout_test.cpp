@@ -116,6 +116,91 @@ TEST(zookeeper_sequential_layout, after_the_session_has_moved_an_event_grants_no
   EXPECT_EQ(t.told.take(), "granted 5");
 }
 
+// `second` holds the lock, `predecessor` is next: it watches `second` and its own node.
+struct behind_two : layout_stage {
+  behind_two() {
+    acquire();
+    EXPECT_EQ(requests(), "create exists");
+    own = own_name("0000000002");
+    answer(5, created(own));
+    answer(5, stat(1, 3, 5));
+    EXPECT_EQ(requests(), "list");
+    answer(5, children({own, second, predecessor}));
+    EXPECT_EQ(requests(), "watch watch");
+    answer(5, data(2));
+    answer(5, data(5));
+  }
+  void second_ends() {
+    give(event(event_kind::deleted, node(second)));
+    EXPECT_EQ(requests(), "watch list");
+  }
+  const std::string second = "_c_z-lock-0000000000";
+  std::string own;
+};
+
+TEST(zookeeper_sequential_layout, a_waiter_that_became_the_next_is_granted_without_another_list) {
+  behind_two t;
+  t.second_ends();
+  t.answer(6, behind_two::data(3));
+  t.answer(6, behind_two::children({t.own, predecessor}));
+  EXPECT_EQ(t.requests(), "");
+  EXPECT_EQ(t.told.take(), "");
+  t.give(event(event_kind::deleted, behind_two::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "granted 5");
+}
+
+TEST(zookeeper_sequential_layout, the_list_of_a_look_grants_where_the_blocker_has_ended_too) {
+  behind_two t;
+  t.second_ends();
+  t.answer(6, error::no_node);
+  t.answer(6, behind_two::children({t.own}));
+  EXPECT_EQ(t.told.take(), "granted 5");
+}
+
+TEST(zookeeper_sequential_layout, a_blocker_that_ends_during_a_look_is_not_waited_for) {
+  behind_two t;
+  t.second_ends();
+  t.answer(6, behind_two::data(3));
+  t.give(event(event_kind::deleted, behind_two::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "");
+  t.answer(7, behind_two::children({t.own}));
+  EXPECT_EQ(t.told.take(), "granted 5");
+}
+
+// It gave up while another one holds the lock.
+TEST(zookeeper_sequential_layout, a_second_that_gave_up_is_followed_by_another) {
+  behind_two t;
+  const std::string holder = "_c_h-lock-0000000000";
+  t.second_ends();
+  t.answer(6, behind_two::data(3));
+  t.answer(6, behind_two::children({t.own, predecessor, holder}));
+  EXPECT_EQ(t.requests(), "watch watch");
+  t.answer(6, behind_two::data(1));
+  t.answer(6, behind_two::data(5));
+  t.give(event(event_kind::deleted, behind_two::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "") << "the holder is still there";
+  t.give(event(event_kind::deleted, behind_two::node(holder)));
+  EXPECT_EQ(t.told.take(), "");
+}
+
+TEST(zookeeper_sequential_layout, a_claim_that_met_others_lists_in_the_flight_of_its_create) {
+  behind_another t;
+  t.answer(5, behind_another::data(3));
+  t.answer(5, behind_another::data(5));
+  t.give(event(event_kind::deleted, behind_another::node(predecessor)));
+  EXPECT_EQ(t.told.take(), "granted 5");
+  t.claim->release(nullptr);
+  EXPECT_EQ(t.requests(), "delete");
+  t.answer(6);
+  EXPECT_EQ(t.told.take(), "ended");
+  t.acquire();
+  EXPECT_EQ(t.requests(), "create list");
+  const std::string again = t.own_name("0000000003");
+  t.answer(7, layout_stage::created(again));
+  t.answer(7, layout_stage::children({again}));
+  EXPECT_EQ(t.told.take(), "granted 7");
+}
+
 // A create whose reply was lost.
 struct unanswered_create : layout_stage {
   unanswered_create() {

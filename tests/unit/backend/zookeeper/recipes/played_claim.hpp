@@ -25,8 +25,8 @@ inline const char* name_of(state s) {
 }
 
 inline const char* name_of(operation o) {
-  constexpr const char* names[] = {"none",      "create",    "list",      "find",  "watch",
-                                   "watch_own", "peek_line", "downgrade", "remove"};
+  constexpr const char* names[] = {"none",  "create",    "join",      "list",      "look",  "find",
+                                   "watch", "watch_own", "peek_line", "downgrade", "remove"};
   return names[static_cast<int>(o)];
 }
 
@@ -90,6 +90,7 @@ class played_claim {
       return recipe_.on_blocker(true, deadline, session_timeout, now, t_);
     if (word == "on_blocker_change")
       return recipe_.on_blocker(false, deadline, session_timeout, now, t_);
+    if (word == "on_second") return recipe_.on_second(now, t_);
     if (word == "on_own_end") return recipe_.on_own_node(true, now, t_);
     if (word == "on_own_change") return recipe_.on_own_node(false, now, t_);
     if (word == "on_children") return recipe_.on_children();
@@ -101,8 +102,8 @@ class played_claim {
     return {};
   }
 
-  // "next": behind, with nobody but the blocker ahead. At the end: "+", others stand behind; "!",
-  // the own node asks for the lock.
+  // "next": behind, with nobody but the blocker ahead. A look has watched the blocker. At the end:
+  // "+", others stand behind; "!", the own node asks for the lock.
   sequential_reply reply_of(std::string word) {
     sequential_reply r;
     r.to = sent_.what;
@@ -121,6 +122,7 @@ class played_claim {
       r.is_next = true;
       word = "behind";
     }
+    r.is_watched = word == "behind" && r.to == operation::look;
     constexpr std::pair<const char*, verdict> words[] = {{"granted", verdict::granted},
                                                          {"created", verdict::created},
                                                          {"no_parent", verdict::no_parent},

@@ -67,6 +67,47 @@ TEST(zookeeper_sequential, the_end_of_the_only_one_ahead_grants) {
                {third_in_line + "on_blocker_end next", "watching watch sleep:never"}});
 }
 
+TEST(zookeeper_sequential, the_end_of_the_second_lets_a_waiter_look_and_grants_nothing) {
+  const std::string looks = third_in_line + "on_second ";
+  expect_each({{looks, "listing look sleep:never"},
+               {looks + "next", "waiting sleep:never"},
+               {looks + "next on_blocker_end", "held granted sleep:never"},
+               {looks + "behind", "watching watch sleep:never"},
+               {looks + "behind watched on_blocker_end", "listing list sleep:never"},
+               {looks + "behind watched on_second", "listing look sleep:never"},
+               {looks + "granted", "held granted sleep:never"},
+               {looks + "gone", "creating owner join sleep:never"},
+               {looks + "failed", with("idle orphan refused", errc::refused)},
+               {looks + "cut", "resolving find sleep:never"},
+               {looks + "cut next", "watching watch sleep:never"}});
+}
+
+TEST(zookeeper_sequential, an_event_during_a_look_is_not_forgotten) {
+  const std::string looks = third_in_line + "on_second ";
+  expect_each({{looks + "on_blocker_end", "listing"},
+               {looks + "on_blocker_end granted", "held granted sleep:never"},
+               {looks + "on_blocker_change next", "watching watch sleep:never"},
+               {looks + "on_own_change next", "watching watch sleep:never"},
+               {looks + "next on_own_end", "listing list sleep:never"},
+               {looks + "next on_attached on_blocker_end", "listing list sleep:never"},
+               {listed + "behind on_second watched", "listing list sleep:never"},
+               {listed + "on_second", "listing"}});
+}
+
+TEST(zookeeper_sequential, a_claim_that_met_others_lists_with_its_next_create) {
+  const std::string met = next_in_line + "on_blocker_end release done acquire ";
+  expect_each({{met, "creating owner join sleep:never"},
+               {met + "granted", "held granted sleep:100+50"},
+               {met + "behind", "watching watch sleep:never"},
+               {met + "gone", "creating owner join sleep:never"},
+               {met + "no_parent", "creating create"},
+               {met + "failed", with("idle orphan refused", errc::refused)},
+               {met + "cut", "resolving find sleep:never"},
+               {met + "granted release done acquire", "creating owner create sleep:never"},
+               {met + "granted+ release done acquire", "creating owner join sleep:never"},
+               {"attempt created behind done attempt behind", "withdrawing remove sleep:1000"}});
+}
+
 TEST(zookeeper_sequential, an_event_before_the_watches_are_confirmed_grants_nothing) {
   expect_each({{listed + "next on_blocker_end", "watching"},
                {listed + "next on_blocker_end watched", "listing list sleep:never"},
@@ -78,7 +119,7 @@ TEST(zookeeper_sequential, an_event_before_the_watches_are_confirmed_grants_noth
 TEST(zookeeper_sequential, a_claim_whose_node_is_gone_is_not_granted_by_the_end_of_its_blocker) {
   expect_each({{next_in_line + "on_own_end", "listing list sleep:never"},
                {next_in_line + "on_own_end on_blocker_end", "listing"},
-               {next_in_line + "on_own_end gone", "creating owner create sleep:never"},
+               {next_in_line + "on_own_end gone", "creating owner join sleep:never"},
                {next_in_line + "on_own_change", "listing list sleep:never"}});
 }
 
@@ -178,7 +219,7 @@ TEST(zookeeper_sequential, a_session_that_is_lost_takes_the_lock_and_not_the_wai
       {{"acquire granted on_session_lost", with("lost lost", errc::timed_out)},
        {"acquire granted on_session_lost release", with("idle ended", errc::not_held)},
        {"acquire on_session_lost", "creating owner create sleep:never"},
-       {next_in_line + "on_session_lost", "creating owner create sleep:never"},
+       {next_in_line + "on_session_lost", "creating owner join sleep:never"},
        {next_in_line + "on_session_lost on_blocker_end", "creating"},
        {"attempt pass400 on_session_lost", "creating owner create sleep:600"},
        {next_in_line + "cancel on_session_lost", with("idle ended", errc::outcome_unknown)}});
