@@ -24,7 +24,8 @@ class locks_at_zookeeper : public on_zookeeper {
   }
 
   static zookeeper_server& server() {
-    static zookeeper_server one({.properties = {"znode.container.checkIntervalMs=20"}});
+    static zookeeper_server one({.config = {"maxSessionTimeout=40000"},
+                                 .properties = {"znode.container.checkIntervalMs=20"}});
     return one;
   }
   // At this port, in this case's part of the tree.

@@ -204,7 +204,7 @@ TEST_F(zookeeper_locks, outlive_their_container) {
 
 // Their list is longer than what a server takes in one request.
 TEST_F(zookeeper_locks, are_granted_behind_20_000_nodes) {
-  auto crowd = std::make_unique<session_client>(url("session-timeout=4s"));
+  auto crowd = std::make_unique<session_client>(url("session-timeout=40s"));
   crowd->open();
   ASSERT_EQ(raw().create(path("x")).code, error::ok);
   constexpr int in_one = 1000;
@@ -217,7 +217,7 @@ TEST_F(zookeeper_locks, are_granted_behind_20_000_nodes) {
     w.end();
     ASSERT_EQ(crowd->call(opcode::multi, body).code, error::ok);
   }
-  client mine = client::open(url("session-timeout=4s"));
+  client mine = client::open(url("session-timeout=40s"));
   mutex a(mine, "x");
   EXPECT_FALSE(bool(a.try_acquire()));
   waiting_thread next(a);
