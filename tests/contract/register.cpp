@@ -2,6 +2,9 @@
 // apply: contract/exclusive.b07_a_stale_unlock_harms_nobody/threads_memory
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
 #include "behaviour.hpp"
 
 namespace contract {
@@ -37,26 +40,50 @@ class contract_case final : public ::testing::Test {
   mode mode_;
 };
 
-void add(const behaviour& what, const subject_under_test& on, place where, mode as) {
+// Which cases --gtest_filter asks for. ctest plays each case in a process of its own, which would
+// spend more time on registering all four thousand than on playing the one.
+class asked_for {
+ public:
+  explicit asked_for(std::string_view filter)
+      : filter_(filter), is_list_(filter.find_first_of("*?-") == std::string_view::npos) {}
+
+  // False if no case has this in its name.
+  bool may_have(std::string_view part) const {
+    return !is_list_ || filter_.find(part) != std::string_view::npos;
+  }
+
+ private:
+  std::string_view filter_;
+  bool is_list_;  // of whole names
+};
+
+void add(const behaviour& what, const subject_under_test& on, place where, mode as,
+         const asked_for& asked) {
   const auto suite = "contract/" + std::string(word_of(as));
   const auto* others = where == place::threads ? "/threads_" : "/processes_";
   const auto name = case_name(what) + others + std::string(on.name);
+  if (!asked.may_have(name)) return;
   ::testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
                           [&what, &on, where, as]() -> ::testing::Test* {
                             return new contract_case(what, on, where, as);
                           });
 }
 
-bool register_all() {
+void add_cases(const asked_for& asked) {
   for (const mode as : all_modes)
-    for (const auto& what : all_behaviours())
+    for (const auto& what : all_behaviours()) {
+      if (!what.modes.has(as) || !asked.may_have(case_name(what))) continue;
       for (const auto& on : subjects_under_test())
         for (const place where : places(what, on))
-          if (what.modes.has(as) && on.modes.has(as)) add(what, on, where, as);
-  return true;
+          if (on.modes.has(as)) add(what, on, where, as, asked);
+    }
 }
-
-[[maybe_unused]] const bool registered = register_all();
 
 }  // namespace
 }  // namespace contract
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  contract::add_cases(contract::asked_for(GTEST_FLAG_GET(filter)));
+  return RUN_ALL_TESTS();
+}
