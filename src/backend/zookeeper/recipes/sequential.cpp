@@ -79,7 +79,7 @@ sequential_recipe::step sequential_recipe::begin(time_point now, const timing& t
 sequential_recipe::step sequential_recipe::on_wake(time_point now, const timing& t) noexcept {
   if (!is_held()) return on_time(now, t, is_leaving());
   step out;
-  if (!watches_own_) out.send = operation::watch_own;
+  if (!watches_own_ && !is_downgrading_) out.send = operation::watch_own;
   return out;
 }
 

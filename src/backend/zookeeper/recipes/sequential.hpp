@@ -40,8 +40,9 @@
 //               | others are there              | held        | wanted, once
 //               | the own node asks for release | held        | revocation, once
 //               | after a while, unwatched      | held        | send watch_own
-//               | downgrade: the next node is   | held        | send downgrade; cut: again
-//               | watched in the same flight    |             |
+//               | downgrade: the next node is   | held        | send downgrade; cut: again;
+//               | watched in the same flight,   |             | failed: send watch_own
+//               | and the own one is not        |             |
 //               | release                       | releasing   | send remove
 //   lost        | release                       | idle        | ended (not_held)
 //   releasing,  | removed, gone                 | idle        | ended, or refused

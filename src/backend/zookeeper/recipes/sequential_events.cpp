@@ -82,7 +82,10 @@ sequential_recipe::step sequential_recipe::wait_for_event() noexcept {
 sequential_recipe::step sequential_recipe::on_reply_while_held(const reply& r) noexcept {
   step out;
   switch (r.to) {
-    case operation::downgrade: is_downgrading_ = false; [[fallthrough]];
+    case operation::downgrade:
+      is_downgrading_ = false;
+      if (r.what == verdict::failed && !watches_own_) out.send = operation::watch_own;
+      [[fallthrough]];
     case operation::watch_own:
       if (r.what == verdict::gone) return become_lost(errc::not_held);
       if (r.what == verdict::watched) watches_own_ = true;
