@@ -114,6 +114,34 @@ std::string waiters_queue_with_the_next_session() {
   return t.sent().size() == 1 ? "" : "it was sent to a session that is being closed";
 }
 
+// What it loses with a session it asks for again, until it knows that the session is lost.
+struct asking_again final : noted_replies {
+  explicit asking_again(session_stage& t) : at(t) {
+    at.when_lost = [this] { knows = true; };
+  }
+  void on_cut(bool, const zookeeper::reply_context& context) override {
+    if (!knows) at.s.submit(*this, opcode::multi, "A", context.now);
+  }
+  session_stage& at;
+  bool knows = false;
+};
+
+std::string a_request_ends_with_its_session() {
+  session_stage t;
+  asking_again claim(t);
+  t.attach();
+  t.lose();
+  t.s.submit(claim, opcode::multi, "A", t.now());
+  t.pass(session_timeout);
+  t.open();
+  t.give(again);  // to be closed
+  t.lose();
+  t.open();
+  (void)t.sent();
+  t.give(connected(timeout_ms, session_id + 1));
+  return t.sent().empty() ? "" : "the next session does what was asked of the one before";
+}
+
 std::string a_read_only_server_is_refused() {
   session_stage t;
   t.s.open(t.now());
@@ -229,6 +257,14 @@ std::string a_request_for_the_lock_is_read() {
   return t.told.take() == "granted 5, asked" ? "" : "an operator asked for the lock, unheard";
 }
 
+// Between the downgrade and its answer: the node has another name by then.
+std::string a_downgrade_is_not_taken_for_a_removal() {
+  zookeeper::recipe_tests::played_claim claim;
+  return claim.play("acquire granted downgrade wake") == "held"
+             ? ""
+             : "it looks for the node of the writer, and is told that there is none";
+}
+
 std::string a_lease_beyond_the_total_waits() {
   namespace semaphore = zookeeper::curator_semaphore;
   const core::uuid mine = semaphore::with_total({1, 2}, 1);
@@ -267,6 +303,8 @@ constexpr scenario all_of_zookeeper[] = {
     {mutant::renegotiated_timeout_believed, "zookeeper", the_smallest_time_out_counts},
     {mutant::lapsed_session_believed, "zookeeper", a_lapsed_session_is_replaced},
     {mutant::queued_with_the_lost_session, "zookeeper", waiters_queue_with_the_next_session},
+    {mutant::lost_request_repeated, "zookeeper", a_request_ends_with_its_session},
+    {mutant::old_name_watched, "zookeeper", a_downgrade_is_not_taken_for_a_removal},
     {mutant::read_only_server_believed, "zookeeper", a_read_only_server_is_refused},
     {mutant::held_write_unchecked, "zookeeper", a_guarded_write_checks_the_lock},
     {mutant::watches_not_set_again, "zookeeper", watches_move_with_the_session},

@@ -26,7 +26,7 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
   // What an old connection brings late, and what is taken for lost, is left to run out.
   idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ ? lease_max_ : 0ns);
   // The reply that grants, and the one that a grant is asked for by, may each be kept for a tick.
-  if (p.parked_share > 0) idle_max_ += 2 * p.tick;
+  if (p.parked_share > 0) idle_max_ += std::max<moment>(1s, 2 * p.tick);
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
   if (p.users > 1) free_max_ += p.ttl;
   free_max_ += w.store->longest_pause();
@@ -94,7 +94,7 @@ void judge::look(lock_state& l, const pipe* by) {
 // A lock of a holder that is lost must end by itself.
 void judge::judge_lease(const lock_state& l) {
   const bool is_handed_over = can_.wanted == core::wanted_by::push;
-  if (is_handed_over || clock_leaps_) return;
+  if (is_handed_over || clock_leaps_ || can_.life != core::bound_to::ttl) return;
   const auto most = std::chrono::ceil<std::chrono::milliseconds>(lease_max_) + 1ms;
   const auto is_too_long = [&](std::int64_t end_ms) {
     return end_ms - view_->now_ms() > most.count();

@@ -30,7 +30,7 @@ class world;
 //            | data.
 //   twice    | no claim is counted as more than one holder.
 //   lease    | no lease of ours is longer than was asked for. Not judged where the clock leaps, nor
-//            | where locks are handed over: those have a window of their own.
+//            | where locks are handed over: those have a window of their own; nor of sessions.
 //   owner    | a lock leaves its owner by a request of that owner, or because its lease ended.
 //   turns    | in one process, the next turn starts when the earlier one was left.
 //   free     | a lock does not stay free while users wait: not for longer than a ttl for each lost
@@ -56,7 +56,7 @@ class world;
 // Where a lock is shared, or a semaphore:
 //   together | no reader holds with a writer, and no more permits are held than there are, by the
 //            | belief of the users and at the server.
-//   group    | the readers of a group have its number.
+//   group    | the readers of a group have its number, or each keeps that of its own.
 //   passed   | no claim is granted the lock past a waiter.
 // Where waiters ask for the lock themselves, in the order of a queue:
 //   passed   | no claim gets the lock past one that is queued before it.

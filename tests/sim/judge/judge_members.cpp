@@ -66,7 +66,7 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
                 [&] { return l.key + " at the server: " + id + " came in"; });
   const bool safe = world_.time.now() > unsafe_until_;
   membership& m = l.ever[std::string(view_->claim_in(id))];
-  if (view_->kind_of(l.owner) == owner_is::readers) m.number = view_->number_of(l.owner);
+  if (view_->kind_of(l.owner) == owner_is::readers) m.number = view_->number_of_reader(l.owner, id);
   if (view_->claim_in(owner_before) == view_->claim_in(id)) {  // it was the writer
     if (!l.owners.empty()) m.judged_from = std::max(m.judged_from, l.owners.back().judged_from);
     return;

@@ -31,6 +31,10 @@ class lock_view {
       std::string_view id) const = 0;  // what is the same in each mode
   virtual std::string_view client_in(std::string_view id) const = 0;  // "": it has none
   virtual std::int64_t number_of(std::string_view group) const = 0;
+  // That a reader's tokens have: that of its group, unless each reader has its own.
+  virtual std::int64_t number_of_reader(std::string_view group, std::string_view /*id*/) const {
+    return number_of(group);
+  }
 
   // The server.
   virtual std::int64_t now_ms() const = 0;

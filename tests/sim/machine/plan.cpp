@@ -84,7 +84,8 @@ std::string plan::text() const {
                            std::to_string(tick.count()) + " ms"
                      : "")
       << (attaches_to_leader ? ", attach=leader" : "") << (parked_share > 0 ? ", parked" : "")
-      << (parts_wait ? ", parts wait" : "") << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
+      << (serves_reads_alone ? ", readonlymode" : "") << (parts_wait ? ", parts wait" : "")
+      << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)
     out << "\n  at " << ms(f.at) << " ms: " << name_of(f.what) << ", client " << f.whom << ", "
         << ms(f.lasts) << " ms";

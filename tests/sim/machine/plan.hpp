@@ -81,6 +81,7 @@ struct plan {
   std::chrono::milliseconds tick{};  // of its servers
   bool attaches_to_leader = false;   // clients look for it
   double parked_share = 0;           // of replies that are kept until something else happens
+  bool serves_reads_alone = false;   // a server without a quorum, to those that accept that
   std::vector<fault> faults;
 
   bool has(trouble) const noexcept;

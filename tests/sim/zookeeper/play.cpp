@@ -2,20 +2,24 @@
 
 #include "tests/sim/judge/judge.hpp"
 #include "tests/sim/machine/world.hpp"
-#include "tests/sim/zookeeper/zookeeper_store.hpp"
+#include "tests/sim/zookeeper/nodes_view.hpp"
 
 namespace holdfast::sim {
 
 result play_zookeeper(const plan& p, std::ostream* trace, recording r) {
-  const world_parts parts{
-      [](world& w) -> std::unique_ptr<store_model> { return std::make_unique<zookeeper_store>(w); },
-      [](world& w, store_model& s) -> std::unique_ptr<observer> {
-        std::vector<std::string> names;
-        for (int i = 0; i < w.schedule.locks; ++i) names.push_back(w.lock_name(i));
-        auto& of = static_cast<zookeeper_store&>(s);
-        return std::make_unique<judge>(w,
-                                       zookeeper_layout_named(w.schedule.layout)->view(of, names));
-      }};
+  const world_parts parts{[](world& w) -> std::unique_ptr<store_model> {
+                            return std::make_unique<zookeeper_store>(w);
+                          },
+                          [](world& w, store_model& s) -> std::unique_ptr<observer> {
+                            std::vector<std::string> names;
+                            for (int i = 0; i < w.schedule.locks; ++i)
+                              names.push_back(w.lock_name(i));
+                            return std::make_unique<judge>(
+                                w, std::make_unique<nodes_view>(static_cast<zookeeper_store&>(s),
+                                                                *zookeeper_layout_named(
+                                                                    w.schedule.layout),
+                                                                names, w.schedule.permits));
+                          }};
   return play(p, parts, trace, r);
 }
 

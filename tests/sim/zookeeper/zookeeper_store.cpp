@@ -1,6 +1,5 @@
 #include "tests/sim/zookeeper/zookeeper_store.hpp"
 
-#include "backend/zookeeper/layouts/sequential_layout.hpp"
 #include "cohort/claim_record.hpp"
 #include "tests/sim/machine/world.hpp"
 
@@ -21,6 +20,7 @@ zk::ensemble_options options_of(const plan& p) {
   out.servers = p.servers;
   out.tick = p.tick;
   out.container_check = p.ttl;
+  out.serves_reads_alone = p.serves_reads_alone;
   out.parked_share = p.servers > 1 ? p.parked_share : 0;
   return out;
 }
@@ -102,15 +102,15 @@ std::string zookeeper_store::show(std::string_view bytes) {
 }
 
 std::string zookeeper_store::claim_of(const detail::turn& t) const {
-  const auto& claim = static_cast<const zookeeper::sequential_claim&>(*t.of->claim);
-  return claim.store().node_name(claim);
+  return layout_.claim_of(*t.of->claim);
 }
 
 // The parents of locks may stay until they are reaped.
 bool zookeeper_store::is_clean() {
   for (int i = 0; i < world_.schedule.locks; ++i) {
-    const zk::node* const parent = servers_.agreed().find('/' + world_.lock_name(i));
-    if (parent && !parent->children.empty()) return false;
+    const lock_nodes left =
+        layout_.read(servers_.agreed(), '/' + world_.lock_name(i), world_.schedule.permits);
+    if (!left.holders.empty() || !left.waiters.empty()) return false;
   }
   return true;
 }

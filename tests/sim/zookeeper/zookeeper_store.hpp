@@ -59,7 +59,8 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   void foreign(const fault&);
   void ask_for(const std::string& lock);
   void clean_up(const std::string& lock);
-  void foreign_leaves(const std::string& lock, const std::string& name);
+  std::string foreign_node(const std::string& path, const std::string& text) const;
+  void foreign_leaves(const std::string& path, const std::string& text);
 
   world& world_;
   const zookeeper_layout& layout_;

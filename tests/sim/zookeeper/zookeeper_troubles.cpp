@@ -82,52 +82,68 @@ void zookeeper_store::heal() {
 void zookeeper_store::foreign(const fault& f) {
   const std::string lock = '/' + world_.lock_name(static_cast<int>(f.whom) % world_.schedule.locks);
   switch (world_.chance.below(3)) {
-    case 0: ask_for(lock); break;
+    case 0:
+      if (layout_.takes_foreign_data) ask_for(lock);
+      break;
     case 1: clean_up(lock); break;
     default: break;
   }
-  const std::string name = std::string(layout_.foreign_begin) + std::to_string(++foreigners_) +
-                           std::string(layout_.foreign_end);
-  change([&] { servers_.create_sequential(lock + '/' + name); });
+  const auto kinds = layout_.strangers.size();
+  const stranger& as = layout_.strangers[kinds == 1 ? 0 : world_.chance.below(kinds)];
+  const std::string name =
+      std::string(as.begin) + std::to_string(++foreigners_) + std::string(as.end);
+  const std::string path = as.is_the_lock ? lock : lock + std::string(as.folder) + name;
+  change([&] {
+    as.is_the_lock ? servers_.create_ephemeral(path, name) : servers_.create_sequential(path);
+  });
   at(now() + f.lasts * world_.chance.between(1, 4) / 3,
-     [this, lock, name] { foreign_leaves(lock, name); });
+     [this, path, text = as.is_the_lock ? name : std::string()] { foreign_leaves(path, text); });
 }
 
 // As Curator's Revoker does: by the data of the nodes.
 void zookeeper_store::ask_for(const std::string& lock) {
-  const zk::node* const parent = servers_.agreed().find(lock);
-  if (!parent) return;
-  const auto all = parent->children;
-  world_.record(event::fault_hits, {all.size()}, [&] { return "it asks for " + lock; });
+  const auto all = layout_.read(servers_.agreed(), lock, world_.schedule.permits);
+  const auto count = all.holders.size() + all.waiters.size();
+  if (count == 0) return;
+  world_.record(event::fault_hits, {count}, [&] { return "it asks for " + lock; });
   change([&] {
-    for (const std::string& child : all) servers_.set_data(lock + '/' + child, "__REVOKE__");
+    for (const auto* some : {&all.holders, &all.waiters})
+      for (const contender& c : *some) servers_.set_data(c.path, "__REVOKE__");
   });
 }
 
 // Removes a node that waits. One that holds the lock is left: nobody could know that in time.
 void zookeeper_store::clean_up(const std::string& lock) {
   const zk::tree* const tree = servers_.proposed();
-  const zk::node* const parent = tree ? tree->find(lock) : nullptr;
-  if (!parent || parent->children.size() < 2) return;
-  std::vector<std::string> line(parent->children.begin(), parent->children.end());
-  std::ranges::sort(line, {}, zk::sequence_of);
-  const std::string name = line[1 + world_.chance.below(line.size() - 1)];
-  world_.record(event::fault_hits, {name}, [&] { return "it removes " + name; });
-  change([&] { servers_.remove(lock + '/' + name); });
+  if (!tree) return;
+  const auto waiters = layout_.read(*tree, lock, world_.schedule.permits).waiters;
+  if (waiters.empty()) return;
+  const std::string path = waiters[world_.chance.below(waiters.size())].path;
+  world_.record(event::fault_hits, {path}, [&] { return "it removes " + path; });
+  change([&] { servers_.remove(path); });
 }
 
-// Its node may be agreed on long after it was asked for, by a new leader.
-void zookeeper_store::foreign_leaves(const std::string& lock, const std::string& name) {
-  bool is_there = false;
-  if (const zk::node* const parent = servers_.agreed().find(lock))
+// The path of its node, which has a number of the server's behind `path`, or the text in it; empty:
+// it is not there.
+std::string zookeeper_store::foreign_node(const std::string& path, const std::string& text) const {
+  const zk::tree& all = servers_.agreed();
+  if (!text.empty()) {
+    const zk::node* const n = all.find(path);
+    return n && n->data == text ? path : std::string();
+  }
+  const std::string folder(zk::parent_of(path));
+  if (const zk::node* const parent = all.find(folder))
     for (const std::string& child : parent->children)
-      if (child.starts_with(name)) {
-        is_there = true;
-        servers_.remove(lock + '/' + child);
-        break;
-      }
-  if (is_there || now() < world_.schedule.troubled + 5s)
-    at(now() + 100ms, [this, lock, name] { foreign_leaves(lock, name); });
+      if (child.starts_with(zk::name_of(path))) return folder + '/' + child;
+  return {};
+}
+
+// It may be agreed on long after it was asked for, by a new leader.
+void zookeeper_store::foreign_leaves(const std::string& path, const std::string& text) {
+  const std::string found = foreign_node(path, text);
+  if (!found.empty()) servers_.remove(found);
+  if (!found.empty() || now() < world_.schedule.troubled + 5s)
+    at(now() + 100ms, [this, path, text] { foreign_leaves(path, text); });
 }
 
 }  // namespace holdfast::sim

@@ -79,7 +79,9 @@ sequential_recipe::step sequential_recipe::begin(time_point now, const timing& t
 sequential_recipe::step sequential_recipe::on_wake(time_point now, const timing& t) noexcept {
   if (!is_held()) return on_time(now, t, is_leaving());
   step out;
-  if (!watches_own_ && !is_downgrading_) out.send = operation::watch_own;
+  // In a downgrade the node changes its name; the answer has the new one watched.
+  const bool has_a_name = !is_downgrading_ || planted(mutant::old_name_watched);
+  if (!watches_own_ && has_a_name) out.send = operation::watch_own;
   return out;
 }
 

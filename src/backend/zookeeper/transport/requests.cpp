@@ -46,7 +46,7 @@ void append_connect(std::string& out, const connect_request& r) {
     jute_writer w(to);
     w.write_int(0).write_long(r.last_zxid_seen).write_int(r.timeout_ms).write_long(r.session_id);
     w.write_text(r.password.empty() ? std::string(password_bytes, '\0') : std::string(r.password));
-    w.write_bool(false);  // a read-only server grants no locks
+    w.write_bool(r.accepts_read_only);
   });
 }
 

@@ -56,6 +56,7 @@ struct connect_request {
   std::int32_t timeout_ms = 0;
   std::int64_t session_id = 0;  // 0: a new session
   std::string_view password{};
+  bool accepts_read_only = false;  // a server without a quorum may answer
 };
 
 inline constexpr std::int32_t any_version = -1;

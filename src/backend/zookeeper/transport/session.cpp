@@ -66,6 +66,8 @@ void session::begin_attaching(time_point now) {
       std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count());
   r.session_id = retired_.id != 0 ? retired_.id : id_;
   r.password = retired_.id != 0 ? retired_.password : password_;
+  // A read-only server grants no locks, and what it shows may be old.
+  r.accepts_read_only = planted(mutant::read_only_server_believed);
   append_connect(out_, r);
 }
 
@@ -153,7 +155,8 @@ void session::become_attached(bool is_new, time_point now, event_queue& events) 
     send_renewing_write(now);
   }
   if (ensemble_.attach == attach_to::leader) ask_mode_of_attached();
-  if (is_new) owner_.on_deadline(deadline_.deadline(), events);
+  if (is_new || planted(mutant::attachment_alone_renews))
+    owner_.on_deadline(deadline_.deadline(), events);
   owner_.on_attached(is_new, now, events);
   if (state_ == state::attached) send_queued(now);
 }
@@ -185,8 +188,12 @@ void session::lose(const failure& why, time_point now, event_queue& events) {
   watches_.clear();
   is_doubtful_ = false;
   cut(now, events);
-  cut_queue(now, events);
+  cut_queue(now, events, queue_.size());
+  // What is asked again meanwhile is of a claim that does not know yet why: the next session would
+  // execute it for a claim that has lost everything.
+  const std::size_t asked_again = planted(mutant::lost_request_repeated) ? 0 : queue_.size();
   owner_.on_session_lost(why, events);
+  cut_queue(now, events, asked_again);
 }
 
 void session::closed(channel c, failure why, time_point now, event_queue& events) {
@@ -229,10 +236,13 @@ void session::cut(time_point now, event_queue& events) {
     if (r.to) r.to->on_cut(true, {now, r.mark.sent, events});
 }
 
-void session::cut_queue(time_point now, event_queue& events) {
-  std::deque<queued_request> all;
-  all.swap(queue_);
-  for (const queued_request& r : all) r.to->on_cut(false, {now, now, events});
+// The first of them.
+void session::cut_queue(time_point now, event_queue& events, std::size_t count) {
+  for (; count > 0; --count) {
+    const queued_request first = std::move(queue_.front());
+    queue_.pop_front();
+    first.to->on_cut(false, {now, now, events});
+  }
 }
 
 void session::close(time_point now, event_queue& events) {
@@ -252,7 +262,7 @@ void session::end(failure why, event_queue& events) {
   id_ = 0;
   deadline_.forget();
   cut(now, events);
-  cut_queue(now, events);
+  cut_queue(now, events, queue_.size());
   owner_.on_ended(why, events);
 }
 

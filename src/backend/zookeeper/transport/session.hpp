@@ -120,7 +120,7 @@ class session {
   void reconnect(time_point now);
   void fail(core::failure, time_point now, core::event_queue&);
   void cut(time_point now, core::event_queue&);
-  void cut_queue(time_point now, core::event_queue&);
+  void cut_queue(time_point now, core::event_queue&, std::size_t count);
   void lose(const core::failure&, time_point now, core::event_queue&);
   void end(core::failure, core::event_queue&);
   bool is_connected() const noexcept { return state_ >= state::attached && state_ < state::ended; }

@@ -18,6 +18,10 @@ constexpr std::chrono::milliseconds attach_min{100};
 constexpr int renewal_part = 4;  // of the time-out: early enough to be tried twice within a third
 constexpr int doubt_part = 3;
 
+bool believes_a_lapse() noexcept {
+  return planted(mutant::lapsed_session_believed) || planted(mutant::late_acknowledgement_counted);
+}
+
 }  // namespace
 
 time_point session::renewal_due() const noexcept {
@@ -60,7 +64,7 @@ void session::schedule(time_point now) {
   }
   if (state_ == state::attached && renewal_due() != core::never) by(renewal_due());
   if (id_ != 0 && state_ != state::closing) {
-    by(deadline_.deadline());
+    if (!believes_a_lapse()) by(deadline_.deadline());
     if (!is_doubtful_) by(doubt_due());
   }
   if (due != core::never) owner_.wake_by(due);
@@ -100,9 +104,7 @@ void session::note_doubt(event_queue& events) {
 // The server may still answer a session whose deadline has passed, and even execute its writes: it
 // ends expired sessions one after the other.
 bool session::check_lapse(time_point now, event_queue& events) {
-  if (id_ == 0 || state_ == state::closing || planted(mutant::lapsed_session_believed) ||
-      planted(mutant::late_acknowledgement_counted))
-    return false;
+  if (id_ == 0 || state_ == state::closing || believes_a_lapse()) return false;
   if (!deadline_.has_lapsed(now)) return false;
   retire({errc::timed_out, "the session was not confirmed in time"}, now, events);
   return true;

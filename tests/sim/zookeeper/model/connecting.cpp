@@ -37,9 +37,12 @@ void replica::on_connect_request(connection& c, std::span<const std::byte> frame
   const std::string password(r.read_text());
   const bool is_good = r.is_good();
   c.shows_read_only = !r.is_at_end();
-  if (!is_good || is == role::looking || last_seen > state.last_zxid()) return close(c);
-  c.is = connection::stage::attaching;
+  const bool accepts_read_only = c.shows_read_only && r.read_bool();
+  if (!is_good || last_seen > state.last_zxid()) return close(c);
   c.timeout_ms = std::clamp(timeout_ms, timeout_min_ms, timeout_max_ms);
+  if (is == role::looking)
+    return accepts_read_only ? attach_read_only(c, session, password) : close(c);
+  c.is = connection::stage::attaching;
   const origin from{id, c.number, boot};
   if (session == 0) {
     constexpr int id_shift = 56;
@@ -51,6 +54,17 @@ void replica::on_connect_request(connection& c, std::span<const std::byte> frame
   c.session = session;
   if (password != password_of(session)) return answer_connect(c, false);
   all_.revalidate(*this, from, session, c.timeout_ms);
+}
+
+// Of the sessions only what it knew: it asks nobody.
+void replica::attach_read_only(connection& c, std::int64_t session, std::string_view password) {
+  if (!all_.serves_reads(*this)) return close(c);
+  if (session != 0 && (!state.sessions().contains(session) || password != password_of(session)))
+    return close(c);
+  c.is = connection::stage::attaching;
+  c.is_read_only = true;
+  c.session = session != 0 ? session : all_.next_session();
+  answer_connect(c, true);
 }
 
 void replica::on_revalidated(const origin& to, bool is_good) {
@@ -70,7 +84,7 @@ void replica::answer_connect(connection& c, bool is_good) {
     zookeeper::jute_writer w(to);
     w.write_int(0).write_int(is_good ? c.timeout_ms : 0).write_long(is_good ? c.session : 0);
     w.write_text(password);
-    if (c.shows_read_only) w.write_bool(false);
+    if (c.shows_read_only) w.write_bool(c.is_read_only);
   });
   all_.note_output(c.number);
   if (!is_good) {

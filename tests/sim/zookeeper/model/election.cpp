@@ -73,6 +73,7 @@ void ensemble::seek(replica& r) {
 // What it knows counts as agreed on, and the time-outs of all sessions begin anew.
 void ensemble::lead(replica& r) {
   ++r.term;
+  r.close_read_only();
   r.is = role::leading;
   while (r.applied < r.log.size()) r.apply_next();
   const std::int64_t epoch = servers() > 1 ? ++epoch_ : 0;
@@ -88,6 +89,7 @@ void ensemble::lead(replica& r) {
 
 void ensemble::join(replica& r, replica& leader) {
   ++r.term;
+  r.close_read_only();
   r.is = role::following;
   r.leader = leader.id;
   r.leader_heard = host_.now();
@@ -103,6 +105,7 @@ void ensemble::join(replica& r, replica& leader) {
 void ensemble::leave(replica& r) {
   ++r.term;
   r.is = role::looking;
+  r.looking_since = host_.now();
   r.leads.reset();
   r.close_all();
 }
@@ -132,6 +135,7 @@ void ensemble::start(int server) {
   replica& r = of(server);
   if (!r.is_down) return;
   r.is_down = false;
+  r.looking_since = host_.now();
   ++r.boot;
   if (servers() == 1) return lead(r);
   at_server(r.id, host_.now() + options_.tick / 2, [this, &r] { tick(r); });
@@ -142,9 +146,17 @@ void ensemble::stop(int server) { of(server).is_stopped = !of(server).is_down; }
 void ensemble::resume(int server) {
   replica& r = of(server);
   r.is_stopped = false;
-  std::deque<deed> all;
+  std::deque<replica::deed> all;
   all.swap(r.held);
-  for (const deed& d : all) d();
+  // Its threads run in any order: those that read may be before the one that looks at the clock.
+  const moment later = host_.now() + (host_.chance().chance(0.5) ? host_.delay() : moment{});
+  for (const replica::deed& d : all)
+    if (d.is_by_clock && later > host_.now()) {
+      host_.at(later,
+               [this, server, boot = r.boot, what = d.what] { run_at(server, boot, what, true); });
+    } else {
+      d.what();
+    }
   flush();
 }
 

@@ -83,9 +83,19 @@ int ensemble::leader() const {
   return newest ? newest->id : 0;
 }
 
+bool ensemble::serves_reads(const replica& r) const {
+  constexpr int looks_for = 2;  // ticks
+  return options_.serves_reads_alone && r.is == role::looking &&
+         host_.now() - r.looking_since >= options_.tick * looks_for;
+}
+
 std::string ensemble::mode_text(const replica& r) const {
-  if (r.is == role::looking) return "This ZooKeeper instance is not currently serving requests\n";
-  const char* const mode = replicas_.size() == 1 ? "standalone" : r.leads ? "leader" : "follower";
+  if (r.is == role::looking && !serves_reads(r))
+    return "This ZooKeeper instance is not currently serving requests\n";
+  const char* const mode = r.is == role::looking   ? "read-only"
+                           : replicas_.size() == 1 ? "standalone"
+                           : r.leads               ? "leader"
+                                                   : "follower";
   return "Zookeeper version: 3.8.0, built on a model\nLatency min/avg/max: 0/0.0/0\nMode: " +
          std::string(mode) + "\nNode count: " + std::to_string(r.state.nodes().size()) + '\n';
 }
@@ -119,7 +129,7 @@ void ensemble::flush() {
 
 void ensemble::at_server(int server, moment when, deed d) {
   host_.at(when, [this, server, boot = of(server).boot, what = std::move(d)] {
-    run_at(server, boot, what);
+    run_at(server, boot, what, true);
   });
 }
 
@@ -129,11 +139,11 @@ void ensemble::at_term(int server, moment when, deed d) {
   });
 }
 
-void ensemble::run_at(int server, std::uint64_t boot, const deed& d) {
+void ensemble::run_at(int server, std::uint64_t boot, const deed& d, bool is_by_clock) {
   replica& r = of(server);
   if (r.is_down || r.boot != boot) return;
   if (r.is_stopped) {
-    r.held.push_back(d);
+    r.held.push_back({d, is_by_clock});
     return;
   }
   d();

@@ -41,6 +41,7 @@ class ensemble {
   void thaw();  // no link is frozen any more
   // By another program, which needs no session; nothing where no server leads.
   void create_sequential(const std::string& path);
+  void create_ephemeral(const std::string& path, std::string_view data);  // until it is removed
   void remove(const std::string& path);
   void set_data(const std::string& path, std::string_view data);
   void set_created(const std::string& path, std::int32_t children);  // the count of a node's
@@ -61,6 +62,7 @@ class ensemble {
   session_tracker::verdict check(const replica&, std::int64_t session) const;
   std::int64_t next_session() noexcept { return ++sessions_made_; }
   bool draws_parked();
+  bool serves_reads(const replica&) const;  // alone
   std::string mode_text(const replica&) const;
   void note_output(int connection);
   void read_on_later(int connection);
@@ -79,13 +81,14 @@ class ensemble {
   // ensemble.cpp: what happens when
   void at_server(int server, moment, deed);  // unless it is started anew before
   void at_term(int server, moment, deed);    // nor changes its role
-  void run_at(int server, std::uint64_t boot, const deed&);
+  void run_at(int server, std::uint64_t boot, const deed&, bool is_by_clock = false);
   void send(int from, int to, deed);
   void arrive(int from, int to, std::uint64_t from_term, std::uint64_t to_term, const deed&);
   link& between(int from, int to);
   static bool are_linked(const replica&, const replica&);
   bool can_talk(const replica&, const replica&);
   void flush();
+  void create_as_stranger(const std::string& path, std::string_view data, std::int32_t flags);
   void write_as_stranger(op, std::string body);
 
   // leading.cpp: writes, and sessions

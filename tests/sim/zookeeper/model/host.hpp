@@ -24,6 +24,9 @@ struct ensemble_options {
   std::chrono::milliseconds tick{2000};
   int sync_limit = 5;  // ticks without a word after which a follower and its leader part
   std::chrono::milliseconds container_check{60'000};
+  // A server that has looked for a leader for two ticks answers reads of clients that accept that
+  // (readonlymode.enabled).
+  bool serves_reads_alone = false;
   double parked_share = 0;  // of a follower's replies that wait for its next event (ZOOKEEPER-4537)
 };
 

@@ -10,6 +10,12 @@ namespace holdfast::sim::zk {
 using namespace std::chrono_literals;
 using verdict = session_tracker::verdict;
 
+namespace {
+
+constexpr std::int64_t strangers_session = 1;  // which never ends
+
+}  // namespace
+
 void ensemble::touch(replica& r, std::int64_t session, std::int32_t timeout_ms) {
   if (r.leads) {
     r.leads->sessions.touch(session, timeout_ms, host_.now());
@@ -178,19 +184,31 @@ void ensemble::write_as_stranger(op type, std::string body) {
   const int id = leader();
   if (id == 0 || of(id).is_stopped) return;
   write_request w;
+  w.session = strangers_session;
   w.type = type;
   w.body = std::move(body);
   propose(of(id), w);
   flush();
 }
 
-void ensemble::create_sequential(const std::string& path) {
-  constexpr std::int32_t sequential = 2, all_rights = 31;
+void ensemble::create_as_stranger(const std::string& path, std::string_view data,
+                                  std::int32_t flags) {
+  constexpr std::int32_t all_rights = 31;
   std::string body;
   zookeeper::jute_writer w(body);
-  w.write_text(path).write_text("").write_int(1).write_int(all_rights);
-  w.write_text("world").write_text("anyone").write_int(sequential);
+  w.write_text(path).write_text(data).write_int(1).write_int(all_rights);
+  w.write_text("world").write_text("anyone").write_int(flags);
   write_as_stranger(op::create, std::move(body));
+}
+
+void ensemble::create_sequential(const std::string& path) {
+  constexpr std::int32_t sequential = 2;
+  create_as_stranger(path, "", sequential);
+}
+
+void ensemble::create_ephemeral(const std::string& path, std::string_view data) {
+  constexpr std::int32_t ephemeral = 1;
+  create_as_stranger(path, data, ephemeral);
 }
 
 void ensemble::remove(const std::string& path) {

@@ -62,6 +62,12 @@ void replica::close_all() {
   parked_.clear();
 }
 
+// It has found the others again.
+void replica::close_read_only() {
+  for (auto& [number, c] : connections_)
+    if (c.is_read_only) close(c);
+}
+
 void replica::disconnect(int number) {
   watches_.forget(number);
   std::erase(parked_, number);
@@ -113,13 +119,15 @@ void replica::on_frame(connection& c, std::span<const std::byte> frame) {
   if (!r.is_good()) return close(c);
   q.body.assign(reinterpret_cast<const char*>(frame.data()) + frame.size() - r.left(), r.left());
   if (q.type == op::auth) return authenticate(c, q);
-  all_.touch(*this, c.session, c.timeout_ms);
+  if (!c.is_read_only) all_.touch(*this, c.session, c.timeout_ms);
   const origin from{id, c.number, boot};
   if (q.type == op::check) return close(c);  // it belongs into a multi
   if (!is_known(q.type)) {
     write(c, q.xid, -1, error::unimplemented);
     return close(c);
   }
+  if (c.is_read_only && (is_write(q.type) || q.type == op::sync))
+    return write(c, q.xid, state.last_zxid(), error::not_read_write);
   const op type = q.type;
   const std::string body = is_write(type) ? q.body : std::string();
   c.pending.push_back(std::move(q));

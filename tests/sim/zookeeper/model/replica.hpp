@@ -27,6 +27,7 @@ struct connection {
   peer* to = nullptr;
   stage is = stage::fresh;
   bool shows_read_only = false;  // its client knows of such servers
+  bool is_read_only = false;     // it has attached its session to one
   std::string in, out;
   std::int64_t session = 0;
   std::int32_t timeout_ms = 0;
@@ -50,6 +51,7 @@ class replica {
   connection* find(int number);
   void close(connection&);  // what is written is sent first
   void close_all();
+  void close_read_only();
 
   // The ensemble.
   void apply_next();  // of the log
@@ -65,8 +67,13 @@ class replica {
   std::uint64_t boot = 1;             // counts its starts
   std::int64_t accepted_epoch = 0;
   bool is_down = false, is_stopped = false;
-  std::deque<std::function<void()>> held;  // while it is stopped
+  struct deed {
+    std::function<void()> what;
+    bool is_by_clock = false;
+  };
+  std::deque<deed> held;  // while it is stopped
   moment leader_heard{};
+  moment looking_since{};
   std::map<std::int64_t, std::int32_t> touched;  // sessions, until the leader's next ping
   std::vector<transaction> log;                  // agreed on, and then proposed
   std::size_t applied = 0;                       // of the log
@@ -78,6 +85,7 @@ class replica {
   bool answer_word(connection&);
   void on_connect_request(connection&, std::span<const std::byte>);
   void attach(connection&, std::int64_t session);
+  void attach_read_only(connection&, std::int64_t session, std::string_view password);
   void answer_connect(connection&, bool is_good);
 
   // replica.cpp

@@ -10,17 +10,6 @@ namespace holdfast::zookeeper::curator_semaphore {
 
 namespace {
 
-constexpr core::capabilities abilities{
-    .life = core::bound_to::session,
-    .queue = core::order::fifo,
-    .wanted = core::wanted_by::push,
-    .modes = core::bit_of(lock_mode::permit),
-    .tokens = true,
-    .durable = true,
-    .processes = true,
-    .breakable = true,
-};
-
 // In one transaction, which has to fit into a packet of 1 MB.
 constexpr std::uint32_t permits_max = 1000;
 

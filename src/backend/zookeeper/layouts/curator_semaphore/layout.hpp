@@ -16,6 +16,17 @@ namespace holdfast::zookeeper::curator_semaphore {
 
 class layout;
 
+inline constexpr core::capabilities abilities{
+    .life = core::bound_to::session,
+    .queue = core::order::fifo,
+    .wanted = core::wanted_by::push,
+    .modes = core::bit_of(lock_mode::permit),
+    .tokens = true,
+    .durable = true,
+    .processes = true,
+    .breakable = true,
+};
+
 struct record : claim_record {
   std::vector<std::string> leases;  // the names of the own ones; empty: not known
   std::string line_node;            // the name of the own node in the line; empty: not known

@@ -11,21 +11,6 @@ namespace holdfast::zookeeper::single_node {
 using operation = single_node_operation;
 using verdict = single_node_verdict;
 
-namespace {
-
-// Not breakable: a delete names a path and no node, so it could end the next holder's.
-constexpr core::capabilities abilities{
-    .life = core::bound_to::session,
-    .queue = core::order::none,
-    .wanted = core::wanted_by::silent,
-    .modes = core::bit_of(lock_mode::exclusive),
-    .tokens = true,
-    .durable = true,
-    .processes = true,
-};
-
-}  // namespace
-
 const core::capabilities& layout::can() const noexcept { return abilities; }
 
 std::string layout::name_fault(std::string_view name) const {

@@ -19,6 +19,17 @@ namespace holdfast::zookeeper::single_node {
 
 class layout;
 
+// Not breakable: a delete names a path and no node, so it could end the next holder's.
+inline constexpr core::capabilities abilities{
+    .life = core::bound_to::session,
+    .queue = core::order::none,
+    .wanted = core::wanted_by::silent,
+    .modes = core::bit_of(lock_mode::exclusive),
+    .tokens = true,
+    .durable = true,
+    .processes = true,
+};
+
 struct protocol {
   using recipe = single_node_recipe;
   using store = layout;
