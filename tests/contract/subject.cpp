@@ -80,6 +80,11 @@ std::vector<expected_failure> failures_of_reading_nodes() {
 #endif
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER
+std::vector<expected_failure> failures_of_semaphore_nodes() {
+  return {{"permits_that_there_cannot_be_are_refused", "a claim has at most 1000 permits"},
+          {"a_mutex_and_a_semaphore_of_one_name_are_reported", "the layout has no mutex"}};
+}
+
 // What its layouts have in common; on one server, unless it says otherwise.
 subject_under_test at_zookeeper(subject_under_test layout) {
   if (!layout.make) layout.make = make_zookeeper_subject;
@@ -236,17 +241,39 @@ const std::vector<subject_under_test>& subjects_under_test() {
                             .permits = true},
                     .has_time = false,
                     .most_not_applicable = 60,
-                    .expected_failures = {{"permits_that_there_cannot_be_are_refused",
-                                           "a claim has at most 1000 permits"},
-                                          {"a_mutex_and_a_semaphore_of_one_name_are_reported",
-                                           "the layout has no mutex"}}}),
+                    .expected_failures = failures_of_semaphore_nodes()}),
       at_zookeeper({.name = "curator_ensemble_zookeeper",
                     .make = make_zookeeper_ensemble_subject,
                     .options = "layout=curator",
-                    .modes = recursively,  // the fewest: three servers are slower than one
+                    .modes = of_a_mutex,
                     .can = {.fifo = true, .durable = true, .processes = true, .breakable = true},
                     .has_time = false,
-                    .most_not_applicable = 120}),
+                    .most_not_applicable = 38}),
+      at_zookeeper({.name = "curator_rw_ensemble_zookeeper",
+                    .make = make_zookeeper_ensemble_subject,
+                    .options = "layout=curator-rw",
+                    .modes = {mode::writer, mode::shared},
+                    .can = {.fifo = true,
+                            .durable = true,
+                            .processes = true,
+                            .breakable = true,
+                            .shared = true},
+                    .downgrades = true,
+                    .has_time = false,
+                    .most_not_applicable = 60,
+                    .expected_failures = failures_of_reading_nodes()}),
+      at_zookeeper({.name = "curator_semaphore_ensemble_zookeeper",
+                    .make = make_zookeeper_ensemble_subject,
+                    .options = "layout=curator-semaphore",
+                    .modes = with_permits,
+                    .can = {.fifo = true,
+                            .durable = true,
+                            .processes = true,
+                            .breakable = true,
+                            .permits = true},
+                    .has_time = false,
+                    .most_not_applicable = 60,
+                    .expected_failures = failures_of_semaphore_nodes()}),
       at_zookeeper(
           {.name = "node_zookeeper",
            .options = "layout=node",
