@@ -23,8 +23,8 @@ std::string url_of(const redis_server& server) {
 TEST_F(redis_acl, the_least_rights_are_enough_for_everything) {
   redis_server server({.acl = least, .default_user = false});
   {
-    crowd all({url_of(server), url_of(server), url_of(server)},
-              {.check = {.wake_bound = 10s, .lapse = 2s}});
+    contenders all({url_of(server), url_of(server), url_of(server)},
+                   {.check = {.wake_bound = 10s, .lapse = 2s}});
     for (int i = 0; i < 20; ++i) {
       server.command({"CLIENT", "KILL", "TYPE", i % 2 ? "pubsub" : "normal"});
       server.command({"SCRIPT", "FLUSH"});
@@ -62,7 +62,7 @@ TEST_F(redis_acl, without_the_right_to_end_old_connections_no_promise_is_broken)
   const auto url =
       "redis://lock:secret@127.0.0.1:" + std::to_string(proxy.port()) + quick_with("ttl=1s");
   {
-    crowd all({url, url, url_of(server)}, {.check = {.wake_bound = 10s, .lapse = 2s}});
+    contenders all({url, url, url_of(server)}, {.check = {.wake_bound = 10s, .lapse = 2s}});
     for (int i = 0; i < 40; ++i) {
       proxy.reset_all();
       all.wait_for_plays(10);
@@ -182,7 +182,8 @@ TEST_F(redis_acl, a_downgrade_that_is_refused_half_way_leaves_no_lock_without_en
 TEST_F(redis_acl, nothing_stays_behind_when_all_clients_have_gone) {
   redis_server server;
   {
-    crowd all({server.url(), server.url(), server.socket_url()}, {.check = {.wake_bound = 10s}});
+    contenders all({server.url(), server.url(), server.socket_url()},
+                   {.check = {.wake_bound = 10s}});
     all.wait_for_plays(300);
   }
   expect_nothing_left(server);

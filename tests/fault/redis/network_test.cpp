@@ -20,8 +20,8 @@ TEST_F(redis_network, resets_at_any_moment_break_no_promise) {
   tcp_proxy proxy(server.port());
   {
     const auto url = quick_with("ttl=1s");
-    crowd all({proxy.url() + url, proxy.url() + url, server.url() + url},
-              {.check = {.wake_bound = 10s, .lapse = 2s}});
+    contenders all({proxy.url() + url, proxy.url() + url, server.url() + url},
+                   {.check = {.wake_bound = 10s, .lapse = 2s}});
     for (int i = 0; i < 60; ++i) {
       proxy.reset_all();
       all.wait_for_plays(10);
@@ -35,8 +35,8 @@ TEST_F(redis_network, cuts_in_the_middle_of_everything_break_no_promise) {
   tcp_proxy proxy(server.port());
   {
     const auto url = quick_with("ttl=1s");
-    crowd all({proxy.url() + url, proxy.url() + url, server.url() + url},
-              {.check = {.wake_bound = 10s, .lapse = 2s}});
+    contenders all({proxy.url() + url, proxy.url() + url, server.url() + url},
+                   {.check = {.wake_bound = 10s, .lapse = 2s}});
     std::mt19937_64 numbers(7);
     for (int i = 0; i < 150; ++i) {
       proxy.cut_after(i % 2 ? direction::to_client : direction::to_server, numbers() % 3000);
@@ -148,8 +148,8 @@ TEST_F(redis_network, delay_makes_it_slower_and_nothing_else) {
   redis_server server;
   tcp_proxy proxy(server.port());
   proxy.set_both({.delay = 30ms});
-  crowd all({proxy.url() + "?ttl=1s", proxy.url() + "?ttl=1s"},
-            {.check = {.wake_bound = 10s}, .least_granted = 10});
+  contenders all({proxy.url() + "?ttl=1s", proxy.url() + "?ttl=1s"},
+                 {.check = {.wake_bound = 10s}, .least_granted = 10});
   all.wait_for_plays(60);
 }
 

@@ -183,8 +183,8 @@ TEST_F(redis_redisson_fair, a_crowd_shares_a_lock_through_resets) {
   tcp_proxy proxy(server.port());
   {
     const auto url = quick_with("ttl=1s&layout=redisson-fair");
-    crowd all({proxy.url() + url, proxy.url() + url, server.url() + url},
-              {.check = {.wake_bound = 25s, .lapse = 2s}});
+    contenders all({proxy.url() + url, proxy.url() + url, server.url() + url},
+                   {.check = {.wake_bound = 25s, .lapse = 2s}});
     for (int i = 0; i < 40; ++i) {
       proxy.reset_all();
       all.wait_for_plays(10);

@@ -62,7 +62,7 @@ TEST_F(redis_server_fault, a_waiter_survives_restarts_of_the_server) {
 TEST_F(redis_server_fault, forgotten_scripts_are_loaded_again) {
   redis_server server;
   {
-    crowd all({server.url(), server.url()}, {.check = {.wake_bound = 10s}});
+    contenders all({server.url(), server.url()}, {.check = {.wake_bound = 10s}});
     for (int i = 0; i < 100; ++i) {
       server.command({"SCRIPT", "FLUSH"});
       all.wait_for_plays(3);
@@ -74,8 +74,8 @@ TEST_F(redis_server_fault, forgotten_scripts_are_loaded_again) {
 TEST_F(redis_server_fault, killed_connections_cost_nothing_but_time) {
   redis_server server;
   {
-    crowd all({server.url() + quick, server.url() + quick, server.url() + quick},
-              {.check = {.wake_bound = 10s, .lapse = 30s}});
+    contenders all({server.url() + quick, server.url() + quick, server.url() + quick},
+                   {.check = {.wake_bound = 10s, .lapse = 30s}});
     for (int i = 0; i < 60; ++i) {
       const char* const kind = i % 3 == 0 ? "pubsub" : "normal";
       server.command({"CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"});

@@ -1,13 +1,6 @@
 #include "stage.hpp"
 
-#include <algorithm>
-
-#include "../../stress/player.hpp"
-
 namespace holdfast::redis_test {
-
-using testkit::operation;
-using testkit::result;
 
 std::string quick_with(const std::string& more) { return std::string(quick) + '&' + more; }
 
@@ -76,29 +69,6 @@ void expect_counters_alone_left(redis_server& server) {
       if (!key.text.starts_with("redisson_lock_token:")) return false;
     return true;
   })) << to_text(server.command({"KEYS", "*"}));
-}
-
-crowd::crowd(const std::vector<std::string>& urls, terms t)
-    : terms_(t),
-      players_(urls, t.threads_each,
-               stress::cast_of<stress::player>(
-                   {.longest_work = std::chrono::microseconds(t.longest_work)}),
-               seed_) {}
-
-void crowd::wait_for_plays(std::uint64_t more) const {
-  const auto enough = players_.plays() + more;
-  EXPECT_TRUE(eventually([&] { return players_.plays() >= enough; }))
-      << "the crowd stands still at " << players_.plays();
-}
-
-crowd::~crowd() {
-  players_.end();
-  const auto records = players_.history();
-  const auto granted = std::count_if(records.begin(), records.end(), [](const auto& r) {
-    return r.what == operation::acquire && r.outcome == result::ok;
-  });
-  EXPECT_GE(granted, terms_.least_granted) << "nothing was put to the test";
-  stress::expect_sound(records, terms_.check, seed_);
 }
 
 }  // namespace holdfast::redis_test

@@ -1,4 +1,4 @@
-// What the fault tests of Redis share: a server, clients of it, and a crowd that writes a history.
+// What the fault tests of Redis share: a server and clients of it.
 #pragma once
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>
@@ -11,16 +11,15 @@
 #include <thread>
 #include <vector>
 
-#include "../../stress/run.hpp"
-#include "../../stress/troupe.hpp"
-#include "testkit/checker.hpp"
 #include "testkit/servers/redis_server.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
+#include "tests/fault/contenders.hpp"
 #include "tests/fault/file/stage.hpp"
 
 namespace holdfast::redis_test {
 
 using namespace std::chrono_literals;
+using fault_test::contenders;
 using file_test::eventually;
 using file_test::other_process;
 using testkit::applies_to;
@@ -74,25 +73,5 @@ void expect_no_key_left(redis_server&);
 void expect_nothing_left(redis_server&);
 // Of the locks of Redisson's layouts no key but their counters.
 void expect_counters_alone_left(redis_server&);
-
-// Threads that take three locks (stress/player.hpp), each through one of the clients, from here to
-// the end of the object. Their history is checked there.
-class crowd {
- public:
-  struct terms {
-    std::size_t threads_each = 2;
-    std::chrono::milliseconds longest_work{3};
-    testkit::check_options check{};
-    int least_granted = 50;
-  };
-  crowd(const std::vector<std::string>& urls, terms);
-  ~crowd();
-  void wait_for_plays(std::uint64_t more) const;  // a failure when they do not come
-
- private:
-  const terms terms_;
-  const std::uint64_t seed_ = stress::seed_of_run();
-  stress::troupe players_;
-};
 
 }  // namespace holdfast::redis_test

@@ -35,7 +35,7 @@ TEST_F(redis_tls, locks_and_waits_as_without) {
   redis_server server({.tls = "server"});
   {
     const auto url = with(server, "127.0.0.1", trusting(server) + "&ttl=2s");
-    crowd all({url, url}, {.check = {.wake_bound = 10s}});
+    contenders all({url, url}, {.check = {.wake_bound = 10s}});
     for (int i = 0; i < 10; ++i) {
       server.command({"CLIENT", "KILL", "TYPE", i % 2 ? "pubsub" : "normal"});
       all.wait_for_plays(20);

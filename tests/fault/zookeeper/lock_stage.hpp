@@ -2,10 +2,14 @@
 #pragma once
 #include <holdfast/holdfast.hpp>
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "stage.hpp"
+#include "tests/fault/call_recorder.hpp"
 
 namespace holdfast::zookeeper_test {
 
@@ -39,6 +43,12 @@ class locks_at_zookeeper : public on_zookeeper {
   std::vector<std::string> nodes_of(const std::string& lock);
   session_client& raw() { return *raw_; }
 
+  // `holder`, behind `its_proxy`, is cut off until `waiter` has the lock "x"; what both were told
+  // is judged as a history. `waits`: that the waiter has come to its wait.
+  void expect_loss_known_before_the_next_grant(const client& holder, tcp_proxy& its_proxy,
+                                               const client& waiter,
+                                               const std::function<bool()>& waits);
+
  private:
   std::string root_;
   std::unique_ptr<session_client> raw_;
@@ -51,6 +61,32 @@ inline std::vector<std::string> locks_at_zookeeper::nodes_of(const std::string& 
   const auto all = zookeeper::read_children(a.bytes());
   if (a.code != error::ok || !all) return {};
   return {all->names.begin(), all->names.end()};
+}
+
+inline void locks_at_zookeeper::expect_loss_known_before_the_next_grant(
+    const client& holder, tcp_proxy& its_proxy, const client& waiter,
+    const std::function<bool()>& waits) {
+  fault_test::call_recorder calls;
+  lease held = calls.acquire("a", holder, "x"), got;
+  std::atomic<bool> is_granted{false};
+  std::thread next([&] {
+    got = calls.acquire("b", waiter, "x");
+    is_granted = true;
+  });
+  EXPECT_TRUE(eventually(waits));
+  its_proxy.set_both({.hold = true});
+  EXPECT_TRUE(eventually([&] {
+    const bool was_granted = is_granted;
+    calls.check("a", held);
+    return was_granted;
+  }));
+  next.join();
+  EXPECT_EQ(held.status(), errc::lost);
+  its_proxy.set_both({});
+  EXPECT_EQ(calls.release("a", held), errc::lost);
+  EXPECT_TRUE(calls.check("b", got));
+  EXPECT_FALSE(calls.release("b", got));
+  EXPECT_EQ(to_text(calls.violations()), "");
 }
 
 // A thread that acquires once; the test sees when it has.

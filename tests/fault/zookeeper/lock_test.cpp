@@ -13,26 +13,9 @@ class zookeeper_locks : public locks_at_zookeeper {};
 TEST_F(zookeeper_locks, are_lost_by_the_clock_before_the_next_client_has_them) {
   tcp_proxy proxy(server().port());
   client mine = client::open(url_at(proxy.port())), other = client::open(url());
-  mutex a(mine, "x"), b(other, "x");
-  lease held = a.acquire();
-  waiting_thread next(b);
-  ASSERT_TRUE(eventually([&] { return nodes_of("x").size() == 2; }));
-  std::atomic<bool> overlaps{false};
-  proxy.set_both({.hold = true});
-  ASSERT_TRUE(eventually([&] {
-    const bool is_granted = next.is_done;
-    if (is_granted && held.held()) overlaps = true;
-    return is_granted;
-  }));
-  EXPECT_FALSE(overlaps);
-  EXPECT_EQ(held.status(), errc::lost);
-  EXPECT_GT(next.join().token(), held.token());
-  proxy.set_both({});
-  std::error_code why;
-  held.release(why);
-  EXPECT_EQ(why, errc::lost);
-  next.join().release();
-  EXPECT_TRUE(bool(a.acquire())) << "under a new session";
+  expect_loss_known_before_the_next_grant(mine, proxy, other,
+                                          [&] { return nodes_of("x").size() == 2; });
+  EXPECT_TRUE(bool(mine.mutex("x").acquire())) << "under a new session";
 }
 
 TEST_F(zookeeper_locks, are_waited_for_over_the_end_of_a_session) {
@@ -72,25 +55,22 @@ TEST_F(zookeeper_locks, survive_a_cut_at_any_byte) {
   tcp_proxy proxy(server().port());
   client mine = client::open(url_at(proxy.port(), "session-timeout=10s")),
          other = client::open(url());
-  mutex a(mine, "x"), b(other, "x");
-  std::int64_t last = 0;
+  fault_test::call_recorder calls;
   int cuts = 0;
   for (const direction d : {direction::to_server, direction::to_client}) {
     for (std::uint64_t bytes = 0; bytes < 420; bytes += bytes < 200 ? 3 : 11) {
       proxy.cut_after(d, bytes);
-      lease mine_now = a.acquire();
-      ASSERT_GT(mine_now.token(), last);
-      last = mine_now.token();
-      mine_now.release();
-      lease others = b.acquire();
-      ASSERT_GT(others.token(), last) << bytes;
-      last = others.token();
+      lease held = calls.acquire("a", mine, "x");
+      ASSERT_TRUE(held);
+      EXPECT_FALSE(calls.release("a", held));
+      held = calls.acquire("b", other, "x");
       EXPECT_EQ(nodes_of("x").size(), 1u) << bytes;
-      others.release();
+      EXPECT_FALSE(calls.release("b", held));
       cuts += proxy.was_cut();
     }
   }
   EXPECT_GT(cuts, 100);
+  EXPECT_EQ(to_text(calls.violations()), "");
   EXPECT_TRUE(eventually([&] { return nodes_of("x").empty(); }));
 }
 
@@ -185,20 +165,19 @@ TEST_F(zookeeper_locks, respect_nodes_of_other_clients_and_no_others) {
 // The server removes the container of a lock as soon as it is empty.
 TEST_F(zookeeper_locks, outlive_their_container) {
   client mine = client::open(url()), other = client::open(url());
-  mutex a(mine, "x"), b(other, "x");
-  std::atomic<int> inside{0}, overlaps{0};
-  const auto cycle = [&](mutex& m) {
+  fault_test::call_recorder calls;
+  const auto cycle = [&](const std::string& process, const client& c) {
     for (int i = 0; i < 60; ++i) {
-      const lease l = m.acquire();
-      if (++inside != 1) ++overlaps;
-      --inside;
+      lease held = calls.acquire(process, c, "x");
+      calls.check(process, held);
+      EXPECT_FALSE(calls.release(process, held));
       if (i % 4 == 0) std::this_thread::sleep_for(20ms);
     }
   };
-  std::thread beside([&] { cycle(b); });
-  cycle(a);
+  std::thread beside([&] { cycle("b", other); });
+  cycle("a", mine);
   beside.join();
-  EXPECT_EQ(overlaps, 0);
+  EXPECT_EQ(to_text(calls.violations({.wake_bound = 20s})), "");
   EXPECT_TRUE(eventually([&] { return raw().exists(path("x")).code == error::no_node; }));
 }
 

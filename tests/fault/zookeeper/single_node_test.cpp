@@ -143,24 +143,7 @@ TEST_F(zookeeper_single_node, is_lost_by_the_clock_before_the_next_client_has_it
   tcp_proxy proxy(server().port());
   client mine = client::open(url_at(proxy.port(), of_one_node)),
          other = client::open(url(of_one_node));
-  mutex a(mine, "x"), b(other, "x");
-  lease held = a.acquire();
-  waiting_thread next(b);
-  ASSERT_TRUE(eventually([&] { return is_watched(); }));
-  bool overlaps = false;
-  proxy.set_both({.hold = true});
-  ASSERT_TRUE(eventually([&] {
-    const bool is_granted = next.is_done;
-    overlaps = overlaps || (is_granted && held.held());
-    return is_granted;
-  }));
-  EXPECT_FALSE(overlaps);
-  EXPECT_GT(next.join().token(), held.token());
-  proxy.set_both({});
-  std::error_code why;
-  held.release(why);
-  EXPECT_EQ(why, errc::lost);
-  EXPECT_TRUE(next.join().held());
+  expect_loss_known_before_the_next_grant(mine, proxy, other, [&] { return is_watched(); });
 }
 
 }  // namespace

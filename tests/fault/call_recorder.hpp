@@ -1,0 +1,36 @@
+// Calls on locks that a test makes by hand, written down as a history and judged.
+#pragma once
+#include <holdfast/holdfast.hpp>
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "testkit/checker.hpp"
+
+namespace holdfast::fault_test {
+
+// `process` as in testkit/history.hpp: whoever makes one call after another. Any thread may call.
+class call_recorder {
+ public:
+  // Waits without a bound. An empty lease: why it failed is recorded as an unknown outcome.
+  lease acquire(const std::string& process, const client&, const std::string& lock);
+  lease acquire_within(std::chrono::milliseconds, const std::string& process, const client&,
+                       const std::string& lock);
+  bool check(const std::string& process, const lease&);  // held()
+  std::error_code release(const std::string& process, lease&);
+
+  std::vector<testkit::violation> violations(const testkit::check_options& = {}) const;
+
+ private:
+  testkit::record begin(const std::string& process, const std::string& lock,
+                        testkit::operation) const;
+  void end(testkit::record, testkit::result);
+  void note_grant(testkit::record, const lease&, std::error_code);
+
+  mutable std::mutex mutex_;
+  std::vector<testkit::record> records_;
+};
+
+}  // namespace holdfast::fault_test

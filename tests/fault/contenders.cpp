@@ -1,0 +1,38 @@
+#include "contenders.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/fault/file/stage.hpp"
+#include "tests/stress/player.hpp"
+
+namespace holdfast::fault_test {
+
+using testkit::operation;
+using testkit::result;
+
+contenders::contenders(const std::vector<std::string>& urls, terms t)
+    : terms_(t),
+      players_(urls, t.threads_each,
+               stress::cast_of<stress::player>(
+                   {.longest_work = std::chrono::microseconds(t.longest_work)}),
+               seed_) {}
+
+void contenders::wait_for_plays(std::uint64_t more) const {
+  const auto enough = players_.plays() + more;
+  EXPECT_TRUE(file_test::eventually([&] { return players_.plays() >= enough; }))
+      << "the contenders stand still at " << players_.plays();
+}
+
+contenders::~contenders() {
+  players_.end();
+  const auto records = players_.history();
+  const auto granted = std::count_if(records.begin(), records.end(), [](const auto& r) {
+    return r.what == operation::acquire && r.outcome == result::ok;
+  });
+  EXPECT_GE(granted, terms_.least_granted) << "nothing was put to the test";
+  stress::expect_sound(records, terms_.check, seed_);
+}
+
+}  // namespace holdfast::fault_test
