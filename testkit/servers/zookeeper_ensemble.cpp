@@ -27,27 +27,31 @@ int zookeeper_ensemble::one_where(Condition is_so) {
 }
 
 zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options,
-                                       const std::vector<std::string>& lines_of_first) {
+                                       const std::vector<std::string>& lines_of_first,
+                                       bool has_observer)
+    : count_(has_observer ? observer : servers) {
   std::vector<int> clients, quorums, elections;
-  for (int i = 0; i < servers; ++i) {
+  for (int i = 0; i < count_; ++i) {
     clients.push_back(free_port());
     quorums.push_back(free_port());
     elections.push_back(free_port());
   }
-  for (int from = 1; from <= servers; ++from)
-    for (int to = 1; to <= servers; ++to)
+  for (int from = 1; from <= count_; ++from)
+    for (int to = 1; to <= count_; ++to)
       links_.push_back(from == to ? nullptr : std::make_unique<tcp_proxy>(quorums[to - 1]));
-  for (int id = 1; id <= servers; ++id) {
+  for (int id = 1; id <= count_; ++id) {
     zookeeper_options mine = options;
     mine.id = id;
     mine.port = clients[id - 1];
     if (id == 1)
       mine.config.insert(mine.config.end(), lines_of_first.begin(), lines_of_first.end());
+    if (id == observer) mine.config.push_back("peerType=observer");
     // Each sees the others at the ends of its own links.
-    for (int other = 1; other <= servers; ++other) {
+    for (int other = 1; other <= count_; ++other) {
       const int quorum = other == id ? quorums[id - 1] : link(id, other).port();
-      mine.config.push_back("server." + std::to_string(other) + "=127.0.0.1:" +
-                            std::to_string(quorum) + ':' + std::to_string(elections[other - 1]));
+      mine.config.push_back(
+          "server." + std::to_string(other) + "=127.0.0.1:" + std::to_string(quorum) + ':' +
+          std::to_string(elections[other - 1]) + (other == observer ? ":observer" : ""));
     }
     servers_.push_back(std::make_unique<zookeeper_server>(mine));
   }
@@ -60,8 +64,8 @@ bool zookeeper_ensemble::all_serve() const {
 
 std::string zookeeper_ensemble::url() const {
   std::string out = "zookeeper://";
-  for (const auto& s : servers_)
-    out += (out.back() == '/' ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(s->port());
+  for (int id = 1; id <= servers; ++id)
+    out += (id == 1 ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(servers_.at(id - 1)->port());
   return out;
 }
 

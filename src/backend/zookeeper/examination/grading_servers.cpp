@@ -88,7 +88,13 @@ finding grade_servers(const ensemble_facts& f) {
     return {"servers", grade::warn,
             "the URL names one server of an ensemble: while that one is away no lock is granted",
             "name the others too, with commas between them"};
-  return {"servers", grade::good, count + " servers of the URL serve", {}};
+  const std::string observing =
+      names_of(f, [](const server_facts& s) { return s.mode == server_mode::observer; });
+  return {"servers",
+          grade::good,
+          count + " servers of the URL serve" +
+              (observing.empty() ? "" : "; " + observing + " observes and has no vote"),
+          {}};
 }
 
 finding grade_leader(const ensemble_facts& f) {

@@ -48,6 +48,14 @@ TEST(zookeeper_grading, of_a_sound_ensemble_finds_nothing_to_do) {
   }
 }
 
+TEST(zookeeper_grading, of_an_observer_says_that_it_has_no_vote) {
+  ensemble_facts f = sound_ensemble();
+  f.servers.push_back(sound_server("d:1", server_mode::observer));
+  const finding servers = zookeeper_finding(f, "servers");
+  EXPECT_EQ(servers.grade, good);
+  EXPECT_EQ(servers.why, "4 of 4 servers of the URL serve; d:1 observes and has no vote");
+}
+
 TEST(zookeeper_grading, each_fault_has_its_grade_and_a_remedy) {
   const struct {
     const char* what;
