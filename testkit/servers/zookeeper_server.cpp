@@ -48,6 +48,7 @@ zookeeper_server::zookeeper_server(const zookeeper_options& options) : options_(
                   folder_.read(options_.tls + ".key") + folder_.read(options_.tls + ".crt"));
     folder_.write("ca.pem", folder_.read("ca.crt"));
   }
+  if (options_.clock_shim) shim_.emplace(folder_.file("clock"));
   if (options_.id != 0) {
     std::filesystem::create_directory(folder_.path() / "data");
     folder_.write("data/myid", std::to_string(options_.id));
@@ -117,7 +118,9 @@ bool zookeeper_server::comes_up() {
 
 void zookeeper_server::start() {
   write_config();
-  program_.emplace(program_terms{command_line(), {}, folder_.file("log")});
+  program_terms terms{command_line(), {}, folder_.file("log")};
+  if (shim_) terms.environment = shim_->environment();
+  program_.emplace(terms);
   if (!comes_up()) program_.reset();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "testkit/servers/certificates.hpp"
+#include "testkit/servers/clock_shim.hpp"
 #include "testkit/servers/program.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
@@ -19,6 +20,7 @@ struct zookeeper_options {
   bool tls_clients = false;  // and requires one of the client
   bool is_measured = false;  // its data is in memory (/dev/shm), and Java compiles as it likes
   bool syncs = false;        // each transaction to the disk
+  bool clock_shim = false;   // see set_clock()
   int id = 0;                // in an ensemble (zookeeper_ensemble.hpp), on this port; 0: alone
   int port = 0;              // 0: any that is free
   std::vector<std::string> config{};      // further lines of zoo.cfg
@@ -48,10 +50,12 @@ class zookeeper_server {
   void go_on() { program_->go_on(); }  // SIGCONT
   void kill_hard();                    // SIGKILL
   void start();                        // after kill_hard(): with the same data, on the same port
+  // Its wall clock, beside ours; with clock_shim alone.
+  void set_clock(std::chrono::milliseconds offset) { shim_->set_offset(offset); }
 
   // The answer to an administrator's word ("srvr", "cons", "dump"); empty: none. Not with tls.
   std::string ask(const std::string& word) const;
-  // What it says it is: "standalone", "leader", "follower"; empty while it serves nobody.
+  // What it says it is: "standalone", "leader", "follower", "observer"; empty while it serves nobody.
   std::string mode() const;
 
  private:
@@ -64,6 +68,7 @@ class zookeeper_server {
   scratch_folder folder_{options_.is_measured ? "/dev/shm" : "/tmp"};
   int port_ = 0;
   std::optional<certificates> certificates_;
+  std::optional<clock_shim> shim_;
   std::optional<program> program_;
 };
 

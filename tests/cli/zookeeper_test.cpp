@@ -2,12 +2,14 @@
 #include <signal.h>
 #include <holdfast/url.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
 #include "backend/zookeeper/examination/probe.hpp"
 #include "backend/zookeeper/settings.hpp"
 #include "seam/client_options.hpp"
+#include "testkit/servers/clock_shim.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
 #include "tests/cli/cli_test.hpp"
@@ -117,15 +119,26 @@ TEST_F(zookeeper_command, who_breaks_a_lock_lets_the_job_end_itself) {
   EXPECT_EQ(holder.err(), "holdfast: job: somebody asks for it; ending the command\n");
 }
 
-TEST_F(zookeeper_command, a_job_ends_before_its_session_does) {
+// Whatever its machine does to the wall clock meanwhile.
+TEST_F(zookeeper_command, a_job_ends_before_its_session_does_and_not_earlier) {
+  testkit::clock_shim wall_clock(path("clock"));
   testkit::tcp_proxy proxy(server_->port());
   words line{"run", "--url",
              "zookeeper://127.0.0.1:" + std::to_string(proxy.port()) + chroot() +
-                 "?session-timeout=2s",
+                 "?session-timeout=4s",
              "job", "--"};
   for (const auto& word : sleeper()) line.push_back(word);
-  process holder(holdfast(line));
+  start_options on_that_machine;
+  for (const auto& [name, value] : wall_clock.environment())
+    on_that_machine.environment[name] = value;
+  process holder(holdfast(line), on_that_machine);
   const pid_t job = number_in(holder.line());
+  for (const auto step : {std::chrono::hours(1), std::chrono::hours(-1)}) {
+    wall_clock.set_offset(step);
+    const auto before = proxy.counts().accepted;  // each renewal is a new connection
+    EXPECT_TRUE(eventually([&] { return proxy.counts().accepted >= before + 3; }));
+    EXPECT_FALSE(has_ended(job)) << step.count() << " h";
+  }
   proxy.set_both({.hold = true});
   proxy.refuse(true);
   ASSERT_TRUE(eventually([&] { return has_ended(job); }));
