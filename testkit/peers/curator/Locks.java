@@ -1,6 +1,8 @@
 // VERB TYPE PATH ...: what InterProcessLock can do, for each of Curator's locks. A client has one
-// object for each type and path, which its threads share. TYPE is mutex, semaphoremutex, read, write
-// or, with the number of permits, semaphore:N. Times are milliseconds.
+// object for each type and path, which its threads share. TYPE is mutex, semaphoremutex, read, write,
+// multi (of the mutexes whose paths PATH names, with + between them) or, with the number of permits,
+// semaphore:N. Times are milliseconds.
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
@@ -23,6 +26,8 @@ final class Locks {
     switch (type) {
       case "mutex":
         return new InterProcessMutex(client, path);
+      case "multi":
+        return new InterProcessMultiLock(client, Arrays.asList(path.split("\\+")));
       case "semaphoremutex":
         return new InterProcessSemaphoreMutex(client, path);
       case "read":

@@ -1,4 +1,6 @@
 // holdfast and the real Curator on one lock: each type of lock, in both directions.
+#include <future>
+
 #include "tests/interop/zookeeper/table.hpp"
 
 namespace holdfast::zookeeper_wire {
@@ -124,6 +126,44 @@ TEST_F(curator_table, semaphore_is_divided_among_the_clients_of_both) {
   EXPECT_TRUE(others->try_once());
   EXPECT_TRUE(more->release());
   into.add(k.type, mine->name(), theirs->name(), "2 among 4", "never 3");
+}
+
+// Its members are mutexes like all others: holdfast sees each, and its multi_mutex is its like.
+TEST_F(curator_table, mutexes_of_a_multi_lock) {
+  result_table into("curator");
+  const client ours = client::open(server_.url());
+  const peer_client theirs(curator(), address_of(server_));
+  const std::string multi = "multi /a+/b";
+  mutex a(ours, "a"), b(ours, "b");
+  const auto excludes = [](const mutex& m) { return !m.try_acquire(); };
+  const auto wait_for_all = [&] {
+    call waiting = theirs.send("t", "lock " + multi);
+    EXPECT_TRUE(eventually([&] { return theirs.is_asleep("t"); }));
+    return waiting;
+  };
+  lease one = b.acquire();
+  EXPECT_EQ(theirs.ask("t", "try " + multi + " 0"), "false");
+  EXPECT_FALSE(excludes(a)) << "it gave back what it had";
+  const call waiting = wait_for_all();
+  EXPECT_TRUE(excludes(a)) << "it holds one and waits for the other";
+  one.release();
+  EXPECT_EQ(text_of(waiting.wait()), "");
+  EXPECT_TRUE(excludes(a) && excludes(b));
+  into.add("multi / mutex", "Curator", "holdfast", "exclusion, wake-up", "yes");
+
+  const multi_mutex all_of_ours(a, b);
+  auto both = std::async(std::launch::async, [&] { return all_of_ours.acquire(); });
+  EXPECT_NE(both.wait_for(0ms), std::future_status::ready);
+  EXPECT_EQ(theirs.ask("t", "unlock " + multi), "");
+  lease_set held = both.get();
+  EXPECT_TRUE(held.held());
+  EXPECT_EQ(theirs.ask("t", "try " + multi + " 0"), "false");
+  const call next = wait_for_all();
+  EXPECT_TRUE(next.pending());
+  held.release();
+  EXPECT_EQ(text_of(next.wait()), "");
+  EXPECT_EQ(theirs.ask("t", "unlock " + multi), "");
+  into.add("multi / multi_mutex", "holdfast", "Curator", "exclusion, wake-up", "yes");
 }
 
 // The children of a mutex have another name than those of a read-write lock, and are judged by

@@ -30,6 +30,22 @@ TEST_F(kazoo_table, rw) {
   count_together(server_, nodes, into, write);
 }
 
+// It counts every child of its node, whatever that is, and its own leases are no nodes of ours.
+TEST_F(kazoo_table, semaphore_is_of_no_layout_of_ours) {
+  result_table into("curator-semaphore");
+  const client ours = client::open(server_.url() + "?layout=curator-semaphore");
+  const peer_client theirs(kazoo(), address_of(server_));
+  const semaphore permit(ours, "x", 1);
+  lease held = permit.acquire();
+  EXPECT_EQ(theirs.ask("t", "try semaphore:3 /x 0"), "True") << "the only permit of ours is held";
+  held.release();
+  EXPECT_TRUE(permit.try_acquire()) << "kazoo has a lease";
+  EXPECT_EQ(theirs.ask("t", "unlock semaphore:3 /x"), "True");
+  held = permit.acquire();
+  EXPECT_EQ(theirs.ask("u", "try semaphore:1 /x 0"), "False") << "it takes `leases` for a lease";
+  into.add("semaphore", "holdfast", "kazoo", "exclusion", "none, as known");
+}
+
 // kazoo with its own names is not seen by Curator, nor by what writes as Curator does; with
 // Curator's names both ways.
 TEST_F(kazoo_table, curator_layout_and_kazoo) {
