@@ -4,7 +4,8 @@
 namespace holdfast::testkit {
 
 // Nobody listened on it a moment ago: a server that listens on it must be ready to find it in use.
-// Throws std::system_error.
+// None that the kernel gives to those who ask for any port or connect, so that it stays free until
+// the server starts, and while it is away; and each time another one. Throws std::system_error.
 int free_port();
 
 // A listening socket of 127.0.0.1; 0: on any free port. Throws std::system_error.

@@ -1,6 +1,10 @@
 // The server that the other tests here run against.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <set>
+
+#include "testkit/servers/port.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
 
 namespace holdfast::zookeeper_test {
@@ -20,6 +24,19 @@ TEST(zookeeper_testkit, a_server_comes_up_alone_and_again_after_it_was_killed) {
   EXPECT_EQ(server.ask("srvr"), "");
   server.start();
   EXPECT_TRUE(serves(server)) << server.log();
+}
+
+// Another program, or a proxy of the same test, took a server's port before it had started: a proxy
+// that had its own target's port connected to itself until no descriptor was left.
+TEST(zookeeper_testkit, a_server_s_port_is_none_that_others_are_given) {
+  std::set<int> all;
+  for (int i = 0; i < 200; ++i) {
+    const int port = testkit::free_port(), socket = testkit::listen_on(0);
+    EXPECT_LT(port, testkit::port_of(socket));
+    all.insert(port);
+    ::close(socket);
+  }
+  EXPECT_EQ(all.size(), 200u);
 }
 
 TEST(zookeeper_testkit, a_server_with_tls_comes_up) {
