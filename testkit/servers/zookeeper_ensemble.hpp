@@ -1,4 +1,5 @@
-// Three real ZooKeeper servers of a test's own, or three and one that observes, with a network between them that the test commands.
+// Three real ZooKeeper servers of a test's own, or three and one that observes, with a network
+// between them that the test commands.
 #pragma once
 #include <memory>
 #include <string>

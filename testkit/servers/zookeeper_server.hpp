@@ -55,7 +55,7 @@ class zookeeper_server {
 
   // The answer to an administrator's word ("srvr", "cons", "dump"); empty: none. Not with tls.
   std::string ask(const std::string& word) const;
-  // What it says it is: "standalone", "leader", "follower", "observer"; empty while it serves nobody.
+  // What it says it is: "standalone", "leader", "follower", "observer"; empty: it serves nobody.
   std::string mode() const;
 
  private:

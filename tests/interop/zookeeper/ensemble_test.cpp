@@ -1,4 +1,4 @@
-// holdfast with Curator, and with kazoo, on the three servers of an ensemble whose leader is killed.
+// holdfast with Curator, and with kazoo, on an ensemble of three whose leader is killed.
 #include <holdfast/holdfast.hpp>
 
 #include <future>
@@ -24,7 +24,7 @@ struct peer_of_three {
   std::string layout;      // of ours
 };
 
-// Ours holds and the other library waits, then the other way round. The leader is killed in between.
+// Ours holds and the other library waits, then the other way round. The leader is killed meanwhile.
 void exclude_and_wake_each_other(const peer_of_three& with) {
   zookeeper_ensemble& all = three_servers();
   const std::string scheme = "zookeeper://";

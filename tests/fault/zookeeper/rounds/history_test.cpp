@@ -1,5 +1,5 @@
-// The judge of histories can tell: what the fault tests let it judge is sound as the library is, and
-// is not with a fault planted.
+// The judge of histories can tell: what the fault tests let it judge is sound as the library is,
+// and is not with a fault planted.
 #include <holdfast/holdfast.hpp>
 
 #include <algorithm>
