@@ -13,12 +13,12 @@ constexpr bool is_dash_at(std::size_t i) noexcept {
 }  // namespace
 
 std::string text_of(const uuid& u) {
-  std::string out;
-  out.reserve(uuid_length);
+  std::string out(uuid_length, '-');
+  std::size_t at = 0;
   for (const std::uint64_t half : {u.high, u.low}) {
     for (int shift = 60; shift >= 0; shift -= 4) {
-      if (is_dash_at(out.size())) out += '-';
-      out += digits[half >> shift & 15];
+      if (is_dash_at(at)) ++at;
+      out[at++] = digits[half >> shift & 15];
     }
   }
   return out;

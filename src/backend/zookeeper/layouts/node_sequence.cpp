@@ -1,27 +1,32 @@
 #include "backend/zookeeper/layouts/node_sequence.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace holdfast::zookeeper {
 
-// As "%010d": behind a sign there is one digit less, unless there are ten.
+namespace {
+
+constexpr std::size_t width = 10;
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
 std::string text_of_sequence(std::int32_t sequence) {
-  constexpr std::size_t width = 10;
-  char digits[width + 1];
-  const std::int64_t size = sequence < 0 ? -std::int64_t{sequence} : sequence;
-  const auto [end, fault] = std::to_chars(digits, digits + sizeof digits, size);
-  std::string out(sequence < 0 ? "-" : "");
-  const std::size_t without = out.size() + static_cast<std::size_t>(end - digits);
-  if (without < width) out.append(width - without, '0');
-  return out.append(digits, end);
+  std::string out(width, '0');
+  for (std::size_t at = width; sequence > 0; sequence /= 10)
+    out[--at] = static_cast<char>('0' + sequence % 10);
+  return out;
 }
 
-std::optional<std::int32_t> read_sequence(std::string_view text) noexcept {
+std::optional<std::int32_t> read_sequence(std::string_view node) noexcept {
+  if (node.size() < width) return {};
+  const std::string_view text = node.substr(node.size() - width);
   std::int32_t out = 0;
-  const char* const end = text.data() + text.size();
-  const auto [last, fault] = std::from_chars(text.data(), end, out);
-  if (fault != std::errc() || last != end || text_of_sequence(out) != text) return {};
-  return out;
+  const bool is_number = std::ranges::all_of(text, is_digit) &&
+                         std::from_chars(text.data(), text.data() + width, out).ec == std::errc();
+  return is_number ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace holdfast::zookeeper

@@ -1,4 +1,5 @@
-// What the server appends to the name of a sequential node: the sequence in ten digits.
+// The ten digits that the server appends to the name of a sequential node. A sequence is never
+// negative: it stays at 2147483647.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,7 +9,6 @@
 namespace holdfast::zookeeper {
 
 std::string text_of_sequence(std::int32_t);
-// None: no server writes that.
-std::optional<std::int32_t> read_sequence(std::string_view) noexcept;
+std::optional<std::int32_t> read_sequence(std::string_view node) noexcept;  // none: it has none
 
 }  // namespace holdfast::zookeeper

@@ -63,13 +63,6 @@ std::string sequential_layout::node_name(const sequential_claim& c, lock_mode mo
   return codec_->name_of(c.attempt, mode).append(text_of_sequence(*c.sequence));
 }
 
-bool sequential_layout::note_own_node(sequential_claim& c, std::string_view name) const {
-  const std::string begin = codec_->name_of(c.attempt, c.mode);
-  if (!name.starts_with(begin)) return false;
-  c.sequence = read_sequence(name.substr(begin.size()));
-  return c.sequence.has_value();
-}
-
 void sequential_layout::withdraw_orphan(sequential_claim& c, time_point now, event_queue&) {
   if (!c.attempt) return;
   removals& all = to_be_removed();

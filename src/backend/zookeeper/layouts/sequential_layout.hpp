@@ -40,8 +40,6 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
 
   // For its flights.
   const sequential_codec& codec() const noexcept { return *codec_; }
-  // False: no node of this attempt is called that.
-  bool note_own_node(sequential_claim&, std::string_view name) const;
 
  private:
   std::string node_name(const sequential_claim&, lock_mode) const;

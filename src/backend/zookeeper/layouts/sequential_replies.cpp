@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "backend/zookeeper/layouts/sequential_layout.hpp"
 #include "base/mutant.hpp"
 
@@ -64,7 +65,7 @@ void sequential_flight::read_create(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto made = read_created(r.body);
   if (!made) return fail_malformed();
-  if (c && !home_.note_own_node(*c, last_part(made->path))) fail_malformed();
+  if (c) c->sequence = read_sequence(made->path);
   take_number(r.head.zxid);
 }
 
@@ -84,8 +85,8 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
   sequential_claim* const c = owner();
   if (!c) return;
   if (!c->sequence)
-    (void)home_.note_own_node(*c,
-                              node_starting(home_.codec().name_of(attempt_, c->mode), all->names));
+    c->sequence =
+        read_sequence(node_starting(home_.codec().name_of(attempt_, c->mode), all->names));
   const std::string own = home_.node_name(*c);
   const place_in_line mine =
       own.empty() ? place_in_line() : home_.codec().place_of(own, c->mode, all->names);
@@ -194,8 +195,6 @@ void sequential_flight::read_downgrade(const reply& r) {
   c->is_downgrading = false;
   if (done->code == error::ok || was_done) {
     c->mode = lock_mode::shared;
-    const bool is_made = !done->created.empty();
-    if (is_made && !home_.note_own_node(*c, last_part(done->created.front()))) fail_malformed();
     return;
   }
   if (done->code != error::no_node) return fail(errc_of(done->code), explain(done->code, c->path));
