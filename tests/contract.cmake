@@ -26,6 +26,7 @@ if(HOLDFAST_SANITIZED_TESTS)
 endif()
 list(TRANSFORM contract_environment APPEND _@SANITIZER@ REGEX CONTRACT_PROCESS
   OUTPUT_VARIABLE sanitized_environment)
+list(APPEND sanitized_environment HOLDFAST_CONTRACT_THREADS_SUFFICE=1)
 # The flavour shared_file differs from file by the rights of its files alone. Layouts of one recipe
 # (retrying) differ by their codecs, which the unit tests play: two of them stand for all.
 # ZooKeeper's are left out.
