@@ -42,7 +42,7 @@ constexpr killer_seed seeds[] = {
     {"floor_kept", 67},
     {"doubt_in_transaction_missed", 356},
     {"predecessor_not_killed", 5},
-    {"old_sample_accepted", 2907},
+    {"old_sample_accepted", 6935},
     {"waiter_given_up", 27},
     {"outage_dated_back", 272},
     {"silence_dated_back", 125799},
