@@ -93,6 +93,49 @@ subject_under_test at_zookeeper(subject_under_test layout) {
   layout.is_missing = zookeeper_is_missing;
   return layout;
 }
+
+subject_under_test curator_at_zookeeper() {
+  return at_zookeeper({.name = "curator_zookeeper",
+                       .options = "layout=curator",
+                       .modes = of_a_mutex,
+                       .can = {.fifo = true, .durable = true, .processes = true, .breakable = true},
+                       .most_not_applicable = 36});
+}
+
+subject_under_test curator_rw_at_zookeeper() {
+  return at_zookeeper(
+      {.name = "curator_rw_zookeeper",
+       .options = "layout=curator-rw",
+       .modes = but_permits,
+       .can = {.fifo = true, .durable = true, .processes = true, .breakable = true, .shared = true},
+       .downgrades = true,
+       .has_time = false,
+       .most_not_applicable = 20,
+       .expected_failures = failures_of_reading_nodes()});
+}
+
+subject_under_test curator_semaphore_at_zookeeper() {
+  return at_zookeeper(
+      {.name = "curator_semaphore_zookeeper",
+       .options = "layout=curator-semaphore",
+       .modes = with_permits,
+       .can =
+           {.fifo = true, .durable = true, .processes = true, .breakable = true, .permits = true},
+       .has_time = false,
+       .most_not_applicable = 60,
+       .expected_failures = failures_of_semaphore_nodes()});
+}
+
+// The same on an ensemble, without what takes long.
+subject_under_test on_three_servers(subject_under_test s, std::string_view name, in_modes modes,
+                                    std::size_t most_not_applicable) {
+  s.name = name;
+  s.make = make_zookeeper_ensemble_subject;
+  s.modes = modes;
+  s.has_time = false;
+  s.most_not_applicable = most_not_applicable;
+  return s;
+}
 #endif
 
 }  // namespace
@@ -196,23 +239,8 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .expected_failures = failures_of_permits()},
 #endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
-      at_zookeeper({.name = "curator_zookeeper",
-                    .options = "layout=curator",
-                    .modes = of_a_mutex,
-                    .can = {.fifo = true, .durable = true, .processes = true, .breakable = true},
-                    .most_not_applicable = 36}),
-      at_zookeeper({.name = "curator_rw_zookeeper",
-                    .options = "layout=curator-rw",
-                    .modes = but_permits,
-                    .can = {.fifo = true,
-                            .durable = true,
-                            .processes = true,
-                            .breakable = true,
-                            .shared = true},
-                    .downgrades = true,
-                    .has_time = false,
-                    .most_not_applicable = 20,
-                    .expected_failures = failures_of_reading_nodes()}),
+      curator_at_zookeeper(),
+      curator_rw_at_zookeeper(),
       at_zookeeper({.name = "kazoo_zookeeper",
                     .options = "layout=kazoo",
                     .modes = of_a_mutex,
@@ -231,49 +259,12 @@ const std::vector<subject_under_test>& subjects_under_test() {
                     .has_time = false,
                     .most_not_applicable = 20,
                     .expected_failures = failures_of_reading_nodes()}),
-      at_zookeeper({.name = "curator_semaphore_zookeeper",
-                    .options = "layout=curator-semaphore",
-                    .modes = with_permits,
-                    .can = {.fifo = true,
-                            .durable = true,
-                            .processes = true,
-                            .breakable = true,
-                            .permits = true},
-                    .has_time = false,
-                    .most_not_applicable = 60,
-                    .expected_failures = failures_of_semaphore_nodes()}),
-      at_zookeeper({.name = "curator_ensemble_zookeeper",
-                    .make = make_zookeeper_ensemble_subject,
-                    .options = "layout=curator",
-                    .modes = of_a_mutex,
-                    .can = {.fifo = true, .durable = true, .processes = true, .breakable = true},
-                    .has_time = false,
-                    .most_not_applicable = 38}),
-      at_zookeeper({.name = "curator_rw_ensemble_zookeeper",
-                    .make = make_zookeeper_ensemble_subject,
-                    .options = "layout=curator-rw",
-                    .modes = {mode::writer, mode::shared},
-                    .can = {.fifo = true,
-                            .durable = true,
-                            .processes = true,
-                            .breakable = true,
-                            .shared = true},
-                    .downgrades = true,
-                    .has_time = false,
-                    .most_not_applicable = 60,
-                    .expected_failures = failures_of_reading_nodes()}),
-      at_zookeeper({.name = "curator_semaphore_ensemble_zookeeper",
-                    .make = make_zookeeper_ensemble_subject,
-                    .options = "layout=curator-semaphore",
-                    .modes = with_permits,
-                    .can = {.fifo = true,
-                            .durable = true,
-                            .processes = true,
-                            .breakable = true,
-                            .permits = true},
-                    .has_time = false,
-                    .most_not_applicable = 60,
-                    .expected_failures = failures_of_semaphore_nodes()}),
+      curator_semaphore_at_zookeeper(),
+      on_three_servers(curator_at_zookeeper(), "curator_ensemble_zookeeper", of_a_mutex, 38),
+      on_three_servers(curator_rw_at_zookeeper(), "curator_rw_ensemble_zookeeper",
+                       {mode::writer, mode::shared}, 60),
+      on_three_servers(curator_semaphore_at_zookeeper(), "curator_semaphore_ensemble_zookeeper",
+                       with_permits, 60),
       at_zookeeper(
           {.name = "node_zookeeper",
            .options = "layout=node",

@@ -23,6 +23,12 @@ struct behind_another : layout_stage {
     answer(5, children({own, predecessor}));
     EXPECT_EQ(requests(), "watch watch");
   }
+  void be_granted() {
+    answer(5, data(3));
+    answer(5, data(5));
+    give(event(event_kind::deleted, node(predecessor)));
+    EXPECT_EQ(told.take(), "granted 5");
+  }
   std::string own;
 };
 
@@ -79,10 +85,7 @@ TEST(zookeeper_sequential_layout, the_parent_is_made_when_it_is_missing) {
 
 TEST(zookeeper_sequential_layout, the_end_of_the_node_before_grants) {
   behind_another t;
-  t.answer(5, behind_another::data(3));
-  t.answer(5, behind_another::data(5));
-  t.give(event(event_kind::deleted, behind_another::node(predecessor)));
-  EXPECT_EQ(t.told.take(), "granted 5");
+  t.be_granted();
 }
 
 // What ended had been made again after the own node: who stood there before may hold still.
@@ -185,10 +188,7 @@ TEST(zookeeper_sequential_layout, a_second_that_gave_up_is_followed_by_another) 
 
 TEST(zookeeper_sequential_layout, a_claim_that_met_others_lists_in_the_flight_of_its_create) {
   behind_another t;
-  t.answer(5, behind_another::data(3));
-  t.answer(5, behind_another::data(5));
-  t.give(event(event_kind::deleted, behind_another::node(predecessor)));
-  EXPECT_EQ(t.told.take(), "granted 5");
+  t.be_granted();
   t.claim->release(nullptr);
   EXPECT_EQ(t.requests(), "delete");
   t.answer(6);
