@@ -9,8 +9,14 @@ target_link_libraries(mutant_register PUBLIC holdfast_mutants holdfast_inside)
 set_target_properties(mutant_register PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 
 holdfast_test_program(mutant_tests testkit_mutants mutants/*.cpp)
-file(GLOB scenarios CONFIGURE_DEPENDS mutants/*_scenarios.cpp)  # each has its `all`
-set_source_files_properties(${scenarios} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Scenarios use names of the library that the others have for themselves.
+set_target_properties(mutant_tests PROPERTIES UNITY_BUILD_MODE GROUP)
+get_target_property(others mutant_tests SOURCES)
+set(scenarios ${others})
+list(FILTER scenarios INCLUDE REGEX "_scenarios[.]cpp$")
+list(FILTER others EXCLUDE REGEX "_scenarios[.]cpp$")
+set_source_files_properties(${scenarios} PROPERTIES UNITY_GROUP scenarios)
+set_source_files_properties(${others} PROPERTIES UNITY_GROUP others)
 target_link_libraries(mutant_tests PRIVATE mutant_register)
 if(HOLDFAST_WITH_REDIS)
   target_link_libraries(mutant_register PRIVATE sim_model)

@@ -179,7 +179,7 @@ std::string a_wait_that_no_timer_ends_is_refused() {
   return timed->result() == errc::unavailable ? "" : "it is not refused as unavailable";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_cohort[] = {
     {mutant::turn_before_release, "memory", nobody_enters_before_a_lost_lease_is_left},
     {mutant::wanted_ignored, "memory", turns_are_cut_short_when_somebody_waits},
     {mutant::newcomer_first, "memory", waiters_are_served_in_order},
@@ -194,7 +194,7 @@ constexpr scenario all[] = {
 
 }  // namespace
 
-std::span<const scenario> cohort_scenarios() { return all; }
+std::span<const scenario> cohort_scenarios() { return of_cohort; }
 
 }  // namespace holdfast::mutants
 #else

@@ -45,7 +45,7 @@ std::string a_dead_holders_permits_come_back() {
   return next.heard.news() == "g" ? "" : "permits are lost with their holder";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_crowd[] = {
     {mutant::writer_starved, "memory", no_reader_passes_a_writer},
     {mutant::zombie_reader, "memory", a_dead_reader_goes},
     {mutant::permit_lost_with_holder, "memory", a_dead_holders_permits_come_back},
@@ -53,7 +53,7 @@ constexpr scenario all[] = {
 
 }  // namespace
 
-std::span<const scenario> crowd_scenarios() { return all; }
+std::span<const scenario> crowd_scenarios() { return of_crowd; }
 
 }  // namespace holdfast::mutants
 #else

@@ -161,7 +161,7 @@ std::string a_file_that_was_removed_is_nobodys_lock() {
   return lock.try_acquire() ? "two hold the lock, one of them on a removed file" : "";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_file[] = {
     {mutant::unlink_unlocked, "file", a_locked_file_is_not_removed},
     {mutant::unlink_own_description, "file", a_job_that_has_it_locked_keeps_the_file},
     {mutant::floor_forgotten, "file", a_number_grows_though_the_file_was_removed},
@@ -177,6 +177,6 @@ constexpr scenario all[] = {
 
 }  // namespace
 
-std::span<const scenario> file_scenarios() { return all; }
+std::span<const scenario> file_scenarios() { return of_file; }
 
 }  // namespace holdfast::mutants

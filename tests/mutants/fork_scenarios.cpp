@@ -47,13 +47,13 @@ std::string a_child_keeps_no_lock_file_open() {
   return keeps ? "the lock would outlive its holder in a child that knows nothing of it" : "";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_fork[] = {
     {mutant::child_keeps_lease, "file", a_child_holds_nothing},
     {mutant::child_keeps_descriptor, "file", a_child_keeps_no_lock_file_open},
 };
 
 }  // namespace
 
-std::span<const scenario> fork_scenarios() { return all; }
+std::span<const scenario> fork_scenarios() { return of_fork; }
 
 }  // namespace holdfast::mutants

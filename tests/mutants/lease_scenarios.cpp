@@ -118,7 +118,7 @@ std::string a_release_answers_the_renewal_before_it() {
   return renewal.why.code == errc::not_held ? "" : "it is called something else";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_lease[] = {
     {mutant::deadline_from_reply, "memory", the_deadline_counts_from_the_send},
     {mutant::deadline_without_margin, "memory", the_deadline_leaves_room_for_drift},
     {mutant::held_without_clock, "memory", held_reads_the_clock},
@@ -133,7 +133,7 @@ constexpr scenario all[] = {
 
 }  // namespace
 
-std::span<const scenario> lease_scenarios() { return all; }
+std::span<const scenario> lease_scenarios() { return of_lease; }
 
 }  // namespace holdfast::mutants
 #else

@@ -58,7 +58,7 @@ std::string a_request_for_the_lock_reaches_the_holder() {
   return request.stop_requested() ? "" : "somebody asks for the lock, and the holder is not told";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_lifetime[] = {
     {mutant::session_renewed_by_core, "session", the_core_renews_no_session},
     {mutant::doubt_ignored, "session", a_doubt_reaches_the_holder},
     {mutant::revocation_ignored, "session", a_request_for_the_lock_reaches_the_holder},
@@ -67,6 +67,6 @@ constexpr scenario all[] = {
 
 }  // namespace
 
-std::span<const scenario> lifetime_scenarios() { return all; }
+std::span<const scenario> lifetime_scenarios() { return of_lifetime; }
 
 }  // namespace holdfast::mutants

@@ -33,13 +33,13 @@ std::string a_refused_claim_leaves_the_line() {
   return out.orphan ? "" : "a claim stays in line that nobody has";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_line[] = {
     {mutant::refused_claim_stays_queued, "redis", a_refused_claim_leaves_the_line},
 };
 
 }  // namespace
 
-std::span<const scenario> line_scenarios() { return all; }
+std::span<const scenario> line_scenarios() { return of_line; }
 
 }  // namespace holdfast::mutants
 #else

@@ -108,7 +108,7 @@ std::string close_is_clean_once_all_is_settled() {
   return c.close() ? "" : "an outage that is long over is reported as something left behind";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_message[] = {
     {mutant::late_reply_accepted, "memory", a_late_grant_is_no_grant},
     {mutant::unknown_acquire_dropped, "memory", an_unknown_acquire_leaves_no_orphan},
     {mutant::operation_without_bound, "memory", an_outage_hangs_nobody},
@@ -119,7 +119,7 @@ constexpr scenario all[] = {
 
 }  // namespace
 
-std::span<const scenario> message_scenarios() { return all; }
+std::span<const scenario> message_scenarios() { return of_message; }
 
 }  // namespace holdfast::mutants
 #else

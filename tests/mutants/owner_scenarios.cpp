@@ -54,7 +54,7 @@ std::string a_renewal_extends_nobody_else() {
   return robbed.held() && held.held() ? "two hold the lock, and both are renewed" : "";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_owner[] = {
     {mutant::owner_id_reused, "memory", no_two_grants_have_one_owner},
     {mutant::delete_without_owner, "memory", a_late_release_frees_nobody_else},
     {mutant::renew_without_owner, "memory", a_renewal_extends_nobody_else},
@@ -62,7 +62,7 @@ constexpr scenario all[] = {
 
 }  // namespace
 
-std::span<const scenario> owner_scenarios() { return all; }
+std::span<const scenario> owner_scenarios() { return of_owner; }
 
 }  // namespace holdfast::mutants
 #else

@@ -27,14 +27,14 @@ std::string a_lock_is_renewed_without_a_third_connection() {
   return held.held() ? "" : "the lock is lost at the end of its first ttl";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_renewal[] = {
     {mutant::renewals_wait_for_their_connection, "redis",
      a_lock_is_renewed_without_a_third_connection},
 };
 
 }  // namespace
 
-std::span<const scenario> renewal_scenarios() { return all; }
+std::span<const scenario> renewal_scenarios() { return of_renewal; }
 
 }  // namespace holdfast::mutants
 #else

@@ -75,7 +75,7 @@ std::string numbers_are_not_below_the_clock() {
   return after > before ? "" : "a store that forgot everything gives the old tokens again";
 }
 
-constexpr scenario all[] = {
+constexpr scenario of_token[] = {
     {mutant::turn_not_counted, "memory", each_turn_has_a_token_of_its_own},
     {mutant::turn_past_1023, "memory", the_turns_of_a_grant_are_limited},
     {mutant::number_not_floored, "memory", numbers_are_not_below_the_clock},
@@ -84,7 +84,7 @@ constexpr scenario all[] = {
 
 }  // namespace
 
-std::span<const scenario> token_scenarios() { return all; }
+std::span<const scenario> token_scenarios() { return of_token; }
 
 }  // namespace holdfast::mutants
 #else
