@@ -27,7 +27,7 @@ TEST_F(zookeeper_clock, of_the_server_stepped_by_an_hour_neither_loses_nor_doubl
   tcp_proxy proxy(server.port());
   session_client by_hand(server.url());
   by_hand.open();
-  const client mine = client::open(at_port(proxy.port(), "?session-timeout=6s")),
+  const client mine = client::open(at_port(proxy.port(), "?session-timeout=10s")),
                other = client::open(server.url());
   fault_test::call_recorder calls;
   lease held = calls.acquire("a", mine, "x"), got;

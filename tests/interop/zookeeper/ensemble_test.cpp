@@ -13,13 +13,14 @@ using testkit::zookeeper_ensemble;
 
 // All cases are one process.
 zookeeper_ensemble& three_servers() {
-  static zookeeper_ensemble all({.tick = std::chrono::milliseconds(500)});
+  static zookeeper_ensemble all(
+      {.tick = std::chrono::milliseconds(500), .config = {"maxSessionTimeout=60000"}});
   return all;
 }
 
 struct peer_of_three {
   testkit::line_peer& peer;
-  std::string session;     // its option for a session of ten seconds
+  std::string session;     // its option for one that outlasts an election
   std::string type, name;  // of its lock
   std::string layout;      // of ours
 };
@@ -30,7 +31,7 @@ void exclude_and_wake_each_other(const peer_of_three& with) {
   const std::string scheme = "zookeeper://";
   const peer_client theirs(with.peer, all.url().substr(scheme.size()), with.session);
   const client ours =
-      client::open(all.url() + "?session-timeout=10s&op-timeout=60s&layout=" + with.layout);
+      client::open(all.url() + "?session-timeout=1m&op-timeout=1m&layout=" + with.layout);
   const mutex ours_of(ours, with.name);
   const std::string lock = with.type + " /" + with.name;
   lease held = ours_of.acquire();
@@ -59,11 +60,11 @@ void exclude_and_wake_each_other(const peer_of_three& with) {
 class zookeeper_peers : public with_both {};
 
 TEST_F(zookeeper_peers, of_curator_on_ensemble_whose_leader_dies) {
-  exclude_and_wake_each_other({curator(), "session=10000", "mutex", "with-curator", "curator"});
+  exclude_and_wake_each_other({curator(), "session=60000", "mutex", "with-curator", "curator"});
 }
 
 TEST_F(zookeeper_peers, of_kazoo_on_ensemble_whose_leader_dies) {
-  exclude_and_wake_each_other({kazoo(), "10000", "lock", "with-kazoo", "kazoo"});
+  exclude_and_wake_each_other({kazoo(), "60000", "lock", "with-kazoo", "kazoo"});
 }
 
 }  // namespace

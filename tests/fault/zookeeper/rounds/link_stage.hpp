@@ -15,7 +15,7 @@ namespace holdfast::zookeeper_test {
 enum class link_fault {
   follower_frozen,  // it goes on answering what it can by itself
   follower_cut,
-  report_lost,       // frozen in the moment when the follower would report whose requests it had
+  report_lost,       // frozen after a tick in which it has not reported whose requests it had
   leader_isolated,   // both links frozen: the others elect another leader
   leader_forgotten,  // likewise, and the others are started anew: they elect one at once
 };
