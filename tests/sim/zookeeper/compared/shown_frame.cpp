@@ -10,18 +10,29 @@ using zookeeper::jute_reader;
 
 namespace {
 
-std::string shown_stat(jute_reader& r, const session_names& names) {
-  std::string out = " czxid " + std::to_string(r.read_long());
-  out += " mzxid " + std::to_string(r.read_long());
+// Of a server alone it has no epoch.
+std::string shown_zxid(std::int64_t zxid, server_names& names) {
+  constexpr int epoch_shift = 32;
+  const std::int64_t epoch = zxid >> epoch_shift;
+  if (epoch <= 0) return std::to_string(zxid);
+  auto at = std::ranges::find(names.epochs, epoch);
+  if (at == names.epochs.end()) at = names.epochs.insert(at, epoch);
+  return std::to_string(at - names.epochs.begin()) + ':' +
+         std::to_string(zxid - (epoch << epoch_shift));
+}
+
+std::string shown_stat(jute_reader& r, server_names& names) {
+  std::string out = " czxid " + shown_zxid(r.read_long(), names);
+  out += " mzxid " + shown_zxid(r.read_long(), names);
   for (const char* what : {" ctime ", " mtime "})
     out += what + std::string(r.read_long() ? "" : "0");
   for (const char* what : {" version ", " cversion ", " aversion "})
     out += what + std::to_string(r.read_int());
   const std::int64_t owner = r.read_long();
-  const auto name = names.find(owner);
-  out += " owner " + (name == names.end() ? std::to_string(owner) : name->second);
+  const auto name = names.sessions.find(owner);
+  out += " owner " + (name == names.sessions.end() ? std::to_string(owner) : name->second);
   out += " length " + std::to_string(r.read_int()) + " children " + std::to_string(r.read_int());
-  return out + " pzxid " + std::to_string(r.read_long());
+  return out + " pzxid " + shown_zxid(r.read_long(), names);
 }
 
 std::string shown_children(jute_reader& r) {
@@ -34,9 +45,9 @@ std::string shown_children(jute_reader& r) {
   return out;
 }
 
-std::string shown_body(jute_reader& r, op type, const session_names& names);
+std::string shown_body(jute_reader& r, op type, server_names& names);
 
-std::string shown_multi(jute_reader& r, const session_names& names) {
+std::string shown_multi(jute_reader& r, server_names& names) {
   std::string out;
   for (;;) {
     const std::int32_t type = r.read_int();
@@ -53,7 +64,7 @@ std::string shown_multi(jute_reader& r, const session_names& names) {
   }
 }
 
-std::string shown_body(jute_reader& r, op type, const session_names& names) {
+std::string shown_body(jute_reader& r, op type, server_names& names) {
   switch (type) {
     case op::create:
     case op::sync: return " " + std::string(r.read_text());
@@ -81,10 +92,10 @@ std::int32_t xid_of(std::span<const std::byte> frame) { return jute_reader(frame
 
 bool is_event(std::span<const std::byte> frame) { return xid_of(frame) == event_xid; }
 
-std::string shown_reply(std::span<const std::byte> frame, op type, const session_names& names) {
+std::string shown_reply(std::span<const std::byte> frame, op type, server_names& names) {
   jute_reader r(frame);
   const std::int32_t xid = r.read_int();
-  std::string out = std::to_string(xid) + " zxid " + std::to_string(r.read_long());
+  std::string out = std::to_string(xid) + " zxid " + shown_zxid(r.read_long(), names);
   const std::int32_t code = r.read_int();
   out += " error " + std::to_string(code);
   if (xid == event_xid) {

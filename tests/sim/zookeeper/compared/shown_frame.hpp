@@ -4,16 +4,21 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tests/sim/zookeeper/model/operation.hpp"
 
 namespace holdfast::sim::zk {
 
-using session_names = std::map<std::int64_t, std::string>;  // by id
+// What two servers number differently.
+struct server_names {
+  std::map<std::int64_t, std::string> sessions;  // by id
+  std::vector<std::int64_t> epochs;              // in the order in which they were seen
+};
 
-// `type`: of the request that is answered. Times are left out, children are sorted, and sessions
-// have their names.
-std::string shown_reply(std::span<const std::byte> frame, op type, const session_names&);
+// `type`: of the request that is answered. Times are left out, children are sorted, sessions have
+// their names, and epochs their places.
+std::string shown_reply(std::span<const std::byte> frame, op type, server_names&);
 bool is_event(std::span<const std::byte> frame);
 std::int32_t xid_of(std::span<const std::byte> frame);
 

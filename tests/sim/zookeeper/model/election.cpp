@@ -80,6 +80,7 @@ void ensemble::lead(replica& r) {
   r.accepted_epoch = epoch;
   r.leads.reset(new leadership{epoch, {options_.tick, host_.now()}, r.state, {}, {}, {}, {}});
   r.leads->last_zxid = std::max(r.last_logged(), epoch << epoch_shift);
+  if (epoch > 0) r.state.begin_epoch(epoch << epoch_shift);
   for (const auto& [session, timeout_ms] : r.state.sessions())
     r.leads->sessions.track(session, timeout_ms, host_.now());
   agree(r);

@@ -1,5 +1,5 @@
 // A model of an ensemble of ZooKeeper 3.8.0: one server alone, or three with a leader.
-// ../compared/model_test.cpp compares one server with the real one.
+// ../compared/model_test.cpp compares one server with the real one, ensemble_test.cpp three.
 #pragma once
 #include <memory>
 #include <string>

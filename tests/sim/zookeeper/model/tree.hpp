@@ -34,6 +34,8 @@ class tree {
   const std::map<std::int64_t, std::int32_t>& sessions() const noexcept { return sessions_; }
   std::vector<std::string> ephemerals_of(std::int64_t session) const;
   std::int64_t last_zxid() const noexcept { return last_zxid_; }
+  // A new leader's answers have its epoch before anything is written.
+  void begin_epoch(std::int64_t zxid) noexcept { last_zxid_ = zxid; }
 
   // `watches` null: nobody is told.
   outcome apply(const transaction&, watch_table* watches);
