@@ -93,23 +93,25 @@ include([==[${PROJECT_SOURCE_DIR}/cmake/discover.cmake]==])
 endfunction()
 
 # For the next function: one test of the program of a sanitizer.
-macro(holdfast_add_sanitized_test name)
+macro(holdfast_add_sanitized_test name filter)
   add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/sanitized
-    $<TARGET_FILE:${target}_${sanitizer}> --gtest_brief=1 --gtest_filter=-${arg_EXCEPT})
+    $<TARGET_FILE:${target}_${sanitizer}> --gtest_brief=1 --gtest_filter=${filter})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_DIR};${sanitizer}" TIMEOUT 900
     COST ${holdfast_cost_sanitized} ENVIRONMENT "${environment};${ARGN}")
 endmacro()
 
 # holdfast_add_sanitized_suite(<target> DIR <folder> [EXCEPT <gtest pattern>] [SHARDS <number>]
-#                              [WITHOUT_THREADS <regex>] [ENVIRONMENT <name=value>...])
+#                              [WITHOUT_THREADS <regex>] [APART <name> <gtest pattern>]
+#                              [ENVIRONMENT <name=value>...])
 # The whole program but EXCEPT is SHARDS tests (default: 1) for each sanitizer, built as
 # <target>_asan and <target>_tsan. A program that mostly waits is done sooner in several shards.
+# APART, of what EXCEPT leaves out: cases that share what takes long to start are one test.
 # ThreadSanitizer's leaves out the sources that match WITHOUT_THREADS: a single thread has no races.
 function(holdfast_add_sanitized_suite target)
   if(NOT TARGET ${target} OR NOT HOLDFAST_SANITIZED_TESTS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;EXCEPT;SHARDS;WITHOUT_THREADS" "ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "DIR;EXCEPT;SHARDS;WITHOUT_THREADS" "ENVIRONMENT;APART")
   get_target_property(sources ${target} SOURCES)
   foreach(sanitizer IN LISTS holdfast_sanitizers)
     if(sanitizer STREQUAL "tsan" AND arg_WITHOUT_THREADS)
@@ -122,14 +124,20 @@ function(holdfast_add_sanitized_suite target)
     string(REPLACE "@SANITIZER@" ${sanitizer} environment "${arg_ENVIRONMENT}")
     list(APPEND environment ${holdfast_${sanitizer}_environment})
     if(NOT arg_SHARDS)
-      holdfast_add_sanitized_test(${arg_DIR}.${sanitizer})
+      holdfast_add_sanitized_test(${arg_DIR}.${sanitizer} "-${arg_EXCEPT}")
       holdfast_busy_tests(${arg_DIR}.${sanitizer})
       continue()
+    endif()
+    if(arg_APART)
+      list(GET arg_APART 0 name)
+      list(GET arg_APART 1 cases)
+      holdfast_add_sanitized_test(${arg_DIR}.${sanitizer}/${name} "${cases}")
     endif()
     list(APPEND environment GTEST_TOTAL_SHARDS=${arg_SHARDS})
     foreach(shard RANGE 1 ${arg_SHARDS})
       math(EXPR index "${shard} - 1")
-      holdfast_add_sanitized_test(${arg_DIR}.${sanitizer}/${shard} GTEST_SHARD_INDEX=${index})
+      holdfast_add_sanitized_test(${arg_DIR}.${sanitizer}/${shard} "-${arg_EXCEPT}"
+        GTEST_SHARD_INDEX=${index})
     endforeach()
   endforeach()
 endfunction()

@@ -29,8 +29,11 @@ list(TRANSFORM contract_environment APPEND _@SANITIZER@ REGEX CONTRACT_PROCESS
 list(APPEND sanitized_environment HOLDFAST_CONTRACT_THREADS_SUFFICE=1)
 # The flavour shared_file differs from file by the rights of its files alone. Layouts of one recipe
 # (retrying) differ by their codecs, which the unit tests play: two of them stand for all.
-# ZooKeeper's are left out.
 string(JOIN : not_sanitized *shared_file* *lua_redis* *redisson_spin* *redisson_fair*
   *redisson_permits* *setnx* *getset* *_zookeeper)
+# They share a server; one mode of each recipe.
+string(JOIN : of_zookeeper *exclusive*_curator_zookeeper *shared*_curator_rw_zookeeper
+  *permit*_curator_semaphore_zookeeper)
 holdfast_add_sanitized_suite(contract_tests DIR contract EXCEPT ${not_sanitized} SHARDS 8
+  APART zookeeper ${of_zookeeper}
   ENVIRONMENT ${sanitized_environment})
