@@ -116,6 +116,10 @@ class redis_guard {
 // however late its request arrives; tokens play no part. Every writer must write through a guard,
 // under the same lock.
 //
+// With a semaphore (layout curator-semaphore) the check is that all permits of the lease still
+// stand. Holders of the other permits may write in between, so such a write is exclusive only where
+// the total is 1; else give it the version that the data must have.
+//
 // Safe to call from any thread.
 class zookeeper_guard {
  public:
@@ -139,7 +143,8 @@ class zookeeper_guard {
   // errc::mismatch     the data have another version; nothing was written
   // errc::unavailable  no server answered in time, or the connection was lost. The value may have
   //                    been written; the call may be repeated.
-  // errc::unsupported  the lease is of another backend, or of layout node or curator-semaphore
+  // errc::unsupported  the lease is of another backend, or of layout node, where all holders' nodes
+  //                    have the same name
   // errc::closed       the client was closed
   // errc::forked       the lease was made before fork(), and this is the child
   // Blocks until a server has replied, at most the client's op-timeout (default 5 s).

@@ -289,8 +289,8 @@ std::string a_repeated_removal_looks_first() {
 }
 
 std::string a_guarded_write_checks_the_lock() {
-  const std::string body =
-      zookeeper::held_write_body("/job/holder", {"job", "holder", "/data", "x"});
+  const std::string nodes[] = {"/job/holder"};
+  const std::string body = zookeeper::held_write_body(nodes, {"job", "holder", "/data", "x"});
   return body.find("/job/holder") != body.npos ? "" : "a holder whose node is gone writes";
 }
 

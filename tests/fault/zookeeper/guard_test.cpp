@@ -24,12 +24,13 @@ class zookeeper_guard_test : public on_zookeeper {
     ASSERT_EQ(by_hand_->create(chroot_).code, error::ok);
     ASSERT_EQ(by_hand_->create(value()).code, error::ok);
   }
-  client open() const {
-    return client::open(shared_server().url() + chroot_ + "?session-timeout=4s");
+  client open(const std::string& options = "") const {
+    return client::open(shared_server().url() + chroot_ + "?session-timeout=4s" + options);
   }
   session_client& by_hand() { return *by_hand_; }
   std::string value() const { return chroot_ + "-value"; }
   std::string written() { return by_hand_->data_of(value()); }
+  const std::string& chroot_of() const { return chroot_; }
   std::string node_of(const lease& l) const {
     return chroot_ + '/' + std::string(l.name()) + '/' + l.owner();
   }
@@ -72,6 +73,34 @@ TEST_F(zookeeper_guard_test, a_holder_that_was_cut_off_until_its_session_ended_w
   std::error_code ec;
   zookeeper_guard(value()).write(held, "late", zookeeper_guard::any_version, ec);
   EXPECT_EQ(ec, errc::lost);
+  EXPECT_EQ(written(), "data");
+}
+
+TEST_F(zookeeper_guard_test, a_holder_of_permits_writes_while_all_of_them_stand) {
+  const client c = open("&layout=curator-semaphore");
+  semaphore s(c, "pool", 3);
+  const lease one = s.acquire(), two = s.acquire({.permits = 2});
+  const zookeeper_guard guard(value());
+  EXPECT_EQ(guard.write(one, "one"), 1);
+  EXPECT_EQ(guard.write(two, "two"), 2) << "the others hold permits, too";
+  EXPECT_EQ(thrown_by([&] { guard.write(one, "late", 1); }), errc::mismatch);
+  const std::string leases = chroot_of() + "/pool/leases";
+  for (const std::string& name : by_hand().children_of(leases)) {
+    if (!name.starts_with(two.owner())) continue;
+    ASSERT_EQ(by_hand().remove(leases + '/' + name).code, error::ok);
+    break;
+  }
+  EXPECT_EQ(thrown_by([&] { guard.write(two, "late"); }), errc::lost);
+  EXPECT_EQ(guard.write(one, "three"), 3);
+  EXPECT_EQ(written(), "three");
+}
+
+// The next holder's node has the same name: a late write would pass under it.
+TEST_F(zookeeper_guard_test, writes_nothing_for_locks_whose_holders_share_a_node) {
+  const client c = open("&layout=node");
+  mutex m(c, "job");
+  const lease held = m.acquire();
+  EXPECT_EQ(thrown_by([&] { zookeeper_guard(value()).write(held, "x"); }), errc::unsupported);
   EXPECT_EQ(written(), "data");
 }
 

@@ -147,7 +147,8 @@ TEST_F(zookeeper_semaphore, takes_at_most_a_thousand_permits_at_once) {
 }
 
 TEST_F(zookeeper_semaphore, is_lost_when_one_of_its_leases_is_removed) {
-  client mine = client::open(url(of_permits)), other = client::open(url(of_permits));
+  client mine = client::open(url(of_permits)),
+         other = client::open(url(of_permits + "&revocation-timeout=0s"));
   semaphore s(mine, "s", 3);
   lease held = s.acquire(two);
   const auto watched = [&] {
@@ -163,6 +164,35 @@ TEST_F(zookeeper_semaphore, is_lost_when_one_of_its_leases_is_removed) {
   ASSERT_FALSE(seen.empty());
   EXPECT_TRUE(other.break_lock("s", seen.back().owner));
   EXPECT_TRUE(eventually([&] { return !again.held(); }));
+}
+
+TEST_F(zookeeper_semaphore, a_holder_is_asked_before_its_permits_are_taken) {
+  client mine = client::open(url(of_permits)),
+         other = client::open(url(of_permits + "&revocation-timeout=1h"));
+  semaphore s(mine, "s", 3);
+  lease held = s.acquire(two);
+  const std::string owner = held.owner();
+  const auto asked = held.revocation_requested();
+  std::atomic<bool> was_held{false};
+  std::jthread obedient([&] {
+    EXPECT_TRUE(eventually([&] { return asked.stop_requested(); }));
+    was_held = held.held();
+    held.release();  // throws where it was lost
+  });
+  EXPECT_TRUE(other.break_lock("s", owner));
+  obedient.join();
+  EXPECT_TRUE(was_held);
+  EXPECT_TRUE(eventually([&] { return is_empty(); }));
+  EXPECT_FALSE(other.break_lock("s", owner));
+}
+
+// Curator's semaphore does not listen.
+TEST_F(zookeeper_semaphore, permits_of_a_holder_that_does_not_answer_are_taken) {
+  client other = client::open(url(of_permits + "&revocation-timeout=10ms"));
+  make_folders();
+  const std::string one = make_foreign("leases/" + foreign + "-lease-");
+  EXPECT_TRUE(other.break_lock("s", foreign));
+  EXPECT_EQ(raw().exists(one).code, error::no_node);
 }
 
 TEST_F(zookeeper_semaphore, is_had_and_returned_whatever_is_cut) {

@@ -10,9 +10,13 @@ namespace {
 
 class held_write final : public node_query {
  public:
-  held_write(const query_context& context, const std::string& lock_node, const core::held_write& w,
-             core::held_write_handler& to)
-      : node_query(context), path_(w.path), to_(to), body_(held_write_body(lock_node, w)) {}
+  held_write(const query_context& context, const std::vector<std::string>& lock_nodes,
+             const core::held_write& w, core::held_write_handler& to)
+      : node_query(context),
+        path_(w.path),
+        checks_(lock_nodes.size()),
+        to_(to),
+        body_(held_write_body(lock_nodes, w)) {}
 
  private:
   void send_first(core::time_point now) override { send(opcode::multi, std::move(body_), now); }
@@ -23,7 +27,7 @@ class held_write final : public node_query {
     if (!done) return fail({errc::unavailable, std::string(malformed_reply)});
     version_ = done->set.version;
     if (done->code == error::ok) return;
-    if (done->failed_at == 0 && done->code == error::no_node)
+    if (done->failed_at < checks_ && done->code == error::no_node)
       return fail({errc::lost, "the lease was lost: its node is gone; nothing was written"});
     fail(refusal(done->code));
   }
@@ -40,6 +44,7 @@ class held_write final : public node_query {
   void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_written(version_); }
 
   const std::string path_;
+  const std::size_t checks_;  // before the write
   core::held_write_handler& to_;
   std::string body_;
   std::int32_t version_ = 0;
@@ -47,17 +52,18 @@ class held_write final : public node_query {
 
 }  // namespace
 
-std::string held_write_body(const std::string& lock_node, const core::held_write& w) {
+std::string held_write_body(std::span<const std::string> lock_nodes, const core::held_write& w) {
   std::string out;
   multi_writer all(out);
-  if (!core::planted(core::mutant::held_write_unchecked)) all.check(lock_node, any_version);
+  for (const std::string& path : lock_nodes)
+    if (!core::planted(core::mutant::held_write_unchecked)) all.check(path, any_version);
   all.set_data(w.path, w.value, w.version).end();
   return out;
 }
 
-void start_held_write(const query_context& context, const std::string& lock_node,
+void start_held_write(const query_context& context, const std::vector<std::string>& lock_nodes,
                       const core::held_write& w, core::held_write_handler& to) {
-  (new held_write(context, lock_node, w, to))->start();
+  (new held_write(context, lock_nodes, w, to))->start();
 }
 
 }  // namespace holdfast::zookeeper

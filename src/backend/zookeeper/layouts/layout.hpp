@@ -25,9 +25,13 @@ class layout : public session_user {
   virtual void break_lock(std::string_view name, std::string_view seen,
                           core::decision_handler&) = 0;
 
-  // As of the backend; only where a holder's node has a name of its own.
+  // As of the backend; only where a holder's node has a name of its own. Else a check of the path
+  // lets the write of an old holder pass as soon as the next one holds.
   virtual void write_held(const core::held_write&, core::held_write_handler& to) {
-    to.on_failed({errc::unsupported, "the holders of this layout have no node of their own"});
+    to.on_failed(
+        {errc::unsupported,
+         "all holders of this layout have a node of the same name, so no write can be tied "
+         "to one of them; use another layout"});
   }
 
   // All with the transport's mutex held.

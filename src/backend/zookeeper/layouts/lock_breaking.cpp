@@ -1,6 +1,5 @@
 #include "backend/zookeeper/layouts/lock_breaking.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -14,32 +13,29 @@ namespace {
 
 class lock_breaking final : public node_query {
  public:
-  lock_breaking(const query_context& context, const sequential_codec& c, std::string lock,
-                std::string_view seen, core::duration revocation, core::decision_handler& to)
+  lock_breaking(const query_context& context, std::string parent, find_nodes find,
+                core::duration revocation, core::decision_handler& to)
       : node_query(context),
-        codec_(c),
-        lock_(std::move(lock)),
-        seen_(seen),
+        parent_(std::move(parent)),
+        find_(std::move(find)),
         revocation_(revocation),
         to_(to),
-        end_(*this) {
-    end_.awaited_node = lock_ + '/' + seen_;
-  }
+        end_(*this) {}
 
  private:
   enum class question : unsigned char { line, request, watch, removal };
 
   void send_first(core::time_point now) override {
     asked_.push_back(question::line);
-    list(lock_, now);
+    list(parent_, now);
   }
   void read(std::size_t, const reply& r, core::time_point now) override {
     const question q = asked_.front();
     asked_.pop_front();
-    if (is_decided_) return;
+    if (is_decided_ && q != question::removal) return;
     if (r.is(error::no_node)) return decide(q != question::line);
     if (q == question::request && r.is(error::no_auth)) return remove(now);
-    if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, lock_)});
+    if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, parent_)});
     switch (q) {
       case question::line: return read_line(r, now);
       case question::request: return;
@@ -50,10 +46,10 @@ class lock_breaking final : public node_query {
   void read_line(const reply& r, core::time_point now) {
     const auto all = read_children(r.body);
     if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
-    const std::vector<node_in_line> line = codec_.line_of(all->names);
-    const auto found = std::ranges::find(line, std::string_view(seen_), &node_in_line::name);
-    if (found == line.end() || !found->holds) return decide(false);
+    nodes_ = find_(all->names);
+    if (nodes_.empty()) return decide(false);
     if (revocation_ <= core::duration::zero()) return remove(now);
+    end_.awaited_node = parent_ + '/' + nodes_.front();
     std::string request;
     append_set_data(request, end_.awaited_node, revocation_data, any_version);
     asked_.push_back(question::request);
@@ -67,8 +63,10 @@ class lock_breaking final : public node_query {
   }
   void remove(core::time_point now) {
     is_removing_ = true;
-    asked_.push_back(question::removal);
-    send(opcode::remove, delete_body(end_.awaited_node), now);
+    for (const std::string& name : nodes_) {
+      asked_.push_back(question::removal);
+      send(opcode::remove, delete_body(parent_ + '/' + name), now);
+    }
   }
   void decide(bool yes) {
     is_decided_ = true;
@@ -99,20 +97,21 @@ class lock_breaking final : public node_query {
 
   void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(yes_); }
 
-  const sequential_codec& codec_;
-  const std::string lock_, seen_;
+  const std::string parent_;
+  const find_nodes find_;
   const core::duration revocation_;
   core::decision_handler& to_;
   end_of_node end_;
-  std::deque<question> asked_;  // in the order of sending
+  std::vector<std::string> nodes_;  // by which the holder has the lock
+  std::deque<question> asked_;      // in the order of sending
   bool is_removing_ = false, is_decided_ = false, yes_ = false;
 };
 
 }  // namespace
 
-void start_breaking(const query_context& context, const sequential_codec& c, std::string lock_path,
-                    std::string_view seen, core::duration revocation, core::decision_handler& to) {
-  (new lock_breaking(context, c, std::move(lock_path), seen, revocation, to))->start();
+void start_breaking(const query_context& context, std::string parent, find_nodes find,
+                    core::duration revocation, core::decision_handler& to) {
+  (new lock_breaking(context, std::move(parent), std::move(find), revocation, to))->start();
 }
 
 }  // namespace holdfast::zookeeper

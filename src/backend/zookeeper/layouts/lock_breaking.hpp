@@ -1,28 +1,33 @@
 // Takes a lock away from one of its holders: asks for it as Curator's Revoker does, waits for the
-// end of the holder's node, and removes that node when the time is over.
+// end of the holder's first node, and removes its nodes when the time is over.
 //
 //   sent                 | answer            | next
 //   ---------------------+-------------------+--------------------------------------------------
 //   list of the nodes    | it holds the lock | the request is written, and the node is watched;
-//                        |                   | without a wait: it is removed
+//                        |                   | without a wait: its nodes are removed
 //                        | else              | no
 //   __REVOKE__ as data,  | it is gone        | yes
-//   a watch on the node  | no right to write | it is removed
+//   a watch on the node  | no right to write | its nodes are removed
 //                        | the node ends     | yes
-//                        | time is over      | it is removed
-//   the removal          | done, or gone     | yes
+//                        | time is over      | its nodes are removed
+//   the removals         | done, or gone     | yes
 #pragma once
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/zookeeper/layouts/node_query.hpp"
-#include "backend/zookeeper/layouts/sequential_codec.hpp"
 
 namespace holdfast::zookeeper {
 
-// `revocation`: how long the holder has to leave by itself; zero: it is not asked. The codec
-// outlives the answer.
-void start_breaking(const query_context&, const sequential_codec&, std::string lock_path,
-                    std::string_view seen, core::duration revocation, core::decision_handler&);
+// Those by which the holder has the lock, of the nodes that are there; none: it has it no more.
+using find_nodes = std::function<std::vector<std::string>(std::span<const std::string_view> all)>;
+
+// `parent`: of the nodes. `revocation`: how long the holder has to leave by itself; zero: it is not
+// asked.
+void start_breaking(const query_context&, std::string parent, find_nodes, core::duration revocation,
+                    core::decision_handler&);
 
 }  // namespace holdfast::zookeeper

@@ -2,6 +2,7 @@
 #include "backend/zookeeper/layouts/sequential_layout.hpp"
 
 #include <utility>
+#include <vector>
 
 #include "backend/zookeeper/layouts/held_write.hpp"
 #include "backend/zookeeper/layouts/lock_breaking.hpp"
@@ -34,13 +35,19 @@ void sequential_layout::holders(std::string_view name, core::holders_handler& to
 
 void sequential_layout::break_lock(std::string_view name, std::string_view seen,
                                    core::decision_handler& to) {
-  start_breaking(queries(), *codec_, lock_path(options().chroot, name), seen,
+  const auto node_of_holder = [this, owner = std::string(seen)](node_names all) {
+    std::vector<std::string> out;
+    for (const node_in_line& n : codec_->line_of(all))
+      if (n.holds && n.name == owner) out.emplace_back(n.name);
+    return out;
+  };
+  start_breaking(queries(), lock_path(options().chroot, name), node_of_holder,
                  options().revocation_timeout, to);
 }
 
 void sequential_layout::write_held(const core::held_write& w, core::held_write_handler& to) {
-  const std::string lock_node = lock_path(options().chroot, w.lock) + '/' + std::string(w.owner);
-  start_held_write(queries(), lock_node, w, to);
+  std::string node = lock_path(options().chroot, w.lock).append("/").append(w.owner);
+  start_held_write(queries(), {std::move(node)}, w, to);
 }
 
 void sequential_layout::renew_owner(sequential_claim& c) {

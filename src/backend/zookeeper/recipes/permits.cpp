@@ -43,7 +43,7 @@ permit_recipe::step permit_recipe::on(const reply& r, time_point now, const timi
       if (r.to == operation::peek_line) return r.others_wait ? note_others() : step{};
       if (r.to != operation::watch_own) return {};
       watches_own_ = r.what == verdict::watched;
-      return r.what == verdict::gone ? become_lost(errc::not_held) : step{};
+      return r.what == verdict::gone ? become_lost(errc::not_held) : note_request(r);
     case phase::leaving: return on_removed(r, now, t);
     case phase::idle:
     case phase::lost: break;

@@ -38,7 +38,9 @@
 //   held       | a lease has ended            | lost       | lost (not_held)
 //              | peek_line, the line changed  | held       | send peek_line
 //              | others are in line           | held       | wanted, once
-//              | after a while, unwatched     | held       | send watch_own
+//              | a lease asks for release     | held       | revocation, once
+//              | after a while, unwatched, or | held       | send watch_own
+//              | a lease has changed          |            |
 //   any        |                              |            | see session_recipe.hpp
 #pragma once
 #include "backend/zookeeper/recipes/session_recipe.hpp"

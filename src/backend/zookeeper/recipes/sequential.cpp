@@ -70,7 +70,7 @@ sequential_recipe::step sequential_recipe::ask_again(state next, const timing& t
 
 // Under a new owner: an older create of this claim is another's from here on.
 sequential_recipe::step sequential_recipe::begin(time_point now, const timing& t) noexcept {
-  watches_own_ = is_next_ = event_early_ = is_downgrading_ = is_revoked_ = false;
+  watches_own_ = is_next_ = event_early_ = is_downgrading_ = false;
   asks_in_ = state::creating;
   since_ = now;
   return session_recipe::begin(met_others_ ? operation::join : operation::create, t);

@@ -96,7 +96,6 @@ enum class sequential_verdict : unsigned char {
 struct sequential_reply : session_reply<sequential_operation, sequential_verdict> {
   bool is_next = false;     // behind: only the blocker is ahead
   bool is_watched = false;  // behind: the blocker is watched since before the list
-  bool is_revoked = false;  // watch, watch_own, downgrade: the own node asks for the lock
 };
 
 class sequential_recipe : public session_recipe<sequential_reply> {
@@ -151,7 +150,6 @@ class sequential_recipe : public session_recipe<sequential_reply> {
   bool met_others_ : 1 = false;      // when it last looked; also of an earlier attempt
   bool watches_own_ : 1 = false;     // of this node, since the session was attached
   bool event_early_ : 1 = false;     // watching: it came before the answer
-  bool is_revoked_ : 1 = false;      // of this attempt or grant; reported once
   bool is_downgrading_ : 1 = false;
   bool is_downgraded_ : 1 = false;  // of this grant, also before the server has answered
 };

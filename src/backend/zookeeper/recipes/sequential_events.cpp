@@ -89,8 +89,7 @@ sequential_recipe::step sequential_recipe::on_reply_while_held(const reply& r) n
     case operation::watch_own:
       if (r.what == verdict::gone) return become_lost(errc::not_held);
       if (r.what == verdict::watched) watches_own_ = true;
-      if (r.is_revoked && !is_revoked_) out.event = claim_event::revocation;
-      is_revoked_ = is_revoked_ || r.is_revoked;
+      out.event = note_request(r).event;
       break;
     case operation::peek_line: return r.others_wait ? note_others() : out;
     default: break;

@@ -49,8 +49,9 @@ struct session_reply {
   Operation to{};
   Verdict what = Verdict::failed;
   bool others_wait = false;
-  bool is_there = false;  // failed: nodes of this claim may be
-  errc why{};             // failed
+  bool is_there = false;    // failed: nodes of this claim may be
+  bool is_revoked = false;  // of a watch on what holds the lock: somebody asks for it
+  errc why{};               // failed
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;
   std::int64_t number = 0;            // of the own node, where it is there
@@ -150,7 +151,7 @@ class session_recipe {
     phase_ = phase::acquiring;
     number_ = 0;
     refusal_ = {};
-    others_wait_ = is_doubtful_ = false;
+    others_wait_ = is_doubtful_ = is_revoked_ = false;
     step out = ask(what, t);
     out.new_owner = !core::planted(core::mutant::owner_id_reused);
     return out;
@@ -234,6 +235,14 @@ class session_recipe {
     return out;
   }
 
+  // Somebody asks for what is held.
+  step note_request(const reply& r) noexcept {
+    step out;
+    if (r.is_revoked && !is_revoked_) out.event = claim_event::revocation;
+    is_revoked_ = is_revoked_ || r.is_revoked;
+    return out;
+  }
+
   std::int64_t number_ = 0;
   time_point deadline_ = core::never;  // of the session
   time_point since_{};                 // of the attempt, of the grant, of the removal
@@ -246,6 +255,7 @@ class session_recipe {
   bool others_wait_ : 1 = false;
   bool is_doubtful_ : 1 = false;
   bool was_held_ : 1 = false;
+  bool is_revoked_ : 1 = false;  // of this attempt or grant; reported once
 
  private:
   void note_attempt() noexcept {

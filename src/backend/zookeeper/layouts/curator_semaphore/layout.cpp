@@ -1,9 +1,12 @@
 // The side towards the claims.
 #include "backend/zookeeper/layouts/curator_semaphore/layout.hpp"
 
+#include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "backend/zookeeper/layouts/curator_semaphore/queries.hpp"
+#include "backend/zookeeper/layouts/held_write.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
@@ -30,7 +33,22 @@ void layout::holders(std::string_view name, core::holders_handler& to) {
 }
 
 void layout::break_lock(std::string_view name, std::string_view seen, core::decision_handler& to) {
-  start_breaking(queries(), lock_path(options().chroot, name), seen, to);
+  start_breaking(queries(), lock_path(options().chroot, name), seen, options().revocation_timeout,
+                 to);
+}
+
+void layout::write_held(const core::held_write& w, core::held_write_handler& to) {
+  std::vector<std::string> nodes;
+  {
+    const std::lock_guard guard(mutex());
+    for_each_at(lock_path(options().chroot, w.lock), [&](const claim& c) {
+      if (!c.attempt || owner_text(c.attempt) != w.owner) return;
+      for (const std::string& name : c.leases)
+        nodes.push_back(folder_of(c, lease_folder) + '/' + name);
+    });
+  }
+  if (nodes.empty()) return to.on_failed({errc::lost, "the lease was lost; nothing was written"});
+  start_held_write(queries(), nodes, w, to);
 }
 
 errc layout::refuses(const claim& c, claims::verb v) noexcept {
@@ -78,6 +96,7 @@ void layout::leave_line(claim& c, time_point now) {
 
 // Of a folder or of a node in it; a folder that was removed is an event of those who listed it.
 void layout::on_watch(const watch_event& e, time_point now, event_queue& events) {
+  waits().on_watch(e, now, events);
   const std::size_t end = e.path.rfind('/');
   if (end == std::string_view::npos) return;
   const std::string_view lock = e.path.substr(0, end), folder = e.path.substr(end + 1);

@@ -108,6 +108,7 @@ class layout final : public claims_layout<protocol, flight> {
   void inspect(std::string_view prefix, core::holders_handler&) override;
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  void write_held(const core::held_write&, core::held_write_handler&) override;
 
   // session_user
   void on_watch(const watch_event&, time_point now, core::event_queue&) override;

@@ -1,6 +1,9 @@
 #include "backend/zookeeper/layouts/curator_semaphore/queries.hpp"
 
+#include <vector>
+
 #include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
+#include "backend/zookeeper/layouts/lock_breaking.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
 
@@ -45,36 +48,6 @@ class permits_query final : public holders_query {
   int waiting_ = 0;  // in the line that was read last
 };
 
-class break_query final : public node_query {
- public:
-  break_query(const query_context& context, const std::string& lock, std::string_view seen,
-              core::decision_handler& to)
-      : node_query(context), leases_(folder_in(lock, lease_folder)), seen_(seen), to_(to) {}
-
- private:
-  void send_first(time_point now) override { list(leases_, now); }
-  void read(std::size_t at, const reply& r, time_point now) override {
-    if (r.is(error::no_node)) return;
-    if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, leases_)});
-    if (at > 0) {
-      is_done_ = true;
-      return;
-    }
-    const auto all = read_children(r.body);
-    if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
-    for (const lease_holder& h : holders_of(all->names)) {
-      if (h.owner != seen_) continue;
-      for (const std::string_view name : h.names)
-        send(opcode::remove, delete_body(leases_ + '/' + std::string(name)), now);
-    }
-  }
-  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(is_done_); }
-
-  const std::string leases_, seen_;
-  core::decision_handler& to_;
-  bool is_done_ = false;
-};
-
 }  // namespace
 
 void start_holders_query(const query_context& context, const std::string& chroot,
@@ -82,9 +55,16 @@ void start_holders_query(const query_context& context, const std::string& chroot
   (new permits_query(context, chroot, name, scope, to))->start();
 }
 
-void start_breaking(const query_context& context, std::string lock, std::string_view seen,
-                    core::decision_handler& to) {
-  (new break_query(context, lock, seen, to))->start();
+void start_breaking(const query_context& context, const std::string& lock, std::string_view seen,
+                    core::duration revocation, core::decision_handler& to) {
+  const auto leases_of_holder = [owner = std::string(seen)](node_names all) {
+    std::vector<std::string> out;
+    for (const lease_holder& h : holders_of(all))
+      if (h.owner == owner) out.assign(h.names.begin(), h.names.end());
+    return out;
+  };
+  zookeeper::start_breaking(context, folder_in(lock, lease_folder), leases_of_holder, revocation,
+                            to);
 }
 
 }  // namespace holdfast::zookeeper::curator_semaphore

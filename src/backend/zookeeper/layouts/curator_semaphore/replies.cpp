@@ -2,9 +2,12 @@
 #include <utility>
 
 #include "backend/zookeeper/layouts/curator_semaphore/layout.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
 
+using core::mutant;
+using core::planted;
 using verdict = permit_verdict;
 
 void flight::on_begin(const claim& c) {
@@ -148,7 +151,11 @@ void flight::read_blocker(const reply& r, const reply_context& context) {
 void flight::read_watched(const reply& r) {
   if (r.is(error::no_node)) return conclude(verdict::gone);
   if (!r.is_ok()) return fail(r);
+  const auto node = read_data(r.body);
+  if (!node) return fail_malformed();
   result.what = verdict::watched;
+  const bool is_asked = node->data == revocation_data && !planted(mutant::revocation_unread);
+  result.is_revoked = result.is_revoked || is_asked;
 }
 
 void flight::read_peek(const reply& r, const reply_context& context) {

@@ -121,22 +121,27 @@ TEST(zookeeper_permit_recipe, another_total_is_told_once_nothing_is_left) {
 
 TEST(zookeeper_permit_recipe, a_holder_hears_of_the_line_and_of_the_end_of_its_leases) {
   const std::string held = "acquire granted ";
-  expect_rows<played_permits>({{held + "wake", "watch_own"},
-                               {held + "wake watched", "nothing"},
-                               {held + "wake gone", because("lost", errc::not_held)},
-                               {held + "wake cut", "wake:100"},
-                               {held + "on_own_end", because("lost", errc::not_held)},
-                               {held + "on_own_change", "watch_own"},
-                               {held + "on_peek", "peek_line"},
-                               {held + "on_peek watched", "nothing"},
-                               {held + "on_peek watched+", "wanted"},
-                               {held + "on_peek cut", "peek_line"},
-                               {held + "on_line", "peek_line"},
-                               {held + "on_line watched+ on_line", "nothing"},
-                               {"acquire granted+ on_peek", "nothing"},
-                               {held + "session_lost", because("lost", errc::timed_out)},
-                               {held + "session_lost release", because("ended", errc::not_held)},
-                               {held + "deadline", "extended"}});
+  expect_rows<played_permits>(
+      {{held + "wake", "watch_own"},
+       {held + "wake watched", "nothing"},
+       {held + "wake gone", because("lost", errc::not_held)},
+       {held + "wake cut", "wake:100"},
+       {held + "on_own_end", because("lost", errc::not_held)},
+       {held + "on_own_change", "watch_own"},
+       {held + "wake watched?", "asked"},
+       {held + "wake watched? on_own_change watched?", "nothing"},
+       {held + "wake watched? release done acquire granted wake watched?", "asked"},
+       {held + "wake watched on_own_change gone", because("lost", errc::not_held)},
+       {held + "on_peek", "peek_line"},
+       {held + "on_peek watched", "nothing"},
+       {held + "on_peek watched+", "wanted"},
+       {held + "on_peek cut", "peek_line"},
+       {held + "on_line", "peek_line"},
+       {held + "on_line watched+ on_line", "nothing"},
+       {"acquire granted+ on_peek", "nothing"},
+       {held + "session_lost", because("lost", errc::timed_out)},
+       {held + "session_lost release", because("ended", errc::not_held)},
+       {held + "deadline", "extended"}});
 }
 
 TEST(zookeeper_permit_recipe, a_wait_that_ends_removes_all_its_nodes) {

@@ -62,7 +62,7 @@ class played_recipe {
     if (word.starts_with("on_")) return Words::unasked(recipe_, word, now_, t_);
     return recipe_.on(reply_of(word), now_, t_);
   }
-  // "+" at the end: others wait. "!": nodes of the claim may be there.
+  // "+" at the end: others wait. "!": nodes of the claim may be there. "?": somebody asks for it.
   typename Recipe::reply reply_of(std::string word) {
     typename Recipe::reply r;
     r.to = sent_;
@@ -72,6 +72,10 @@ class played_recipe {
     r.term = session_timeout;
     r.why = word.starts_with("mismatch") ? errc::mismatch : errc::refused;
     if (r.why == errc::mismatch) word = "failed!";
+    if (word.back() == '?') {
+      r.is_revoked = true;
+      word.pop_back();
+    }
     for (; word.back() == '+' || word.back() == '!'; word.pop_back())
       (word.back() == '+' ? r.others_wait : r.is_there) = true;
     if (word == "late") {
@@ -89,6 +93,7 @@ class played_recipe {
                                                               {claim_event::extended, "extended"},
                                                               {claim_event::doubtful, "doubtful"},
                                                               {claim_event::wanted, "wanted"},
+                                                              {claim_event::revocation, "asked"},
                                                               {claim_event::lost, "lost"},
                                                               {claim_event::ended, "ended"}};
     std::string out;
