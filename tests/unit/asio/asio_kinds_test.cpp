@@ -115,7 +115,7 @@ TEST_F(asio_kinds, several_locks_come_to_a_callback_and_to_a_future) {
   auto a = client_.mutex("a"), b = client_.mutex("b");
   const multi_mutex both(a, b);
   std::optional<lease_set> got;
-  both.async_acquire({}, asio::bind_executor(context_, [&](std::error_code code, lease_set s) {
+  both.async_acquire({}, on_context([&](std::error_code code, lease_set s) {
                        EXPECT_FALSE(code);
                        got = std::move(s);
                      }));
@@ -134,9 +134,7 @@ TEST_F(asio_kinds, several_locks_of_two_clients_are_awaited_as_one) {
   const multi_mutex all(c, b, a);
   auto busy = b.acquire();
   std::optional<lease_set> got;
-  all.async_acquire({}, asio::bind_executor(context_, [&](std::error_code, lease_set s) {
-                      got = std::move(s);
-                    }));
+  all.async_acquire({}, on_context([&](std::error_code, lease_set s) { got = std::move(s); }));
   while (a.try_acquire()) context_.poll();
   EXPECT_TRUE(c.try_acquire()) << "its turn has not come";
   busy.unlock();
@@ -154,8 +152,7 @@ TEST_F(asio_kinds, several_locks_are_taken_anew_by_an_operation_that_is_begun_ag
   for (int times = 0; times < 3; ++times) {
     std::optional<lease_set> got;
     auto again = operation;
-    std::move(again)(
-        asio::bind_executor(context_, [&](std::error_code, lease_set s) { got = std::move(s); }));
+    std::move(again)(on_context([&](std::error_code, lease_set s) { got = std::move(s); }));
     context_.restart();
     context_.run_for(30s);
     ASSERT_TRUE(got);
@@ -169,8 +166,7 @@ TEST_F(asio_kinds, several_locks_of_a_parent_are_not_taken_on_by_its_child) {
   auto a = client_.mutex("a"), b = other.mutex("b");
   const multi_mutex both(a, b);
   std::optional<std::error_code> code;
-  both.async_acquire({}, asio::bind_executor(context_,
-                                             [&](std::error_code c, lease_set) { code = c; }));
+  both.async_acquire({}, on_context([&](std::error_code c, lease_set) { code = c; }));
   context_.notify_fork(asio::execution_context::fork_prepare);
   const pid_t child = fork();
   if (child == 0) {
@@ -208,13 +204,10 @@ TEST_F(asio_kinds, a_cancelled_wait_for_several_gives_back_what_it_had) {
   const multi_mutex both(a, b);
   asio::cancellation_signal signal;
   std::optional<std::error_code> code;
-  both.async_acquire({}, asio::bind_cancellation_slot(signal.slot(),
-                                                      asio::bind_executor(context_,
-                                                                          [&](std::error_code c,
-                                                                              lease_set s) {
-                                                                            EXPECT_FALSE(s);
-                                                                            code = c;
-                                                                          })));
+  both.async_acquire({}, on_context(signal, [&](std::error_code c, lease_set s) {
+                       EXPECT_FALSE(s);
+                       code = c;
+                     }));
   while (a.try_acquire()) context_.poll();
   signal.emit(asio::cancellation_type::total);
   context_.restart();
@@ -230,12 +223,7 @@ TEST_F(asio_kinds, a_cancelled_wait_for_a_share_or_a_permit_ends) {
   auto writer = m.acquire();
   asio::cancellation_signal signal;
   std::optional<std::error_code> code;
-  m.async_acquire_shared({}, asio::bind_cancellation_slot(signal.slot(),
-                                                          asio::bind_executor(context_,
-                                                                              [&](std::error_code c,
-                                                                                  lease) {
-                                                                                code = c;
-                                                                              })));
+  m.async_acquire_shared({}, on_context(signal, [&](std::error_code c, lease) { code = c; }));
   signal.emit(asio::cancellation_type::total);
   context_.run_for(30s);
   ASSERT_TRUE(code);

@@ -90,7 +90,7 @@ TEST_F(asio_mutex, broken_is_an_error) {
 
 TEST_F(asio_mutex, a_callback_is_called_on_its_executor_and_never_inside_the_call) {
   bool inside = true, called = false;
-  m_.async_acquire({}, asio::bind_executor(context_, [&](std::error_code code, lease l) {
+  m_.async_acquire({}, on_context([&](std::error_code code, lease l) {
                      EXPECT_FALSE(inside);
                      EXPECT_FALSE(code);
                      EXPECT_TRUE(l.held());
@@ -125,9 +125,8 @@ TEST_F(asio_mutex, a_future_needs_no_context) {
 TEST_F(asio_mutex, a_waiter_is_served_when_a_blocking_holder_leaves) {
   lease held = m_.acquire();
   bool served = false;
-  m_.async_acquire({}, asio::bind_executor(context_, [&](std::error_code code, lease l) {
-                     served = !code && l.held();
-                   }));
+  m_.async_acquire({},
+                   on_context([&](std::error_code code, lease l) { served = !code && l.held(); }));
   EXPECT_EQ(context_.poll(), 1u) << "what was begun is sent, nothing is answered";
   EXPECT_FALSE(served);
   std::thread leaver([l = std::move(held)]() mutable { l.unlock(); });
@@ -140,13 +139,10 @@ TEST_F(asio_mutex, a_cancellation_ends_the_wait_and_not_a_lease) {
   lease held = m_.acquire();
   asio::cancellation_signal signal;
   std::error_code told;
-  m_.async_acquire({}, asio::bind_cancellation_slot(signal.slot(),
-                                                    asio::bind_executor(context_,
-                                                                        [&](std::error_code code,
-                                                                            lease l) {
-                                                                          told = code;
-                                                                          EXPECT_FALSE(l);
-                                                                        })));
+  m_.async_acquire({}, on_context(signal, [&](std::error_code code, lease l) {
+                     told = code;
+                     EXPECT_FALSE(l);
+                   }));
   context_.poll();
   signal.emit(asio::cancellation_type::terminal);
   signal.emit(asio::cancellation_type::terminal);
@@ -221,8 +217,7 @@ TEST_F(asio_mutex, a_context_may_end_before_its_operations) {
 TEST_F(asio_mutex, a_client_that_is_closed_ends_the_wait) {
   lease held = m_.acquire();
   std::error_code told;
-  m_.async_acquire({}, asio::bind_executor(context_,
-                                           [&](std::error_code code, lease) { told = code; }));
+  m_.async_acquire({}, on_context([&](std::error_code code, lease) { told = code; }));
   client copy = client_;
   copy.close();
   run();
@@ -232,11 +227,11 @@ TEST_F(asio_mutex, a_client_that_is_closed_ends_the_wait) {
 TEST_F(asio_mutex, a_handler_that_throws_takes_nothing_from_the_others) {
   const mutex n = client_.mutex("another");
   int called = 0;
-  m_.async_acquire({}, asio::bind_executor(context_, [&](std::error_code, lease) {
+  m_.async_acquire({}, on_context([&](std::error_code, lease) {
                      ++called;
                      throw std::string("by a handler");
                    }));
-  n.async_acquire({}, asio::bind_executor(context_, [&](std::error_code, lease) { ++called; }));
+  n.async_acquire({}, on_context([&](std::error_code, lease) { ++called; }));
   EXPECT_THROW(run(), std::string);
   run();
   EXPECT_EQ(called, 2);

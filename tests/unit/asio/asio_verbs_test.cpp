@@ -193,7 +193,7 @@ TEST_F(asio_verbs, a_wait_for_a_loss_ends_with_the_work) {
 TEST_F(asio_verbs, a_wait_for_a_loss_ends_with_the_lease) {
   auto lease = client_.mutex("job").acquire();
   error_code told;
-  lease.async_wait_lost(asio::bind_executor(context_, [&](error_code code) { told = code; }));
+  lease.async_wait_lost(on_context([&](error_code code) { told = code; }));
   lease.release();
   context_.run_for(30s);
   EXPECT_TRUE(told == errc::not_held);
@@ -203,12 +203,9 @@ TEST_F(asio_verbs, a_canceled_wait_is_canceled_in_every_vocabulary) {
   const auto held = client_.mutex("job").acquire();
   asio::cancellation_signal stop;
   error_code told;
+  const hf::lease_handler handler = [&](error_code code, const hf::lease&) { told = code; };
   client_.mutex("job").async_acquire(
-      asio::bind_executor(context_,
-                          asio::bind_cancellation_slot(stop.slot(),
-                                                       [&](error_code code, const hf::lease&) {
-                                                         told = code;
-                                                       })));
+      asio::bind_executor(context_, asio::bind_cancellation_slot(stop.slot(), handler)));
   asio::post(context_, [&] { stop.emit(asio::cancellation_type::all); });
   context_.run_for(30s);
   EXPECT_TRUE(told == errc::canceled);
@@ -220,15 +217,13 @@ TEST_F(asio_verbs, a_canceled_wait_with_a_bound_is_busy_and_no_error) {
   const auto held = client_.mutex("job").acquire();
   asio::cancellation_signal stop;
   bool completed = false;
+  const hf::lease_handler handler = [&](error_code code, const hf::lease& granted) {
+    completed = true;
+    EXPECT_FALSE(code);
+    EXPECT_FALSE(granted);
+  };
   client_.mutex("job").async_try_acquire_for(
-      10min,
-      asio::bind_executor(context_,
-                          asio::bind_cancellation_slot(stop.slot(), [&](error_code code,
-                                                                        const hf::lease& granted) {
-                            completed = true;
-                            EXPECT_FALSE(code);
-                            EXPECT_FALSE(granted);
-                          })));
+      10min, asio::bind_executor(context_, asio::bind_cancellation_slot(stop.slot(), handler)));
   asio::post(context_, [&] { stop.emit(asio::cancellation_type::all); });
   context_.run_for(30s);
   EXPECT_TRUE(completed);
@@ -237,7 +232,7 @@ TEST_F(asio_verbs, a_canceled_wait_with_a_bound_is_busy_and_no_error) {
 TEST_F(asio_verbs, the_close_of_a_client_is_the_loss_of_its_leases) {
   const auto lease = client_.mutex("job").acquire();
   bool completed = false;
-  lease.async_wait_lost(asio::bind_executor(context_, [&](error_code code) {
+  lease.async_wait_lost(on_context([&](error_code code) {
     completed = true;
     EXPECT_FALSE(code);
   }));
@@ -251,7 +246,7 @@ TEST_F(asio_verbs, an_extension_that_its_release_overtakes_completes) {
   auto lease = client_.mutex("job").acquire();
   store_.begin_outage();
   bool completed = false;
-  lease.async_extend(60s, asio::bind_executor(context_, [&](error_code) { completed = true; }));
+  lease.async_extend(60s, on_context([&](error_code) { completed = true; }));
   lease.unlock();
   context_.run_for(30s);
   EXPECT_TRUE(completed);
