@@ -12,8 +12,12 @@ namespace {
 
 core::failure fault_of(lock_mode how, const core::capabilities& can) {
   if (can.modes & core::bit_of(how)) return {};
-  return {errc::unsupported, how == lock_mode::shared ? "this backend has no shared locks"
-                                                      : "this backend has no semaphores"};
+  switch (how) {
+    case lock_mode::exclusive: return {errc::unsupported, "this backend has only semaphores"};
+    case lock_mode::shared: return {errc::unsupported, "this backend has no shared locks"};
+    case lock_mode::permit: break;
+  }
+  return {errc::unsupported, "this backend has no semaphores"};
 }
 
 bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcept {

@@ -134,6 +134,19 @@ TEST_F(zookeeper_semaphore, refuses_another_total_than_that_of_its_holders) {
   EXPECT_TRUE(bool(four.acquire())) << "nobody holds it";
 }
 
+TEST_F(zookeeper_semaphore, is_no_mutex_and_says_so) {
+  client mine = client::open(url(of_permits));
+  mutex m(mine, "s");
+  try {
+    (void)m.acquire();
+    ADD_FAILURE() << "granted";
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_NE(std::string_view(e.what()).find("only semaphores"), std::string_view::npos)
+        << e.what();
+  }
+}
+
 TEST_F(zookeeper_semaphore, takes_at_most_a_thousand_permits_at_once) {
   client mine = client::open(url(of_permits));
   semaphore s(mine, "s", 5000);
