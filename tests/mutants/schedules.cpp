@@ -86,6 +86,8 @@ constexpr killer_seed seeds[] = {
     {"downgrade_loses_the_place", 2, "kazoo-rw"},
     {"lease_beyond_total_holds", 1, "curator-semaphore"},
     {"removal_by_path_repeated", 70, "node"},
+    {"write_at_follower_renews", 1798, "node"},
+    {"event_after_attaching_grants", 21876, "kazoo"},
     {"read_only_server_believed", 123, "curator"},
     {"create_repeated", 131, "curator"},
     {"queued_with_the_lost_session", 13, "curator"},

@@ -138,10 +138,13 @@ std::string zookeeper_store::foreign_node(const std::string& path, const std::st
   return {};
 }
 
-// It may be agreed on long after it was asked for, by a new leader.
+// It may be agreed on long after it was asked for, by a new leader. Where a removal is proposed
+// already, the node behind it may be another's.
 void zookeeper_store::foreign_leaves(const std::string& path, const std::string& text) {
   const std::string found = foreign_node(path, text);
-  if (!found.empty()) servers_.remove(found);
+  const zk::tree* const proposed = servers_.proposed();
+  const zk::node* const n = proposed && !found.empty() ? proposed->find(found) : nullptr;
+  if (n && (text.empty() || n->data == text)) servers_.remove(found);
   if (!found.empty() || now() < world_.schedule.troubled + 5s)
     at(now() + 100ms, [this, path, text] { foreign_leaves(path, text); });
 }
