@@ -1,15 +1,18 @@
 #include "testkit/servers/port.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <random>
 #include <set>
+#include <string>
 #include <system_error>
 
 namespace holdfast::testkit {
@@ -31,6 +34,41 @@ bool is_free(int port) {
     return false;
   }
 }
+
+// The ports that this process was given, also for those of other programs: each is a byte of one
+// file that it has locked. A child of fork() has a description of the file, locks and dice of its
+// own.
+class given_ports {
+ public:
+  int draw(int first, int last) {
+    if (process_ != ::getpid()) begin();
+    return std::uniform_int_distribution(first, last)(dice_);
+  }
+  bool take(int port) {
+    struct flock byte {};
+    byte.l_type = F_WRLCK;
+    byte.l_whence = SEEK_SET;
+    byte.l_start = port;
+    byte.l_len = 1;
+    return ::fcntl(file_, F_OFD_SETLK, &byte) == 0 && own_.insert(port).second;
+  }
+
+ private:
+  void begin() {
+    const auto path = std::filesystem::temp_directory_path() /
+                      ("holdfast-testkit-ports-" + std::to_string(::getuid()));
+    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file_ < 0) throw std::system_error(errno, std::generic_category(), path.string());
+    process_ = ::getpid();
+    own_.clear();
+    dice_.seed(std::random_device{}());
+  }
+
+  int file_ = -1;
+  pid_t process_ = 0;
+  std::set<int> own_;
+  std::mt19937 dice_;
+};
 
 }  // namespace
 
@@ -74,14 +112,11 @@ int free_port() {
   constexpr int first = 10'000, tries = 1'000;
   static const int last = first_of_kernel() - 1;
   static std::mutex mutex;
-  static std::mt19937 numbers(std::random_device{}());
-  static std::set<int> given;
+  static given_ports given;
   const std::lock_guard guard(mutex);
   for (int i = 0; i < tries && first < last; ++i) {
-    const int port = std::uniform_int_distribution(first, last)(numbers);
-    if (given.contains(port) || !is_free(port)) continue;
-    given.insert(port);
-    return port;
+    const int port = given.draw(first, last);
+    if (is_free(port) && given.take(port)) return port;
   }
   throw std::system_error(EADDRINUSE, std::generic_category(), "a free port of 127.0.0.1");
 }

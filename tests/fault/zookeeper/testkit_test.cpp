@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "testkit/servers/port.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
+#include "tests/fault/file/stage.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {
@@ -37,6 +41,21 @@ TEST(zookeeper_testkit, a_server_s_port_is_none_that_others_are_given) {
     ::close(socket);
   }
   EXPECT_EQ(all.size(), 200u);
+}
+
+// Of a thousand each, two processes that draw by themselves have some fifty in common.
+TEST(zookeeper_testkit, a_port_is_given_to_one_process) {
+  constexpr int each = 1000;
+  file_test::other_process other([](const file_test::other_process::line& to) {
+    std::string all;
+    for (int i = 0; i < each; ++i) all += std::to_string(testkit::free_port()) + ' ';
+    to.say(all);
+    ::pause();
+  });
+  std::istringstream theirs(other.hear());
+  const std::set<int> of_other{std::istream_iterator<int>(theirs), {}};
+  EXPECT_EQ(of_other.size(), static_cast<std::size_t>(each));
+  for (int i = 0; i < each; ++i) EXPECT_FALSE(of_other.contains(testkit::free_port()));
 }
 
 TEST(zookeeper_testkit, a_server_with_tls_comes_up) {
