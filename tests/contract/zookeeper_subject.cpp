@@ -49,7 +49,7 @@ class zookeeper_subject final : public subject {
   }
   std::string short_lived_url() const override {
     return with_options(url(), "session-timeout=" + std::to_string(short_ttl.count()) +
-                                   "ms&op-timeout=400ms");
+                                   "ms&op-timeout=3s");
   }
   // Those who hold a lock lose their sessions, whoever they are; the client has a new one then. A
   // server whose client attaches a session while it is being closed leaves that connection silent:

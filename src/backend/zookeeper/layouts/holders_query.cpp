@@ -8,9 +8,12 @@ namespace holdfast::zookeeper {
 using std::chrono::milliseconds;
 
 void holders_query::send_first(time_point now) {
+  const std::string root = chroot_.empty() ? "/" : chroot_;
+  asked_.push_back({question::sync, root, {}});
+  send(opcode::sync, path_body(root), now);
   if (scope_ == query_scope::one_lock) return ask_about(name_, now);
-  asked_.push_back({question::locks, chroot_.empty() ? "/" : chroot_, {}});
-  list(asked_.back().path, now);
+  asked_.push_back({question::locks, root, {}});
+  list(root, now);
 }
 
 void holders_query::ask_list(std::string path, holder known, time_point now, unsigned kind) {
@@ -45,6 +48,7 @@ void holders_query::read(std::size_t, const reply& r, time_point now) {
     if (q.about == question::list) read_list(std::move(q), nullptr, now);
     return;
   }
+  if (q.about == question::sync) return;
   if (q.about == question::node) {
     const auto node = read_data(r.body);
     if (!node) return fail({errc::unavailable, std::string(malformed_reply)});

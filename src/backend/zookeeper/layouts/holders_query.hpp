@@ -15,7 +15,8 @@ namespace holdfast::zookeeper {
 enum class query_scope : unsigned char { one_lock, all_that_begin_so };
 
 // Lists the locks below the chroot, where it is not about one, and has the layout below ask about
-// each: lists of nodes, and the nodes of the holders.
+// each: lists of nodes, and the nodes of the holders. Behind a sync: a lock that was granted before
+// is seen at each server.
 class holders_query : public node_query {
  public:
   // `name`: of the lock, or what the names begin with.
@@ -25,7 +26,7 @@ class holders_query : public node_query {
 
  protected:
   struct question {
-    enum { locks, list, node } about;
+    enum { sync, locks, list, node } about;
     std::string path;
     holder found;       // list, node: what is known of it
     unsigned kind = 0;  // list: the layout's own

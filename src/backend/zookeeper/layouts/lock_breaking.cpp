@@ -23,9 +23,11 @@ class lock_breaking final : public node_query {
         end_(*this) {}
 
  private:
-  enum class question : unsigned char { line, request, watch, removal };
+  enum class question : unsigned char { sync, line, request, watch, removal };
 
   void send_first(core::time_point now) override {
+    asked_.push_back(question::sync);
+    send(opcode::sync, path_body(parent_), now);
     asked_.push_back(question::line);
     list(parent_, now);
   }
@@ -33,10 +35,11 @@ class lock_breaking final : public node_query {
     const question q = asked_.front();
     asked_.pop_front();
     if (is_decided_ && q != question::removal) return;
-    if (r.is(error::no_node)) return decide(q != question::line);
+    if (r.is(error::no_node)) return decide(q > question::line);
     if (q == question::request && r.is(error::no_auth)) return remove(now);
     if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, parent_)});
     switch (q) {
+      case question::sync: return;
       case question::line: return read_line(r, now);
       case question::request: return;
       case question::watch: return wait();

@@ -3,7 +3,7 @@
 //
 //   sent                 | answer            | next
 //   ---------------------+-------------------+--------------------------------------------------
-//   list of the nodes    | it holds the lock | the request is written, and the node is watched;
+//   sync, list of nodes  | it holds the lock | the request is written, and the node is watched;
 //                        |                   | without a wait: its nodes are removed
 //                        | else              | no
 //   __REVOKE__ as data,  | it is gone        | yes
