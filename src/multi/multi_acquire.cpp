@@ -111,6 +111,8 @@ void multi_acquire::begin(member_request& a, core::lock_group with) {
   wait_bound left = bound_;
   if (left.what == wait_bound::kind::within)
     left = wait_bound::within(until_ - a.home.client().env().now());
+  // The time may have passed while the lock before it was acquired: one attempt is left then.
+  if (left.what == wait_bound::kind::one_attempt) a.request.one_attempt = true;
   a.home.begin(a, left);
   if (is_withdrawn_ || (with && is_in_vain_)) a.home.withdraw(a);
 }

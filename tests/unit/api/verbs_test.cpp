@@ -107,6 +107,14 @@ TEST(verbs, busy_and_broken_differ_in_every_form) {
   EXPECT_EQ(ec, errc::closed) << "broken";
 }
 
+// The time has passed before the second lock's turn: one attempt is left, and no wait without end.
+TEST(verbs, several_locks_are_not_waited_for_beyond_the_time) {
+  const auto client = holdfast::client::open("memory:");
+  const auto held = client.mutex("b").acquire();
+  EXPECT_FALSE(client.try_acquire_all_for(1ns, {"a", "b"}));
+  EXPECT_TRUE(client.try_acquire_all_for(1ns, {"a", "c"}));
+}
+
 TEST(verbs, a_stopped_try_is_busy_and_a_stopped_wait_canceled) {
   const auto client = holdfast::client::open("memory:");
   const auto held = client.mutex("job").acquire();
