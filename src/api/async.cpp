@@ -141,7 +141,7 @@ async_op acquire_of(const lockable_base& from, lock_mode how, const acquire_call
   local_lock& home = async_operation::home_of(from);
   checked_request asked;
   const acquire_options o = options_of(c, async_operation::defaults_of(from));
-  if (const failure why = asked.read(how, o, c.bound, home); why.code) {
+  if (const failure why = asked.read(how, o, home); why.code) {
     answer_at_once(*a, why.code);
     return nullptr;
   }

@@ -114,7 +114,7 @@ lease lockable_base::take(lock_mode how, acquire_call c) const {
   const wait_terms how_long(c.bound, std::move(c.stop));
   if (c.ec) c.ec->clear();
   checked_request asked;
-  failure why = asked.read(how, options_of(c, state_->defaults.get()), how_long.bound(), home);
+  failure why = asked.read(how, options_of(c, state_->defaults.get()), home);
   if (!why.code) {
     turn* const t = home.acquire(asked, how_long.bound(), how_long.stop(), why);
     if (t) return lease(t);

@@ -70,8 +70,7 @@ acquire_options options_of(const acquire_call& c, const lock_defaults* defaults)
   return o;
 }
 
-core::failure checked_request::read(lock_mode mode, const acquire_options& o, wait_bound bound,
-                                    local_lock& home) {
+core::failure checked_request::read(lock_mode mode, const acquire_options& o, local_lock& home) {
   if (!home.client().is_of_this_process()) return {errc::forked, {}};
   const core::lock_rules& rules = home.client().rules();
   core::failure why = fault_of(mode, rules.can);
@@ -80,7 +79,6 @@ core::failure checked_request::read(lock_mode mode, const acquire_options& o, wa
     if (rules.counts) rules.counts->failed(why.code);
     return why;
   }
-  request.one_attempt = bound.what == wait_bound::kind::one_attempt;
   request.ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
   request.note = o.note;
   request.mode = mode;

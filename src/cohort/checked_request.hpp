@@ -18,7 +18,7 @@ struct checked_request {
   core::duration max_hold = core::duration::max();
 
   // What is wrong with the options for this lock; code {} when they are valid.
-  core::failure read(lock_mode, const acquire_options&, wait_bound, local_lock&);
+  core::failure read(lock_mode, const acquire_options&, local_lock&);
   void put_into(core::waiter& w) const noexcept {
     w.request = request;
     w.renews = renews;

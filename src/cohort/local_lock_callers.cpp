@@ -34,6 +34,7 @@ void local_lock::drop_user() noexcept {
 void local_lock::begin(core::waiter& w, wait_bound bound) noexcept {
   const bool timed = bound.what == wait_bound::kind::within;
   if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
+  if (bound.what == wait_bound::kind::one_attempt) w.request.one_attempt = true;
   step([&] {
     ++users_;  // for the turn that may be granted
     const bool dated = timed || client_.rules().counts || !cohort_.is_idle();

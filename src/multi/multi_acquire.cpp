@@ -15,7 +15,7 @@ multi_acquire::multi_acquire(std::span<const asked> all, wait_bound bound) : bou
   for (const std::size_t i : order_of(all)) {
     const auto& [home, options] = all[i];
     member_request& a = in_order_.emplace_back(*this, *home, i);
-    failure why = a.wants.read(lock_mode::exclusive, options, bound, a.home);
+    failure why = a.wants.read(lock_mode::exclusive, options, a.home);
     if (why.code && !why_.code) refuse(std::move(why), a.home);
   }
 }
@@ -110,9 +110,7 @@ void multi_acquire::begin(member_request& a, core::lock_group with) {
   ++unanswered_;
   wait_bound left = bound_;
   if (left.what == wait_bound::kind::within)
-    left = wait_bound::within(until_ - a.home.client().env().now());
-  // The time may have passed while the lock before it was acquired: one attempt is left then.
-  if (left.what == wait_bound::kind::one_attempt) a.request.one_attempt = true;
+    left = wait_bound::within(until_ - a.home.client().env().now());  // one attempt, if it is over
   a.home.begin(a, left);
   if (is_withdrawn_ || (with && is_in_vain_)) a.home.withdraw(a);
 }
