@@ -59,13 +59,17 @@ class claims_layout : public layout {
     return out;
   }
 
-  // session_user, without on_watch()
+  // session_user
   void on_attached(bool is_new, time_point now, event_queue& events) override {
     out_since_ = core::never;
     servers_failed_ = 0;
     if (is_new) return;
     for_each_recipe(now, events, [](recipe& r) { return r.on_attached(); });
     removals_.resume(now);
+  }
+  void on_watch(const watch_event& e, time_point now, event_queue& events) final {
+    waits_.on_watch(e, now, events);
+    on_claims_watch(e, now, events);
   }
   void on_deadline(time_point deadline, event_queue& events) override {
     for_each_recipe(deadline, events, [&](recipe& r) { return r.on_deadline(deadline); });
@@ -184,6 +188,8 @@ class claims_layout : public layout {
   }
 
  protected:
+  // A watch fired, perhaps one that a claim has set.
+  virtual void on_claims_watch(const watch_event&, time_point now, event_queue&) = 0;
   const settings& options() const noexcept { return settings_; }
   std::string data_of(const claim& c) const {
     return text_of(node_owner{process_.host, process_.pid, std::string(c.note())});
@@ -217,7 +223,6 @@ class claims_layout : public layout {
     return out;
   }
   removals& to_be_removed() noexcept { return removals_; }
-  node_waits& waits() noexcept { return waits_; }
   query_context queries() noexcept { return {*over_, waits_, settings_.op_timeout}; }
   template <class Each>
   void for_each_at(std::string_view path, Each each) {

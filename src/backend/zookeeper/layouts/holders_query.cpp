@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 void holders_query::send_first(time_point now) {
   const std::string root = chroot_.empty() ? "/" : chroot_;
   asked_.push_back({question::sync, root, {}});
-  send(opcode::sync, path_body(root), now);
+  sync(root, now);
   if (scope_ == query_scope::one_lock) return ask_about(name_, now);
   asked_.push_back({question::locks, root, {}});
   list(root, now);

@@ -27,7 +27,7 @@ class lock_breaking final : public node_query {
 
   void send_first(core::time_point now) override {
     asked_.push_back(question::sync);
-    send(opcode::sync, path_body(parent_), now);
+    sync(parent_, now);
     asked_.push_back(question::line);
     list(parent_, now);
   }

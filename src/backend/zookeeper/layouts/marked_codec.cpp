@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/zookeeper/layouts/node_sequence.hpp"
+
 namespace holdfast::zookeeper {
 
 namespace {
 
-constexpr std::size_t digits = 10;
-
 bool is_sequence(std::string_view text) noexcept {
   if (text.starts_with('-')) text.remove_prefix(1);
-  return text.size() == digits &&
+  return text.size() == sequence_length &&
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
@@ -23,7 +23,7 @@ std::string marked_codec::name_of(const core::uuid& g, lock_mode mode) const {
   const auto own = std::ranges::find(rules_.markers, mode, &node_marker::mode);
   std::string out;
   out.reserve(rules_.before_guid.size() + id.size() + rules_.after_guid.size() + own->text.size() +
-              digits);
+              sequence_length);
   return out.append(rules_.before_guid).append(id).append(rules_.after_guid).append(own->text);
 }
 

@@ -54,6 +54,8 @@ class node_query : public reply_handler, protected core::event_source, private n
       fail({errc::closed, "the client was closed"});
     }
   }
+  // What is asked afterwards shows what was done before, at each server.
+  void sync(const std::string& path, time_point now) { send(opcode::sync, path_body(path), now); }
   void list(const std::string& path, time_point now) {
     send(opcode::get_children2, watched_path_body(path, false), now);
   }

@@ -79,8 +79,7 @@ void sequential_layout::withdraw_orphan(sequential_claim& c, time_point now, eve
   if (c.is_downgrading) all.add(removed_by::name, c.path, node_name(c, lock_mode::shared), now);
 }
 
-void sequential_layout::on_watch(const watch_event& e, time_point now, event_queue& events) {
-  waits().on_watch(e, now, events);
+void sequential_layout::on_claims_watch(const watch_event& e, time_point now, event_queue& events) {
   if (e.kind == event_kind::children)
     return for_each_at(e.path, [&](sequential_claim& c) {
       c.on([](sequential_recipe& r) { return r.on_children(); }, now, events);

@@ -24,9 +24,6 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
   void write_held(const core::held_write&, core::held_write_handler&) override;
 
-  // session_user
-  void on_watch(const watch_event&, time_point now, core::event_queue&) override;
-
   // The contract of claims::store_of.
   std::optional<sequential_reply> submit(sequential_claim&, sequential_operation, time_point now,
                                          core::event_queue&);
@@ -42,6 +39,7 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
   const sequential_codec& codec() const noexcept { return *codec_; }
 
  private:
+  void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
   std::string node_name(const sequential_claim&, lock_mode) const;
   std::string node_path(const sequential_claim& c) const { return c.path + '/' + node_name(c); }
   void send_create(const sequential_claim&, sequential_flight&, time_point now);

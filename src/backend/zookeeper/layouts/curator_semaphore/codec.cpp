@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backend/zookeeper/layouts/curator/codec.hpp"
+#include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
@@ -25,13 +26,13 @@ std::string_view owner_of(std::string_view name) noexcept {
 
 // Before all others where it has none: it counts for everybody.
 std::int64_t sequence_of(std::string_view name) noexcept {
-  constexpr std::size_t digits = 10;
   constexpr std::string_view marker = "lease-";
   const std::size_t at = name.rfind(marker);
-  if (at == std::string_view::npos || name.size() != at + marker.size() + digits) return -1;
+  if (at == std::string_view::npos || name.size() != at + marker.size() + sequence_length)
+    return -1;
   std::int64_t out = -1;
   const char* const end = name.data() + name.size();
-  const auto [last, fault] = std::from_chars(end - digits, end, out);
+  const auto [last, fault] = std::from_chars(end - sequence_length, end, out);
   return fault == std::errc() && last == end ? out : -1;
 }
 

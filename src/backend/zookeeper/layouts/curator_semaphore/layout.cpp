@@ -95,8 +95,7 @@ void layout::leave_line(claim& c, time_point now) {
 }
 
 // Of a folder or of a node in it; a folder that was removed is an event of those who listed it.
-void layout::on_watch(const watch_event& e, time_point now, event_queue& events) {
-  waits().on_watch(e, now, events);
+void layout::on_claims_watch(const watch_event& e, time_point now, event_queue& events) {
   const std::size_t end = e.path.rfind('/');
   if (end == std::string_view::npos) return;
   const std::string_view lock = e.path.substr(0, end), folder = e.path.substr(end + 1);

@@ -110,9 +110,6 @@ class layout final : public claims_layout<protocol, flight> {
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
   void write_held(const core::held_write&, core::held_write_handler&) override;
 
-  // session_user
-  void on_watch(const watch_event&, time_point now, core::event_queue&) override;
-
   // The contract of claims::store_of.
   static errc refuses(const claim&, claims::verb) noexcept;
   std::optional<permit_recipe::reply> submit(claim&, permit_operation, time_point now,
@@ -131,6 +128,7 @@ class layout final : public claims_layout<protocol, flight> {
   void remove_node(flight&, const std::string& path, time_point now);
 
  private:
+  void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
   void make_parents(flight&, const claim&, const std::string& folder, time_point now);
   void make_leases(flight&, claim&, time_point now);
   void list_leases(flight&, const claim&, time_point now, bool is_synced, bool watches);

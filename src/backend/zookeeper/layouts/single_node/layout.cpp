@@ -46,7 +46,7 @@ void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   to_be_removed().add(removed_by::content, c.path, core::text_of(c.attempt) + ' ', now);
 }
 
-void layout::on_watch(const watch_event& e, time_point now, event_queue& events) {
+void layout::on_claims_watch(const watch_event& e, time_point now, event_queue& events) {
   const bool has_ended = e.kind == event_kind::deleted;
   for_each_at(e.path, [&](claim& c) {
     c.on([&](single_node_recipe& r) { return r.on_node(has_ended, now, rules()); }, now, events);

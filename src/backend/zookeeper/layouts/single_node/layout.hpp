@@ -68,15 +68,15 @@ class layout final : public claims_layout<protocol, flight> {
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
 
-  // session_user
-  void on_watch(const watch_event&, time_point now, core::event_queue&) override;
-
   // The contract of claims::store_of.
   std::optional<single_node_recipe::reply> submit(claim&, single_node_operation, time_point now,
                                                   core::event_queue&);
   void renew_owner(claim&);
   void withdraw_orphan(claim&, time_point now, core::event_queue&);
   static std::string text_of_owner(const claim& c) { return core::text_of(c.attempt); }
+
+ private:
+  void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
 };
 
 static_assert(claims::store_of<layout, claim>);
