@@ -1,4 +1,4 @@
-// Who has a lock and who waits for it, by the nodes of a tree: one function for each kind of
+// The holders of a lock and its waiters, by the nodes of a tree: one function for each kind of
 // layout. They share nothing with the codecs of the library.
 #pragma once
 #include <cstdint>

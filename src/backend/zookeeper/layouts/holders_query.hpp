@@ -1,4 +1,4 @@
-// Who holds which lock: what the layouts ask for it, and what they make of the answers.
+// The query for the holders of locks, as far as it is the same for all layouts.
 #pragma once
 #include <deque>
 #include <string>

@@ -13,8 +13,8 @@
 //
 //   state       | event                         | next        | effects
 //   ------------+-------------------------------+-------------+-----------------------------------
-//   idle        | acquire                       | creating    | new owner, send create
-//               | acquire, it met others before | creating    | new owner, send join
+//   idle        | acquire                       | creating    | new owner, send create; here and
+//               |                               |             | below join, if it met others before
 //   creating    | granted: it is alone          | held        | granted
 //               | created                       | listing     | send list
 //               | no_parent                     | creating    | send create, with the parent

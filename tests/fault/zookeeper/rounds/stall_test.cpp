@@ -18,7 +18,7 @@ using core::time_point;
 
 time_point clock_now() { return core::system_environment().now(); }
 
-// So many sessions that nobody uses, each over a connection of its own.
+// That number of idle sessions, each over a connection of its own.
 class bare_sessions {
  public:
   bare_sessions(int port, int count) {

@@ -1,4 +1,4 @@
-// Who holds which lock. Answers later, or from inside the call.
+// The query for the holders of locks. It answers later, or from inside the call.
 #pragma once
 #include "backend/zookeeper/layouts/holders_query.hpp"
 

@@ -9,27 +9,32 @@ namespace {
 using zookeeper::error;
 using zookeeper::event_kind;
 
-const std::string predecessor = "_c_a-lock-0000000001";
+const std::string second = "_c_z-lock-0000000000", predecessor = "_c_a-lock-0000000001";
 
-// Its create was executed as transaction 5, and `predecessor` stands before it.
-struct behind_another : layout_stage {
-  behind_another() {
+// Its create was executed as transaction 5, and those nodes stand before it.
+struct queued : layout_stage {
+  explicit queued(std::vector<std::string> nodes) {
     acquire();
     EXPECT_EQ(requests(), "create exists");
     own = own_name("0000000002");
+    nodes.push_back(own);
     answer(5, created(own));
-    answer(5, stat(1, 2, 5));
+    answer(5, stat(1, static_cast<std::int32_t>(nodes.size()), 5));
     EXPECT_EQ(requests(), "list");
-    answer(5, children({own, predecessor}));
+    answer(5, children(nodes));
     EXPECT_EQ(requests(), "watch watch");
   }
+  std::string own;
+};
+
+struct behind_another : queued {
+  behind_another() : queued({predecessor}) {}
   void be_granted() {
     answer(5, data(3));
     answer(5, data(5));
     give(event(event_kind::deleted, node(predecessor)));
     EXPECT_EQ(told.take(), "granted 5");
   }
-  std::string own;
 };
 
 TEST(zookeeper_sequential_layout, one_that_is_alone_is_granted_under_its_own_transaction) {
@@ -120,16 +125,8 @@ TEST(zookeeper_sequential_layout, after_the_session_has_moved_an_event_grants_no
 }
 
 // `second` holds the lock, `predecessor` is next: it watches `second` and its own node.
-struct behind_two : layout_stage {
-  behind_two() {
-    acquire();
-    EXPECT_EQ(requests(), "create exists");
-    own = own_name("0000000002");
-    answer(5, created(own));
-    answer(5, stat(1, 3, 5));
-    EXPECT_EQ(requests(), "list");
-    answer(5, children({own, second, predecessor}));
-    EXPECT_EQ(requests(), "watch watch");
+struct behind_two : queued {
+  behind_two() : queued({second, predecessor}) {
     answer(5, data(2));
     answer(5, data(5));
   }
@@ -137,8 +134,6 @@ struct behind_two : layout_stage {
     give(event(event_kind::deleted, node(second)));
     EXPECT_EQ(requests(), "watch list");
   }
-  const std::string second = "_c_z-lock-0000000000";
-  std::string own;
 };
 
 TEST(zookeeper_sequential_layout, a_waiter_that_became_the_next_is_granted_without_another_list) {
