@@ -77,8 +77,14 @@ bare() {
     cmake -S "$source" -B "$scratch/bare" -G Ninja -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON
   grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$scratch/bare/CMakeCache.txt" || die "not optimised"
   find_it="-Dholdfast_DIR=$scratch/bare"
-  must_say "lacks the component \"redis\", it has: file, memory. Remedy: configure holdfast with \
--DHOLDFAST_WITH_REDIS=ON" configure_consumer "$find_it" -DCOMPONENTS=redis && die "redis was found"
+  for component in redis zookeeper; do
+    option=HOLDFAST_WITH_$(echo $component | tr '[:lower:]' '[:upper:]')
+    remedy="it has: file, memory. Remedy: configure holdfast with -D$option=ON"
+    if must_say "lacks the component \"$component\", $remedy" \
+      configure_consumer "$find_it" -DCOMPONENTS=$component; then
+      die "$component was found"
+    fi
+  done
   cmake --install "$scratch/bare" --component headers --prefix "$scratch/headers" >/dev/null
   headers=$scratch/headers/include/holdfast
   [ -e "$headers/detail/verbs.hpp" ] || die "headers are not installed"
