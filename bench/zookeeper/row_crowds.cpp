@@ -11,6 +11,7 @@
 #include "handoff.hpp"
 #include "row.hpp"
 #include "zookeeper/bare_chain.hpp"
+#include "zookeeper/bare_queue.hpp"
 #include "zookeeper/bare_zookeeper.hpp"
 #include "zookeeper/real_curator.hpp"
 #include "zookeeper/stage.hpp"
@@ -78,6 +79,11 @@ peer shortest_chain(const std::shared_ptr<zookeeper_stage>& stage) {
           [stage](seconds) { return bare_chain(stage->port(), programs); }};
 }
 
+peer shortest_queue(const std::shared_ptr<zookeeper_stage>& stage) {
+  return {"a queue of bare sessions",
+          [stage](seconds length) { return bare_queue(stage->port(), programs, length); }};
+}
+
 }  // namespace
 
 std::vector<contest> zookeeper_crowd() {
@@ -103,7 +109,7 @@ std::vector<contest> zookeeper_processes() {
   return {{"",
            [stage, theirs](seconds length) { return theirs->run(length); },
            ours,
-           {shortest_chain(stage)}}};
+           {shortest_chain(stage), shortest_queue(stage)}}};
 }
 
 std::vector<contest> zookeeper_drain() {

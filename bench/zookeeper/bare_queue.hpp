@@ -1,0 +1,13 @@
+// What a lock whose waiters queue with nodes of their own could come to, if its clients did nothing
+// but that: one transaction for each turn, which deletes the own node and creates the next, and one
+// watch for each session, which shows the whole queue. Nothing is listed and nothing is confirmed.
+#pragma once
+
+#include "row.hpp"
+
+namespace bench {
+
+// Turns per second, by that number of sessions, each with a thread of its own.
+double bare_queue(int port, unsigned sessions, seconds length);
+
+}  // namespace bench
