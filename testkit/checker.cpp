@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "testkit/claims.hpp"
 
@@ -32,9 +33,7 @@ class judge {
 
  private:
   void report(fault what, const record& first, const record& second) {
-    for (const auto& other : found_)
-      if (other.what == what && other.second == second) return;
-    found_.push_back({what, first, second});
+    if (reported_.emplace(what, &second).second) found_.push_back({what, first, second});
   }
 
   records select(operation what) const {
@@ -206,6 +205,7 @@ class judge {
   const lock_history& one_;
   const check_options& options_;
   std::set<std::int64_t> downgraded_;  // tokens
+  std::set<std::pair<fault, const record*>> reported_;
   std::vector<violation> found_;
 };
 
