@@ -99,6 +99,13 @@ void multi_acquire::begin_step() {
   one_less();
 }
 
+// One attempt, if the time is over.
+wait_bound multi_acquire::what_is_left(core::time_point now) const noexcept {
+  if (until_ <= now && core::planted(core::mutant::passed_bound_waits_on))
+    return wait_bound::forever();
+  return wait_bound::within(until_ - now);
+}
+
 void multi_acquire::begin(member_request& a, core::lock_group with) {
   a.until = core::never;
   a.why = {};
@@ -109,8 +116,7 @@ void multi_acquire::begin(member_request& a, core::lock_group with) {
   a.is_begun = true;
   ++unanswered_;
   wait_bound left = bound_;
-  if (left.what == wait_bound::kind::within)
-    left = wait_bound::within(until_ - a.home.client().env().now());  // one attempt, if it is over
+  if (left.what == wait_bound::kind::within) left = what_is_left(a.home.client().env().now());
   a.home.begin(a, left);
   if (is_withdrawn_ || (with && is_in_vain_)) a.home.withdraw(a);
 }

@@ -89,6 +89,7 @@ class multi_acquire {
   bool can_lock_all() const;
   void begin_step();
   void begin(member_request&, core::lock_group);
+  wait_bound what_is_left(core::time_point now) const noexcept;
   void on_answer(bool granted) noexcept;
   void one_less() noexcept;
   void end_step() noexcept;

@@ -142,28 +142,6 @@ std::string nobody_joins_a_share_that_has_run_out() {
   return is_in ? "a reader was let in long after the lease" : "";
 }
 
-// Each waits for what the other has, unless both take them in one order.
-std::string two_of_two_locks_do_not_wait_for_each_other() {
-  scene s;
-  auto& holder = s.open("ttl=60s");
-  auto& one = s.open("ttl=60s&turns=4");
-  auto& two = s.open("ttl=60s&turns=8");
-  auto a = holder.mutex("a").acquire();
-  auto b = holder.mutex("b").acquire();
-  const auto take = [&s](const client& c, std::string_view first, std::string_view second) {
-    return s.start<bool>([=](std::stop_token t) {
-      return static_cast<bool>(c.acquire_all({first, second}, {}, std::move(t)));
-    });
-  };
-  const auto forth = take(one, "a", "b");
-  const auto back = take(two, "b", "a");
-  a.unlock();
-  b.unlock();
-  for (auto* const each : {&forth, &back})
-    if (!s.passes_until(**each, 1min)) return "they wait for each other";
-  return forth->result() && back->result() ? "" : "not granted";
-}
-
 std::string a_wait_that_no_timer_ends_is_refused() {
   scene s;
   auto& holder = s.open("ttl=60s");
@@ -184,7 +162,6 @@ constexpr scenario of_cohort[] = {
     {mutant::wanted_ignored, "memory", turns_are_cut_short_when_somebody_waits},
     {mutant::newcomer_first, "memory", waiters_are_served_in_order},
     {mutant::leaver_ends_the_wait, "memory", a_leaver_passes_its_wake_up_on},
-    {mutant::multi_deadlocks, "memory", two_of_two_locks_do_not_wait_for_each_other},
     {mutant::linger_kept, "memory", lingering_ends_when_somebody_waits},
     {mutant::door_left_open, "memory", a_share_in_common_lets_nobody_past_a_writer},
     {mutant::run_out_share_joined, "memory", nobody_joins_a_share_that_has_run_out},

@@ -49,6 +49,7 @@ constexpr killer_seed seeds[] = {
     {"turn_before_release", 15},
     {"settled_outcome_kept", 57},
     {"multi_deadlocks", 204},
+    {"passed_bound_waits_on", 4186},
     {"linger_kept", 21},
     {"token_blocks", 4},
     {"delete_without_owner", 17, "lua"},

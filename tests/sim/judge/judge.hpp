@@ -47,6 +47,8 @@ class world;
 //            | Where some users want several at once the windows of dead waiters may stay, and are
 //            | not counted.
 //   attempt  | one attempt never waits.
+//   bound    | a bounded wait ends with its bound; one for several locks, with the attempt that is
+//            | left then. A client that was stopped has as long after it goes on.
 //   given up | a waiter without a bound is not refused because the server does not answer, unless
 //            | an outage was as long as the outage-timeout; without trouble no user is.
 //   old      | no request of an old connection is executed after its successor has sent one.

@@ -23,8 +23,8 @@ bool judge::is_excused() const {
 void judge::gave_up(bool waits_on, const core::failure& why) {
   if (why.code != errc::unavailable) return;
   const plan& p = world_.schedule;
-  const bool is_quiet = p.faults.empty() && !p.parts_wait && !p.kill_forbidden;
-  if (is_quiet) return world_.complain("given up: " + why.text + ", though there was no trouble");
+  if (p.is_quiet())
+    return world_.complain("given up: " + why.text + ", though there was no trouble");
   if (!waits_on) return;
   if (p.outage_timeout == 0ms)
     return world_.complain("given up: a waiter was refused: " + why.text);

@@ -137,6 +137,7 @@ void machine::stop_process() { ++pauses_; }
 
 void machine::resume() {
   if (pauses_ == 0 || --pauses_ > 0) return;
+  resumed_at_ = true_now();
   std::deque<timeline::deed> due;
   due.swap(held_back_);
   for (auto& d : due) post(true_now(), std::move(d));

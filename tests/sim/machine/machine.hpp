@@ -33,6 +33,7 @@ class machine final : public core::environment {
   void resume();
   void die() noexcept;
   bool is_paused() const noexcept { return pauses_ > 0; }
+  moment resumed_at() const noexcept { return resumed_at_; }  // last
   bool is_dead() const noexcept { return dead_; }
 
   moment true_now() const noexcept;
@@ -49,6 +50,7 @@ class machine final : public core::environment {
   const double rate_;
   const core::duration offset_;
   int pauses_ = 0;
+  moment resumed_at_{};
   bool dead_ = false;
   std::deque<timeline::deed> held_back_;
   std::vector<std::shared_ptr<pipe>> pipes_;

@@ -85,6 +85,8 @@ struct plan {
   std::vector<fault> faults;
 
   bool has(trouble) const noexcept;
+  // There is no trouble but delays.
+  bool is_quiet() const noexcept { return faults.empty() && !parts_wait && !kill_forbidden; }
   // Whether there is a time without an end of trouble in it that is so long, and over by then.
   bool had_outage_of(moment least, moment by) const;
   // Data may be lost or time may leap: leases from before mean nothing.

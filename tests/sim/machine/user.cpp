@@ -50,7 +50,7 @@ void user::goes_on() {
   if (rounds_left_ > 0) begin();
 }
 
-wait_bound user::how_long() {
+wait_bound user::how_long(moment last_attempt) {
   dice& d = world_.chance;
   const plan& p = world_.schedule;
   const bool calm = world_.is_healed();
@@ -59,16 +59,29 @@ wait_bound user::how_long() {
   if (!calm && d.chance(p.attempt_share)) how = wait_bound::one_attempt();
   asked_ = world_.time.now();
   waits_on_ = how.what == wait_bound::kind::forever;
+  const bool is_timed = how.what == wait_bound::kind::within;
+  bound_ = is_timed ? how.most * 102 / 100 : moment::max();  // by the slowest clock
+  last_attempt_ = last_attempt;
   return how;
 }
 
-void user::attempts() {
+moment user::attempt_max() const {
   const plan& p = world_.schedule;
-  const bool is_quiet = p.faults.empty() && !p.parts_wait && !p.kill_forbidden;
-  const moment most = p.op_timeout * (p.several ? 4 : 2) + (is_quiet ? 0s : 2s);
-  after(most, [this] {
+  return p.op_timeout * (p.several ? 4 : 2) + (p.is_quiet() ? 0s : 2s);
+}
+
+void user::attempts() {
+  after(attempt_max(), [this] {
     if (is_waiting()) world_.complain("attempt: one attempt waits");
   });
+}
+
+// A process that was stopped may need all of the rest after it goes on.
+moment user::exceeds(moment now) const noexcept {
+  constexpr moment alarm_max = 5ms;
+  if (over_ || bound_ == moment::max() || !is_waiting() || machine_.is_paused()) return 0ns;
+  const moment over = std::max(asked_ + bound_, machine_.resumed_at());
+  return std::max<moment>(0ns, now - over - last_attempt_ - alarm_max);
 }
 
 bool user::withdraws() {

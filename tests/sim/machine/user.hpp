@@ -26,6 +26,8 @@ class user {
   void one_more();  // a round
   // Has waited for so long, counted from `since` on at most.
   moment waits(moment now, moment since) const noexcept;
+  // How long it has waited beyond its bound, and what may follow that; zero: it has not.
+  moment exceeds(moment now) const noexcept;
   // It may have a claim in the lock's line; `surely`: it wants that lock, and no other first.
   virtual bool may_wait_for(int lock, bool surely) const noexcept = 0;
 
@@ -37,8 +39,10 @@ class user {
   bool is_busy() const noexcept { return is_waiting() || is_holding(); }
   // Unless all is over by then, or it is another round.
   void after(moment wait, timeline::deed what);
-  detail::wait_bound how_long();
-  void attempts();  // makes one attempt, which must not wait
+  // `last_attempt`: what may still be under way when the time of a bounded wait is over.
+  detail::wait_bound how_long(moment last_attempt);
+  moment attempt_max() const;  // one attempt takes no longer
+  void attempts();             // makes one attempt, which must not wait
   bool withdraws();
   void holds(detail::turn&, int lock, lock_mode, int permits);
   void goes_on();                      // with the next round
@@ -55,7 +59,9 @@ class user {
   moment asked_{};
 
  private:
-  bool waits_on_ = false;  // for as long as it takes
+  bool waits_on_ = false;         // for as long as it takes
+  moment bound_ = moment::max();  // counted from asked_; max(): none
+  moment last_attempt_{};
 
   int attempt_ = 0;
   bool planned_ = false;

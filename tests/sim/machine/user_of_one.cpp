@@ -17,7 +17,7 @@ user_of_one::user_of_one(world& w, machine& m, detail::local_lock& s, int number
 void user_of_one::ask() {
   dice& d = world_.chance;
   const plan& p = world_.schedule;
-  const wait_bound how = how_long();
+  const wait_bound how = how_long(0ns);
   answered_ = false;
   call_.emplace(*this);
   call_->request.one_attempt = how.what == wait_bound::kind::one_attempt;

@@ -24,9 +24,21 @@ void user_of_several::draw_wanted() {
   if (wanted_.size() > 2 && d.chance(0.6)) wanted_.resize(2);
 }
 
+// When the time is over between two locks, one attempt for each that is left. Where no trouble is
+// the server's or a connection's, each is answered.
+moment user_of_several::last_attempt_max() const {
+  const plan& p = world_.schedule;
+  const bool is_answered = std::ranges::all_of(p.faults, [](const fault& f) {
+    return f.what == trouble::pause || f.what == trouble::crash || f.what == trouble::foreign ||
+           f.what == trouble::foreign_forever || f.what == trouble::broken;
+  });
+  if (!is_answered || p.parts_wait || p.kill_forbidden || p.parked_share > 0) return attempt_max();
+  return p.delay_max * (p.slow_share > 0 ? 80 : 8) * p.locks;
+}
+
 void user_of_several::ask() {
   draw_wanted();
-  const detail::wait_bound how = how_long();
+  const detail::wait_bound how = how_long(last_attempt_max());
   std::vector<detail::multi_acquire::asked> asked;
   std::string names;
   acquire_options options;

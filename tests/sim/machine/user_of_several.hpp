@@ -28,6 +28,7 @@ class user_of_several final : public user {
   bool is_waiting() const noexcept override { return taking_.has_value(); }
   bool is_holding() const noexcept override { return !taking_ && !turns_.empty(); }
   std::string grant_of(const detail::turn&) const;
+  moment last_attempt_max() const;
   void draw_wanted();
   void step_answered() noexcept;
   bool advance();

@@ -102,6 +102,7 @@ void world::print(const std::string& text) {
 void world::run_until(moment end) {
   while (is_content() && time.next_at() <= end && time.step()) {
     watch->after_event();
+    check_bounds();
     if (time.done() > events_max) complain("rest: it never comes to rest");
   }
 }
@@ -126,7 +127,7 @@ void world::play_to_the_end() {
   // The last releases are answered, no lock lingers any more, and what went wrong is cleaned up.
   const moment lingers = std::min(schedule.linger, schedule.ttl * 2);
   run_until(time.now() + 500ms + schedule.op_timeout * 2 + lingers);
-  const bool clean = schedule.faults.empty() && !schedule.kill_forbidden && !schedule.parts_wait;
+  const bool clean = schedule.is_quiet();
   // A hand-over is for 250 ms at least, and its first renewal opens a connection.
   const int trips = store->trips_of_renewal() * (schedule.slow_share > 0 ? 10 : 1);
   const bool quick = schedule.delay_max * trips < std::min<moment>(schedule.ttl, 250ms);

@@ -100,6 +100,7 @@ class world {
   void play_to_the_end();
   void run_until(moment);
   void check_waits();
+  void check_bounds();
   void add_to_digest(event, std::initializer_list<fact>) noexcept;
   void print(const std::string&);
 

@@ -82,6 +82,14 @@ void world::check_waits() {
                  " ms though all is well");
 }
 
+void world::check_bounds() {
+  for (const process& p : processes_)
+    for (const auto& u : p.users)
+      if (const moment more = u->exceeds(time.now()); more > 0ns)
+        complain("bound: a user waits " + std::to_string(more.count() / 1'000'000) +
+                 " ms beyond its bound");
+}
+
 void world::close_all() {
   for (process& p : processes_) {
     if (p.where->is_dead()) continue;
