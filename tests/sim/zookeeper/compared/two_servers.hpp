@@ -47,6 +47,9 @@ class two_servers {
     std::int64_t model_last_zxid() const noexcept { return model_last_zxid_; }
 
    private:
+    // A follower may keep a reply until something else happens (ZOOKEEPER-4537).
+    static constexpr std::int32_t nudge_xid = 0x7fffffff;
+
     void deliver(std::string_view bytes) override { model_bytes_ += bytes; }
     void kicked() override { is_kicked_ = true; }
     void send(std::string_view bytes);
