@@ -24,7 +24,7 @@ TEST_F(redis_acl, the_least_rights_are_enough_for_everything) {
   redis_server server({.acl = least, .default_user = false});
   {
     contenders all({url_of(server), url_of(server), url_of(server)},
-                   {.check = {.wake_bound = 10s, .lapse = 2s}});
+                   {.check = {.wake_bound = in_bounds, .lapse = 2s}});
     for (int i = 0; i < 20; ++i) {
       server.command({"CLIENT", "KILL", "TYPE", i % 2 ? "pubsub" : "normal"});
       server.command({"SCRIPT", "FLUSH"});
@@ -53,7 +53,7 @@ TEST_F(redis_acl, the_least_rights_are_enough_for_readers_permits_and_several_lo
   all.end();
   const auto denied = server.command({"ACL", "LOG"});
   EXPECT_TRUE(denied.items.empty()) << to_text(denied);
-  stress::expect_sound(all.history(), {.wake_bound = 10s, .lapse = 2s}, seed);
+  stress::expect_sound(all.history(), {.wake_bound = in_bounds, .lapse = 2s}, seed);
 }
 
 TEST_F(redis_acl, without_the_right_to_end_old_connections_no_promise_is_broken) {
@@ -62,7 +62,7 @@ TEST_F(redis_acl, without_the_right_to_end_old_connections_no_promise_is_broken)
   const auto url =
       "redis://lock:secret@127.0.0.1:" + std::to_string(proxy.port()) + quick_with("ttl=1s");
   {
-    contenders all({url, url, url_of(server)}, {.check = {.wake_bound = 10s, .lapse = 2s}});
+    contenders all({url, url, url_of(server)}, {.check = {.wake_bound = in_bounds, .lapse = 2s}});
     for (int i = 0; i < 40; ++i) {
       proxy.reset_all();
       all.wait_for_plays(10);
@@ -74,7 +74,7 @@ TEST_F(redis_acl, rights_that_are_missing_are_named) {
   redis_server server({.acl = std::string(least) + " -evalsha -eval", .default_user = false});
   const auto t = told_by([&] { (void)client::open(url_of(server)).mutex("x").acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
-  EXPECT_LT(t.took, 5s);
+  EXPECT_LT(t.took, in_bounds);
   EXPECT_NE(t.text.find("eval"), std::string::npos) << t.text;
   EXPECT_EQ(t.text.find("secret"), std::string::npos) << t.text;
 }
@@ -84,7 +84,7 @@ TEST_F(redis_acl, a_key_out_of_reach_is_refused_by_name) {
   const auto c = client::open(url_of(server));
   const auto t = told_by([&] { (void)c.mutex("elsewhere").acquire(); });
   EXPECT_EQ(t.code, errc::refused) << t.text;
-  EXPECT_LT(t.took, 5s);
+  EXPECT_LT(t.took, in_bounds);
   EXPECT_EQ(server.command({"EXISTS", "elsewhere"}).number, 0);
   c.mutex("x").acquire().release();
 }
@@ -183,7 +183,7 @@ TEST_F(redis_acl, nothing_stays_behind_when_all_clients_have_gone) {
   redis_server server;
   {
     contenders all({server.url(), server.url(), server.socket_url()},
-                   {.check = {.wake_bound = 10s}});
+                   {.check = {.wake_bound = in_bounds}});
     all.wait_for_plays(300);
   }
   expect_nothing_left(server);

@@ -15,7 +15,7 @@ constexpr const char* secret = "canary-7f3a";
 told told_of_opening(const std::string& url, const open_options& o = {}) {
   const auto t = told_by([&] { (void)client::open(url, o).mutex("x").acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << url << ": " << t.text;
-  EXPECT_LT(t.took, 6s) << url;
+  EXPECT_LT(t.took, in_bounds) << url;
   EXPECT_EQ(t.text.find(secret), std::string::npos) << t.text;
   return t;
 }
@@ -60,7 +60,7 @@ class talker {
 
 TEST_F(redis_bad_input, a_port_where_nobody_listens) {
   const int port = testkit::free_port();
-  const auto t = told_of_opening("redis://127.0.0.1:" + std::to_string(port));
+  const auto t = told_of_opening("redis://127.0.0.1:" + std::to_string(port) + patient);
   expect_mentions(t, std::to_string(port));
 }
 
@@ -89,13 +89,12 @@ TEST_F(redis_bad_input, nested_lists_without_end) {
 
 TEST_F(redis_bad_input, from_a_server_that_never_answers) {
   const talker t("");
-  const auto told = told_of_opening(t.url());
-  EXPECT_LT(told.took, 3s);
+  told_of_opening(t.url());
 }
 
 TEST_F(redis_bad_input, a_wrong_a_missing_and_a_needless_password) {
   const redis_server server({.password = "right"});
-  const auto at = "127.0.0.1:" + std::to_string(server.port());
+  const auto at = "127.0.0.1:" + std::to_string(server.port()) + patient;
   expect_mentions(told_of_opening("redis://:" + std::string(secret) + '@' + at), "WRONGPASS");
   told_of_opening("redis://" + at, {.password = secret});
   expect_mentions(told_of_opening("redis://" + at), "password");
@@ -120,7 +119,7 @@ TEST_F(redis_bad_input, a_password_that_is_changed_while_a_lock_is_held) {
 
 TEST_F(redis_bad_input, a_database_out_of_range) {
   redis_server server;
-  expect_mentions(told_of_opening(server.url() + "/99"), "DB index");
+  expect_mentions(told_of_opening(server.url() + "/99" + patient), "DB index");
   EXPECT_EQ(told_by([&] { (void)client::open(server.url() + "/first"); }).code, errc::bad_url);
   const auto c = client::open(server.url() + "/3");
   const auto held = c.mutex("x").acquire();
@@ -142,7 +141,7 @@ TEST_F(redis_bad_input, a_key_of_another_type_is_reported_and_left_alone) {
     server.command(made);
     const auto t = told_by([&] { (void)c.mutex(name).acquire(); });
     EXPECT_TRUE(t.code == errc::mismatch || t.code == errc::refused) << name << ": " << t.text;
-    EXPECT_LT(t.took, 5s);
+    EXPECT_LT(t.took, in_bounds);
     told_by([&] { EXPECT_FALSE(c.mutex(name).try_acquire()) << name; });
     EXPECT_EQ(server.command({"TYPE", name}).text, name);
   }
@@ -178,7 +177,7 @@ TEST_F(redis_bad_input, side_keys_of_another_type) {
       const auto held = c.mutex(name).acquire();
       EXPECT_FALSE(client::open(server.url() + quick).mutex(name).try_acquire_for(50ms));
     });
-    EXPECT_LT(t.took, 5s) << t.text;
+    EXPECT_LT(t.took, in_bounds) << t.text;
   }
   server.command({"SET", "holdfast:n", "not a number"});
   const auto t = told_by([&] { (void)c.mutex("z").try_acquire(); });
@@ -204,7 +203,7 @@ TEST_F(redis_bad_input, replies_that_are_spoilt_on_the_way_hang_nobody_and_grant
       auto held = c.mutex("x").acquire({}, {}, ec);
       if (held) held.release(ec);
     });
-    EXPECT_LT(t.took, 4s);
+    EXPECT_LT(t.took, in_bounds);
     proxy.set(direction::to_client, {});
     EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", "x"}).number == 0; }));
   }

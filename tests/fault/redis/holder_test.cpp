@@ -77,7 +77,7 @@ TEST_F(redis_holder, that_is_killed_is_followed_when_its_lease_has_run_out) {
   EXPECT_FALSE(c.mutex("x").try_acquire());
   holder.kill();
   const auto t = told_by([&] { EXPECT_TRUE(c.mutex("x").acquire()); });
-  EXPECT_LT(t.took, 5s);
+  EXPECT_LT(t.took, in_bounds);
 }
 
 TEST_F(redis_holder, s_next_waiter_may_be_dead_and_the_one_behind_it_is_served_at_once) {
@@ -105,7 +105,7 @@ TEST_F(redis_holder, s_next_waiter_may_be_dead_and_the_one_behind_it_is_served_a
     behind.join();
   });
   EXPECT_TRUE(second.held());
-  EXPECT_LT(t.took, 5s);
+  EXPECT_LT(t.took, in_bounds);
 }
 
 TEST_F(redis_holder, s_waiters_may_all_be_stopped_and_the_lock_is_not_lost) {

@@ -15,11 +15,11 @@ TEST_F(redis_server_limits,
   server.stop();
   const auto t = told_by([&] { (void)c.mutex("x").try_acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
-  EXPECT_LT(t.took, 5s);
+  EXPECT_LT(t.took, in_bounds);
   // It still takes connections, which prove nothing.
   const auto opened = told_by([&] { (void)client::open(server.url() + "?op-timeout=300ms"); });
   EXPECT_EQ(opened.code, outcome::unavailable) << opened.text;
-  EXPECT_LT(opened.took, 5s);
+  EXPECT_LT(opened.took, in_bounds);
   server.go_on();
   EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", "x"}).number == 0; }));
   EXPECT_TRUE(held.held());
@@ -34,7 +34,7 @@ TEST_F(redis_server_limits, no_room_for_another_client_is_reported) {
   const auto t =
       told_by([&] { (void)client::open(server.url() + quick).mutex("x").try_acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
-  EXPECT_LT(t.took, 5s);
+  EXPECT_LT(t.took, in_bounds);
   EXPECT_NE(t.text.find("clients"), std::string::npos) << t.text;
 }
 

@@ -75,11 +75,11 @@ TEST_P(redis_lost_waiters, are_followed_when_their_leases_have_ended) {
   if (!p.next_goes_first) next.is_lost(p.next_is);
   const auto t = told_by([&] {
     if (waiter) return waiter->join();
-    third = p.third_one == last::comes_after ? get(c, p.third) : c.mutex("x").try_acquire_for(15s);
+    third = p.third_one == last::comes_after ? get(c, p.third) : c.mutex("x").try_acquire_for(1min);
   });
   EXPECT_TRUE(third.held());
   // At most their two leases of a second, and one more. When nobody looked it took half a minute.
-  EXPECT_LT(t.took, 12s);
+  EXPECT_LT(t.took, in_bounds);
 }
 
 constexpr lost_case cases[] = {
@@ -116,7 +116,7 @@ TEST_F(redis_forgotten_waiters, after_a_flush_are_served_when_the_leases_would_h
     first.served().release();
     (&first == &next ? behind : next).served().release();
   });
-  EXPECT_LT(t.took, 12s);
+  EXPECT_LT(t.took, in_bounds);
 }
 
 // The next waiter may not look any more when its time has come: its claim is refused, and its
@@ -140,7 +140,7 @@ TEST_F(redis_forgotten_waiters, a_refused_claim_does_not_stay_queued) {
   next.join();
   EXPECT_TRUE(refused);
   const auto t = told_by([&] { behind.served().release(); });
-  EXPECT_LT(t.took, 12s);
+  EXPECT_LT(t.took, in_bounds);
   server.command({"ACL", "SETUSER", "next", "+evalsha", "+eval"});
   EXPECT_TRUE(eventually_in_line(server, 0));
 }

@@ -21,7 +21,7 @@ TEST_F(redis_network, resets_at_any_moment_break_no_promise) {
   {
     const auto url = quick_with("ttl=1s");
     contenders all({proxy.url() + url, proxy.url() + url, server.url() + url},
-                   {.check = {.wake_bound = 10s, .lapse = 2s}});
+                   {.check = {.wake_bound = in_bounds, .lapse = 2s}});
     for (int i = 0; i < 60; ++i) {
       proxy.reset_all();
       all.wait_for_plays(10);
@@ -36,7 +36,7 @@ TEST_F(redis_network, cuts_in_the_middle_of_everything_break_no_promise) {
   {
     const auto url = quick_with("ttl=1s");
     contenders all({proxy.url() + url, proxy.url() + url, server.url() + url},
-                   {.check = {.wake_bound = 10s, .lapse = 2s}});
+                   {.check = {.wake_bound = in_bounds, .lapse = 2s}});
     std::mt19937_64 numbers(7);
     for (int i = 0; i < 150; ++i) {
       proxy.cut_after(i % 2 ? direction::to_client : direction::to_server, numbers() % 3000);
@@ -70,12 +70,12 @@ TEST_F(redis_network, half_open_connections_hang_nobody) {
   for (int i = 0; i < 2; ++i) {
     const auto t = told_by([&] { (void)c.mutex("x").try_acquire(); });
     EXPECT_EQ(t.code, outcome::unavailable) << t.text;
-    EXPECT_LT(t.took, 5s);
+    EXPECT_LT(t.took, in_bounds);
   }
   // Whether it hears within its time that nobody answers is a matter of chance.
   const auto t = told_by([&] { EXPECT_FALSE(c.mutex("x").try_acquire_for(100ms)); });
   EXPECT_TRUE(!t.code || t.code == errc::unavailable) << t.text;
-  EXPECT_LT(t.took, 3s);
+  EXPECT_LT(t.took, in_bounds);
   on.proxy.set_both({});
   std::error_code ec;
   lease held;
@@ -149,7 +149,7 @@ TEST_F(redis_network, delay_makes_it_slower_and_nothing_else) {
   tcp_proxy proxy(server.port());
   proxy.set_both({.delay = 30ms});
   contenders all({proxy.url() + "?ttl=1s", proxy.url() + "?ttl=1s"},
-                 {.check = {.wake_bound = 10s}, .least_granted = 10});
+                 {.check = {.wake_bound = in_bounds}, .least_granted = 10});
   all.wait_for_plays(60);
 }
 
@@ -161,7 +161,7 @@ TEST_F(redis_network, a_server_out_of_reach_is_reported_at_once_and_found_again)
   on.proxy.reset_all();
   const auto t = told_by([&] { (void)c.mutex("x").try_acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
-  EXPECT_LT(t.took, 5s);
+  EXPECT_LT(t.took, in_bounds);
   on.proxy.refuse(false);
   lease held;
   std::error_code ec;

@@ -51,13 +51,12 @@ TEST_F(redis_permits, of_a_killed_holder_come_back_when_its_lease_has_ended) {
   ASSERT_EQ(holder.hear(), "held");
   peer a(server.url());
   wish stays(a, "x"), waits(a, "x");
-  ASSERT_TRUE(stays.get(permits(1, 3)));
-  waits.ask(permits(2, 3));
+  ASSERT_TRUE(stays.get(permits(1, 3, 10min)));
+  waits.ask(permits(2, 3, 10min));
   ASSERT_TRUE(eventually_in_line(server, 1));
   holder.kill();
-  const auto t = told_by([&] { EXPECT_TRUE(waits.heard.hears('g')); });
-  EXPECT_LT(t.took, 10s) << "long before the other one's lease ends";
-  EXPECT_TRUE(stays.renew(30s));
+  EXPECT_TRUE(waits.heard.hears('g')) << "long before the other one's lease ends";
+  EXPECT_TRUE(stays.renew(10min));
 }
 
 TEST_F(redis_permits, are_counted_right_after_any_way_to_lose_them) {

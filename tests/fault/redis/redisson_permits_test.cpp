@@ -78,9 +78,7 @@ TEST_F(redis_redisson_permits, permits_of_a_foreign_holder_are_honoured_and_take
   const semaphore s = c.semaphore("x", 1);
   EXPECT_FALSE(s.try_acquire());
   put_foreign(wall_ms() + 700, "0");
-  const auto t = told_by([&] { EXPECT_TRUE(s.try_acquire_for(20s)); });
-  EXPECT_FALSE(t.code) << t.text;
-  EXPECT_LT(t.took, 10s) << "the nap ends with the permit";
+  EXPECT_TRUE(s.try_acquire_for(20s)) << "the nap ends with the permit";
   EXPECT_TRUE(server().command({"ZSCORE", timeouts, foreign_permit}).text.empty());
 }
 

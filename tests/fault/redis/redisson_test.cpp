@@ -150,7 +150,7 @@ TEST_F(redis_redisson, crowds_of_both_layouts_share_a_lock_through_resets) {
     const auto url = quick_with("ttl=1s&layout=redisson");
     const auto spin = quick_with("ttl=1s&layout=redisson-spin");
     contenders all({proxy.url() + url, proxy.url() + spin, server.url() + url},
-                   {.check = {.wake_bound = 10s, .lapse = 2s}});
+                   {.check = {.wake_bound = in_bounds, .lapse = 2s}});
     for (int i = 0; i < 40; ++i) {
       proxy.reset_all();
       all.wait_for_plays(10);

@@ -62,7 +62,7 @@ TEST_F(redis_server_fault, a_waiter_survives_restarts_of_the_server) {
 TEST_F(redis_server_fault, forgotten_scripts_are_loaded_again) {
   redis_server server;
   {
-    contenders all({server.url(), server.url()}, {.check = {.wake_bound = 10s}});
+    contenders all({server.url(), server.url()}, {.check = {.wake_bound = in_bounds}});
     for (int i = 0; i < 100; ++i) {
       server.command({"SCRIPT", "FLUSH"});
       all.wait_for_plays(3);
@@ -75,7 +75,7 @@ TEST_F(redis_server_fault, killed_connections_cost_nothing_but_time) {
   redis_server server;
   {
     contenders all({server.url() + quick, server.url() + quick, server.url() + quick},
-                   {.check = {.wake_bound = 10s, .lapse = 30s}});
+                   {.check = {.wake_bound = in_bounds, .lapse = 30s}});
     for (int i = 0; i < 60; ++i) {
       const char* const kind = i % 3 == 0 ? "pubsub" : "normal";
       server.command({"CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes"});
@@ -119,10 +119,10 @@ TEST_F(redis_server_fault, a_pause_of_the_server_is_on_the_holder_s_account) {
 TEST_F(redis_server_fault, writes_that_are_paused_hold_nobody_for_ever) {
   redis_server server;
   const auto c = client::open(server.url() + quick);
-  server.command({"CLIENT", "PAUSE", "5000", "WRITE"});
+  server.command({"CLIENT", "PAUSE", "60000", "WRITE"});
   const auto t = told_by([&] { (void)c.mutex("x").try_acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
-  EXPECT_LT(t.took, 4s);
+  EXPECT_LT(t.took, in_bounds);
   server.command({"CLIENT", "UNPAUSE"});
   EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", "x"}).number == 0; }));
   c.mutex("x").acquire().release();
@@ -182,7 +182,7 @@ TEST_F(redis_server_fault, a_replica_grants_nothing_and_tokens_grow_when_it_lead
   server.command({"REPLICAOF", "127.0.0.1", "1"});
   const auto t = told_by([&] { (void)m.try_acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
-  EXPECT_LT(t.took, 10s);
+  EXPECT_LT(t.took, in_bounds);
   server.command({"REPLICAOF", "NO", "ONE"});
   std::error_code ec;
   lease again;
@@ -208,7 +208,7 @@ TEST_F(redis_server_fault, a_script_of_somebody_that_does_not_end_is_waited_for_
   EXPECT_TRUE(eventually([&] { return server.command({"PING"}).is_error(); }));
   const auto t = told_by([&] { (void)c.mutex("x").try_acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
-  EXPECT_LT(t.took, 5s);
+  EXPECT_LT(t.took, in_bounds);
   server.command({"SCRIPT", "KILL"});
   EXPECT_TRUE(busy.receive().is_error());
   c.mutex("x").acquire().release();

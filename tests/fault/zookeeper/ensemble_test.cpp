@@ -40,9 +40,9 @@ TEST_F(zookeeper_on_ensemble, a_leader_without_followers_answers_and_renews_noth
   ASSERT_EQ(c.create("/own", node_kind::ephemeral).code, error::ok);
   EXPECT_TRUE(eventually([&] { return c.mode() == zookeeper::server_mode::leader; }));
   const auto id = c.id();
-  const auto alone = core::system_environment().now();
   for (int id_of = 1; id_of <= zookeeper_ensemble::servers; ++id_of)
     if (id_of != leader) all.link(id_of, leader).set_both({.hold = true});
+  const auto alone = core::system_environment().now();
   std::string body;
   zookeeper::append_path(body, "/own");
   EXPECT_EQ(c.call(opcode::sync, body).code, error::ok);
