@@ -123,11 +123,6 @@ void holding::make_firm(nanoseconds ttl) noexcept {
   while (!one_ && held() && !is_firm()) std::this_thread::sleep_for(milliseconds{2});
 }
 
-void holding::release(std::error_code& error) noexcept {
-  if (one_)
-    one_.release(error);
-  else
-    several_.release(error);
-}
+void holding::release() { one_ ? one_.release() : several_.release(); }
 
 }  // namespace holdfast::cli

@@ -32,7 +32,7 @@ class holding {
   // A lock that was handed over holds for a moment until its first renewal. Waits for that; then
   // it holds for at least half of `ttl`, or is lost.
   void make_firm(std::chrono::nanoseconds ttl) noexcept;
-  void release(std::error_code&) noexcept;
+  void release();  // throws lock_error
 
  private:
   lease one_;

@@ -75,9 +75,15 @@ int lock_wait::wait_for_turn() {
   });
 }
 
+void lock_wait::leave() noexcept {
+  if (client_ && !has_ttl() && has_deadline()) client_->close();
+}
+
 int lock_wait::give_up(int signal) {
-  std::error_code ignored;  // the process ends; what is not given back runs out
-  if (held_) held_.release(ignored);
+  try {
+    if (held_) held_.release();
+  } catch (const lock_error&) {  // the process ends; what is not given back runs out
+  }
   return signal;
 }
 

@@ -19,6 +19,10 @@ class lock_wait {
   lock_wait(const run_arguments& arguments, signal_inbox& signals)
       : arguments_(arguments), signals_(signals), at_(place_of(arguments.url)) {}
 
+  // What the client may have left at a server goes where it would outlive this process: with its
+  // session. Blocks for the URL's close-timeout at most.
+  void leave() noexcept;
+
   // 0 when the answer is granted or busy (held() is empty then); else the signal that ended the
   // wait, with nothing held. Throws lock_error and usage_error.
   int obtain();

@@ -71,19 +71,35 @@ bool give_back(lock_wait& lock, const std::string& name) {
   // Left to the end of the process: what the job has left running goes on holding the lock.
   if (!held.descriptors().empty()) return true;
   if (!held.held()) return false;  // nothing is released early after a loss
-  std::error_code error;
-  held.release(error);
-  if (!error) return true;
-  if (error == outcome::lost) {
-    say(name + " was not ours any more when it was given back: " + error.message() +
-        "; what the command did last may have been without the lock");
-    return false;
+  try {
+    held.release();
+    return true;
+  } catch (const lock_error& e) {
+    const std::string why = e.remedy().empty() ? e.code().message() : std::string(e.remedy());
+    if (e.code() == outcome::lost) {
+      say(name + " was not ours any more when it was given back: " + why +
+          "; what the command did last may have been without the lock");
+      return false;
+    }
+    say(name + " may not have been given back: " + why +
+        (lock.has_ttl() ? "; it is free when its ttl of " + seconds(lock.terms().ttl) + " s is over"
+         : lock.has_deadline() ? "; it is free when its session ends"
+                               : std::string{}));
+    lock.leave();
+    return true;
   }
-  say("no answer whether " + name + " was given back: " + error.message() +
-      (lock.has_ttl() ? "; it is free when its ttl of " + seconds(lock.terms().ttl) + " s is over"
-       : lock.has_deadline() ? "; it is free when its session ends"
-                             : std::string{}));
-  return true;
+}
+
+// Where nothing is obtained nothing is left in a line of waiters either.
+int obtain(lock_wait& lock) {
+  try {
+    const int signal = lock.obtain();
+    if (signal != 0) lock.leave();
+    return signal;
+  } catch (...) {
+    lock.leave();
+    throw;
+  }
 }
 
 int run_held(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
@@ -105,9 +121,11 @@ int run(int argc, char** argv) {
   signal_inbox signals;
   // Never destroyed: its end would give back a lock that the job may still rely on.
   lock_wait& lock = *new lock_wait(arguments, signals);
-  if (const int signal = lock.obtain()) return exit_by_signal + signal;
-  if (!lock.held()) return report_busy(arguments, lock);
-  return run_held(arguments, lock, signals);
+  if (const int signal = obtain(lock)) return exit_by_signal + signal;
+  if (lock.held()) return run_held(arguments, lock, signals);
+  const int code = report_busy(arguments, lock);
+  lock.leave();
+  return code;
 }
 
 }  // namespace holdfast::cli

@@ -110,6 +110,21 @@ TEST_F(zookeeper_command, a_lock_is_held_shown_waited_for_and_broken) {
   output_of({"run", odd_name, "--", "true"}, 0);
 }
 
+// Its node would stand in the line until its session has timed out.
+TEST_F(zookeeper_command, who_gives_up_leaves_nothing_in_the_line) {
+  process holder(hold("job"));
+  (void)holder.line();
+  for (int i = 0; i < 8; ++i) {
+    output_of({"run", "-q", i % 2 == 0 ? "-w50ms" : "-n", "job", "--", "true"}, 1);
+    std::string body;
+    zookeeper::append_watched_path(body, chroot() + "/job", false);
+    const auto answer = by_hand().call(opcode::get_children2, std::move(body));
+    const auto all = zookeeper::read_children(answer.bytes());
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->names.size(), 1u) << i;
+  }
+}
+
 TEST_F(zookeeper_command, who_breaks_a_lock_lets_the_job_end_itself) {
   process holder(hold("job"));
   const pid_t job = number_in(holder.line());
