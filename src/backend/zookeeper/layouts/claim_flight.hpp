@@ -74,6 +74,8 @@ class claim_flight : public reply_handler {
     if (--awaited_ == 0) home_.on_flight_cut(*this, context);
   }
 
+  bool is_wanted() const noexcept final { return owner() != nullptr; }
+
   operation what() const noexcept { return what_; }
   const claims::claim_place& whose() const noexcept { return whose_; }
 
@@ -105,6 +107,9 @@ class claim_flight : public reply_handler {
   void fail(const reply& r) {
     const claim* const c = home_.claim_at(whose_);
     fail(errc_of(r.head.code), explain(r.head.code, c ? c->path : std::string()));
+  }
+  void fail_to_create(const reply& r, std::string_view path) {
+    fail(errc_of(r.head.code), explain_creation(r.head.code, path));
   }
   void fail_malformed() { fail(errc::unavailable, std::string(malformed_reply)); }
   // The node that this transaction made is the claim's own.

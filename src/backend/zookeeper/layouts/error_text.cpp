@@ -37,4 +37,11 @@ std::string explain(error e, std::string_view lock_path) {
   }
 }
 
+std::string explain_creation(error e, std::string_view path) {
+  const bool is_of_parent = e == error::no_auth || e == error::no_children_for_ephemerals;
+  if (!is_of_parent) return explain(e, path);
+  const std::string_view parent = path.substr(0, path.rfind('/'));
+  return explain(e, parent.empty() ? "/" : parent);
+}
+
 }  // namespace holdfast::zookeeper

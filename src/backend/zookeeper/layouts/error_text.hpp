@@ -11,6 +11,8 @@ namespace holdfast::zookeeper {
 
 errc errc_of(error) noexcept;
 std::string explain(error, std::string_view lock_path);
+// Of the creation of that node, which the ACL and the kind of the node above it decide.
+std::string explain_creation(error, std::string_view path);
 
 inline constexpr std::string_view malformed_reply =
     "the server's reply is malformed; something on the way may spoil it";

@@ -8,6 +8,9 @@ namespace holdfast::zookeeper {
 
 namespace {
 
+// A server ends the connection for a larger request (jute.maxbuffer, 1 MiB by default).
+constexpr std::size_t transaction_bytes_max = 1'040'000;
+
 class held_write final : public node_query {
  public:
   held_write(const query_context& context, const std::vector<std::string>& lock_nodes,
@@ -19,7 +22,12 @@ class held_write final : public node_query {
         body_(held_write_body(lock_nodes, w)) {}
 
  private:
-  void send_first(core::time_point now) override { send(opcode::multi, std::move(body_), now); }
+  void send_first(core::time_point now) override {
+    if (body_.size() > transaction_bytes_max)
+      return fail({errc::refused, "the value and the paths of the lock's nodes are longer than "
+                                  "one transaction of ZooKeeper; nothing was written"});
+    send(opcode::multi, std::move(body_), now);
+  }
 
   void read(std::size_t, const reply& r, core::time_point) override {
     if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, path_)});

@@ -80,7 +80,8 @@ permit_recipe::step permit_recipe::on_take_reply(const reply& r, time_point now,
 
 permit_recipe::step permit_recipe::on_return_reply(const reply& r, time_point now,
                                                    const timing& t) noexcept {
-  if (r.what == verdict::failed) return remove_later(now, t);
+  if (r.what == verdict::failed)
+    return r.why == errc::refused ? give_up(r.why) : remove_later(now, t);
   return joins_next_ ? start(state::joining, operation::join, t)
                      : start(state::taking, operation::take, t);
 }

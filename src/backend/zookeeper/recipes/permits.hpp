@@ -19,6 +19,7 @@
 //   returning  | done, gone                   | joining,   | new owner, send join; or send take
 //              |                              | taking     |
 //              | failed                       | returning  | send remove, later each time
+//              | failed: no right to it       | idle       | refused; orphan
 //   joining    | first in line                | leasing    | send lease
 //              | behind, watched              | in_line    |
 //              | gone                         | joining    | new owner, send join

@@ -47,6 +47,7 @@
 //   lost        | release                       | idle        | ended (not_held)
 //   releasing,  | removed, gone                 | idle        | ended, or refused
 //   withdrawing | failed                        | same        | send remove, later each time
+//               | failed: no right to it        | idle        | ended or refused; orphan
 //   creating,   | cut                           | resolving   | send find: sync and list
 //   listing,    |                               |             |
 //   watching,   |                               |             |

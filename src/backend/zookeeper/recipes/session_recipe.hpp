@@ -14,6 +14,7 @@
 //   lost      | release                 | idle    | ended (not_held)
 //   leaving   | done, gone              | idle    | ended, or refused
 //             | failed                  | leaving | send remove, later each time
+//             | failed: no right to it  | idle    | ended or refused (refused); orphan
 //             | cut                     | leaving | send remove
 //             | the session is lost     | idle    | ended (outcome_unknown), or refused
 //             | wake, after an          | idle    | ended (outcome_unknown), or refused; orphan
@@ -193,7 +194,14 @@ class session_recipe {
     if (r.what == verdict::done) return end_leaving({});
     if (r.what == verdict::gone)
       return end_leaving(was_held_ && attempts_ == 0 ? errc::not_held : errc{});
-    return remove_later(now, t);
+    return r.why == errc::refused ? end_refused(r.why) : remove_later(now, t);
+  }
+  // No right to remove: whoever leaves learns it, and the removal goes on without them.
+  step end_refused(errc why) noexcept {
+    const bool is_refusal = refusal_ != errc{};
+    step out = become_idle(is_refusal ? claim_event::refused : claim_event::ended, why);
+    out.orphan = !core::planted(core::mutant::unknown_acquire_dropped);
+    return out;
   }
   step remove_later(time_point now, const timing& t) noexcept {
     constexpr duration first = std::chrono::milliseconds{50};

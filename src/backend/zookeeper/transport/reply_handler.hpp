@@ -19,6 +19,8 @@ class reply_handler {
   virtual void on_reply(const reply&, const reply_context&) = 0;
   // Nobody knows whether it was executed; `was_sent` false: it was not.
   virtual void on_cut(bool was_sent, const reply_context&) = 0;
+  // False: whoever asked has given up. While it was not sent it is cut then.
+  virtual bool is_wanted() const noexcept { return true; }
 
  protected:
   ~reply_handler() = default;

@@ -155,9 +155,9 @@ void session::become_attached(bool is_new, time_point now, event_queue& events) 
     send_renewing_write(now);
   }
   if (ensemble_.attach == attach_to::leader) ask_mode_of_attached();
-  if (is_new || planted(mutant::attachment_alone_renews))
-    owner_.on_deadline(deadline_.deadline(), events);
+  if (is_new || planted(mutant::attachment_alone_renews)) tell_deadline(events);
   owner_.on_attached(is_new, now, events);
+  cut_unwanted(now, events);
   if (state_ == state::attached) send_queued(now);
 }
 
@@ -225,6 +225,7 @@ void session::fail(failure why, time_point now, event_queue& events) {
   cut(now, events);
   if (id_ != 0) note_doubt(events);
   owner_.on_down(last_failure_, now, events);
+  cut_unwanted(now, events);
   if (closes_ && id_ == 0 && retired_.id == 0) return end({}, events);
   if (pause == duration{} && state_ == state::waiting) connect(now);
 }

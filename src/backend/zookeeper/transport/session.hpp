@@ -128,6 +128,7 @@ class session {
   // session_requests.cpp: what goes over it
   void send(queued_request, time_point now);
   void send_queued(time_point now);
+  void cut_unwanted(time_point now, core::event_queue&);
   void expect_own(opcode, std::int32_t number, time_point now);
   void send_renewing_write(time_point now);
   void send_ping(time_point now);
@@ -138,6 +139,7 @@ class session {
   void ask_mode();
   void ask_mode_of_attached();
   void on_mode_bytes(std::span<const std::byte>);
+  void tell_deadline(core::event_queue&);
   void note_write(const sent_request&, const reply&, time_point now, core::event_queue&);
   void finish_draining(time_point now);
   std::int32_t next_number() noexcept;
@@ -162,6 +164,7 @@ class session {
   std::string password_;  // of it
   identity retired_;      // a session that is to be closed first
   session_deadline deadline_;
+  time_point told_deadline_{};  // the last that the owner has heard of
   bool is_doubtful_ = false;
   std::int64_t last_zxid_ = 0;  // the largest seen; kept for the next session
   time_point began_{};          // to connect

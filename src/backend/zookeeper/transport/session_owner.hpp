@@ -21,7 +21,8 @@ class session_owner {
 
   // Requests are answered from here on. `is_new`: nothing of an earlier session is there.
   virtual void on_attached(bool is_new, core::time_point now, core::event_queue&) = 0;
-  virtual void on_deadline(core::time_point deadline, core::event_queue&) = 0;  // the one in force
+  // The one in force. A little later ones are not told.
+  virtual void on_deadline(core::time_point deadline, core::event_queue&) = 0;
   virtual void on_doubtful(core::event_queue&) = 0;  // until on_deadline(); once for each doubt
   // The session is over, or not believed any more: nothing is held. Another one is opened.
   virtual void on_session_lost(const core::failure&, core::event_queue&) = 0;

@@ -1,5 +1,8 @@
 // What goes over the session's connection, and comes back.
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 #include "backend/zookeeper/transport/session.hpp"
 #include "base/mutant.hpp"
@@ -10,6 +13,14 @@ using core::event_queue;
 using core::failure;
 using core::mutant;
 using core::planted;
+
+namespace {
+
+// At the leader each write proves a little more. The owner is told of this part of the time-out at
+// once, since each lock that is held has to learn of it.
+constexpr int told_part = 32;
+
+}  // namespace
 
 std::int32_t session::next_number() noexcept {
   last_number_ = last_number_ == 0x7fffffff ? 1 : last_number_ + 1;
@@ -44,6 +55,16 @@ void session::send_queued(time_point now) {
     queue_.pop_front();
     send(std::move(r), now);
   }
+}
+
+// What those have asked who gave up since. Without a connection it would pile up.
+void session::cut_unwanted(time_point now, event_queue& events) {
+  const auto is_wanted = [](const queued_request& r) { return r.to->is_wanted(); };
+  const auto end = std::stable_partition(queue_.begin(), queue_.end(), is_wanted);
+  const std::vector<queued_request> unwanted(std::make_move_iterator(end),
+                                             std::make_move_iterator(queue_.end()));
+  queue_.erase(end, queue_.end());
+  for (const queued_request& r : unwanted) r.to->on_cut(false, {now, now, events});
 }
 
 void session::expect_own(opcode op, std::int32_t number, time_point now) {
@@ -148,8 +169,14 @@ void session::note_write(const sent_request& request, const reply& r, time_point
     if (!result || result->code != error::ok) return;
   }
   if (!deadline_.acknowledge(request.mark, now)) return;
-  is_doubtful_ = false;
-  owner_.on_deadline(deadline_.deadline(), events);
+  const bool was_doubtful = std::exchange(is_doubtful_, false);
+  const duration more = deadline_.deadline() - told_deadline_;
+  if (was_doubtful || more >= deadline_.timeout() / told_part) tell_deadline(events);
+}
+
+void session::tell_deadline(event_queue& events) {
+  told_deadline_ = deadline_.deadline();
+  owner_.on_deadline(told_deadline_, events);
 }
 
 // The session is attached anew, to the same server; where the leader is wanted and this server is

@@ -13,8 +13,10 @@ namespace holdfast::zookeeper::curator_semaphore {
 
 namespace {
 
-// In one transaction, which has to fit into a packet of 1 MB.
 constexpr std::uint32_t permits_max = 1000;
+// A server ends the connection for a larger request (jute.maxbuffer, 1 MiB by default).
+constexpr std::size_t transaction_bytes_max = 1'000'000;
+constexpr std::size_t bytes_beside_texts = 64;  // of one create: its head, lengths, ACL and flags
 
 }  // namespace
 
@@ -51,13 +53,19 @@ void layout::write_held(const core::held_write& w, core::held_write_handler& to)
   start_held_write(queries(), nodes, w, to);
 }
 
-errc layout::refuses(const claim& c, claims::verb v) noexcept {
-  return v == claims::verb::acquire && c.details.permits > permits_max ? errc::unsupported : errc{};
+// All leases of a claim are made in one transaction.
+errc layout::refuses(const claim& c, claims::verb v) const {
+  if (v != claims::verb::acquire) return {};
+  const std::size_t name = folder_of(c, lease_folder).size() + lease_name(c.attempt).size();
+  const std::size_t bytes = c.details.permits * (name + data_of(c).size() + bytes_beside_texts);
+  const bool fits = c.details.permits <= permits_max && bytes <= transaction_bytes_max;
+  return fits ? errc{} : errc::unsupported;
 }
 
 std::string layout::reason(const claim& c, errc why) const {
   if (why == errc::unsupported)
-    return "one claim takes at most " + std::to_string(permits_max) + " permits in this layout";
+    return "one claim takes at most " + std::to_string(permits_max) +
+           " permits in this layout, fewer where the lock's name or the note is long";
   if (why == errc::mismatch && c.other_total != 0)
     return "the semaphore is in use with " + std::to_string(c.other_total) + " permits, not " +
            std::to_string(c.details.total) + ": give one of them another name";

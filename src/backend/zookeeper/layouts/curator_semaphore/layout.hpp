@@ -111,7 +111,7 @@ class layout final : public claims_layout<protocol, flight> {
   void write_held(const core::held_write&, core::held_write_handler&) override;
 
   // The contract of claims::store_of.
-  static errc refuses(const claim&, claims::verb) noexcept;
+  errc refuses(const claim&, claims::verb) const;
   std::optional<permit_recipe::reply> submit(claim&, permit_operation, time_point now,
                                              core::event_queue&);
   void renew_owner(claim&);

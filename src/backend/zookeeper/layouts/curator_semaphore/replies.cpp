@@ -45,7 +45,11 @@ void flight::read(unsigned at, const reply& r, const reply_context& context) {
 // gone again before its folder is made: the create in that folder tells.
 void flight::read_parent(unsigned at, const reply& r) {
   const bool is_gone_again = at > 0 && r.is(error::no_node);
-  if (!r.is_ok() && !r.is(error::node_exists) && !is_gone_again) fail(r);
+  if (r.is_ok() || r.is(error::node_exists) || is_gone_again) return;
+  const claim* const c = owner();
+  if (!c) return fail(r);
+  const bool is_of_line = what() == permit_operation::join;
+  fail_to_create(r, at == 0 ? c->path : folder_of(*c, is_of_line ? line_folder : lease_folder));
 }
 
 // One create, or the creates of a transaction, whose header says `ok` in any case.

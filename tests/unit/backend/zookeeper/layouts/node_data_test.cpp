@@ -49,5 +49,16 @@ TEST(zookeeper_error_text, each_error_of_a_server_has_its_kind_and_the_remedy) {
   EXPECT_EQ(explain(error{-999}, "/l/job"), "the server answers with error -999 about /l/job");
 }
 
+// The ACL of the node above decides who creates a node, and its kind whether that can be.
+TEST(zookeeper_error_text, a_refused_creation_names_the_node_above) {
+  const auto begins = [](error e, const char* path, std::string_view text) {
+    return explain_creation(e, path).starts_with(text);
+  };
+  EXPECT_TRUE(begins(error::no_auth, "/l/job", "the ACL of /l refuses"));
+  EXPECT_TRUE(begins(error::no_auth, "/job", "the ACL of / refuses"));
+  EXPECT_TRUE(begins(error::no_children_for_ephemerals, "/l/job", "/l is an ephemeral node"));
+  EXPECT_TRUE(begins(error::no_node, "/l/job", "the path above /l/job does not exist"));
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper::layout_tests

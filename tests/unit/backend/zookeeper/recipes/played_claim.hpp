@@ -114,6 +114,10 @@ class played_claim {
     r.why = errc::refused;
     for (; word.back() == '+' || word.back() == '!'; word.pop_back())
       (word.back() == '+' ? r.others_wait : r.is_revoked) = true;
+    if (word == "throttled") {
+      r.why = errc::unavailable;
+      word = "failed";
+    }
     if (word == "late") {
       --r.epoch;
       word = "granted";

@@ -72,6 +72,10 @@ class played_recipe {
     r.term = session_timeout;
     r.why = word.starts_with("mismatch") ? errc::mismatch : errc::refused;
     if (r.why == errc::mismatch) word = "failed!";
+    if (word == "throttled") {
+      r.why = errc::unavailable;
+      word = "failed";
+    }
     if (word.back() == '?') {
       r.is_revoked = true;
       word.pop_back();

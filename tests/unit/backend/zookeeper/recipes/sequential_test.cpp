@@ -180,17 +180,24 @@ TEST(zookeeper_sequential, a_release_removes_the_node) {
                {released + "done acquire", "creating owner create sleep:never"}});
 }
 
-TEST(zookeeper_sequential, a_removal_that_the_server_refuses_is_sent_again_later_each_time) {
-  const std::string refused = "acquire granted release failed ";
-  expect_each({{refused, "releasing sleep:50"},
-               {refused + "wake", "releasing remove sleep:950"},
-               {refused + "wake failed", "releasing sleep:100"},
-               {refused + "wake failed wake failed", "releasing sleep:200"},
-               {refused + "wake gone", "idle ended sleep:never"},
-               {refused + "pass960 wake", "releasing remove sleep:950"},
-               {"acquire granted release pass990 failed", "releasing sleep:10"},
-               {"acquire granted release pass990 failed wake",
+TEST(zookeeper_sequential, a_removal_that_failed_is_sent_again_later_each_time) {
+  const std::string failed = "acquire granted release throttled ";
+  expect_each({{failed, "releasing sleep:50"},
+               {failed + "wake", "releasing remove sleep:950"},
+               {failed + "wake throttled", "releasing sleep:100"},
+               {failed + "wake throttled wake throttled", "releasing sleep:200"},
+               {failed + "wake gone", "idle ended sleep:never"},
+               {failed + "pass960 wake", "releasing remove sleep:950"},
+               {"acquire granted release pass990 throttled", "releasing sleep:10"},
+               {"acquire granted release pass990 throttled wake",
                 with("idle orphan ended", errc::outcome_unknown)}});
+}
+
+// It would be refused again: whoever leaves learns why.
+TEST(zookeeper_sequential, a_removal_without_the_right_to_it_is_told) {
+  expect_each({{"acquire granted release failed", with("idle orphan ended", errc::refused)},
+               {next_in_line + "cancel failed", with("idle orphan ended", errc::refused)},
+               {"attempt created behind failed", with("idle orphan refused", errc::refused)}});
 }
 
 TEST(zookeeper_sequential, a_holder_that_was_alone_watches_its_node_after_a_while) {

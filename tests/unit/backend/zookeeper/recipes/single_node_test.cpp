@@ -79,9 +79,10 @@ TEST(zookeeper_single_node_recipe, a_removal_is_repeated_until_it_is_answered) {
                             {left + " gone", because("ended", errc::not_held)},
                             {left + " cut", "remove"},
                             {left + " cut gone", "ended"},
-                            {left + " failed", "wake:50"},
-                            {left + " failed wake", "remove wake:950"},
-                            {left + " failed wake failed", "wake:100"},
+                            {left + " throttled", "wake:50"},
+                            {left + " throttled wake", "remove wake:950"},
+                            {left + " throttled wake throttled", "wake:100"},
+                            {left + " failed", because("orphan ended", errc::refused)},
                             {left + " session_lost", because("ended", errc::outcome_unknown)},
                             {left + " wake", because("orphan ended", errc::outcome_unknown)}});
 }

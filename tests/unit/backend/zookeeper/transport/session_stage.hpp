@@ -82,6 +82,7 @@ class session_stage : public zookeeper::session_owner {
   std::vector<std::string> log;     // what the owner was told, but for deadlines
   std::vector<std::string> places;  // where connections went: "session a", "mode a"
   time_point deadline = core::never;
+  int deadlines = 0;  // that were told
   time_point wake = core::never;
   bool has_descriptors = true;
   std::function<void()> when_lost;
@@ -103,7 +104,10 @@ class session_stage : public zookeeper::session_owner {
   void on_attached(bool is_new, time_point, core::event_queue&) override {
     log.push_back(is_new ? "new" : "again");
   }
-  void on_deadline(time_point t, core::event_queue&) override { deadline = t; }
+  void on_deadline(time_point t, core::event_queue&) override {
+    deadline = t;
+    ++deadlines;
+  }
   void on_doubtful(core::event_queue&) override { log.push_back("doubtful"); }
   void on_session_lost(const core::failure&, core::event_queue&) override {
     log.push_back("lost");
@@ -123,6 +127,8 @@ class session_stage : public zookeeper::session_owner {
 // Notes what becomes of its requests.
 struct noted_replies : zookeeper::reply_handler {
   std::vector<std::string> log;
+  bool wanted = true;
+  bool is_wanted() const noexcept override { return wanted; }
   void on_reply(const zookeeper::reply& r, const zookeeper::reply_context&) override {
     log.push_back(std::to_string(static_cast<int>(r.head.code)));
   }

@@ -153,6 +153,31 @@ TEST(zookeeper_session, is_renewed_at_the_leader_by_a_write) {
   EXPECT_EQ(t.places.size(), 2u);
 }
 
+// Each lock that is held learns of each deadline.
+TEST(zookeeper_session, tells_of_no_deadline_that_is_only_a_little_later) {
+  session_stage t(at_the_leader(1));
+  noted_replies a;
+  t.attach();
+  t.open(channel::mode);
+  t.give("\nMode: leader\n", channel::mode);
+  t.deadlines = 0;
+  int number = 0;
+  const auto write = [&] {
+    t.s.submit(a, opcode::create, "A", t.now());
+    ++number;
+    t.give(replied(number, 5 + number));
+  };
+  for (int i = 0; i < 100; ++i) {
+    t.pass(1ms);
+    write();
+  }
+  EXPECT_EQ(t.deadlines, 0);
+  t.pass(session_timeout / 32);
+  write();
+  EXPECT_EQ(t.deadlines, 1);
+  EXPECT_EQ(t.deadline, t.now() + 11'880ms - 2ms);
+}
+
 TEST(zookeeper_session, looks_for_the_leader_as_it_renews_at_a_follower) {
   session_stage t(at_the_leader(2));
   t.attach();
