@@ -40,7 +40,8 @@ constexpr const char* trouble_names[troubles] = {"pause",
                                                  "link_frozen",
                                                  "link_cut",
                                                  "slow_buckets",
-                                                 "other_bounds"};
+                                                 "other_bounds",
+                                                 "followers_killed"};
 
 }  // namespace
 
@@ -83,9 +84,10 @@ std::string plan::text() const {
       << (tick > 0ms ? ", " + std::to_string(servers) + " servers, tick " +
                            std::to_string(tick.count()) + " ms"
                      : "")
-      << (attaches_to_leader ? ", attach=leader" : "") << (parked_share > 0 ? ", parked" : "")
-      << (serves_reads_alone ? ", readonlymode" : "") << (parts_wait ? ", parts wait" : "")
-      << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
+      << (attaches_to_leader ? ", attach=leader" : "")
+      << (knows_one_server ? ", a server for each client" : "")
+      << (parked_share > 0 ? ", parked" : "") << (serves_reads_alone ? ", readonlymode" : "")
+      << (parts_wait ? ", parts wait" : "") << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)
     out << "\n  at " << ms(f.at) << " ms: " << name_of(f.what) << ", client " << f.whom << ", "
         << ms(f.lasts) << " ms";

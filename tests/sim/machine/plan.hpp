@@ -33,17 +33,18 @@ enum class trouble : unsigned char {
   down,             // the server is killed, and started again later with all data
   resynced,         // a replica for a while, with older data; every connection stays
   // Of an ensemble.
-  server_killed,    // one server, and started again
-  server_stopped,   // likewise; what comes meanwhile is done then
-  leader_killed,    //
-  leader_stopped,   //
-  leader_isolated,  // what it and the others tell each other comes late
-  link_frozen,      // likewise of one that follows
-  link_cut,         // they part at once
-  slow_buckets,     // sessions that expire together are closed late, one after the other
-  other_bounds,     // a server grants longer time-outs from then on
+  server_killed,     // one server, and started again
+  server_stopped,    // likewise; what comes meanwhile is done then
+  leader_killed,     //
+  leader_stopped,    //
+  leader_isolated,   // what it and the others tell each other comes late
+  link_frozen,       // likewise of one that follows
+  link_cut,          // they part at once
+  slow_buckets,      // sessions that expire together are closed late, one after the other
+  other_bounds,      // a server grants longer time-outs from then on
+  followers_killed,  // all of them, and started again
 };
-inline constexpr int troubles = static_cast<int>(trouble::other_bounds) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::followers_killed) + 1;
 inline constexpr int troubles_of_one_server = static_cast<int>(trouble::resynced) + 1;
 inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
@@ -80,6 +81,7 @@ struct plan {
   int servers = 1;                   // of an ensemble
   std::chrono::milliseconds tick{};  // of its servers
   bool attaches_to_leader = false;   // clients look for it
+  bool knows_one_server = false;     // each client another one
   double parked_share = 0;           // of replies that are kept until something else happens
   bool serves_reads_alone = false;   // a server without a quorum, to those that accept that
   std::vector<fault> faults;

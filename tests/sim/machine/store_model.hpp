@@ -22,7 +22,8 @@ struct connection_use {
 class store_model {
  public:
   virtual ~store_model() = default;
-  virtual std::string url() const = 0;  // that clients open; the options of every store may follow
+  // That the client opens; the options of every store may follow.
+  virtual std::string url(int client) const = 0;
   virtual const core::capabilities& can() const = 0;
   // How long a waiter may be late for a lock that has become free, where nobody tells it.
   virtual moment longest_pause() const { return {}; }

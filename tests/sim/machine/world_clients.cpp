@@ -10,8 +10,8 @@ namespace holdfast::sim {
 using namespace std::chrono_literals;
 
 void world::open_clients() {
-  const std::string text =
-      store->url() + "ttl=" + std::to_string(schedule.ttl.count()) +
+  const std::string options =
+      "ttl=" + std::to_string(schedule.ttl.count()) +
       "ms&op-timeout=" + std::to_string(schedule.op_timeout.count()) +
       "ms&connect-timeout=" + std::to_string(schedule.op_timeout.count()) +
       "ms&turns=" + std::to_string(schedule.turns) +
@@ -24,7 +24,7 @@ void world::open_clients() {
     const double rate = 0.991 + chance.share() * 0.018;
     p.where = std::make_unique<machine>(*this, i, rate, chance.between(1s, 1000s));
     p.where->client = store->name_of_client(i);
-    p.runs = detail::client_access::open(url::parse(text), {}, *p.where);
+    p.runs = detail::client_access::open(url::parse(store->url(i) + options), {}, *p.where);
     for (int u = 0; u < schedule.users; ++u) {
       p.users.push_back(make_user(p, number++));
       p.users.back()->begin();

@@ -21,7 +21,7 @@ redis_store::redis_store(world& w)
   if (w.schedule.kill_forbidden) server_.forbid("client|kill");
 }
 
-std::string redis_store::url() const {
+std::string redis_store::url(int) const {
   return "redis://sim:1?" +
          (layout_.is_usual() ? std::string() : "layout=" + std::string(layout_.name) + '&');
 }

@@ -69,7 +69,7 @@ void draw_theme(plan& p) {
   constexpr trouble partings[] = {trouble::server_killed, trouble::link_cut, trouble::link_frozen};
   dice d(p.seed ^ 0x7468656d65);
   const double theme = d.share();
-  if (theme > 0.3) return;
+  if (theme > 0.4) return;
   p.hold_max = std::max<moment>(p.hold_max, p.ttl);
   const moment at = d.between(0ns, p.troubled);
   if (theme < 0.1) {  // its session is due to be closed, and answers
@@ -78,10 +78,17 @@ void draw_theme(plan& p) {
   } else if (theme < 0.2) {  // its server parts from the leader just before that is told of it
     add_fault(p, d, partings[d.below(std::size(partings))], at, at + p.tick, p.ttl, p.ttl * 2);
     for (int n = d.between(1, 2); n > 0; --n) add_long_pause(p, d, at, at + p.tick);
-  } else {  // the leader was stopped, and does not know yet that others have another one
+  } else if (theme < 0.3) {  // the leader was stopped, and has not heard of the next one
     add_fault(p, d, trouble::leader_stopped, at, at, p.tick * 5, p.tick * 5 + p.ttl);
     const moment end = at + p.faults.back().lasts;
     for (int n = d.between(1, 2); n > 0; --n) add_long_pause(p, d, end, end + p.tick);
+  } else {  // the leader hears nobody, and the others have another one before it steps down
+    const moment silence = p.tick * 5;
+    p.servers = 3;
+    p.knows_one_server = true;
+    add_fault(p, d, trouble::leader_isolated, at, at, silence + p.ttl, silence + p.ttl * 2);
+    add_fault(p, d, trouble::followers_killed, at, at + p.tick, 1ms, p.tick);
+    if (d.chance(0.5)) add_long_pause(p, d, at + p.tick, at + p.tick * 4);
   }
 }
 

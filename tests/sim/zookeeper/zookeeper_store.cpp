@@ -32,10 +32,13 @@ zookeeper_store::zookeeper_store(world& w)
       layout_(*zookeeper_layout_named(w.schedule.layout)),
       servers_(*this, options_of(w.schedule)) {}
 
-std::string zookeeper_store::url() const {
+std::string zookeeper_store::url(int client) const {
+  const bool knows_one = world_.schedule.knows_one_server;
   std::string hosts;
-  for (int id = 1; id <= servers_.servers(); ++id)
-    hosts += (id > 1 ? "," : "") + std::string(host_prefix) + std::to_string(id);
+  for (int id = 1; id <= servers_.servers(); ++id) {
+    if (knows_one && id != client % servers_.servers() + 1) continue;
+    hosts += (hosts.empty() ? "" : ",") + std::string(host_prefix) + std::to_string(id);
+  }
   return "zookeeper://" + hosts + "?layout=" + std::string(layout_.name) +
          "&session-timeout=" + std::to_string(world_.schedule.ttl.count()) +
          "ms&attach=" + (world_.schedule.attaches_to_leader ? "leader&" : "any&");

@@ -19,6 +19,10 @@ void zookeeper_store::happen(const fault& f) {
     case trouble::server_killed: return kill_for(some, f.lasts);
     case trouble::server_stopped: return stop_for(some, f.lasts);
     case trouble::leader_killed: return kill_for(leader, f.lasts);
+    case trouble::followers_killed:
+      for (int id = 1; id <= servers_.servers(); ++id)
+        if (leader != 0 && id != leader) kill_for(id, f.lasts);
+      return;
     case trouble::leader_stopped: return stop_for(leader, f.lasts);
     case trouble::leader_isolated: return isolate(leader, f.lasts);
     case trouble::slow_buckets: return servers_.close_buckets_slowly(until, f.lasts);

@@ -94,6 +94,28 @@ TEST_F(zookeeper_model_rules, a_follower_ends_a_longer_time_out_with_that_of_the
   EXPECT_FALSE(has("/own")) << "the other follower's table has it";
 }
 
+// Where it is told that they have gone, it steps down at once.
+TEST_F(zookeeper_model_rules, a_leader_that_hears_nobody_attaches_sessions_while_others_lead) {
+  ensemble& e = of(3);
+  const int leader = e.leader();
+  model_client first(e, leader);
+  attach(first, 20'000);
+  for (int id = 1; id <= 3; ++id)
+    if (id != leader) {
+      e.freeze(leader, id, host.now() + 60s);
+      e.kill(id);
+    }
+  for (int id = 1; id <= 3; ++id) e.start(id);
+  host.pass(2s);
+  EXPECT_NE(e.leader(), leader);
+  model_client again(e, leader);
+  again.connect(20'000, first.session(), first.password());
+  host.pass(20ms);
+  EXPECT_EQ(again.heard(), "session 20000 ms");
+  host.pass(5s);
+  EXPECT_TRUE(again.is_closed());
+}
+
 TEST_F(zookeeper_model_rules, a_new_leader_gives_each_session_the_time_out_of_its_creation) {
   ensemble& e = of(3);
   model_client first(e, e.leader());

@@ -123,8 +123,11 @@ void ensemble::part(replica& one, replica& other) {
 void ensemble::kill(int server) {
   replica& r = of(server);
   if (r.is_down) return;
-  for (const auto& other : replicas_)
-    if (other->id != server) part(r, *other);
+  for (const auto& other : replicas_) {
+    const bool is_seen =
+        other->id != server && host_.now() >= between(server, other->id).frozen_until;
+    if (is_seen) part(r, *other);
+  }
   leave(r);
   flush();
   r.is_down = true;

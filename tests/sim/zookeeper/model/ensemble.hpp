@@ -30,7 +30,7 @@ class ensemble {
   std::int64_t session_of(int connection) const;
 
   // Troubles.
-  void kill(int server);
+  void kill(int server);   // seen by those whose links to it are not frozen
   void start(int server);  // with all that it had
   void stop(int server);   // as SIGSTOP; what comes meanwhile is done at resume()
   void resume(int server);
