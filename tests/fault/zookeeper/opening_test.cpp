@@ -131,6 +131,17 @@ TEST(zookeeper_opening_fails, at_once_where_nothing_listens) {
   EXPECT_LT(core::system_environment().now() - began, 20s);
 }
 
+// Where most servers are down, the one that is up and has no quorum tells more.
+TEST(zookeeper_opening_fails, by_the_words_of_a_server_that_was_reached) {
+  const int silent = testkit::listen_on(0);
+  const auto why = failure_to_open(
+      at_port(testkit::port_of(silent), ",127.0.0.1:" + std::to_string(testkit::free_port()) +
+                                            "?op-timeout=1200ms&connect-timeout=500ms"));
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_NE(why.text.find("has no quorum"), std::string::npos) << why.text;
+  ::close(silent);
+}
+
 TEST(zookeeper_opening_fails, where_something_else_answers) {
   const int listener = testkit::listen_on(0);
   std::atomic<bool> ends{false};

@@ -108,8 +108,8 @@ bool transport::has_session() {
 }
 
 core::failure transport::overdue() const {
-  if (!session_.last_failure().text.empty())
-    return {errc::unavailable, session_.last_failure().text};
+  const std::string& last = last_telling_.text.empty() ? last_failure_.text : last_telling_.text;
+  if (!last.empty()) return {errc::unavailable, last};
   return {errc::unavailable,
           was_reached_ ? std::string(session::silent_server) : "no session within the op-timeout"};
 }

@@ -15,6 +15,7 @@ namespace {
 // A server may keep a reply back until something else happens (ZOOKEEPER-4537): a ping does.
 constexpr std::chrono::milliseconds reply_overdue{200};
 constexpr std::chrono::milliseconds attach_min{100};
+constexpr std::chrono::seconds first_attach_min{1};
 constexpr int renewal_part = 4;  // of the time-out: early enough to be tried twice within a third
 constexpr int doubt_part = 3;
 
@@ -39,8 +40,12 @@ duration session::silence_max() const noexcept {
 }
 
 // A session that has something to lose tries each server while it may still stand.
+// Without one, a server that does not answer leaves time for the others.
 duration session::attach_max() const noexcept {
-  if (id_ == 0) return ensemble_.connect_timeout;
+  if (id_ == 0) {
+    const duration each = ensemble_.connect_timeout / static_cast<int>(servers_.size());
+    return std::min(ensemble_.connect_timeout, std::max<duration>(each, first_attach_min));
+  }
   const duration share = servers_.size() == 1
                              ? deadline_.timeout() / doubt_part
                              : deadline_.timeout() / (2 * static_cast<int>(servers_.size()));

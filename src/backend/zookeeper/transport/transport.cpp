@@ -18,6 +18,7 @@ struct transport::connected_stream final : core::stream_events {
   void on_open() override {
     home.handle(*this, [this](time_point now, event_queue& e) {
       home.was_reached_ = true;
+      home.is_reached_ = home.is_reached_ || of == channel::session;
       home.session_.opened(of, now, e);
     });
   }
@@ -107,6 +108,7 @@ bool transport::connect(channel c, const core::address& where, failure& why) {
     why = core::shortage_of(failed);
     return false;
   }
+  if (c == channel::session) is_reached_ = false;
   streams_.push_back(made);
   current_[static_cast<std::size_t>(c)] = std::move(made);
   return true;
@@ -187,6 +189,7 @@ core::reach transport::read_reach() const {
 // A renewal of the session by a new connection is none of this.
 void transport::note_down(const failure& why, time_point now) {
   last_failure_ = why;
+  if (is_reached_) last_telling_ = why;
   if (is_out_.exchange(true, std::memory_order_relaxed)) return;
   out_since_ = now;
   if (was_attached_)
@@ -194,8 +197,8 @@ void transport::note_down(const failure& why, time_point now) {
 }
 
 void transport::note_attached(time_point now) {
-  was_attached_ = true;
-  if (!is_out_.exchange(false, std::memory_order_relaxed)) return;
+  const bool is_again = std::exchange(was_attached_, true);
+  if (!is_out_.exchange(false, std::memory_order_relaxed) || !is_again) return;
   ++reconnects_;
   const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(now - out_since_);
   warnings_.push_back("connected to " + where_.text + " again after " +

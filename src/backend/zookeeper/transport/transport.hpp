@@ -146,7 +146,9 @@ class transport final : private session_owner, private core::loop_user, private 
   time_point out_since_ = core::never;
   std::uint64_t reconnects_ = 0;
   bool was_attached_ = false;
+  bool is_reached_ = false;     // by the connection that was made last
   core::failure last_failure_;  // of a connection
+  core::failure last_telling_;  // of one that had reached a server: it tells more
   time_point alarm_at_ = core::never;
   std::vector<std::string> warnings_;  // for the log, once the mutex is released
   std::unique_ptr<core::alarm> alarm_;

@@ -84,30 +84,6 @@ TEST(zookeeper_session_fault, an_expired_session_is_lost_and_replaced) {
   EXPECT_TRUE(t.sent().empty()) << "no watch of the old one is set";
 }
 
-// Attempts that end during an outage would pile up, and be made when it is over.
-TEST(zookeeper_session_fault, what_nobody_wants_any_more_is_not_sent) {
-  session_stage t;
-  noted_replies wanted, given_up;
-  t.attach();
-  t.lose();
-  for (noted_replies* r : {&given_up, &wanted, &given_up})
-    t.s.submit(*r, opcode::sync, "A", t.now());
-  given_up.wanted = false;
-  t.lose();
-  EXPECT_EQ(given_up.log, (strings{"not sent", "not sent"})) << "no server was reached";
-  given_up.wanted = true;
-  t.s.submit(given_up, opcode::sync, "B", t.now());
-  given_up.wanted = false;
-  t.pass(1s);
-  t.open();
-  (void)t.sent();
-  t.give(connected(timeout_ms, session_id));
-  EXPECT_EQ(given_up.log.size(), 3u) << "given up while it was attached";
-  const strings sent = t.sent();
-  ASSERT_EQ(sent.size(), 2u) << "the write that renews, and what is wanted";
-  EXPECT_TRUE(sent.back().ends_with(hex_of("A")));
-}
-
 // A waiter queues again as soon as its session is lost. The session that is being closed would
 // never answer.
 TEST(zookeeper_session_fault, what_is_submitted_when_a_session_is_lost_is_for_the_next_one) {

@@ -1,0 +1,50 @@
+// A session while no server answers.
+#include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
+
+namespace holdfast::zookeeper_unit {
+namespace {
+
+using namespace zookeeper;
+
+// Attempts that end during an outage would pile up, and be made when it is over.
+TEST(zookeeper_session_outage, what_nobody_wants_any_more_is_not_sent) {
+  session_stage t;
+  noted_replies wanted, given_up;
+  t.attach();
+  t.lose();
+  for (noted_replies* r : {&given_up, &wanted, &given_up})
+    t.s.submit(*r, opcode::sync, "A", t.now());
+  given_up.wanted = false;
+  t.lose();
+  EXPECT_EQ(given_up.log, (strings{"not sent", "not sent"})) << "no server was reached";
+  given_up.wanted = true;
+  t.s.submit(given_up, opcode::sync, "B", t.now());
+  given_up.wanted = false;
+  t.pass(1s);
+  t.open();
+  (void)t.sent();
+  t.give(connected(timeout_ms, session_id));
+  EXPECT_EQ(given_up.log.size(), 3u) << "given up while it was attached";
+  const strings sent = t.sent();
+  ASSERT_EQ(sent.size(), 2u) << "the write that renews, and what is wanted";
+  EXPECT_TRUE(sent.back().ends_with(hex_of("A")));
+}
+
+// One that does not answer must not use up the time of opening.
+TEST(zookeeper_session_outage, a_first_session_tries_each_server_within_the_connect_timeout) {
+  session_stage t(ensemble_of(3));
+  t.s.open(t.now());
+  for (int tried = 1; tried <= 3; ++tried) {
+    EXPECT_EQ(t.places.size(), static_cast<std::size_t>(tried));
+    t.open();
+    t.pass(1s);
+  }
+  session_stage alone;
+  alone.s.open(alone.now());
+  alone.open();
+  alone.pass(2900ms);
+  EXPECT_TRUE(alone.is_connected());
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_unit
