@@ -37,7 +37,8 @@ struct acquire_options {
   // The number of a semaphore's permits to acquire, all at once; 1 for every other lock.
   std::uint32_t permits = 1;
   // The longest time that one holder may have the lock, renewals included; default: no limit. Then
-  // the lease is lost, and the lock is free once its ttl has passed or the holder has released it.
+  // the lease is lost, and the lock is free once its ttl has passed or the holder has released it;
+  // where locks have no ttl (features().ttl is false), once the holder has released it.
   std::chrono::milliseconds max_hold{};
 };
 static_assert(std::is_aggregate_v<acquire_options>);

@@ -13,11 +13,13 @@ namespace {
 core::failure fault_of(lock_mode how, const core::capabilities& can) {
   if (can.modes & core::bit_of(how)) return {};
   switch (how) {
-    case lock_mode::exclusive: return {errc::unsupported, "this backend has only semaphores"};
-    case lock_mode::shared: return {errc::unsupported, "this backend has no shared locks"};
+    case lock_mode::exclusive:
+      return {errc::unsupported, "the layout of this URL has only semaphores"};
+    case lock_mode::shared:
+      return {errc::unsupported, "this backend has no shared locks, or none in the URL's layout"};
     case lock_mode::permit: break;
   }
-  return {errc::unsupported, "this backend has no semaphores"};
+  return {errc::unsupported, "this backend has no semaphores, or none in the URL's layout"};
 }
 
 bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcept {

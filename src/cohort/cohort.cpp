@@ -227,7 +227,7 @@ failure cohort::downgrade(turn& t, time_point now) {
   if (t.is_share || c.mode == lock_mode::permit)
     return {errc::mismatch, "it is no exclusive lease"};
   if (!(rules_.can.modes & bit_of(lock_mode::shared)))
-    return {errc::unsupported, "this backend has no shared locks"};
+    return {errc::unsupported, "this backend has no shared locks, or none in the URL's layout"};
   t.is_share = true;
   c.mode_inside = lock_mode::shared;
   if (!t.renews && rules_.can.core_renews())

@@ -100,10 +100,11 @@ void cohort::extend_unasked(claim_record& c, time_point deadline) {
   c.deadline = deadline;
 }
 
+// Not where a turn's own limit is near, which no renewal moves.
 void cohort::end_doubt(claim_record& c) noexcept {
   c.is_doubtful = false;
   for (turn* t = c.inside_first; t; t = t->next_inside())
-    if (t->is_held_by_word()) t->doubted = false;
+    if (t->is_held_by_word() && t->fate_at_deadline() != turn::fate::hold_ended) t->doubted = false;
 }
 
 void cohort::on_doubtful(claim_record& c, time_point now) {

@@ -95,8 +95,8 @@ class backend {
   // Removes what unused locks have left at the store. Returns the number of locks removed.
   virtual std::size_t remove_unused(failure& why) {
     why = {errc::unsupported,
-           "there is nothing to be removed here; what a killed holder leaves at a server goes when "
-           "its lock is next used, or by itself, after 366 days at the latest"};
+           "there is nothing to be removed here; what a killed holder leaves at a server goes by "
+           "itself, or when its lock is next used"};
     return 0;
   }
   virtual void break_lock(std::string_view name, std::string_view holder_seen,

@@ -179,6 +179,21 @@ TEST_P(kept_by_the_backend, each_holder_is_notified_once_of_a_doubt_until_it_is_
   EXPECT_EQ(c.metrics().doubts, 4u);
 }
 
+// No confirmation moves it.
+TEST_P(kept_by_the_backend, the_end_of_max_hold_is_notified_once) {
+  const client c = open(GetParam(), "metrics=1");
+  mutex m(c, "x");
+  const lease held = m.acquire({.max_hold = 50ms});
+  env.advance(0s);
+  EXPECT_TRUE(held.doubtful().stop_requested());
+  for (int i = 0; i < 5; ++i) {
+    env.advance(1ms);
+    fake_store::of(c).confirm();
+  }
+  EXPECT_TRUE(held.held());
+  EXPECT_EQ(c.metrics().doubts, 1u);
+}
+
 TEST_P(kept_by_the_backend, an_earlier_deadline_takes_no_doubt_back) {
   const client c = open(GetParam(), "metrics=1");
   mutex m(c, "x");
