@@ -4,6 +4,7 @@
 #ifdef HOLDFAST_WITH_ZOOKEEPER
 #include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
 #include "backend/zookeeper/layouts/held_write.hpp"
+#include "backend/zookeeper/layouts/nodes_ahead.hpp"
 #include "backend/zookeeper/recipes/single_node.hpp"
 #include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
 #include "tests/unit/backend/zookeeper/recipes/played_claim.hpp"
@@ -169,18 +170,28 @@ std::string state_after(const std::string& path) {
   return zookeeper::recipe_tests::name_of(claim.recipe().now_in());
 }
 
+// Watched are a and b, nearer, and more is ahead.
+zookeeper::what_is_ahead left_by_the_end_of(std::string_view name) {
+  zookeeper::nodes_ahead ahead;
+  ahead.show({"b", "a"}, false);
+  ahead.ask_of_each([](const std::string&) {});
+  for (const unsigned answer : {0u, 1u}) ahead.on_watched(answer, 5);
+  ahead.on_event(name, true, 9);
+  return ahead.now();
+}
+
 // Its blocker was another claim that waited, and the holder is still there.
 std::string a_waiter_that_gave_up_grants_nothing() {
-  return state_after("acquire created behind watched on_blocker_end") == "listing"
+  return left_by_the_end_of("b") == zookeeper::what_is_ahead::watched
              ? ""
              : "the claim ahead stopped waiting, and that was taken for a release";
 }
 
-// The node before its blocker ended, and the holder stands before both.
-std::string the_end_of_the_second_grants_nothing() {
-  return state_after("acquire created behind watched on_second behind") == "watching"
+// Of those that are watched it was the farthest, and the holder stands before all of them.
+std::string the_end_of_the_farthest_calls_for_a_list() {
+  return left_by_the_end_of("a") == zookeeper::what_is_ahead::unknown
              ? ""
-             : "it takes itself for the next one in line, while more than one stands before it";
+             : "it takes those that it watches for all, while others stand before them";
 }
 
 std::string a_removed_node_ends_the_grant() {
@@ -190,7 +201,7 @@ std::string a_removed_node_ends_the_grant() {
 }
 
 std::string a_moved_session_is_granted_nothing_by_an_event() {
-  return state_after("acquire created next watched on_attached on_blocker_end") == "listing"
+  return state_after("acquire created behind watched on_attached on_nothing") == "listing"
              ? ""
              : "its own node may have gone while the session moved, and the event granted";
 }
@@ -309,7 +320,7 @@ constexpr scenario all_of_zookeeper[] = {
     {mutant::held_write_unchecked, "zookeeper", a_guarded_write_checks_the_lock},
     {mutant::watches_not_set_again, "zookeeper", watches_move_with_the_session},
     {mutant::predecessor_that_gave_up, "zookeeper", a_waiter_that_gave_up_grants_nothing},
-    {mutant::end_of_second_believed, "zookeeper", the_end_of_the_second_grants_nothing},
+    {mutant::end_of_farthest_believed, "zookeeper", the_end_of_the_farthest_calls_for_a_list},
     {mutant::own_end_unseen, "zookeeper", a_removed_node_ends_the_grant},
     {mutant::event_after_attaching_grants, "zookeeper",
      a_moved_session_is_granted_nothing_by_an_event},

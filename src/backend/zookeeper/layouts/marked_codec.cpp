@@ -1,6 +1,7 @@
 #include "backend/zookeeper/layouts/marked_codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "backend/zookeeper/layouts/node_sequence.hpp"
@@ -49,28 +50,29 @@ std::vector<marked_codec::contender> marked_codec::in_order(node_names all) cons
 
 place_in_line marked_codec::place_of(std::string_view own, lock_mode mode, node_names all) const {
   place_in_line out;
-  contender self, other, last, second;  // the last ones that block it
+  contender self, other;
+  std::array<contender, watched_ahead_max> nearest;
   out.is_there = std::ranges::find(all, own) != all.end() && read(own, self);
   if (!out.is_there) return out;
   const bool shares = mode == lock_mode::shared;
-  unsigned blocked_by = 0;
+  std::size_t ahead = 0;
   for (const std::string_view name : all) {
     if (name == own || !read(name, other)) continue;
     if (shares && other.mode == lock_mode::shared) continue;
     if (self < other) {
       out.others_behind = true;
-    } else if (blocked_by++ == 0 || last < other) {
-      second = std::exchange(last, other);
-    } else if (second < other) {
-      second = other;
+      continue;
     }
+    ++ahead;
+    for (contender& n : nearest)
+      if (n < other) std::swap(n, other);
   }
-  out.blocker = last.name;
   // A writer that becomes a reader ends one node and keeps its place with another: the end of what
-  // stands before proves nothing.
-  if (has(lock_mode::shared)) return out;
-  out.is_next = blocked_by == 1;
-  out.second = second.name;
+  // stands before proves nothing, and the blocker is all that is worth a watch.
+  const bool is_proof = !has(lock_mode::shared);
+  const std::size_t watched = is_proof ? nearest.size() : 1;
+  for (std::size_t i = 0; i < watched; ++i) out.ahead[i] = nearest[i].name;
+  out.are_all = is_proof && ahead <= watched;
   return out;
 }
 

@@ -6,18 +6,13 @@
 #include <string>
 
 #include "backend/zookeeper/layouts/claim_flight.hpp"
+#include "backend/zookeeper/layouts/nodes_ahead.hpp"
 #include "backend/zookeeper/layouts/sequential_codec.hpp"
 #include "backend/zookeeper/recipes/sequential.hpp"
 
 namespace holdfast::zookeeper {
 
 class sequential_layout;
-
-struct nodes_ahead {
-  std::string blocker;
-  std::int64_t blocker_czxid = 0;  // as it was when the watch on it was armed; 0: none is
-  std::string second;              // stands before the blocker and is watched instead; empty: none
-};
 
 // What the layout keeps of a claim. A program may hold many locks: what only those that wait need
 // is apart.
@@ -54,17 +49,16 @@ class sequential_flight final : public claim_flight<sequential_protocol> {
   void read(unsigned at, const reply&, const reply_context&) override;
   void read_create(const reply&);
   void read_list(const reply&, const reply_context&);
-  void read_blocker(const reply&);
   void read_own(const reply&);
-  void read_watch(unsigned at, const reply&);
+  void read_watch_ahead(unsigned at, const reply&);
+  void read_watch_own(const reply&);
   void read_peek(const reply&);
   void read_remove(const reply&, const reply_context&);
   void read_downgrade(const reply&);
 
-  std::string node_;                // removed by it; empty: its name is not known
-  std::int64_t blocker_czxid_ = 0;  // by it a watch on the blocker was armed
-  bool asks_own_ = false;           // about the own node, after the list
-  bool was_there_ = false;          // one of those that it removes
+  std::string node_;        // removed by it; empty: its name is not known
+  bool asks_own_ = false;   // about the own node, after the list
+  bool was_there_ = false;  // one of those that it removes
 };
 
 }  // namespace holdfast::zookeeper

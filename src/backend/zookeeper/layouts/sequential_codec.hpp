@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/zookeeper/layouts/nodes_ahead.hpp"
 #include "backend/zookeeper/transport/requests.hpp"
 #include "base/uuid.hpp"
 #include "seam/capabilities.hpp"
@@ -14,12 +15,12 @@ namespace holdfast::zookeeper {
 
 struct place_in_line {  // of one node among the others
   bool is_there = false;
-  std::string_view blocker;  // whose end is to be waited for; empty: none, it holds the lock
-  bool is_next = false;      // only the blocker is ahead
-  // Stands before the blocker; once it has ended the claim is next, as a rule. Empty: the claim is
-  // next, or is served without being next.
-  std::string_view second;
+  // Those whose ends are to be waited for, the nearest first; empty: none, it holds the lock.
+  nearest_names ahead;
+  bool are_all = false;  // once these have ended, nothing is ahead
   bool others_behind = false;
+
+  bool is_first() const noexcept { return ahead.front().empty(); }
 };
 
 struct node_in_line {  // of a lock, in the order in which they are served

@@ -90,14 +90,11 @@ void sequential_layout::on_claims_watch(const watch_event& e, time_point now, ev
   const bool has_ended = e.kind == event_kind::deleted;
   const session_deadline& by = over().of_session().deadline();
   for_each_at(e.path.substr(0, end), [&](sequential_claim& c) {
-    if (c.ahead && c.ahead->second == node) {
-      c.on([&](sequential_recipe& r) { return r.on_second(now, rules()); }, now, events);
-    } else if (c.ahead && c.ahead->blocker == node) {
-      const bool is_gone = has_ended || planted(mutant::change_taken_for_the_end);
-      const std::int64_t its = c.ahead->blocker_czxid;
-      const bool proves = is_gone && its != 0 && its < c.czxid;
+    if (c.ahead && c.ahead->has(node)) {
+      c.ahead->on_event(node, has_ended, c.czxid);
+      const what_is_ahead left = c.ahead->now();
       c.on([&](sequential_recipe&
-                   r) { return r.on_blocker(proves, by.deadline(), by.timeout(), now, rules()); },
+                   r) { return r.on_ahead(left, by.deadline(), by.timeout(), now, rules()); },
            now, events);
     } else if (node_name(c) == node) {
       c.on([&](sequential_recipe& r) { return r.on_own_node(has_ended, now, rules()); }, now,

@@ -25,21 +25,19 @@ std::string_view node_starting(std::string_view begin, node_names all) {
 void sequential_flight::on_begin(const sequential_claim& c) {
   node_ = what() == operation::remove ? home_.node_name(c) : std::string();
   asks_own_ = was_there_ = false;
-  blocker_czxid_ = 0;
 }
 
 void sequential_flight::read(unsigned at, const reply& r, const reply_context& context) {
   switch (what()) {
     case operation::create: return read_create(r);
     case operation::join: return awaited() == 0 ? read_list(r, context) : read_create(r);
-    case operation::look: return awaited() == 0 ? read_list(r, context) : read_blocker(r);
     case operation::list:
     case operation::find: return read_list(r, context);
-    case operation::watch:
-    case operation::watch_own: return read_watch(at, r);
+    case operation::watch: return awaited() == 0 ? read_watch_own(r) : read_watch_ahead(at, r);
+    case operation::watch_own: return read_watch_own(r);
     case operation::peek_line: return read_peek(r);
     case operation::remove: return read_remove(r, context);
-    case operation::downgrade: return at == 0 ? read_downgrade(r) : read_watch(at, r);
+    case operation::downgrade: return at == 0 ? read_downgrade(r) : read_watch_own(r);
     case operation::none: return;
   }
 }
@@ -91,25 +89,18 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
   const place_in_line mine =
       own.empty() ? place_in_line() : home_.codec().place_of(own, c->mode, all->names);
   result.others_wait = mine.others_behind;
-  result.is_next = mine.is_next;
-  const bool is_same = c->ahead && c->ahead->blocker == mine.blocker;
-  result.is_watched = is_same && blocker_czxid_ != 0;
-  if (!mine.blocker.empty())
-    c->ahead = std::make_unique<nodes_ahead>(nodes_ahead{std::string(mine.blocker),
-                                                         result.is_watched ? blocker_czxid_ : 0,
-                                                         std::string(mine.second)});
-  result.what = !mine.is_there         ? verdict::gone
-                : mine.blocker.empty() ? verdict::granted
-                                       : verdict::behind;
+  result.what = !mine.is_there    ? verdict::gone
+                : mine.is_first() ? verdict::granted
+                                  : verdict::behind;
+  if (result.what == verdict::behind) {
+    if (!c->ahead) c->ahead = std::make_unique<nodes_ahead>();
+    c->ahead->show(mine.ahead, mine.are_all);
+    result.is_watched = c->ahead->are_watched();
+  }
   if (!mine.is_there || c->czxid != 0) return;
   // Its create was never answered: its number is not known yet.
   const std::string path = c->path + '/' + own;
   asks_own_ = home_.send(*this, opcode::exists, watched_path_body(path, false), context.now);
-}
-
-void sequential_flight::read_blocker(const reply& r) {
-  const auto node = r.is_ok() ? read_data(r.body) : std::nullopt;
-  if (node) blocker_czxid_ = node->stat.czxid;
 }
 
 // Of a create that was never answered: its number, and whether this session made it.
@@ -129,8 +120,18 @@ void sequential_flight::read_own(const reply& r) {
   take_number(stat->czxid);
 }
 
-// The second or the blocker, then the own node; or the own node alone, also behind a downgrade.
-void sequential_flight::read_watch(unsigned at, const reply& r) {
+void sequential_flight::read_watch_ahead(unsigned at, const reply& r) {
+  if (!r.is_ok() && !r.is(error::no_node)) return fail(r);
+  sequential_claim* const c = owner();
+  if (!c || !c->ahead) return;
+  if (!r.is_ok()) return c->ahead->on_missing(at);
+  const auto node = read_data(r.body);
+  if (!node) return fail_malformed();
+  c->ahead->on_watched(at, node->stat.czxid);
+}
+
+// Alone, behind those ahead or behind a downgrade.
+void sequential_flight::read_watch_own(const reply& r) {
   if (r.is(error::no_node)) {
     result.what = verdict::gone;
     return;
@@ -138,13 +139,10 @@ void sequential_flight::read_watch(unsigned at, const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto node = read_data(r.body);
   if (!node) return fail_malformed();
-  sequential_claim* const c = owner();
-  const bool is_ahead = what() == operation::watch && at == 0;
-  if (c && c->ahead && c->ahead->second.empty() && is_ahead)
-    c->ahead->blocker_czxid = planted(mutant::younger_blocker_believed) ? 1 : node->stat.czxid;
-  if (!is_ahead && !planted(mutant::revocation_unread))
-    result.is_revoked = node->data == revocation_data;
-  if (result.what != verdict::gone) result.what = verdict::watched;
+  if (!planted(mutant::revocation_unread)) result.is_revoked = node->data == revocation_data;
+  result.what = verdict::watched;
+  const sequential_claim* const c = owner();
+  if (what() == operation::watch && c && c->ahead) result.ahead = c->ahead->now();
 }
 
 void sequential_flight::read_peek(const reply& r) {

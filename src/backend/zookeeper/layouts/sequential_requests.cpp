@@ -26,14 +26,10 @@ std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, o
       send_list(c, f, now, false);
       break;
     case operation::list: send_list(c, f, now, false); break;
-    case operation::look:
-      send_watch(f, c.path + '/' + c.ahead->blocker, now);
-      send_list(c, f, now, false);
-      break;
     case operation::find: send_list(c, f, now, true); break;
     case operation::watch:
-      send_watch(f, c.path + '/' + (c.ahead->second.empty() ? c.ahead->blocker : c.ahead->second),
-                 now);
+      c.ahead->ask_of_each(
+          [&](const std::string& name) { send_watch(f, c.path + '/' + name, now); });
       send_watch(f, node_path(c), now);
       break;
     case operation::watch_own: send_watch(f, node_path(c), now); break;

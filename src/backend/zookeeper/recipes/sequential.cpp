@@ -64,13 +64,12 @@ sequential_recipe::step sequential_recipe::ask(state next, time_point now,
 // The time that the question before it had still counts.
 sequential_recipe::step sequential_recipe::ask_again(state next, const timing& t) noexcept {
   asks_in_ = next;
-  event_early_ = false;
   return session_recipe::ask(question_in(next), t);
 }
 
 // Under a new owner: an older create of this claim is another's from here on.
 sequential_recipe::step sequential_recipe::begin(time_point now, const timing& t) noexcept {
-  watches_own_ = is_next_ = event_early_ = is_downgrading_ = false;
+  watches_own_ = is_unbroken_ = is_downgrading_ = false;
   asks_in_ = state::creating;
   since_ = now;
   return session_recipe::begin(met_others_ ? operation::join : operation::create, t);

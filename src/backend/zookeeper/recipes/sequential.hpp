@@ -1,14 +1,15 @@
 // One claim on a lock that is a queue of ephemeral sequential nodes: it creates a node of its own,
-// and while others stand before it, it watches one of them.
+// and while others stand before it, it watches the nearest of them.
 // Pure, as claim/recipe.hpp says: (state, event, now) -> effects.
 //
 // Source: the lock recipe of ZooKeeper's documentation ("ZooKeeper Recipes and Solutions", Locks),
 // with a create whose reply was lost found again by its GUID as there, and these changes:
 // - exists of the parent goes with the create and shows a claim that is alone; a claim that met
 //   others the last time sends the list with the create instead.
-// - A claim that was next when it looked is granted by the end of its blocker, without a list.
-// - One further back watches the node before its blocker, the second. When that has ended it looks:
-//   as a rule it is next then, and the holder's turn hides the time this takes.
+// - It watches not one node ahead but a few. Where these are all, it is granted by the end of the
+//   last of them, without another list.
+// - One further back lists again when the farthest that it watches has ended: as a rule all that is
+//   ahead is watched then, and the turns of the others hide the time this takes.
 // - The own node is watched while it waits.
 //
 //   state       | event                         | next        | effects
@@ -21,19 +22,21 @@
 //               | failed                        | idle        | refused; orphan, if it was made
 //   creating,   | granted: nobody is before it  | held        | granted
 //   listing,    | behind                        | watching    | send watch
-//   resolving   | behind, next and all watched  | waiting     |
+//   resolving   | behind, all of it is watched  | waiting     |
 //               | behind, one attempt           | withdrawing | send remove; refused at its end
 //               | gone                          | creating    | new owner, send create
 //               | failed                        | idle        | refused; orphan
 //   watching    | watched                       | waiting     |
-//               | watched, an event came before | listing     | send list
-//               | gone                          | listing     | send list
-//   waiting     | the second has ended          | listing     | send look
-//               | the blocker has ended, it was | held        | granted
-//               | the only one ahead, both are  |             |
-//               | still watched                 |             |
-//               | any other event               | listing     | send list
-//               | attached again                | waiting     | the next event is looked at
+//               | watched, nothing is left      | held        | granted
+//               | watched, what is ahead is not | listing     | send list
+//               | known; gone                   |             |
+//   waiting     | one ahead has ended, others   | waiting     |
+//               | are left                      |             |
+//               | the last one has ended, the   | held        | granted
+//               | own node is still watched     |             |
+//               | what is ahead is not known;   | listing     | send list
+//               | an event of the own node      |             |
+//               | attached again                | waiting     | nothing is granted by an event
 //   held        | the own node has ended        | lost        | lost (not_held)
 //               | the session's deadline moved  | held        | extended
 //               | peek_line, children changed   | held        | send peek_line
@@ -74,9 +77,8 @@ enum class sequential_operation : unsigned char {
   create,     // the own node, and a look at the parent
   join,       // the own node, and the nodes of the lock
   list,       // the nodes of the lock
-  look,       // the same behind a watch on the blocker
   find,       // the same behind a sync: whether an unanswered create was executed
-  watch,      // the second, or the blocker of one that is next; and the own node
+  watch,      // the nearest ahead that are not watched yet, and the own node
   watch_own,  // the own node
   peek_line,  // are others there? And a watch for those that come
   downgrade,  // another node in the place of the own one, and a watch on it
@@ -84,19 +86,26 @@ enum class sequential_operation : unsigned char {
 };
 
 enum class sequential_verdict : unsigned char {
-  granted,    // create, join, list, look, find: nobody is before it
+  granted,    // create, join, list, find: nobody is before it
   created,    // create: others are there too
   no_parent,  // create, join: nothing was done
-  behind,     // join, list, look, find: somebody is
+  behind,     // join, list, find: somebody is
   watched,    // watch, watch_own, peek_line: it is there, and an event comes when it changes
   gone,       // what was asked about is not there, nor was what was to be removed
   done,       // downgrade, remove
   failed,     // for the reason that stands beside it
 };
 
+// Of one that waits, by its last list and what its watches told since.
+enum class what_is_ahead : unsigned char {
+  unknown,  // only a list can tell
+  watched,  // at least what is watched
+  nothing,
+};
+
 struct sequential_reply : session_reply<sequential_operation, sequential_verdict> {
-  bool is_next = false;     // behind: only the blocker is ahead
-  bool is_watched = false;  // behind: the blocker is watched since before the list
+  bool is_watched = false;                       // behind: what is to be watched ahead is so
+  what_is_ahead ahead = what_is_ahead::watched;  // watched
 };
 
 class sequential_recipe : public session_recipe<sequential_reply> {
@@ -120,11 +129,9 @@ class sequential_recipe : public session_recipe<sequential_reply> {
   step on(const reply&, time_point, const timing&) noexcept;
   // What was sent for this, in that epoch, is not answered any more.
   step on_cut(operation, std::uint32_t epoch, time_point, const timing&) noexcept;
-  step on_second(time_point, const timing&) noexcept;  // a watch on it fired
-  // A watch on the blocker fired. `has_ended`: it was deleted, and its transaction is older than
-  // that of the own node.
-  step on_blocker(bool has_ended, time_point deadline, duration term, time_point,
-                  const timing&) noexcept;
+  // A watch on a node ahead fired. This is left.
+  step on_ahead(what_is_ahead, time_point deadline, duration term, time_point,
+                const timing&) noexcept;
   step on_own_node(bool has_ended, time_point, const timing&) noexcept;
   step on_children() noexcept;  // a watch of peek_line() fired
   step on_attached() noexcept;  // again, with the watches set again: some may have fired meanwhile
@@ -143,14 +150,14 @@ class sequential_recipe : public session_recipe<sequential_reply> {
   step on_create_reply(const reply&, time_point, const timing&) noexcept;
   step on_list_reply(const reply&, time_point, const timing&) noexcept;
   step wait_for_event() noexcept;
+  step on_left(what_is_ahead, reply grant, time_point, const timing&) noexcept;
   step on_watch_reply(const reply&, time_point, const timing&) noexcept;
   step on_reply_while_held(const reply&) noexcept;
 
   state asks_in_ = state::creating;  // while the lock is acquired: creating .. waiting
-  bool is_next_ : 1 = false;         // only the blocker is ahead
+  bool is_unbroken_ : 1 = false;     // the connection, since the list of those ahead
   bool met_others_ : 1 = false;      // when it last looked; also of an earlier attempt
   bool watches_own_ : 1 = false;     // of this node, since the session was attached
-  bool event_early_ : 1 = false;     // watching: it came before the answer
   bool is_downgrading_ : 1 = false;
   bool is_downgraded_ : 1 = false;  // of this grant, also before the server has answered
 };

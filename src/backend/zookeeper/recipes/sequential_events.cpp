@@ -53,9 +53,8 @@ sequential_recipe::step sequential_recipe::on_list_reply(const reply& r, time_po
     case verdict::behind:
       met_others_ = true;
       if (one_attempt_) return leave(errc::timed_out, now, t);
-      is_next_ = r.is_next || (r.to == operation::look && planted(mutant::end_of_second_believed));
-      others_wait_ = r.others_wait;
-      if (is_next_ && r.is_watched && watches_own_ && !event_early_) return wait_for_event();
+      is_unbroken_ = true;
+      if (r.is_watched && watches_own_) return wait_for_event();
       return ask(state::watching, now, t);
     case verdict::gone: return begin(now, t);
     case verdict::failed: return give_up(r.why);
@@ -67,9 +66,9 @@ sequential_recipe::step sequential_recipe::on_watch_reply(const reply& r, time_p
                                                           const timing& t) noexcept {
   if (r.what == verdict::failed) return give_up(r.why);
   is_revoked_ = r.is_revoked;
-  if (r.what != verdict::watched || event_early_) return ask(state::listing, now, t);
+  if (r.what != verdict::watched) return ask(state::listing, now, t);
   watches_own_ = true;
-  return wait_for_event();
+  return on_left(r.ahead, r, now, t);
 }
 
 sequential_recipe::step sequential_recipe::wait_for_event() noexcept {
@@ -123,33 +122,30 @@ sequential_recipe::step sequential_recipe::on_cut(operation what, std::uint32_t 
   return out;
 }
 
-sequential_recipe::step sequential_recipe::on_second(time_point now, const timing& t) noexcept {
-  event_early_ = true;
+// In any other state the reply that comes counts this event.
+sequential_recipe::step sequential_recipe::on_ahead(what_is_ahead left, time_point deadline,
+                                                    duration term, time_point now,
+                                                    const timing& t) noexcept {
   if (now_in() != state::waiting) return {};
-  step out = ask(state::listing, now, t);
-  out.send = operation::look;
-  return out;
-}
-
-sequential_recipe::step sequential_recipe::on_blocker(bool has_ended, time_point deadline,
-                                                      duration term, time_point now,
-                                                      const timing& t) noexcept {
-  event_early_ = true;
-  if (now_in() != state::waiting) return {};
-  const bool is_first = is_next_ || planted(mutant::predecessor_that_gave_up);
-  if (!has_ended || !is_first || !watches_own_) return ask(state::listing, now, t);
   reply r;
   r.number = number_;
   r.deadline = deadline;
   r.term = term;
-  r.others_wait = others_wait_;
-  return hold(r, now);
+  return on_left(left, r, now, t);
+}
+
+sequential_recipe::step sequential_recipe::on_left(what_is_ahead left, reply grant, time_point now,
+                                                   const timing& t) noexcept {
+  if (left == what_is_ahead::watched) return wait_for_event();
+  const bool is_known = left == what_is_ahead::nothing && is_unbroken_ && watches_own_;
+  if (!is_known) return ask(state::listing, now, t);
+  grant.others_wait = true;  // as a rule: nobody has looked who queued since the list
+  return hold(grant, now);
 }
 
 sequential_recipe::step sequential_recipe::on_own_node(bool has_ended, time_point now,
                                                        const timing& t) noexcept {
   if (planted(mutant::own_end_unseen)) return {};
-  event_early_ = true;
   watches_own_ = false;
   if (now_in() == state::waiting) return ask(state::listing, now, t);
   // Its own request may have ended the node; the answer tells.
@@ -168,7 +164,7 @@ sequential_recipe::step sequential_recipe::on_children() noexcept {
 
 // The events that were missed come now, in any order: none of them grants by itself.
 sequential_recipe::step sequential_recipe::on_attached() noexcept {
-  is_next_ = is_next_ && planted(mutant::event_after_attaching_grants);
+  is_unbroken_ = is_unbroken_ && planted(mutant::event_after_attaching_grants);
   return {};
 }
 

@@ -125,7 +125,7 @@ place_in_queue read_line(node_names all, const core::uuid& g) {
   const auto at = std::ranges::find_if(all, [&](auto name) { return name.starts_with(begin); });
   if (at == all.end()) return out;
   const place_in_line mine = curator::codec().place_of(*at, lock_mode::exclusive, all);
-  return {true, *at, mine.blocker, mine.others_behind};
+  return {true, *at, mine.ahead.front(), mine.others_behind};
 }
 
 }  // namespace holdfast::zookeeper::curator_semaphore

@@ -11,14 +11,16 @@ namespace holdfast::zookeeper::layout_tests {
 
 using names = std::vector<std::string_view>;
 
-// "behind BLOCKER next, others behind"; "behind BLOCKER and SECOND"; "holds"; "is not there".
+// "behind BLOCKER and SECOND and THIRD only, others behind"; "holds"; "is not there". only: of all
+// that is ahead.
 inline std::string place_of(const sequential_codec& c, std::string_view own, const names& all,
                             lock_mode mode = lock_mode::exclusive) {
   const place_in_line p = c.place_of(own, mode, all);
   if (!p.is_there) return "is not there";
-  std::string out = p.blocker.empty() ? "holds" : "behind " + std::string(p.blocker);
-  if (p.is_next) out += " next";
-  if (!p.second.empty()) out += " and " + std::string(p.second);
+  std::string out = p.is_first() ? "holds" : "behind";
+  for (const std::string_view name : p.ahead)
+    if (!name.empty()) out += (name == p.ahead.front() ? " " : " and ") + std::string(name);
+  if (!p.is_first() && p.are_all) out += " only";
   if (p.others_behind) out += ", others behind";
   return out;
 }

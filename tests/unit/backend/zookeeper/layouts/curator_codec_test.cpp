@@ -23,13 +23,24 @@ TEST(zookeeper_curator_codec, the_lowest_sequence_number_holds_whatever_the_orde
   for (const names& all : {names{first, second, third}, names{third, first, second}}) {
     EXPECT_EQ(place_of(codec, first, all), "holds, others behind");
     EXPECT_EQ(place_of(codec, second, all),
-              "behind " + std::string(first) + " next, others behind");
+              "behind " + std::string(first) + " only, others behind");
     EXPECT_EQ(place_of(codec, third, all),
-              "behind " + std::string(second) + " and " + std::string(first));
+              "behind " + std::string(second) + " and " + std::string(first) + " only");
   }
   EXPECT_EQ(place_of(codec, first, {first}), "holds");
   EXPECT_EQ(place_of(codec, second, {first, third}), "is not there");
   EXPECT_EQ(place_of(codec, second, {}), "is not there");
+}
+
+TEST(zookeeper_curator_codec, the_nearest_ahead_are_told) {
+  const names all{"lock-0000000004", "lock-0000000001", "lock-0000000003", "lock-0000000005",
+                  "lock-0000000002"};
+  const std::string nearest = "behind lock-0000000004 and lock-0000000003 and lock-0000000002";
+  for (const names& each : {all, reversed(all)}) {
+    EXPECT_EQ(place_of(codec, "lock-0000000005", each), nearest);
+    EXPECT_EQ(place_of(codec, "lock-0000000004", each),
+              "behind lock-0000000003 and lock-0000000002 and lock-0000000001 only, others behind");
+  }
 }
 
 // Curator compares what stands behind the last "lock-" as text.
@@ -43,7 +54,7 @@ TEST(zookeeper_curator_codec, the_number_stands_behind_the_last_marker) {
 TEST(zookeeper_curator_codec, nodes_of_other_clients_of_the_recipe_are_in_the_line) {
   const names all{"lock-0000000009", second, "x-lock-0000000001"};
   EXPECT_EQ(line_of(codec, all), "(x-lock-0000000001) " + std::string(second) + " lock-0000000009");
-  EXPECT_EQ(place_of(codec, second, all), "behind x-lock-0000000001 next, others behind");
+  EXPECT_EQ(place_of(codec, second, all), "behind x-lock-0000000001 only, others behind");
 }
 
 TEST(zookeeper_curator_codec, children_without_the_marker_are_no_part_of_the_line) {
@@ -57,8 +68,8 @@ TEST(zookeeper_curator_codec, nodes_of_one_number_have_an_order) {
   const names all{"b-lock-0000000001", "a-lock-0000000001", "c-lock-0000000001"};
   for (const names& each : {all, reversed(all)}) {
     EXPECT_EQ(place_of(codec, all[1], each), "holds, others behind");
-    EXPECT_EQ(place_of(codec, all[0], each), "behind a-lock-0000000001 next, others behind");
-    EXPECT_EQ(place_of(codec, all[2], each), "behind b-lock-0000000001 and a-lock-0000000001");
+    EXPECT_EQ(place_of(codec, all[0], each), "behind a-lock-0000000001 only, others behind");
+    EXPECT_EQ(place_of(codec, all[2], each), "behind b-lock-0000000001 and a-lock-0000000001 only");
     EXPECT_EQ(line_of(codec, each), "(a-lock-0000000001) b-lock-0000000001 c-lock-0000000001");
   }
 }

@@ -81,7 +81,7 @@ TEST(zookeeper_rw_codec, further_texts_block_kazoos_locks) {
   const std::vector<std::string> extra{"-lock-"};
   const kazoo::codec mixed(kazoo::kind::lock, extra);
   const names all{"_c_a-lock-0000000001", "y__lock__0000000002"};
-  EXPECT_EQ(place_of(mixed, "y__lock__0000000002", all), "behind _c_a-lock-0000000001 next");
+  EXPECT_EQ(place_of(mixed, "y__lock__0000000002", all), "behind _c_a-lock-0000000001 only");
   EXPECT_EQ(mixed.parent(), node_kind::persistent);
 }
 

@@ -1,6 +1,10 @@
 // What the layout makes of a server's replies and events, where they are not the usual ones.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <vector>
+
 #include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
 
 namespace holdfast::zookeeper_unit {
@@ -9,11 +13,11 @@ namespace {
 using zookeeper::error;
 using zookeeper::event_kind;
 
-const std::string second = "_c_z-lock-0000000000", predecessor = "_c_a-lock-0000000001";
+const std::string predecessor = "_c_a-lock-0000000001";
 
 // Its create was executed as transaction 5, and those nodes stand before it.
 struct queued : layout_stage {
-  explicit queued(std::vector<std::string> nodes) {
+  queued(std::vector<std::string> nodes, const std::string& watches) {
     acquire();
     EXPECT_EQ(requests(), "create exists");
     own = own_name("0000000002");
@@ -22,13 +26,13 @@ struct queued : layout_stage {
     answer(5, stat(1, static_cast<std::int32_t>(nodes.size()), 5));
     EXPECT_EQ(requests(), "list");
     answer(5, children(nodes));
-    EXPECT_EQ(requests(), "watch watch");
+    EXPECT_EQ(requests(), watches);
   }
   std::string own;
 };
 
 struct behind_another : queued {
-  behind_another() : queued({predecessor}) {}
+  behind_another() : queued({predecessor}, "watch watch") {}
   void be_granted() {
     answer(5, data(3));
     answer(5, data(5));
@@ -124,61 +128,65 @@ TEST(zookeeper_sequential_layout, after_the_session_has_moved_an_event_grants_no
   EXPECT_EQ(t.told.take(), "granted 5");
 }
 
-// `second` holds the lock, `predecessor` is next: it watches `second` and its own node.
-struct behind_two : queued {
-  behind_two() : queued({second, predecessor}) {
-    answer(5, data(2));
+// Behind four, of which it watches the three that are nearest, and its own node.
+struct behind_four : queued {
+  behind_four() : queued({nodes.begin(), nodes.end()}, "watch watch watch watch") {
+    for (int i = 0; i < 3; ++i) answer(5, data(1 + i));
     answer(5, data(5));
   }
-  void second_ends() {
-    give(event(event_kind::deleted, node(second)));
-    EXPECT_EQ(requests(), "watch list");
-  }
+  void ends(std::size_t which) { give(event(event_kind::deleted, node(nodes[which]))); }
+
+  static inline const std::array<std::string, 4> nodes{"_c_w-lock--000000001",
+                                                       "_c_x-lock-0000000000",
+                                                       "_c_y-lock-0000000000", predecessor};
 };
 
-TEST(zookeeper_sequential_layout, a_waiter_that_became_the_next_is_granted_without_another_list) {
-  behind_two t;
-  t.second_ends();
-  t.answer(6, behind_two::data(3));
-  t.answer(6, behind_two::children({t.own, predecessor}));
+TEST(zookeeper_sequential_layout, a_waiter_that_knows_all_ahead_is_granted_without_another_list) {
+  behind_four t;
+  t.ends(1);
+  EXPECT_EQ(t.requests(), "list");
+  t.answer(6, behind_four::children({t.own, t.nodes[2], t.nodes[3]}));
   EXPECT_EQ(t.requests(), "");
-  EXPECT_EQ(t.told.take(), "");
-  t.give(event(event_kind::deleted, behind_two::node(predecessor)));
+  t.ends(3);
+  EXPECT_EQ(t.told.take(), "") << "one that gave up waiting";
+  t.ends(2);
   EXPECT_EQ(t.told.take(), "granted 5");
+  EXPECT_EQ(t.requests(), "");
 }
 
-TEST(zookeeper_sequential_layout, the_list_of_a_look_grants_where_the_blocker_has_ended_too) {
-  behind_two t;
-  t.second_ends();
-  t.answer(6, error::no_node);
-  t.answer(6, behind_two::children({t.own}));
-  EXPECT_EQ(t.told.take(), "granted 5");
-}
-
-TEST(zookeeper_sequential_layout, a_blocker_that_ends_during_a_look_is_not_waited_for) {
-  behind_two t;
-  t.second_ends();
-  t.answer(6, behind_two::data(3));
-  t.give(event(event_kind::deleted, behind_two::node(predecessor)));
+TEST(zookeeper_sequential_layout, a_list_that_shows_nothing_ahead_grants) {
+  behind_four t;
+  t.ends(1);
+  EXPECT_EQ(t.requests(), "list");
+  t.ends(2);
+  t.ends(3);
   EXPECT_EQ(t.told.take(), "");
-  t.answer(7, behind_two::children({t.own}));
+  t.answer(7, behind_four::children({t.own}));
   EXPECT_EQ(t.told.take(), "granted 5");
 }
 
 // It gave up while another one holds the lock.
-TEST(zookeeper_sequential_layout, a_second_that_gave_up_is_followed_by_another) {
-  behind_two t;
-  const std::string holder = "_c_h-lock-0000000000";
-  t.second_ends();
-  t.answer(6, behind_two::data(3));
-  t.answer(6, behind_two::children({t.own, predecessor, holder}));
+TEST(zookeeper_sequential_layout, a_farthest_that_gave_up_is_followed_by_another) {
+  behind_four t;
+  t.ends(1);
+  EXPECT_EQ(t.requests(), "list");
+  t.answer(6, behind_four::children({t.own, t.nodes[3], t.nodes[2], t.nodes[0]}));
   EXPECT_EQ(t.requests(), "watch watch");
-  t.answer(6, behind_two::data(1));
-  t.answer(6, behind_two::data(5));
-  t.give(event(event_kind::deleted, behind_two::node(predecessor)));
+  t.answer(6, behind_four::data(1));
+  t.answer(6, behind_four::data(5));
+  t.ends(2);
+  t.ends(3);
   EXPECT_EQ(t.told.take(), "") << "the holder is still there";
-  t.give(event(event_kind::deleted, behind_two::node(holder)));
+  t.ends(0);
+  EXPECT_EQ(t.told.take(), "granted 5");
+}
+
+TEST(zookeeper_sequential_layout, those_ahead_that_end_before_they_are_watched_grant) {
+  behind_another t;
+  t.answer(6, error::no_node);
   EXPECT_EQ(t.told.take(), "");
+  t.answer(6, behind_another::data(5));
+  EXPECT_EQ(t.told.take(), "granted 5");
 }
 
 TEST(zookeeper_sequential_layout, a_claim_that_met_others_lists_in_the_flight_of_its_create) {

@@ -25,7 +25,7 @@ inline const char* name_of(state s) {
 }
 
 inline const char* name_of(operation o) {
-  constexpr const char* names[] = {"none",  "create",    "join",      "list",      "look",  "find",
+  constexpr const char* names[] = {"none",  "create",    "join",      "list",      "find",
                                    "watch", "watch_own", "peek_line", "downgrade", "remove"};
   return names[static_cast<int>(o)];
 }
@@ -86,11 +86,13 @@ class played_claim {
   // What comes unasked: of a watch, or of the session.
   sequential_recipe::step step_of_watch(const std::string& word) {
     const time_point deadline = now + session_timeout;
-    if (word == "on_blocker_end")
-      return recipe_.on_blocker(true, deadline, session_timeout, now, t_);
-    if (word == "on_blocker_change")
-      return recipe_.on_blocker(false, deadline, session_timeout, now, t_);
-    if (word == "on_second") return recipe_.on_second(now, t_);
+    constexpr std::pair<const char*, what_is_ahead> ahead[] = {{"on_unknown",
+                                                                what_is_ahead::unknown},
+                                                               {"on_fewer", what_is_ahead::watched},
+                                                               {"on_nothing",
+                                                                what_is_ahead::nothing}};
+    for (const auto& [name, left] : ahead)
+      if (word == name) return recipe_.on_ahead(left, deadline, session_timeout, now, t_);
     if (word == "on_own_end") return recipe_.on_own_node(true, now, t_);
     if (word == "on_own_change") return recipe_.on_own_node(false, now, t_);
     if (word == "on_children") return recipe_.on_children();
@@ -102,8 +104,9 @@ class played_claim {
     return {};
   }
 
-  // "next": behind, with nobody but the blocker ahead. A look has watched the blocker. At the end:
-  // "+", others stand behind; "!", the own node asks for the lock.
+  // "known": behind, and all of it is watched already. "alone": watched, and all ahead has ended;
+  // "outdated": watched, and what is ahead is not known. At the end: "+", others stand behind; "!",
+  // the own node asks for the lock.
   sequential_reply reply_of(std::string word) {
     sequential_reply r;
     r.to = sent_.what;
@@ -122,19 +125,16 @@ class played_claim {
       --r.epoch;
       word = "granted";
     }
-    if (word == "next") {
-      r.is_next = true;
-      word = "behind";
-    }
-    r.is_watched = word == "behind" && r.to == operation::look;
-    constexpr std::pair<const char*, verdict> words[] = {{"granted", verdict::granted},
-                                                         {"created", verdict::created},
-                                                         {"no_parent", verdict::no_parent},
-                                                         {"behind", verdict::behind},
-                                                         {"watched", verdict::watched},
-                                                         {"gone", verdict::gone},
-                                                         {"done", verdict::done},
-                                                         {"failed", verdict::failed}};
+    r.is_watched = word == "known";
+    if (word == "alone") r.ahead = what_is_ahead::nothing;
+    if (word == "outdated") r.ahead = what_is_ahead::unknown;
+    constexpr std::pair<const char*, verdict> words[] =
+        {{"granted", verdict::granted},     {"created", verdict::created},
+         {"no_parent", verdict::no_parent}, {"behind", verdict::behind},
+         {"known", verdict::behind},        {"alone", verdict::watched},
+         {"outdated", verdict::watched},    {"watched", verdict::watched},
+         {"gone", verdict::gone},           {"done", verdict::done},
+         {"failed", verdict::failed}};
     for (const auto& [name, what] : words)
       if (word == name) return r.what = what, r;
     ADD_FAILURE() << "no such event: " << word;

@@ -24,8 +24,7 @@ std::string with(const char* before, errc why, const char* after = " sleep:never
 }
 
 const std::string listed = "acquire created ";
-const std::string next_in_line = listed + "next watched ";
-const std::string third_in_line = listed + "behind watched ";
+const std::string waiting = listed + "behind watched ";
 
 TEST(zookeeper_sequential, a_claim_that_is_alone_is_granted_by_its_create) {
   expect_each({{"acquire", "creating owner create sleep:never"},
@@ -59,43 +58,45 @@ TEST(zookeeper_sequential, an_attempt_that_is_behind_removes_its_node_and_is_ref
                {behind + "on_session_lost", with("idle refused", errc::timed_out)}});
 }
 
-TEST(zookeeper_sequential, the_end_of_the_only_one_ahead_grants) {
-  expect_each({{next_in_line + "on_blocker_end", "held granted sleep:never"},
-               {next_in_line + "on_blocker_change", "listing list sleep:never"},
-               {third_in_line + "on_blocker_end", "listing list sleep:never"},
-               {third_in_line + "on_blocker_end granted", "held granted sleep:never"},
-               {third_in_line + "on_blocker_end next", "watching watch sleep:never"}});
+TEST(zookeeper_sequential, the_end_of_all_that_is_ahead_grants) {
+  expect_each({{waiting + "on_fewer", "waiting sleep:never"},
+               {waiting + "on_nothing", "held granted sleep:never"},
+               {waiting + "on_fewer on_nothing", "held granted sleep:never"},
+               {listed + "behind alone", "held granted sleep:never"}});
 }
 
-TEST(zookeeper_sequential, the_end_of_the_second_lets_a_waiter_look_and_grants_nothing) {
-  const std::string looks = third_in_line + "on_second ";
-  expect_each({{looks, "listing look sleep:never"},
-               {looks + "next", "waiting sleep:never"},
-               {looks + "next on_blocker_end", "held granted sleep:never"},
-               {looks + "behind", "watching watch sleep:never"},
-               {looks + "behind watched on_blocker_end", "listing list sleep:never"},
-               {looks + "behind watched on_second", "listing look sleep:never"},
-               {looks + "granted", "held granted sleep:never"},
-               {looks + "gone", "creating owner join sleep:never"},
-               {looks + "failed", with("idle orphan refused", errc::refused)},
-               {looks + "cut", "resolving find sleep:never"},
-               {looks + "cut next", "watching watch sleep:never"}});
+TEST(zookeeper_sequential, a_claim_that_does_not_know_what_is_ahead_lists_again) {
+  const std::string lists = waiting + "on_unknown ";
+  expect_each({{lists, "listing list sleep:never"},
+               {lists + "known", "waiting sleep:never"},
+               {lists + "known on_nothing", "held granted sleep:never"},
+               {lists + "behind", "watching watch sleep:never"},
+               {lists + "behind watched on_unknown", "listing list sleep:never"},
+               {lists + "granted", "held granted sleep:never"},
+               {lists + "gone", "creating owner join sleep:never"},
+               {lists + "failed", with("idle orphan refused", errc::refused)},
+               {lists + "cut", "resolving find sleep:never"},
+               {lists + "cut known", "waiting sleep:never"},
+               {listed + "behind outdated", "listing list sleep:never"},
+               {listed + "known", "watching watch sleep:never"}});
 }
 
-TEST(zookeeper_sequential, an_event_during_a_look_is_not_forgotten) {
-  const std::string looks = third_in_line + "on_second ";
-  expect_each({{looks + "on_blocker_end", "listing"},
-               {looks + "on_blocker_end granted", "held granted sleep:never"},
-               {looks + "on_blocker_change next", "watching watch sleep:never"},
-               {looks + "on_own_change next", "watching watch sleep:never"},
-               {looks + "next on_own_end", "listing list sleep:never"},
-               {looks + "next on_attached on_blocker_end", "listing list sleep:never"},
-               {listed + "behind on_second watched", "listing list sleep:never"},
-               {listed + "on_second", "listing"}});
+// The reply that comes counts them.
+TEST(zookeeper_sequential, events_before_a_reply_change_nothing) {
+  const std::string lists = waiting + "on_unknown ";
+  expect_each({{lists + "on_nothing", "listing"},
+               {lists + "on_nothing granted", "held granted sleep:never"},
+               {lists + "on_own_change known", "watching watch sleep:never"},
+               {lists + "known on_own_end", "listing list sleep:never"},
+               {lists + "known on_attached on_nothing", "listing list sleep:never"},
+               {listed + "behind on_nothing", "watching"},
+               {listed + "behind on_unknown", "watching"},
+               {listed + "on_unknown", "listing"},
+               {"acquire on_own_end", "creating"}});
 }
 
 TEST(zookeeper_sequential, a_claim_that_met_others_lists_with_its_next_create) {
-  const std::string met = next_in_line + "on_blocker_end release done acquire ";
+  const std::string met = waiting + "on_nothing release done acquire ";
   expect_each({{met, "creating owner join sleep:never"},
                {met + "granted", "held granted sleep:100+50"},
                {met + "behind", "watching watch sleep:never"},
@@ -108,37 +109,29 @@ TEST(zookeeper_sequential, a_claim_that_met_others_lists_with_its_next_create) {
                {"attempt created behind done attempt behind", "withdrawing remove sleep:1000"}});
 }
 
-TEST(zookeeper_sequential, an_event_before_the_watches_are_confirmed_grants_nothing) {
-  expect_each({{listed + "next on_blocker_end", "watching"},
-               {listed + "next on_blocker_end watched", "listing list sleep:never"},
-               {listed + "next on_own_end watched", "listing list sleep:never"},
-               {listed + "on_blocker_end", "listing"},
-               {"acquire on_own_end", "creating"}});
-}
-
-TEST(zookeeper_sequential, a_claim_whose_node_is_gone_is_not_granted_by_the_end_of_its_blocker) {
-  expect_each({{next_in_line + "on_own_end", "listing list sleep:never"},
-               {next_in_line + "on_own_end on_blocker_end", "listing"},
-               {next_in_line + "on_own_end gone", "creating owner join sleep:never"},
-               {next_in_line + "on_own_change", "listing list sleep:never"}});
+TEST(zookeeper_sequential, a_claim_whose_node_is_gone_is_not_granted_by_the_end_of_others) {
+  expect_each({{waiting + "on_own_end", "listing list sleep:never"},
+               {waiting + "on_own_end on_nothing", "listing"},
+               {waiting + "on_own_end gone", "creating owner join sleep:never"},
+               {waiting + "on_own_change", "listing list sleep:never"}});
 }
 
 TEST(zookeeper_sequential, after_the_session_was_attached_again_no_event_grants) {
-  expect_each({{next_in_line + "on_attached", "waiting"},
-               {next_in_line + "on_attached on_blocker_end", "listing list sleep:never"},
-               {next_in_line + "on_attached on_blocker_end granted", "held granted sleep:never"}});
+  expect_each({{waiting + "on_attached", "waiting"},
+               {waiting + "on_attached on_nothing", "listing list sleep:never"},
+               {waiting + "on_attached on_nothing granted", "held granted sleep:never"}});
 }
 
 TEST(zookeeper_sequential, after_a_cut_an_attempt_looks_for_its_node) {
   expect_each({{"acquire cut", "resolving find sleep:never"},
                {"acquire cut cut", "resolving find sleep:never"},
                {"acquire cut granted", "held granted sleep:100+50"},
-               {"acquire cut next", "watching watch sleep:never"},
+               {"acquire cut behind", "watching watch sleep:never"},
                {"acquire cut gone", "creating owner create sleep:never"},
                {"acquire cut failed", with("idle orphan refused", errc::refused)},
                {listed + "cut", "resolving find sleep:never"},
-               {listed + "next cut", "resolving find sleep:never"},
-               {next_in_line + "cut_of_old", "waiting"},
+               {listed + "behind cut", "resolving find sleep:never"},
+               {waiting + "cut_of_old", "waiting"},
                {"attempt pass400 cut", "resolving find sleep:600"},
                {"attempt cut behind", "withdrawing remove sleep:1000"},
                {"acquire cut cut_of_old", "resolving"}});
@@ -149,22 +142,22 @@ TEST(zookeeper_sequential, a_waiter_is_never_overdue_and_an_attempt_is) {
                {"attempt cut wake", with("idle orphan refused", errc::unavailable)},
                {"attempt created wake", with("idle orphan refused", errc::unavailable)}});
   played_claim c;
-  c.play(next_in_line + "cut");
+  c.play(waiting + "cut");
   EXPECT_TRUE(c.recipe().is_waiter());
 }
 
 TEST(zookeeper_sequential, a_wait_that_ends_removes_the_node) {
   expect_each({{"acquire cancel", "withdrawing remove sleep:1000"},
                {listed + "cancel", "withdrawing remove sleep:1000"},
-               {next_in_line + "cancel", "withdrawing remove sleep:1000"},
-               {next_in_line + "cancel done", "idle ended sleep:never"},
-               {next_in_line + "cancel gone", "idle ended sleep:never"},
-               {next_in_line + "cancel on_blocker_end", "withdrawing"},
+               {waiting + "cancel", "withdrawing remove sleep:1000"},
+               {waiting + "cancel done", "idle ended sleep:never"},
+               {waiting + "cancel gone", "idle ended sleep:never"},
+               {waiting + "cancel on_nothing", "withdrawing"},
                {"acquire cancel late", "withdrawing"},
-               {next_in_line + "cancel wake", with("idle orphan ended", errc::outcome_unknown)},
+               {waiting + "cancel wake", with("idle orphan ended", errc::outcome_unknown)},
                {"acquire granted cancel", "held"},
                {"acquire give_up", with("idle orphan refused", errc::closed)},
-               {next_in_line + "give_up", with("idle orphan refused", errc::closed)}});
+               {waiting + "give_up", with("idle orphan refused", errc::closed)}});
 }
 
 TEST(zookeeper_sequential, a_release_removes_the_node) {
@@ -196,7 +189,7 @@ TEST(zookeeper_sequential, a_removal_that_failed_is_sent_again_later_each_time) 
 // It would be refused again: whoever leaves learns why.
 TEST(zookeeper_sequential, a_removal_without_the_right_to_it_is_told) {
   expect_each({{"acquire granted release failed", with("idle orphan ended", errc::refused)},
-               {next_in_line + "cancel failed", with("idle orphan ended", errc::refused)},
+               {waiting + "cancel failed", with("idle orphan ended", errc::refused)},
                {"attempt created behind failed", with("idle orphan refused", errc::refused)}});
 }
 
@@ -210,33 +203,31 @@ TEST(zookeeper_sequential, a_holder_that_was_alone_watches_its_node_after_a_whil
                {watched + "cut", "held sleep:100"},
                {watched + "cut wake", "held watch_own"},
                {watched + "watched on_own_change", "held watch_own"},
-               {next_in_line + "on_blocker_end on_own_change", "held watch_own"}});
+               {waiting + "on_nothing on_own_change", "held watch_own"}});
 }
 
 TEST(zookeeper_sequential, a_holder_whose_node_was_removed_has_lost_the_lock) {
-  expect_each(
-      {{"acquire granted wake watched on_own_end", with("lost lost", errc::not_held)},
-       {next_in_line + "on_blocker_end on_own_end", with("lost lost", errc::not_held)},
-       {next_in_line + "on_blocker_end on_own_end release", with("idle ended", errc::not_held)},
-       {next_in_line + "on_blocker_end on_own_end on_session_lost", "lost"}});
+  expect_each({{"acquire granted wake watched on_own_end", with("lost lost", errc::not_held)},
+               {waiting + "on_nothing on_own_end", with("lost lost", errc::not_held)},
+               {waiting + "on_nothing on_own_end release", with("idle ended", errc::not_held)},
+               {waiting + "on_nothing on_own_end on_session_lost", "lost"}});
 }
 
 TEST(zookeeper_sequential, a_session_that_is_lost_takes_the_lock_and_not_the_wait) {
-  expect_each(
-      {{"acquire granted on_session_lost", with("lost lost", errc::timed_out)},
-       {"acquire granted on_session_lost release", with("idle ended", errc::not_held)},
-       {"acquire on_session_lost", "creating owner create sleep:never"},
-       {next_in_line + "on_session_lost", "creating owner join sleep:never"},
-       {next_in_line + "on_session_lost on_blocker_end", "creating"},
-       {"attempt pass400 on_session_lost", "creating owner create sleep:600"},
-       {next_in_line + "cancel on_session_lost", with("idle ended", errc::outcome_unknown)}});
+  expect_each({{"acquire granted on_session_lost", with("lost lost", errc::timed_out)},
+               {"acquire granted on_session_lost release", with("idle ended", errc::not_held)},
+               {"acquire on_session_lost", "creating owner create sleep:never"},
+               {waiting + "on_session_lost", "creating owner join sleep:never"},
+               {waiting + "on_session_lost on_nothing", "creating"},
+               {"attempt pass400 on_session_lost", "creating owner create sleep:600"},
+               {waiting + "cancel on_session_lost", with("idle ended", errc::outcome_unknown)}});
 }
 
 TEST(zookeeper_sequential, the_session_moves_a_holders_deadline_and_nobody_elses) {
   expect_each({{"acquire granted on_deadline", "held extended"},
                {"acquire granted on_doubtful", "held doubtful"},
                {"acquire on_deadline", "creating"},
-               {next_in_line + "on_doubtful", "waiting"}});
+               {waiting + "on_doubtful", "waiting"}});
   played_claim c;
   c.play("acquire granted on_doubtful");
   EXPECT_TRUE(c.recipe().is_doubtful());
@@ -247,7 +238,7 @@ TEST(zookeeper_sequential, the_session_moves_a_holders_deadline_and_nobody_elses
 
 TEST(zookeeper_sequential, a_grant_has_the_number_of_its_own_node_and_the_deadline_of_the_session) {
   const std::string paths[] = {"acquire granted", listed + "granted", "acquire cut granted",
-                               next_in_line + "on_blocker_end"};
+                               waiting + "on_nothing"};
   for (const std::string& path : paths) {
     played_claim c;
     c.play(path);
@@ -255,7 +246,7 @@ TEST(zookeeper_sequential, a_grant_has_the_number_of_its_own_node_and_the_deadli
     EXPECT_EQ(g.number, own_number) << path;
     EXPECT_EQ(g.deadline, c.now + session_timeout) << path;
     EXPECT_EQ(g.lease_term, session_timeout) << path;
-    EXPECT_TRUE(g.line_unseen) << path;
+    EXPECT_NE(g.line_unseen, c.recipe().others_wait()) << path;
   }
 }
 
@@ -272,8 +263,8 @@ TEST(zookeeper_sequential, others_in_the_line_are_reported_once) {
                {"acquire peek", "creating"},
                {"acquire on_children", "creating"}});
   played_claim c;
-  c.play(listed + "next+ watched on_blocker_end");
-  EXPECT_TRUE(c.recipe().others_wait()) << "those behind are still there";
+  c.play(waiting + "on_nothing");
+  EXPECT_TRUE(c.recipe().others_wait()) << "nobody has looked who queued since the list";
 }
 
 TEST(zookeeper_sequential, a_request_for_the_lock_is_reported_once) {
@@ -288,12 +279,12 @@ TEST(zookeeper_sequential, a_request_for_the_lock_is_reported_once) {
 }
 
 TEST(zookeeper_sequential, a_waiter_that_is_asked_for_the_lock_hears_of_it_once_it_holds_it) {
-  const std::string asked = listed + "next watched! ";
-  expect_each({{asked, "waiting sleep:never"},
-               {asked + "on_blocker_end", "held granted asked sleep:never"},
-               {next_in_line + "on_own_change next watched! on_blocker_end",
-                "held granted asked sleep:never"},
-               {asked + "on_session_lost granted", "held granted sleep:100+50"}});
+  const std::string asked = listed + "behind watched! ";
+  expect_each(
+      {{asked, "waiting sleep:never"},
+       {asked + "on_nothing", "held granted asked sleep:never"},
+       {waiting + "on_own_change behind watched! on_nothing", "held granted asked sleep:never"},
+       {asked + "on_session_lost granted", "held granted sleep:100+50"}});
 }
 
 TEST(zookeeper_sequential, a_downgrade_is_repeated_until_it_is_answered) {
