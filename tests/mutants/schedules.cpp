@@ -95,7 +95,7 @@ constexpr killer_seed seeds[] = {
     {"own_end_unseen", 353, "curator"},
     {"change_taken_for_the_end", 1, "curator"},
     {"predecessor_that_gave_up", 1, "curator"},
-    {"end_of_farthest_believed", 98, "curator"},
+    {"end_of_farthest_believed", 2600, "curator"},
     {"number_of_another_node", 1, "curator"},
     {"watches_not_set_again", 4, "curator"},
     {"unknown_acquire_dropped", 17, "curator"},
