@@ -16,8 +16,8 @@ inline constexpr std::size_t watched_ahead_max = 3;
 using nearest_names = std::array<std::string_view, watched_ahead_max>;
 
 // Nobody can get ahead of a node that is there: what a list has shown ahead only becomes less. So
-// once all of it has ended, the claim holds the lock. Where more is ahead than is watched, the end of
-// the farthest that is watched says that another list may show all of it.
+// once all of it has ended, the claim holds the lock. Where more is ahead than is watched, the end
+// of the farthest that is watched says that another list may show all of it.
 class nodes_ahead {
  public:
   // By a list, the nearest first. What was watched before stays so.
