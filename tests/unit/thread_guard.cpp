@@ -1,5 +1,5 @@
-// The program for ThreadSanitizer leaves out folders whose tests start no thread. A test there that
-// starts one fails, so that none escapes ThreadSanitizer.
+// The program for ThreadSanitizer leaves out tests that start no thread. One of them that starts
+// one fails, so that none escapes ThreadSanitizer.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -11,20 +11,20 @@
 
 namespace {
 
-constexpr std::string_view folders_without_threads[] = {HOLDFAST_FOLDERS_WITHOUT_THREADS};
+constexpr std::string_view tests_without_threads[] = {HOLDFAST_TESTS_WITHOUT_THREADS};
 
 void check_that_threads_are_expected() {
   const auto* const running = testing::UnitTest::GetInstance()->current_test_info();
   if (!running) return;
   const std::string_view file = running->file();
   const bool is_left_out =
-      std::any_of(std::begin(folders_without_threads), std::end(folders_without_threads),
-                  [&](std::string_view folder) {
-                    return file.find("unit/" + std::string(folder) + '/') != file.npos;
+      std::any_of(std::begin(tests_without_threads), std::end(tests_without_threads),
+                  [&](std::string_view beginning) {
+                    return file.find("unit/" + std::string(beginning)) != file.npos;
                   });
   if (is_left_out)
-    ADD_FAILURE() << file << " starts a thread, and ThreadSanitizer does not run it: take its "
-                  << "folder out of folders_without_threads in tests/CMakeLists.txt";
+    ADD_FAILURE() << file << " starts a thread, and ThreadSanitizer does not run it: take it "
+                  << "out of tests_without_threads in tests/CMakeLists.txt";
 }
 
 }  // namespace
