@@ -1,5 +1,6 @@
 #include "call_recorder.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "tests/stress/participant.hpp"
@@ -18,11 +19,11 @@ lease call_recorder::acquire(const std::string& process, const client& c, const 
   return got;
 }
 
-lease call_recorder::acquire_within(std::chrono::milliseconds bound, const std::string& process,
-                                    const client& c, const std::string& lock) {
+lease call_recorder::acquire_until(std::stop_token stop, const std::string& process,
+                                   const client& c, const std::string& lock) {
   const record r = begin(process, lock, operation::acquire);
   std::error_code why;
-  lease got = c.mutex(lock).try_acquire_for(bound, {}, {}, why);
+  lease got = c.mutex(lock).try_acquire_for(std::chrono::hours(1), {}, std::move(stop), why);
   note_grant(r, got, why);
   return got;
 }

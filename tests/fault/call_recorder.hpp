@@ -2,8 +2,8 @@
 #pragma once
 #include <holdfast/holdfast.hpp>
 
-#include <chrono>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -16,8 +16,9 @@ class call_recorder {
  public:
   // Waits without a bound. An empty lease: why it failed is recorded as an unknown outcome.
   lease acquire(const std::string& process, const client&, const std::string& lock);
-  lease acquire_within(std::chrono::milliseconds, const std::string& process, const client&,
-                       const std::string& lock);
+  // Waits until stop is requested.
+  lease acquire_until(std::stop_token, const std::string& process, const client&,
+                      const std::string& lock);
   bool check(const std::string& process, const lease&);  // held()
   std::error_code release(const std::string& process, lease&);
 
