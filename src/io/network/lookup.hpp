@@ -21,8 +21,13 @@ struct found {
   std::string trouble;  // why there are none
 };
 
-// Calls the system's resolver on a thread of its own, which nobody joins: its time-outs are long
-// (Asio's own resolver makes the loop's destructor wait for them). `then` is called on that thread.
-void look_up(const core::address&, std::function<void(found)> then);
+using resolver = found (*)(const std::string& host, const std::string& port);
+found ask_system(const std::string& host, const std::string& port);
+
+// Calls the resolver on a thread of its own, which nobody joins: the system's time-outs are long
+// (Asio's own resolver makes the loop's destructor wait for them). `then` is called on a thread of
+// the library's. Where the resolver fails, or takes longer than a second, a name stands for what it
+// did before: an outage of the name service is none of the servers'.
+void look_up(const core::address&, std::function<void(found)> then, resolver = ask_system);
 
 }  // namespace holdfast::io

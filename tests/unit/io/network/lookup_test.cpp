@@ -1,0 +1,39 @@
+// What a name stands for while nobody can say.
+#include "io/network/lookup.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+namespace holdfast::io {
+namespace {
+
+std::atomic<int> answers{0};  // how many look-ups are answered; then they fail
+
+found scripted(const std::string&, const std::string&) {
+  if (answers-- <= 0) return {{}, "no answer"};
+  return {endpoints_of({.host = "127.0.0.7", .port = 7}), {}};
+}
+
+found looked_up(const std::string& host) {
+  auto out = std::make_shared<std::promise<found>>();
+  auto answer = out->get_future();
+  look_up(
+      {.host = host, .port = 7}, [out](found f) { out->set_value(std::move(f)); }, scripted);
+  return answer.get();
+}
+
+TEST(looking_up, a_name_stands_for_what_it_did_while_nobody_can_say) {
+  answers = 0;
+  EXPECT_EQ(looked_up("one").trouble, "no answer");
+  answers = 1;
+  EXPECT_EQ(looked_up("one").endpoints.size(), 1u);
+  const found later = looked_up("one");
+  EXPECT_EQ(later.endpoints.size(), 1u);
+  EXPECT_EQ(later.trouble, "");
+  EXPECT_EQ(looked_up("two").trouble, "no answer");
+}
+
+}  // namespace
+}  // namespace holdfast::io
