@@ -37,6 +37,21 @@ void holders_query::fill(holder& h, const node_data& node, node_owner who) const
 }
 
 void holders_query::read(std::size_t, const reply& r, time_point now) {
+  read_answer(r, now);
+  ask_more(now);
+}
+
+// A few at a time: a renewal of the session waits for what is under way, and a server that is asked
+// about thousands of locks at once seems not to answer.
+void holders_query::ask_more(time_point now) {
+  constexpr std::size_t asked_max = 64;
+  while (!names_.empty() && asked_.size() < asked_max) {
+    ask_about(names_.front(), now);
+    names_.pop_front();
+  }
+}
+
+void holders_query::read_answer(const reply& r, time_point now) {
   question q = std::move(asked_.front());
   asked_.pop_front();
   if (!r.is_ok()) {
@@ -57,19 +72,17 @@ void holders_query::read(std::size_t, const reply& r, time_point now) {
   }
   const auto all = read_children(r.body);
   if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
-  q.about == question::locks ? read_locks(*all, now) : read_list(std::move(q), &*all, now);
+  q.about == question::locks ? read_locks(*all) : read_list(std::move(q), &*all, now);
 }
 
 // In order.
-void holders_query::read_locks(const node_children& all, time_point now) {
-  std::vector<std::string> names;
+void holders_query::read_locks(const node_children& all) {
   for (const std::string_view node : all.names) {
     auto name = lock_name(node);
     if (name && name->starts_with(name_) && lock_name_fault(chroot_, *name).empty())
-      names.push_back(std::move(*name));
+      names_.push_back(std::move(*name));
   }
-  std::ranges::sort(names);
-  for (const std::string& name : names) ask_about(name, now);
+  std::ranges::sort(names_);
 }
 
 void holders_query::report() {

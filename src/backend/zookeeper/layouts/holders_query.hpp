@@ -50,13 +50,16 @@ class holders_query : public node_query {
  private:
   void send_first(time_point now) final;
   void read(std::size_t, const reply&, time_point now) final;
-  void read_locks(const node_children&, time_point now);
+  void read_answer(const reply&, time_point now);
+  void read_locks(const node_children&);
+  void ask_more(time_point now);
   void report() final;
 
   const std::string chroot_, name_;
   const query_scope scope_;
   core::holders_handler& to_;
-  std::deque<question> asked_;  // in the order of sending
+  std::deque<question> asked_;     // in the order of sending
+  std::deque<std::string> names_;  // of locks that are not asked about yet
   std::vector<holder> found_;
 };
 

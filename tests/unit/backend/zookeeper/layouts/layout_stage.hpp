@@ -119,6 +119,7 @@ class layout_stage {
   }
 
   void acquire() { claim->acquire({}); }
+  zookeeper::layout& layout() { return *layout_; }
   // The requests since, by their operations: "create exists".
   std::string requests() {
     std::string out;
