@@ -154,6 +154,7 @@ class session {
   time_point doubt_due() const noexcept;
   duration attach_max() const noexcept;
   duration silence_max() const noexcept;
+  time_point silent_since() const noexcept;
 
   session_owner& owner_;
   const ensemble& ensemble_;
@@ -169,6 +170,7 @@ class session {
   std::int64_t last_zxid_ = 0;  // the largest seen; kept for the next session
   time_point began_{};          // to connect
   time_point attach_sent_{};
+  time_point replied_at_{};  // the last reply
   time_point retry_at_ = core::never;
   std::int32_t last_number_ = 0;
   unsigned pings_ = 0;   // in flight

@@ -147,6 +147,7 @@ void session::on_reply(const reply& r, time_point now, event_queue& events) {
     return fail({errc::unavailable, "the session is attached to another server"}, now, events);
   const sent_request request = std::move(in_flight_.front());
   in_flight_.pop_front();
+  replied_at_ = now;
   note_write(request, r, now, events);
   if (!request.to) return on_own_reply(request, events);
   if (!request.watched.empty()) watches_.on_answered(request.op, r.head.code, request.watched);

@@ -39,6 +39,11 @@ duration session::silence_max() const noexcept {
   return std::min(ensemble_.connect_timeout, deadline_.timeout() / doubt_part);
 }
 
+// A server that has thousands of requests to answer is not silent while it answers some.
+time_point session::silent_since() const noexcept {
+  return std::max(in_flight_.front().mark.sent, replied_at_);
+}
+
 // A session that has something to lose tries each server while it may still stand.
 // Without one, a server that does not answer leaves time for the others.
 duration session::attach_max() const noexcept {
@@ -63,7 +68,7 @@ void session::schedule(time_point now) {
     case state::attaching: by(began_ + attach_max()); break;
     default:
       if (in_flight_.empty()) break;
-      by(in_flight_.front().mark.sent + silence_max());
+      by(silent_since() + silence_max());
       if (pings_ == 0 && state_ != state::retiring)
         by(in_flight_.front().mark.sent + reply_overdue);
   }
@@ -118,7 +123,7 @@ bool session::check_lapse(time_point now, event_queue& events) {
 void session::check_silence(time_point now, event_queue& events) {
   if (in_flight_.empty()) return;
   const time_point sent = in_flight_.front().mark.sent;
-  if (now >= sent + silence_max())
+  if (now >= silent_since() + silence_max())
     return fail({errc::unavailable, "the server does not answer"}, now, events);
   if (now >= sent + reply_overdue && pings_ == 0 && state_ != state::retiring) send_ping(now);
 }

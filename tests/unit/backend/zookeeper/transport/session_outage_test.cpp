@@ -30,6 +30,22 @@ TEST(zookeeper_session_outage, what_nobody_wants_any_more_is_not_sent) {
   EXPECT_TRUE(sent.back().ends_with(hex_of("A")));
 }
 
+// As when thousands of waiters queue again at once.
+TEST(zookeeper_session_outage, a_server_that_answers_one_by_one_is_not_silent) {
+  session_stage t;
+  noted_replies a;
+  t.attach();
+  for (int i = 0; i < 10; ++i) t.s.submit(a, opcode::sync, "A", t.now());
+  for (int i = 1; i <= 2; ++i) {
+    t.pass(2s);
+    t.give(replied(i, 5));
+  }
+  EXPECT_EQ(a.log.size(), 2u);
+  EXPECT_TRUE(t.is_connected()) << "the third was sent 4 s ago, and a reply came just now";
+  t.pass(3s);
+  EXPECT_EQ(a.log.size(), 10u) << "nothing came for 3 s";
+}
+
 // One that does not answer must not use up the time of opening.
 TEST(zookeeper_session_outage, a_first_session_tries_each_server_within_the_connect_timeout) {
   session_stage t(ensemble_of(3));
