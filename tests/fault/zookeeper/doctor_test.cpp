@@ -71,7 +71,7 @@ TEST_F(zookeeper_doctor, of_a_user_without_rights) {
 TEST_F(zookeeper_doctor, of_a_server_without_a_connection_to_spare) {
   // Of a tick by which the client keeps its connection meanwhile.
   const zookeeper_server server({.tick = 2s, .config = {"maxClientCnxns=1"}});
-  const client c = client::open(server.url() + "?op-timeout=2s");
+  const client c = client::open(server.url() + "?op-timeout=5s");
   const auto all = c.examine();
   expect(all, "connections", bad, "maxClientCnxns");
   expect(all, "servers", bad, "none of the servers");
