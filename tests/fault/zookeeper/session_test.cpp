@@ -1,11 +1,12 @@
 // A session at a real server: what it does there, and what becomes of it under faults.
-#include "stage.hpp"
-
 #include <sys/wait.h>
 #include <unistd.h>
-#include <csignal>
 
+#include <csignal>
 #include <thread>
+
+#include "stage.hpp"
+#include "testkit/asleep.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {
@@ -243,8 +244,14 @@ TEST_F(zookeeper_session, is_renewed_while_the_thread_that_drives_it_is_stopped)
     const auto sent = proxy.counts().to_server;
     stopped = 0;
     goes_on = false;
-    std::thread caller([&] { (void)c.exists("/own"); });
+    std::atomic<pid_t> id_of_caller{0};
+    std::thread caller([&] {
+      id_of_caller = ::gettid();
+      (void)c.exists("/own");
+    });
     ASSERT_TRUE(eventually([&] { return proxy.counts().to_server > sent; }));
+    // Stopped before it waits, it would keep a mutex of the loop that others need.
+    ASSERT_TRUE(eventually([&] { return testkit::falls_asleep(::getpid(), id_of_caller, 25ms); }));
     ::pthread_kill(caller.native_handle(), SIGUSR1);
     ASSERT_TRUE(eventually([&] { return stopped == 1; }));
     proxy.set_both({});
