@@ -109,7 +109,6 @@ class replica {
   watch_table watches_;
   std::map<int, connection> connections_;
   std::vector<int> parked_;
-  std::int64_t sessions_made_ = 0;
 };
 
 }  // namespace holdfast::sim::zk
