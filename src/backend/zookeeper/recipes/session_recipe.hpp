@@ -196,7 +196,7 @@ class session_recipe {
       return end_leaving(was_held_ && attempts_ == 0 ? errc::not_held : errc{});
     return r.why == errc::refused ? end_refused(r.why) : remove_later(now, t);
   }
-  // No right to remove: whoever leaves learns it, and the removal goes on without them.
+  // There is no right to remove: the caller learns it, and the removal goes on without a claim.
   step end_refused(errc why) noexcept {
     const bool is_refusal = refusal_ != errc{};
     step out = become_idle(is_refusal ? claim_event::refused : claim_event::ended, why);

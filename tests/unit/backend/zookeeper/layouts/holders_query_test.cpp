@@ -1,4 +1,4 @@
-// The question who holds locks, where there are many.
+// The query for the holders of many locks.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -186,7 +186,7 @@ TEST(zookeeper_sequential, a_removal_that_failed_is_sent_again_later_each_time) 
                 with("idle orphan ended", errc::outcome_unknown)}});
 }
 
-// It would be refused again: whoever leaves learns why.
+// It would be refused again: the caller learns why.
 TEST(zookeeper_sequential, a_removal_without_the_right_to_it_is_told) {
   expect_each({{"acquire granted release failed", with("idle orphan ended", errc::refused)},
                {waiting + "cancel failed", with("idle orphan ended", errc::refused)},
