@@ -15,8 +15,7 @@ core::failure fault_of(lock_mode how, const core::capabilities& can) {
   switch (how) {
     case lock_mode::exclusive:
       return {errc::unsupported, "the layout of this URL has only semaphores"};
-    case lock_mode::shared:
-      return {errc::unsupported, "this backend has no shared locks, or none in the URL's layout"};
+    case lock_mode::shared: return {errc::unsupported, core::no_shared_locks};
     case lock_mode::permit: break;
   }
   return {errc::unsupported, "this backend has no semaphores, or none in the URL's layout"};

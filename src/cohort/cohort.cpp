@@ -226,8 +226,7 @@ failure cohort::downgrade(turn& t, time_point now) {
   claim_record& c = *t.of;
   if (t.is_share || c.mode == lock_mode::permit)
     return {errc::mismatch, "it is no exclusive lease"};
-  if (!(rules_.can.modes & bit_of(lock_mode::shared)))
-    return {errc::unsupported, "this backend has no shared locks, or none in the URL's layout"};
+  if (!(rules_.can.modes & bit_of(lock_mode::shared))) return {errc::unsupported, no_shared_locks};
   t.is_share = true;
   c.mode_inside = lock_mode::shared;
   if (!t.renews && rules_.can.core_renews())

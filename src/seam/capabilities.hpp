@@ -31,6 +31,10 @@ enum class wanted_by : unsigned char {
 
 constexpr unsigned bit_of(lock_mode m) noexcept { return 1u << static_cast<unsigned>(m); }
 
+// Of a backend whose `modes` lack lock_mode::shared.
+inline constexpr const char* no_shared_locks =
+    "this backend has no shared locks, or none in the URL's layout";
+
 struct capabilities {
   bound_to life = bound_to::ttl;
   order queue = order::none;

@@ -104,10 +104,8 @@ class claim_flight : public reply_handler {
     result.why = why;
     text = std::move(reason);
   }
-  void fail(const reply& r) {
-    const claim* const c = home_.claim_at(whose_);
-    fail(errc_of(r.head.code), explain(r.head.code, c ? c->path : std::string()));
-  }
+  void fail(const reply& r) { fail(errc_of(r.head.code), explain(r.head.code, path_of_lock())); }
+  void fail_to_create(const reply& r) { fail_to_create(r, path_of_lock()); }
   void fail_to_create(const reply& r, std::string_view path) {
     fail(errc_of(r.head.code), explain_creation(r.head.code, path));
   }
@@ -127,6 +125,11 @@ class claim_flight : public reply_handler {
   core::uuid attempt_;
 
  private:
+  std::string_view path_of_lock() const noexcept {  // empty: the claim is gone
+    const claim* const c = home_.claim_at(whose_);
+    return c ? std::string_view(c->path) : std::string_view();
+  }
+
   claims::claim_place whose_;
   operation what_{};
   unsigned awaited_ = 0, answered_ = 0;

@@ -8,9 +8,6 @@ namespace holdfast::zookeeper {
 
 namespace {
 
-// A server ends the connection for a larger request (jute.maxbuffer, 1 MiB by default).
-constexpr std::size_t transaction_bytes_max = 1'040'000;
-
 class held_write final : public node_query {
  public:
   held_write(const query_context& context, const std::vector<std::string>& lock_nodes,
@@ -23,7 +20,7 @@ class held_write final : public node_query {
 
  private:
   void send_first(core::time_point now) override {
-    if (body_.size() > transaction_bytes_max)
+    if (body_.size() > request_bytes_max)
       return fail({errc::refused, "the value and the paths of the lock's nodes are longer than "
                                   "one transaction of ZooKeeper; nothing was written"});
     send(opcode::multi, std::move(body_), now);

@@ -36,19 +36,19 @@ void nodes_ahead::on_missing(unsigned answer) {
   if (const auto at = std::ranges::find_if(nodes_, is_it); at != nodes_.end()) end(at);
 }
 
-void nodes_ahead::on_event(std::string_view name, bool was_deleted, std::int64_t own_czxid) {
+bool nodes_ahead::on_event(std::string_view name, bool was_deleted, std::int64_t own_czxid) {
   const auto at = std::ranges::find(nodes_, name, &node::name);
-  if (at == nodes_.end()) return;
+  if (at == nodes_.end()) return false;
   const bool is_gone = was_deleted || planted(mutant::change_taken_for_the_end);
   const bool is_older = at->czxid < own_czxid || planted(mutant::younger_blocker_believed);
-  if (is_gone && is_older && at->czxid != 0) return end(at);
+  if (is_gone && is_older && at->czxid != 0) {
+    end(at);
+    return true;
+  }
   at->czxid = 0;
   at->asked_at = not_asked;
   is_outdated_ = true;
-}
-
-bool nodes_ahead::has(std::string_view name) const noexcept {
-  return std::ranges::find(nodes_, name, &node::name) != nodes_.end();
+  return true;
 }
 
 void nodes_ahead::end(std::vector<node>::iterator at) {

@@ -39,8 +39,8 @@ class nodes_ahead {
 
   // A watch fired: the node was deleted, or else its data changed. `own_czxid`: a node that is
   // younger than the own one is there in spite of what is said above, and its end proves nothing.
-  void on_event(std::string_view name, bool was_deleted, std::int64_t own_czxid);
-  bool has(std::string_view name) const noexcept;
+  // False: it is none of those ahead.
+  bool on_event(std::string_view name, bool was_deleted, std::int64_t own_czxid);
 
   what_is_ahead now() const noexcept;
 

@@ -90,8 +90,7 @@ void sequential_layout::on_claims_watch(const watch_event& e, time_point now, ev
   const bool has_ended = e.kind == event_kind::deleted;
   const session_deadline& by = over().of_session().deadline();
   for_each_at(e.path.substr(0, end), [&](sequential_claim& c) {
-    if (c.ahead && c.ahead->has(node)) {
-      c.ahead->on_event(node, has_ended, c.czxid);
+    if (c.ahead && c.ahead->on_event(node, has_ended, c.czxid)) {
       const what_is_ahead left = c.ahead->now();
       c.on([&](sequential_recipe&
                    r) { return r.on_ahead(left, by.deadline(), by.timeout(), now, rules()); },

@@ -46,7 +46,7 @@ void sequential_flight::read(unsigned at, const reply& r, const reply_context& c
 void sequential_flight::read_create(const reply& r) {
   sequential_claim* const c = owner();
   if (awaited() == 2) {
-    if (!r.is_ok() && !r.is(error::node_exists)) fail_to_create(r, c ? c->path : std::string());
+    if (!r.is_ok() && !r.is(error::node_exists)) fail_to_create(r);
     return;
   }
   if (awaited() == 0) {

@@ -61,6 +61,8 @@ struct connect_request {
 
 inline constexpr std::int32_t any_version = -1;
 inline constexpr std::size_t password_bytes = 16;
+// A server ends the connection for a larger request (jute.maxbuffer, 1 MiB by default).
+inline constexpr std::size_t request_bytes_max = 1'040'000;
 
 // Each appends one frame. Paths are complete: a chroot stands before them (chroot.hpp).
 void append_connect(std::string& out, const connect_request&);

@@ -14,8 +14,8 @@ namespace holdfast::zookeeper::curator_semaphore {
 namespace {
 
 constexpr std::uint32_t permits_max = 1000;
-// A server ends the connection for a larger request (jute.maxbuffer, 1 MiB by default).
-constexpr std::size_t transaction_bytes_max = 1'000'000;
+constexpr std::size_t leases_bytes_max = 1'000'000;  // by an estimate
+static_assert(leases_bytes_max < request_bytes_max);
 constexpr std::size_t bytes_beside_texts = 64;  // of one create: its head, lengths, ACL and flags
 
 }  // namespace
@@ -58,7 +58,7 @@ errc layout::refuses(const claim& c, claims::verb v) const {
   if (v != claims::verb::acquire) return {};
   const std::size_t name = folder_of(c, lease_folder).size() + lease_name(c.attempt).size();
   const std::size_t bytes = c.details.permits * (name + data_of(c).size() + bytes_beside_texts);
-  const bool fits = c.details.permits <= permits_max && bytes <= transaction_bytes_max;
+  const bool fits = c.details.permits <= permits_max && bytes <= leases_bytes_max;
   return fits ? errc{} : errc::unsupported;
 }
 

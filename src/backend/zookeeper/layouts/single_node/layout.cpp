@@ -91,8 +91,7 @@ void flight::read(unsigned at, const reply& r, const reply_context& context) {
 
 void flight::read_create(const reply& r) {
   if (r.is(error::node_exists)) return;
-  const claim* const c = owner();
-  if (!r.is_ok()) return fail_to_create(r, c ? c->path : std::string());
+  if (!r.is_ok()) return fail_to_create(r);
   result.is_there = true;
   take_number(r.head.zxid);
 }

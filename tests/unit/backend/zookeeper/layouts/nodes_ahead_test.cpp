@@ -99,9 +99,9 @@ TEST(zookeeper_nodes_ahead, the_end_of_a_younger_node_proves_nothing) {
 
 TEST(zookeeper_nodes_ahead, an_event_of_another_node_changes_nothing) {
   nodes_ahead n = behind_three(true);
-  EXPECT_FALSE(n.has("d"));
-  n.on_event("d", true, own);
+  EXPECT_FALSE(n.on_event("d", true, own));
   EXPECT_EQ(n.now(), what_is_ahead::watched);
+  EXPECT_TRUE(n.on_event("c", true, own));
 }
 
 }  // namespace
