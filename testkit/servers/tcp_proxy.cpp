@@ -36,6 +36,7 @@ struct proxied {  // a connection
   std::array<int, directions> sockets{-1, -1};
   std::array<proxy_half, directions> halves;
   std::array<bool, directions> end_told{};
+  std::array<bool, directions> has_come{};  // by the last poll(): there is something to take
 
   int to(std::size_t d) const { return sockets[1 - d]; }
   void reset() {
@@ -112,6 +113,7 @@ class tcp_proxy::engine {
   void run();
   void obey();
   int watch(std::vector<pollfd>&) const;
+  void note_what_came(const std::vector<pollfd>&);
   void accept_all();
   bool serve(proxied&, proxy_clock::time_point now);
 
@@ -152,6 +154,18 @@ int tcp_proxy::engine::watch(std::vector<pollfd>& watched) const {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
 }
 
+// Asked of each socket in each round, recv() was a third of what a crowd's tests cost.
+void tcp_proxy::engine::note_what_came(const std::vector<pollfd>& watched) {
+  auto at = watched.begin() + 2;  // in the order of watch()
+  for (proxied& c : connections_) {
+    for (std::size_t d = 0; d < directions; ++d) {
+      const bool is_watched = at != watched.end() && at->fd == c.sockets[d];
+      c.has_come[d] = is_watched && (at->revents & ~POLLOUT) != 0;
+      if (is_watched) ++at;
+    }
+  }
+}
+
 void tcp_proxy::engine::obey() {
   eventfd_t rings;
   ::eventfd_read(bell_, &rings);
@@ -167,8 +181,9 @@ void tcp_proxy::engine::run() {
   while (!stopping_) {
     const int timeout = watch(watched);
     ::poll(watched.data(), watched.size(), timeout);
+    note_what_came(watched);
     obey();
-    accept_all();
+    if (watched[1].revents != 0) accept_all();
     const auto now = proxy_clock::now();
     for (auto c = connections_.begin(); c != connections_.end();) {
       const bool goes_on = serve(*c, now);
@@ -202,7 +217,7 @@ void tcp_proxy::engine::accept_all() {
 bool tcp_proxy::engine::serve(proxied& c, proxy_clock::time_point now) {
   for (std::size_t d = 0; d < directions; ++d) {
     proxy_half& half = c.halves[d];
-    if (half.wants_more()) half.take(c.sockets[d]);
+    if (c.has_come[d] && half.wants_more()) half.take(c.sockets[d]);
     // Its sender does not listen any more either.
     if (half.ended() == ending::reset) c.halves[1 - d].close();
     if (!half.give(c.to(d), now, allowance_[d])) {

@@ -8,7 +8,7 @@ namespace {
 class deadline : public cli {};
 
 TEST_F(deadline, loss_ends_the_job_and_exits_75) {
-  process run(on_memory("?ttl=600ms&stop-after=100ms&op-timeout=1s", {}, sleeper()));
+  process run(on_memory("?ttl=600ms&stop-after=500ms&op-timeout=1s", {}, sleeper()));
   const pid_t job = number_in(run.line());
   EXPECT_EQ(run.wait(), (ending{75, 0}));
   EXPECT_TRUE(has_ended(job));
@@ -19,7 +19,7 @@ TEST_F(deadline, loss_sends_SIGTERM_first_and_kills_what_does_not_end) {
   const auto file = path("asked");
   const auto script = "trap 'echo asked >" + file.string() +
                       "' TERM; sleep 1000 & echo $$; echo $!; while :; do sleep 0.01; done";
-  process run(on_memory("?ttl=900ms&stop-after=50ms&op-timeout=1s", {}, shell(script)));
+  process run(on_memory("?ttl=900ms&stop-after=500ms&op-timeout=1s", {}, shell(script)));
   const pid_t job = number_in(run.line()), inner = number_in(run.line());
   EXPECT_EQ(run.wait(), (ending{75, 0}));
   EXPECT_TRUE(has_ended(job));
@@ -28,7 +28,7 @@ TEST_F(deadline, loss_sends_SIGTERM_first_and_kills_what_does_not_end) {
 }
 
 TEST_F(deadline, a_job_that_ends_well_at_SIGTERM_still_exits_75) {
-  process run(on_memory("?ttl=900ms&stop-after=50ms&op-timeout=1s", {},
+  process run(on_memory("?ttl=900ms&stop-after=500ms&op-timeout=1s", {},
                         shell("trap 'exit 0' TERM; while :; do sleep 0.01; done")));
   EXPECT_EQ(run.wait(), (ending{75, 0}));
 }

@@ -6,9 +6,22 @@
 namespace contract {
 namespace {
 
+using holdfast::testkit::redis_server;
+
+redis_server& server_of_all_cases() {
+  static redis_server server;
+  return server;
+}
+
+// Each case has its own network, and nothing of an earlier one is at the server.
 class redis_subject final : public subject {
  public:
-  explicit redis_subject(std::string_view options) : options_(options) {}
+  explicit redis_subject(std::string_view options) : options_(options) {
+    server_.go_on();  // a case that failed may have left it stopped
+    for (const char* type : {"normal", "pubsub"}) server_.command({"CLIENT", "KILL", "TYPE", type});
+    server_.command({"FLUSHALL"});
+    server_.command({"SCRIPT", "FLUSH"});
+  }
 
   std::string url() const override { return with_options(proxy_.url(), options_); }
   std::string short_lived_url() const override {
@@ -39,7 +52,7 @@ class redis_subject final : public subject {
       "end";
 
   const std::string options_;
-  holdfast::testkit::redis_server server_;
+  redis_server& server_ = server_of_all_cases();
   holdfast::testkit::tcp_proxy proxy_{server_.port()};
 };
 
