@@ -1,14 +1,17 @@
 #include "testkit/servers/zookeeper_server.hpp"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
 #include <array>
 #include <filesystem>
 #include <stdexcept>
 #include <thread>
 
+#include "testkit/servers/class_archive.hpp"
 #include "testkit/servers/port.hpp"
 
 namespace holdfast::testkit {
@@ -26,6 +29,8 @@ constexpr int server_ports_tried =
 constexpr std::array server_jars = {"/usr/share/java/zookeeper.jar",
                                     "/usr/share/java/netty-codec.jar",
                                     "/usr/share/java/slf4j-simple.jar"};
+
+constexpr std::chrono::seconds end_bound{30};
 
 bool accepts(int port) {
   const int socket = connect_to(port);
@@ -83,6 +88,19 @@ void zookeeper_server::write_config() const {
   folder_.write("zoo.cfg", text);
 }
 
+// Of one that lives for seconds only.
+std::string zookeeper_server::class_words() const {
+  if (!options_.writes_classes.empty())
+    return "-XX:ArchiveClassesAtExit=" + options_.writes_classes;
+  const std::string archive = class_archive("zookeeper", [](const std::string& file) {
+    zookeeper_server server({.writes_classes = file});
+    client::open(server.url()).mutex("a").acquire().release();
+    server.program_->signal(SIGTERM);
+    server.program_->wait(end_bound);
+  });
+  return archive.empty() ? archive : "-XX:SharedArchiveFile=" + archive;
+}
+
 // A small heap and a quick start: a server lives for seconds.
 std::vector<std::string> zookeeper_server::command_line() const {
   std::string all_jars;
@@ -94,7 +112,10 @@ std::vector<std::string> zookeeper_server::command_line() const {
                                     "-Dzookeeper.jmx.log4j.disable=true",
                                     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                                     "-Djava.io.tmpdir=" + folder_.path().string()};
-  if (!options_.is_measured) words.push_back("-XX:TieredStopAtLevel=1");
+  if (!options_.is_measured) {
+    words.push_back("-XX:TieredStopAtLevel=1");
+    if (const std::string classes = class_words(); !classes.empty()) words.push_back(classes);
+  }
   if (!options_.syncs) words.push_back("-Dzookeeper.forceSync=no");
   for (const std::string& property : options_.properties) words.push_back("-D" + property);
   for (const std::string& word :

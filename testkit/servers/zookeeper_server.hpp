@@ -25,6 +25,7 @@ struct zookeeper_options {
   int port = 0;              // 0: any that is free
   std::vector<std::string> config{};      // further lines of zoo.cfg
   std::vector<std::string> properties{};  // of the Java machine: "jute.maxbuffer=4096"
+  std::string writes_classes{};           // when it ends, into this file: see class_archive.hpp
 };
 
 // Listens on a free port of 127.0.0.1, keeps its data in a temporary folder, and is killed with the
@@ -61,6 +62,7 @@ class zookeeper_server {
  private:
   void write_config() const;
   std::vector<std::string> command_line() const;
+  std::string class_words() const;
   bool comes_up();
   std::string ask_within(const std::string& word, std::chrono::milliseconds silence) const;
 
