@@ -105,8 +105,9 @@ int obtain(lock_wait& lock) {
 int run_held(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
   try {
     const int code = run_job(arguments, lock, signals);
-    const bool ours = give_back(lock, shown_names(arguments));
-    return ours ? code : exit_lost;
+    if (!give_back(lock, shown_names(arguments))) return exit_lost;
+    lock.leave();
+    return code;
   } catch (...) {
     give_back(lock, shown_names(arguments));
     throw;

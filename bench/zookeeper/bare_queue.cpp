@@ -21,8 +21,6 @@ namespace {
 constexpr auto add_watch = static_cast<zk::opcode>(106);
 constexpr std::int32_t persistent_recursive = 1;
 
-constexpr std::string_view queue = "/bare-queue", node_prefix = "/bare-queue/n-";
-
 struct totals {
   std::atomic<bool> is_over{false};
   std::atomic<unsigned> turns{0};
@@ -30,7 +28,8 @@ struct totals {
 
 class queued_session {
  public:
-  queued_session(int port, totals& t) : session_(port), totals_(t) {
+  queued_session(int port, const std::string& queue, totals& t)
+      : session_(port), node_prefix_(queue + "/n-"), totals_(t) {
     std::string watch;
     zk::append_path(watch, queue);
     zk::jute_writer(watch).write_int(persistent_recursive);
@@ -53,7 +52,7 @@ class queued_session {
     std::string body;
     zk::multi_writer all(body);
     if (!own_.empty()) all.remove(own_, zk::any_version);
-    all.create(node_prefix, {}, zk::node_kind::ephemeral_sequential, zk::acl_of::anyone).end();
+    all.create(node_prefix_, {}, zk::node_kind::ephemeral_sequential, zk::acl_of::anyone).end();
     own_.clear();
     send(zk::opcode::multi, body);
   }
@@ -78,19 +77,20 @@ class queued_session {
       return;
     }
     const auto e = zk::read_watch_event(r.body);
-    if (!e || !e->path.starts_with(node_prefix)) return;
+    if (!e || !e->path.starts_with(node_prefix_)) return;
     if (e->kind == zk::event_kind::created) line_.emplace(e->path);
     if (e->kind == zk::event_kind::deleted) line_.erase(std::string(e->path));
   }
 
   bare_zookeeper session_;
+  const std::string node_prefix_;
   totals& totals_;
   std::string own_;             // empty: not known yet
   std::set<std::string> line_;  // those in the queue: their digits order them
   bool is_done_ = false;
 };
 
-void create_parent(int port) {
+void create_parent(int port, const std::string& queue) {
   bare_zookeeper session(port);
   std::string body;
   zk::append_create(body, queue, {}, zk::node_kind::container, zk::acl_of::anyone);
@@ -102,11 +102,13 @@ void create_parent(int port) {
 }  // namespace
 
 double bare_queue(int port, unsigned sessions, seconds length) {
-  create_parent(port);
+  static unsigned runs = 0;
+  const std::string queue = "/bare-queue-" + std::to_string(++runs);
+  create_parent(port, queue);
   totals all;
   std::vector<std::unique_ptr<queued_session>> queued;
   for (unsigned i = 0; i < sessions; ++i)
-    queued.push_back(std::make_unique<queued_session>(port, all));
+    queued.push_back(std::make_unique<queued_session>(port, queue, all));
   std::vector<std::thread> threads;
   for (const auto& q : queued) threads.emplace_back([&] { q->run(); });
   std::this_thread::sleep_for(length / 2);  // warm

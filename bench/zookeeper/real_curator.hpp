@@ -24,16 +24,19 @@ class curator_crowd_of {
   std::vector<std::unique_ptr<holdfast::testkit::curator_peer>> jvms_;
 };
 
-// One JVM with a session of its own.
+enum class curator_sessions : unsigned char { one_for_all, one_for_each };
+
+// One JVM, whose waiters share a session or have one each.
 class curator_drain {
  public:
-  explicit curator_drain(int port);  // warm; throws row_skipped
+  curator_drain(int port, curator_sessions);  // warm; throws row_skipped
 
   // `waiters` threads wait for a lock that is held. It is then released. Turns per second.
   double run(unsigned waiters);
 
  private:
   holdfast::testkit::curator_peer jvm_;
+  std::string of_each_;  // the end of the command
   unsigned runs_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// zookeeper/w3, w4 and drain: many on one lock, against the real Curator on the same server.
+// zookeeper/w3, w4 and drain: many on one lock, beside the real Curator on the same server.
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>
@@ -79,11 +79,6 @@ peer shortest_chain(const std::shared_ptr<zookeeper_stage>& stage) {
           [stage](seconds) { return bare_chain(stage->port(), programs); }};
 }
 
-peer shortest_queue(const std::shared_ptr<zookeeper_stage>& stage) {
-  return {"a queue of bare sessions",
-          [stage](seconds length) { return bare_queue(stage->port(), programs, length); }};
-}
-
 }  // namespace
 
 std::vector<contest> zookeeper_crowd() {
@@ -97,8 +92,6 @@ std::vector<contest> zookeeper_crowd() {
 
 std::vector<contest> zookeeper_processes() {
   const auto stage = std::make_shared<zookeeper_stage>();
-  const auto theirs =
-      std::make_shared<curator_crowd_of>(stage->port(), programs, threads_of_program, "/theirs");
   const auto ours = [stage](seconds length) {
     const auto o =
         run_party({"mutex", stage->url("?turns=1"), programs, threads_of_program}, length);
@@ -106,16 +99,30 @@ std::vector<contest> zookeeper_processes() {
                    {{"max/min per worker", o.unfairness},
                     {"hand-offs to another process/s", o.handoffs}}};
   };
+  const auto curator = [stage](seconds length) {
+    try {
+      curator_crowd_of theirs(stage->port(), programs, threads_of_program, "/theirs");
+      return theirs.run(length).figure;
+    } catch (const row_skipped& why) {
+      throw peer_missing(why.what());
+    }
+  };
   return {{"",
-           [stage, theirs](seconds length) { return theirs->run(length); },
+           [stage](seconds length) {
+             return outcome{bare_queue(stage->port(), programs, length), {}};
+           },
            ours,
-           {shortest_chain(stage), shortest_queue(stage)}}};
+           {shortest_chain(stage), {"Curator in 4 warm JVMs", curator}}}};
 }
 
 std::vector<contest> zookeeper_drain() {
   const auto stage = std::make_shared<zookeeper_stage>();
-  const auto theirs = std::make_shared<curator_drain>(stage->port());
+  const auto theirs =
+      std::make_shared<curator_drain>(stage->port(), curator_sessions::one_for_each);
   const auto ours = std::make_shared<drained_sessions>(*stage);
+  const auto threads_of_one_session = [stage](seconds) {
+    return curator_drain(stage->port(), curator_sessions::one_for_all).run(queued_sessions);
+  };
   return {{"",
            [stage, theirs](seconds) {
              return outcome{theirs->run(queued_sessions), {}};
@@ -123,7 +130,7 @@ std::vector<contest> zookeeper_drain() {
            [stage, ours](seconds) {
              return outcome{ours->run(), {}};
            },
-           {shortest_chain(stage)}}};
+           {shortest_chain(stage), {"Curator, threads of one session", threads_of_one_session}}}};
 }
 
 }  // namespace bench

@@ -43,7 +43,8 @@ class zookeeper_command : public cli {
   void SetUp() override {
     if (!testkit::zookeeper_server::installed())
       GTEST_SKIP() << testkit::zookeeper_server::not_installed;
-    server_.emplace();  // a test's own: what it starts is killed with it
+    // A test's own: what it starts is killed with it.
+    server_.emplace(testkit::zookeeper_options{.config = {"maxSessionTimeout=3600000"}});
     by_hand_ = session_at("zookeeper://" + host());
     chroot_ = std::string("/cli_") + testing::UnitTest::GetInstance()->current_test_info()->name();
     ASSERT_EQ(create(*by_hand_, chroot_), zookeeper::error::ok);
@@ -122,6 +123,25 @@ TEST_F(zookeeper_command, who_gives_up_leaves_nothing_in_the_line) {
     const auto all = zookeeper::read_children(answer.bytes());
     ASSERT_TRUE(all);
     EXPECT_EQ(all->names.size(), 1u) << i;
+  }
+}
+
+TEST_F(zookeeper_command, what_has_ended_leaves_no_session) {
+  const auto sessions = [&] {
+    const std::string all = server_->ask("dump");  // "Session Sets (BUCKETS)/(SESSIONS):"
+    const std::size_t at = all.find(")/(");
+    return at == all.npos ? all : all.substr(at + 3, all.find(')', at + 3) - at - 3);
+  };
+  const std::string before = sessions();
+  ASSERT_EQ(before, "1");
+  const std::string url = "zookeeper://" + host() + chroot() + "?session-timeout=1h";
+  for (const auto& [what, code] :
+       {std::pair{words{"run", "--url", url, "job", "--", "true"}, 0},
+        std::pair{words{"ls", "--url", url}, 0}, std::pair{words{"show", "--url", url, "job"}, 1},
+        std::pair{words{"wait", "--url", url, "job"}, 0}}) {
+    process one(holdfast(what));
+    EXPECT_EQ(one.wait(), (ending{code, 0})) << one.err();
+    EXPECT_TRUE(eventually([&] { return sessions() == before; })) << what[0] << ": " << sessions();
   }
 }
 

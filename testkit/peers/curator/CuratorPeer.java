@@ -63,7 +63,7 @@ public final class CuratorPeer extends CommandLoop {
   }
 
   // Without the tracker, which would leave a proxy for the addresses that the servers give.
-  private static CuratorFramework open(String[] words) throws Exception {
+  static CuratorFramework open(String[] words) throws Exception {
     var builder = CuratorFrameworkFactory.builder()
                       .connectString(words[0])
                       .retryPolicy(new ExponentialBackoffRetry(50, 8))

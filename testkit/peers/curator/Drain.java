@@ -1,15 +1,19 @@
-// drain TYPE PATH WAITERS: threads that wait for a lock that is held. When all are queued, it is
-// released; each waiter unlocks as soon as it has locked. Answers with the nanoseconds from the
-// release to the last unlock, and those of processor time that this JVM used meanwhile. Each thread has an object of its
-// own: one object would wake all its threads for each event.
+// drain TYPE PATH WAITERS [HOST:PORT]: threads that wait for a lock that is held. When all are
+// queued, it is released; each waiter unlocks as soon as it has locked. Answers with the nanoseconds
+// from the release to the last unlock, and those of processor time that this JVM used meanwhile.
+// Each thread has an object of its own: one object would wake all its threads for each event. With
+// an address each has a session of its own there, too.
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 
 final class Drain {
   private static final int stack = 128 << 10;
+  private static final List<CuratorFramework> sessions = new ArrayList<>();
 
   static Object run(CuratorFramework client, String[] words) throws Exception {
     var process = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -17,9 +21,13 @@ final class Drain {
     InterProcessLock lock = Locks.create(client, words[0], words[1]);
     var left = new CountDownLatch(waiters);
     lock.acquire();
-    for (int i = 0; i < waiters; ++i)
-      new Thread(null, () -> pass(Locks.create(client, words[0], words[1]), left), "waiter", stack)
-          .start();
+    while (words.length > 3 && sessions.size() < waiters)
+      sessions.add(CuratorPeer.open(new String[] {words[3]}));
+    for (int i = 0; i < waiters; ++i) {
+      CuratorFramework of = words.length > 3 ? sessions.get(i) : client;
+      InterProcessLock own = Locks.create(of, words[0], words[1]);
+      new Thread(null, () -> pass(own, left), "waiter", stack).start();
+    }
     while (client.checkExists().forPath(words[1]).getNumChildren() <= waiters) Thread.sleep(5);
     long used = process.getProcessCpuTime();
     long began = System.nanoTime();
