@@ -176,7 +176,7 @@ claim_record* cohort::request_next() {
 
 void cohort::release(claim_record& c) {
   drop_grant(c);
-  if (!planted(mutant::released_renewal_unanswered))
+  if (confirmations_ && !planted(mutant::released_renewal_unanswered))
     answer_renewals(c, c.ticket, {errc::not_held, "the lease was released"});
   c.now = claim_record::state::releasing;
   c.waits_for_renewal = false;
