@@ -12,7 +12,8 @@ namespace holdfast::testkit {
 std::string class_archive(const std::string& name,
                           const std::function<void(const std::string& file)>& write) {
   const std::filesystem::path folder = HOLDFAST_PEERS;
-  const std::string archive = folder / (name + ".jsa"), unfinished = archive + ".unfinished";
+  const std::string unfinished = folder / (name + ".unfinished");
+  std::string archive = folder / (name + ".jsa");
   if (std::filesystem::exists(archive)) return archive;
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);

@@ -1,6 +1,7 @@
 // Opening a session: rights, TLS, and what is no ZooKeeper.
 #include <sys/socket.h>
 #include <unistd.h>
+#include <holdfast/holdfast.hpp>
 
 #include <thread>
 
