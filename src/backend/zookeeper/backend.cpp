@@ -23,7 +23,6 @@ backend::backend(core::environment& env, settings s)
 }
 
 backend::~backend() {
-  over_.send_close();
   over_.stop();
   const std::lock_guard guard(over_.mutex());
   layout_->detach();

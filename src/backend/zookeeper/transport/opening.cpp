@@ -137,10 +137,4 @@ bool transport::close(time_point until) {
   return now_in == session::state::ended || (!may_block && now_in == session::state::closing);
 }
 
-void transport::send_close() noexcept {
-  if (is_forked()) return;
-  run([&](time_point now, event_queue& events) { session_.close(now, events); });
-  flush();
-}
-
 }  // namespace holdfast::zookeeper

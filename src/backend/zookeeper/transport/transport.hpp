@@ -56,8 +56,7 @@ class transport final : private session_owner, private core::loop_user, private 
   void open(std::stop_token = {});
   // Closes the session. True: the server has confirmed it.
   bool close(time_point until);
-  void send_close() noexcept;  // the same, without waiting for the server
-  void stop() noexcept;        // no event comes any more, and nothing is sent; before the user ends
+  void stop() noexcept;  // no event comes any more, and nothing is sent; before the user ends
   void forked() noexcept;
   bool is_forked() const noexcept { return forked_.load(std::memory_order_relaxed); }
 
