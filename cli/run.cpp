@@ -73,7 +73,6 @@ bool give_back(lock_wait& lock, const std::string& name) {
   if (!held.held()) return false;  // nothing is released early after a loss
   try {
     held.release();
-    return true;
   } catch (const lock_error& e) {
     const std::string why = e.remedy().empty() ? e.code().message() : std::string(e.remedy());
     if (e.code() == outcome::lost) {
@@ -85,9 +84,9 @@ bool give_back(lock_wait& lock, const std::string& name) {
         (lock.has_ttl() ? "; it is free when its ttl of " + seconds(lock.terms().ttl) + " s is over"
          : lock.has_deadline() ? "; it is free when its session ends"
                                : std::string{}));
-    lock.leave();
-    return true;
   }
+  lock.leave();
+  return true;
 }
 
 // Where nothing is obtained nothing is left in a line of waiters either.
@@ -105,9 +104,8 @@ int obtain(lock_wait& lock) {
 int run_held(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
   try {
     const int code = run_job(arguments, lock, signals);
-    if (!give_back(lock, shown_names(arguments))) return exit_lost;
-    lock.leave();
-    return code;
+    const bool ours = give_back(lock, shown_names(arguments));
+    return ours ? code : exit_lost;
   } catch (...) {
     give_back(lock, shown_names(arguments));
     throw;

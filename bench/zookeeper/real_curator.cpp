@@ -25,8 +25,7 @@ std::string nanoseconds(clock::time_point at) {
   return std::to_string(std::chrono::nanoseconds(at.time_since_epoch()).count());
 }
 
-std::string address_of(int port) { return " 127.0.0.1:" + std::to_string(port); }
-std::string open_at(int port) { return "c main open" + address_of(port); }
+std::string open_at(int port) { return "c main open 127.0.0.1:" + std::to_string(port); }
 
 void need_curator() {
   if (const std::string& why = curator_peer::unavailable(); !why.empty()) throw row_skipped(why);
@@ -68,15 +67,15 @@ outcome curator_crowd_of::run(seconds length) {
 
 curator_drain::curator_drain(int port, curator_sessions s)
     : jvm_((need_curator(), curator_peer::tuning::full_speed)),
-      of_each_(s == curator_sessions::one_for_each ? address_of(port) : "") {
+      sessions_(s == curator_sessions::one_for_each ? " each" : "") {
   checked(jvm_.ask(open_at(port)));
   for (unsigned i = 0; i < warm_drains; ++i) run(waiters_to_warm);
 }
 
 double curator_drain::run(unsigned waiters) {
-  const std::string path = (of_each_.empty() ? "/drain-" : "/each-") + std::to_string(++runs_);
   std::istringstream figures(
-      checked(jvm_.ask("c main drain mutex " + path + ' ' + std::to_string(waiters) + of_each_)));
+      checked(jvm_.ask("c main drain mutex /drain-" + std::to_string(++runs_) + ' ' +
+                       std::to_string(waiters) + sessions_)));
   double taken_ns = 0;
   figures >> taken_ns;
   return waiters * 1e9 / taken_ns;

@@ -36,7 +36,7 @@ class curator_drain {
 
  private:
   holdfast::testkit::curator_peer jvm_;
-  std::string of_each_;  // the end of the command
+  std::string sessions_;  // the end of the command
   unsigned runs_ = 0;
 };
 

@@ -182,4 +182,13 @@ std::string zookeeper_server::mode() const {
   return answer.substr(begin, answer.find('\n', begin) - begin);
 }
 
+std::string zookeeper_server::sessions() const {
+  constexpr std::string_view before = ")/(";  // "Session Sets (BUCKETS)/(SESSIONS):" comes first
+  const std::string answer = ask("dump");
+  const std::size_t at = answer.find(before);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + before.size();
+  return answer.substr(begin, answer.find(')', begin) - begin);
+}
+
 }  // namespace holdfast::testkit

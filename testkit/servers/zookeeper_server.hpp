@@ -58,6 +58,8 @@ class zookeeper_server {
   std::string ask(const std::string& word) const;
   // What it says it is: "standalone", "leader", "follower", "observer"; empty: it serves nobody.
   std::string mode() const;
+  // How many sessions there are, by its own count; "": no answer.
+  std::string sessions() const;
 
  private:
   void write_config() const;

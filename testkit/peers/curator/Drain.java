@@ -1,8 +1,8 @@
-// drain TYPE PATH WAITERS [HOST:PORT]: threads that wait for a lock that is held. When all are
+// drain TYPE PATH WAITERS [each]: threads that wait for a lock that is held. When all are
 // queued, it is released; each waiter unlocks as soon as it has locked. Answers with the nanoseconds
 // from the release to the last unlock, and those of processor time that this JVM used meanwhile.
 // Each thread has an object of its own: one object would wake all its threads for each event. With
-// an address each has a session of its own there, too.
+// "each", each has a session of its own, too.
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -21,10 +21,12 @@ final class Drain {
     InterProcessLock lock = Locks.create(client, words[0], words[1]);
     var left = new CountDownLatch(waiters);
     lock.acquire();
-    while (words.length > 3 && sessions.size() < waiters)
-      sessions.add(CuratorPeer.open(new String[] {words[3]}));
+    boolean each = words.length > 3;
+    String servers = client.getZookeeperClient().getCurrentConnectionString();
+    while (each && sessions.size() < waiters)
+      sessions.add(CuratorPeer.open(new String[] {servers}));
     for (int i = 0; i < waiters; ++i) {
-      CuratorFramework of = words.length > 3 ? sessions.get(i) : client;
+      CuratorFramework of = each ? sessions.get(i) : client;
       InterProcessLock own = Locks.create(of, words[0], words[1]);
       new Thread(null, () -> pass(own, left), "waiter", stack).start();
     }
