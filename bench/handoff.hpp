@@ -8,9 +8,9 @@
 namespace bench {
 
 struct party {
-  // What a worker process opens: "flock" a file, "holdfast" a URL, "mutex" the same for a layout
-  // without shares, "token" the token of a Redis server on a port of 127.0.0.1. Of "readers", a
-  // URL too, nine in ten turns are a share; of "as readers" the same turns are not shared.
+  // "flock" opens a file, "holdfast" a URL, "mutex" the URL of a layout without shares, "token" the
+  // token of a Redis server on a port of 127.0.0.1. "readers" opens a URL too, and nine in ten
+  // turns are a share; with "as readers" the same turns are exclusive.
   std::string kind;
   std::string where;
   unsigned processes = 4;
@@ -28,7 +28,7 @@ struct party_outcome {
 // all share and are written under the lock. Throws when a worker fails or hangs.
 party_outcome run_party(const party&, seconds length);
 
-// What a worker process does, with the words of its command line after the first two.
+// The main function of a worker process. It gets the command line without the first two words.
 int worker_main(int argc, char** argv);
 inline constexpr const char* worker_command = "handoff-worker";
 

@@ -1,4 +1,4 @@
-// What the processes of a hand-off contest share.
+// The memory shared by the processes of a hand-off contest.
 #pragma once
 #include <array>
 #include <atomic>

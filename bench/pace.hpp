@@ -1,4 +1,4 @@
-// How long one cycle takes when one thread repeats it.
+// The time of one cycle when one thread repeats it.
 #pragma once
 #include <chrono>
 #include <vector>

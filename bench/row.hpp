@@ -13,8 +13,8 @@ namespace bench {
 
 using seconds = std::chrono::duration<double>;
 
-// What one run of one side came to. `beside` are further figures by name: those that bars.toml has
-// a condition for are judged on holdfast's side, the others are only shown.
+// The result of one run of one side. `beside` has further figures by name: those with a condition
+// in bars.toml are judged on holdfast's side, the others are only shown.
 struct outcome {
   double figure = 0;
   std::vector<std::pair<std::string, double>> beside;
@@ -22,10 +22,10 @@ struct outcome {
 
 using side = std::function<outcome(seconds)>;
 
-// Another library at the same work, to show beside: it has no bar.
+// Another library doing the same work, shown for comparison: it has no bar.
 struct peer {
   std::string name;
-  // What it came to; throws peer_missing when it cannot be had here.
+  // Returns its figure; throws peer_missing if the library is not installed here.
   std::function<double(seconds)> run;
 };
 
@@ -33,7 +33,7 @@ struct peer_missing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What a row cannot do without is not here: it is shown as skipped, and meets no bar.
+// A requirement of the row is missing here: the row is shown as skipped, and meets no bar.
 struct row_skipped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -15,8 +15,8 @@
 namespace bench {
 namespace {
 
-// What a lock file with a fencing token cannot do without: the lock, a look whether the file is
-// still the right one, and the number written down.
+// The minimum for a lock file with a fencing token: the lock, a check that the file still has its
+// name, and the stored number.
 class counted_flock {
  public:
   explicit counted_flock(const std::string& file) : flock_(file) {}

@@ -93,7 +93,7 @@ contest_outcome run_contest(const row& r, const contest& c, seconds length, unsi
   std::vector<pair_outcome> done;
   std::vector<double> figures, limits, ours;
   for (unsigned i = 0; i < pairs; ++i) {
-    // Whoever runs second finds another machine than the first: warmer, or slowed down by it.
+    // The sides take turns at going first: the second one meets a warmer or a throttled machine.
     done.push_back(run_pair(r, c, length, i % 2 == 0));
     figures.push_back(done.back().figure);
     limits.push_back(done.back().limit.figure);
@@ -105,7 +105,7 @@ contest_outcome run_contest(const row& r, const contest& c, seconds length, unsi
   return {c.label, spread_of(std::move(figures)), medians_beside(done)};
 }
 
-// What was missed, in words; empty when nothing was.
+// The missed conditions in words; empty if none was missed.
 std::string missed_beside(const bar& b, const contest_outcome& c) {
   std::string missed;
   for (const auto& [name, most] : b.at_most) {

@@ -1,4 +1,4 @@
-// What the figures of one row come to, and how they are written.
+// Judges the figures of one row, and formats them.
 #pragma once
 #include <algorithm>
 #include <cmath>

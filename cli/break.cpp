@@ -18,27 +18,28 @@ namespace {
 int tell_broken(const look_arguments& arguments, bool broken) {
   if (arguments.json) {
     const json_object out{
-        {{"name", arguments.name}, {"holder", *arguments.holder}, {"broken", broken}}};
+        {{"name", arguments.name}, {"owner", *arguments.owner}, {"broken", broken}}};
     if (const int failed = print(json_text(out) + '\n')) return failed;
   } else if (broken) {
-    say(arguments.name + " was taken away from " + *arguments.holder);
+    say(arguments.name + " was taken away from " + *arguments.owner);
   } else {
-    say(arguments.name + " is free, or another holds it: nothing was done; see holdfast show");
+    say(arguments.name +
+        " is free or has another holder, so nothing was done; see holdfast holders");
   }
   return broken ? 0 : exit_busy;
 }
 
-// Where a lock cannot be taken from its holder, he can be ended: the answer says who that is.
+// Where a lock cannot be taken away, its holder can be ended: the answer names the process.
 int tell_whom_to_end(const look_arguments& arguments, const holder& who, const lock_error& why) {
   if (arguments.json) {
     const json_object out{{{"name", arguments.name},
-                           {"holder", *arguments.holder},
+                           {"owner", *arguments.owner},
                            {"broken", false},
                            {"host", who.host},
                            {"pid", std::int64_t{who.pid}}}};
     if (const int failed = print(json_text(out) + '\n')) return failed;
   }
-  say(why.what());
+  say(text_of(why));
   return exit_usage;
 }
 
@@ -48,7 +49,7 @@ int break_lock(int argc, char** argv) {
   const auto arguments = parse_look_arguments(look::break_lock, argc, argv);
   if (arguments.help) return print(help_text("break"));
   const client where = client::open(place_of(arguments.url).text);
-  const std::string owner = id_of(*arguments.holder);
+  const std::string owner = id_of(*arguments.owner);
   try {
     return tell_broken(arguments, where.break_lock(arguments.name, owner));
   } catch (const lock_error& why) {

@@ -2,12 +2,40 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+
+#include "cli/duration_text.hpp"
 #include "cli/message.hpp"
-#include "cli/option_values.hpp"
 #include "cli/secret_argument.hpp"
+#include "cli/suggestion.hpp"
 
 namespace holdfast::cli {
 namespace {
+
+// `what` is the option's name, for the message of the usage_error.
+std::chrono::nanoseconds duration_of(std::string_view what, std::string_view text) {
+  if (const auto d = parse_duration(text)) return *d;
+  throw usage_error(
+      std::string(what) + " '" + std::string(text) +
+      "' is not a duration; give seconds, for example 30 or 1.5, or a unit: 500ms, 2m, 1h, 1d");
+}
+
+std::uint32_t number_of(std::string_view what, std::string_view text, std::uint32_t least,
+                        std::uint32_t most) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most)
+    return number;
+  throw usage_error(std::string(what) + " '" + std::string(text) + "' is not a number from " +
+                    std::to_string(least) + " to " + std::to_string(most));
+}
+
+template <class T>
+void set_once(std::optional<T>& to, T value, std::string_view what) {
+  if (to && *to != value)
+    throw usage_error(std::string(what) + " is given twice with different values; keep one");
+  to = std::move(value);
+}
 
 bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
 bool is_long(std::string_view word) { return word.starts_with("--"); }
@@ -31,6 +59,12 @@ const declared_option* find_long(const std::vector<declared_option>& all, std::s
     found = &option;
   }
   return found;
+}
+
+std::string meant_option(const std::vector<declared_option>& all, std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const declared_option& option : all) names.push_back(long_of(option.names));
+  return is_long(word) ? did_you_mean(nearest_of(names, word)) : std::string();
 }
 
 // Spells long options as CLI11 wants them: in full, and each value as a word of its own, because
@@ -149,7 +183,8 @@ void command_line::parse(const std::vector<std::string>& words) {
       plain_words_.push_back(word);
     else if (fault.empty())
       fault = "there is no option " + option_in(word) +
-              ", or it is cut too short; a NAME that starts with '-' stands behind --";
+              ", or it is cut too short; a NAME that starts with '-' stands behind --" +
+              meant_option(options_, option_in(word));
   // The last one declared is --help.
   asks_for_help_ = !declared.empty() && declared.back().first == &options_.back() &&
                    declared.back().second->count() > 0;

@@ -1,5 +1,5 @@
-// What `holdfast COMMAND` does. argv[0] is the command's word. Each returns the exit code and
-// throws usage_error, lock_error and std::system_error.
+// One function for each `holdfast COMMAND`. argv[0] is the command's word. Each returns the exit
+// code and throws usage_error, lock_error and std::system_error.
 #pragma once
 
 namespace holdfast::cli {
@@ -9,10 +9,10 @@ namespace holdfast::cli {
 int run(int argc, char** argv);
 
 int list(int argc, char** argv);
-int show(int argc, char** argv);
+int show_holders(int argc, char** argv);
 int wait_until_free(int argc, char** argv);
 int break_lock(int argc, char** argv);
-int remove_unused(int argc, char** argv);
-int examine(int argc, char** argv);
+int prune(int argc, char** argv);
+int diagnose(int argc, char** argv);
 
 }  // namespace holdfast::cli

@@ -40,8 +40,9 @@ std::optional<bool> is_dead(const holder& who) {
 }
 
 std::string why_still_held(const holder& who) {
-  if (who.left == std::chrono::milliseconds::max()) return "what it started keeps the lock";
-  return "its lease ends in " + spoken(who.left);
+  if (who.expires_in == std::chrono::milliseconds::max())
+    return "a process that it started keeps the lock (`holdfast break` names the file)";
+  return "its lease ends in " + spoken(who.expires_in);
 }
 
 }  // namespace holdfast::cli

@@ -12,6 +12,7 @@ double seconds_of_unit(std::string_view unit) {
   if (unit == "ms") return 1e-3;
   if (unit == "m") return 60;
   if (unit == "h") return 3600;
+  if (unit == "d") return 24 * 3600;
   return 0;
 }
 

@@ -1,11 +1,11 @@
-// What holdfast exits with; of `holdfast run` when it is not the command's own code.
+// The exit codes of holdfast. `holdfast run` otherwise exits with the code of its command.
 #pragma once
 
 namespace holdfast::cli {
 
 inline constexpr int exit_busy = 1;     // not got, not free, not broken; unless -E says otherwise
 inline constexpr int exit_free = 1;     // `show` of a lock that nobody holds
-inline constexpr int exit_bad = 1;      // `doctor` found something bad
+inline constexpr int exit_bad = 1;      // `diagnose` found something bad
 inline constexpr int exit_usage = 64;   // EX_USAGE
 inline constexpr int exit_broken = 69;  // EX_UNAVAILABLE
 inline constexpr int exit_lost = 75;    // EX_TEMPFAIL

@@ -1,5 +1,6 @@
 #include "cli/guardian.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,8 +10,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 #include <system_error>
 
 #include "cli/exit_code.hpp"
@@ -26,7 +30,7 @@ using clock = lease_clock;
 
 class alarm_clock {
  public:
-  alarm_clock() : fd_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)) {}
+  explicit alarm_clock(int timer) : fd_(timer) {}
   int fd() const noexcept { return fd_.get(); }
 
   void set(clock::time_point t) noexcept {
@@ -61,8 +65,8 @@ void end_job(deadline_page& page, pid_t run, const std::string& why) {
   }
 }
 
-int watch(int wrapper, pid_t run, deadline_page& page, const std::string& name) {
-  alarm_clock alarm;
+int watch(int wrapper, alarm_clock& alarm, pid_t run, deadline_page& page,
+          const std::string& name) {
   for (;;) {
     // Later than `run` itself would: it goes first as long as it can.
     const auto act_at = page.deadline() - page.grace() - page.margin();
@@ -80,11 +84,41 @@ int watch(int wrapper, pid_t run, deadline_page& page, const std::string& name) 
   }
 }
 
-void close_all_but(unsigned a, unsigned b) {
-  if (a > b) std::swap(a, b);
-  ::close_range(3, a - 1, 0);
-  ::close_range(a + 1, b - 1, 0);
-  ::close_range(b + 1, ~0u, 0);
+bool close_from(unsigned first, unsigned last) noexcept {
+  return first > last || ::syscall(SYS_close_range, first, last, 0) == 0;
+}
+
+// For a kernel before 5.9, or a sandbox that denies close_range().
+template <class Numbers>
+void close_listed_but(const Numbers& kept) {
+  std::vector<int> others;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir("/proc/self/fd"), &::closedir);
+  if (!entries) return;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): safe on a listing of our own
+  while (const dirent* entry = ::readdir(entries.get())) {
+    const int fd = std::atoi(entry->d_name);
+    if (fd >= 3 && fd != ::dirfd(entries.get()) && std::ranges::find(kept, fd) == kept.end())
+      others.push_back(fd);
+  }
+  for (const int fd : others) ::close(fd);
+}
+
+// An inherited descriptor would keep a pipe open for its reader.
+void close_all_but(std::array<int, 3> kept) {
+  std::ranges::sort(kept);
+  unsigned first = 3;
+  bool done = true;
+  for (const int fd : kept) {
+    done = close_from(first, static_cast<unsigned>(fd) - 1) && done;
+    first = static_cast<unsigned>(fd) + 1;
+  }
+  if (!close_from(first, ~0u) || !done) close_listed_but(kept);
+}
+
+std::system_error lacking(const char* call) {
+  return {errno, std::generic_category(),
+          std::string("the guardian of the command needs ") + call +
+              "; permit this call in the sandbox (seccomp), or use Linux 5.3 or later"};
 }
 
 }  // namespace
@@ -92,7 +126,10 @@ void close_all_but(unsigned a, unsigned b) {
 guardian::guardian(const shared_page& page, const std::string& name) {
   // Not by pidfd_open(): glibc 2.36 declares it without extern "C".
   const file_descriptor self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-  if (!self) throw std::system_error(errno, std::generic_category(), "pidfd_open");
+  if (!self) throw lacking("pidfd_open");
+  // Created here: a guardian that cannot create its timer would never end the command.
+  const file_descriptor timer(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC));
+  if (!timer) throw lacking("timerfd_create");
   spawn_plan plan;
   plan.set_flags(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
   sigset_t all;
@@ -102,8 +139,13 @@ guardian::guardian(const shared_page& page, const std::string& name) {
   plan.open(1, "/dev/null", O_WRONLY);
   plan.keep(self.get());
   plan.keep(page.fd());
-  std::vector<std::string> words = {"holdfast", guardian_word, std::to_string(self.get()),
-                                    std::to_string(page.fd()), name};
+  plan.keep(timer.get());
+  std::vector<std::string> words = {"holdfast",
+                                    guardian_word,
+                                    std::to_string(self.get()),
+                                    std::to_string(page.fd()),
+                                    std::to_string(timer.get()),
+                                    name};
   char* no_environment[] = {nullptr};
   const int error = plan.start(process_, own_program, pointers_to(words).data(), no_environment);
   if (error != 0)
@@ -123,14 +165,15 @@ guardian::~guardian() {
 }
 
 int run_guardian(int argc, char** argv) {
-  if (argc != 4) return exit_usage;
-  const int wrapper = std::atoi(argv[1]), page_fd = std::atoi(argv[2]);
-  if (wrapper < 3 || page_fd < 3) return exit_usage;
-  close_all_but(static_cast<unsigned>(wrapper), static_cast<unsigned>(page_fd));
+  if (argc != 5) return exit_usage;
+  const int wrapper = std::atoi(argv[1]), page_fd = std::atoi(argv[2]), timer = std::atoi(argv[3]);
+  if (wrapper < 3 || page_fd < 3 || timer < 3) return exit_usage;
+  close_all_but({wrapper, page_fd, timer});
+  alarm_clock alarm(timer);
   [[maybe_unused]] const int moved = ::chdir("/");  // keeps no file system busy
   const pid_t run = ::getppid();                    // only used while its pidfd says that it lives
   const shared_page page(page_fd);
-  return page ? watch(wrapper, run, *page, argv[3]) : exit_broken;
+  return page ? watch(wrapper, alarm, run, *page, argv[4]) : exit_broken;
 }
 
 }  // namespace holdfast::cli

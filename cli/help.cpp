@@ -7,113 +7,129 @@ namespace {
 
 constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
 
-  run       run a program while holding a lock
-  ls        the locks that are held
-  show      who holds a lock
-  wait      wait until nobody holds a lock
+  run       run a command while holding a lock
+  list      list the locks that are held
+  holders   show the holders of a lock
+  wait      wait until a lock is free
   break     take a lock away from its holder
-  gc        remove what unused locks have left
-  doctor    examine the place of the locks
+  prune     remove the files of unused locks
+  diagnose  examine the store of the locks
   version   print the version
-  help      this text, or as `holdfast help run` that of a command
+  help      print this text, or with a command, as in `holdfast help run`, the help of that command
 
-The locks are those of this machine and user, or where --url or $HOLDFAST_URL says.
+The store is set with --url, else with $HOLDFAST_URL. The default is file:, the directory of this
+machine and user. Other stores are file:///dir, redis://host and zookeeper://host1,host2/path.
 
   holdfast run nightly -- sh -c 'echo token $HOLDFAST_TOKEN; sleep 5'
 )";
 
-constexpr std::string_view of_list = R"(Usage: holdfast ls [OPTION...] [PREFIX]
+constexpr std::string_view of_list = R"(Usage: holdfast list [OPTION...] [PREFIX]
 
-Lists the locks that are held and whose names start with PREFIX, a line for each holder: of readers
-and of permits there may be several. On Redis a lock shows a second after it was taken, or as soon
-as somebody waits for it; `holdfast show` knows any.
+Lists the locks that are held and whose names start with PREFIX, one line for each holder: several
+readers or holders of permits have one line each. On Redis a lock of a program that uses the library
+is listed one second after the grant, or as soon as another client waits for it; `holdfast holders`
+shows it at once.
 
-      --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
-      --json      an array of objects, one a line, with these members; what is not known is null:
-                    name, mode ("exclusive", "shared", "permit"), permits and of (of a semaphore),
-                    holder (for break), token (a string), pid, host, note, held_ms,
-                    left_ms (null: until the holder ends), waiting (how many wait),
+      --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
+      --json      print an array with one object per line and these members; null: not known
+                    name, mode ("exclusive", "shared", "permit"), permits, total_permits,
+                    owner (for break), token (a string), pid, host, note, held_ms,
+                    expires_in_ms (null: ends with its holder), waiting (number of waiters),
                     dead (whether the process has ended; null: it is on another host)
 
-Exit status: 0, also when nothing is held; 69: the locks cannot be reached; 64: wrong usage.
+Exit status: 0: success, also when no lock is held; 69: the store cannot be reached; 64: wrong
+usage.
+
+  holdfast list --json backup/
 )";
 
-constexpr std::string_view of_show = R"(Usage: holdfast show [OPTION...] NAME
+constexpr std::string_view of_holders = R"(Usage: holdfast holders [OPTION...] NAME
 
-Tells who holds the lock NAME.
+Shows the holders of the lock NAME. If a holder is shown as dead, docs/cli.md describes how to find
+the process that keeps the lock.
 
-      --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
-      --json      {"name":..., "held":true or false, "holders":[...]}, each as in `holdfast ls`
-  -q, --quiet     print nothing: the exit status tells
+      --url URL   the store of the lock (default: $HOLDFAST_URL, else file:)
+      --json      print {"name":..., "held":true or false, "holders":[...]}; each holder as in
+                  `holdfast list`
+  -q, --quiet     print nothing, only set the exit status
 
-Exit status: 0: held; 1: free; 69: the locks cannot be reached; 64: wrong usage.
+Exit status: 0: held; 1: free; 69: the store cannot be reached; 64: wrong usage, or NAME holds other
+data.
+
+  holdfast holders nightly
 )";
 
 constexpr std::string_view of_wait = R"(Usage: holdfast wait [OPTION...] NAME
 
-Waits until nobody holds the lock NAME. Takes nothing and stands in no queue: it looks, at most once
-a second, so that a lock which is handed on without a pause may never be seen free.
+Waits until the lock NAME is free. Acquires nothing and has no place in the queue: it polls at most
+once per second, so a lock that is handed on without a pause may never be seen free.
 
-  -w, --wait SECONDS            wait so long at most; 0: only look
-  -E, --conflict-exit-code CODE exit with CODE when it is still held (0 to 255, default 1)
-  -q, --quiet                   do not say what it waits for
-      --url URL                 where the locks are (default: $HOLDFAST_URL, else this machine)
+  -w, --wait SECONDS            wait at most this long; 0: query once
+  -E, --conflict-exit-code CODE exit with CODE when the lock is still held (0 to 255, default 1)
+  -q, --quiet                   do not report the wait
+      --url URL                 the store of the lock (default: $HOLDFAST_URL, else file:)
 
-Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h.
+Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h, 1d.
 
-Exit status: 0: free; 1 or -E: still held; 69: the locks cannot be reached; 64: wrong usage;
-128 + the signal that ended the wait.
+Exit status: 0: free; 1 or -E: still held; 69: the store cannot be reached; 64: wrong usage, or NAME
+holds other data; 128 + N: signal N ended the wait.
+
+  holdfast wait -w 10m nightly
 )";
 
-constexpr std::string_view of_break = R"(Usage: holdfast break [OPTION...] NAME --holder ID
+constexpr std::string_view of_break = R"(Usage: holdfast break [OPTION...] NAME --owner ID
 
-Takes the lock NAME away from the holder ID, which `holdfast show NAME` tells; from nobody else. Who
-waits gets it. The holder learns of it with its next renewal: see to it that it does not go on.
-Locks in files are kept by the kernel: there the answer is which process to end. At ZooKeeper the
-holder is asked first, for ?revocation-timeout= (default 1s; 0s: not at all).
+Takes the lock NAME away from the holder ID, as `holdfast holders NAME` prints it, and from no other
+holder. The next waiter is granted the lock. The holder notices the loss with its next renewal: end
+it first where that is possible. A file lock cannot be taken away: the process to end is printed.
+With zookeeper: the holder is asked first and has ?revocation-timeout= (default 1s; 0s: do not ask)
+to release.
 
-      --holder ID   the holder that was seen
-      --url URL     where the locks are (default: $HOLDFAST_URL, else this machine)
-      --json        {"name":..., "holder":..., "broken":true or false}, with "pid" and "host" where
-                    that process has to be ended instead
+      --owner ID    the holder, as `holdfast holders` prints it
+      --url URL     the store of the lock (default: $HOLDFAST_URL, else file:)
+      --json        print {"name":..., "owner":..., "broken":true or false}, with "pid" and "host"
+                    if that process has to be ended instead
 
-Exit status: 0: taken away; 1: free, or another holds it; 64: cannot be done here, or wrong usage;
-69: the locks cannot be reached.
+Exit status: 0: taken away; 1: free, or held by another holder; 64: not possible in this store, or
+wrong usage; 69: the store cannot be reached.
 )";
 
-constexpr std::string_view of_gc = R"(Usage: holdfast gc [OPTION...]
+constexpr std::string_view of_prune = R"(Usage: holdfast prune [OPTION...]
 
-Removes the files of locks that nobody uses. In the default directory, and where the URL says
-?unlink=1, they go by themselves; killed processes leave some, which go a few with each new lock.
+Removes the files of unused locks from the default directory, or from one whose URL has ?unlink=1.
+Programs remove these files themselves. Killed processes leave some, which are removed a few at a
+time when another lock's file is created.
 
-      --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
-      --json      {"removed":N}, the number of locks whose files were removed
+      --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
+      --json      print {"removed":N}, the number of locks whose files were removed
 
-Exit status: 0: done; 64: locks leave nothing there, or ?unlink=1 is missing, or wrong usage;
-69: the locks cannot be reached.
+Exit status: 0: success; 64: this store needs no pruning, or ?unlink=1 is missing, or wrong usage;
+69: the store cannot be reached.
 )";
 
-constexpr std::string_view of_doctor = R"(Usage: holdfast doctor [OPTION...]
+constexpr std::string_view of_diagnosis = R"(Usage: holdfast diagnose [OPTION...]
 
-Examines the place of the locks: settings, rights, clocks and times, and what each does to a lock.
-Prints a line for each finding, graded good, warn or bad, and below it what to do. Changes nothing.
+Examines the store of the locks: its settings, rights, clocks and latency, and their effect on
+locks. Prints one line for each finding, graded good, warn or bad, and the remedy. Changes nothing.
 
-      --url URL   where the locks are (default: $HOLDFAST_URL, else this machine)
-      --json      an array of objects, one a line, with these members:
+      --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
+      --json      print an array with one object per line and these members:
                     what (server, eviction, persistence, replicas, connections, rights, clock,
-                    latency, counter; of files directory, path, filesystem, space; of memory store),
-                    grade ("good", "warn", "bad"), why, remedy ("": nothing)
+                    latency, counter; for file: directory, path, filesystem, space; for memory:
+                    store), grade ("good", "warn", "bad"), why, remedy ("": nothing to do)
 
-Exit status: 0: nothing is bad; 1: something is; 69: the locks cannot be reached; 64: wrong usage.
+Exit status: 0: nothing is bad; 1: something is bad; 69: the store cannot be reached; 64: wrong
+usage.
 )";
 
 struct page {
   std::string_view command, text;
 };
 constexpr page pages[] = {
-    {"", overview},  {"help", overview},    {"version", overview}, {"run", help_of_run},
-    {"ls", of_list}, {"show", of_show},     {"wait", of_wait},     {"break", of_break},
-    {"gc", of_gc},   {"doctor", of_doctor},
+    {"", overview},      {"help", overview},         {"version", overview}, {"run", help_of_run},
+    {"list", of_list},   {"holders", of_holders},    {"wait", of_wait},     {"break", of_break},
+    {"prune", of_prune}, {"diagnose", of_diagnosis}, {"ls", of_list},       {"show", of_holders},
+    {"gc", of_prune},    {"doctor", of_diagnosis},
 };
 
 }  // namespace

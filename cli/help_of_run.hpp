@@ -6,38 +6,45 @@ namespace holdfast::cli {
 inline constexpr std::string_view help_of_run =
     R"(Usage: holdfast run [OPTION...] NAME... -- COMMAND [ARGUMENT...]
 
-Waits for the lock NAME, runs COMMAND (no shell) and gives the lock back. Of several NAMEs it takes
-all or none, and no order of theirs makes two runs wait for each other. NAMEs that start with '-'
-stand between two --: holdfast run [OPTION...] -- -x -- COMMAND.
+Acquires the lock NAME, runs COMMAND (without a shell) and releases the lock. Of several NAMEs all
+locks are acquired or none, and two runs never deadlock, whatever the order. A NAME that starts with
+'-' comes after --: holdfast run [OPTION...] -- -x -- COMMAND.
 
-  -s, --shared                  share the lock with others that say -s; without -s it is exclusive
-  -c, --permits N               so many may hold it at once; the same N for all who use the name
-      --take K                  of these take K (default 1)
+  -x, --exclusive               exclude every other holder (the default)
+  -s, --shared                  share the lock with other runs that use -s
+  -c, --permits N               a semaphore: N permits, the same N in all programs
+      --take K                  acquire K of the N permits (default 1)
   -n, --nonblock                do not wait: exit when the lock is held
-  -w, --wait SECONDS            wait so long at most
-  -E, --conflict-exit-code CODE exit with CODE when the lock was not got (0 to 255, default 1)
-  -q, --quiet                   do not say what it waits for, nor that the lock was not got
-      --note TEXT               shown to those that wait
-      --url URL                 where the locks are (default: $HOLDFAST_URL, else this machine)
-      --close                   file locks: COMMAND does not inherit the lock, so what it
-                                leaves running in the background does not keep it
-      --ttl D                   how long a lock outlives its dead holder (default 30s); file locks
-                                never do, so there it has no effect
-      --no-renew                servers: end COMMAND when the ttl is over instead of renewing it
-      --grace D                 time between SIGTERM and SIGKILL when the lock may be lost (default:
-                                5s, at most a fifth of the ttl; at most a third); no effect on file
-                                locks, which are not lost
+  -w, --wait SECONDS            wait at most this long
+  -E, --conflict-exit-code CODE exit with CODE when the lock is not acquired (0 to 255, default 1)
+  -q, --quiet                   do not report waits, nor that the lock is not acquired
+      --verbose                 report the store, the length of the wait and the token
+      --note TEXT               a text that is shown to waiters
+      --url URL                 the store of the lock (default: $HOLDFAST_URL, else file:)
+  -o, --close                   file locks: COMMAND does not inherit the lock, so processes that it
+                                leaves running do not keep it
+      --ttl D                   how long the lock outlives a dead holder (default 30s); no effect on
+                                file locks, which are free at once
+      --no-renew                servers: end COMMAND after the ttl instead of renewing the lock
+      --grace D                 the time between SIGTERM and SIGKILL when the lock may be lost
+                                (default: 5s, or a fifth of the ttl if that is less; at most a third
+                                of it); no effect on file locks, which are not lost
 
-Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h.
+Durations: 30 and 1.5 are seconds; 500ms, 2m, 1h, 1d.
 
-COMMAND sees HOLDFAST_NAME and HOLDFAST_TOKEN (a fencing token: let what you write to refuse smaller
-ones), on servers also HOLDFAST_EXPIRES (when the lock runs out unless renewed) and HOLDFAST_TTL
-(seconds). Of several locks HOLDFAST_NAME has a line for each and HOLDFAST_TOKEN commas between
-theirs; HOLDFAST_EXPIRES is the earliest. HOLDFAST_URL and variables with passwords are taken out.
+COMMAND has HOLDFAST_NAME and HOLDFAST_TOKEN in its environment: let the resource that it writes to
+refuse smaller tokens. On servers it also has HOLDFAST_EXPIRES (when the lock expires unless it is
+renewed) and HOLDFAST_TTL (seconds). For several locks HOLDFAST_NAME has one line each,
+HOLDFAST_TOKEN has commas between the tokens, and HOLDFAST_EXPIRES is the earliest. HOLDFAST_URL and
+variables with passwords are removed.
 
-Exit status: that of COMMAND, or 128 + the signal that ended it or the wait; 1 or -E: not got;
-75: the lock was lost and COMMAND ended; 69: the locks cannot be reached; 64: wrong usage;
-126: COMMAND cannot be executed; 127: there is no such command.
+Exit status: that of COMMAND, or 128 + N if signal N ended it or the wait; 1 or -E: not acquired;
+75: the lock was lost and COMMAND was ended; 69: the store cannot be reached; 64: wrong usage;
+126: COMMAND cannot be executed; 127: COMMAND does not exist.
+
+  holdfast run -n nightly -- ./backup          from cron: skip the run while another one is active
+  holdfast run -s catalogue -- ./export        readers at the same time, never with a writer
+  holdfast run -c 4 encoder -- ffmpeg ...      at most four at the same time
 )";
 
 }  // namespace holdfast::cli

@@ -22,11 +22,11 @@ std::string person(const holder& who) {
 
 std::string what_is_held(std::span<const holder> all) {
   const holder& first = all.front();
-  if (first.how != lock_mode::permit) return first.name + " is held by ";
+  if (first.mode != lock_mode::permit) return first.name + " is held by ";
   std::uint64_t taken = 0;
   for (const holder& h : all) taken += h.permits;
-  return std::to_string(taken) + " of " + std::to_string(first.of) + " permits of " + first.name +
-         " are held by ";
+  return std::to_string(taken) + " of " + std::to_string(first.total_permits) + " permits of " +
+         first.name + " are held by ";
 }
 
 std::string word_for(lock_mode how) {
@@ -75,21 +75,21 @@ held_by who_holds(const client& c, std::span<const std::string> names) {
 
 json_object json_of(const holder& who) {
   const auto dead = is_dead(who);
-  const bool is_permit = who.how == lock_mode::permit;
-  const bool ends = who.left != std::chrono::milliseconds::max();
+  const bool is_permit = who.mode == lock_mode::permit;
+  const bool ends = who.expires_in != std::chrono::milliseconds::max();
   // A string: a token has more digits than a number of JavaScript.
   const auto token = who.token != 0 ? json_value(std::to_string(who.token)) : json_value(nullptr);
   return {{{"name", who.name},
-           {"mode", word_for(who.how)},
+           {"mode", word_for(who.mode)},
            {"permits", number_or_null(is_permit, who.permits)},
-           {"of", number_or_null(is_permit, who.of)},
-           {"holder", shown_id(who.owner)},
+           {"total_permits", number_or_null(is_permit, who.total_permits)},
+           {"owner", shown_id(who.owner)},
            {"token", token},
            {"pid", number_or_null(who.pid != 0, who.pid)},
            {"host", who.host},
            {"note", who.note},
            {"held_ms", number_or_null(knows_since_when(who), who.held.count())},
-           {"left_ms", number_or_null(ends, who.left.count())},
+           {"expires_in_ms", number_or_null(ends, who.expires_in.count())},
            {"waiting", number_or_null(who.waiting >= 0, who.waiting)},
            {"dead", dead ? json_value(*dead) : json_value(nullptr)}}};
 }

@@ -1,4 +1,4 @@
-// Who holds a lock, told to people and to programs.
+// The holders of a lock, as text and as JSON.
 #pragma once
 #include <holdfast/client.hpp>
 

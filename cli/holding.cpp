@@ -4,7 +4,6 @@
 #include <holdfast/options.hpp>
 
 #include <algorithm>
-#include <thread>
 
 namespace holdfast::cli {
 namespace {
@@ -77,9 +76,8 @@ bool holding::held() const noexcept {
 }
 
 bool holding::is_asked_for() const {
-  return std::ranges::any_of(leases(), [](const lease& l) {
-    return l.revocation_requested().stop_requested();
-  });
+  return std::ranges::any_of(leases(),
+                             [](const lease& l) { return l.revocation_token().stop_requested(); });
 }
 
 std::string holding::why_lost() const {
@@ -87,7 +85,7 @@ std::string holding::why_lost() const {
     try {
       l.check();
     } catch (const lock_error& e) {
-      return e.remedy().empty() ? e.code().message() : std::string(e.remedy());
+      return e.detail().empty() ? e.code().message() : std::string(e.detail());
     }
   }
   return {};
@@ -113,14 +111,10 @@ std::vector<int> holding::descriptors() const {
   return out;
 }
 
-void holding::make_firm(nanoseconds ttl) noexcept {
-  const auto is_firm = [&] { return expires() - lease_clock::now() > ttl / 2; };
-  if (one_ && !is_firm()) {
-    std::error_code lost;  // then it is found out, and told, before the command starts
-    one_.extend(std::chrono::ceil<milliseconds>(ttl), lost);
-  }
-  // Several are renewed by the library alone, which does it at once.
-  while (!one_ && held() && !is_firm()) std::this_thread::sleep_for(milliseconds{2});
+void holding::confirm(nanoseconds ttl) noexcept {
+  std::error_code lost;  // a loss is noticed and reported before the command starts
+  const auto whole = std::chrono::ceil<milliseconds>(ttl);
+  one_ ? one_.extend(whole, lost) : several_.extend(whole, lost);
 }
 
 void holding::release() { one_ ? one_.release() : several_.release(); }

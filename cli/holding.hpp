@@ -1,4 +1,4 @@
-// What a run holds: a lock, a share of one, permits of a semaphore, or several locks together.
+// The locks of a run: one lock, a share of one, permits of a semaphore, or several locks together.
 #pragma once
 #include <holdfast/client.hpp>
 #include <holdfast/multi_mutex.hpp>
@@ -23,15 +23,15 @@ class holding {
   std::span<const lease> leases() const noexcept;  // in the order of the names
 
   bool held() const noexcept;    // all are
-  bool is_asked_for() const;     // one of them, by lease::revocation_requested()
+  bool is_asked_for() const;     // one of them, by lease::revocation_token()
   std::string why_lost() const;  // the library's words, of the first that is not
   lease_clock::time_point expires() const noexcept;  // the earliest
   std::string tokens() const;                        // with commas between them
   std::vector<int> descriptors() const;              // of files that are locked
 
-  // A lock that was handed over holds for a moment until its first renewal. Waits for that; then
-  // it holds for at least half of `ttl`, or is lost.
-  void make_firm(std::chrono::nanoseconds ttl) noexcept;
+  // Renews the lock and waits for the reply. A lock that was handed over expires soon without a
+  // renewal, and on Redis the renewal stores the holder, whom `holders` shows from then on.
+  void confirm(std::chrono::nanoseconds ttl) noexcept;
   void release();  // throws lock_error
 
  private:

@@ -9,8 +9,9 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::string_view ours[] = {"HOLDFAST_URL", "HOLDFAST_NAME", "HOLDFAST_TOKEN",
-                                     "HOLDFAST_EXPIRES", "HOLDFAST_TTL"};
+constexpr std::string_view ours[] = {"HOLDFAST_URL",     "HOLDFAST_NAME", "HOLDFAST_TOKEN",
+                                     "HOLDFAST_EXPIRES", "HOLDFAST_TTL",  "HOLDFAST_STORE",
+                                     "HOLDFAST_PID"};
 
 }  // namespace
 

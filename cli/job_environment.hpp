@@ -1,4 +1,4 @@
-// What the job finds in its environment.
+// The environment variables of the job.
 #pragma once
 #include <holdfast/lease.hpp>
 

@@ -26,7 +26,7 @@ constexpr pid_t no_group = -1;  // no process is in such a one
 
 }  // namespace
 
-void adopt_orphans() noexcept { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+bool adopt_orphans() noexcept { return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 void reap_orphans(pid_t job, pid_t guardian) noexcept {
   for (;;) {
@@ -54,6 +54,17 @@ bool job_processes::read(pid_t number, process& to) {
                                  &to.state, &to.parent, &to.group, &started);
   to.started = started;
   return fields == 4;
+}
+
+pid_t job_processes::parent_of(pid_t number) {
+  process found;
+  return read(number, found) ? found.parent : 0;
+}
+
+bool is_ancestor(pid_t pid) {
+  pid_t at = ::getppid();
+  while (at > 1 && at != pid) at = job_processes::parent_of(at);
+  return at == pid;
 }
 
 job_processes::job_processes(pid_t group, pid_t run) : group_(group), run_(run) {

@@ -11,14 +11,19 @@
 
 namespace holdfast::cli {
 
-// Makes this process the parent of all orphans among its descendants.
-void adopt_orphans() noexcept;
+// Makes this process the parent of all orphans among its descendants. False where a sandbox or an
+// emulator denies it: a daemon of the job is then not found as part of the job.
+bool adopt_orphans() noexcept;
 
 // Waits for the adopted children that have ended; `job` and `guardian` are left to their owners.
 void reap_orphans(pid_t job, pid_t guardian) noexcept;
 
+// Whether this process descends from `pid`.
+bool is_ancestor(pid_t pid);
+
 class job_processes {
  public:
+  static pid_t parent_of(pid_t);  // 0: not known
   // `run`: the process that adopts; 0 when it is gone.
   job_processes(pid_t group, pid_t run);
 
@@ -39,7 +44,7 @@ class job_processes {
   static bool is_same(const process& before, const process& now);
 
   pid_t group_, run_;
-  // What `run` had started before the job is no part of it: `helper & exec holdfast run ...`.
+  // Children that existed before the job are no part of it: `helper & exec holdfast run ...`.
   std::uint64_t started_;
   std::vector<process> known_;
 };

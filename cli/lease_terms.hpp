@@ -1,4 +1,4 @@
-// How long the lease of a run lasts, and how much of it its job has to end itself.
+// The ttl of a run's lease, and the part of it that the job has for ending itself.
 #pragma once
 #include <holdfast/url.hpp>
 

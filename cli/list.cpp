@@ -1,4 +1,4 @@
-// holdfast ls
+// holdfast list
 #include <algorithm>
 #include <array>
 
@@ -20,18 +20,18 @@ using row = std::array<std::string, columns_of_list>;
 constexpr int widest_name = 48;
 
 row row_of(const holder& who, bool is_unsafe) {
-  std::string mode = who.how == lock_mode::shared ? "shared" : "exclusive";
-  if (who.how == lock_mode::permit)
-    mode = std::to_string(who.permits) + " of " + std::to_string(who.of);
+  std::string mode = who.mode == lock_mode::shared ? "shared" : "exclusive";
+  if (who.mode == lock_mode::permit)
+    mode = std::to_string(who.permits) + " of " + std::to_string(who.total_permits);
   if (is_unsafe) mode += " (unsafe)";
   std::string by = who.pid != 0 ? std::to_string(who.pid) + '@' + who.host : std::string("?");
   if (is_dead(who) == true) by += " (dead)";
-  const bool ends = who.left != std::chrono::milliseconds::max();
+  const bool ends = who.expires_in != std::chrono::milliseconds::max();
   row out{who.name,
           std::move(mode),
           std::move(by),
           knows_since_when(who) ? spoken(who.held) : std::string("?"),
-          ends ? spoken(who.left) : std::string("-"),
+          ends ? spoken(who.expires_in) : std::string("-"),
           who.waiting >= 0 ? std::to_string(who.waiting) : std::string("?"),
           who.note};
   for (std::string& cell : out) cell = printable(cell);
@@ -39,17 +39,17 @@ row row_of(const holder& who, bool is_unsafe) {
 }
 
 int width_of(std::string_view text) {
-  int width = 0;
+  int total = 0;
   while (!text.empty()) {
     const auto [code, size] = first_code_point(text);
-    width += columns(code);
+    total += columns(code);
     text.remove_prefix(size);
   }
-  return width;
+  return total;
 }
 
 std::string table_of(const std::vector<holder>& all, bool is_unsafe) {
-  std::vector<row> rows{{"NAME", "MODE", "HELD BY", "FOR", "LEFT", "WAITING", "NOTE"}};
+  std::vector<row> rows{{"NAME", "MODE", "HELD BY", "FOR", "EXPIRES IN", "WAITING", "NOTE"}};
   for (const holder& who : all) rows.push_back(row_of(who, is_unsafe));
   std::array<int, columns_of_list> widths{};
   for (const row& r : rows)
@@ -81,10 +81,12 @@ std::string array_of(const std::vector<holder>& all, bool is_unsafe) {
 }  // namespace
 
 int list(int argc, char** argv) {
-  const auto arguments = parse_look_arguments(look::ls, argc, argv);
-  if (arguments.help) return print(help_text("ls"));
-  const client where = client::open(place_of(arguments.url).text);
-  const auto all = where.inspect(arguments.name);
+  const auto arguments = parse_look_arguments(look::list, argc, argv);
+  if (arguments.help) return print(help_text("list"));
+  const place at = place_of(arguments.url);
+  refuse_memory(at);
+  const client where = client::open(at.text);
+  const auto all = where.list(arguments.name);
   const bool is_unsafe = where.features().unsafe;
   if (arguments.json) return print(array_of(all, is_unsafe));
   return all.empty() ? 0 : print(table_of(all, is_unsafe));

@@ -17,10 +17,12 @@ class lock_wait {
  public:
   // Throws lock_error: bad_url.
   lock_wait(const run_arguments& arguments, signal_inbox& signals)
-      : arguments_(arguments), signals_(signals), at_(place_of(arguments.url)) {}
+      : arguments_(arguments), signals_(signals), at_(place_of(arguments.url)) {
+    refuse_memory(at_);
+  }
 
-  // What the client may have left at a server goes where it would outlive this process: with its
-  // session. Blocks for the URL's close-timeout at most.
+  // Closes the client where its nodes would outlive this process: with a session. Blocks for the
+  // URL's close-timeout at most.
   void leave() noexcept;
 
   // 0 when the answer is granted or busy (held() is empty then); else the signal that ended the

@@ -10,7 +10,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr const char* command_words[] = {"ls", "show", "wait", "break", "gc", "doctor"};
+constexpr const char* command_words[] = {"list", "holders", "wait", "break", "prune", "diagnose"};
 
 void declare(command_line& line, look which, look_arguments& to) {
   line.text("--url", to.url);
@@ -20,22 +20,25 @@ void declare(command_line& line, look which, look_arguments& to) {
   } else {
     line.flag("--json", to.json);
   }
-  if (which == look::wait || which == look::show) line.flag("-q,--quiet", to.quiet);
-  if (which == look::break_lock) line.text("--holder", to.holder);
+  if (which == look::wait || which == look::holders) line.flag("-q,--quiet", to.quiet);
+  if (which == look::break_lock) {
+    line.text("--owner", to.owner);
+    line.text("--holder", to.owner);  // the older spelling
+  }
 }
 
-// The one NAME of the line; of ls the PREFIX, which may be left out.
+// The one NAME of the line; of list the PREFIX, which may be left out.
 std::string name_in(const std::vector<std::string>& plain, look which, std::string_view usage) {
   const auto fail = [&](const char* why) {
     throw usage_error(std::string(why) + ": " + std::string(usage));
   };
-  const bool takes_none = which == look::gc || which == look::doctor;
+  const bool takes_none = which == look::prune || which == look::diagnose;
   if (takes_none && !plain.empty())
-    fail(which == look::gc ? "gc takes no NAME" : "doctor takes no NAME");
+    fail(which == look::prune ? "prune takes no NAME" : "diagnose takes no NAME");
   if (plain.size() > 1) fail("there is more than one NAME");
   if (takes_none) return {};
   if (!plain.empty()) refuse_url(plain.front());
-  if (which == look::ls) return plain.empty() ? std::string() : plain.front();
+  if (which == look::list) return plain.empty() ? std::string() : plain.front();
   if (plain.empty()) fail("the NAME of the lock is missing");
   if (plain.front().empty()) throw usage_error("NAME is empty; give the name of a lock");
   return plain.front();
@@ -54,8 +57,8 @@ look_arguments parse_look_arguments(look which, int argc, char** argv) {
   auto plain = line.plain_words();
   for (char** word = words.after; word && *word; ++word) plain.emplace_back(*word);
   out.name = name_in(plain, which, usage_of(command_words[static_cast<int>(which)]));
-  if (which == look::break_lock && !out.holder)
-    throw usage_error("--holder is missing: give the id that `holdfast show " + out.name +
+  if (which == look::break_lock && !out.owner)
+    throw usage_error("--owner is missing: give the id that `holdfast holders " + out.name +
                       "` prints, so that no other holder loses the lock");
   return out;
 }

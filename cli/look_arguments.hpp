@@ -1,4 +1,4 @@
-// The command lines of ls, show, wait, break, gc and doctor.
+// The command lines of list, holders, wait, break, prune and diagnose.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace holdfast::cli {
 
-enum class look : unsigned char { ls, show, wait, break_lock, gc, doctor };
+enum class look : unsigned char { list, holders, wait, break_lock, prune, diagnose };
 
 struct look_arguments {
-  std::string name;  // of ls the prefix, which may be empty
-  std::optional<std::string> url, holder;
+  std::string name;  // of list the prefix, which may be empty
+  std::optional<std::string> url, owner;
   std::optional<std::chrono::nanoseconds> wait;
   std::optional<std::uint32_t> conflict_exit_code;
   bool json = false;

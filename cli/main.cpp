@@ -4,10 +4,13 @@
 #include <holdfast/error.hpp>
 #include <holdfast/version.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
@@ -15,6 +18,7 @@
 #include "cli/guardian.hpp"
 #include "cli/help.hpp"
 #include "cli/message.hpp"
+#include "cli/suggestion.hpp"
 
 namespace holdfast::cli {
 namespace {
@@ -29,15 +33,20 @@ void occupy_standard_descriptors() {
 struct command {
   std::string_view word;
   int (*start)(int argc, char** argv);
+  std::string_view present = {};  // of an older spelling, which no help text names
 };
 constexpr command commands[] = {
     {"run", run},
-    {"ls", list},
-    {"show", show},
+    {"list", list},
+    {"holders", show_holders},
     {"wait", wait_until_free},
     {"break", break_lock},
-    {"gc", remove_unused},
-    {"doctor", examine},
+    {"prune", prune},
+    {"diagnose", diagnose},
+    {"ls", list, "list"},
+    {"show", show_holders, "holders"},
+    {"gc", prune, "prune"},
+    {"doctor", diagnose, "diagnose"},
     {gate_word, run_gate},
     {guardian_word, run_guardian},
 };
@@ -49,26 +58,41 @@ int help(std::string_view command) {
   return print(text);
 }
 
+std::string meant_command(std::string_view word) {
+  std::vector<std::string_view> words;
+  for (const command& c : commands)
+    if (!c.word.starts_with(':')) words.push_back(c.word);
+  const std::string_view nearest = nearest_of(words, word);
+  const command* const c = std::ranges::find(commands, nearest, &command::word);
+  return did_you_mean(c != std::end(commands) && !c->present.empty() ? c->present : nearest);
+}
+
 int dispatch(int argc, char** argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
   for (const command& c : commands)
     if (word == c.word) return c.start(argc - 1, argv + 1);
-  if (word == "version" || word == "--version") return print("holdfast " HOLDFAST_VERSION "\n");
+  if (word == "version" || word == "--version" || word == "-V")
+    return print("holdfast " HOLDFAST_VERSION "\n");
   if (word == "help" || word == "--help" || word == "-h") return help(argc > 2 ? argv[2] : "");
   if (argc < 2) {
     print_error(help_text(""));
     return exit_usage;
   }
-  throw usage_error("there is no command '" + std::string(word) + '\'');
+  throw usage_error("there is no command '" + std::string(word) + '\'' + meant_command(word));
 }
 
-int complain(std::string text, bool usage, std::string_view word) {
-  if (usage && text.find("see holdfast help") == text.npos) {
+int complain_of_usage(std::string text, std::string_view word) {
+  if (text.find("see holdfast help") == text.npos) {
     text += "; see holdfast help";
     if (!help_text(word).empty()) text.append(1, ' ').append(word);
   }
   say(text);
-  return usage ? exit_usage : exit_broken;
+  return exit_usage;
+}
+
+int complain(std::string_view text) {
+  say(text);
+  return exit_broken;
 }
 
 int guarded(int argc, char** argv) {
@@ -76,11 +100,18 @@ int guarded(int argc, char** argv) {
   try {
     return dispatch(argc, argv);
   } catch (const usage_error& e) {
-    return complain(e.what(), true, word);
+    return complain_of_usage(e.what(), word);
   } catch (const lock_error& e) {
-    return complain(e.what(), e.code() == outcome::usage, word);
+    say(text_of(e));
+    return e.code() == outcome::usage ? exit_usage : exit_broken;
+  } catch (const std::system_error& e) {
+    const bool is_bare = e.what() == e.code().message();  // of std::thread
+    return complain(is_bare ? std::string("cannot start a thread: ") + e.what() +
+                                  "; permit clone in the sandbox (seccomp), or raise the limit of "
+                                  "processes (ulimit -u)"
+                            : e.what());
   } catch (const std::exception& e) {
-    return complain(e.what(), false, word);
+    return complain(e.what());
   }
 }
 

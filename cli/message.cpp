@@ -14,10 +14,13 @@
 namespace holdfast::cli {
 namespace {
 
+bool is_quiet = false;
+
 void on_log(log_level level, std::string_view line, void*) {
   const bool is_of_lease =
       line.starts_with("lease \"");  // the supervisor says it, and what it does
-  if (level >= log_level::warning && !is_of_lease) say(line);
+  const bool is_notice = line.starts_with("the lock directory ");
+  if (level >= log_level::warning && !is_of_lease && !(is_quiet && is_notice)) say(line);
 }
 
 }  // namespace
@@ -60,6 +63,18 @@ int print(std::string_view text) {
   say("standard output cannot be written: " + std::generic_category().message(errno));
   return exit_broken;
 }
+
+// A reader of the command knows its words, not the functions of the library.
+std::string text_of(const lock_error& e) {
+  const std::string_view operation = e.operation();
+  const auto has = [&](std::string_view word) { return operation.find(word) != operation.npos; };
+  std::string_view word = operation;
+  if (has("acquire") || has("mutex") || has("semaphore")) word = "lock";
+  if (operation == "break_lock") word = "break";
+  return std::string(word).append(std::string_view(e.what()).substr(operation.size()));
+}
+
+void leave_out_notices() noexcept { is_quiet = true; }
 
 void take_over_log() noexcept { set_log_hook(&on_log); }
 

@@ -1,5 +1,7 @@
-// What the program itself says: on standard error, one line at a time, "holdfast: " in front.
+// The program's own messages: one line each, on standard error, starting with "holdfast: ".
 #pragma once
+#include <holdfast/error.hpp>
+
 #include <exception>
 #include <string>
 #include <string_view>
@@ -19,8 +21,14 @@ void print_error(std::string_view text) noexcept;
 // To standard output. The exit code: 0, or that of a pipe or disk that takes no more.
 int print(std::string_view text);
 
+// The sentence of an error of the library: what failed is named by the command's word.
+std::string text_of(const lock_error&);
+
 // Sends the library's warnings through say().
 void take_over_log() noexcept;
+
+// For --quiet: leaves out that a lock directory was created. Called before the first client opens.
+void leave_out_notices() noexcept;
 
 // The caller asked for something that cannot be: exit 64.
 class usage_error : public std::exception {

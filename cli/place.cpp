@@ -1,25 +1,57 @@
 #include "cli/place.hpp"
 
 #include <cstdlib>
+#include <string_view>
+
+#include "cli/message.hpp"
 
 namespace holdfast::cli {
+namespace {
+
+// A text with an '@' is not quoted: it may hold a password.
+void refuse_what_is_no_url(const place& at) {
+  const std::string& text = at.text;
+  if (text.empty() || text.find('@') != text.npos || text.find("://") != text.npos) return;
+  const auto colon = text.find(':');
+  const auto port =
+      colon == text.npos ? std::string_view() : std::string_view(text).substr(colon + 1);
+  const bool is_address = !port.empty() && port.find_first_not_of("0123456789") == port.npos;
+  const std::string start = std::string(at.said_by) + " '" + text + "' is not a URL; ";
+  if (text.starts_with('/')) throw usage_error(start + "did you mean file://" + text + "?");
+  if (is_address) throw usage_error(start + "did you mean redis://" + text + "?");
+  if (colon == text.npos)
+    throw usage_error(start +
+                      "a URL starts with a scheme, for example redis://host or file:///dir");
+}
+
+}  // namespace
 
 place place_of(const std::optional<std::string>& argument) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread yet
   const char* const variable = std::getenv("HOLDFAST_URL");
-  place out{{}, {}, "the default"};
+  place out{"file:", {}, "the default"};
+  if (argument && argument->empty())
+    throw usage_error("--url is empty; give file: for the locks of this machine and user");
+  if (!argument && variable && !*variable)
+    throw usage_error("HOLDFAST_URL is empty; unset it, or set it to file: for the locks of this "
+                      "machine and user");
   if (argument) {
     out.text = *argument;
     out.said_by = "--url";
-  } else if (variable && *variable) {
+  } else if (variable) {
     out.text = variable;
     out.said_by = "HOLDFAST_URL";
   }
-  if (!out.text.empty()) out.parsed = url::parse(out.text);
+  refuse_what_is_no_url(out);
+  out.parsed = url::parse(out.text);
   return out;
 }
 
 bool place::local() const noexcept { return !parsed || parsed->scheme() == "file"; }
+
+bool place::has_session(const std::optional<url>& where) {
+  return where && where->scheme().starts_with("zookeeper");
+}
 
 bool place::strict() const {
   if (!parsed) return false;
@@ -32,8 +64,8 @@ std::span<const std::string> place::secret_variables() const {
   return parsed ? std::span(parsed->secret_variables()) : std::span<const std::string>();
 }
 
-std::string place::shown() const {
-  return (parsed ? parsed->text() : std::string("file:")) + " (" + said_by + ')';
-}
+std::string place::identity() const { return parsed ? parsed->text() : std::string("file:"); }
+
+std::string place::shown() const { return identity() + " (" + said_by + ')'; }
 
 }  // namespace holdfast::cli

@@ -14,12 +14,20 @@ struct place {
   const char* said_by;        // "--url", "HOLDFAST_URL", "the default"
 
   bool local() const noexcept;  // a directory: nothing of it can hang on a network
-  bool strict() const;          // ?strict=1: what has no effect there is refused
-  std::string shown() const;    // "redis://db (HOLDFAST_URL)", without secrets
+  bool has_session() const { return has_session(parsed); }
+  // Locks of that store end with a session, and have no ttl.
+  static bool has_session(const std::optional<url>& where);
+  bool strict() const;           // ?strict=1: what has no effect there is refused
+  std::string identity() const;  // the URL without secrets: equal for the same store
+  std::string shown() const;     // "redis://db (HOLDFAST_URL)", without secrets
   std::span<const std::string> secret_variables() const;  // of the environment: with passwords
 };
 
 // The argument of --url, else $HOLDFAST_URL, else this machine. Throws lock_error: bad_url.
+// Throws usage_error: one of them is empty, or is a path or an address instead of a URL.
 place place_of(const std::optional<std::string>& argument);
+
+// A store in the memory of this process excludes no other process. Throws usage_error.
+void refuse_memory(const place&);
 
 }  // namespace holdfast::cli

@@ -1,3 +1,4 @@
+#include <unistd.h>
 #include <holdfast/error.hpp>
 
 #include <optional>
@@ -34,6 +35,8 @@ job_environment environment_for(const run_arguments& arguments, lock_wait& lock)
   for (const std::string& name : arguments.names)
     names.append(names.empty() ? "" : "\n").append(name);
   out.add("HOLDFAST_NAME", names);
+  out.add("HOLDFAST_STORE", lock.at().identity());
+  out.add("HOLDFAST_PID", std::to_string(::getpid()));
   out.add("HOLDFAST_TOKEN", lock.held().tokens());
   if (lock.has_deadline()) out.add("HOLDFAST_EXPIRES", wall_clock_text(lock.held().expires()));
   if (lock.has_ttl()) out.add("HOLDFAST_TTL", seconds(lock.terms().ttl));
@@ -49,7 +52,9 @@ void set_terms(deadline_page& page, lock_wait& lock) {
 int run_job(const run_arguments& arguments, lock_wait& lock, signal_inbox& signals) {
   std::optional<job_watch> watch;
   if (lock.has_deadline()) {
-    adopt_orphans();
+    if (!adopt_orphans())
+      say("cannot adopt the daemons that the command starts (prctl PR_SET_CHILD_SUBREAPER failed): "
+          "they continue after a loss of the lock; permit this call in the sandbox (seccomp)");
     set_terms(*watch.emplace().page, lock);
     watch->process.emplace(watch->page, shown_names(arguments));
   }
@@ -74,14 +79,15 @@ bool give_back(lock_wait& lock, const std::string& name) {
   try {
     held.release();
   } catch (const lock_error& e) {
-    const std::string why = e.remedy().empty() ? e.code().message() : std::string(e.remedy());
+    const std::string why = e.detail().empty() ? e.code().message() : std::string(e.detail());
     if (e.code() == outcome::lost) {
-      say(name + " was not ours any more when it was given back: " + why +
-          "; what the command did last may have been without the lock");
+      say(name + " was lost before it was released: " + why +
+          "; the last actions of the command may have been without the lock");
       return false;
     }
-    say(name + " may not have been given back: " + why +
-        (lock.has_ttl() ? "; it is free when its ttl of " + seconds(lock.terms().ttl) + " s is over"
+    say(name + " may not be released: " + why +
+        (lock.has_ttl()
+             ? "; it is free when its ttl of " + seconds(lock.terms().ttl) + " s has passed"
          : lock.has_deadline() ? "; it is free when its session ends"
                                : std::string{}));
   }
@@ -117,11 +123,18 @@ int run_held(const run_arguments& arguments, lock_wait& lock, signal_inbox& sign
 int run(int argc, char** argv) {
   const run_arguments arguments = parse_run_arguments(argc, argv);
   if (arguments.help) return print(help_text("run"));
+  if (arguments.quiet) leave_out_notices();
   signal_inbox signals;
   // Never destroyed: its end would give back a lock that the job may still rely on.
   lock_wait& lock = *new lock_wait(arguments, signals);
+  const auto begun = std::chrono::steady_clock::now();
   if (const int signal = obtain(lock)) return exit_by_signal + signal;
-  if (lock.held()) return run_held(arguments, lock, signals);
+  if (lock.held()) {
+    if (arguments.verbose)
+      say(shown_names(arguments) + " is acquired at " + lock.at().shown() + " after " +
+          seconds(std::chrono::steady_clock::now() - begun) + " s, token " + lock.held().tokens());
+    return run_held(arguments, lock, signals);
+  }
   const int code = report_busy(arguments, lock);
   lock.leave();
   return code;

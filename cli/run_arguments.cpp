@@ -27,8 +27,13 @@ void declare(command_line& line, run_arguments& to) {
   line.text("--note", to.note);
   line.text("--url", to.url);
   line.duration("--grace", to.grace);
-  line.flag("--close", to.close);
+  line.flag("-o,--close", to.close);
   line.flag("-q,--quiet", to.quiet);
+  line.flag("--verbose", to.verbose);
+  // Other spellings of flock(1).
+  line.flag("-x,--exclusive", to.exclusive);
+  line.flag("--nb", to.nonblock);
+  line.duration("--timeout", to.wait);
 }
 
 void parse(command_line& line, const separated_words& words) try {
@@ -60,16 +65,18 @@ void find_command(run_arguments& to, const separated_words& words) {
 
 void refuse_contradictions(const run_arguments& all) {
   if (all.nonblock && all.wait) throw usage_error("-n does not wait and -w does; keep one of them");
+  if (all.exclusive && (all.shared || all.permits))
+    throw usage_error("-x is exclusive, and -s and -c are not; keep one of them");
   if (all.shared && all.permits)
     throw usage_error("-s is for a lock and -c makes it a semaphore; keep one of them");
   if (all.taken && !all.permits)
-    throw usage_error("--take is of a semaphore; say with -c how many permits there are");
+    throw usage_error("--take is for a semaphore; give its number of permits with -c");
   if (all.taken && *all.taken > *all.permits)
-    throw usage_error("--take is more than the -c permits that there are; lower it");
+    throw usage_error("--take is more than the -c permits of the semaphore; lower it");
   for (const std::string& name : all.names) refuse_url(name);
   if (all.names.size() < 2) return;
   if (all.shared || all.permits)
-    throw usage_error("-s and -c take one NAME; run one holdfast under the other for more");
+    throw usage_error("-s and -c take one NAME; for several, use one run inside another");
   for (const std::string& name : all.names)
     if (name.find("://") != name.npos)
       throw usage_error("one of the NAMEs is a URL; write --url before it");

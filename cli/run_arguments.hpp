@@ -21,7 +21,9 @@ struct run_arguments {
   bool no_renew = false;
   bool close = false;
   bool quiet = false;
-  bool help = false;  // nothing else is set then
+  bool verbose = false;
+  bool exclusive = false;  // said; without -s and -c it is the default
+  bool help = false;       // nothing else is set then
 };
 
 // The names as a message shows them: "a, b".

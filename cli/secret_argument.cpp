@@ -41,7 +41,7 @@ void blank_options(char* text, std::string_view url) {
   }
 }
 
-// Of a URL with a user the slashes may have been forgotten.
+// Accepts a URL without slashes too: a user may have forgotten them before user:password@.
 bool starts_like_store(std::string_view word) {
   constexpr std::string_view schemes[] = {"file:",       "memory:",    "redis:",     "rediss:",
                                           "redis+unix:", "zookeeper:", "zookeepers:"};

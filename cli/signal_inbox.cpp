@@ -19,8 +19,9 @@ signal_inbox::signal_inbox() {
   sigset_t wanted, blocked;
   ::sigemptyset(&wanted);
   // A blocked signal is queued even when it is ignored, so those must not be asked for.
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP})
+  for (const int signal : ending_signals)
     if (!ignored(signal)) ::sigaddset(&wanted, signal);
+  if (!ignored(SIGTSTP)) ::sigaddset(&wanted, SIGTSTP);
   ::sigaddset(&wanted, SIGCONT);
   ::sigaddset(&wanted, SIGCHLD);
   blocked = wanted;

@@ -2,14 +2,22 @@
 #pragma once
 #include <signal.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "cli/file_descriptor.hpp"
 
 namespace holdfast::cli {
 
+// They end a process by default. `run` passes them on to its job, which would otherwise outlive it.
+inline constexpr int ending_signals[] = {SIGINT,    SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
+                                         SIGUSR2,   SIGALRM, SIGPROF, SIGIO,    SIGPWR,
+                                         SIGVTALRM, SIGXCPU, SIGXFSZ, SIGSTKFLT};
+
 class signal_inbox {
  public:
-  // Blocks INT, TERM, HUP, QUIT, TSTP, CONT and CHLD for this thread and those it starts; what the
-  // caller had told us to ignore stays ignored. Also TTIN, TTOU and PIPE, which nobody reads: a
+  // Blocks ending_signals, TSTP, CONT and CHLD for this thread and those it starts. A signal that
+  // the caller ignores stays ignored. Also TTIN, TTOU and PIPE, which nobody reads: a
   // background process may then write to its terminal and set the foreground group.
   signal_inbox();
 
@@ -26,7 +34,7 @@ class signal_inbox {
 };
 
 constexpr bool asks_to_end(int signal) noexcept {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+  return std::ranges::find(ending_signals, signal) != std::end(ending_signals);
 }
 
 // Stops the process as the signal would have, if it was not blocked: not at all when no shell is

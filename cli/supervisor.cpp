@@ -25,9 +25,9 @@ class alert {
  public:
   explicit alert(const holding& held) : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     for (const lease& l : held.leases()) {
-      bells_.emplace_back(l.doubtful(), ring{fd_.get()});
-      bells_.emplace_back(l.lost(), ring{fd_.get()});
-      bells_.emplace_back(l.revocation_requested(), ring{fd_.get()});
+      bells_.emplace_back(l.doubt_token(), ring{fd_.get()});
+      bells_.emplace_back(l.loss_token(), ring{fd_.get()});
+      bells_.emplace_back(l.revocation_token(), ring{fd_.get()});
     }
   }
   int fd() const noexcept { return fd_.get(); }

@@ -12,7 +12,7 @@
 
 namespace holdfast::cli {
 
-// What a lease with a deadline needs beside its job.
+// The processes and pages that watch the job of a lease with a deadline.
 struct job_watch {
   shared_page page;
   std::optional<guardian> process;

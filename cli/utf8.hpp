@@ -19,7 +19,7 @@ code_point first_code_point(std::string_view text) noexcept;
 // Control characters, line ends and direction marks.
 bool steers_a_terminal(std::uint32_t code) noexcept;
 
-// How many columns of a terminal a character takes, on the safe side: 1 or 2.
+// The width of a character in terminal columns: 1 or 2, never too small.
 int columns(std::uint32_t code) noexcept;
 
 // As much of `text` as fits into so many columns.

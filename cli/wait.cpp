@@ -85,7 +85,9 @@ class lookout {
 int wait_until_free(int argc, char** argv) {
   const auto arguments = parse_look_arguments(look::wait, argc, argv);
   if (arguments.help) return print(help_text("wait"));
+  if (arguments.quiet) leave_out_notices();
   const place at = place_of(arguments.url);
+  refuse_memory(at);
   signal_inbox signals;
   bool is_free = false;
   std::optional<client> where;

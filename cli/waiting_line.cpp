@@ -56,7 +56,7 @@ struct waiting_line::shared {
 
 waiting_line::waiting_line(const client& c, const place& at, std::span<const std::string> names)
     : shared_(std::make_shared<shared>()) {
-  // Detached: an inspect() under way must not keep a granted run from starting its job.
+  // Detached: an list() under way must not keep a granted run from starting its job.
   std::thread([state = shared_, c, where = at.shown(),
                all = std::vector(names.begin(), names.end()),
                terminal = ::isatty(STDERR_FILENO) != 0] {

@@ -1,16 +1,17 @@
 # The library, in as many flavours as something needs: plain, with planted faults, sanitized.
 set(holdfast_globs ${PROJECT_SOURCE_DIR}/src/*.cpp ${PROJECT_SOURCE_DIR}/src/io/*.cpp)
 if(HOLDFAST_WITH_NETWORK)
-  list(APPEND holdfast_globs ${PROJECT_SOURCE_DIR}/src/io/network/*.cpp)
+  list(APPEND holdfast_globs ${PROJECT_SOURCE_DIR}/src/io/network/*.cpp
+    ${PROJECT_SOURCE_DIR}/src/io/reactor/*.cpp)
 endif()
 file(GLOB holdfast_sources CONFIGURE_DEPENDS ${holdfast_globs})
-if(NOT HOLDFAST_WITH_MEMORY)
-  list(FILTER holdfast_sources EXCLUDE REGEX "/src/memory_store[.]cpp$")
-endif()
-foreach(folder IN ITEMS base seam claim cohort api multi LISTS holdfast_backend_folders)
+foreach(folder IN ITEMS base seam claim cohort api multi guards LISTS holdfast_backend_folders)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   list(APPEND holdfast_sources ${found})
 endforeach()
+if(NOT HOLDFAST_WITH_MEMORY)
+  list(FILTER holdfast_sources EXCLUDE REGEX "/src/guards/memory_store[.]cpp$")
+endif()
 list(APPEND holdfast_sources ${holdfast_redis_scripts_files})
 
 # What everything of this project is compiled with; never handed to users of the library. GCC 12
@@ -24,7 +25,7 @@ target_compile_options(holdfast_strict INTERFACE
 # For code that looks inside the library: tests, testkit, fuzz targets.
 add_library(holdfast_inside INTERFACE)
 target_include_directories(holdfast_inside INTERFACE
-  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
 target_compile_definitions(holdfast_inside INTERFACE ${holdfast_definitions})
 target_link_libraries(holdfast_inside INTERFACE $<BUILD_INTERFACE:holdfast_strict>)
 
@@ -34,7 +35,14 @@ function(holdfast_shared_interface target)
   set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${abi})
   set(map ${PROJECT_BINARY_DIR}/generated/holdfast.map)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/holdfast.map.in ${map} @ONLY)
-  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,--no-undefined)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map})
+  # A check for this project. Clang links a sanitizer's runtime into programs alone, so a sanitized
+  # library has undefined names, and a project around this one may sanitize in any way it likes.
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  if(PROJECT_IS_TOP_LEVEL AND NOT HOLDFAST_SANITIZE
+      AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" MATCHES "-fsanitize")
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
   # Nobody replaces our functions from outside, so calls among them may be inlined.
   target_compile_options(${target} PRIVATE -fno-semantic-interposition)
@@ -59,7 +67,7 @@ function(holdfast_flavour target)
   target_include_directories(${target}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
   target_compile_definitions(${target} PRIVATE ${holdfast_definitions} PUBLIC ${arg_DEFINES})
   target_link_libraries(${target} PUBLIC Threads::Threads)
   if(HOLDFAST_WITH_NETWORK)

@@ -48,6 +48,18 @@ function(holdfast_quick_to_compile target testkit)
   target_precompile_headers(${target} REUSE_FROM ${testkit}_headers)
 endfunction()
 
+# `ninja` leaves out what is built for ThreadSanitizer, which bounds the time of ./dev test, and
+# `ninja tsan_programs` builds it for ./dev test --full.
+add_custom_target(tsan_programs)
+function(holdfast_only_in_full_suite target)
+  foreach(part ${target} testkit_tsan_headers testkit_tsan holdfast_tsan)
+    if(TARGET ${part})
+      set_target_properties(${part} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+  endforeach()
+  add_dependencies(tsan_programs ${target})
+endfunction()
+
 # holdfast_test_program(<target> <testkit flavour> <glob>...)
 # A gtest program out of whatever sources there are; none, no program. A dozen tests compiled in one
 # piece take half the time of twelve pieces. What a test keeps to itself then needs a name that no
@@ -137,6 +149,9 @@ function(holdfast_add_sanitized_suite target)
     # Larger pieces take a quarter less; warnings are the matter of the first build.
     set_target_properties(${target}_${sanitizer} PROPERTIES UNITY_BUILD_BATCH_SIZE 24)
     target_compile_options(${target}_${sanitizer} PRIVATE -w)
+    if(sanitizer STREQUAL "tsan")
+      holdfast_only_in_full_suite(${target}_tsan)
+    endif()
     string(REPLACE "@SANITIZER@" ${sanitizer} environment "${arg_ENVIRONMENT}")
     list(APPEND environment ${holdfast_${sanitizer}_environment})
     if(NOT arg_SHARDS)

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,19 +26,43 @@ using namespace std::chrono_literals;
 
 constexpr int accounts = 2, customers = 8, payments_each = 5;
 
+// Stands for a row of a database. A holder presents its token when it reads and when it writes, so
+// no earlier holder can write between the two.
+class row {
+ public:
+  std::optional<int> read(const hf::lease& by) {
+    if (!guard_.admit(by)) return std::nullopt;
+    return balance_;
+  }
+  bool write(int balance, const hf::lease& by) {
+    if (!guard_.admit(by)) return false;
+    balance_ = balance;
+    return true;
+  }
+  int balance() const { return balance_; }
+
+ private:
+  hf::fencing_guard guard_;
+  int balance_ = 0;
+};
+
 struct bank {
   hf::client locks;
-  std::array<int, accounts> balance{};  // stands for rows of a database
+  std::array<row, accounts> rows{};
 
   awaitable<int> pay_in(std::size_t account) {
     const auto lock = locks.mutex("account/" + std::to_string(account));
-    hf::lease lease = co_await lock.async_acquire(use_awaitable);
-    const int read = balance[account];
-    asio::steady_timer database(co_await asio::this_coro::executor, 1ms);
-    co_await database.async_wait(use_awaitable);  // others run meanwhile, but not on this account
-    balance[account] = read + 1;
-    co_await lease.async_release(use_awaitable);  // the answer goes out when the lock is free
-    co_return read + 1;
+    asio::steady_timer database(co_await asio::this_coro::executor);
+    for (;;) {
+      hf::lease lease = co_await lock.async_acquire(use_awaitable);
+      const std::optional<int> balance = rows[account].read(lease);
+      if (!balance) continue;  // refused: this lease was lost already
+      database.expires_after(1ms);
+      co_await database.async_wait(use_awaitable);  // other coroutines work on other accounts
+      if (!rows[account].write(*balance + 1, lease)) continue;
+      co_await lease.async_release(use_awaitable);  // the answer goes out when the lock is free
+      co_return *balance + 1;
+    }
   }
 };
 
@@ -77,7 +102,7 @@ awaitable<void> be_customer(tcp::endpoint where, std::string account) {
 
 int main(int argc, char** argv) try {
   asio::io_context context(1);
-  bank b{hf::client::open(argc > 1 ? argv[1] : "")};
+  bank b{hf::client::open(argc > 1 ? argv[1] : "file:")};
   tcp::acceptor door(context, {asio::ip::address_v4::loopback(), 0});
   asio::co_spawn(context, listen(door, b), asio::detached);
   for (int i = 0; i < customers; ++i)
@@ -85,7 +110,7 @@ int main(int argc, char** argv) try {
                    asio::detached);
   context.run();
   int sum = 0;
-  for (const int balance : b.balance) sum += balance;
+  for (const row& r : b.rows) sum += r.balance();
   std::printf("%d payments, %d arrived\n", customers * payments_each, sum);
   return sum == customers * payments_each ? 0 : 1;
 } catch (const std::exception& e) {

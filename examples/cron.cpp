@@ -3,8 +3,9 @@
 //   cron [URL]      where the locks are; without it, in a directory of this machine
 //
 // The lock alone is not enough: the machine whose clock is a second late finds it free again and
-// would run the job a second time. Under the lock the job asks whether it was done, and by its
-// token the record of that is safe from a machine that comes back to life too late.
+// would run the job a second time. So each machine reads a record of the last run under the lock.
+// It presents its token when it reads and when it writes that record, which keeps the record safe
+// from a machine that was stopped and goes on after its lease has expired.
 #include <holdfast/holdfast.hpp>
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,8 +26,9 @@ constexpr int machines = 5, nights = 3;
 // What all machines see: a table of a database, a bucket.
 class ledger {
  public:
-  std::string last_done() const {
+  std::optional<std::string> last_done(const hf::lease& by) {
     const std::lock_guard guard(mutex_);
+    if (!guard_.admit(by)) return std::nullopt;
     return last_done_;
   }
   bool record(const std::string& night, const hf::lease& by) {
@@ -36,7 +39,7 @@ class ledger {
   }
 
  private:
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   hf::fencing_guard guard_;
   std::string last_done_;
 };
@@ -46,13 +49,14 @@ class ledger {
 template <class Job>
 bool run_once(const hf::mutex& lock, ledger& l, const std::string& night, Job job) {
   const hf::lease lease = lock.acquire({.note = night});
-  if (l.last_done() >= night) return false;
-  job(lease.lost());  // a job that takes a stop_token ends when the lock is gone
+  const std::optional<std::string> last = l.last_done(lease);
+  if (!last || *last >= night) return false;
+  job(lease.loss_token());  // a job that takes a stop_token ends when the lock is gone
   return l.record(night, lease);
 }
 
 int main(int argc, char** argv) try {
-  const std::string url = argc > 1 ? argv[1] : "";
+  const std::string url = argc > 1 ? argv[1] : "file:";
   ledger l;
   std::atomic<int> runs = 0, idle = 0;
   const auto report = [&](const std::stop_token& lost) {

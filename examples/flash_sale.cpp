@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,19 +22,33 @@ constexpr int items = 20, servers = 6, customers_each = 10;
 // another server may have sold the same item.
 class stock {
  public:
-  int read() const { return left_; }
-  void write(int left) { left_ = left; }
+  int read() const {
+    const std::lock_guard guard(mutex_);
+    return left_;
+  }
+  void write(int left) {
+    const std::lock_guard guard(mutex_);
+    left_ = left;
+  }
 
-  // The same, for holders of a lock. A server that stalls between its last check and this line may
-  // have lost its lease meanwhile: its token is too old then, and the write is refused.
+  // The same for holders of a lock; both are refused after a later holder has read or written. The
+  // read presents the token too: without that, the late write of a server that stalled and lost its
+  // lease could arrive between the next holder's read and write, and both would sell one item.
+  std::optional<int> read(const hf::lease& by) {
+    const std::lock_guard guard(mutex_);
+    if (!guard_.admit(by)) return std::nullopt;
+    return left_;
+  }
   bool write(int left, const hf::lease& by) {
+    const std::lock_guard guard(mutex_);
     if (!guard_.admit(by)) return false;
     left_ = left;
     return true;
   }
 
  private:
-  std::atomic<int> left_{items};
+  mutable std::mutex mutex_;
+  int left_ = items;
   hf::fencing_guard guard_;
 };
 
@@ -47,10 +63,10 @@ bool sell_without_a_lock(stock& s) {
 bool sell(stock& s, const hf::mutex& lock) {
   const hf::lease lease =
       lock.acquire({.note = "a sale"});  // waits its turn; given back at the end
-  const int left = s.read();
-  if (left == 0) return false;
+  const std::optional<int> left = s.read(lease);
+  if (!left || *left == 0) return false;
   std::this_thread::sleep_for(1ms);
-  return s.write(left - 1, lease);
+  return s.write(*left - 1, lease);
 }
 
 // So many items were sold by all servers together. Each serves its customers in a thread of its
@@ -71,7 +87,7 @@ int hold_a_sale(const std::string& url, Sell sell_one) {
 }
 
 int main(int argc, char** argv) try {
-  const std::string url = argc > 1 ? argv[1] : "";
+  const std::string url = argc > 1 ? argv[1] : "file:";
   const int naive =
       hold_a_sale(url, [](stock& s, const hf::mutex&) { return sell_without_a_lock(s); });
   const int locked = hold_a_sale(url, sell);

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,17 +29,24 @@ std::int64_t next_id(const hf::mutex& lock) {
   return lease.token();
 }
 
-// Where the last number is kept: a file, a row. It asks the guard before it changes.
+// Stands for a file or a row that keeps the last number. A holder presents its token when it reads
+// and when it writes, so no earlier holder can write between the two.
 class counter {
  public:
-  std::int64_t last() const { return last_; }
+  std::optional<std::int64_t> last(const hf::lease& by) {
+    const std::lock_guard guard(mutex_);
+    if (!guard_.admit(by)) return std::nullopt;
+    return last_;
+  }
   bool advance(std::int64_t to, const hf::lease& by) {
+    const std::lock_guard guard(mutex_);
     if (!guard_.admit(by)) return false;
     last_ = to;
     return true;
   }
 
  private:
+  std::mutex mutex_;
   std::int64_t last_ = 0;
   hf::fencing_guard guard_;
 };
@@ -46,10 +54,10 @@ class counter {
 std::int64_t next_number(const hf::mutex& lock, counter& c) {
   for (;;) {
     const hf::lease lease = lock.acquire();
-    const std::int64_t mine = c.last() + 1;
+    const std::optional<std::int64_t> last = c.last(lease);
     std::this_thread::sleep_for(100us);  // the disk is slow
-    if (c.advance(mine, lease)) return mine;
-    // Refused: this lease was lost, and a later holder has been here. Once more, with a new one.
+    if (last && c.advance(*last + 1, lease)) return *last + 1;
+    // Refused: this lease was lost, and a later holder has read or written. Retry with a new lease.
   }
 }
 
@@ -71,7 +79,7 @@ class inspector {  // finds what a test would find
 };
 
 int main(int argc, char** argv) try {
-  const std::string url = argc > 1 ? argv[1] : "";
+  const std::string url = argc > 1 ? argv[1] : "file:";
   counter shared_counter;
   inspector ids, numbers;
   std::atomic<bool> all_grew = true;

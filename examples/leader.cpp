@@ -36,14 +36,14 @@ void sleep_unless(const std::stop_token& ended, std::chrono::milliseconds d) {
   never.wait_for(lock, ended, d, [] { return false; });
 }
 
-// lost() is a std::stop_token: it fits whatever takes one, and nobody has to poll. A lock in a file
+// loss_token() is a std::stop_token, so that no thread has to poll. A lock in a file
 // is never lost while its process lives; there a leader serves a term.
 void lead(realm& r, const hf::lease& lease, bool serves_a_term, const std::stop_token& over) {
   ++r.leaders;
-  for (int days = 0; !lease.lost().stop_requested() && !over.stop_requested(); ++days) {
+  for (int days = 0; !lease.loss_token().stop_requested() && !over.stop_requested(); ++days) {
     if (!r.guard.admit(lease)) ++r.refused;
     if (serves_a_term && days == 20) break;
-    sleep_unless(lease.lost(), 5ms);
+    sleep_unless(lease.loss_token(), 5ms);
   }
   ++r.stepped_down;
 }
@@ -81,7 +81,7 @@ bool depose_leaders(const std::string& url, realm& r) {
 }
 
 int main(int argc, char** argv) try {
-  const std::string url = argc > 1 ? argv[1] : "";
+  const std::string url = argc > 1 ? argv[1] : "file:";
   realm r;
   bool kept_their_word = false;
   {

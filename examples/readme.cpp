@@ -4,8 +4,8 @@
 #include <mutex>
 
 int main() {
-  auto client = holdfast::client::open("");  // "": a directory of this machine, no server
-  auto nightly = client.mutex("nightly");    // share it between threads, as a std::mutex
+  auto client = holdfast::client::open("file:");  // a directory of this machine, no server
+  auto nightly = client.mutex("nightly");         // share it between threads, as a std::mutex
 
   const std::lock_guard guard(nightly);  // waits its turn among all processes
   const holdfast::lease& lease = nightly.current();

@@ -1,11 +1,12 @@
 // The backends of this build: the only place that knows them all.
 #include "seam/registry.hpp"
 
+#include <algorithm>
+
 #include "backend/file/backend.hpp"
 #include "io/real_environment.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
 #include "backend/memory/backend.hpp"
-#include "backend/memory/shifted_environment.hpp"
 #endif
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/backend.hpp"
@@ -22,7 +23,7 @@ std::span<const scheme> schemes() noexcept {
   static constexpr scheme table[] = {
       {"file", file::open, ""},
 #ifdef HOLDFAST_WITH_MEMORY
-      {"memory", memory::open, "HOLDFAST_WITH_MEMORY"},
+      {"memory", memory::open, "HOLDFAST_WITH_MEMORY", memory::environment_of},
 #else
       {"memory", nullptr, "HOLDFAST_WITH_MEMORY"},
 #endif
@@ -51,12 +52,10 @@ std::span<const scheme> schemes() noexcept {
   return table;
 }
 
-environment& environment_of([[maybe_unused]] const url& where, environment& real) {
-#ifdef HOLDFAST_WITH_MEMORY
-  if (where.scheme() == "memory" && !where.path().empty())
-    return memory::environment_of(where.path());
-#endif
-  return real;
+environment& environment_of(const url& where) {
+  const auto found = std::ranges::find(schemes(), where.scheme(), &scheme::name);
+  const bool has_own = found != schemes().end() && found->environment_of;
+  return has_own ? found->environment_of(where) : system_environment();
 }
 
 environment& system_environment() { return io::real_environment(); }

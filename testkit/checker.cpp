@@ -43,7 +43,7 @@ class judge {
     return chosen;
   }
 
-  // Of those still under way when another begins, each time the one that stays longest.
+  // Compares each claim with the one that lasts longest among those that began before it.
   void overlaps() {
     std::vector<const claim_of_lock*> under_way;
     for (const auto& claim : one_.claims) {

@@ -1,5 +1,5 @@
-// Says what in a history (history.hpp) cannot have happened with a lock that keeps its promises.
-// What it reports is wrong in every case; it is silent where the history leaves room.
+// Reports the parts of a history (history.hpp) that a correct lock cannot produce. Every report is
+// an error in every case; the checker reports nothing where the history leaves room.
 //
 //   overlap               two claims on one lock at a time. A claim is what the holder may
 //                         believe: from the return of its ok acquire to the earliest of the call of
@@ -52,11 +52,10 @@ struct violation {
 };
 
 struct check_options {
-  // How long a lock may stay free while a participant waits for it: the bound of a wake-up. max():
-  // any time.
+  // The time for which a lock may stay free while a participant waits for it. max(): any time.
   std::chrono::nanoseconds wake_bound = std::chrono::nanoseconds::max();
-  // How long a store may keep a lock after its holder died, lost it, or does not know whether its
-  // request took effect: the ttl, or 0 where the store notices at once.
+  // The time for which a store may keep a lock after its holder died, lost it, or does not know
+  // whether its request took effect: the ttl, or 0 if the store detects that at once.
   std::chrono::nanoseconds lapse{};
 };
 

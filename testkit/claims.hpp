@@ -1,4 +1,4 @@
-// What a history says about who held a lock, and when.
+// The holders of a lock and their times, as a history records them.
 #pragma once
 #include <chrono>
 #include <cstdint>

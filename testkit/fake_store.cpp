@@ -11,8 +11,8 @@ using core::event_queue;
 namespace {
 
 template <bound_to life>
-std::unique_ptr<core::backend> open_bound_to(const core::opening& how) {
-  return std::make_unique<fake_store>(life, how.env);
+core::backend open_bound_to(const core::opening& how) {
+  return core::backend_of(std::make_unique<fake_store>(life, how.env));
 }
 
 constexpr core::scheme schemes[] = {
@@ -88,6 +88,11 @@ int fake_store::renewals() {
   return renewals_;
 }
 
+int fake_store::grouped_requests() {
+  const std::lock_guard guard(mutex_);
+  return grouped_requests_;
+}
+
 void fake_store::claim::operator delete(claim* c, std::destroying_delete_t) {
   {
     const std::lock_guard guard(c->store_.mutex_);
@@ -106,6 +111,7 @@ void fake_store::claim::acquire(const core::acquire_request& a) {
   {
     const std::lock_guard guard(store_.mutex_);
     ttl_ = a.ttl;
+    if (a.group) ++store_.grouped_requests_;
     const bool is_busy = std::any_of(store_.claims_.begin(), store_.claims_.end(),
                                      [](const claim* c) { return c->is_held_; });
     if (is_busy && a.one_attempt)
@@ -179,7 +185,7 @@ void fake_store::claim::on_event(claim_event what) {
     g.deadline = deadline_;
     ticket = ticket_;
   }
-  if (store_.can_.has_deadlines()) g.seen = store_.env_.now();
+  if (store_.can_.has_deadlines()) g.received_at = store_.env_.now();
   if (!store_.can_.core_renews() && store_.can_.has_deadlines()) g.lease_term = session_timeout;
   switch (what) {
     case claim_event::granted: return sink_.on_granted(g);

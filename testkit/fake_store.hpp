@@ -4,6 +4,8 @@
 #include <holdfast/url.hpp>
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -23,7 +25,7 @@ namespace holdfast::testkit {
 using core::duration;
 using core::time_point;
 
-class fake_store final : public core::backend {
+class fake_store final : public core::lock_store, public core::connection {
  public:
   class claim;
   static constexpr duration session_timeout = std::chrono::seconds{12};
@@ -33,10 +35,10 @@ class fake_store final : public core::backend {
   // A client of a store of its own. The store lives as long as the client.
   static client open(core::bound_to, core::environment&, std::string_view options = {});
   static fake_store& of(const client& c) {
-    return static_cast<fake_store&>(detail::client_access::impl(c).store());
+    return static_cast<fake_store&>(detail::client_access::impl(c).connection());
   }
 
-  // What a backend of sessions or connections reports unasked, to each claim that holds a lock.
+  // The reports of a backend with sessions or connections to each claim that holds a lock.
   void confirm() { confirm_until(env_.now() + session_timeout); }  // a heartbeat was answered
   void confirm_until(time_point);
   void doubt();               // the server does not answer
@@ -44,15 +46,22 @@ class fake_store final : public core::backend {
   void end();                 // of the session, or of the connection
 
   time_point deadline();
-  int renewals();  // that the core has asked for
+  int renewals();          // requests of the core for a renewal
+  int grouped_requests();  // requests that are to be granted in one step with others
+  // Before the lock of that name is first used. The loop outlives the client.
+  void give_loop(const std::string& name, core::caller_driver& loop) { loops_[name] = &loop; }
 
   const core::capabilities& can() const noexcept override { return can_; }
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view, core::holders_handler& h) override { h.on_holders({}); }
-  void holders(std::string_view, core::holders_handler& h) override { h.on_holders({}); }
-  void examine(core::findings_handler& h) override { h.on_findings({}); }
+  void inspect(std::string_view, core::holders_handler& h) override { h.on_result({}); }
+  void holders(std::string_view, core::holders_handler& h) override { h.on_result({}); }
   void break_lock(std::string_view, std::string_view, core::decision_handler& h) override {
-    h.on_decided(false);
+    h.on_result(false);
+  }
+  void diagnose(core::findings_handler& h) override { h.on_result({}); }
+  core::caller_driver* driver_of(std::string_view name) noexcept override {
+    const auto found = loops_.find(name);
+    return found == loops_.end() ? nullptr : found->second;
   }
   bool close(time_point) override { return true; }
   void forked() noexcept override {}
@@ -63,12 +72,14 @@ class fake_store final : public core::backend {
 
   core::environment& env_;
   core::capabilities can_;
+  std::map<std::string, core::caller_driver*, std::less<>> loops_;
   std::mutex mutex_;
   std::set<claim*> claims_;
   std::deque<claim*> queue_;
   time_point deadline_ = core::never;  // of the session or the connection
   std::int64_t number_ = 0;
   int renewals_ = 0;
+  int grouped_requests_ = 0;
 };
 
 // Exclusive and shared claims of any name count as claims of one lock.

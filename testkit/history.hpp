@@ -58,7 +58,7 @@ std::int64_t history_now() noexcept;  // CLOCK_BOOTTIME, in nanoseconds
 std::string to_line(const record&);  // without the newline
 std::string encode(std::string_view text);
 
-// What is wrong with a line of a history, and which.
+// Names the malformed line of a history, and its fault.
 class malformed_history : public std::runtime_error {
  public:
   malformed_history(std::size_t line, const std::string& why);

@@ -1,4 +1,4 @@
-// What a call throws.
+// Catches the error that a call throws.
 #pragma once
 #include <holdfast/error.hpp>
 

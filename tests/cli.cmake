@@ -10,8 +10,14 @@ foreach(source IN LISTS programs)
 endforeach()
 
 if(TARGET holdfast_cli)
+  add_executable(cli_over_memory cli/over_memory/accepted_memory.cpp)
+  target_link_libraries(cli_over_memory PRIVATE holdfast_cli_parts)
+  set_target_properties(cli_over_memory PROPERTIES OUTPUT_NAME holdfast
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cli_over_memory_bin)
   holdfast_test_program(cli_tests testkit cli/*.cpp)
   holdfast_add_tests(cli_tests DIR cli TIMEOUT 120 LONG "each_minute$" RULES ${backend_rules}
     "^(contention|kinds\\.|looking|signals|terminal)=file" "^deadline=memory"
-    ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder})
+    ENVIRONMENT HOLDFAST_BIN=$<TARGET_FILE:holdfast_cli> HOLDFAST_CLI_PROGRAMS=${program_folder}
+      HOLDFAST_BIN_OVER_MEMORY=$<TARGET_FILE:cli_over_memory>)
+  add_dependencies(cli_tests holdfast_cli cli_over_memory)
 endif()

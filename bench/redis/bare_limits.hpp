@@ -1,6 +1,6 @@
-// What a lock on one Redis server cannot do better than: the two steps of the Redis documentation,
-// SET NX PX and a script that deletes what is one's own, or another lock's commands, driven as
-// cheaply as can be.
+// The lower limit of a lock on one Redis server: the two steps of the Redis documentation (SET NX
+// PX and a script that compares and deletes), or the commands of another lock, sent as cheaply as
+// possible.
 #pragma once
 #include <string>
 

@@ -1,4 +1,5 @@
-// What each layout's limit sends in a cycle. A script is called by its hash: SHA-1 of its text.
+// The commands that each layout's limit sends per cycle. A script is called by the SHA-1 of its
+// text.
 #include "redis/bare_locks.hpp"
 
 #include "redis/bare_redis.hpp"

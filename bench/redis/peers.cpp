@@ -28,7 +28,7 @@ const char* word_for(workload w) {
   return "one-lock";
 }
 
-// What it prints, which is a number; its errors go to a file in the build folder.
+// Returns the number that the script prints; its errors go to a file in the build folder.
 double run_script(const std::vector<std::string>& command) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw peer_missing("no pipe");

@@ -16,9 +16,9 @@ class redis_stage {
   std::string url(const std::string& query = {}) const { return server_.url() + query; }
   // The one token of the BLPOP lock of bare_limits.hpp.
   void lay_out_token();
-  // What clients have asked for so far: each command, transaction part and script is one. Right as
-  // long as no transaction takes several locks: the server counts what is in it as it counts what
-  // scripts call.
+  // The number of requests so far: each command, each command of a transaction and each script
+  // counts as one. Wrong if a transaction takes several locks: the server counts its commands like
+  // those that scripts call.
   std::uint64_t requests();
   // The same with every command that a script called.
   std::uint64_t commands();

@@ -1,5 +1,5 @@
-// What no lock whose waiters watch nodes can be faster than: each deletion is the event that has
-// the next session delete its node. All nodes and all watches are there before the first.
+// The upper limit of locks whose waiters watch nodes: each deletion is the event on which the next
+// session deletes its node. All nodes and watches exist before the first deletion.
 #pragma once
 
 namespace bench {

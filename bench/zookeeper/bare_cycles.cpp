@@ -26,7 +26,7 @@ class bare_lock_node {
     to.append(zk::opcode::create2, create_);
     to.append(zk::opcode::exists, exists_);
   }
-  // Of the create.
+  // Reads the reply to the create.
   void note(const zk::reply& r) {
     const auto made = zk::read_created(r.body);
     if (!made) throw std::runtime_error("the limit did not get its node");
@@ -34,7 +34,7 @@ class bare_lock_node {
     zk::append_delete(delete_, made->path, zk::any_version);
     czxid_ = made->stat.czxid;
   }
-  // Of the exists: alone there.
+  // Checks the reply to the exists: the node must be the only one.
   void check(const zk::reply& r) const {
     const auto parent = zk::read_stat(r.body);
     if (!parent || parent->children != 1 || parent->pzxid != czxid_)

@@ -1,5 +1,5 @@
-// What a lock at one ZooKeeper server cannot do better than: the node of a lock is created and its
-// parent looked at in one write, then the node is deleted, driven as cheaply as can be.
+// The lower limit of a lock on one ZooKeeper server: one write creates the lock's node and reads
+// its parent, then the node is deleted, as cheaply as possible.
 #pragma once
 #include "row.hpp"
 

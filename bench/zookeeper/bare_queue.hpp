@@ -1,6 +1,6 @@
-// What a lock whose waiters queue with nodes of their own could come to, if its clients did nothing
-// but that: one transaction for each turn, which deletes the own node and creates the next, and one
-// watch for each session, which shows the whole queue. Nothing is listed and nothing is confirmed.
+// The upper limit of a lock whose waiters queue with their own nodes: one transaction for each
+// turn, which deletes the own node and creates the next, and one watch for each session, which
+// shows the whole queue. Nothing is listed and nothing is confirmed.
 #pragma once
 
 #include "row.hpp"

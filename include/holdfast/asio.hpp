@@ -4,28 +4,28 @@
 //   co_await (work() || lease.async_wait_lost());
 //   co_await lease.async_release();
 //
-//   call                               | completes with
-//   -----------------------------------+---------------------------------------------------------
-//   m.async_acquire(o, token)          | (error_code, lease): waits as acquire()
-//   m.async_try_acquire(o, token)      | (error_code, lease): one attempt; busy: no error, no lease
-//   m.async_try_acquire_for(d, o, t)   | (error_code, lease): waits at most that duration
-//   m.async_try_acquire_until(tp, o, t)| (error_code, lease): waits at most until that time
-//   s.async_acquire_shared(...) etc.   | the same for a reader of a shared_mutex
-//   multi.async_acquire(...) etc.      | (error_code, lease_set): all of them or none;
-//                                      | the locks must live until it completes
-//   client.async_acquire_all(names,..) | the same for mutexes by name; async_try_acquire_all, its
-//                                      | _for(d, names, ...) and _until(tp, names, ...)
-//   lease.async_extend(ttl, token)     | (error_code): as extend(); also of a lease_set
-//   lease.async_wait_lost(token)       | (error_code): success once the lease is lost, also by the
-//                                      | close() of its client
-//   lease.async_release(token)         | (error_code): as release(); the lease is empty at once;
-//                                      | also of a lease_set
-//   client::async_open(url, o, token)  | (error_code, client): as open()
-//   client.async_holders(name, token)  | (error_code, std::vector<holder>): as holders()
-//   client.async_inspect(prefix, token)| the same as inspect()
-//   client.async_break_lock(n, h, t)   | (error_code, bool): as break_lock()
-//   client.async_examine(token)        | (error_code, std::vector<finding>): as examine()
-//   client.async_close(token)          | (error_code, bool): as close()
+//   call                                | completes with
+//   ------------------------------------+--------------------------------------------------------
+//   m.async_acquire(o, token)           | (error_code, lease): waits as acquire()
+//   m.async_try_acquire(o, token)       | (error_code, lease): one attempt; busy: an empty lease
+//   m.async_try_acquire_for(d, o, t)    | (error_code, lease): waits at most that duration
+//   m.async_try_acquire_until(tp, o, t) | (error_code, lease): waits at most until that time
+//   s.async_acquire_shared(...) etc.    | the same for a reader of a shared_mutex
+//   multi.async_acquire(...) etc.       | (error_code, lease_set): all of them or none; the locks
+//                                       | must exist until it completes
+//   client.async_acquire_all(names, ..) | the same for mutexes by name; async_try_acquire_all, and
+//                                       | its _for(names, d, ..) and _until(names, tp, ..)
+//   lease.async_extend(ttl, token)      | (error_code): as extend(); also of a lease_set
+//   lease.async_wait_lost(token)        | (error_code): success once the lease is lost, also by the
+//                                       | close() of its client
+//   lease.async_release(token)          | (error_code): as release(); the lease is empty at once;
+//                                       | also of a lease_set
+//   client::async_open(url, o, token)   | (error_code, client): as open()
+//   client.async_holders(name, token)   | (error_code, std::vector<holder>): as holders()
+//   client.async_list(prefix, token)    | (error_code, std::vector<holder>): as list()
+//   client.async_break_lock(n, h, t)    | (error_code, bool): as break_lock()
+//   client.async_diagnose(token)        | (error_code, std::vector<finding>): as diagnose()
+//   client.async_close(token)           | (error_code, bool): as close()
 //
 // o, options  may be left out; copied before the call returns, as names and URLs are
 // token       a completion token; default: the call is awaitable, as with

@@ -19,6 +19,9 @@ struct lease_clock {
   using time_point = std::chrono::time_point<lease_clock>;
   static constexpr bool is_steady = true;
   static time_point now() noexcept;
+  // The time of day of a time point, as both clocks are now: a later change of the system's time
+  // changes the result. time_point::max() and min() become those of system_clock.
+  static std::chrono::system_clock::time_point to_sys(time_point) noexcept;
 };
 
 }  // namespace v0

@@ -1,4 +1,4 @@
-// What can go wrong, and how it is reported.
+// Errors, and how they are reported.
 //
 // Every acquire has one of three outcomes: granted, busy or broken. Busy means that somebody else
 // holds the lock, the time given has passed, or the wait was stopped. For a try_ verb busy is never
@@ -8,11 +8,9 @@
 #include <holdfast/fwd.hpp>
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
@@ -26,13 +24,24 @@ inline namespace HOLDFAST_API v0 {
 //   owner_dead                    | lost
 //   operation_not_permitted       | not_held, forked
 //   resource_deadlock_would_occur | would_self_deadlock
-//   host_unreachable              | unavailable, no_quorum
+//   host_unreachable              | unavailable
 //   state_not_recoverable         | outcome_unknown
 //   permission_denied             | refused
 //   not_supported                 | unsupported
 //   invalid_argument              | bad_url, bad_name, bad_option, mismatch
 //   bad_file_descriptor           | closed
 //   value_too_large               | exhausted
+//
+// Whether the same call may succeed later, without a change of the program or its configuration:
+//
+//   retry  | errc
+//   -------+---------------------------------------------------------------------------------------
+//   yes    | timed_out, canceled: the lock was busy; unavailable: the store was out of reach
+//   anew   | lost, not_held: acquire again, and repeat the work that needs the lock; closed: open a
+//          | new client; outcome_unknown: an acquire or release may have taken effect, and to
+//          | acquire again is safe; a write must be checked at the resource first
+//   no     | would_self_deadlock, refused, unsupported, bad_url, bad_name, bad_option, mismatch,
+//          | forked, exhausted: fix the cause first
 enum class errc {
   timed_out = 1,        // the time given for the wait has passed
   canceled,             // the wait was ended by its stop_token or its cancellation slot
@@ -43,7 +52,6 @@ enum class errc {
   // (it is loading, read-only, out of memory). Also: no thread can be started. Passes by itself.
   unavailable,
   outcome_unknown,  // a request was sent, and no reply confirms whether it took effect
-  no_quorum,        // fewer servers than a majority answered; no backend of this version reports it
   refused,  // the server or the file system denied it: rights, authentication, disk full, a file
             // or a directory that cannot be trusted
   unsupported,  // this backend or this build cannot do it
@@ -63,7 +71,7 @@ enum class errc {
 // Conditions that group the reasons: if (ec == holdfast::outcome::unavailable) ...
 enum class outcome {
   busy = 1,     // timed_out, canceled
-  unavailable,  // unavailable, outcome_unknown, no_quorum, refused, exhausted
+  unavailable,  // unavailable, outcome_unknown, refused, exhausted
   lost,         // lost, not_held, forked, closed
   usage,        // would_self_deadlock, unsupported, mismatch, bad_url, bad_name, bad_option
 };
@@ -78,32 +86,30 @@ HOLDFAST_API std::error_condition make_error_condition(outcome) noexcept;
 // The exception of every verb that is called without a std::error_code. Copying never throws.
 class lock_error : public std::system_error {
  public:
-  // One server or directory that took part in the failed operation.
-  struct node {
-    std::string address;
-    std::error_code code;
-    std::string text;
-  };
   struct details {
-    std::string operation, lock, backend, remedy;
-    std::vector<node> nodes;
+    std::string operation, lock, backend;
+    std::string text;  // the reason; behind the last "; " the remedy, if there is one
   };
   lock_error(std::error_code, details);
 
   // One sentence: the operation, the lock, the backend (its URL without secrets), what went wrong
   // and the remedy; or the message of code() where no more is known.
-  const char* what() const noexcept override { return report_->text.c_str(); }
+  const char* what() const noexcept override { return report_->sentence.c_str(); }
   // The parts of what(). Each may be empty.
   std::string_view operation() const noexcept { return report_->operation; }
   std::string_view lock() const noexcept { return report_->lock; }
   std::string_view backend() const noexcept { return report_->backend; }
-  // The last part: what went wrong and the remedy. Empty: what() ends with the message of code().
-  std::string_view remedy() const noexcept { return report_->remedy; }
-  std::span<const node> nodes() const noexcept { return report_->nodes; }
+  // The cause of the failure, as far as it is known.
+  std::string_view reason() const noexcept;
+  // The remedy; empty if what() states none.
+  std::string_view remedy() const noexcept;
+  // The last part of what(): the reason, and after "; " the remedy. Empty: what() ends with the
+  // message of code().
+  std::string_view detail() const noexcept { return report_->text; }
 
  private:
   struct report : details {
-    std::string text;
+    std::string sentence;
   };
   std::shared_ptr<const report> report_;
 };

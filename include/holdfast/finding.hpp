@@ -1,4 +1,4 @@
-// What an examination of a lock store found.
+// One finding of client::diagnose().
 #pragma once
 #include <holdfast/detail/export.hpp>
 
@@ -13,7 +13,7 @@ enum class finding_grade : unsigned char {
   bad,   // locks fail, or an ordinary event breaks a promise
 };
 
-// One aspect of a lock store, and how it bears on locks. client::examine() returns them.
+// One aspect of a lock store, and how it bears on locks. client::diagnose() returns them.
 struct finding {
   std::string what;  // the aspect, one word that programs may compare: "eviction", "clock" ...
   finding_grade grade = finding_grade::good;

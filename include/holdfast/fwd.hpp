@@ -9,10 +9,14 @@ inline namespace HOLDFAST_API v0 {
 enum class errc;
 enum class outcome;
 enum class finding_grade : unsigned char;
+enum class lock_kind : unsigned char;
 enum class lock_mode : unsigned char;
+enum class log_level : unsigned char;
+enum class reader_tokens : unsigned char;
 enum class renewal : unsigned char;
 struct acquire_options;
 struct open_options;
+struct features;
 struct finding;
 struct holder;
 struct lease_clock;

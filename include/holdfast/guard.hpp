@@ -1,11 +1,15 @@
-// Guards: a resource asks its guard before it accepts a write of a holder. A lease can be lost
-// between the last check and the arrival of a write; only the resource can refuse that write, by
+// Guards: a resource calls its guard before it accepts a write of a holder. A lease can be lost
+// between the last check and the arrival of a write; only the resource can refuse that write, using
 // the fencing token that comes with it.
+//
+// A holder that reads, computes and writes back presents its token with the read as well. If only
+// writes were checked, the late write of an earlier holder could arrive between this holder's read
+// and its write, and both writes would be accepted.
 //
 //   fencing | admits                                   | refuses a late write of an old holder
 //   --------+------------------------------------------+------------------------------------------
-//   ordered | a token above all it has seen; the same  | once a later holder has written; always
-//           | token again from the same owner          | when tokens keep the order of the grants
+//   ordered | a token above all it has seen; the same  | once a later holder was admitted, to
+//           | token again from the same owner          | read or to write
 //   exact   | the owner that was set last, no other    | once a later holder has been set; tokens
 //           |                                          | play no part. Not: an old holder's late
 //           |                                          | set() itself
@@ -27,15 +31,18 @@ inline namespace HOLDFAST_API v0 {
 
 enum class fencing : unsigned char { ordered, exact };
 
-// Guards a resource of this process: an open file, a table in memory.
+// Guards a resource of this process: an open file, a table in memory. It keeps the highest token in
+// memory only: after a restart it admits an old token. A resource that outlives the process stores
+// the token with its data.
 //
-// Safe to call from any thread. A write that was admitted must be finished before the next admit():
-// hold a lock of the resource (a std::mutex) for both.
+// Safe to call from any thread. A read or write that was admitted must be finished before the next
+// admit(): hold a lock of the resource (a std::mutex) for both. Neither copyable nor movable.
 class fencing_guard {
  public:
   explicit fencing_guard(fencing how = fencing::ordered) noexcept : how_(how) {}
 
-  // Whether the holder of this token may write.
+  // Returns whether the holder of this token may write, or read in order to write. From then on
+  // every smaller token is refused.
   //
   // token  lease::token(); 0 or less is never admitted by fencing::ordered
   // owner  lease::owner()
@@ -56,8 +63,12 @@ class fencing_guard {
 
 // Guards a value in Redis: the server checks the token and writes the value in one step.
 //
-// The guard keeps its state in a hash beside the key, holdfast:{tag}:<key>:g. Safe to call from any
-// thread.
+// For a value that does not depend on the one before. A program that reads the value, computes and
+// writes back reads it with a script of its own that calls holdfast_admits() first (see lua()).
+//
+// The guard keeps its state in a hash next to the key, holdfast:{tag}:<key>:g. Safe to call from
+// any thread. Copies guard the same value; a moved-from guard fails with errc::closed. The
+// destructor closes the client when no other copy of it exists.
 class redis_guard {
  public:
   // where  a client of a redis: URL; the lock may be at another server

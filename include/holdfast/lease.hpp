@@ -18,12 +18,12 @@ inline namespace HOLDFAST_API v0 {
 // Move-only, one pointer wide. Ownership is in this object, not in a thread: a lease may be moved
 // to another thread and released there.
 //
-//   state    | held() | doubtful() | lost() | left by
+//   state    | held() | doubt_token() | loss_token() | left by
 //   ---------+--------+------------+--------+-----------------------------------------------------
 //   free     | false  | never      | never  | a grant -> held
 //   held     | true   | -          | -      | no renewal confirmed by deadline - notice -> doubtful
 //            |        |            |        | release, unlock, ~lease -> released
-//   doubtful | true   | requested  | -      | a renewal confirmed -> held (doubtful() stays)
+//   doubtful | true   | requested  | -      | a renewal confirmed -> held (doubt_token() stays)
 //            |        |            |        | the deadline, or the store reports the loss -> lost
 //            |        |            |        | release, unlock, ~lease -> released
 //   lost     | false  | requested  | req.   | unlock, ~lease -> released; release reports the loss
@@ -31,7 +31,12 @@ inline namespace HOLDFAST_API v0 {
 //
 // The deadline is counted from before the request was sent, with a margin for the drift of clocks,
 // so held() is false before the store grants the lock to anybody else. The notice is a tenth of the
-// ttl plus ?grace= (default 0), at most half of the ttl.
+// ttl plus ?grace= (default 0), at most half of the ttl. With zookeeper: a lease becomes doubtful
+// when a third of the session's time-out has passed without proof of the session. With redis: also
+// when the URL leads to another server than before, until that server confirms the lease.
+//
+// The destructor and the assignment release the lock as unlock() does and do not block. A
+// moved-from lease is empty.
 //
 // Between a check and the use of the resource only the fencing token helps: pass token() to the
 // resource and let it refuse smaller ones (Martin Kleppmann, "How to do distributed locking", 2016,
@@ -46,7 +51,7 @@ class [[nodiscard]] lease {
   lease& operator=(lease&& other) noexcept;  // first unlock()s the lease it had
   ~lease() { unlock(); }
 
-  // True from the grant to the release, also after a loss: held() reports losses.
+  // True from the grant to the release, even after a loss: test held() before each use.
   explicit operator bool() const noexcept { return turn_ != nullptr; }
 
   // Whether the lock is held now. Reads the clock, so the answer is exact at each call, also right
@@ -66,7 +71,7 @@ class [[nodiscard]] lease {
 
   // The name of the lock; "" when empty. Valid until the lease is released.
   std::string_view name() const noexcept;
-  // How the lock is held; a downgrade changes it from exclusive to shared. exclusive when empty or
+  // The mode of the lease; a downgrade changes it from exclusive to shared. exclusive when empty or
   // in the child of a fork().
   lock_mode mode() const noexcept;
   // The number of a semaphore's permits; 1 for every other lock; 0 when empty or in the child of a
@@ -74,38 +79,41 @@ class [[nodiscard]] lease {
   std::uint32_t permits() const noexcept;
 
   // The fencing token, 1 to 2^63-1: it grows with each grant of this lock. 0 when empty, and where
-  // the store has none (layout=lua of redis:).
+  // the layout has none (features().tokens is false).
   std::int64_t token() const noexcept;
-  // The id of this holder at the store, as client::inspect() shows it: for guards that compare
+  // The id of this holder at the store, as client::list() shows it: for guards that compare
   // owners, and for client::break_lock(). "" where a store has no ids, when empty, and in the child
   // of a fork().
   std::string owner() const;
   // When held() becomes false unless a renewal is confirmed first. time_point::max() when the lock
   // is bound to the process and does not expire; time_point::min() when empty.
   lease_clock::time_point expires() const noexcept;
+  // The time until expires(); 0 when the lease is not held; duration::max() when it does not
+  // expire.
+  lease_clock::duration remaining() const noexcept;
 
   // A token that is requested when the lease may soon be lost, because no renewal was confirmed in
   // time; it stays requested when a later renewal is confirmed. It is requested already when the
   // lease is empty, and in the child of a fork(). Callbacks run on one thread of the library that
   // does nothing else: a slow callback delays later ones, but never a renewal.
-  std::stop_token doubtful() const;
+  std::stop_token doubt_token() const;
   // A token that is requested when the lease is lost: at the latest one scheduling delay after
-  // expires() has passed with the process running. Otherwise as doubtful().
-  std::stop_token lost() const;
+  // expires() has passed with the process running. Otherwise as doubt_token().
+  std::stop_token loss_token() const;
   // A token that is requested when somebody asks this holder to release the lock: another program
   // (Curator's Revoker), or client::break_lock(), which takes it away a moment later. The lease is
   // held until it is released all the same. The client grants the lock to none of its own waiters
   // before it has queued anew. Only the layouts of zookeeper: that Curator or kazoo shares have
   // such requests; elsewhere, when the lease is empty, and in the child of a fork() the token is
-  // never requested. Callbacks run as those of doubtful().
-  std::stop_token revocation_requested() const;
+  // never requested. Callbacks run as those of doubt_token().
+  std::stop_token revocation_token() const;
 
   // On the file backend the locked file descriptor: a process that inherits it keeps the lock until
   // the last copy is closed. -1 on every other backend, when empty, and in the child of a fork().
   int native_handle() const noexcept;
 
-  // Makes the lease run for `ttl` from now. Where locks do not expire (features().ttl is false)
-  // this succeeds at once.
+  // Makes the lease run for `ttl` from now. With file:, whose locks do not expire, this succeeds at
+  // once; with zookeeper:, whose locks end with a session, it is errc::unsupported.
   //
   // ttl  from 100 ms to 366 days; it replaces the ttl of the acquire for later renewals too
   // errc::bad_option       ttl is out of range, or ?clock-skew= takes half of it

@@ -1,4 +1,4 @@
-// What mutex, recursive_mutex, shared_mutex and semaphore have in common: the verbs of a lock.
+// The verbs of a lock, which mutex, recursive_mutex, shared_mutex and semaphore share.
 #pragma once
 #include <holdfast/detail/lockable_base.hpp>
 #include <holdfast/detail/verbs.hpp>
@@ -55,6 +55,10 @@ inline namespace HOLDFAST_API v0 {
 // errc::closed       the client was closed, before or during the call
 // errc::forked       the lock was made before fork(), and this is the child
 //
+// The verbs are const and lock() is not: a const lock object can be acquired but not locked. To
+// hold several locks use multi_mutex or client::acquire_all() instead of std::scoped_lock, which
+// tries one lock after another and starts again when one is busy.
+//
 // A bound shorter than ?op-timeout= may pass before a silent store counts as out of reach: then the
 // lock counts as busy. Blocks as the table says. Safe to call from any thread.
 template <lock_mode mode>
@@ -81,9 +85,11 @@ class exclusive_lockable : public acquirable<lock_mode::exclusive> {
   // stale holder can never unlock its successor.
   //
   // The try_ forms return false when the lock is busy, and when the calling thread holds this
-  // object already; else they throw as lock() does.
-  // errc::would_self_deadlock  of lock() only: the calling thread holds this object already,
-  //                            exclusively or as a share; recursive_mutex allows the former
+  // name already; else they throw as lock() does.
+  // errc::would_self_deadlock  of lock() only: the calling thread holds this name already through
+  //                            lock() or lock_shared(), of this object or of another one of the
+  //                            same client; recursive_mutex allows its own lock() again. Leases
+  //                            have no thread: one that the thread holds is not detected.
   // The others are those of acquire() and the try_acquire verbs, except errc::canceled.
   // Block as acquire(), try_acquire() and try_acquire_for(). Safe to call from any thread; unlock()
   // is for the thread that locked, and does not block.

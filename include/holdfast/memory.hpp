@@ -18,9 +18,10 @@ inline namespace HOLDFAST_API v0 {
 // A handle of the store behind the URL "memory:NAME", through which a test causes faults.
 //
 // Clients of one name in one process share a store and exclude each other; "memory:" without a name
-// is a separate store for every client. A store lives as long as a client or a handle of it.
-// Handles are copyable. All members are safe to call from any thread and do not block.
-// Needs a library that was built with HOLDFAST_WITH_MEMORY, the default.
+// is a separate store for every client. A store exists as long as a client or a handle of it.
+// Handles are copyable; the last one may be destroyed before its clients. All members are safe to
+// call from any thread and do not block. Needs a library that was built with HOLDFAST_WITH_MEMORY,
+// the default.
 //
 //   holdfast::memory_store store("checkout");
 //   auto client = holdfast::client::open(store.url() + "?ttl=100ms");

@@ -1,4 +1,4 @@
-// What a client has counted: how often it acquired locks, and how long it waited for and held them.
+// The counters of a client: how often it acquired locks, and how long it waited for and held them.
 #pragma once
 #include <holdfast/detail/export.hpp>
 
@@ -32,9 +32,9 @@ struct duration_histogram {
   bool operator==(const duration_histogram&) const = default;
 };
 
-// A snapshot of a client's counters, as client::metrics() returns it. Except for `connected` every
-// figure is counted since open() and never decreases. Events during the snapshot may be in some of
-// its figures only.
+// A snapshot of a client's counters, as client::metrics() returns it: a value, independent of the
+// client. Except for `connected` every figure is counted since open() and never decreases. Events
+// during the snapshot may be in some of its figures only.
 struct metrics {
   struct by_mode {  // the mode that was requested
     duration_histogram exclusive, shared, permit;
@@ -50,10 +50,10 @@ struct metrics {
   std::uint64_t reconnects = 0;  // how often the store came back into reach
 
   // Time from the call to the grant, of acquires that were granted; count() is their number. An
-  // acquire that waits for nobody counts as 0 at a store that answers within the request (memory:).
+  // acquire that does not wait counts as 0 at a store that replies within the request (memory:).
   by_mode waits;
   by_mode holds;  // time from the grant to the release, of leases that were released
-  // Acquires that were not granted because somebody else held the lock, the time given passed, or
+  // Acquires that were not granted because another holder had the lock, the time given passed, or
   // the wait was stopped. Attempts of try_ verbs are included.
   std::uint64_t busy = 0;
   // Failed acquires, releases and extensions, by holdfast::outcome. An unlock() that the store did

@@ -16,6 +16,9 @@ inline namespace HOLDFAST_API v0 {
 
 // The leases of several locks, held and released together. The set has no token of its own: pass
 // each resource the token of its own member. Thread safety as for lease.
+//
+// The destructor and the assignment release the locks as unlock() does and do not block. A
+// moved-from set is empty.
 class [[nodiscard]] lease_set {
  public:
   lease_set() noexcept;
@@ -30,8 +33,8 @@ class [[nodiscard]] lease_set {
   void check() const;
   std::error_code status() const noexcept;
   // Requested as soon as the token of one member is; of an empty set, requested already.
-  std::stop_token doubtful() const;
-  std::stop_token lost() const;
+  std::stop_token doubt_token() const;
+  std::stop_token loss_token() const;
   // The earliest deadline of all members; time_point::min() when empty.
   lease_clock::time_point expires() const noexcept;
   // The leases, in the order of the locks as the caller gave them.
@@ -83,6 +86,18 @@ class [[nodiscard]] lease_set {
 // forms. Each returns a lease_set. The options apply to each of the locks; what they leave unset
 // comes from that lock's own defaults. Errors: those of the verbs; also errc::bad_option for a
 // multi_mutex that was moved from. The verbs are safe to call from any thread.
+//
+// Destroying a locked object, or assigning to it, releases its locks as unlock() does and does not
+// block. Move it only while no thread waits; the leases behind lock() move with it. A moved-from
+// object has no locks.
+//
+//   void lock()
+//   bool try_lock(), try_lock_for(duration), try_lock_until(time_point)
+//   void unlock()
+//   const lease_set& current()
+//   lease_set acquire(const acquire_options& = {}, std::stop_token = {})
+//   lease_set try_acquire, try_acquire_for(duration, ...), try_acquire_until(time_point, ...)
+//   the same with a final std::error_code&, and async_... for Boost.Asio
 class multi_mutex final : public detail::acquire_verbs<multi_mutex, lease_set> {
  public:
   // errc::bad_option  no lock is given, or one is given twice (the same name at the same backend)

@@ -9,7 +9,24 @@ inline namespace HOLDFAST_API v0 {
 //
 // Share one object between threads, as with std::mutex: all members are safe to call from any
 // thread, and lock() by the thread that holds this object already throws
-// errc::would_self_deadlock. Move it only while it is unlocked and nobody waits.
+// errc::would_self_deadlock. unlock() of an unlocked object does nothing; unlock() by another
+// thread is not detected.
+//
+// Destroying a locked object, or assigning to it, terminates the program. An object may be moved
+// while it is unlocked and no thread waits; a moved-from object can only be destroyed or assigned
+// to. The destructor does not block. An object is cheap to make (one entry in a table of the
+// client), and objects of one name in one client are the same lock.
+//
+//   void lock()
+//   bool try_lock(), try_lock_for(duration), try_lock_until(time_point)
+//   void unlock()
+//   const lease& current()
+//   lease acquire(const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire(const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire_for(duration, const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire_until(time_point, const acquire_options& = {}, std::stop_token = {})
+//   the same with a final std::error_code&, and async_... for Boost.Asio
+//   std::string_view name()
 //
 //   auto nightly = client.mutex("nightly");
 //   std::lock_guard guard(nightly);               // as std::mutex, or:

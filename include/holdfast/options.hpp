@@ -1,6 +1,7 @@
-// How to hold a lock. How long to wait for it is an argument of the verb, never an option.
+// The options of an acquire. The time to wait is an argument of the verb, never an option.
 #pragma once
 #include <holdfast/fwd.hpp>
+#include <holdfast/log.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -15,31 +16,38 @@ inline namespace HOLDFAST_API v0 {
 // `permit` for some of a semaphore's permits.
 enum class lock_mode : unsigned char { exclusive, shared, permit };
 
+// The kinds of locks. `mutex` includes recursive_mutex. A store may keep each kind in a layout of
+// its own: client::features() describes each kind.
+enum class lock_kind : unsigned char { mutex, shared_mutex, semaphore };
+
 enum class renewal : unsigned char {
   client_default,  // the client's setting: ?renew= of its URL, else automatic
   automatic,       // the lease is extended before a third of its ttl is gone, until it is released
   manual,          // only lease::extend() extends it; unsupported where locks do not expire
 };
 
-// The options of one acquire. Every member is trivially destructible and must stay so, because
-// GCC 12 destroys other aggregates twice inside a co_await expression.
+// The options of one acquire. An option that is not set comes from the defaults of the lock, else
+// from the client. Every member is trivially destructible and must stay so, because GCC 12 destroys
+// other aggregates twice inside a co_await expression.
 struct acquire_options {
-  // How long the store keeps the lease without a renewal, which is also how long a dead holder can
-  // block the others. From 100 ms to 366 days; default: the client's (?ttl=, else 30 s).
-  // No effect where a lock ends with its holder (features().ttl is false), because a dead holder's
-  // lock is free at once. There errc::unsupported with ?strict=1, and with manual renewal, which
-  // promises that the lock of a living holder expires too.
-  std::chrono::milliseconds ttl{};
+  // The time for which the store keeps the lease without a renewal, and therefore the time for
+  // which a dead holder can block the others. From 100 ms to 366 days; unset: the client's (?ttl=,
+  // else 30 s). No effect where locks have no ttl (features().ttl is false): a dead holder's lock
+  // is free at once with file:, and when its session has timed out with zookeeper:. There
+  // errc::unsupported with ?strict=1, and with manual renewal, which promises that the lock of a
+  // living holder expires too.
+  std::optional<std::chrono::milliseconds> ttl{};
   renewal renew = renewal::client_default;
   // Shown in the list of holders; at most 256 bytes of UTF-8 without control characters; default:
   // none. Copied before the verb returns.
   std::string_view note{};
   // The number of a semaphore's permits to acquire, all at once; 1 for every other lock.
   std::uint32_t permits = 1;
-  // The longest time that one holder may have the lock, renewals included; default: no limit. Then
-  // the lease is lost, and the lock is free once its ttl has passed or the holder has released it;
-  // where locks have no ttl (features().ttl is false), once the holder has released it.
-  std::chrono::milliseconds max_hold{};
+  // The longest time that one holder may have the lock, renewals included; above 0; unset: no
+  // limit. After that time the lease is lost. The lock is free once its ttl has passed or the
+  // holder has released it; where locks have no ttl (features().ttl is false), once the holder has
+  // released it.
+  std::optional<std::chrono::milliseconds> max_hold{};
 };
 static_assert(std::is_aggregate_v<acquire_options>);
 static_assert(std::is_trivially_destructible_v<acquire_options>);
@@ -49,6 +57,10 @@ struct open_options {
   std::string_view password{};  // default: that of the URL; copied
   // As ?ttl= (default 30 s) and ?grace= (default 0) of the URL.
   std::optional<std::chrono::milliseconds> ttl{}, grace{};
+  // Receives the log lines of this client, and those of this open(); default: the hook of the
+  // process (set_log_hook()). What log_context points to outlives the client, its locks and leases.
+  log_hook log = nullptr;
+  void* log_context = nullptr;
 };
 static_assert(std::is_trivially_destructible_v<open_options>);
 

@@ -10,7 +10,20 @@ inline namespace HOLDFAST_API v0 {
 //
 // Re-entry asks no server and keeps the token; the lock is released with the last release.
 // acquire() is never a re-entry. lock() by the owner is a re-entry also when the lease was lost in
-// the meantime, so check current().held(); reacquire() fails then. Otherwise as mutex.
+// the meantime, so check current().held(); reacquire() fails then. Otherwise as mutex, moving and
+// destroying included.
+//
+//   void lock()
+//   bool try_lock(), try_lock_for(duration), try_lock_until(time_point)
+//   void unlock()
+//   const lease& current()
+//   lease acquire(const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire(const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire_for(duration, const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire_until(time_point, const acquire_options& = {}, std::stop_token = {})
+//   the same with a final std::error_code&, and async_... for Boost.Asio
+//   lease reacquire(const lease&), reacquire(const lease&, std::error_code&)
+//   std::string_view name()
 class recursive_mutex final : public exclusive_lockable {
  public:
   // Arguments and errors as for mutex.

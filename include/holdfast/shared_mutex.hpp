@@ -2,26 +2,51 @@
 #pragma once
 #include <holdfast/lockable.hpp>
 
+#include <mutex>
+#include <shared_mutex>
+
 namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 
 // A lock that one writer or any number of readers can hold. The verbs of lockable.hpp acquire it
 // for a writer, the verbs named _shared for a reader, which is also called a share.
 //
-// A mutex is a shared_mutex without readers: on one name they exclude each other. Waiters are
-// served in the order of their arrival where the backend keeps one (features().fifo), and while a
-// writer waits no later reader is admitted. A share cannot be upgraded: release it and wait for the
-// exclusive lock.
+// On one name a mutex and a shared_mutex exclude each other, except in a layout family, where a
+// name is one kind of lock (docs/layouts.md). Waiting clients are served in the order of their
+// arrival where the layout keeps one (features().fifo). While a writer waits no later reader is
+// admitted, unless features().writer_preference is false (redisson-rw). A share cannot be upgraded:
+// release it and wait for the exclusive lock.
 //
 // Readers that hold the lock together have the same fencing token and, at a guard, the same owner.
-// The readers of one process share one grant: the first asks the store for it, the others are
+// Where features().reader_tokens is `own` (zookeeper:), each client's readers have their own. The
+// readers of one client share one grant: the first requests it from the store, the others are
 // admitted without a request. Share one object between threads, as with std::shared_mutex; all
 // members are safe to call from any thread.
+//
+// Moving and destroying are as for mutex; a share that is held through lock_shared() counts as
+// locked.
+//
+//   void lock()
+//   bool try_lock(), try_lock_for(duration), try_lock_until(time_point)
+//   void unlock()
+//   const lease& current()
+//   void lock_shared()
+//   bool try_lock_shared(), try_lock_shared_for(duration), try_lock_shared_until(time_point)
+//   void unlock_shared()
+//   const lease& current_shared()
+//   lease acquire(const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire(const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire_for(duration, const acquire_options& = {}, std::stop_token = {})
+//   lease try_acquire_until(time_point, const acquire_options& = {}, std::stop_token = {})
+//   the same with a final std::error_code&, and async_... for Boost.Asio
+//   acquire_shared, try_acquire_shared, ... for a reader, with the same arguments
+//   lease downgrade(lease&&), std::shared_lock<shared_mutex> downgrade(std::unique_lock<...>&&)
+//   std::string_view name()
 class shared_mutex final : public exclusive_lockable {
  public:
   // Arguments and errors as for mutex.
   shared_mutex(const client& c, std::string_view name, const acquire_options& defaults = {})
-      : exclusive_lockable(c, name, {}, defaults, sizeof defaults) {}
+      : exclusive_lockable(c, name, {.kind = lock_kind::shared_mutex}, defaults, sizeof defaults) {}
   shared_mutex(shared_mutex&&) noexcept = default;
   shared_mutex& operator=(shared_mutex&&) noexcept = default;
 
@@ -142,6 +167,19 @@ class shared_mutex final : public exclusive_lockable {
     return take_down(std::move(mine), &ec);
   }
 
+  // The same for a writer that locked with std::unique_lock: the returned lock is a reader's.
+  //
+  // mine  owns this object; afterwards it owns nothing. With an error it stays as it was
+  // errc::not_held  also when `mine` does not own this object
+  // The other errors, and blocking, as above. For the thread that locked.
+  [[nodiscard]] std::shared_lock<shared_mutex> downgrade(std::unique_lock<shared_mutex>&& mine) {
+    return lock_down(mine, nullptr);
+  }
+  [[nodiscard]] std::shared_lock<shared_mutex> downgrade(std::unique_lock<shared_mutex>&& mine,
+                                                         std::error_code& ec) {
+    return lock_down(mine, &ec);
+  }
+
   // SharedLockable and SharedTimedLockable, for std::shared_lock. As in std, the thread that locked
   // a share unlocks it; a thread that ends releases its shares. The try_ forms return false when
   // the lock is busy, and when the calling thread holds this object exclusively.
@@ -154,6 +192,10 @@ class shared_mutex final : public exclusive_lockable {
   [[nodiscard]] bool try_lock_shared() {
     return lock_shared_within(detail::wait_bound::one_attempt());
   }
+  // The lease behind lock_shared() of the calling thread: its token, its loss signal. Empty when
+  // the thread has none. Valid until the thread unlocks the share. The first call after a
+  // lock_shared() allocates memory.
+  const lease& current_shared() const { return current_share(); }
   void unlock_shared() noexcept { unlock_shared_of_this_thread(); }
   template <class R, class P>
   [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<R, P> d) {
@@ -165,6 +207,8 @@ class shared_mutex final : public exclusive_lockable {
   }
 
  private:
+  std::shared_lock<shared_mutex> lock_down(std::unique_lock<shared_mutex>& mine,
+                                           std::error_code* ec);
   template <class... E>
   lease take_share(detail::wait_bound b, const acquire_options* o, E&&... ending) const {
     return lockable_base::take(lock_mode::shared, detail::acquire_call(b, o).with(ending...));

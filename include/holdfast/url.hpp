@@ -25,10 +25,10 @@ class url {
 
   // Reads a URL.
   //
-  // text  the URL, at most 8,192 bytes; "" means "file:", the default directory of this user
+  // text  the URL, at most 8,192 bytes; "file:" is the default directory of this user
   // Returns the parts of the URL; with an error, a url whose parts are all empty.
-  // errc::bad_url  a part is malformed, or a password cannot be read; the text of the lock_error
-  //                names the part, without its secrets
+  // errc::bad_url  the text is empty, a part is malformed, or a password cannot be read; the text
+  //                of the lock_error names the part, without its secrets
   // Blocks only to read the file of ?password-file=. Safe to call from any thread.
   static url parse(std::string_view text);
   static url parse(std::string_view text, std::error_code&);
@@ -40,6 +40,16 @@ class url {
   const std::string& path() const noexcept;
   // The query in its order, without ?password=.
   const std::vector<option>& options() const noexcept;
+
+  // Returns this URL with one option set to a value, which replaces the value that it had.
+  //
+  // name   of the option, as docs/options.md lists it; open() refuses one that it does not know
+  // value  the plain text, without percent-encoding
+  // errc::bad_url  the name is empty, or a password cannot be read
+  // Blocks only to read the file of password-file. Safe to call from any thread.
+  //
+  //   client::open(url::parse(text).with("layout", "redisson"))
+  url with(std::string_view name, std::string_view value) const;
 
   // The URL for display. "***" stands for every password and for what may be one: the value of an
   // option that does not exist, what is before an '@' in a path, and the user of a Redis URL that

@@ -26,7 +26,7 @@ void async_operation::deliver_answer(const std::shared_ptr<async_answer>& to, st
 
 namespace {
 
-// An operation at a lock, which has it as a user; it is answered once and lives until then.
+// A pending operation. It keeps the local_lock alive and is completed exactly once.
 class pending_call {
  public:
   void keep(std::shared_ptr<void> self) noexcept { self_ = std::move(self); }
@@ -192,9 +192,9 @@ std::shared_ptr<client_impl> client_of(const lease& l) {
 
 void see_to(client_impl& c) noexcept {
   if (!c.is_of_this_process()) return;
-  core::backend& store = c.store();
-  store.flush();
-  if (core::caller_driver* const d = store.driver()) d->attend();
+  core::connection& over = c.connection();
+  over.flush();
+  if (core::caller_driver* const d = over.driver()) d->attend();
 }
 
 void after_turn(std::shared_ptr<async_answers> to) {

@@ -1,6 +1,7 @@
 // The library's side of holdfast/asio.hpp for a client's own operations.
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <holdfast/detail/async.hpp>
@@ -44,13 +45,14 @@ class async_opening final : public async_operation {
   void withdraw() noexcept override { stop_.request_stop(); }
 
  private:
-  // The caller gets a code only: what it does not tell is in the log.
+  // The caller gets only the code; the text is logged.
   std::error_code open() {
     try {
       *into_ = client::open(url_, options_, stop_.get_token());
       return {};
     } catch (const lock_error& failed) {
-      if (failed.code() != errc::canceled) core::log(log_level::warning, failed.what());
+      const core::log_sink log{options_.log, options_.log_context};
+      if (failed.code() != errc::canceled) core::log(log, log_level::warning, failed.what());
       return failed.code();
     }
   }
@@ -63,63 +65,36 @@ class async_opening final : public async_operation {
 };
 
 // An admin query to the store; it lives until it is answered.
-struct pending_query {
-  pending_query(std::shared_ptr<client_impl> c, answer_to a)
-      : client(std::move(c)), answer(std::move(a)) {}
+template <class T>
+struct pending_query final : core::result_handler<T> {
+  pending_query(std::shared_ptr<client_impl> c, std::shared_ptr<T> to, answer_to a)
+      : client(std::move(c)), into(std::move(to)), answer(std::move(a)) {}
+  void on_result(T result) override {
+    if constexpr (std::is_same_v<T, std::vector<holder>>) sort_by_name(result);
+    *into = std::move(result);
+    end({});
+  }
+  void on_failed(failure why) override { end(why.code); }
   void end(std::error_code code) noexcept {
     async_operation::deliver_answer(answer, code, nullptr, *client, std::move(self));
   }
+
   const std::shared_ptr<client_impl> client;
+  const std::shared_ptr<T> into;
   const answer_to answer;
   std::shared_ptr<void> self;
 };
 
-struct holders_query final : core::holders_handler, pending_query {
-  holders_query(std::shared_ptr<client_impl> c, std::shared_ptr<std::vector<holder>> to,
-                answer_to a)
-      : pending_query(std::move(c), std::move(a)), into(std::move(to)) {}
-  void on_holders(std::vector<holder> all) override {
-    sort_by_name(all);
-    *into = std::move(all);
-    end({});
-  }
-  void on_failed(failure why) override { end(why.code); }
-  const std::shared_ptr<std::vector<holder>> into;
-};
-
-struct decision_query final : core::decision_handler, pending_query {
-  decision_query(std::shared_ptr<client_impl> c, std::shared_ptr<bool> to, answer_to a)
-      : pending_query(std::move(c), std::move(a)), into(std::move(to)) {}
-  void on_decided(bool yes) override {
-    *into = yes;
-    end({});
-  }
-  void on_failed(failure why) override { end(why.code); }
-  const std::shared_ptr<bool> into;
-};
-
-struct findings_query final : core::findings_handler, pending_query {
-  findings_query(std::shared_ptr<client_impl> c, std::shared_ptr<std::vector<finding>> to,
-                 answer_to a)
-      : pending_query(std::move(c), std::move(a)), into(std::move(to)) {}
-  void on_findings(std::vector<finding> all) override {
-    *into = std::move(all);
-    end({});
-  }
-  void on_failed(failure why) override { end(why.code); }
-  const std::shared_ptr<std::vector<finding>> into;
-};
-
-// Calls `ask` with a new `Question`, unless `check` throws.
-template <class Question, class Into, class Check, class Ask>
-void start_query(const client& c, Into into, answer_to a, Check check, Ask ask) {
+// Calls `ask` with a new query, unless `check` throws.
+template <class T, class Check, class Ask>
+void start_query(const client& c, std::shared_ptr<T> into, answer_to a, Check check, Ask ask) {
   std::error_code code;
   core::in_either_form(&code, [&] { check(client_access::shared(c).get()); });
   if (code) return answer_at_once(*a, code);
   const auto q =
-      std::make_shared<Question>(client_access::shared(c), std::move(into), std::move(a));
+      std::make_shared<pending_query<T>>(client_access::shared(c), std::move(into), std::move(a));
   q->self = q;
-  ask(q->client->store(), *q);
+  ask(*q->client, *q);
 }
 
 }  // namespace
@@ -138,33 +113,32 @@ void begin_closing(const client& c, std::shared_ptr<bool> into, answer_to a) {
 
 void begin_inspection(const client& c, std::string_view prefix,
                       std::shared_ptr<std::vector<holder>> into, answer_to a) {
-  start_query<holders_query>(
-      c, std::move(into), std::move(a),
-      [](client_impl* impl) { (void)require_open(impl, "inspect"); },
-      [&](core::backend& store, core::holders_handler& to) { store.inspect(prefix, to); });
+  start_query(
+      c, std::move(into), std::move(a), [](client_impl* impl) { (void)require_open(impl, "list"); },
+      [&](client_impl& impl, auto& to) { impl.stores().inspect(prefix, to); });
 }
 
 void begin_holders(const client& c, std::string_view name,
                    std::shared_ptr<std::vector<holder>> into, answer_to a) {
-  start_query<holders_query>(
+  start_query(
       c, std::move(into), std::move(a),
       [&](client_impl* impl) { (void)require_named(impl, "holders", name); },
-      [&](core::backend& store, core::holders_handler& to) { store.holders(name, to); });
+      [&](client_impl& impl, auto& to) { impl.stores().holders(name, to); });
 }
 
 void begin_examination(const client& c, std::shared_ptr<std::vector<finding>> into, answer_to a) {
-  start_query<findings_query>(
+  start_query(
       c, std::move(into), std::move(a),
-      [](client_impl* impl) { (void)require_open(impl, "examine"); },
-      [](core::backend& store, core::findings_handler& to) { store.examine(to); });
+      [](client_impl* impl) { (void)require_open(impl, "diagnose"); },
+      [](client_impl& impl, auto& to) { impl.connection().diagnose(to); });
 }
 
 void begin_breaking(const client& c, std::string_view name, std::string_view seen,
                     std::shared_ptr<bool> into, answer_to a) {
-  start_query<decision_query>(
+  start_query(
       c, std::move(into), std::move(a),
       [&](client_impl* impl) { (void)require_named(impl, "break_lock", name); },
-      [&](core::backend& store, core::decision_handler& to) { store.break_lock(name, seen, to); });
+      [&](client_impl& impl, auto& to) { impl.stores().break_lock(name, seen, to); });
 }
 
 std::shared_ptr<client_impl> client_of(const client& c) { return client_access::shared(c); }

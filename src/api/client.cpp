@@ -1,6 +1,7 @@
 #include <holdfast/client.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "api/client_access.hpp"
 #include "base/fail.hpp"
@@ -12,74 +13,51 @@
 namespace holdfast::inline v0 {
 namespace {
 
-template <class Handler, class Item>
-struct awaited_list : Handler {
-  core::parker parker;
-  core::failure why;
-  std::vector<Item> list;
-  void on_failed(core::failure f) override {
-    why = std::move(f);
-    parker.signal();
-  }
-  void answer(std::vector<Item> l) {
-    list = std::move(l);
-    parker.signal();
-  }
-};
-
-struct awaited_holders final : awaited_list<core::holders_handler, holder> {
-  void on_holders(std::vector<holder> l) override { answer(std::move(l)); }
-};
-
-struct awaited_findings final : awaited_list<core::findings_handler, finding> {
-  void on_findings(std::vector<finding> l) override { answer(std::move(l)); }
-};
-
-// Waits for the answer to the query that `ask` sends to the store, as `operation`.
-template <class Answer = awaited_holders, class Ask>
-auto answered(detail::client_impl& c, std::string_view operation, std::string_view name, Ask ask) {
-  Answer answer;
-  ask(c.store(), answer);
-  if (!answer.parker.signalled()) c.store().flush();
-  core::wait(answer.parker, c.store());
+// The result of the query that `ask` sends, as `operation`.
+template <class T, class Ask>
+T answered(detail::client_impl& c, std::string_view operation, std::string_view name, Ask ask) {
+  core::awaited<T> answer;
+  ask(answer);
+  core::connection& over = c.connection();
+  answer.wait_for(over, name.empty() ? over.driver() : over.driver_of(name));
   if (answer.why.code)
     core::fail(errc{answer.why.code.value()}, operation, answer.why.text, name, c.text());
-  return std::move(answer.list);
+  return std::move(answer.result);
 }
 
-std::vector<holder> all_holders(detail::client_impl* const impl, std::string_view prefix) {
-  auto& c = detail::require_open(impl, "inspect");
-  auto all = answered(c, "inspect", {}, [&](core::backend& store, core::holders_handler& to) {
-    store.inspect(prefix, to);
-  });
+using holder_list = std::vector<holder>;
+
+holder_list all_holders(detail::client_impl* const impl, std::string_view prefix) {
+  auto& c = detail::require_open(impl, "list");
+  auto all =
+      answered<holder_list>(c, "list", {}, [&](auto& to) { c.stores().inspect(prefix, to); });
   detail::sort_by_name(all);
   return all;
 }
 
-std::vector<holder> holders_of(detail::client_impl* const impl, std::string_view name) {
+holder_list holders_of(detail::client_impl* const impl, std::string_view name) {
   auto& c = detail::require_named(impl, "holders", name);
-  return answered(c, "holders", name, [&](core::backend& store, core::holders_handler& to) {
-    store.holders(name, to);
-  });
+  return answered<holder_list>(c, "holders", name, [&](auto& to) { c.stores().holders(name, to); });
 }
 
 bool broken(detail::client_impl* const impl, std::string_view name, std::string_view seen) {
   auto& c = detail::require_named(impl, "break_lock", name);
-  core::blocked_decision answer;
-  c.store().break_lock(name, seen, answer);
-  answer.wait_for(c.store());
-  if (answer.why.code)
-    core::fail(errc{answer.why.code.value()}, "break_lock", answer.why.text, name, c.text());
-  return answer.yes;
+  return answered<bool>(c, "break_lock", name,
+                        [&](auto& to) { c.stores().break_lock(name, seen, to); });
 }
 
 }  // namespace
 
 client client::open(std::string_view where, const open_options& how, std::stop_token stop) {
   if (stop.stop_requested()) core::fail(errc::canceled, "open", "it was stopped");
-  const auto at = holdfast::url::parse(where);
-  core::environment& real = core::system_environment();
-  return detail::client_access::open(at, how, core::environment_of(at, real), std::move(stop));
+  return open(holdfast::url::parse(where), how, std::move(stop));
+}
+
+client client::open(const holdfast::url& at, const open_options& how, std::stop_token stop) {
+  if (stop.stop_requested()) core::fail(errc::canceled, "open", "it was stopped");
+  if (at.scheme().empty())
+    core::fail(errc::bad_url, "open", "the URL is empty; parse() a text first");
+  return detail::client_access::open(at, how, core::environment_of(at), std::move(stop));
 }
 
 client client::open(std::string_view where, const open_options& how, std::stop_token stop,
@@ -87,12 +65,36 @@ client client::open(std::string_view where, const open_options& how, std::stop_t
   return core::in_either_form(&ec, [&] { return open(where, how, std::move(stop)); });
 }
 
-std::vector<holder> client::inspect(std::string_view prefix) const {
+client client::open(const holdfast::url& at, const open_options& how, std::stop_token stop,
+                    std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return open(at, how, std::move(stop)); });
+}
+
+client client::open() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the program must not change its environment meanwhile
+  const char* const where = std::getenv("HOLDFAST_URL");
+  if (!where)
+    core::fail(
+        errc::bad_url, "open",
+        "HOLDFAST_URL is not set; set it, or give open() a URL, for example \"file:\" for the "
+        "locks of this machine");
+  if (!*where)
+    core::fail(errc::bad_url, "open",
+               "HOLDFAST_URL is empty; set it to a URL, for example file: for the locks of this "
+               "machine");
+  return open(std::string_view(where));
+}
+
+client client::open(std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return open(); });
+}
+
+std::vector<holder> client::list(std::string_view prefix) const {
   return all_holders(impl_.get(), prefix);
 }
 
-std::vector<holder> client::inspect(std::string_view prefix, std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return inspect(prefix); });
+std::vector<holder> client::list(std::string_view prefix, std::error_code& ec) const {
+  return core::in_either_form(&ec, [&] { return list(prefix); });
 }
 
 std::vector<holder> client::holders(std::string_view name) const {
@@ -111,44 +113,59 @@ bool client::break_lock(std::string_view name, std::string_view seen, std::error
   return core::in_either_form(&ec, [&] { return break_lock(name, seen); });
 }
 
-std::vector<finding> client::examine() const {
-  auto& c = detail::require_open(impl_.get(), "examine");
-  return answered<awaited_findings>(c, "examine", {},
-                                    [](core::backend& store, core::findings_handler& to) {
-                                      store.examine(to);
-                                    });
+std::vector<finding> client::diagnose() const {
+  auto& c = detail::require_open(impl_.get(), "diagnose");
+  return answered<std::vector<finding>>(c, "diagnose", {},
+                                        [&](auto& to) { c.connection().diagnose(to); });
 }
 
-std::vector<finding> client::examine(std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return examine(); });
+std::vector<finding> client::diagnose(std::error_code& ec) const {
+  return core::in_either_form(&ec, [&] { return diagnose(); });
 }
 
-std::size_t client::remove_unused() const {
-  detail::require_open(impl_.get(), "remove_unused");
+std::size_t client::prune() const {
+  const auto& c = detail::require_open(impl_.get(), "prune");
+  auto* const unused = c.stores().first().find<core::unused_locks>();
+  if (!unused)
+    core::fail(errc::unsupported, "prune",
+               "there is nothing to be removed here; what a killed holder leaves at a server goes "
+               "by itself, or when its lock is next used",
+               {}, c.text());
   core::failure why;
-  const std::size_t removed = impl_->store().remove_unused(why);
-  if (why.code)
-    core::fail(errc{why.code.value()}, "remove_unused", std::move(why.text), {}, impl_->text());
+  const std::size_t removed = unused->remove_unused(why);
+  if (why.code) core::fail(errc{why.code.value()}, "prune", std::move(why.text), {}, c.text());
   return removed;
 }
 
-std::size_t client::remove_unused(std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return remove_unused(); });
+std::size_t client::prune(std::error_code& ec) const {
+  return core::in_either_form(&ec, [&] { return prune(); });
 }
 
 features client::features() const noexcept {
-  if (!impl_) return {};
-  const core::capabilities& can = impl_->rules().can;
-  return {.ttl = can.core_renews(),
-          .deadline = can.has_deadlines(),
-          .fifo = can.queue == core::order::fifo,
-          .durable = can.durable,
-          .processes = can.processes,
-          .breakable = can.breakable,
-          .shared = (can.modes & core::bit_of(lock_mode::shared)) != 0,
-          .permits = (can.modes & core::bit_of(lock_mode::permit)) != 0,
-          .tokens = can.tokens,
-          .unsafe = can.unsafe};
+  const bool has_mutexes = impl_ && impl_->rules().locks;
+  return features(has_mutexes ? lock_kind::mutex : lock_kind::semaphore);
+}
+
+features client::features(lock_kind k) const noexcept {
+  if (!impl_ || !impl_->rules(k).locks) return {};
+  const core::capabilities& can = impl_->rules(k).can;
+  holdfast::features out{.ttl = can.core_renews(),
+                         .deadline = can.has_deadlines(),
+                         .fifo = can.queue == core::order::fifo,
+                         .durable = can.durable,
+                         .processes = can.processes,
+                         .breakable = can.breakable,
+                         .revocation = can.revocation,
+                         .tokens = can.tokens,
+                         .unsafe = can.unsafe,
+                         .permits = impl_->rules(lock_kind::semaphore).locks != nullptr};
+  if (const core::lock_rules& readers = impl_->rules(lock_kind::shared_mutex); readers.locks) {
+    out.shared = true;
+    out.reader_tokens = readers.can.own_reader_tokens ? reader_tokens::own : reader_tokens::common;
+    out.writer_preference = readers.can.writer_preference;
+    out.downgrade = readers.can.downgrade;
+  }
+  return out;
 }
 
 std::string client::url_text() const { return impl_ ? impl_->text() : std::string(); }
@@ -159,7 +176,7 @@ metrics client::metrics() const {
   holdfast::metrics m = counts ? counts->read() : holdfast::metrics{};
   m.backend = impl_->place();
   if (!impl_->is_of_this_process()) return m;
-  const core::reach known = impl_->store().read_reach();
+  const core::connection_status known = impl_->connection().status();
   m.connected = known.connected && !impl_->is_closed();
   m.reconnects = known.reconnects;
   return m;
@@ -187,7 +204,7 @@ client_impl& require_named(client_impl* const impl, std::string_view operation,
                            std::string_view name) {
   client_impl& c = require_open(impl, operation);
   std::string fault(core::name_fault(name));
-  if (fault.empty()) fault = c.store().name_fault(name);
+  if (fault.empty()) fault = c.stores().first().name_fault(name);
   if (!fault.empty()) core::fail(errc::bad_name, operation, std::move(fault), {}, c.text());
   return c;
 }

@@ -1,4 +1,4 @@
-// How tests and programs of this project open a client in their own environment.
+// Lets tests and programs of this project open a client in their own environment.
 #pragma once
 #include <holdfast/client.hpp>
 

@@ -21,6 +21,7 @@ class common_share {
   bool join() noexcept;       // false: there is none, or it admits no more readers
   bool lend(turn&) noexcept;  // false: the caller keeps it. True: the caller has joined
   void leave() noexcept;
+  turn* lent() const noexcept { return lent_; }  // for a reader that has joined
   bool in_use() const noexcept { return word_.load(std::memory_order_relaxed) != none; }
 
  private:

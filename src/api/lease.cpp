@@ -1,5 +1,6 @@
 #include <holdfast/lease.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/fail.hpp"
@@ -30,15 +31,6 @@ std::stop_token token_of_nothing() {
 }
 
 }  // namespace
-
-core::failure detail::extension_fault(const turn* t, std::chrono::milliseconds ttl) {
-  const auto fault =
-      core::ttl_fault(ttl, t && t->is_of_this_process() ? t->home.client().rules().options
-                                                        : core::client_options());
-  if (!fault.empty()) return {errc::bad_option, std::string(fault)};
-  if (!t) return {errc::not_held, {}};
-  return {t->status(), {}};
-}
 
 lease& lease::operator=(lease&& other) noexcept {
   if (this == &other) return *this;
@@ -77,17 +69,24 @@ lease_clock::time_point lease::expires() const noexcept {
   return end == core::never ? end : end - turn_->home.client().env().ahead();
 }
 
-std::stop_token lease::doubtful() const {
+lease_clock::duration lease::remaining() const noexcept {
+  const auto end = expires();
+  if (!held()) return lease_clock::duration::zero();
+  if (end == lease_clock::time_point::max()) return lease_clock::duration::max();
+  return std::max(end - lease_clock::now(), lease_clock::duration::zero());
+}
+
+std::stop_token lease::doubt_token() const {
   if (!turn_ || !is_of_this_process(*turn_)) return token_of_nothing();
   return turn_->home.token_of(*turn_, &detail::turn::doubt);
 }
 
-std::stop_token lease::lost() const {
+std::stop_token lease::loss_token() const {
   if (!turn_ || !is_of_this_process(*turn_)) return token_of_nothing();
   return turn_->home.token_of(*turn_, &detail::turn::loss);
 }
 
-std::stop_token lease::revocation_requested() const {
+std::stop_token lease::revocation_token() const {
   if (!turn_ || !is_of_this_process(*turn_)) return {};
   return turn_->home.revocation_of(*turn_);
 }
@@ -117,7 +116,7 @@ void lease::release() {
   std::error_code ec;
   release(ec);
   if (ec != errc::lost) why.clear();
-  if (ec) throw lock_error(ec, {"release", lock, backend, std::move(why), {}});
+  if (ec) throw lock_error(ec, {"release", lock, backend, std::move(why)});
 }
 
 void lease::release(std::error_code& ec) noexcept {

@@ -1,8 +1,10 @@
 #include <holdfast/lockable.hpp>
 #include <holdfast/semaphore.hpp>
+#include <holdfast/shared_mutex.hpp>
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,14 +21,14 @@ namespace {
 
 using core::failure;
 
-local_lock& home_of(client_impl* c, std::string_view name, std::uint32_t permits) {
+local_lock& home_of(client_impl* c, std::string_view name, lockable_traits traits) {
   if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() it first", name);
-  return c->local_lock_for(name, permits);
+  return c->local_lock_for(name, traits.kind, traits.permits);
 }
 
 bool has_only_defaults(const acquire_options& o) noexcept {
-  return o.ttl.count() == 0 && o.renew == renewal::client_default && o.note.empty() &&
-         o.permits == 1 && o.max_hold.count() == 0;
+  return !o.ttl && o.renew == renewal::client_default && o.note.empty() && o.permits == 1 &&
+         !o.max_hold;
 }
 
 // A share that this thread holds through lock_shared(). Released when the thread ends.
@@ -37,26 +39,38 @@ class share {
     if (held_) of.shares.fetch_add(1, std::memory_order_relaxed);
   }
   share(share&& other) noexcept
-      : of_(std::exchange(other.of_, nullptr)), held_(std::move(other.held_)) {}
+      : of_(std::exchange(other.of_, nullptr)),
+        held_(std::move(other.held_)),
+        view_(std::move(other.view_)) {}
   share& operator=(share&& other) noexcept {
     std::swap(of_, other.of_);
     std::swap(held_, other.held_);
+    std::swap(view_, other.view_);
     std::swap(process_, other.process_);
     return *this;
   }
   ~share() {
     if (!of_ || process_ != core::fork_generation()) return;
+    view_.reset();
     if (held_) {
       of_->shares.fetch_sub(1, std::memory_order_relaxed);
     } else {
       of_->common.leave();
     }
   }
+  const lease& held() const noexcept { return held_; }
+  // The lease of this share for its user: another reference to the same turn. Made when it is
+  // requested, because most readers need none.
+  std::unique_ptr<lease>& view() noexcept { return view_; }
   bool is_of(const lockable_state& s) const noexcept { return of_ == &s; }
+  bool is_of(const local_lock& home) const noexcept {
+    return of_ && process_ == core::fork_generation() && &of_->home == &home;
+  }
 
  private:
   lockable_state* of_;
   lease held_;
+  std::unique_ptr<lease> view_;                 // released before the share is left
   unsigned process_ = core::fork_generation();  // in another process its object may be gone
 };
 thread_local std::vector<share> shares_here;
@@ -66,12 +80,21 @@ auto share_here_of(const lockable_state& s) noexcept {
                       [&s](const share& h) { return h.is_of(s); });
 }
 
+// Also a share that was taken through another object of the same name.
+bool holds_share_here(const local_lock& home) noexcept {
+  return std::ranges::any_of(shares_here, [&](const share& h) { return h.is_of(home); });
+}
+
+constexpr std::string_view held_by_another_object =
+    "this thread holds it through another lock object; unlock() that one first";
+
 bool is_locked(const lockable_state& s) noexcept { return s.current || s.is_shared(); }
 
 // As std::thread does: a caller that relies on the lock cannot be notified that it is gone.
 [[noreturn]] void end_program(const lockable_state& s) noexcept {
-  core::log(log_level::error, "the locked lock \"" + std::string(s.home.name()) +
-                                  "\" is destroyed: unlock it first; the program is terminated");
+  core::log(s.home.rules().options.log, log_level::error,
+            "the locked lock \"" + std::string(s.home.name()) +
+                "\" is destroyed: unlock it first; the program is terminated");
   std::terminate();
 }
 
@@ -83,15 +106,16 @@ lockable_state::~lockable_state() {
 
 void lockable_state::set_defaults(const acquire_options& o) {
   if (has_only_defaults(o)) return;
-  if (failure why = options_fault(o, kind.permits, home.client().rules()); why.code)
-    home.fail(kind.permits > 0 ? "semaphore" : "mutex", std::move(why));
+  if (failure why = options_fault(o, traits.permits, home.rules()); why.code)
+    home.fail(traits.permits > 0 ? "semaphore" : "mutex", std::move(why));
   defaults = std::make_unique<const lock_defaults>(o);
 }
 
-lockable_base::lockable_base(const holdfast::client& c, std::string_view name, lock_kind kind,
-                             const acquire_options& defaults, std::size_t size)
-    : state_(std::make_unique<lockable_state>(home_of(c.impl_.get(), name, kind.permits), kind)) {
-  state_->set_defaults(as_we_know_them(defaults, size));
+lockable_base::lockable_base(const holdfast::client& c, std::string_view name,
+                             lockable_traits traits, const acquire_options& defaults,
+                             std::size_t size)
+    : state_(std::make_unique<lockable_state>(home_of(c.impl_.get(), name, traits), traits)) {
+  state_->set_defaults(normalized(defaults, size));
 }
 
 lockable_base::lockable_base(lockable_base&&) noexcept = default;
@@ -155,7 +179,12 @@ bool lockable_base::lock_shared_within(wait_bound bound) {
   if (state_->owner.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
     if (bound.is_try()) return false;
     state_->home.fail("lock_shared", {errc::would_self_deadlock,
-                                      "this thread holds it exclusively: unlock() it first"});
+                                      "this thread holds it exclusively; unlock() it first"});
+  }
+  if (state_->home.locker.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+    if (bound.is_try()) return false;
+    state_->home.fail("lock_shared",
+                      {errc::would_self_deadlock, std::string(held_by_another_object)});
   }
   if (state_->common.join()) {
     share mine(*state_, lease());
@@ -167,6 +196,41 @@ bool lockable_base::lock_shared_within(wait_bound bound) {
   if (state_->common.lend(*taken.turn_)) taken.turn_ = nullptr;
   share mine(*state_, std::move(taken));
   shares_here.push_back(std::move(mine));
+  return true;
+}
+
+const lease& lockable_base::current_share() const {
+  static const lease none;
+  const auto mine = share_here_of(*state_);
+  if (mine == shares_here.rend()) return none;
+  if (auto& view = mine->view(); !view) {
+    auto made = std::make_unique<lease>();
+    turn& t = mine->held() ? *mine->held().turn_ : *state_->common.lent();
+    t.leases.fetch_add(1, std::memory_order_relaxed);
+    *made = lease(&t);
+    view = std::move(made);
+  }
+  return *mine->view();
+}
+
+bool lockable_base::downgrade_current(std::error_code* ec) {
+  lockable_state& s = *state_;
+  if (ec) ec->clear();
+  if (!s.current || s.depth != 1) {
+    s.home.fail_or_set("downgrade", {errc::not_held, "it is not locked; lock() it first"}, ec);
+    return false;
+  }
+  shares_here.reserve(shares_here.size() + 1);
+  turn* const t = turn_of(s.current, "downgrade", ec);
+  if (!t) return false;
+  failure why = s.home.downgrade(*t);
+  if (why.code) {
+    s.home.fail_or_set("downgrade", std::move(why), ec);
+    return false;
+  }
+  lease mine = std::move(s.current);
+  unlock_current();  // empty by now: the object is free for its next holder
+  shares_here.emplace_back(s, std::move(mine));
   return true;
 }
 
@@ -182,22 +246,29 @@ bool lockable_base::lock_within(wait_bound bound) {
   if (!s.home.client().is_of_this_process()) s.home.fail("lock", {errc::forked, {}});
   const std::thread::id me = std::this_thread::get_id();
   if (s.owner.load(std::memory_order_relaxed) == me) {
-    if (s.kind.recursive) {
+    if (s.traits.recursive) {
       ++s.depth;
       return true;
     }
     if (bound.is_try()) return false;
-    s.home.fail("lock", {errc::would_self_deadlock, "unlock() it first, or use recursive_mutex"});
+    s.home.fail("lock", {errc::would_self_deadlock,
+                         "this thread holds it; unlock() it first, or use recursive_mutex"});
   }
-  if (s.is_shared() && share_here_of(s) != shares_here.rend()) {
+  if (holds_share_here(s.home)) {
     if (bound.is_try()) return false;
-    s.home.fail("lock", {errc::would_self_deadlock, "unlock_shared() it first"});
+    s.home.fail("lock", {errc::would_self_deadlock,
+                         "this thread holds a share of it; unlock_shared() it first"});
+  }
+  if (s.home.locker.load(std::memory_order_relaxed) == me) {
+    if (bound.is_try()) return false;
+    s.home.fail("lock", {errc::would_self_deadlock, std::string(held_by_another_object)});
   }
   lease taken = take(lock_mode::exclusive, acquire_call(bound, nullptr));
   if (!taken) return false;
   s.current = std::move(taken);
   s.depth = 1;
   s.owner.store(me, std::memory_order_relaxed);
+  s.home.locker.store(me, std::memory_order_relaxed);
   return true;
 }
 
@@ -208,7 +279,9 @@ void lockable_base::unlock_current() noexcept {
     return;
   }
   s.depth = 0;
-  s.owner.store(std::thread::id{}, std::memory_order_relaxed);
+  // Another thread has the mark where it locked another object after this lease was lost.
+  std::thread::id mine = s.owner.exchange(std::thread::id{}, std::memory_order_relaxed);
+  s.home.locker.compare_exchange_strong(mine, std::thread::id{}, std::memory_order_relaxed);
   // First: the next holder writes s.current as soon as this lease is released.
   lease leaving = std::move(s.current);
   leaving.unlock();
@@ -216,11 +289,25 @@ void lockable_base::unlock_current() noexcept {
 
 const lease& lockable_base::current_lease() const noexcept { return state_->current; }
 
-std::uint32_t lockable_base::permits_in_all() const noexcept { return state_->kind.permits; }
+std::uint32_t lockable_base::permits_in_all() const noexcept { return state_->traits.permits; }
 
 }  // namespace holdfast::inline v0::detail
 
 namespace holdfast::inline v0 {
+
+std::shared_lock<shared_mutex> shared_mutex::lock_down(std::unique_lock<shared_mutex>& mine,
+                                                       std::error_code* ec) {
+  if (!mine.owns_lock() || mine.mutex() != this) {
+    if (!ec)
+      core::fail(errc::not_held, "downgrade",
+                 "the unique_lock does not own this lock; lock() it first", name());
+    *ec = errc::not_held;
+    return {};
+  }
+  if (!downgrade_current(ec)) return {};
+  mine.release();
+  return std::shared_lock<shared_mutex>(*this, std::adopt_lock);
+}
 
 std::uint32_t semaphore::permits() const noexcept { return permits_in_all(); }
 

@@ -14,12 +14,12 @@ namespace holdfast::inline v0::detail {
 // `current` and `depth` belong to the holder that came through lock(), and pass to the next one
 // with the lock.
 struct lockable_state {
-  lockable_state(local_lock& s, lock_kind k) noexcept : home(s), kind(k) {}
+  lockable_state(local_lock& s, lockable_traits t) noexcept : home(s), traits(t) {}
   void set_defaults(const acquire_options&);  // throws lock_error
   ~lockable_state();
 
   local_lock& home;  // this object is one of its users
-  const lock_kind kind;
+  const lockable_traits traits;
   std::unique_ptr<const lock_defaults> defaults;  // null: none
   unsigned depth = 0;
   // Shares held through lock_shared(): the number of threads with a share of their own; the others

@@ -1,4 +1,4 @@
-// How long a caller waits, and how a failed wait is reported.
+// The time limit of a caller, and the report of a failed wait.
 #pragma once
 #include <stop_token>
 #include <system_error>

@@ -1,4 +1,4 @@
-// How a caller's thread drives the I/O of its client while it is blocked.
+// Lets a blocked caller's thread drive the I/O of its client.
 #pragma once
 
 namespace holdfast::core {
@@ -15,7 +15,7 @@ class caller_driver {
   // sleep_until_signalled() after that, even if it has its answer already: it may have been
   // promoted, and if it did not return here, nobody would lead.
   virtual void enlist(follower&) noexcept = 0;
-  // Somebody who does not block awaits an answer. Writes the requests collected for it.
+  // A caller that does not block awaits a reply. Writes the requests collected for it.
   virtual void attend() noexcept = 0;
 
  protected:

@@ -22,8 +22,6 @@ constexpr errc_row rows[] = {
      "the backend cannot be reached"},
     {errc::outcome_unknown, outcome::unavailable, std::errc::state_not_recoverable,
      "it is unknown whether it took effect"},
-    {errc::no_quorum, outcome::unavailable, std::errc::host_unreachable,
-     "fewer servers than a majority answered"},
     {errc::refused, outcome::unavailable, std::errc::permission_denied, "the backend refused"},
     {errc::unsupported, outcome::usage, std::errc::not_supported, "not supported by this backend"},
     {errc::bad_url, outcome::usage, std::errc::invalid_argument, "not a valid URL"},
@@ -73,13 +71,16 @@ class condition_category final : public std::error_category {
   }
 };
 
-// "acquire \"nightly\" at file:///run/lock/x: the remedy".
+// The texts of failures separate the remedy from the reason with their last "; ".
+constexpr std::string_view before_remedy = "; ";
+
+// "acquire \"nightly\" at file:///run/lock/x: the reason; the remedy".
 std::string sentence(std::error_code code, const lock_error::details& d) {
   std::string text = d.operation;
   if (!d.lock.empty()) text += " \"" + d.lock + '"';
   if (!d.backend.empty()) text += " at " + d.backend;
   text += text.ends_with(':') ? " " : ": ";  // "memory:" has its colon
-  return text + (d.remedy.empty() ? code.message() : d.remedy);
+  return text + (d.text.empty() ? code.message() : d.text);
 }
 
 }  // namespace
@@ -105,6 +106,17 @@ std::error_condition make_error_condition(outcome means) noexcept {
 lock_error::lock_error(std::error_code code, details d) : std::system_error(code) {
   std::string text = sentence(code, d);
   report_ = std::make_shared<const report>(report{std::move(d), std::move(text)});
+}
+
+std::string_view lock_error::reason() const noexcept {
+  const std::string_view text = detail();
+  return text.substr(0, text.rfind(before_remedy));
+}
+
+std::string_view lock_error::remedy() const noexcept {
+  const std::string_view text = detail();
+  const auto at = text.rfind(before_remedy);
+  return at == text.npos ? std::string_view() : text.substr(at + before_remedy.size());
 }
 
 }  // namespace holdfast::inline v0

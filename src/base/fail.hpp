@@ -7,13 +7,10 @@
 
 namespace holdfast::core {
 
-[[noreturn]] inline void fail(errc code, std::string_view operation, std::string remedy,
+[[noreturn]] inline void fail(errc code, std::string_view operation, std::string text,
                               std::string_view lock = {}, std::string_view backend = {}) {
-  throw lock_error(code, {std::string(operation),
-                          std::string(lock),
-                          std::string(backend),
-                          std::move(remedy),
-                          {}});
+  throw lock_error(code, {std::string(operation), std::string(lock), std::string(backend),
+                          std::move(text)});
 }
 
 // Returns what f() returns. With an `ec`, a lock_error that f() throws is stored there instead, and

@@ -12,7 +12,7 @@ struct failure {
   std::string text;      // what is wrong and what to do about it, without secrets
 };
 
-// Of a call that found no thread or no descriptor left.
+// The failure of a call that found no thread or no descriptor left.
 inline failure shortage_of(const std::system_error& why) {
   const bool is_thread = why.code() == std::errc::resource_unavailable_try_again;
   return {errc::unavailable,

@@ -48,6 +48,10 @@ void log(log_level level, std::string_view line) noexcept {
   if (to.hook) to.hook(level, line, to.context);
 }
 
+void log(const log_sink& to, log_level level, std::string_view line) noexcept {
+  to.hook ? to.hook(level, line, to.context) : log(level, line);
+}
+
 std::string text_of(duration d) {
   const auto ms = std::chrono::round<std::chrono::milliseconds>(d).count();
   if (ms < 1000) return std::to_string(ms) + " ms";

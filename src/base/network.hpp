@@ -1,5 +1,5 @@
-// What a backend that talks to a server takes from outside: connections, and a loop that delivers
-// their events. src/io/ has the real one, tests/sim one in virtual time.
+// The network as backends see it: connections, and a loop that delivers their events. src/io/ has
+// the real one, tests/sim one in virtual time.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -50,6 +50,8 @@ class stream {
   // From any thread: resets the connection (SO_LINGER 0: unsent bytes are dropped). on_closed
   // follows, from the loop.
   virtual void abort() noexcept = 0;
+  // The numeric address of the other end of an open stream. Neither host nor path: not known.
+  virtual address peer() const { return {}; }
   // From any thread: no more is written (SHUT_WR); on_closed follows when the peer has closed too.
   virtual void finish() noexcept = 0;
 };

@@ -16,7 +16,7 @@ thread_local wake_batch* batch_here = nullptr;
 
 }  // namespace
 
-// Of an unshared word only the address is used: a spurious wake-up of another sleeper is harmless.
+// Only the address of an unshared word is used: a spurious wake-up of another sleeper is harmless.
 void wake_target::wake() const noexcept {
   if (bit == 0) {
     ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);

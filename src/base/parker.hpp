@@ -14,8 +14,8 @@ class loop_waker {
   ~loop_waker() = default;
 };
 
-// How a sleeping thread is woken: through a futex word of its own, or through its bit of a word
-// shared with others. A shared word lives as long as the process.
+// Wakes a sleeping thread through its own futex word, or through its bit of a word shared with
+// others. A shared word exists as long as the process.
 struct wake_target {
   std::atomic<int>* word = nullptr;
   unsigned bit = 0;  // 0: the word is its own

@@ -137,7 +137,7 @@ void read_query(std::string_view text, url::parts& to) {
 url::parts::~parts() { explicit_bzero(password.data(), password.size()); }
 
 url url::parse(std::string_view text) {
-  if (text.empty()) text = "file:";
+  if (text.empty()) refuse("the URL is empty; write \"file:\" for the locks of this machine");
   if (text.size() > url_bytes_max) refuse("the URL is longer than 8192 bytes");
   if (text.find('#') != text.npos) refuse("a '#' has no meaning in it; write it as %23");
   auto p = std::make_shared<parts>();
@@ -163,6 +163,36 @@ url url::parse(std::string_view text) {
 url url::parse(std::string_view text, std::error_code& ec) {
   const auto parsed = core::in_either_form(&ec, [&] { return std::optional<url>(parse(text)); });
   return parsed ? *parsed : url(std::make_shared<const parts>());
+}
+
+url url::with(std::string_view name, std::string_view value) const {
+  auto p = std::make_shared<parts>();
+  p->scheme = parts_->scheme;
+  p->user = parts_->user;
+  p->path = parts_->path;
+  p->endpoints = parts_->endpoints;
+  p->authority = parts_->authority;
+  const bool is_secret = name == "password" || name == "password-file" || name == "password-env";
+  const auto is_replaced = [&](const option& o) {
+    return o.first == name ||
+           (is_secret && (o.first == "password-file" || o.first == "password-env"));
+  };
+  for (const option& o : parts_->options)
+    if (!is_replaced(o)) p->options.push_back(o);
+  if (!is_secret) {
+    p->password = parts_->password;
+    p->password_in_user = parts_->password_in_user;
+    p->password_in_query = parts_->password_in_query;
+    p->secret_variables = parts_->secret_variables;
+  }
+  if (name.empty()) refuse("an option has no name; give one");
+  // keep_option() reads the files and variables of passwords, and takes any other option as it is.
+  if (is_secret) {
+    keep_option(std::string(name), std::string(value), *p);
+  } else {
+    p->options.emplace_back(name, value);
+  }
+  return url(std::move(p));
 }
 
 const std::string& url::scheme() const noexcept { return parts_->scheme; }

@@ -39,6 +39,7 @@ constexpr std::string_view shown_options[] = {
     "close-timeout",
     "connect-timeout",
     "db",
+    "fair",
     "grace",
     "group",
     "latency",
@@ -54,6 +55,7 @@ constexpr std::string_view shown_options[] = {
     "password-env",
     "password-file",
     "prefix",
+    "probe",
     "renew",
     "retry-base",
     "revocation-timeout",
@@ -70,6 +72,7 @@ constexpr std::string_view shown_options[] = {
     "turn-time",
     "turns",
     "unlink",
+    "unsafe",
 };
 
 bool is_shown(std::string_view option) {

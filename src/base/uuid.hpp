@@ -17,7 +17,7 @@ struct uuid {
 std::string text_of(const uuid&);  // canonical: 8-4-4-4-12 hexadecimal digits in lower case
 inline constexpr std::size_t uuid_length = 36;  // of that text
 bool begins_with_uuid(std::string_view) noexcept;
-// Of random bits: the version and the variant take six of them.
+// Makes a UUID from random bits: the version and the variant replace six of them.
 uuid version_4(uuid random) noexcept;
 uuid random_uuid(environment&);  // version 4
 

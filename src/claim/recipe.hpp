@@ -59,7 +59,7 @@ concept recipe = std::copyable<R> &&
   { r.on_wake(now, t) }
   noexcept->std::same_as<effects<typename R::operation>>;
   // Ends a wait for an answer at once: refused for this reason, or ended with outcome_unknown.
-  // What may be at the store becomes an orphan.
+  // An owner id that may be stored becomes an orphan.
   { r.give_up(errc{}) }
   noexcept->std::same_as<effects<typename R::operation>>;
   { known.epoch() }
@@ -94,8 +94,8 @@ concept with_doubt = recipe<R> && requires(const R& known) {
 
 // Optional: the holder asks whether somebody waits.
 template <class R>
-concept with_peek = recipe<R> && requires(R r, time_point now, const timing& t) {
-  { r.peek_line(now, t) }
+concept with_waiter_check = recipe<R> && requires(R r, time_point now, const timing& t) {
+  { r.check_waiters(now, t) }
   noexcept->std::same_as<effects<typename R::operation>>;
 };
 

@@ -14,11 +14,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/mutant.hpp"
 #include "claim/recipe.hpp"
 
 namespace holdfast::claims {
 
-enum class verb : unsigned char { acquire, cancel, renew, downgrade, peek_line, release };
+enum class verb : unsigned char { acquire, cancel, renew, downgrade, check_waiters, release };
 enum class urgency : unsigned char { none, soon, now };  // of what a verb leaves to be written
 
 // What the shell needs of a store. All but request_flush() with the store's mutex held. Where the
@@ -49,6 +50,13 @@ concept store_of = requires(S s, C& c, const C& known, typename C::operation op,
   { s.text_of_owner(known) } -> std::same_as<std::string>;  // what a guard compares
   // The text of a failure that has none of its own.
   { s.reason(known, errc{}) } -> std::same_as<std::string>;
+};
+
+// The part of store_of that is the same in a store that begins every verb and hands on nothing by
+// itself.
+struct store_defaults {
+  static errc refuses(const core::claim&, verb) noexcept { return {}; }
+  static void deliver(time_point, event_queue&) noexcept {}
 };
 
 // The store extends leases that nobody asked it to extend: under lifetimes other than `ttl`.
@@ -112,10 +120,10 @@ class store_claim final : public core::claim, public Protocol::record, private c
       return begins(verb::downgrade) ? recipe_.downgrade(now, rules()) : step();
     });
   }
-  void peek_line() override {
-    if constexpr (with_peek<recipe_type>) {
+  void check_waiters() override {
+    if constexpr (with_waiter_check<recipe_type>) {
       run(urgency::soon, {}, [&](time_point now) {
-        return begins(verb::peek_line) ? recipe_.peek_line(now, rules()) : step();
+        return begins(verb::check_waiters) ? recipe_.check_waiters(now, rules()) : step();
       });
     }
   }
@@ -285,7 +293,8 @@ class store_claim final : public core::claim, public Protocol::record, private c
             const std::lock_guard guard(store_.mutex());  // it may be over by now
             is_doubtful = recipe_.is_doubtful();
           }
-          if (is_doubtful) sink_.on_doubtful();
+          if (is_doubtful && !core::planted(core::mutant::session_doubt_dropped))
+            sink_.on_doubtful();
         }
         return;
       }
@@ -316,7 +325,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
     ::operator delete(static_cast<void*>(this));
   }
 
-  // The small members fill what event_source leaves free.
+  // The small members use the tail padding of event_source.
   bool others_waited_ : 1 = false;  // at the grant
   bool has_failed_ : 1 = false;     // text_ is the reason
   errc why_{};

@@ -4,7 +4,7 @@
 
 #include "base/follower.hpp"
 #include "cohort/waiter.hpp"
-#include "seam/backend.hpp"
+#include "seam/connection.hpp"
 
 namespace holdfast::core {
 
@@ -21,44 +21,45 @@ struct blocked_confirmation final : confirmation {
 };
 
 // Blocks until the follower's parker is signalled. Once the caller awaits the store, its thread
-// meanwhile drives the backend's I/O where it can. An enlisted thread must get here even when it
-// has its answer: it may have been promoted since, and would otherwise leave the loop without a
-// driver.
-inline void wait(follower& f, backend& store) noexcept {
+// meanwhile drives `loop`, that of the lock it waits for (null: it just blocks). An enlisted thread
+// must get here even when it has its answer: it may have been promoted since, and would otherwise
+// leave the loop without a driver.
+inline void wait(follower& f, caller_driver* loop) noexcept {
   if (f.parker.signalled() && !f.is_enlisted.load(std::memory_order_relaxed)) return;
-  if (caller_driver* const d = store.driver()) {
-    d->sleep_until_signalled(f);
+  if (loop) {
+    loop->sleep_until_signalled(f);
   } else {
     f.parker.park();
   }
 }
 
 // The same for a thread that awaits the store in any case.
-inline void wait(parker& p, backend& store) noexcept {
+inline void wait(parker& p, caller_driver* loop) noexcept {
   if (p.signalled()) return;
-  if (caller_driver* const d = store.driver()) {
-    d->run_until_signalled(p);
+  if (loop) {
+    loop->run_until_signalled(p);
   } else {
     p.park();
   }
 }
 
-// Sends a backend an admin query and waits for the answer.
-struct blocked_decision final : decision_handler {
+// The result of an admin query, for a caller that blocks until it is there.
+template <class T>
+struct awaited final : result_handler<T> {
   core::parker parker;
-  bool yes = false;
-  failure why;
-  void on_decided(bool y) override {
-    yes = y;
+  T result{};
+  failure why;  // code {}: there is a result
+  void on_result(T r) override {
+    result = std::move(r);
     parker.signal();
   }
   void on_failed(failure f) override {
     why = std::move(f);
     parker.signal();
   }
-  void wait_for(backend& store) {
-    if (!parker.signalled()) store.flush();
-    wait(parker, store);
+  void wait_for(connection& over, caller_driver* loop) {
+    if (!parker.signalled()) over.flush();
+    wait(parker, loop);
   }
 };
 

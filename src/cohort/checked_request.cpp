@@ -10,17 +10,6 @@
 namespace holdfast::inline v0::detail {
 namespace {
 
-core::failure fault_of(lock_mode how, const core::capabilities& can) {
-  if (can.modes & core::bit_of(how)) return {};
-  switch (how) {
-    case lock_mode::exclusive:
-      return {errc::unsupported, "the layout of this URL has only semaphores"};
-    case lock_mode::shared: return {errc::unsupported, core::no_shared_locks};
-    case lock_mode::permit: break;
-  }
-  return {errc::unsupported, "this backend has no semaphores, or none in the URL's layout"};
-}
-
 bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcept {
   return o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
 }
@@ -35,10 +24,10 @@ core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules)
                                      "for want of a renewal; leave renewal on"
                                    : "its locks do not run out, so none ends for want of a "
                                      "renewal; leave renewal on"};
-  if (o.ttl.count() == 0) return {};
+  if (!o.ttl) return {};
   if (!has_ttl && rules.options.strict)
     return {errc::unsupported, "its locks have no ttl; leave the option out, or ?strict=1"};
-  const auto fault = core::ttl_fault(o.ttl, rules.options);
+  const auto fault = core::ttl_fault(*o.ttl, rules.options);
   return fault.empty() ? core::failure{} : core::failure{errc::bad_option, std::string(fault)};
 }
 
@@ -47,7 +36,8 @@ core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules)
 core::failure options_fault(const acquire_options& o, std::uint32_t permits_in_all,
                             const core::lock_rules& rules) {
   if (core::failure why = ttl_fault(o, rules); why.code) return why;
-  if (o.max_hold.count() < 0) return {errc::bad_option, "give a max_hold above 0, or none"};
+  if (o.max_hold && o.max_hold->count() <= 0)
+    return {errc::bad_option, "give a max_hold above 0, or none"};
   const std::uint32_t most = std::max(permits_in_all, 1u);
   if (o.permits == 0 || o.permits > most)
     return {errc::bad_option, "it requests " + std::to_string(o.permits) + " permits; give 1" +
@@ -57,7 +47,7 @@ core::failure options_fault(const acquire_options& o, std::uint32_t permits_in_a
   return {};
 }
 
-acquire_options as_we_know_them(const acquire_options& given, std::size_t size) noexcept {
+acquire_options normalized(const acquire_options& given, std::size_t size) noexcept {
   if (size == sizeof given) return given;
   acquire_options known;
   std::memcpy(static_cast<void*>(&known), &given, std::min(size, sizeof known));
@@ -66,28 +56,27 @@ acquire_options as_we_know_them(const acquire_options& given, std::size_t size) 
 
 acquire_options options_of(const acquire_call& c, const lock_defaults* defaults) noexcept {
   if (!c.options) return defaults ? defaults->all() : acquire_options();
-  acquire_options o = as_we_know_them(*c.options, c.options_size);
+  acquire_options o = normalized(*c.options, c.options_size);
   if (defaults) defaults->fill_in(o);
   return o;
 }
 
 core::failure checked_request::read(lock_mode mode, const acquire_options& o, local_lock& home) {
   if (!home.client().is_of_this_process()) return {errc::forked, {}};
-  const core::lock_rules& rules = home.client().rules();
-  core::failure why = fault_of(mode, rules.can);
-  if (!why.code) why = options_fault(o, home.permits(), rules);
+  const core::lock_rules& rules = home.rules();
+  core::failure why = options_fault(o, home.permits(), rules);
   if (why.code) {
     if (rules.counts) rules.counts->failed(why.code);
     return why;
   }
-  request.ttl = o.ttl.count() != 0 ? o.ttl : rules.options.ttl;
+  request.ttl = o.ttl.value_or(rules.options.ttl);
   request.note = o.note;
   request.mode = mode;
   request.permits = o.permits;
   request.total_permits = home.permits();
   renews = is_renewed(o, rules);
-  if (o.max_hold.count() > 0 && o.max_hold < std::chrono::hours{24 * 365 * 100})
-    max_hold = o.max_hold;  // a longer one is no limit
+  if (o.max_hold && *o.max_hold < std::chrono::hours{24 * 365 * 100})
+    max_hold = *o.max_hold;  // a longer one is no limit
   return {};
 }
 

@@ -7,6 +7,13 @@
 
 namespace holdfast::inline v0::detail {
 
+class lock_defaults;
+
+// `given` from a caller whose acquire_options has `size` bytes (another version of the library).
+acquire_options normalized(const acquire_options& given, std::size_t size) noexcept;
+// The options of one call. `defaults` null: the lock has none.
+acquire_options options_of(const acquire_call&, const lock_defaults*) noexcept;
+
 // Why no acquire of a lock (permits_in_all 0) or of a semaphore can have these options; code {}:
 // valid.
 core::failure options_fault(const acquire_options&, std::uint32_t permits_in_all,
@@ -17,7 +24,7 @@ struct checked_request {
   bool renews = true;
   core::duration max_hold = core::duration::max();
 
-  // What is wrong with the options for this lock; code {} when they are valid.
+  // The fault of the options for this lock; code {} if they are valid.
   core::failure read(lock_mode, const acquire_options&, local_lock&);
   void put_into(core::waiter& w) const noexcept {
     w.request = request;

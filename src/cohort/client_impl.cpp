@@ -12,22 +12,26 @@
 namespace holdfast::inline v0::detail {
 namespace {
 
-std::unique_ptr<core::backend> open_store(const url& where, const open_options& how,
-                                          core::client_options& shared, core::environment& env,
-                                          std::stop_token stop,
-                                          std::span<const core::scheme> schemes) {
+// "\"file:\", \"redis:\"": those of this build.
+std::string known(std::span<const core::scheme> schemes) {
+  std::string out;
+  for (const core::scheme& s : schemes)
+    if (s.open) out.append(out.empty() ? "" : ", ").append("\"").append(s.name).append(":\"");
+  return out;
+}
+
+core::backend open_backend(const url& where, const open_options& how, core::client_options& shared,
+                           core::environment& env, std::stop_token stop,
+                           std::span<const core::scheme> schemes) {
   const auto found = std::find_if(schemes.begin(), schemes.end(),
                                   [&](const core::scheme& s) { return s.name == where.scheme(); });
-  if (found == schemes.end()) {
-    std::string known;
-    for (const core::scheme& s : schemes)
-      if (s.open) known.append(known.empty() ? "" : ", ").append("\"").append(s.name).append(":\"");
+  if (found == schemes.end())
     core::fail(errc::bad_url, "open",
-               "there is no backend for \"" + where.scheme() + ":\"; known are " + known, {},
-               where.text());
-  }
+               "there is no backend for \"" + where.scheme() + ":\"; known are " + known(schemes),
+               {}, where.text());
   if (!found->open && found->build_option.empty())
-    core::fail(errc::unsupported, "open", '"' + where.scheme() + ":\" is not in this version", {},
+    core::fail(errc::unsupported, "open",
+               '"' + where.scheme() + ":\" is not in this version; use " + known(schemes), {},
                where.text());
   if (!found->open)
     core::fail(errc::unsupported, "open",
@@ -40,7 +44,7 @@ std::unique_ptr<core::backend> open_store(const url& where, const open_options& 
     return found->open({where, shared, own, how.password, env, std::move(stop)});
   } catch (const lock_error& e) {
     if (!e.backend().empty()) throw;
-    core::fail(errc{e.code().value()}, "open", std::string(e.remedy()), {}, where.text());
+    core::fail(errc{e.code().value()}, "open", std::string(e.detail()), {}, where.text());
   } catch (const std::system_error& e) {
     core::fail(errc::unavailable, "open", core::shortage_of(e).text, {}, where.text());
   }
@@ -66,14 +70,20 @@ client_impl::client_impl(const url& where, const open_options& how, core::enviro
                          std::stop_token stop, std::span<const core::scheme> schemes)
     : env_(env),
       text_(where.text()),
-      store_(open_store(where, how, rules_.options, env, std::move(stop), schemes)),
+      backend_(open_backend(where, how, options_, env, std::move(stop), schemes)),
       timers_(*this, env) {
-  rules_.can = store_->can();
-  rules_.store = store_.get();
-  rules_.env = &env;
-  if (rules_.options.metrics) counts_ = std::make_unique<core::counters>();
-  rules_.counts = counts_.get();
-  rules_.phase = static_cast<std::uint32_t>(core::random_u64(env));
+  if (options_.metrics) counts_ = std::make_unique<core::counters>();
+  const auto phase = static_cast<std::uint32_t>(core::random_u64(env));
+  for (const lock_kind k : {lock_kind::mutex, lock_kind::shared_mutex, lock_kind::semaphore}) {
+    core::lock_store* const locks = stores().of(k);
+    rules_[static_cast<std::size_t>(k)] = {.options = options_,
+                                           .can = (locks ? *locks : stores().first()).can(),
+                                           .locks = locks,
+                                           .connection = &connection(),
+                                           .env = &env,
+                                           .counts = counts_.get(),
+                                           .phase = phase};
+  }
 }
 
 client_impl::~client_impl() {
@@ -83,32 +93,55 @@ client_impl::~client_impl() {
   for (local_lock* const s : local_locks_) delete s;
 }
 
-local_lock& client_impl::local_lock_for(std::string_view name, std::uint32_t permits) {
+// With the table's mutex.
+local_lock* client_impl::find_local_lock(std::string_view name, const core::lock_rules& rules,
+                                         std::uint32_t permits) {
+  local_lock* found = nullptr;
+  const auto [first, last] = local_locks_.equal_range(name);
+  for (auto at = first; at != last; ++at) {
+    local_lock& l = **at;
+    if (l.rules().locks == rules.locks) {
+      if (l.permits() == permits) found = &l;
+    } else if (const std::lock_guard inner(l.mutex_); !l.is_unused()) {
+      core::fail(errc::mismatch, "mutex",
+                 "this client uses the name for another kind of lock; kinds do not exclude each "
+                 "other here: give each its own names",
+                 name, text_);
+    }
+  }
+  return found;
+}
+
+local_lock& client_impl::local_lock_for(std::string_view name, lock_kind kind,
+                                        std::uint32_t permits) {
   if (const auto fault = core::name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
-  if (auto fault = store_->name_fault(name); !fault.empty())
+  if (auto fault = stores().first().name_fault(name); !fault.empty())
     core::fail(errc::bad_name, "mutex", std::move(fault), {}, text_);
   if (!is_of_this_process())
     core::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
+  const core::lock_rules& of_kind = rules(kind);
+  if (!of_kind.locks) core::fail(errc::unsupported, "mutex", stores().lack_of(kind), name, text_);
   const std::lock_guard guard(local_locks_mutex_);
-  auto found = local_locks_.find(by_name::key{name, permits});
-  if (found == local_locks_.end()) {
-    auto made = std::make_unique<local_lock>(*this, name, permits);
+  local_lock* found = find_local_lock(name, of_kind, permits);
+  if (!found) {
+    auto made = std::make_unique<local_lock>(*this, of_kind, name, permits);
     if (closed_) made->cohort_.close();
-    found = local_locks_.insert(made.get()).first;
-    (void)made.release();
+    local_locks_.insert(made.get());
+    found = made.release();
   }
-  (*found)->add_user();
-  return **found;
+  found->add_user();
+  return *found;
 }
 
 void client_impl::retire(local_lock& s) noexcept {
   {
     const std::lock_guard guard(local_locks_mutex_);
     const std::lock_guard inner(s.mutex_);
-    s.retiring_ = s.unused();
-    if (!s.retiring_) return;
-    local_locks_.erase(&s);
+    s.is_retiring_ = s.is_unused();
+    if (!s.is_retiring_) return;
+    const auto [first, last] = local_locks_.equal_range(std::string_view(s.name()));
+    local_locks_.erase(std::find(first, last, &s));
   }
   timers_.disarm(s);
   delete &s;
@@ -143,14 +176,14 @@ void client_impl::close_all() noexcept {
     const std::lock_guard guard(local_locks_mutex_);
     for (local_lock* const s : local_locks_) {
       const std::lock_guard inner(s->mutex_);
-      ++s->visits_;
+      ++s->threads_inside_;
       all.push_back(s);
     }
   }
   for (local_lock* const s : all) s->close();
-  store_->flush();
+  connection().flush();
   const bool is_clean =
-      store_->close(core::saturating_add(env_.now(), rules_.options.close_timeout));
+      connection().close(core::saturating_add(env_.now(), options_.close_timeout));
   for (local_lock* const s : all) {
     local_lock::lock l(s->mutex_);
     s->run_effects(l, 0);
@@ -159,11 +192,12 @@ void client_impl::close_all() noexcept {
   if (is_clean && !core::planted(core::mutant::settled_outcome_kept)) left_behind_ = false;
 }
 
-void client_impl::report(const std::string& lock, const core::failure& why, bool is_told) noexcept {
+void client_impl::report(const std::string& lock, const core::failure& why,
+                         bool is_awaited) noexcept {
   if (why.code == errc::outcome_unknown) left_behind_ = true;
-  if (is_told) return;
-  const lock_error report(why.code, {"release", lock, text_, why.text, {}});
-  core::log(log_level::warning, report.what());
+  if (is_awaited) return;
+  const lock_error report(why.code, {"release", lock, text_, why.text});
+  core::log(options_.log, log_level::warning, report.what());
 }
 
 // When no thread can be started the process goes on: held() is exact, and the next notification
@@ -177,7 +211,7 @@ void client_impl::notify(std::vector<std::stop_source> sources) noexcept try {
   });
   undelivered_.clear();
 } catch (const std::exception& e) {
-  core::log(log_level::error,
+  core::log(options_.log, log_level::error,
             std::string("no notice of a doubt or a loss can be sent: ") + e.what());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <holdfast/client.hpp>
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -30,9 +31,10 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
                                            std::span<const core::scheme> = core::schemes());
 
   // The local lock of that name, made when there is none, with one more user. `permits` 0: a lock;
-  // else a semaphore of that size. A name used as both gives two local locks; the store compares
-  // them. Throws lock_error: bad_name, forked.
-  local_lock& local_lock_for(std::string_view name, std::uint32_t permits = 0);
+  // else a semaphore of that size. The lock store compares the kinds that it keeps. Kinds of two
+  // lock stores do not exclude each other: a second one is refused while the first is in use.
+  // Throws lock_error: bad_name, unsupported, mismatch, forked.
+  local_lock& local_lock_for(std::string_view name, lock_kind, std::uint32_t permits = 0);
   void retire(local_lock&) noexcept;  // removes and deletes it if it is still unused
 
   // A local lock with users keeps its client alive.
@@ -40,14 +42,18 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   void unkeep() noexcept;
 
   bool close() noexcept;
-  // How a claim ended; logged unless a caller `is_told`.
-  void report(const std::string& lock, const core::failure&, bool is_told) noexcept;
+  // The end of a claim; logged unless a caller awaits it.
+  void report(const std::string& lock, const core::failure&, bool is_awaited) noexcept;
   void notify(std::vector<std::stop_source>) noexcept;
 
   core::timer_queue& timers() noexcept { return timers_; }
   core::environment& env() noexcept { return env_; }
-  core::backend& store() noexcept { return *store_; }
-  const core::lock_rules& rules() const noexcept { return rules_; }
+  core::connection& connection() noexcept { return *backend_.connection; }
+  const core::store_family& stores() const noexcept { return backend_.stores; }
+  // The rules for locks of that kind. Options and counters are the same for all kinds.
+  const core::lock_rules& rules(lock_kind k = lock_kind::mutex) const noexcept {
+    return rules_[static_cast<std::size_t>(k)];
+  }
   // The URL without its options: identifies the store.
   std::string_view place() const noexcept {
     return std::string_view(text_).substr(0, text_.find('?'));
@@ -59,15 +65,16 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
  private:
   struct ending;  // the deleter of the shared pointer
   void close_all() noexcept;
+  local_lock* find_local_lock(std::string_view name, const core::lock_rules&,
+                              std::uint32_t permits);
 
   struct by_name {
     using is_transparent = void;
-    using key = std::pair<std::string_view, std::uint32_t>;
-    static key of(const local_lock* s) noexcept { return {s->name(), s->permits()}; }
-    static key of(const key& k) noexcept { return k; }
+    static std::string_view of(const local_lock* s) noexcept { return s->name(); }
+    static std::string_view of(std::string_view name) noexcept { return name; }
     template <class Key>
     std::size_t operator()(const Key& k) const noexcept {
-      return std::hash<std::string_view>{}(of(k).first) + of(k).second;
+      return std::hash<std::string_view>{}(of(k));
     }
     template <class Left, class Right>
     bool operator()(const Left& l, const Right& r) const noexcept {
@@ -81,15 +88,15 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
         : timer_queue(e, "holdfast-renew"), client_(c) {}
 
    private:
-    void after_batch() override { client_.store_->flush(); }
+    void after_batch() override { client_.connection().flush(); }
     client_impl& client_;
   };
 
   struct fork_handler final : core::fork_listener {
-    explicit fork_handler(core::backend& s) : store(s) { listen(); }
+    explicit fork_handler(core::connection& c) : connection(c) { listen(); }
     ~fork_handler() { stop_listening(); }
-    void forked() noexcept override { store.forked(); }
-    core::backend& store;
+    void forked() noexcept override { connection.forked(); }
+    core::connection& connection;
   };
 
   client_impl(const url&, const open_options&, core::environment&, std::stop_token,
@@ -99,16 +106,17 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
   core::environment& env_;
   const std::string text_;
   const unsigned generation_ = core::fork_generation();
-  core::lock_rules rules_;
+  core::client_options options_;
   std::unique_ptr<core::counters> counts_;  // null: metrics are off
-  std::unique_ptr<core::backend> store_;
-  fork_handler on_fork_{*store_};  // while the store exists
+  core::backend backend_;
+  std::array<core::lock_rules, 3> rules_;  // by kind
+  fork_handler on_fork_{connection()};     // while the connection exists
   flushing_timers timers_;
   std::mutex notices_mutex_;
   std::unique_ptr<core::worker> notices_;      // made with the first notice
   std::vector<std::stop_source> undelivered_;  // not delivered because no thread could be started
   std::mutex local_locks_mutex_;               // locked before a local lock's mutex
-  std::unordered_set<local_lock*, by_name, by_name> local_locks_;  // owned
+  std::unordered_multiset<local_lock*, by_name, by_name> local_locks_;  // owned
   std::mutex keep_mutex_;
   std::size_t keepers_ = 0;
   std::shared_ptr<client_impl> self_;  // set while there are keepers

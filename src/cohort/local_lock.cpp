@@ -1,15 +1,221 @@
 #include "cohort/local_lock.hpp"
 
+#include <exception>
+#include <optional>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/mutant.hpp"
+#include "cohort/checked_request.hpp"
 #include "cohort/client_impl.hpp"
+#include "cohort/loss_text.hpp"
 
 namespace holdfast::inline v0::detail {
 
 using core::claim_record;
 using core::failure;
-using core::grant;
+
+local_lock::local_lock(client_impl& c, const core::lock_rules& rules, std::string_view name,
+                       std::uint32_t permits)
+    : client_(c), name_(name), permits_(permits), cohort_(*this, rules) {}
+
+void local_lock::fail(std::string_view operation, failure why) const {
+  throw lock_error(why.code, {std::string(operation), name_, client_.text(), std::move(why.text)});
+}
+
+void local_lock::fail_or_set(std::string_view operation, failure why, std::error_code* ec) const {
+  if (!ec) fail(operation, std::move(why));
+  *ec = why.code;
+}
+
+void local_lock::add_user() {
+  const lock l(mutex_);
+  if (users_++ > 0) return;
+  client_.keep();
+  keeps_client_ = true;
+}
+
+void local_lock::drop_user() noexcept {
+  step([] {}, 1);
+}
+
+void local_lock::begin(core::waiter& w, wait_bound bound) noexcept {
+  const bool timed = bound.what == wait_bound::kind::within;
+  if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
+  if (bound.what == wait_bound::kind::one_attempt) w.request.one_attempt = true;
+  step([&] {
+    ++users_;  // for the turn that may be granted
+    const bool dated = timed || client_.rules().counts || !cohort_.is_idle();
+    cohort_.enter(w, dated ? client_.env().now() : core::time_point{});
+    enlist(&w);
+  });
+}
+
+void local_lock::withdraw(core::waiter& w) noexcept {
+  step([&] { cohort_.withdraw(w, errc::canceled, client_.env().now()); });
+}
+
+turn* local_lock::acquire(const checked_request& asked, wait_bound bound, std::stop_token stop,
+                          failure& why) {
+  core::blocked_waiter w;
+  asked.put_into(w);
+  begin(w, bound);
+  const auto on_stop_request = [&] { withdraw(w); };
+  std::optional<std::stop_callback<decltype(on_stop_request)>> on_stop;
+  if (!w.parker.signalled() && stop.stop_possible())
+    on_stop.emplace(std::move(stop), on_stop_request);
+  core::wait(w.follower, driver());
+  if (w.granted) return w.granted;
+  drop_user();
+  why = std::move(w.why);
+  return nullptr;
+}
+
+void local_lock::leave(turn& t, core::confirmation* report) noexcept {
+  lock l(mutex_);
+  ++threads_inside_;
+  const core::time_point now = cohort_.needs_clock(t) ? client_.env().now() : core::time_point{};
+  if (cohort_.should_poll(t, now)) {
+    core::claim_record& c = *t.of;
+    l.unlock();
+    const bool others_wait = c.claim->others_wait();
+    l.lock();
+    cohort_.polled(c, others_wait, now);
+  }
+  cohort_.leave(t, report, now);
+  run_effects(l, report ? 0 : 1);
+}
+
+void local_lock::unlock(turn& t) noexcept { leave(t, nullptr); }
+
+void local_lock::begin_release(turn& t, core::confirmation& i) noexcept {
+  i.until = core::saturating_add(client_.env().now(), client_.rules().options.op_timeout);
+  leave(t, &i);
+}
+
+failure local_lock::release(turn& t) noexcept {
+  const std::error_code lost = t.status();
+  core::blocked_confirmation i;
+  begin_release(t, i);
+  return finish_release(i, lost);
+}
+
+failure local_lock::finish_release(core::blocked_confirmation& i, std::error_code lost) noexcept {
+  core::wait(i.parker, driver());
+  drop_user();
+  if (lost) return {lost, {}};
+  if (i.why.code == errc::not_held) return {errc::lost, std::move(i.why.text)};
+  return std::move(i.why);
+}
+
+void local_lock::begin_extend(turn& t, core::duration ttl, core::confirmation& i) {
+  const core::time_point now = client_.env().now();
+  i.until = core::saturating_add(now, client_.rules().options.op_timeout);
+  step([&] { cohort_.extend(t, ttl, i, now); });
+}
+
+failure local_lock::extend(turn& t, core::duration ttl) {
+  core::blocked_confirmation i;
+  begin_extend(t, ttl, i);
+  core::wait(i.parker, driver());
+  return std::move(i.why);
+}
+
+void local_lock::watch(turn& t, core::loss_watch& w) noexcept {
+  step([&] { cohort_.effects().watch(t, w); });
+}
+
+void local_lock::end_watch(core::loss_watch& w) noexcept {
+  step([&] { cohort_.effects().end_watch(w); });
+}
+
+failure local_lock::downgrade(turn& t) noexcept {
+  failure why;
+  const core::time_point now = client_.env().now();
+  step([&] { why = cohort_.downgrade(t, now); });
+  return why;
+}
+
+std::stop_token local_lock::token_of(turn& t, std::stop_source turn::*which) {
+  const lock l(mutex_);
+  std::stop_source& source = t.*which;
+  if (!source.stop_possible()) {
+    source = std::stop_source();
+    const bool is_lost = t.now.load() != turn::fate::held;
+    if (is_lost || (which == &turn::doubt && t.doubted)) source.request_stop();
+  }
+  return source.get_token();
+}
+
+std::stop_token local_lock::revocation_of(turn& t) {
+  const lock l(mutex_);
+  std::stop_source& source = t.extras().revocation;
+  if (!source.stop_possible()) {
+    source = std::stop_source();
+    if (t.of && t.of->grant.is_revoked()) source.request_stop();
+  }
+  return source.get_token();
+}
+
+int local_lock::native_handle(turn& t) noexcept {
+  const lock l(mutex_);
+  return t.of && t.of->claim ? t.of->claim->native_handle() : -1;
+}
+
+lock_mode local_lock::mode_of(const turn& t) noexcept {
+  if (permits_ > 0) return lock_mode::permit;
+  const lock l(mutex_);
+  return t.is_share ? lock_mode::shared : lock_mode::exclusive;
+}
+
+std::uint32_t local_lock::permits_of(turn& t) noexcept {
+  const lock l(mutex_);
+  return t.has_extras() ? t.extras().permits : 1;
+}
+
+std::string local_lock::owner(turn& t) {
+  const lock l(mutex_);
+  return t.of && t.of->claim ? t.of->claim->owner() : std::string();
+}
+
+// Reports the end of a claim, for the log and for client::close().
+void local_lock::report_end(const claim_record& c, const failure& why) noexcept {
+  bool is_awaited;
+  {
+    const lock l(mutex_);
+    is_awaited = cohort_.is_release_awaited(c);
+  }
+  client_.report(name_, why, is_awaited);
+}
+
+void local_lock::close() noexcept {
+  step([&] { cohort_.close(); });
+}
+
+std::string local_lock::why_lost(const turn& t) {
+  if (t.status() != errc::lost) return {};
+  turn::fate why;
+  {
+    const lock l(mutex_);
+    why = t.now.load();
+    // The deadline has passed; no tick has recorded it yet.
+    if (why == turn::fate::held) why = t.fate_at_deadline();
+  }
+  return text_of_loss(why, rules());
+}
+
+void local_lock::notify(core::cohort_effects::notices& all) noexcept {
+  if (!all.sources.empty()) client_.notify(std::move(all.sources));
+  try {
+    const std::string lease = "lease \"" + name_ + "\" at " + std::string(client_.place()) + ": ";
+    const core::log_sink& log = rules().options.log;
+    for (const turn::fate how : all.doubts)
+      core::log(log, log_level::warning, lease + text_of_doubt(how, rules()));
+    for (const turn::fate why : all.losses)
+      core::log(log, log_level::warning, lease + text_of_loss(why, rules()));
+  } catch (const std::exception&) {  // no memory for a log line: the stop tokens have reported it
+  }
+}
 
 namespace {
 
@@ -24,8 +230,9 @@ void complete_all(core::completion* answered) noexcept {
 
 }  // namespace
 
-local_lock::local_lock(client_impl& c, std::string_view name, std::uint32_t permits)
-    : client_(c), name_(name), permits_(permits), cohort_(*this, c.rules()) {}
+core::caller_driver* local_lock::driver() const noexcept {
+  return client_.connection().driver_of(name_);
+}
 
 // Carries out the cohort's effects until none is left, then leaves. A thread that finds another one
 // running verbs leaves its verbs to that thread.
@@ -33,10 +240,11 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
   bool has_timers = true;
   for (;;) {
     enlist(nullptr);
-    core::completion* const answered = cohort_.take_answered();
-    claim_record* const c = is_running_verbs_ ? nullptr : cohort_.take_scheduled();
+    core::completion* const answered = cohort_.effects().take_answered();
+    claim_record* const c = is_running_verbs_ ? nullptr : cohort_.effects().take_scheduled();
     const core::time_point arm = has_timers ? take_arm() : core::never;
-    const bool has_effects = arm != core::never || cohort_.has_notices() || (attends_ && !c);
+    const bool has_effects =
+        arm != core::never || cohort_.effects().has_notices() || (needs_background_driver_ && !c);
     if (!c && !has_effects) return finish(l, users_to_drop, answered);
     if (c) is_running_verbs_ = true;
     // Before the verbs: afterwards this object may be gone.
@@ -50,23 +258,22 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
 // False when a timer had to be armed and could not be.
 bool local_lock::deliver_effects(lock& l, core::completion* answered,
                                  core::time_point arm) noexcept {
-  const auto notices = cohort_.take_notices();
-  core::caller_driver* const to_attend = attends_ ? client_.store().driver() : nullptr;
-  attends_ = false;
+  const auto notices = cohort_.effects().take_notices();
+  core::caller_driver* const to_attend = needs_background_driver_ ? driver() : nullptr;
+  needs_background_driver_ = false;
   l.unlock();
   complete_all(answered);
   if (to_attend) to_attend->attend();
   const bool is_armed = arm == core::never || client_.timers().arm_no_later(*this, arm);
   if (notices) notify(*notices);
   l.lock();
-  if (!is_armed) refuse_timed_waits();
+  if (!is_armed && !core::planted(core::mutant::wait_without_timer)) refuse_timed_waits();
   return is_armed;
 }
 
 // For all callers: one that came since relied on the timer that was about to be armed.
 void local_lock::refuse_timed_waits() noexcept {
   armed_at_ = core::never;  // the next caller tries again
-  if (core::planted(core::mutant::wait_without_timer)) return;
   cohort_.refuse_timed_waits({errc::unavailable,
                               "no thread can be started to end the wait in time: raise the limit "
                               "of processes (ulimit -u)"},
@@ -78,22 +285,22 @@ void local_lock::refuse_timed_waits() noexcept {
 // that does not block another thread must lead. `own`: this caller's thread does that itself.
 void local_lock::enlist(const core::waiter* own) noexcept {
   core::waiter* const w = cohort_.awaits_store();
-  if (!w || std::exchange(w->is_known_to_await, true)) return;
-  core::caller_driver* const d = client_.store().driver();
+  if (!w || std::exchange(w->is_driver_notified, true)) return;
+  core::caller_driver* const d = driver();
   if (!d) return;
   if (w->thread) return d->enlist(*w->thread);
-  if (w != own) attends_ = true;
+  if (w != own) needs_background_driver_ = true;
 }
 
 void local_lock::finish(lock& l, unsigned users_to_drop, core::completion* answered) noexcept {
   take_inline_answer(users_to_drop);
-  --visits_;
+  --threads_inside_;
   users_ -= users_to_drop;
-  const bool drops_client = users_ == 0 && keeps_;
-  if (drops_client) keeps_ = false;
+  const bool drops_client = users_ == 0 && keeps_client_;
+  if (drops_client) keeps_client_ = false;
   client_impl& client = client_;
-  const bool retires = unused() && !retiring_;
-  if (retires) retiring_ = true;
+  const bool retires = is_unused() && !is_retiring_;
+  if (retires) is_retiring_ = true;
   l.unlock();
   complete_all(answered);
   if (retires) client.retire(*this);
@@ -116,10 +323,10 @@ thread_local local_lock::inline_answer* local_lock::inline_answer::innermost = n
 
 void local_lock::take_inline_answer(unsigned& users_to_drop) noexcept {
   inline_answer* const s = inline_answer::innermost;
-  if (!s || s->where != this || s->is_taken_over || cohort_.has_scheduled()) return;
+  if (!s || s->where != this || s->is_taken_over || cohort_.effects().has_scheduled()) return;
   s->is_taken_over = true;
   is_running_verbs_ = false;
-  --visits_;
+  --threads_inside_;
   users_to_drop += s->users_to_drop;
 }
 
@@ -130,10 +337,10 @@ bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) n
   inline_answer inline_here{this, users_to_drop, false, inline_answer::innermost};
   inline_answer::innermost = &inline_here;
   if (verbs == claim_record::acquire) {
-    const core::acquire_request how = request_of(c);
+    const core::acquire_request request = request_of(c);
     l.unlock();
-    claim_of(c).acquire(how);
-  } else if (verbs == claim_record::release && !c.next) {
+    claim_of(c).acquire(request);
+  } else if (verbs == claim_record::release && !cohort_.successor_of(c)) {
     l.unlock();
     c.claim->release(nullptr);
   } else {
@@ -148,19 +355,19 @@ bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) n
 }
 
 void local_lock::run_verbs(lock& l, claim_record& c, unsigned verbs) noexcept {
-  claim_record* next = verbs & claim_record::release ? std::exchange(c.next, nullptr) : nullptr;
-  if (next && !(next->pending_verbs & claim_record::acquire)) next = nullptr;
+  claim_record* const next = verbs & claim_record::release ? cohort_.successor_of(c) : nullptr;
   if (next) next->pending_verbs &= static_cast<unsigned char>(~claim_record::acquire);
-  const core::acquire_request how = request_of(c);
+  const core::acquire_request request = request_of(c);
   const core::acquire_request next_request = next ? request_of(*next) : core::acquire_request{};
-  const core::duration ttl = c.ttl;
-  const std::uint32_t ticket = c.ticket;
+  const core::duration ttl = c.grant.ttl();
+  const std::uint32_t ticket = c.grant.ticket();
   l.unlock();
   core::claim& claim = claim_of(c);
-  if (verbs & claim_record::acquire) claim.acquire(how);
+  if (verbs & claim_record::acquire) claim.acquire(request);
   if (verbs & claim_record::cancel) claim.cancel();
   if (verbs & claim_record::downgrade) claim.downgrade();
-  if ((verbs & claim_record::peek_line) && !(verbs & claim_record::release)) claim.peek_line();
+  if ((verbs & claim_record::check_waiters) && !(verbs & claim_record::release))
+    claim.check_waiters();
   if (next) {
     const core::successor successor{&claim_of(*next), next_request};
     claim.release(&successor);
@@ -172,18 +379,19 @@ void local_lock::run_verbs(lock& l, claim_record& c, unsigned verbs) noexcept {
 }
 
 core::claim& local_lock::claim_of(claim_record& c) {
-  if (!c.claim) c.claim = client_.rules().store->open(name_, c);
+  if (!c.claim) c.claim = rules().locks->open(name_, c);
   return *c.claim;
 }
 
 core::acquire_request local_lock::request_of(const claim_record& c) const noexcept {
   core::acquire_request a;
   a.one_attempt = c.one_attempt;
-  a.ttl = c.ttl;
-  a.mode = c.mode;
-  a.permits = c.permits;
+  a.ttl = c.grant.ttl();
+  a.mode = c.grant.mode();
+  a.permits = c.grant.permits();
   a.total_permits = permits_;
-  if (c.now == claim_record::state::requesting) a.at = c.turns_end;
+  const core::waiter* const first = cohort_.awaits_store();
+  if (first && c.now == claim_record::state::requesting) a.at = first->request.at;
   if (!c.extra) return a;
   a.note = c.extra->note;
   a.group = c.extra->group;
@@ -201,8 +409,8 @@ core::time_point local_lock::take_arm() noexcept {
 bool local_lock::pin() noexcept {
   const lock l(mutex_);
   armed_at_ = core::never;
-  if (retiring_ && unused()) return false;
-  ++visits_;
+  if (is_retiring_ && is_unused()) return false;
+  ++threads_inside_;
   return true;
 }
 
@@ -213,7 +421,7 @@ void local_lock::fire(core::time_point now) {
   run_effects(l, 0);
 }
 
-// No turn is inside; nobody else releases the grant meanwhile, because this thread runs the verbs.
+// No turn is inside; no other thread releases the grant meanwhile: this one runs the verbs.
 void local_lock::poll(lock& l, claim_record& c, core::time_point now) {
   is_running_verbs_ = true;
   l.unlock();
@@ -223,55 +431,4 @@ void local_lock::poll(lock& l, claim_record& c, core::time_point now) {
   cohort_.polled(c, others_wait, now);
 }
 
-void local_lock::on_granted(claim_record& c, const grant& g) {
-  step([&] {
-    grant seen = g;
-    const bool undated = g.seen == core::time_point{};
-    if (undated && cohort_.clock_matters()) seen.seen = client_.env().now();
-    cohort_.on_granted(c, seen);
-  });
-}
-void local_lock::on_refused(claim_record& c, const failure& why) {
-  step([&] { cohort_.on_refused(c, why); });
-}
-void local_lock::on_extended(claim_record& c, core::time_point deadline, std::uint32_t ticket) {
-  step([&] { cohort_.on_extended(c, deadline, ticket, client_.env().now()); });
-}
-void local_lock::on_doubtful(claim_record& c) {
-  step([&] { cohort_.on_doubtful(c, client_.env().now()); });
-}
-void local_lock::on_lost(claim_record& c, std::error_code why) {
-  step([&] { cohort_.on_lost(c, why); });
-}
-void local_lock::on_wanted(claim_record& c) {
-  step([&] { cohort_.on_wanted(c); });
-}
-void local_lock::on_revocation_requested(claim_record& c) {
-  step([&] { cohort_.on_revocation_requested(c); });
-}
-void local_lock::on_ended(claim_record& c, const failure& why) {
-  if (why.code) {
-    bool is_awaited;
-    {
-      const lock l(mutex_);
-      is_awaited = cohort_.is_release_awaited(c);
-    }
-    client_.report(name_, why, is_awaited);
-  }
-  step([&] { cohort_.on_ended(c, why); });
-}
-
 }  // namespace holdfast::inline v0::detail
-
-namespace holdfast::core {
-
-void claim_record::on_granted(const grant& g) { home.on_granted(*this, g); }
-void claim_record::on_refused(failure why) { home.on_refused(*this, why); }
-void claim_record::on_extended(time_point d, std::uint32_t t) { home.on_extended(*this, d, t); }
-void claim_record::on_doubtful() { home.on_doubtful(*this); }
-void claim_record::on_lost(std::error_code why) { home.on_lost(*this, why); }
-void claim_record::on_wanted() { home.on_wanted(*this); }
-void claim_record::on_revocation_requested() { home.on_revocation_requested(*this); }
-void claim_record::on_ended(failure why) { home.on_ended(*this, why); }
-
-}  // namespace holdfast::core

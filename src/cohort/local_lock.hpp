@@ -23,14 +23,31 @@ struct checked_request;
 //
 // The thread that made them due runs verbs and completes calls, without the mutex; one thread at a
 // time runs verbs, so that each claim gets them in the order in which they were decided.
+//
+//   flag                     | from                          | until
+//   -------------------------+-------------------------------+-------------------------------------
+//   is_running_verbs_        | a thread takes a claim's      | they have been run, or an inline
+//                            | pending verbs                 | answer has taken over
+//   is_retiring_             | the last thread leaves it     | client_impl::retire() finds it in
+//                            | unused                        | use again
+//   keeps_client_            | the first user                | the last user has left
+//   needs_background_driver_ | a caller that does not block  | the background driver is notified
+//                            | awaits the store              |
 class local_lock final : private core::timer {
  public:
-  // `permits`: size of a semaphore; 0: a lock.
-  local_lock(client_impl&, std::string_view name, std::uint32_t permits);
+  // `permits`: size of a semaphore; 0: a lock. The rules outlive it.
+  local_lock(client_impl&, const core::lock_rules&, std::string_view name, std::uint32_t permits);
+
+  // The thread that holds the lock through lock(), of whichever lock object; {}: none. A lease has
+  // no thread.
+  std::atomic<std::thread::id> locker{};
 
   const std::string& name() const noexcept { return name_; }
   std::uint32_t permits() const noexcept { return permits_; }
   client_impl& client() noexcept { return client_; }
+  const core::lock_rules& rules() const noexcept { return cohort_.rules(); }
+  // The loop that callers drive while they wait for this lock; null: they just block.
+  core::caller_driver* driver() const noexcept;
 
   // Throws a lock_error that names the lock and its backend.
   [[noreturn]] void fail(std::string_view operation, core::failure) const;
@@ -68,15 +85,12 @@ class local_lock final : private core::timer {
   std::string why_lost(const turn&);
   void close() noexcept;
 
-  // Called by the claim records.
-  void on_granted(core::claim_record&, const core::grant&);
-  void on_refused(core::claim_record&, const core::failure&);
-  void on_extended(core::claim_record&, core::time_point deadline, std::uint32_t ticket);
-  void on_doubtful(core::claim_record&);
-  void on_lost(core::claim_record&, std::error_code why);
-  void on_wanted(core::claim_record&);
-  void on_revocation_requested(core::claim_record&);
-  void on_ended(core::claim_record&, const core::failure&);
+  // For the claim records: applies an event to the cohort and carries out its effects.
+  template <class Event>
+  void apply(Event event) noexcept {
+    step([&] { event(cohort_); });
+  }
+  void report_end(const core::claim_record&, const core::failure&) noexcept;
 
  private:
   friend class client_impl;
@@ -88,7 +102,7 @@ class local_lock final : private core::timer {
   template <class Change>
   void step(Change change, unsigned users_to_drop = 0) noexcept {
     lock l(mutex_);
-    ++visits_;
+    ++threads_inside_;
     change();
     run_effects(l, users_to_drop);
   }
@@ -96,7 +110,7 @@ class local_lock final : private core::timer {
   void finish(lock&, unsigned users_to_drop, core::completion* answered) noexcept;
   bool deliver_effects(lock&, core::completion* answered, core::time_point arm) noexcept;
   void refuse_timed_waits() noexcept;
-  void notify(core::cohort::notices&) noexcept;
+  void notify(core::cohort_effects::notices&) noexcept;
   void enlist(const core::waiter* own) noexcept;
   struct inline_answer;
   bool run_pending(lock&, core::claim_record&, unsigned users_to_drop) noexcept;
@@ -107,20 +121,22 @@ class local_lock final : private core::timer {
   core::time_point take_arm() noexcept;
   void leave(turn&, core::confirmation*) noexcept;
   void poll(lock&, core::claim_record&, core::time_point now);
-  bool unused() const noexcept { return users_ == 0 && visits_ == 0 && !cohort_.busy(); }
+  bool is_unused() const noexcept {
+    return users_ == 0 && threads_inside_ == 0 && !cohort_.is_busy();
+  }
 
   client_impl& client_;
   const std::string name_;
   const std::uint32_t permits_;
   core::short_lock mutex_;  // guards everything below
   unsigned users_ = 0;
-  unsigned visits_ : 28 = 0;           // threads inside, with or without the mutex
-  bool is_running_verbs_ : 1 = false;  // a thread is running verbs
-  bool retiring_ : 1 = false;          // a thread is about to remove it from the table
-  bool keeps_ : 1 = false;             // it keeps the client alive, while it has users
-  bool attends_ : 1 = false;           // a caller that does not block awaits the store since
+  unsigned threads_inside_ : 28 = 0;  // with or without the mutex
+  bool is_running_verbs_ : 1 = false;
+  bool is_retiring_ : 1 = false;
+  bool keeps_client_ : 1 = false;
+  bool needs_background_driver_ : 1 = false;
   core::cohort cohort_;
-  core::time_point armed_at_ = core::never;
+  core::time_point armed_at_ = core::never;  // of the timer
 };
 
 }  // namespace holdfast::inline v0::detail

@@ -16,20 +16,15 @@ class lock_defaults {
 
   const acquire_options& all() const noexcept { return options_; }
   void fill_in(acquire_options& given) const noexcept {  // unset options only; never the permits
-    if (given.ttl.count() == 0) given.ttl = options_.ttl;
+    if (!given.ttl) given.ttl = options_.ttl;
     if (given.renew == renewal::client_default) given.renew = options_.renew;
     if (given.note.empty()) given.note = options_.note;
-    if (given.max_hold.count() == 0) given.max_hold = options_.max_hold;
+    if (!given.max_hold) given.max_hold = options_.max_hold;
   }
 
  private:
   const std::string note_;
   acquire_options options_;
 };
-
-// `given` from a caller whose acquire_options has `size` bytes (another version of the library).
-acquire_options as_we_know_them(const acquire_options& given, std::size_t size) noexcept;
-// The options of one call. `defaults` null: the lock has none.
-acquire_options options_of(const acquire_call&, const lock_defaults*) noexcept;
 
 }  // namespace holdfast::inline v0::detail

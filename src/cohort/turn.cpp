@@ -9,13 +9,13 @@ namespace holdfast::inline v0::detail {
 
 bool turn::held() const noexcept { return !status(); }
 
-void turn::start_anew() noexcept {
+void turn::reset() noexcept {
   now.store(fate::held, std::memory_order_relaxed);
   leases.store(1, std::memory_order_relaxed);
   is_admitting.store(false, std::memory_order_relaxed);
   doubted = false;
   is_share = false;
-  if (more_) *more_ = {};
+  if (extras_) *extras_ = {};
   if (doubt.stop_possible()) doubt = std::stop_source{std::nostopstate};
   if (loss.stop_possible()) loss = std::stop_source{std::nostopstate};
 }
@@ -25,26 +25,33 @@ bool turn::is_of_this_process() const noexcept { return home.client().is_of_this
 std::error_code turn::status() const noexcept {
   using core::mutant;
   if (!is_of_this_process() && !core::planted(mutant::child_keeps_lease)) return errc::forked;
-  switch (now.load(std::memory_order_acquire)) {
-    case fate::held: break;
-    case fate::closed: return errc::closed;
-    default: return errc::lost;
-  }
+  const fate marked = now.load(std::memory_order_acquire);
+  if (marked == fate::closed) return errc::closed;
+  if (is_loss(marked) && !core::planted(mutant::renewal_revives_lost)) return errc::lost;
   const core::time_point until = deadline.load(std::memory_order_acquire);
   if (until == core::never || core::planted(mutant::held_without_clock)) return {};
   return home.client().env().now() < until ? std::error_code{} : errc::lost;
 }
 
 turn::fate turn::fate_at_deadline() const noexcept {
-  const bool is_limited = more_ && more_->hold_end <= deadline.load(std::memory_order_relaxed);
+  const bool is_limited = extras_ && extras_->hold_end <= deadline.load(std::memory_order_relaxed);
   return is_limited ? fate::hold_ended : fate::ran_out;
 }
 
 bool turn::admits_readers() const noexcept {
   if (!is_admitting.load(std::memory_order_acquire) || !is_of_this_process()) return false;
   const core::time_point until = deadline.load(std::memory_order_acquire);
-  if (core::planted(core::mutant::run_out_share_joined)) return true;
-  return until == core::never || until - home.client().env().now() >= ttl / 2;
+  return core::planted(core::mutant::run_out_share_joined) || until == core::never ||
+         until - home.client().env().now() >= ttl / 2;
+}
+
+core::failure extension_fault(const turn* t, std::chrono::milliseconds ttl) {
+  const auto fault =
+      core::ttl_fault(ttl, t && t->is_of_this_process() ? t->home.client().rules().options
+                                                        : core::client_options());
+  if (!fault.empty()) return {errc::bad_option, std::string(fault)};
+  if (!t) return {errc::not_held, {}};
+  return {t->status(), {}};
 }
 
 }  // namespace holdfast::inline v0::detail

@@ -36,7 +36,7 @@ class turn {
   static bool is_loss(fate f) noexcept { return f != fate::held && f != fate::closed; }
 
   explicit turn(local_lock& s) noexcept : home(s) {}
-  void start_anew() noexcept;  // resets it to its initial state
+  void reset() noexcept;  // to its initial state
 
   bool is_of_this_process() const noexcept;
   bool held() const noexcept;
@@ -45,11 +45,11 @@ class turn {
   fate fate_at_deadline() const noexcept;
   // Whether a reader may join this turn: admitting, held, and with half of its ttl left.
   bool admits_readers() const noexcept;
-  // Without reading the clock.
-  bool is_held_by_word() const noexcept { return now.load() == fate::held; }
+  // Without reading the clock: its deadline may have passed.
+  bool is_marked_held() const noexcept { return now.load() == fate::held; }
 
   // Fields that few turns need: limits of their own, and neighbours.
-  struct rare_details {
+  struct extra_fields {
     core::time_point hold_end = core::never;  // max_hold
     core::time_point own_end = core::never;   // of a share that the others' renewals do not extend
     core::duration confirmed_ttl{};           // of a turn whose extension awaits its reply
@@ -61,37 +61,37 @@ class turn {
     turn* before = nullptr;                         // the turns that hold the same grant
     turn* after = nullptr;
   };
-  rare_details& more() {
-    if (!more_) more_ = std::make_unique<rare_details>();
-    return *more_;
+  extra_fields& extras() {
+    if (!extras_) extras_ = std::make_unique<extra_fields>();
+    return *extras_;
   }
-  bool is_plain() const noexcept { return !more_; }
+  bool has_extras() const noexcept { return extras_ != nullptr; }
   core::time_point own_limit() const noexcept {
-    return more_ ? std::min(more_->hold_end, more_->own_end) : core::never;
+    return extras_ ? std::min(extras_->hold_end, extras_->own_end) : core::never;
   }
-  // What its deadline was counted with.
+  // The inputs of its deadline.
   core::duration confirmed_ttl() const noexcept {
-    const bool is_extending = more_ && more_->confirmed_ttl != core::duration{};
-    return is_extending ? more_->confirmed_ttl : ttl;
+    const bool is_extending = extras_ && extras_->confirmed_ttl != core::duration{};
+    return is_extending ? extras_->confirmed_ttl : ttl;
   }
-  turn* next_inside() const noexcept { return more_ ? more_->after : nullptr; }
+  turn* next_inside() const noexcept { return extras_ ? extras_->after : nullptr; }
 
   local_lock& home;
-  std::atomic<std::uint32_t> leases{1};  // reacquired leases share a turn
-  std::atomic<fate> now{fate::held};
+  std::atomic<std::uint32_t> leases{1};   // reacquired leases share a turn
+  std::atomic<fate> now{fate::held};      // as the cohort has marked it
   std::atomic<bool> is_admitting{false};  // a share that other readers may join
-  bool renews : 1 = true;
-  bool doubted : 1 = false;
-  bool is_share : 1 = false;
+  bool renews : 1 = true;                 // by itself, else by extend() only
+  bool doubted : 1 = false;               // its holder was notified since the last confirmation
+  bool is_share : 1 = false;              // of a reader
   std::atomic<core::time_point> deadline{core::never};
   std::int64_t token = 0;
   core::duration ttl{};
-  core::claim_record* of = nullptr;
+  core::claim_record* of = nullptr;          // whose grant it holds; null: the client was closed
   std::stop_source doubt{std::nostopstate};  // made when a token is requested
   std::stop_source loss{std::nostopstate};
 
  private:
-  std::unique_ptr<rare_details> more_;
+  std::unique_ptr<extra_fields> extras_;
 };
 
 // Why a lease with this turn (null: an empty lease) cannot be extended to that ttl; code {}: it

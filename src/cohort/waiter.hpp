@@ -13,7 +13,7 @@ namespace holdfast::core {
 
 struct follower;
 
-// Answered exactly once: the cohort appends it to answered_ under the local lock's mutex, and the
+// Answered exactly once: the cohort leaves it in its effects under the local lock's mutex, and the
 // local lock calls complete() after unlocking it. From then on the call may be gone.
 struct completion {
   time_point until = never;  // it is answered by then in any case
@@ -32,12 +32,12 @@ struct waiter : completion {  // wants a turn
   duration max_hold = duration::max();
   time_point asked{};  // when it entered, with metrics on
   detail::turn* granted = nullptr;
-  follower* thread = nullptr;      // the thread that blocks until it is answered; null: none
-  bool is_known_to_await = false;  // awaits the store, not another thread, and the driver knows
+  follower* thread = nullptr;       // the thread that blocks until it is answered; null: none
+  bool is_driver_notified = false;  // it awaits the store, not another thread, and the driver knows
 
-  waiter* before = nullptr;  // its place in the cohort's queue
+  waiter* before = nullptr;  // its neighbours in the cohort's queue
   waiter* after = nullptr;
-  bool in_line = false;
+  bool is_queued = false;
 
  protected:
   ~waiter() = default;
@@ -45,17 +45,17 @@ struct waiter : completion {  // wants a turn
 
 struct claim_record;
 
-struct confirmation : completion {  // awaits the result of a renewal or a release
-  const claim_record* about = nullptr;
-  std::uint32_t ticket = 0;  // of the renewal; 0: a release
+struct confirmation : completion {      // awaits the result of a renewal or a release
+  const claim_record* about = nullptr;  // that renews or releases
+  std::uint32_t ticket = 0;             // of the renewal; 0: a release
   confirmation* after = nullptr;
 
  protected:
   ~confirmation() = default;
 };
 
-struct loss_watch
-    : completion {  // awaits the loss of a turn; answered with not_held when the turn ends
+// Awaits the loss of a turn; answered with not_held when the turn ends.
+struct loss_watch : completion {
   detail::turn* on = nullptr;  // while it is in the turn's list
   loss_watch* after = nullptr;
 

@@ -12,16 +12,18 @@ namespace {
 using cell = std::atomic<std::uint32_t>;
 static_assert(cell::is_always_lock_free);
 
-// A page that the kernel zeroes in a fork's child.
+cell* marked_page = nullptr;
+
+// The kernel zeroes the page in the child of a fork. An emulator may report success without doing
+// so, and an old kernel cannot do it: the atfork handler zeroes the page too.
 cell* make_page() noexcept {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  if (::madvise(page, size, MADV_WIPEONFORK) != 0) {
-    ::munmap(page, size);
-    return nullptr;
-  }
-  return static_cast<cell*>(page);
+  ::madvise(page, size, MADV_WIPEONFORK);
+  marked_page = static_cast<cell*>(page);
+  ::pthread_atfork(nullptr, nullptr, [] { marked_page->store(0, std::memory_order_relaxed); });
+  return marked_page;
 }
 
 // Inherited by a fork, so the child's next mark differs from every mark of its ancestors.

@@ -11,6 +11,7 @@
 #include "api/wait_terms.hpp"
 #include "base/fail.hpp"
 #include "cohort/blocked.hpp"
+#include "cohort/checked_request.hpp"
 #include "cohort/client_impl.hpp"
 #include "multi/multi_acquire.hpp"
 
@@ -31,8 +32,8 @@ class blocked_multi_acquire final : public multi_acquire {
   void run(std::stop_token stop) {
     const std::stop_callback on_stop(std::move(stop), [this] { withdraw(); });
     for (step_.emplace(); !advance(); step_.emplace()) {
-      store().flush();
-      core::wait(step_->follower, store());
+      connection().flush();
+      core::wait(step_->follower, driver());
     }
   }
 
@@ -113,38 +114,59 @@ void multi_access::extend(std::span<const lease> all, std::chrono::milliseconds 
     t.home.begin_extend(t, ttl, r.answer);
   }
   for (renewal& r : begun) {
-    core::wait(r.answer.parker, r.home->client().store());
+    core::wait(r.answer.parker, r.home->driver());
     note(*r.home, std::move(r.answer.why));
   }
   if (at) at->fail_or_set("extend", std::move(first), ec);
 }
 
+std::vector<lock_error::details> multi_access::details_of(std::string_view operation,
+                                                          std::span<const lease> all) {
+  std::vector<lock_error::details> out;
+  out.reserve(all.size());
+  for (const lease& l : all) {
+    local_lock& home = l.turn_->home;
+    out.push_back(
+        {std::string(operation), home.name(), home.client().text(), home.why_lost(*l.turn_)});
+  }
+  return out;
+}
+
 // Begins all releases, then waits for their answers.
-std::error_code multi_access::release(std::vector<lease>& all) noexcept {
+std::error_code multi_access::release(std::vector<lease>& all, std::size_t* failed) noexcept {
   std::error_code first;
-  const auto note = [&](std::error_code code) { first = first ? first : code; };
+  std::size_t index_of_first = all.size();
+  const auto note = [&](std::error_code code, std::size_t index) {
+    if (!code || index >= index_of_first) return;
+    first = code;
+    index_of_first = index;
+  };
   struct pending_release {
+    std::size_t index;
     local_lock* home;
     std::error_code lost;
     core::blocked_confirmation answer;
   };
   std::deque<pending_release> leaving;
-  for (lease& l : all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    lease& l = all[i];
     const std::error_code lost = l.status();
     turn* const t = std::exchange(l.turn_, nullptr);
     const bool is_last =
         t && t->is_of_this_process() && t->leases.fetch_sub(1, std::memory_order_acq_rel) == 1;
     if (!is_last) {
-      note(lost);
+      note(lost, i);
       continue;
     }
     pending_release& p = leaving.emplace_back();
+    p.index = i;
     p.home = &t->home;
     p.lost = lost;
     p.home->begin_release(*t, p.answer);
   }
-  for (pending_release& p : leaving) note(p.home->finish_release(p.answer, p.lost).code);
+  for (pending_release& p : leaving) note(p.home->finish_release(p.answer, p.lost).code, p.index);
   all.clear();
+  if (failed) *failed = index_of_first;
   return first;
 }
 

@@ -3,11 +3,9 @@
 #include <mutex>
 #include <utility>
 
-#include <holdfast/client.hpp>
 #include <holdfast/detail/multi_access.hpp>
 #include <holdfast/multi_mutex.hpp>
 
-#include "base/fail.hpp"
 #include "multi/multi_acquire.hpp"
 
 namespace holdfast::inline v0 {
@@ -54,19 +52,19 @@ lease_clock::time_point lease_set::expires() const noexcept {
 }
 
 std::stop_token lease_set::first_of(signal which) const {
-  if (members_.empty()) return which == signal::loss ? lease().lost() : lease().doubtful();
+  if (members_.empty()) return which == signal::loss ? lease().loss_token() : lease().doubt_token();
   const std::lock_guard guard(watch_->mutex);
   watch::combined& e = which == signal::loss ? watch_->loss : watch_->doubt;
   if (e.any.stop_possible()) return e.any.get_token();
   e.any = std::stop_source();
   for (const lease& l : members_)
-    e.callbacks.emplace_back(which == signal::loss ? l.lost() : l.doubtful(),
+    e.callbacks.emplace_back(which == signal::loss ? l.loss_token() : l.doubt_token(),
                              [any = e.any]() mutable { any.request_stop(); });
   return e.any.get_token();
 }
 
-std::stop_token lease_set::doubtful() const { return first_of(signal::doubt); }
-std::stop_token lease_set::lost() const { return first_of(signal::loss); }
+std::stop_token lease_set::doubt_token() const { return first_of(signal::doubt); }
+std::stop_token lease_set::loss_token() const { return first_of(signal::loss); }
 
 void lease_set::extend(std::chrono::milliseconds ttl) {
   if (members_.empty()) lease().extend(ttl);
@@ -86,9 +84,14 @@ void lease_set::release(std::error_code& ec) noexcept {
 }
 
 void lease_set::release() {
-  std::error_code ec;
-  release(ec);
-  if (ec) throw lock_error(ec, {"release", {}, {}, {}, {}});
+  if (members_.empty()) lease().release();
+  auto told = detail::multi_access::details_of("release", members_);
+  watch_.reset();
+  std::size_t failed = 0;
+  const auto ec = detail::multi_access::release(members_, &failed);
+  if (!ec) return;
+  if (ec != errc::lost) told[failed].text.clear();
+  throw lock_error(ec, std::move(told[failed]));
 }
 
 void lease_set::unlock() noexcept {
@@ -108,36 +111,6 @@ lease_set detail::multi_access::set_of(multi_acquire& all) {
 std::vector<lease> detail::multi_access::members_of(lease_set&& all) noexcept {
   all.watch_.reset();
   return std::move(all.members_);
-}
-
-const std::vector<exclusive_lockable*>& detail::multi_access::locks_of(
-    const multi_mutex& m) noexcept {
-  return m.members_;
-}
-
-void multi_mutex::check() const { detail::multi_access::refuse_none_or_twins(members_); }
-
-bool multi_mutex::lock_within(detail::wait_bound bound) {
-  if (current_) {
-    if (bound.is_try()) return false;
-    core::fail(errc::would_self_deadlock, "lock", "it is locked already: unlock() it first");
-  }
-  current_ = take(detail::acquire_call(bound, nullptr));
-  return static_cast<bool>(current_);
-}
-
-lease_set multi_mutex::take(detail::acquire_call c) const {
-  std::error_code* const ec = c.ec;
-  return core::in_either_form(ec,
-                              [&] { return detail::multi_access::take(members_, std::move(c)); });
-}
-
-lease_set client::take_all(const lock_names& names, detail::acquire_call c) const {
-  std::error_code* const ec = c.ec;
-  return core::in_either_form(ec, [&] {
-    const detail::named_locks locks(*this, names);
-    return detail::multi_access::take(locks.all(), std::move(c));
-  });
 }
 
 }  // namespace holdfast::inline v0

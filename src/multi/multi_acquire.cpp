@@ -23,13 +23,13 @@ multi_acquire::multi_acquire(std::span<const asked> all, wait_bound bound) : bou
 std::vector<std::size_t> multi_acquire::order_of(std::span<const asked> all) {
   std::vector<std::size_t> order(all.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  if (core::planted(core::mutant::multi_deadlocks)) return order;
   const auto place = [&](std::size_t i) {
     local_lock& home = *all[i].first;
     return std::tuple(std::string_view(home.name()), home.client().place(), home.client().text());
   };
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  const auto is_before = [&](std::size_t a, std::size_t b) { return place(a) < place(b); };
+  if (!core::planted(core::mutant::multi_deadlocks))
+    std::sort(order.begin(), order.end(), is_before);
   return order;
 }
 
@@ -78,12 +78,12 @@ void multi_acquire::forget_all() noexcept {
 // Whether all locks are in one store that can grant them in one step.
 bool multi_acquire::can_lock_all() const {
   std::vector<std::string_view> names;
-  client_impl& client = in_order_.front().home.client();
+  const core::lock_store* const locks = in_order_.front().home.rules().locks;
   for (const member_request& a : in_order_) {
-    if (&a.home.client() != &client) return false;
+    if (a.home.rules().locks != locks) return false;
     names.emplace_back(a.home.name());
   }
-  return names.size() > 1 && client.store().can_lock_all(names);
+  return names.size() > 1 && locks->can_lock_all(names);
 }
 
 void multi_acquire::begin_step() {
@@ -101,8 +101,6 @@ void multi_acquire::begin_step() {
 
 // One attempt, if the time is over.
 wait_bound multi_acquire::what_is_left(core::time_point now) const noexcept {
-  if (until_ <= now && core::planted(core::mutant::passed_bound_waits_on))
-    return wait_bound::forever();
   return wait_bound::within(until_ - now);
 }
 
@@ -116,7 +114,8 @@ void multi_acquire::begin(member_request& a, core::lock_group with) {
   a.is_begun = true;
   ++unanswered_;
   wait_bound left = bound_;
-  if (left.what == wait_bound::kind::within) left = what_is_left(a.home.client().env().now());
+  if (left.what == wait_bound::kind::within && !core::planted(core::mutant::passed_bound_waits_on))
+    left = what_is_left(a.home.client().env().now());
   a.home.begin(a, left);
   if (is_withdrawn_ || (with && is_in_vain_)) a.home.withdraw(a);
 }

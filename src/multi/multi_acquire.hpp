@@ -49,7 +49,9 @@ class multi_acquire {
   // Begins the next step: step_answered() follows, perhaps from inside. True: done instead.
   bool advance();
   void withdraw() noexcept;  // by any thread: ends the wait. A grant that came first counts
-  core::backend& store() noexcept { return in_order_[next_].home.client().store(); }
+  // The index of the lock that is awaited next.
+  core::connection& connection() noexcept { return in_order_[next_].home.client().connection(); }
+  core::caller_driver* driver() const noexcept { return in_order_[next_].home.driver(); }
 
   // When it is done:
   std::vector<turn*> take();  // in the order given; empty when it failed

@@ -1,10 +1,10 @@
-// What an opened backend can do.
+// The capabilities of an opened backend.
 #pragma once
 #include <holdfast/options.hpp>
 
 namespace holdfast::core {
 
-// What a grant lives and ends with.
+// The lifetime of a grant.
 //
 //   lifetime   | deadline of a grant            | renewed by           | extend()      | lost
 //   -----------+--------------------------------+----------------------+---------------+-----------
@@ -31,9 +31,14 @@ enum class wanted_by : unsigned char {
 
 constexpr unsigned bit_of(lock_mode m) noexcept { return 1u << static_cast<unsigned>(m); }
 
-// Of a backend whose `modes` lack lock_mode::shared.
-inline constexpr const char* no_shared_locks =
-    "this backend has no shared locks, or none in the URL's layout";
+constexpr const char* plural_of(lock_kind k) noexcept {
+  switch (k) {
+    case lock_kind::mutex: return "mutexes";
+    case lock_kind::shared_mutex: return "shared mutexes";
+    case lock_kind::semaphore: break;
+  }
+  return "semaphores";
+}
 
 struct capabilities {
   bound_to life = bound_to::ttl;
@@ -46,12 +51,27 @@ struct capabilities {
   bool breakable = false;
   // inspect() finds a holder only after its first renewal, which comes soon.
   bool shown_by_renewal = false;
+  bool revocation = false;         // break_lock() asks the holder to release first
+  bool own_reader_tokens = false;  // each grant to a reader has a number; else readers share one
+  bool writer_preference = false;  // a writer that waits keeps later readers out
   bool downgrade = false;
-  bool unsafe = false;  // for study: two may hold it without anybody's fault
+  bool unsafe = false;  // a demonstration: two may hold it without a fault of either
 
   // The core calls claim::renew(). Otherwise the deadlines, if any, move by unasked on_extended().
   constexpr bool core_renews() const noexcept { return life == bound_to::ttl; }
   constexpr bool has_deadlines() const noexcept { return life != bound_to::process; }
 };
+
+constexpr unsigned modes_of(lock_kind k) noexcept {
+  switch (k) {
+    case lock_kind::mutex: return bit_of(lock_mode::exclusive);
+    case lock_kind::shared_mutex: return bit_of(lock_mode::exclusive) | bit_of(lock_mode::shared);
+    case lock_kind::semaphore: break;
+  }
+  return bit_of(lock_mode::permit);
+}
+constexpr bool has_modes_of(lock_kind k, const capabilities& can) noexcept {
+  return (can.modes & modes_of(k)) == modes_of(k);
+}
 
 }  // namespace holdfast::core

@@ -10,7 +10,7 @@
 //   renew(ticket)    | on_extended(ticket), or on_lost, or none: outcome unknown, the core repeats
 //                    | it. Only called where capabilities::core_renews()
 //   downgrade        | none: the grant becomes shared when the store has executed it
-//   peek_line        | on_wanted when somebody waits, else none
+//   check_waiters    | on_wanted when somebody waits, else none
 //   release          | on_ended
 //   (no verb)        | on_lost, on_wanted; where the backend keeps the lifetime (a session, a
 //                    | connection) also on_extended(ticket 0) and on_doubtful; where its locks can
@@ -71,13 +71,13 @@ struct grant {
                                 // hold it together share one
   time_point deadline = never;  // counted from before the send; finite exactly where
                                 // capabilities::has_deadlines()
-  time_point seen{};            // the clock when the answer arrived; set only with a deadline
+  time_point received_at{};     // the clock when the answer arrived; set only with a deadline
   bool others_wait = false;     // somebody waits at the store already
   bool provisional = false;  // granted for a short window only: the first turn starts at once and
                              // is renewed before the window ends
-  bool line_unseen = false;  // the reply cannot show every waiter: see peek_line()
-  duration lease_term{};     // what one confirmation is worth: the time-out of the session or the
-                             // connection; {}: the ttl of the request
+  bool waiters_unknown = false;  // the reply cannot show every waiter: see check_waiters()
+  duration lease_term{};  // what one confirmation is worth: the time-out of the session or the
+                          // connection; {}: the ttl of the request
 };
 
 class claim_sink {
@@ -95,7 +95,7 @@ class claim_sink {
   // expired.
   virtual void on_lost(std::error_code) = 0;
   virtual void on_wanted() = 0;
-  // Somebody asks the holder to release. Not obeying has no consequence here.
+  // Another client requests the release. Ignoring it has no consequence here.
   virtual void on_revocation_requested() {}
   virtual void on_ended(failure) = 0;  // code {}: released or withdrawn; not_held: the store had
                                        // another owner; outcome_unknown: it expires at the store
@@ -119,9 +119,9 @@ class claim {
   // While held exclusively, once: the grant becomes shared, under the same number. Where the store
   // cannot do that (capabilities::downgrade) it stays exclusive at the store, which is safe.
   virtual void downgrade() {}
-  // While held, for a grant with line_unseen. Waiters that queued before the grant rely on the
+  // While held, for a grant with waiters_unknown. Waiters that queued before the grant rely on the
   // first of them to ask for the lock, and that one may be lost.
-  virtual void peek_line() {}
+  virtual void check_waiters() {}
   virtual void release(
       const successor* next) = 0;  // with next: release(), then next->who->acquire(next->request)
   virtual bool others_wait() { return true; }  // wanted_by::poll; called by the holder, while held

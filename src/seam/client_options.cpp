@@ -111,6 +111,7 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
   }
   if (how.ttl) out.ttl = *how.ttl;
   if (how.grace) out.grace = *how.grace;
+  out.log = {how.log, how.log_context};
   if (out.grace > out.ttl / 3)
     fail(errc::bad_option, "open", "grace is above a third of the ttl; lower it or raise the ttl");
   if (const auto fault = ttl_fault(out.ttl, out); !fault.empty())
@@ -119,8 +120,7 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
 }
 
 duration worth(duration ttl, duration clock_skew) noexcept {
-  if (planted(mutant::deadline_without_margin)) return ttl;
-  return ttl - ttl / 100 - margin - clock_skew;
+  return planted(mutant::deadline_without_margin) ? ttl : ttl - ttl / 100 - margin - clock_skew;
 }
 
 std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options& o) noexcept {
@@ -168,13 +168,12 @@ double parse_number(std::string_view text, std::string_view what, double least, 
   return number;
 }
 
-void refuse_unknown_options(const url& where, const std::vector<url::option>& rest,
-                            std::string_view known) {
-  if (rest.empty()) return;
-  std::string text = "there is no option " + shown_option_name(rest.front().first) + "; known are";
+void refuse_unknown_option(const url& where, std::string_view name,
+                           std::span<const std::string_view> known_to_backend) {
+  std::string text = "there is no option " + shown_option_name(name) + "; known are";
   for (const option_row& row : rows) text += ' ' + std::string(row.name);
   text += " password";
-  if (!known.empty()) text += ' ' + std::string(known);
+  for (const std::string_view known : known_to_backend) text += ' ' + std::string(known);
   fail(errc::bad_option, "open", std::move(text), {}, where.text());
 }
 

@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/environment.hpp"
+#include "base/log.hpp"
 
 namespace holdfast::core {
 
@@ -33,9 +35,10 @@ struct client_options {
   bool admit_after_loss = false;  // a new turn may start before the holder of a lost lease has left
   bool metrics = false;
   bool strict = false;  // options without effect on this backend are refused
+  log_sink log;
 };
 
-// How long a lease of that ttl may be relied on, counted from its send, when the local clock may
+// The time for which a lease of that ttl is valid, counted from its send, when the local clock may
 // run one percent slower than the store's.
 duration worth(duration ttl, duration clock_skew) noexcept;
 // Empty, or what is wrong with a ttl of this client and the remedy.
@@ -52,8 +55,8 @@ duration parse_duration(std::string_view text, std::string_view what);
 bool parse_bool(std::string_view text, std::string_view what);  // 1 0 true false yes no on off
 double parse_number(std::string_view text, std::string_view what, double least, double most);
 
-// For options that neither the core nor the backend knows: throws when `rest` is not empty.
-void refuse_unknown_options(const url&, const std::vector<url::option>& rest,
-                            std::string_view known);
+// Neither the core nor the backend knows the option.
+[[noreturn]] void refuse_unknown_option(const url&, std::string_view name,
+                                        std::span<const std::string_view> known_to_backend);
 
 }  // namespace holdfast::core

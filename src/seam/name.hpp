@@ -1,5 +1,5 @@
-// What is allowed as a lock's name or note. Both are data, never part of a script, path or
-// statement.
+// Checks the name of a lock and the note of a holder. Both are data, never part of a script, path
+// or statement.
 #pragma once
 #include <cstddef>
 #include <string_view>

@@ -3,7 +3,6 @@
 #pragma once
 #include <holdfast/url.hpp>
 
-#include <memory>
 #include <span>
 #include <stop_token>
 #include <string_view>
@@ -25,13 +24,13 @@ struct opening {  // what a backend is opened with
 
 struct scheme {
   std::string_view name;
-  std::unique_ptr<backend> (*open)(const opening&);  // throws lock_error; null: not in this build
-  std::string_view build_option;  // the CMake option that builds it; empty: none does
+  backend (*open)(const opening&);  // throws lock_error; null: not in this build
+  std::string_view build_option;    // the CMake option that builds it; empty: none does
+  environment& (*environment_of)(const url&) = nullptr;  // null: system_environment()
 };
 
 std::span<const scheme> schemes() noexcept;
-// The environment in which client::open() opens that URL: the real one, or that of a memory store
-// whose clock a test moves. Outlives every client.
-environment& environment_of(const url&, environment& real);
+// The environment in which client::open() opens that URL; it outlives every client.
+environment& environment_of(const url&);
 
 }  // namespace holdfast::core

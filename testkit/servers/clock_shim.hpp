@@ -16,7 +16,7 @@ class clock_shim {
   clock_shim& operator=(const clock_shim&) = delete;
 
   void set_offset(std::chrono::milliseconds) noexcept;
-  // What the server is started with; see program_terms.
+  // The environment in which to start the server; see program_terms.
   std::vector<std::pair<std::string, std::string>> environment() const;
 
  private:

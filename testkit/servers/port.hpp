@@ -3,10 +3,10 @@
 
 namespace holdfast::testkit {
 
-// Nobody listened on it a moment ago, and until this process ends no other one is given it here. It
-// is none that the kernel gives to those who ask for any port or connect, so that it stays free
-// until the server starts, and while it is away; and each time another one. Throws
-// std::system_error.
+// Returns a port on which no program listens, and which no other process gets from this function
+// until this one ends. It is outside the range from which the kernel assigns ports, so it stays
+// free until the server starts, and while the server is down. Each call returns another port.
+// Throws std::system_error.
 int free_port();
 
 // A listening socket of 127.0.0.1; 0: on any free port. Throws std::system_error.

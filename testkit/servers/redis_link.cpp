@@ -6,7 +6,7 @@
 namespace holdfast::testkit {
 namespace {
 
-constexpr timeval patience{10, 0};
+constexpr timeval reply_bound{30, 0};
 
 redis_reply copy_of(const redisReply& r) {
   using kind = redis_reply::kind;
@@ -51,14 +51,14 @@ void redis_link::closing::operator()(redisContext* c) const noexcept { redisFree
 
 redis_link::redis_link(redisContext* c) : context_(c) {
   if (!c || c->err != 0) throw redis_silent(c ? c->errstr : "no memory");
-  redisSetTimeout(c, patience);
+  redisSetTimeout(c, reply_bound);
 }
 
 redis_link::redis_link(const std::string& socket_path)
-    : redis_link(redisConnectUnixWithTimeout(socket_path.c_str(), patience)) {}
+    : redis_link(redisConnectUnixWithTimeout(socket_path.c_str(), reply_bound)) {}
 
 redis_link::redis_link(const std::string& host, int port)
-    : redis_link(redisConnectWithTimeout(host.c_str(), port, patience)) {}
+    : redis_link(redisConnectWithTimeout(host.c_str(), port, reply_bound)) {}
 
 redis_link::~redis_link() = default;
 redis_link::redis_link(redis_link&&) noexcept = default;

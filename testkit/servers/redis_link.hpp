@@ -20,7 +20,7 @@ struct redis_reply {
 };
 std::string to_text(const redis_reply&);  // "(nil)", "3", "[a, b]", "(error) ERR ..."
 
-// The server does not answer, or not within 10 s.
+// The server sent no reply within 30 s, or closed the connection.
 class redis_silent : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,5 +1,6 @@
 #include "testkit/servers/redis_server.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <thread>
@@ -10,11 +11,16 @@ namespace holdfast::testkit {
 namespace {
 
 constexpr std::chrono::seconds start_bound{30};
+constexpr std::chrono::seconds clock_bound{30};
+constexpr std::chrono::seconds replication_bound{30};
+constexpr std::chrono::milliseconds clock_tolerance{500};
 constexpr int ports_tried = 8;  // another program may take a port between our look and the start
 
 }  // namespace
 
-bool redis_server::installed() { return is_installed("redis-server"); }
+bool redis_server::installed() {
+  return std::getenv("HOLDFAST_TEST_REDIS_SERVER") || is_installed("redis-server");
+}
 
 redis_server::redis_server(const redis_options& options) : options_(options) {
   if (!options_.tls.empty()) certificates_.emplace(folder_);
@@ -33,8 +39,9 @@ void redis_server::write_config() const {
   const std::string port = std::to_string(port_);
   std::string text = "bind 127.0.0.1\nunixsocket " + socket_path() + "\ndir " +
                      folder_.path().string() + "\nlogfile " + folder_.file("log") +
-                     "\nsave \"\"\nenable-debug-command yes\ndaemonize no\n"
+                     "\nsave \"\"\ndaemonize no\nrepl-diskless-sync-delay 0\n"
                      "user testkit on nopass ~* &* +@all\n";
+  if (tested_redis().is_at_least(7, 0)) text += "enable-debug-command yes\n";
   if (options_.durable) text += "appendonly yes\nappendfsync always\n";
   if (!options_.password.empty()) text += "requirepass " + options_.password + '\n';
   if (!options_.acl.empty()) text += "user " + options_.acl + '\n';
@@ -71,7 +78,7 @@ bool redis_server::comes_up() {
 void redis_server::start() {
   link_.reset();
   write_config();
-  program_.emplace(program_terms{{"redis-server", folder_.file("redis.conf")},
+  program_.emplace(program_terms{{tested_redis().file, folder_.file("redis.conf")},
                                  shim_ ? shim_->environment()
                                        : std::vector<std::pair<std::string, std::string>>{},
                                  folder_.file("log")});
@@ -94,6 +101,71 @@ void redis_server::restart(bool keep_data) {
   if (!link_) throw std::runtime_error("redis-server does not come up again: " + log());
 }
 
+void redis_server::set_clock(std::chrono::milliseconds offset) {
+  using std::chrono::system_clock;
+  shim_->set_offset(offset);
+  const auto until = std::chrono::steady_clock::now() + clock_bound;
+  while (std::chrono::steady_clock::now() < until) {
+    const redis_reply time = command({"TIME"});
+    const auto server = std::chrono::seconds(std::stoll(time.items.at(0).text)) +
+                        std::chrono::microseconds(std::stoll(time.items.at(1).text));
+    const auto wanted = system_clock::now().time_since_epoch() + offset;
+    if (std::chrono::abs(server - wanted) < clock_tolerance) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  throw std::runtime_error("the server's clock does not follow");
+}
+
+std::string redis_server::info(const std::string& field) {
+  const std::string text = '\n' + command({"INFO"}).text;
+  const std::size_t at = text.find('\n' + field + ':');
+  if (at == text.npos) return {};
+  const std::size_t begin = at + field.size() + 2;
+  return text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+}
+
+// Both have to report it: a master counts a replica as online a moment after the replica is.
+bool redis_server::is_replica_of(redis_server& master) {
+  if (master.info("role") != "master" || info("master_port") != std::to_string(master.port()))
+    return false;
+  const std::string mine = ",port=" + std::to_string(port_) + ",state=online,";
+  return info("master_link_status") == "up" &&
+         master.command({"INFO", "replication"}).text.find(mine) != std::string::npos;
+}
+
+void redis_server::wait_until(const std::function<bool()>& is_replicated) {
+  const auto until = std::chrono::steady_clock::now() + replication_bound;
+  while (!is_replicated()) {
+    if (std::chrono::steady_clock::now() >= until)
+      throw std::runtime_error("a redis-server does not replicate its master: " + log());
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+}
+
+void redis_server::wait_until_in_sync_with(redis_server& master) {
+  wait_until([&] { return is_replica_of(master); });
+}
+
+void redis_server::catch_up_with(redis_server& master) {
+  const long long written = std::stoll(master.info("master_repl_offset"));
+  wait_until([&] { return std::stoll(info("slave_repl_offset")) >= written; });
+}
+
+void redis_server::replicate(redis_server& master) {
+  command({"REPLICAOF", "127.0.0.1", std::to_string(master.port())});
+  wait_until_in_sync_with(master);
+}
+
+void redis_server::promote() { command({"REPLICAOF", "NO", "ONE"}); }
+
+void redis_server::fail_over_to(redis_server& replica) {
+  const redis_reply begun =
+      command({"FAILOVER", "TO", "127.0.0.1", std::to_string(replica.port())});
+  if (begun.is_error())
+    throw std::runtime_error("a redis-server does not fail over: " + begun.text);
+  wait_until_in_sync_with(replica);
+}
+
 std::string redis_server::url() const {
   return (certificates_ ? "rediss://127.0.0.1:" : "redis://127.0.0.1:") + std::to_string(port_);
 }
@@ -110,10 +182,10 @@ redis_reply redis_server::command(const std::vector<std::string>& words) {
   if (!link_) throw redis_silent("the server was killed");
   try {
     return link_->command(words);
-  } catch (const redis_silent&) {
+  } catch (const redis_silent& e) {
     // CLIENT KILL and the like end this connection as well.
     link_.emplace(link());
-    throw;
+    throw redis_silent(words.front() + " at port " + std::to_string(port_) + ": " + e.what());
   }
 }
 

@@ -1,6 +1,7 @@
 // A real redis-server of a test's own.
 #pragma once
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "testkit/servers/clock_shim.hpp"
 #include "testkit/servers/program.hpp"
 #include "testkit/servers/redis_link.hpp"
+#include "testkit/servers/redis_program.hpp"
 #include "testkit/servers/scratch_folder.hpp"
 
 namespace holdfast::testkit {
@@ -33,8 +35,11 @@ class redis_server {
   explicit redis_server(const redis_options& = {});
   ~redis_server();
 
-  static bool installed();  // else a test says GTEST_SKIP() << not_installed
+  // Without them a test says GTEST_SKIP() << not_installed, << no_tls.
+  static bool installed();
   static constexpr const char* not_installed = "skipped: redis-server is not installed";
+  static bool has_tls() { return tested_redis().has_tls; }
+  static constexpr const char* no_tls = "skipped: this redis-server was built without TLS";
 
   int port() const noexcept { return port_; }
   std::string url() const;         // "redis://127.0.0.1:PORT", "rediss://" with tls
@@ -49,7 +54,16 @@ class redis_server {
   void kill_hard();                    // SIGKILL
   void start();                        // after kill_hard(): with what was kept on disk
   void restart(bool keep_data);        // kill_hard() and start(): keep_data without durable: saved
-  void set_clock(std::chrono::milliseconds offset) { shim_->set_offset(offset); }
+  // Returns when the server's TIME follows; a server may read its clock now and then only.
+  void set_clock(std::chrono::milliseconds offset);
+
+  // Replication. Each call returns when the servers report that it is done, and throws
+  // std::runtime_error when they do not in half a minute.
+  void replicate(redis_server& master);        // REPLICAOF, until both are in sync
+  void catch_up_with(redis_server& master);    // until it has all that the master has written
+  void promote();                              // REPLICAOF NO ONE; the former master goes on
+  void fail_over_to(redis_server& replica);    // FAILOVER TO: nothing is lost, no connection closed
+  std::string info(const std::string& field);  // of INFO; empty: it has no such field
 
   // By a user of its own that may do everything, over the Unix socket. Throws redis_silent.
   redis_reply command(const std::vector<std::string>& words);
@@ -58,6 +72,9 @@ class redis_server {
  private:
   void write_config() const;
   bool comes_up();
+  bool is_replica_of(redis_server& master);
+  void wait_until_in_sync_with(redis_server& master);
+  void wait_until(const std::function<bool()>&);
 
   redis_options options_;
   scratch_folder folder_;

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -32,6 +33,8 @@ void close_by_reset(int socket) {
 }  // namespace
 
 struct proxied {  // a connection
+  std::uint64_t number = 0;
+  int target_port = 0;
   // sockets[d] is where direction d comes from; the other one is where it goes to.
   std::array<int, directions> sockets{-1, -1};
   std::array<proxy_half, directions> halves;
@@ -49,7 +52,7 @@ struct proxied {  // a connection
 
 class tcp_proxy::engine {
  public:
-  explicit engine(int target) : target_(target), listener_(listen_on(0)) {
+  explicit engine(int target) : targets_{target}, listener_(listen_on(0)) {
     port_ = port_of(listener_);
     rules_.fill(std::make_shared<const flow>());
     thread_ = std::thread([this] { run(); });
@@ -89,6 +92,26 @@ class tcp_proxy::engine {
     connections_.clear();
   }
 
+  void reset(const std::vector<std::uint64_t>& numbers) {
+    std::erase_if(connections_, [&](proxied& c) {
+      const bool is_meant = std::ranges::find(numbers, c.number) != numbers.end();
+      if (is_meant) forget(c);
+      return is_meant;
+    });
+  }
+
+  void route_to(const std::vector<int>& targets, std::uint64_t seed) {
+    targets_ = targets;
+    dice_.seed(seed);
+  }
+
+  std::vector<proxied_connection> connections() const {
+    std::vector<proxied_connection> all;
+    for (const proxied& c : connections_)
+      all.push_back({c.number, c.target_port, port_of(c.sockets[1])});
+    return all;
+  }
+
   void refuse(bool yes) {
     if (yes == (listener_ < 0)) return;
     if (yes) ::close(listener_);
@@ -123,7 +146,8 @@ class tcp_proxy::engine {
     c.reset();
   }
 
-  const int target_;
+  std::vector<int> targets_;
+  std::mt19937_64 dice_;
   int listener_, port_ = 0;
   const int bell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::mutex mutex_;  // over order_; all else is the thread's own
@@ -199,12 +223,15 @@ void tcp_proxy::engine::accept_all() {
     const int client = listener_ < 0 ? -1 : ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
     ++gone_.accepted;
-    const int server = connect_to(target_);
+    const int target = targets_[targets_.size() == 1 ? 0 : dice_() % targets_.size()];
+    const int server = connect_to(target);
     if (server < 0) {
       close_by_reset(client);
       continue;
     }
     proxied& c = connections_.emplace_back();
+    c.number = gone_.accepted;
+    c.target_port = target;
     c.sockets = {client, server};
     for (std::size_t d = 0; d < directions; ++d) {
       c.halves[d].rules = rules_[d];
@@ -263,6 +290,22 @@ bool tcp_proxy::was_cut() const {
 
 void tcp_proxy::reset_all() {
   engine_->tell([&] { engine_->reset_all(); });
+}
+
+void tcp_proxy::reset(const std::vector<std::uint64_t>& numbers) {
+  engine_->tell([&] { engine_->reset(numbers); });
+}
+
+void tcp_proxy::route_to(int target_port) { route_to({target_port}, 0); }
+
+void tcp_proxy::route_to(const std::vector<int>& target_ports, std::uint64_t seed) {
+  engine_->tell([&] { engine_->route_to(target_ports, seed); });
+}
+
+std::vector<proxied_connection> tcp_proxy::connections() const {
+  std::vector<proxied_connection> all;
+  engine_->tell([&] { all = engine_->connections(); });
+  return all;
 }
 
 void tcp_proxy::refuse(bool yes) {

@@ -5,13 +5,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace holdfast::testkit {
 
 enum class direction : unsigned char { to_server, to_client };
 enum class applies_to : unsigned char { all, new_connections };
 
-// What happens to the bytes of one direction of a connection.
+// The treatment of the bytes in one direction of a connection.
 struct flow {
   std::chrono::microseconds delay{};
   // Kept back until a flow without `hold` is set, and passed on then, even if the one who sent them
@@ -27,6 +28,13 @@ struct proxy_counts {
   std::uint64_t accepted = 0;                  // connections, ever
   std::uint64_t open = 0;                      // of which now
   std::uint64_t to_server = 0, to_client = 0;  // bytes that were passed on
+};
+
+// An open connection of a client through the proxy.
+struct proxied_connection {
+  std::uint64_t number = 0;  // counted from 1 in the order in which they were accepted
+  int target_port = 0;       // of the server that it was led to
+  int local_port = 0;        // the server knows the connection as 127.0.0.1:local_port
 };
 
 // Listens on a free port of 127.0.0.1 and passes on to another, with a thread of its own. Members
@@ -50,6 +58,13 @@ class tcp_proxy {
   bool was_cut() const;  // since the last cut_after()
   void reset_all();      // every connection that is open, at both ends
   void refuse(bool);     // new connections
+
+  // A balancer: new connections are led to another server, or each to one of several, which is
+  // drawn from the seed. Open connections stay where they are until they are reset.
+  void route_to(int target_port);
+  void route_to(const std::vector<int>& target_ports, std::uint64_t seed);
+  std::vector<proxied_connection> connections() const;  // in the order of their numbers
+  void reset(const std::vector<std::uint64_t>& numbers);
 
   proxy_counts counts() const;
 

@@ -25,7 +25,7 @@ class zookeeper_ensemble {
   std::string url() const;  // of the three that vote
   int leader();             // the id of the one that leads; waits until one does
   int follower();           // of one that follows; waits likewise
-  // What a server that follows and the one that leads it tell each other.
+  // The proxy between a follower and its leader.
   tcp_proxy& link(int follower, int leader) { return *links_.at(place(follower, leader)); }
 
  private:

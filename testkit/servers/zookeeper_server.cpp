@@ -7,12 +7,14 @@
 #include <holdfast/holdfast.hpp>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <thread>
 
 #include "testkit/servers/class_archive.hpp"
 #include "testkit/servers/port.hpp"
+#include "testkit/servers/zookeeper_log.hpp"
 
 namespace holdfast::testkit {
 namespace {
@@ -30,6 +32,19 @@ constexpr std::array server_jars = {"/usr/share/java/zookeeper.jar",
                                     "/usr/share/java/netty-codec.jar",
                                     "/usr/share/java/slf4j-simple.jar"};
 
+// Another version of the server: all its jars, as Java's option -cp takes them.
+const char* other_class_path() {
+  const char* const given = std::getenv("HOLDFAST_TEST_ZOOKEEPER_CLASSPATH");
+  return given && *given ? given : nullptr;
+}
+
+std::string class_path() {
+  if (const char* const given = other_class_path()) return given;
+  std::string all_jars;
+  for (const char* jar : server_jars) all_jars.append(all_jars.empty() ? "" : ":").append(jar);
+  return all_jars;
+}
+
 constexpr std::chrono::seconds end_bound{30};
 
 bool accepts(int port) {
@@ -41,6 +56,7 @@ bool accepts(int port) {
 }  // namespace
 
 bool zookeeper_server::installed() {
+  if (other_class_path()) return is_installed("java");
   for (const char* jar : server_jars)
     if (!std::filesystem::exists(jar)) return false;
   return is_installed("java");
@@ -88,11 +104,12 @@ void zookeeper_server::write_config() const {
   folder_.write("zoo.cfg", text);
 }
 
-// Of one that lives for seconds only.
+// JVM options for a server that runs for seconds only.
 std::string zookeeper_server::class_words() const {
   if (!options_.writes_classes.empty())
     return "-XX:ArchiveClassesAtExit=" + options_.writes_classes;
-  const std::string archive = class_archive("zookeeper", [](const std::string& file) {
+  const char* const name = other_class_path() ? "zookeeper-other" : "zookeeper";
+  const std::string archive = class_archive(name, [](const std::string& file) {
     zookeeper_server server({.writes_classes = file});
     client::open(server.url()).mutex("a").acquire().release();
     server.program_->signal(SIGTERM);
@@ -103,8 +120,6 @@ std::string zookeeper_server::class_words() const {
 
 // A small heap and a quick start: a server lives for seconds.
 std::vector<std::string> zookeeper_server::command_line() const {
-  std::string all_jars;
-  for (const char* jar : server_jars) all_jars.append(all_jars.empty() ? "" : ":").append(jar);
   std::vector<std::string> words = {"java",
                                     options_.is_measured ? "-Xmx512m" : "-Xmx128m",
                                     "-XX:+UseSerialGC",
@@ -119,7 +134,7 @@ std::vector<std::string> zookeeper_server::command_line() const {
   if (!options_.syncs) words.push_back("-Dzookeeper.forceSync=no");
   for (const std::string& property : options_.properties) words.push_back("-D" + property);
   for (const std::string& word :
-       {std::string("-cp"), all_jars,
+       {std::string("-cp"), class_path(),
         std::string("org.apache.zookeeper.server.quorum.QuorumPeerMain"), folder_.file("zoo.cfg")})
     words.push_back(word);
   return words;
@@ -143,6 +158,12 @@ void zookeeper_server::start() {
   if (shim_) terms.environment = shim_->environment();
   program_.emplace(terms);
   if (!comes_up()) program_.reset();
+}
+
+void zookeeper_server::set_created(const std::string& child, std::int32_t count) {
+  kill_hard();
+  testkit::set_created(folder_.path() / "data", child, count);
+  start();
 }
 
 void zookeeper_server::kill_hard() { program_->kill(); }

@@ -1,6 +1,8 @@
-// A real ZooKeeper server of a test's own.
+// A real ZooKeeper server of a test's own: Debian's, or the one whose jars the environment variable
+// HOLDFAST_TEST_ZOOKEEPER_CLASSPATH names.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,14 +53,17 @@ class zookeeper_server {
   void go_on() { program_->go_on(); }  // SIGCONT
   void kill_hard();                    // SIGKILL
   void start();                        // after kill_hard(): with the same data, on the same port
+  // Restarts it with a count of creations in the parent of `child`, a node that was created since
+  // it was started last.
+  void set_created(const std::string& child, std::int32_t count);
   // Its wall clock, beside ours; with clock_shim alone.
   void set_clock(std::chrono::milliseconds offset) { shim_->set_offset(offset); }
 
   // The answer to an administrator's word ("srvr", "cons", "dump"); empty: none. Not with tls.
   std::string ask(const std::string& word) const;
-  // What it says it is: "standalone", "leader", "follower", "observer"; empty: it serves nobody.
+  // The reported mode: "standalone", "leader", "follower", "observer"; empty: it does not serve.
   std::string mode() const;
-  // How many sessions there are, by its own count; "": no answer.
+  // The number of sessions that it reports; "": no reply.
   std::string sessions() const;
 
  private:

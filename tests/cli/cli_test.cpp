@@ -28,17 +28,17 @@ words cli::run(words options, words command) {
   all.insert(all.end(), options.begin(), options.end());
   all.insert(all.end(), {"lock", "--"});
   all.insert(all.end(), command.begin(), command.end());
-  return holdfast(all);
+  return all;
 }
 
 words cli::on_file(words options, words command) const {
   options.insert(options.begin(), {"--url", file_url()});
-  return run(std::move(options), std::move(command));
+  return holdfast(run(std::move(options), std::move(command)));
 }
 
 words cli::on_memory(const std::string& query, words options, words command) const {
   options.insert(options.begin(), {"--url", "memory:" + query});
-  return run(std::move(options), std::move(command));
+  return holdfast_over_memory(run(std::move(options), std::move(command)));
 }
 
 words sleeper() { return shell("echo $$; exec sleep 1000"); }

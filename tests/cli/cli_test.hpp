@@ -24,6 +24,7 @@ class cli : public ::testing::Test {
   std::filesystem::path path(const std::string& name) const { return scratch_ / name; }
 
  private:
+  // Without the program: "run OPTIONS... lock -- COMMAND...".
   static words run(words options, words command);
 
   std::filesystem::path scratch_, folder_;

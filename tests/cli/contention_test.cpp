@@ -100,7 +100,8 @@ TEST_F(contention, a_dead_holder_is_called_dead) {
   holder.wait();
   process second(on_file({"-n"}, {"true"}));
   EXPECT_EQ(second.wait(), (ending{1, 0}));
-  EXPECT_NE(second.err().find(", which is dead: what it started keeps the lock"), std::string::npos)
+  EXPECT_NE(second.err().find(", which is dead: a process that it started keeps the lock"),
+            std::string::npos)
       << second.err();
 }
 

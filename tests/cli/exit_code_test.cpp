@@ -56,7 +56,7 @@ TEST_F(exit_code, a_directory_that_was_not_there_is_reported) {
   for (const bool first : {true, false}) {
     process run(holdfast({"run", "--url", "file://" + typo, "x", "--", "true"}));
     EXPECT_EQ(run.wait(), (ending{0, 0}));
-    EXPECT_EQ(run.err().find("the lock directory " + typo + " was not there") != std::string::npos,
+    EXPECT_EQ(run.err().find("the lock directory " + typo + " did not exist") != std::string::npos,
               first)
         << run.err();
   }
@@ -67,9 +67,9 @@ TEST_F(exit_code, comes_and_names_the_limit_when_there_are_few_descriptors) {
   holder.line();
   for (int limit = 4; limit < 14; ++limit) {
     for (const std::string& url : {file_url(), std::string("memory:")}) {
-      const std::string script = "ulimit -n " + std::to_string(limit) +
-                                 "; exec \"$HOLDFAST_BIN\" run -w 10ms --url '" + url +
-                                 "' lock -- true";
+      const std::string program = url == "memory:" ? "HOLDFAST_BIN_OVER_MEMORY" : "HOLDFAST_BIN";
+      const std::string script = "ulimit -n " + std::to_string(limit) + "; exec \"$" + program +
+                                 "\" run -w 10ms --url '" + url + "' lock -- true";
       process run({"/bin/sh", "-c", script});
       EXPECT_NE(run.wait(), (ending{-1, 0})) << limit << " " << url;
       EXPECT_EQ(run.err().find("ulimit -u"), std::string::npos) << limit << run.err();

@@ -70,7 +70,7 @@ TEST_F(job_environment, of_no_process_of_a_run_shows_a_password) {
     if (!joined) line.insert(line.end(), {"--url", url});
     line.insert(line.end(), {"x", "--"});
     for (const auto& word : sleeper()) line.push_back(word);
-    process run(holdfast(line));
+    process run(holdfast_over_memory(line));
     const pid_t job = number_in(run.line());
     const auto in_proc = [](pid_t pid, const char* what) {
       return file_text("/proc/" + std::to_string(pid) + "/" + what);
@@ -94,11 +94,11 @@ TEST_F(job_environment, of_a_bad_url_no_message_shows_the_password) {
         words{"run", "redis://u:" + secret + "@h", "--", "true"},
         words{"run", "redis:u:" + secret + "@h", "--", "true"},
         words{"run", "zookeeper:u:" + secret + "@h", "--", "true"},
-        words{"show", "redis://u:" + secret + "@h"}, words{"ls", "redis://u:" + secret + "@h"},
-        words{"wait", "x://u:" + secret + "@h"}, words{"ls", "--url", "redis:u:" + canary + "@h"},
-        words{"ls", "--url", "redis:///u:" + canary + "@h"},
-        words{"ls", "--url", "redis://h?Password=" + canary},
-        words{"ls", "--url", "redis://" + canary + "@127.0.0.1:1"}}) {
+        words{"holders", "redis://u:" + secret + "@h"}, words{"list", "redis://u:" + secret + "@h"},
+        words{"wait", "x://u:" + secret + "@h"}, words{"list", "--url", "redis:u:" + canary + "@h"},
+        words{"list", "--url", "redis:///u:" + canary + "@h"},
+        words{"list", "--url", "redis://h?Password=" + canary},
+        words{"list", "--url", "redis://" + canary + "@127.0.0.1:1"}}) {
     process run(holdfast(line));
     EXPECT_EQ(run.wait(), (ending{64, 0}));
     EXPECT_EQ(run.err().find(canary), std::string::npos) << run.err();

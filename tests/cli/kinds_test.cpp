@@ -11,7 +11,7 @@ words line(const std::string& url, words options, words command) {
   all.insert(all.end(), options.begin(), options.end());
   all.push_back("--");
   all.insert(all.end(), command.begin(), command.end());
-  return holdfast(all);
+  return url.starts_with("memory:") ? holdfast_over_memory(all) : holdfast(all);
 }
 
 class kinds : public cli {

@@ -154,11 +154,24 @@ ending process::wait() {
 
 pid_t process::foreground_group() const { return ::tcgetpgrp(terminal_); }
 
-std::vector<std::string> holdfast(std::vector<std::string> arguments) {
-  const char* const program = ::getenv("HOLDFAST_BIN");
-  if (!program) throw std::runtime_error("set HOLDFAST_BIN to the program under test");
+namespace {
+
+std::vector<std::string> program_of(const char* variable, std::vector<std::string> arguments) {
+  const char* const program = ::getenv(variable);
+  if (!program)
+    throw std::runtime_error("set " + std::string(variable) + " to the program under test");
   arguments.insert(arguments.begin(), program);
   return arguments;
+}
+
+}  // namespace
+
+std::vector<std::string> holdfast(std::vector<std::string> arguments) {
+  return program_of("HOLDFAST_BIN", std::move(arguments));
+}
+
+std::vector<std::string> holdfast_over_memory(std::vector<std::string> arguments) {
+  return program_of("HOLDFAST_BIN_OVER_MEMORY", std::move(arguments));
 }
 
 char state_of(pid_t pid) {

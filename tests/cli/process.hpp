@@ -59,6 +59,8 @@ class process {
 
 // "holdfast" of $HOLDFAST_BIN with these arguments.
 std::vector<std::string> holdfast(std::vector<std::string> arguments);
+// The same program, which accepts memory: as well.
+std::vector<std::string> holdfast_over_memory(std::vector<std::string> arguments);
 
 char state_of(pid_t);   // as in ps: R, S, T, Z ...; 0 when there is none
 bool has_ended(pid_t);  // gone or a zombie

@@ -31,20 +31,20 @@ class redis : public cli {
     EXPECT_EQ(run.wait(), (ending{code, 0})) << run.err();
     return run.out();
   }
-  // Behind "holder" on the page of `show`, the first time.
+  // Behind "owner" on the page of `holders`, the first time.
   std::string holder_shown() const {
-    const auto page = output_of({"show", "job"}, 0);
-    const auto at = page.find("  holder   ");
+    const auto page = output_of({"holders", "job"}, 0);
+    const auto at = page.find("  owner    ");
     return at == page.npos ? "" : page.substr(at + 11, page.find('\n', at) - at - 11);
   }
 
   std::optional<testkit::redis_server> server_;
 };
 
-TEST_F(redis, doctor_exits_with_1_where_something_is_bad_and_prints_no_password) {
+TEST_F(redis, diagnose_exits_with_1_where_something_is_bad_and_prints_no_password) {
   testkit::redis_server sound({.durable = true, .password = "hunter2"});
   for (const bool json : {false, true}) {
-    words line{"doctor", "--url", "redis://:hunter2@127.0.0.1:" + std::to_string(sound.port())};
+    words line{"diagnose", "--url", "redis://:hunter2@127.0.0.1:" + std::to_string(sound.port())};
     if (json) line.emplace_back("--json");
     process good(holdfast(line));
     EXPECT_EQ(good.wait(), (ending{0, 0})) << good.out();
@@ -58,16 +58,17 @@ TEST_F(redis, doctor_exits_with_1_where_something_is_bad_and_prints_no_password)
   }
 }
 
-TEST_F(redis, ls_marks_the_locks_of_a_layout_for_study) {
+TEST_F(redis, list_marks_the_locks_of_a_demonstration) {
   server_->command({"SET", "job.lock", "1700000000000"});
-  const std::string url = server_->url() + "?layout=getset";
-  process table(holdfast({"ls", "--url", url})), array(holdfast({"ls", "--json", "--url", url}));
+  const std::string url = server_->url() + "?layout=getset&unsafe=1";
+  process table(holdfast({"list", "--url", url})),
+      array(holdfast({"list", "--json", "--url", url}));
   EXPECT_EQ(table.wait(), (ending{0, 0})) << table.err();
   EXPECT_NE(table.out().find("exclusive (unsafe)"), std::string::npos) << table.out();
   EXPECT_EQ(array.wait(), (ending{0, 0}));
   EXPECT_NE(array.out().find("\"unsafe\":true"), std::string::npos) << array.out();
   server_->command({"SET", "job", "hfl:1"});
-  process of_string(holdfast({"ls", "--url", server_->url() + "?layout=lua"}));
+  process of_string(holdfast({"list", "--url", server_->url() + "?layout=lua"}));
   EXPECT_EQ(of_string.wait(), (ending{0, 0}));
   EXPECT_EQ(of_string.out().find("unsafe"), std::string::npos) << of_string.out();
 }
@@ -101,45 +102,87 @@ TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
   process holder(hold({"--ttl", "3s"}));
   const pid_t job = number_in(holder.line());
   const std::string seen = holder_shown();
-  output_of({"break", "job", "--holder", seen + "x"}, 1);
+  output_of({"break", "job", "--owner", seen + "x"}, 1);
   EXPECT_FALSE(has_ended(job));
   process next(hold());
   ASSERT_TRUE(eventually([&] { return !next.err().empty(); }));
-  EXPECT_EQ(output_of({"break", "--json", "job", "--holder", seen}, 0),
-            "{\"name\":\"job\",\"holder\":\"" + seen + "\",\"broken\":true}\n");
+  EXPECT_EQ(output_of({"break", "--json", "job", "--owner", seen}, 0),
+            "{\"name\":\"job\",\"owner\":\"" + seen + "\",\"broken\":true}\n");
   EXPECT_NE(next.line(), "");
   EXPECT_EQ(holder.wait(), (ending{75, 0}));
   EXPECT_TRUE(has_ended(job));
   EXPECT_EQ(holder.err(),
             "holdfast: job: the lease was lost: the store reports another owner; ending "
             "the command\n");
-  EXPECT_EQ(output_of({"break", "--json", "job", "--holder", seen}, 1),
-            "{\"name\":\"job\",\"holder\":\"" + seen + "\",\"broken\":false}\n");
+  EXPECT_EQ(output_of({"break", "--json", "job", "--owner", seen}, 1),
+            "{\"name\":\"job\",\"owner\":\"" + seen + "\",\"broken\":false}\n");
 }
 
 TEST_F(redis, a_lock_that_the_server_has_forgotten_is_reported_as_that) {
   process holder(hold({"--ttl", "3s"}));
   holder.line();
-  output_of({"break", "job", "--holder", holder_shown()}, 0);
+  output_of({"break", "job", "--owner", holder_shown()}, 0);
   EXPECT_EQ(holder.wait(), (ending{75, 0}));
   EXPECT_NE(holder.err().find("job: the lease was lost: the store has no holder any more"),
             std::string::npos)
       << holder.err();
 }
 
-TEST_F(redis, show_and_wait_ask_about_their_lock_and_scan_nothing) {
+TEST_F(redis, a_holder_is_known_with_its_token_from_the_start_of_its_command) {
+  for (const words& options : {words{}, words{"-s"}, words{"-c", "2"}}) {
+    words line{"run"};
+    line.insert(line.end(), options.begin(), options.end());
+    for (const std::string& word : words{"job", "--"}) line.push_back(word);
+    for (const auto& word : shell("echo $HOLDFAST_TOKEN; exec sleep 1000")) line.push_back(word);
+    process holder(here(line));
+    const long long token = std::stoll(holder.line());
+    const std::string pid = "\"pid\":" + std::to_string(holder.pid());
+    const std::string grant = std::to_string(token / 1024 * 1024);
+    const auto json = output_of({"holders", "--json", "job"}, 0);
+    EXPECT_NE(json.find(pid), json.npos) << json;
+    if (options.empty()) {
+      EXPECT_NE(json.find("\"token\":\"" + grant + '"'), json.npos) << json << grant;
+      process busy(here({"run", "-n", "job", "--", "true"}));
+      EXPECT_EQ(busy.wait(), (ending{1, 0}));
+      EXPECT_EQ(busy.err().find("holdfast: job is held by pid " + std::to_string(holder.pid())), 0u)
+          << busy.err();
+    }
+    holder.signal(SIGTERM);
+    holder.wait();
+  }
+}
+
+TEST_F(redis, a_key_of_another_type_is_no_free_lock) {
+  server_->command({"LPUSH", "list", "1"});
+  for (const char* layout : {"string", "redisson", "redisson-rw", "redisson-permits",
+                             "redisson-spin", "redisson-fair"}) {
+    const std::string at = server_->url() + "?layout=" + layout;
+    for (const words& line :
+         {words{"holders", "--url", at, "list"}, words{"wait", "-w", "0", "--url", at, "list"}}) {
+      process run(holdfast(line));
+      EXPECT_EQ(run.wait(), (ending{64, 0})) << layout << run.err();
+    }
+    process all(holdfast({"list", "--url", at}));
+    EXPECT_EQ(all.wait(), (ending{0, 0})) << layout << all.err();
+  }
+  // To this layout any key under the name is held by another program.
+  process held(holdfast({"holders", "--url", server_->url() + "?layout=lua", "list"}));
+  EXPECT_EQ(held.wait(), (ending{0, 0})) << held.out();
+}
+
+TEST_F(redis, holders_and_wait_query_their_lock_and_scan_nothing) {
   process holder(hold());
   const pid_t job = number_in(holder.line());
   const auto scans = [&] {
     return server_->command({"INFO", "commandstats"}).text.find("cmdstat_scan:") !=
            std::string::npos;
   };
-  output_of({"show", "job"}, 0);
+  output_of({"holders", "job"}, 0);
   output_of({"wait", "-w", "50ms", "job"}, 1);
   ::kill(job, SIGKILL);
   output_of({"wait", "job"}, 0);
   EXPECT_FALSE(scans());
-  output_of({"ls"}, 0);
+  output_of({"list"}, 0);
   EXPECT_TRUE(scans());
 }
 
@@ -147,11 +190,11 @@ TEST_F(redis, break_takes_an_id_that_others_have_written) {
   const std::string id = "a %\n\xff";
   server_->command({"SET", "job", id});
   EXPECT_EQ(holder_shown(), "a%20%25%0A%FF");
-  const auto json = output_of({"show", "--json", "job"}, 0);
-  for (const char* unknown : {"pid", "held_ms", "left_ms", "token"})
+  const auto json = output_of({"holders", "--json", "job"}, 0);
+  for (const char* unknown : {"pid", "held_ms", "expires_in_ms", "token"})
     EXPECT_NE(json.find('"' + std::string(unknown) + "\":null"), json.npos) << unknown << json;
-  output_of({"break", "job", "--holder", "a%20%25%0A%FF"}, 0);
-  EXPECT_EQ(output_of({"show", "job"}, 1), "job: free\n");
+  output_of({"break", "job", "--owner", "a%20%25%0A%FF"}, 0);
+  EXPECT_EQ(output_of({"holders", "job"}, 1), "job: free\n");
 }
 
 TEST_F(redis, of_a_wait_neither_its_lines_nor_its_arguments_show_the_password) {

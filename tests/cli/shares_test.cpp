@@ -124,12 +124,13 @@ TEST_P(shares_and_permits, show_prints_the_mode_of_each_holder) {
   for (process* const p : {&first, &second, &third}) p->line();
   for (const process* const p : {&first, &second}) {
     const std::string by = "  by       pid " + std::to_string(p->pid());
-    EXPECT_TRUE(eventually([&] { return output_of({"show", "x"}).find(by) != by.npos; })) << by;
+    EXPECT_TRUE(eventually([&] { return output_of({"holders", "x"}).find(by) != by.npos; })) << by;
   }
-  const auto readers = output_of({"show", "x"}), permits = output_of({"show", "y"});
+  const auto readers = output_of({"holders", "x"}), permits = output_of({"holders", "y"});
   EXPECT_NE(readers.find("  as       a reader\n"), readers.npos) << readers;
   EXPECT_NE(permits.find("  as       holder of 2 of 5 permits\n"), permits.npos) << permits;
-  EXPECT_NE(output_of({"show", "--json", "y"}).find("\"permits\":2,\"of\":5,"), permits.npos);
+  EXPECT_NE(output_of({"holders", "--json", "y"}).find("\"permits\":2,\"total_permits\":5,"),
+            permits.npos);
 }
 
 #ifdef HOLDFAST_WITH_REDIS

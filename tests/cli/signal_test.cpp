@@ -9,7 +9,7 @@ namespace {
 class signals : public cli {};
 
 TEST_F(signals, to_run_reach_the_whole_group_of_the_job) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU}) {
     process run(on_file({}, shell("ulimit -c 0; sleep 1000 & echo $!; wait; wait")));
     const pid_t inner = number_in(run.line());
     run.signal(signal);

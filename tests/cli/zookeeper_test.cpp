@@ -69,8 +69,8 @@ class zookeeper_command : public cli {
     return run.out();
   }
   std::string holder_shown(const std::string& name) const {
-    const auto page = output_of({"show", name}, 0);
-    const auto at = page.find("  holder   ");
+    const auto page = output_of({"holders", name}, 0);
+    const auto at = page.find("  owner    ");
     return at == page.npos ? "" : page.substr(at + 11, page.find('\n', at) - at - 11);
   }
   zookeeper::probe& by_hand() { return *by_hand_; }
@@ -88,26 +88,26 @@ constexpr const char* odd_name = "a b/c/\u00e9%";
 TEST_F(zookeeper_command, a_lock_is_held_shown_waited_for_and_broken) {
   process holder(hold(odd_name, {"--note", "nightly backup"}));
   const pid_t job = number_in(holder.line());
-  const std::string list = output_of({"ls"}, 0), page = output_of({"show", odd_name}, 0);
+  const std::string list = output_of({"list"}, 0), page = output_of({"holders", odd_name}, 0);
   EXPECT_NE(list.find(odd_name), list.npos) << list;
   EXPECT_NE(page.find("nightly backup"), page.npos) << page;
   EXPECT_NE(page.find(std::to_string(holder.pid())), page.npos) << page;
-  EXPECT_NE(output_of({"ls", "--json"}, 0).find("\"mode\":\"exclusive\""), std::string::npos);
+  EXPECT_NE(output_of({"list", "--json"}, 0).find("\"mode\":\"exclusive\""), std::string::npos);
   output_of({"run", "-n", odd_name, "--", "true"}, 1);
   output_of({"wait", "-w", "50ms", odd_name}, 1);
   const std::string seen = holder_shown(odd_name);
-  output_of({"break", odd_name, "--holder", seen + "x"}, 1);
+  output_of({"break", odd_name, "--owner", seen + "x"}, 1);
   EXPECT_FALSE(has_ended(job));
-  EXPECT_NE(output_of({"break", "--json", odd_name, "--holder", seen}, 0, "&revocation-timeout=0s")
+  EXPECT_NE(output_of({"break", "--json", odd_name, "--owner", seen}, 0, "&revocation-timeout=0s")
                 .find("\"broken\":true"),
             std::string::npos);
   EXPECT_EQ(holder.wait(), (ending{75, 0})) << holder.err();
   EXPECT_TRUE(has_ended(job));
   EXPECT_NE(holder.err().find("the store has no holder any more"), std::string::npos)
       << holder.err();
-  output_of({"break", odd_name, "--holder", seen}, 1);
+  output_of({"break", odd_name, "--owner", seen}, 1);
   output_of({"wait", odd_name}, 0);
-  EXPECT_EQ(output_of({"show", odd_name}, 1), std::string(odd_name) + ": free\n");
+  EXPECT_EQ(output_of({"holders", odd_name}, 1), std::string(odd_name) + ": free\n");
   output_of({"run", odd_name, "--", "true"}, 0);
 }
 
@@ -129,10 +129,10 @@ TEST_F(zookeeper_command, who_gives_up_leaves_nothing_in_the_line) {
 TEST_F(zookeeper_command, what_has_ended_leaves_no_session) {
   ASSERT_EQ(server_->sessions(), "1") << "by_hand()";
   const std::string url = "zookeeper://" + host() + chroot() + "?session-timeout=1h";
-  for (const auto& [what, code] :
-       {std::pair{words{"run", "--url", url, "job", "--", "true"}, 0},
-        std::pair{words{"ls", "--url", url}, 0}, std::pair{words{"show", "--url", url, "job"}, 1},
-        std::pair{words{"wait", "--url", url, "job"}, 0}}) {
+  for (const auto& [what, code] : {std::pair{words{"run", "--url", url, "job", "--", "true"}, 0},
+                                   std::pair{words{"list", "--url", url}, 0},
+                                   std::pair{words{"holders", "--url", url, "job"}, 1},
+                                   std::pair{words{"wait", "--url", url, "job"}, 0}}) {
     process one(holdfast(what));
     EXPECT_EQ(one.wait(), (ending{code, 0})) << one.err();
     EXPECT_TRUE(eventually([&] { return server_->sessions() == "1"; })) << what[0];
@@ -142,7 +142,7 @@ TEST_F(zookeeper_command, what_has_ended_leaves_no_session) {
 TEST_F(zookeeper_command, who_breaks_a_lock_lets_the_job_end_itself) {
   process holder(hold("job"));
   const pid_t job = number_in(holder.line());
-  output_of({"break", "job", "--holder", holder_shown("job")}, 0, "&revocation-timeout=1h");
+  output_of({"break", "job", "--owner", holder_shown("job")}, 0, "&revocation-timeout=1h");
   EXPECT_EQ(holder.wait(), (ending{75, 0}));
   EXPECT_TRUE(has_ended(job));
   EXPECT_EQ(holder.err(), "holdfast: job: somebody asks for it; ending the command\n");
@@ -171,9 +171,21 @@ TEST_F(zookeeper_command, a_job_ends_before_its_session_does_and_not_earlier) {
   proxy.set_both({.hold = true});
   proxy.refuse(true);
   ASSERT_TRUE(eventually([&] { return has_ended(job); }));
-  EXPECT_NE(output_of({"show", "--json", "job"}, 0), "");  // its node still stands
+  EXPECT_NE(output_of({"holders", "--json", "job"}, 0), "");  // its node still stands
   EXPECT_EQ(holder.wait(), (ending{75, 0}));
   EXPECT_NE(holder.err().find("job may soon be lost"), std::string::npos) << holder.err();
+}
+
+TEST_F(zookeeper_command, grace_is_compared_with_the_session_and_not_with_a_ttl) {
+  process above(here({"run", "--grace", "3s", "x", "--", "true"}));
+  EXPECT_EQ(above.wait(), (ending{64, 0}));
+  EXPECT_NE(above.err().find("--grace is above a third of the session's time"), std::string::npos)
+      << above.err();
+  // Above a third of the default ttl, which has no effect here.
+  process within(
+      holdfast({"run", "--url", "zookeeper://" + host() + chroot() + "?session-timeout=1h",
+                "--grace", "11m", "x", "--", "true"}));
+  EXPECT_EQ(within.wait(), (ending{0, 0})) << within.err();
 }
 
 TEST_F(zookeeper_command, several_locks_and_the_environment_of_the_job) {
@@ -198,7 +210,8 @@ TEST_F(zookeeper_command, says_what_is_wrong_with_the_url_or_the_ensemble) {
       {"zookeeper://" + host() + "?layout=none", 64, "there is no layout"},
   };
   for (const auto& c : cases) {
-    for (const words& command : {words{"ls"}, words{"run", "x", "--", "true"}, words{"doctor"}}) {
+    for (const words& command :
+         {words{"list"}, words{"run", "x", "--", "true"}, words{"diagnose"}}) {
       words line = command;
       line.insert(line.begin() + 1, {"--url", c.url});
       process run(holdfast(line));
@@ -219,9 +232,9 @@ TEST_F(zookeeper_command, says_that_an_acl_refuses_the_user) {
     EXPECT_EQ(run.wait(), (ending{69, 0}));
     EXPECT_NE(run.err().find("ACL"), std::string::npos) << run.err();
     EXPECT_EQ(run.err().find("wrong"), std::string::npos) << run.err();
-    process doctor(holdfast({"doctor", "--url", at}));
-    EXPECT_EQ(doctor.wait(), (ending{1, 0})) << doctor.err();
-    EXPECT_NE(doctor.out().find("bad   rights"), std::string::npos) << doctor.out();
+    process diagnosis(holdfast({"diagnose", "--url", at}));
+    EXPECT_EQ(diagnosis.wait(), (ending{1, 0})) << diagnosis.err();
+    EXPECT_NE(diagnosis.out().find("bad   rights"), std::string::npos) << diagnosis.out();
   }
   process run(
       holdfast({"run", "--url", "zookeeper://me:secret@" + host() + mine, "x", "--", "true"}));
@@ -232,7 +245,7 @@ TEST_F(zookeeper_command, of_a_path_with_data_or_other_nodes_the_lock_still_work
   ASSERT_EQ(create(by_hand(), chroot() + "/job"), zookeeper::error::ok);
   ASSERT_EQ(create(by_hand(), chroot() + "/job/0-somebody"), zookeeper::error::ok);
   output_of({"run", "job", "--", "true"}, 0);
-  EXPECT_EQ(output_of({"show", "job"}, 1), "job: free\n");
+  EXPECT_EQ(output_of({"holders", "job"}, 1), "job: free\n");
 }
 
 TEST_F(zookeeper_command, an_ephemeral_node_cannot_be_a_lock) {
@@ -242,8 +255,8 @@ TEST_F(zookeeper_command, an_ephemeral_node_cannot_be_a_lock) {
   EXPECT_NE(run.err().find("ephemeral node"), std::string::npos) << run.err();
 }
 
-TEST_F(zookeeper_command, doctor_prints_findings) {
-  const std::string page = output_of({"doctor"}, 0), json = output_of({"doctor", "--json"}, 0);
+TEST_F(zookeeper_command, diagnose_prints_findings) {
+  const std::string page = output_of({"diagnose"}, 0), json = output_of({"diagnose", "--json"}, 0);
   EXPECT_NE(page.find("warn  servers"), page.npos) << page;
   EXPECT_NE(page.find("good  sequences"), page.npos) << page;
   EXPECT_NE(json.find("\"what\":\"acl\""), json.npos) << json;

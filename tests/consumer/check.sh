@@ -94,17 +94,30 @@ bare() {
   return 0
 }
 
+# build_inside CMAKE_OPTION...: the library as a part of a user's project.
+build_inside() {
+  cmake -S "$here/add_subdirectory" -B "$scratch/build" -G Ninja -DHOLDFAST_SOURCE="$source" \
+    -DCMAKE_UNITY_BUILD=ON "$@"
+  ninja -C "$scratch/build"
+  "$scratch/build/consumer"
+}
+
+# The options of a user who looks for races in a program that uses the shared library.
+shared_and_sanitized() {
+  if ! echo 'int main() {}' | $CXX -fsanitize=thread -x c++ - -o "$scratch/none"; then
+    echo "skipped: $CXX has no ThreadSanitizer"
+    exit 77
+  fi
+  build_inside -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_FLAGS=-fsanitize=thread
+}
+
 case $way in
   find_package) find_package "$@" ;;
   pkg_config) pkg_config ;;
   symbols) symbols ;;
   bare) bare ;;
-  add_subdirectory)
-    cmake -S "$here/add_subdirectory" -B "$scratch/build" -G Ninja -DHOLDFAST_SOURCE="$source" \
-      -DCMAKE_UNITY_BUILD=ON
-    ninja -C "$scratch/build"
-    "$scratch/build/consumer"
-    ;;
+  add_subdirectory) build_inside ;;
+  shared_and_sanitized) shared_and_sanitized ;;
   shared_build)  # kept, so that only what has changed is built the next time
     options=$(sed -n 's/^\(HOLDFAST_WITH_[A-Z]*\):BOOL\(=.*\)/-D\1\2/p' "$build/CMakeCache.txt")
     # shellcheck disable=SC2086
@@ -122,6 +135,18 @@ case $way in
     # shellcheck disable=SC2016
     echo "$all" | xargs -P 2 -I HEADER sh -c \
       'echo "#include <HEADER>" | $CXX -std=c++20 -Wall -Wextra -fsyntax-only -I. -x c++ -'
+    ;;
+  older_standard)  # one line names the cause, before those that follow from it
+    cd "$source/include"
+    for header in holdfast/*.hpp; do
+      case $header in */asio.hpp | */version.hpp) continue ;; esac
+      echo "#include <$header>" | $CXX -std=c++17 -fsyntax-only -I. -x c++ - 2>"$scratch/said" &&
+        die "$header compiles with -std=c++17"
+      grep -m1 'error:' "$scratch/said" | grep -qF 'holdfast needs C++20' || {
+        cat "$scratch/said"
+        die "$header: the first error does not name C++20"
+      }
+    done
     ;;
   command)
     install_it

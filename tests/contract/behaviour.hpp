@@ -66,8 +66,8 @@ behaviours several();
 const behaviours& all_behaviours();  // by number
 // Why the subject cannot show the behaviour; "" when it can.
 std::string not_applicable(const behaviour&, const subject_under_test&);
-// Why it is expected to fail there; "" when it is not.
-std::string_view reason_to_fail(const behaviour&, mode, const subject_under_test&);
+// Null: it is expected to pass there.
+const expected_failure* failure_expected_of(const behaviour&, mode, const subject_under_test&);
 std::vector<place> places(const behaviour&, const subject_under_test&);
 std::string case_name(const behaviour&);  // "b07_a_stale_unlock_harms_nobody"
 std::string_view word_of(mode);           // "shared"

@@ -34,7 +34,7 @@ void close_releases_leases(stage& on) {
   EXPECT_TRUE(client.close());
   EXPECT_FALSE(lease.held());
   EXPECT_EQ(lease.status(), errc::closed);
-  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(comes(lease.loss_token()));
   EXPECT_NE(token_of(other->ask("try job")), 0);
   lease.unlock();
   EXPECT_EQ(other->ask("held job"), "yes");
@@ -49,7 +49,7 @@ void a_closed_client_reports_that_it_is_closed(stage& on) {
   EXPECT_EQ(thrown_by([&] { (void)lock.acquire(); }), errc::closed) << "copies are one client";
   EXPECT_EQ(thrown_by([&] { (void)lock.try_acquire(); }), errc::closed);
   EXPECT_EQ(thrown_by([&] { (void)on.lock(copy, "another").acquire(); }), errc::closed);
-  caller<bool> look([&] { return copy.inspect().empty(); });
+  caller<bool> look([&] { return copy.list().empty(); });
   ASSERT_TRUE(look.comes_back());
   EXPECT_EQ(thrown_by([&] { look.result(); }), errc::closed);
 }

@@ -13,7 +13,7 @@ using holdfast::holder;
 holder shown_with_note(const holdfast::client& client, std::string_view note) {
   holder found;
   EXPECT_TRUE(becomes([&] {
-    const auto all = client.inspect("job");
+    const auto all = client.list("job");
     const auto one = std::ranges::find(all, note, &holder::note);
     if (one == all.end()) return false;
     found = *one;
@@ -31,13 +31,13 @@ void inspect_shows_each_reader(stage& on) {
   ASSERT_EQ(shown.size(), 2u);
   for (const auto& one : shown) {
     EXPECT_EQ(one.name, "job");
-    EXPECT_EQ(one.how, holdfast::lock_mode::shared);
+    EXPECT_EQ(one.mode, holdfast::lock_mode::shared);
     EXPECT_FALSE(one.owner.empty());
     EXPECT_TRUE(one.token == 0 || one.token == mine.token()) << one.token;
   }
   EXPECT_EQ(shown_with_note(client, "counts").name, "job");
   EXPECT_EQ(reader->ask("release job"), "ok");
-  EXPECT_TRUE(becomes([&] { return client.inspect().size() == 1; }));
+  EXPECT_TRUE(becomes([&] { return client.list().size() == 1; }));
 }
 
 void inspect_shows_the_permits_of_each(stage& on) {
@@ -48,8 +48,8 @@ void inspect_shows_the_permits_of_each(stage& on) {
   const auto shown = shown_by(client, 2);
   ASSERT_EQ(shown.size(), 2u);
   for (const auto& one : shown) {
-    EXPECT_EQ(one.how, holdfast::lock_mode::permit);
-    EXPECT_EQ(one.of, 5u);
+    EXPECT_EQ(one.mode, holdfast::lock_mode::permit);
+    EXPECT_EQ(one.total_permits, 5u);
   }
   EXPECT_EQ(std::min(shown[0].permits, shown[1].permits), 1u);
   EXPECT_EQ(std::max(shown[0].permits, shown[1].permits), 2u);
@@ -61,11 +61,11 @@ void one_of_several_readers_can_be_broken(stage& on) {
   const auto operators = on.client();
   const auto mine = on.lock(client).acquire();
   std::vector<holder> only;
-  ASSERT_TRUE(becomes([&] { return (only = operators.inspect("job")).size() == 1; }));
+  ASSERT_TRUE(becomes([&] { return (only = operators.list("job")).size() == 1; }));
   const auto seen = only[0].owner;
   ASSERT_NE(token_of(reader->ask("try job")), 0);
   EXPECT_TRUE(operators.break_lock("job", seen));
-  EXPECT_TRUE(comes(mine.lost()));
+  EXPECT_TRUE(comes(mine.loss_token()));
   EXPECT_EQ(reader->ask("held job"), "yes");
   EXPECT_FALSE(on.rival(operators).try_acquire());
   EXPECT_FALSE(operators.break_lock("job", seen)) << "he does not hold it any more";
@@ -82,8 +82,8 @@ void the_owner_of_a_share_breaks_all_of_its_group(stage& on) {
   ASSERT_TRUE(falls_asleep(writer->process(), writer->thread()));
   EXPECT_TRUE(on.client().break_lock("job", mine.owner()));
   EXPECT_NE(token_of(writer->receive(generous)), 0);
-  EXPECT_TRUE(comes(mine.lost()));
-  EXPECT_TRUE(comes(beside.lost()));
+  EXPECT_TRUE(comes(mine.loss_token()));
+  EXPECT_TRUE(comes(beside.loss_token()));
 }
 
 void one_holder_of_permits_can_be_broken(stage& on) {
@@ -94,7 +94,7 @@ void one_holder_of_permits_can_be_broken(stage& on) {
   ASSERT_NE(token_of(other->ask("try 1of3:job")), 0);
   const auto seen = shown_with_note(operators, "stuck").owner;
   EXPECT_TRUE(operators.break_lock("job", seen));
-  EXPECT_TRUE(comes(mine.lost()));
+  EXPECT_TRUE(comes(mine.loss_token()));
   EXPECT_EQ(other->ask("held 1of3:job"), "yes");
   EXPECT_NE(token_of(other->ask("try 2of3:job")), 0) << "both are there again";
 }

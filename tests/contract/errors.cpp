@@ -24,7 +24,7 @@ void bad_options_are_refused(stage& on) {
   for (const std::string_view note :
        {std::string_view(long_note), std::string_view("a\nb"), std::string_view("\xff")})
     EXPECT_EQ(thrown_by([&] { (void)lock.acquire({.note = note}); }), errc::bad_option) << note;
-  EXPECT_TRUE(client.inspect().empty()) << "and nothing was taken";
+  EXPECT_TRUE(client.list().empty()) << "and nothing was taken";
   EXPECT_TRUE(lock.try_acquire({.note = std::string_view(long_note).substr(1)}));
 }
 

@@ -12,7 +12,7 @@ void a_free_lock_is_granted(stage& on) {
   EXPECT_NO_THROW(lease.check());
   EXPECT_FALSE(lease.status());
   EXPECT_TRUE(on.is_later(lease.token(), 0));
-  EXPECT_FALSE(lease.lost().stop_requested());
+  EXPECT_FALSE(lease.loss_token().stop_requested());
   if (on.has_deadlines())
     EXPECT_LE(lease.expires(), holdfast::lease_clock::now() + std::chrono::seconds(30));
   else

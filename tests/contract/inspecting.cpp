@@ -16,7 +16,7 @@ std::vector<std::string> names_of(const std::vector<holdfast::holder>& holders) 
 void inspect_shows_the_holder_and_its_note(stage& on) {
   const auto client = on.client();
   const auto other = on.client();
-  EXPECT_TRUE(other.inspect().empty());
+  EXPECT_TRUE(other.list().empty());
   std::string note = "moves the \u00fcbrige rows";
   auto lease = on.lock(client).acquire({.note = note});
   note.assign(note.size(), '?');
@@ -25,17 +25,17 @@ void inspect_shows_the_holder_and_its_note(stage& on) {
   const auto& shown = holders.front();
   EXPECT_EQ(shown.name, "job");
   EXPECT_EQ(shown.note, "moves the \u00fcbrige rows");
-  EXPECT_EQ(shown.how, on.taken_as());
+  EXPECT_EQ(shown.mode, on.taken_as());
   EXPECT_FALSE(shown.owner.empty());
   EXPECT_TRUE(shown.token == 0 || shown.token == lease.token()) << shown.token;
   EXPECT_TRUE(shown.pid == 0 || shown.pid == ::getpid()) << shown.pid;
   EXPECT_GE(shown.held, std::chrono::milliseconds(0));
   if (on.has_ttl())
-    EXPECT_LE(shown.left, std::chrono::seconds(30));
+    EXPECT_LE(shown.expires_in, std::chrono::seconds(30));
   else
-    EXPECT_EQ(shown.left, std::chrono::milliseconds::max());
+    EXPECT_EQ(shown.expires_in, std::chrono::milliseconds::max());
   lease.release();
-  EXPECT_TRUE(other.inspect().empty());
+  EXPECT_TRUE(other.list().empty());
 }
 
 void inspect_finds_by_prefix(stage& on) {
@@ -45,10 +45,10 @@ void inspect_finds_by_prefix(stage& on) {
     leases.push_back(on.lock(client, name).acquire());
   using list = std::vector<std::string>;
   EXPECT_EQ(shown_by(client, leases.size()).size(), leases.size());
-  EXPECT_EQ(names_of(client.inspect("shop")), (list{"shop", "shop/a", "shop/b"}));
-  EXPECT_EQ(names_of(client.inspect("shop/")), (list{"shop/a", "shop/b"}));
-  EXPECT_EQ(names_of(client.inspect("sh%")), (list{"sh%p"}));
-  EXPECT_EQ(names_of(client.inspect("nothing")), list{});
+  EXPECT_EQ(names_of(client.list("shop")), (list{"shop", "shop/a", "shop/b"}));
+  EXPECT_EQ(names_of(client.list("shop/")), (list{"shop/a", "shop/b"}));
+  EXPECT_EQ(names_of(client.list("sh%")), (list{"sh%p"}));
+  EXPECT_EQ(names_of(client.list("nothing")), list{});
 }
 
 void the_holders_of_one_lock_are_shown_at_once(stage& on) {
@@ -61,7 +61,7 @@ void the_holders_of_one_lock_are_shown_at_once(stage& on) {
   const auto holders = other.holders("job");
   EXPECT_EQ(names_of(holders), (std::vector<std::string>{"job"}));
   for (const auto& shown : holders) {
-    EXPECT_EQ(shown.how, on.taken_as());
+    EXPECT_EQ(shown.mode, on.taken_as());
     EXPECT_FALSE(shown.owner.empty());
     EXPECT_TRUE(shown.token == 0 || shown.token == lease.token()) << shown.token;
   }
@@ -77,10 +77,10 @@ void break_lock_takes_a_lock_away(stage& on) {
   const auto operators = on.client();
   const auto lease = on.lock(client).acquire();
   ASSERT_EQ(other->ask("acquire job"), "calling");
-  const auto seen = operators.inspect("job").at(0).owner;
+  const auto seen = operators.list("job").at(0).owner;
   EXPECT_TRUE(operators.break_lock("job", seen));
   EXPECT_NE(token_of(other->receive(generous)), 0);
-  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(comes(lease.loss_token()));
   EXPECT_FALSE(lease.held());
   EXPECT_FALSE(operators.break_lock("job", seen)) << "the next holder is another";
   EXPECT_EQ(other->ask("held job"), "yes");
@@ -111,6 +111,10 @@ void features_are_true(stage& on) {
   EXPECT_EQ(told.shared, on.can().shared);
   EXPECT_EQ(told.permits, on.can().permits);
   EXPECT_EQ(told.tokens, on.has_tokens());
+  if (on.has_readers()) {
+    EXPECT_EQ(told.writer_preference, on.prefers_writers());
+    EXPECT_EQ(told.downgrade, on.downgrades());
+  }
   EXPECT_EQ(told.unsafe, on.can().unsafe);
 }
 

@@ -71,7 +71,7 @@ void a_stop_ends_no_held_lease(stage& on) {
   const auto lease = on.lock(client).acquire({}, stop.get_token());
   stop.request_stop();
   EXPECT_TRUE(lease.held());
-  EXPECT_FALSE(lease.lost().stop_requested());
+  EXPECT_FALSE(lease.loss_token().stop_requested());
   EXPECT_EQ(other->ask("try job"), "busy");
 }
 

@@ -47,7 +47,7 @@ void a_lease_is_lost_at_its_limit_though_it_is_renewed(stage& on) {
   const auto lease = on.lock(client).acquire({.max_hold = limit});
   const auto last = lease_clock::now() + limit;
   EXPECT_LE(lease.expires(), last);
-  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(comes(lease.loss_token()));
   EXPECT_LE(lease.expires(), last);
   EXPECT_FALSE(lease.held());
   EXPECT_EQ(lease.status(), holdfast::errc::lost);
@@ -58,7 +58,7 @@ void what_is_held_too_long_becomes_free(stage& on) {
   const auto other = on.other();
   auto lease = on.lock(client).acquire({.max_hold = short_ttl});
   EXPECT_EQ(other->ask("acquire job"), "calling");
-  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(comes(lease.loss_token()));
   if (!on.has_ttl()) lease.unlock();  // nothing runs out there but the holder's own belief
   EXPECT_NE(token_of(other->receive(generous)), 0);
   EXPECT_FALSE(lease.held());

@@ -13,9 +13,9 @@ using holdfast::errc;
 void the_holder_is_notified_of_a_loss(stage& on) {
   const auto client = on.short_lived_client();
   const auto lease = on.lock(client).acquire();
-  EXPECT_FALSE(lease.lost().stop_requested());
+  EXPECT_FALSE(lease.loss_token().stop_requested());
   on.store().lose_leases_of(client);
-  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(comes(lease.loss_token()));
   EXPECT_TRUE(lease) << "lost is not released";
   EXPECT_FALSE(lease.held());
   EXPECT_EQ(lease.status(), holdfast::outcome::lost);
@@ -31,8 +31,8 @@ void doubt_is_reported_before_loss(stage& on) {
     const std::lock_guard guard(mutex);
     told.emplace_back(what);
   };
-  const std::stop_callback on_loss(lease.lost(), [&] { note("lost"); });
-  const std::stop_callback on_doubt(lease.doubtful(), [&] { note("doubtful"); });
+  const std::stop_callback on_loss(lease.loss_token(), [&] { note("lost"); });
+  const std::stop_callback on_doubt(lease.doubt_token(), [&] { note("doubtful"); });
   on.store().lose_leases_of(client);
   EXPECT_TRUE(becomes([&] {
     const std::lock_guard guard(mutex);
@@ -43,7 +43,7 @@ void doubt_is_reported_before_loss(stage& on) {
 }
 
 std::string why_lost(const holdfast::lease& lease) {
-  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(comes(lease.loss_token()));
   try {
     lease.check();
   } catch (const holdfast::lock_error& error) {

@@ -55,12 +55,27 @@ void an_outage_timeout_ends_the_wait_for_a_store(stage& on) {
   on.store().end_outage();
 }
 
+// The first one is refused once the outage has lasted for an outage-timeout.
+void a_late_waiter_waits_its_whole_outage_timeout(stage& on) {
+  constexpr std::chrono::milliseconds bound{600};
+  const auto client = on.client_with("op-timeout=300ms&outage-timeout=600ms");
+  const auto first = on.lock(client), late = on.lock(client, "late");
+  on.store().begin_outage();
+  caller<bool> early([&] { return static_cast<bool>(first.acquire()); });
+  ASSERT_TRUE(early.comes_back());
+  EXPECT_EQ(thrown_by([&] { (void)early.result(); }), holdfast::errc::unavailable);
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_EQ(thrown_by([&] { (void)late.acquire(); }), holdfast::errc::unavailable);
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, bound);
+  on.store().end_outage();
+}
+
 void locks_work_again_after_an_outage(stage& on) {
   const auto client = on.short_lived_client();
   const auto other = on.short_lived_client();
   auto lease = on.lock(client).acquire();
   on.store().begin_outage();
-  EXPECT_TRUE(comes(lease.lost())) << "nothing could be renewed";
+  EXPECT_TRUE(comes(lease.loss_token())) << "nothing could be renewed";
   on.store().end_outage();
   lease.unlock();
   const auto granted = [&on](const holdfast::client& c) {
@@ -94,6 +109,8 @@ behaviours outages() {
       CONTRACT_BEHAVIOUR(130, a_bound_that_ends_in_an_outage_is_no_busy_lock, in_threads,
                          exclusively, outages),
       CONTRACT_BEHAVIOUR(131, an_outage_timeout_ends_the_wait_for_a_store, in_threads, exclusively,
+                         outages),
+      CONTRACT_BEHAVIOUR(133, a_late_waiter_waits_its_whole_outage_timeout, in_threads, exclusively,
                          outages),
       CONTRACT_BEHAVIOUR(54, an_acquire_without_an_answer_holds_nothing_for_good, in_threads,
                          at_the_store, outages),

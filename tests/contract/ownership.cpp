@@ -10,7 +10,7 @@ using holdfast::outcome;
 holdfast::lease lost_to(stage& on, const holdfast::client& client, party& other) {
   auto lease = on.lock(client).acquire();
   on.store().lose_leases_of(client);
-  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(comes(lease.loss_token()));
   EXPECT_EQ(other.ask("acquire job"), "calling");
   EXPECT_NE(token_of(other.receive(generous)), 0);
   on.store().go_on(client);
@@ -45,7 +45,7 @@ void a_lost_lock_stays_occupied_until_its_unlock(stage& on) {
   auto lock = on.lock(client);
   lock.lock();
   on.store().lose_leases_of(client);
-  EXPECT_TRUE(comes(lock.current().lost()));
+  EXPECT_TRUE(comes(lock.current().loss_token()));
   on.store().go_on(client);
   caller<bool> same_object([&] { return lock.try_lock(); });
   EXPECT_FALSE(same_object.result());

@@ -124,7 +124,7 @@ void permits_that_there_cannot_be_are_refused(stage& on) {
   }
   EXPECT_EQ(thrown_by([&] { (void)client.mutex("job").acquire({.permits = 2}); }),
             errc::bad_option);
-  EXPECT_TRUE(client.inspect().empty()) << "and nothing was taken";
+  EXPECT_TRUE(client.list().empty()) << "and nothing was taken";
   EXPECT_TRUE(client.semaphore("job", most).try_acquire({.permits = most}));
 }
 

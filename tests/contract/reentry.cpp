@@ -80,7 +80,7 @@ void only_a_held_lease_is_reacquired(stage& on) {
   EXPECT_EQ(thrown_by([&] { (void)lock.reacquire(of_another); }), errc::mismatch);
   const auto mine = lock.acquire();
   on.store().lose_leases_of(client);
-  EXPECT_TRUE(comes(mine.lost()));
+  EXPECT_TRUE(comes(mine.loss_token()));
   EXPECT_EQ(thrown_by([&] { (void)lock.reacquire(mine); }), holdfast::outcome::lost);
 }
 
@@ -105,10 +105,33 @@ void locking_twice_is_reported_as_a_self_deadlock(stage& on) {
   lock.unlock();
 }
 
+void a_thread_does_not_wait_for_its_own_lock(stage& on) {
+  const auto client = on.client();
+  auto one = client.mutex("job"), another = client.mutex("job");
+  one.lock();
+  EXPECT_EQ(thrown_by([&] { another.lock(); }), errc::would_self_deadlock);
+  EXPECT_FALSE(another.try_lock());
+  EXPECT_FALSE(another.try_lock_for(std::chrono::hours(1)));
+  if (on.has_readers()) {
+    auto readers = client.shared_mutex("job");
+    EXPECT_EQ(thrown_by([&] { readers.lock_shared(); }), errc::would_self_deadlock);
+  }
+  caller<bool> elsewhere([&] {
+    another.lock();
+    another.unlock();
+    return true;
+  });
+  EXPECT_TRUE(elsewhere.waits());
+  one.unlock();
+  EXPECT_TRUE(elsewhere.comes_back());
+}
+
 }  // namespace
 
 behaviours reentry() {
   return {
+      CONTRACT_BEHAVIOUR(134, a_thread_does_not_wait_for_its_own_lock, in_threads, exclusively,
+                         nothing),
       CONTRACT_BEHAVIOUR(35, a_recursive_lock_needs_as_many_unlocks, in_both, recursively, nothing),
       CONTRACT_BEHAVIOUR(36, re_entry_belongs_to_the_thread, in_threads, recursively, nothing),
       CONTRACT_BEHAVIOUR(37, re_entry_keeps_the_token, in_threads, recursively, nothing),

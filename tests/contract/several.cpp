@@ -1,6 +1,8 @@
 // Several locks as one.
 #include <array>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "behaviour.hpp"
@@ -29,19 +31,22 @@ void several_locks_are_held_together(stage& on) {
   const auto other = on.other();
   auto a = client.mutex("a");
   auto b = client.recursive_mutex("b");
-  auto c = client.shared_mutex("c");
-  const multi_mutex all(a, b, c);
+  auto c = client.mutex("c");
+  std::vector<holdfast::exclusive_lockable*> three{&a, &b, &c};
+  std::optional<holdfast::shared_mutex> shared;  // as a writer, where the store has them
+  if (on.can().shared) three[2] = &shared.emplace(client.shared_mutex("d"));
+  const std::string last = shared ? "d" : "c";
+  const multi_mutex all(three);
   auto set = all.acquire();
   EXPECT_TRUE(set);
   EXPECT_TRUE(set.held());
   EXPECT_NO_THROW(set.check());
   EXPECT_EQ(set.members().size(), 3u);
-  for (const auto* name : {"a", "b", "c"})
-    EXPECT_EQ(other->ask(std::string("try ") + name), "busy") << name;
+  const std::vector<std::string> names{"a", "b", (shared ? "writer:" : "") + last};
+  for (const std::string& name : names) EXPECT_EQ(other->ask("try " + name), "busy") << name;
   set.release();
   EXPECT_FALSE(set);
-  for (const auto* name : {"a", "b", "c"})
-    EXPECT_NE(token_of(other->ask(std::string("try ") + name)), 0) << name;
+  for (const std::string& name : names) EXPECT_NE(token_of(other->ask("try " + name)), 0) << name;
 }
 
 void one_busy_lock_and_none_is_granted(stage& on) {
@@ -120,7 +125,7 @@ void one_lock_given_twice_is_refused(stage& on) {
   EXPECT_EQ(thrown_by([&] { multi_mutex(a, b, a); }), errc::bad_option);
   EXPECT_EQ(thrown_by([&] { multi_mutex(a, b, again); }), errc::bad_option);
   EXPECT_EQ(thrown_by([&] { (void)client.acquire_all({"a", "b", "a"}); }), errc::bad_option);
-  EXPECT_TRUE(client.inspect().empty()) << "and nothing was taken";
+  EXPECT_TRUE(client.list().empty()) << "and nothing was taken";
   EXPECT_TRUE(multi_mutex(b, a).try_acquire());
 }
 
@@ -171,7 +176,7 @@ void the_loss_of_one_is_the_loss_of_all(stage& on) {
   auto b = losing.mutex("b");
   const multi_mutex both(a, b);
   auto set = both.acquire();
-  const auto lost = set.lost();
+  const auto lost = set.loss_token();
   EXPECT_FALSE(lost.stop_requested());
   EXPECT_LE(set.expires(), set.members()[0].expires());
   on.store().lose_leases_of(losing);
@@ -202,10 +207,37 @@ void lock_guard_takes_several(stage& on) {
   EXPECT_TRUE(come_free(*other, {"a", "b"}));
 }
 
+void an_error_of_several_names_its_member(stage& on) {
+  const auto client = on.client();
+  const auto failure_of = [](auto call) {
+    try {
+      call();
+    } catch (const holdfast::lock_error& e) {
+      return std::string(e.lock()) + ' ' + e.code().message();
+    }
+    return std::string("nothing was thrown");
+  };
+  if (on.can().breakable) {
+    auto both = client.acquire_all({"a", "b"});
+    EXPECT_TRUE(client.break_lock("b", client.holders("b").at(0).owner));
+    EXPECT_EQ(failure_of([&] { both.release(); }), "b " + make_error_code(errc::lost).message());
+  }
+  if (on.can().permits && on.has_readers()) {  // one layout keeps all kinds
+    const auto other = on.client();
+    const auto permit = other.semaphore("b", 2).acquire();
+    EXPECT_EQ(failure_of([&] {
+                (void)client.acquire_all({"a", "b"});
+              }),
+              "b " + make_error_code(errc::mismatch).message());
+  }
+}
+
 }  // namespace
 
 behaviours several() {
   return {
+      CONTRACT_BEHAVIOUR(137, an_error_of_several_names_its_member, in_threads, exclusively,
+                         nothing),
       CONTRACT_BEHAVIOUR(114, several_locks_are_held_together, in_both, exclusively, nothing),
       CONTRACT_BEHAVIOUR(115, one_busy_lock_and_none_is_granted, in_both, exclusively, nothing),
       CONTRACT_BEHAVIOUR(116, a_wait_for_several_ends_when_all_are_free, in_both, exclusively,

@@ -1,4 +1,5 @@
 // What shared_mutex has and no other lock: the shared verbs of the standard library, and downgrade.
+#include <mutex>
 #include <shared_mutex>
 
 #include "behaviour.hpp"
@@ -125,14 +126,51 @@ void only_a_held_writer_is_downgraded(stage& on) {
   }
   auto lost = lock.acquire();
   on.store().lose_leases_of(client);
-  EXPECT_TRUE(comes(lost.lost()));
+  EXPECT_TRUE(comes(lost.loss_token()));
   EXPECT_EQ(refusal(lost), holdfast::outcome::lost);
+}
+
+void a_shared_lock_of_the_standard_library_has_a_lease(stage& on) {
+  const auto client = on.client();
+  auto lock = client.shared_mutex("job");
+  EXPECT_FALSE(lock.current_shared());
+  {
+    const std::shared_lock guard(lock);
+    const holdfast::lease& mine = lock.current_shared();
+    EXPECT_TRUE(mine.held());
+    EXPECT_NE(mine.token(), 0);
+    caller<bool> elsewhere([&] { return static_cast<bool>(lock.current_shared()); });
+    EXPECT_FALSE(elsewhere.result()) << "another thread has no share";
+  }
+  EXPECT_FALSE(lock.current_shared());
+  const auto other = on.other();
+  EXPECT_EQ(other->ask("acquire writer:job"), "calling");
+  EXPECT_NE(token_of(other->receive(generous)), 0);
+}
+
+void a_unique_lock_becomes_a_shared_lock(stage& on) {
+  const auto client = on.client();
+  const auto other = on.other();
+  auto lock = client.shared_mutex("job");
+  std::unique_lock writer(lock);
+  const auto token = lock.current().token();
+  {
+    const std::shared_lock<holdfast::shared_mutex> reader = lock.downgrade(std::move(writer));
+    EXPECT_TRUE(reader.owns_lock());
+    EXPECT_EQ(lock.current_shared().token(), token);
+    EXPECT_EQ(other->ask("try writer:job"), "busy");
+  }
+  EXPECT_EQ(other->ask("acquire writer:job"), "calling");
+  EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
 }  // namespace
 
 behaviours shared_mutexes() {
   return {
+      CONTRACT_BEHAVIOUR(135, a_shared_lock_of_the_standard_library_has_a_lease, in_both, shared,
+                         nothing),
+      CONTRACT_BEHAVIOUR(136, a_unique_lock_becomes_a_shared_lock, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(87, shared_lock_of_the_standard_library_works, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(88, a_thread_releases_its_own_share, in_both, shared, nothing),
       CONTRACT_BEHAVIOUR(89, a_downgrade_lets_readers_in_under_its_token, in_both, shared, nothing),

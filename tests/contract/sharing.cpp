@@ -143,7 +143,7 @@ void a_stale_reader_harms_no_other_reader(stage& on) {
   const auto reader = on.peer();
   auto stale = on.lock(client).acquire({.ttl = short_ttl, .renew = holdfast::renewal::manual});
   ASSERT_NE(token_of(reader->ask("try job")), 0);
-  EXPECT_TRUE(comes(stale.lost()));
+  EXPECT_TRUE(comes(stale.loss_token()));
   stale.unlock();
   EXPECT_EQ(reader->ask("held job"), "yes");
   EXPECT_FALSE(on.rival(third).try_acquire());

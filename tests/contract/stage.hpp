@@ -37,6 +37,8 @@ class stage {
   }
   bool has_tokens() const { return on_.has_tokens; }
   bool downgrades() const { return on_.downgrades; }
+  bool has_readers() const { return on_.modes.has(mode::shared); }
+  bool prefers_writers() const { return on_.prefers_writers; }
   subject& store() { return *store_; }
   holdfast::client client() const { return holdfast::client::open(store_->url()); }
   holdfast::client short_lived_client() const {
@@ -55,7 +57,7 @@ class stage {
     return {c, name, rival_kind()};
   }
 
-  holdfast::lock_mode taken_as() const;  // lock(), as inspect() shows it
+  holdfast::lock_mode taken_as() const;  // lock(), as list() shows it
 
   // Somebody with a client of his own, in a thread or in a process, as the case is played. His
   // locks are rivals, if the command does not say another kind; those of a peer are as lock()'s.
@@ -82,11 +84,11 @@ class stage {
   std::unique_ptr<subject> store_;
 };
 
-// What inspect() shows once it shows so many: a store may learn of a holder by its first renewal.
+// What list() shows once it shows so many: a store may learn of a holder by its first renewal.
 inline std::vector<holdfast::holder> shown_by(const holdfast::client& client, std::size_t many) {
   const auto until = std::chrono::steady_clock::now() + generous;
   for (;;) {
-    auto shown = client.inspect();
+    auto shown = client.list();
     if (shown.size() >= many || std::chrono::steady_clock::now() > until) return shown;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

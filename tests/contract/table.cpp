@@ -40,10 +40,11 @@ std::string not_applicable(const behaviour& b, const subject_under_test& on) {
   return "";
 }
 
-std::string_view reason_to_fail(const behaviour& b, mode as, const subject_under_test& on) {
+const expected_failure* failure_expected_of(const behaviour& b, mode as,
+                                            const subject_under_test& on) {
   for (const expected_failure& e : on.expected_failures)
-    if (e.behaviour == b.name && e.modes.has(as)) return e.reason;
-  return {};
+    if (e.behaviour == b.name && e.modes.has(as)) return &e;
+  return nullptr;
 }
 
 std::vector<place> places(const behaviour& b, const subject_under_test& on) {

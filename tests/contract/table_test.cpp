@@ -115,9 +115,9 @@ TEST(contract_table, a_failure_is_expected_in_the_modes_that_are_listed) {
                               .can = {},
                               .expected_failures = {
                                   {"needs_a_ttl", "it keeps no queue of waiters", exclusively}}};
-  EXPECT_EQ(reason_to_fail(needs_a_ttl, mode::exclusive, on), "it keeps no queue of waiters");
-  EXPECT_EQ(reason_to_fail(needs_a_ttl, mode::shared, on), "");
-  EXPECT_EQ(reason_to_fail(needs_a_deadline, mode::exclusive, on), "");
+  EXPECT_EQ(failure_expected_of(needs_a_ttl, mode::exclusive, on), &on.expected_failures[0]);
+  EXPECT_EQ(failure_expected_of(needs_a_ttl, mode::shared, on), nullptr);
+  EXPECT_EQ(failure_expected_of(needs_a_deadline, mode::exclusive, on), nullptr);
 }
 
 TEST(contract_table, what_fails_on_any_thread_or_throws_is_a_failure_and_nothing_else_is) {

@@ -23,7 +23,7 @@ void a_lease_is_not_held_from_its_deadline_on(stage& on) {
   }
   EXPECT_EQ(lease.status(), errc::lost);
   EXPECT_EQ(thrown_by([&] { lease.check(); }), errc::lost);
-  EXPECT_TRUE(comes(lease.lost()));
+  EXPECT_TRUE(comes(lease.loss_token()));
 }
 
 void nobody_enters_before_the_deadline(stage& on) {
@@ -109,7 +109,7 @@ void a_lease_without_a_deadline_is_not_promised_one(stage& on) {
   EXPECT_EQ(asked(renewing, {.renew = holdfast::renewal::manual}), expected);
   EXPECT_EQ(asked(without, {}), expected);
   EXPECT_EQ(asked(without, {.renew = holdfast::renewal::automatic}), std::error_code{});
-  EXPECT_TRUE(becomes([&] { return renewing.inspect().empty(); })) << "nothing was kept";
+  EXPECT_TRUE(becomes([&] { return renewing.list().empty(); })) << "nothing was kept";
 }
 
 void a_strict_client_refuses_what_has_no_effect(stage& on) {

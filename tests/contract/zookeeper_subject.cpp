@@ -56,7 +56,7 @@ class zookeeper_subject final : public subject {
   // new ones have to wait for that long.
   void lose_leases_of(const holdfast::client& client) override {
     zookeeper_session operators(ports_.front());
-    const auto holders = holdfast::client::open(url()).inspect();
+    const auto holders = holdfast::client::open(url()).list();
     hold_new_connections(true);
     for (const holdfast::holder& h : holders) {
       const auto session = [&] {  // of the holder's node; in layout node that is the lock's
@@ -67,7 +67,7 @@ class zookeeper_subject final : public subject {
     }
     hold_new_connections(false);
     std::error_code ec;
-    EXPECT_TRUE(becomes([&] { return (void)client.inspect({}, ec), !ec; }));
+    EXPECT_TRUE(becomes([&] { return (void)client.list({}, ec), !ec; }));
   }
   void begin_outage() override {
     for (const auto& proxy : proxies_) proxy->set_both({.hold = true});

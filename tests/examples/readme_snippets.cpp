@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <shared_mutex>
 #include <stop_token>
 #include <string>
@@ -27,7 +28,10 @@ struct database {
 };
 
 struct stock_of_items {
-  int read() const { return left; }
+  std::optional<int> read(const hf::lease& by) {
+    if (!guard.admit(by)) return std::nullopt;
+    return left;
+  }
   bool write(int now, const hf::lease& by) {
     if (!guard.admit(by)) return false;
     left = now;
@@ -75,7 +79,7 @@ int tried(const std::string& url) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  return tried(argc > 1 ? argv[1] : "");
+  return tried(argc > 1 ? argv[1] : "file:");
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -32,7 +32,7 @@ int run(const std::string& example, const std::string& url) {
 }
 
 int run_on(const std::string& backend, const std::string& example) {
-  if (backend == "default") return run(example, "");
+  if (backend == "default") return run(example, "file:");
   if (backend == "memory") return run(example, "memory:example");
   if (backend == "file") {
     const holdfast::testkit::scratch_folder folder;

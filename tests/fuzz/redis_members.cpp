@@ -53,7 +53,7 @@ void use(const holdfast::client& c) {
   try {
     (void)c.holders("pool");
   } catch (const holdfast::lock_error&) {}
-  (void)c.inspect();
+  (void)c.list();
 }
 
 }  // namespace

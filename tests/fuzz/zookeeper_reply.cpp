@@ -31,7 +31,6 @@ void append(std::string& out, std::span<const std::byte> frame) {
   if (!r) return;
   out += std::to_string(r->head.xid) + ' ';
   if (const auto e = zk::read_watch_event(r->body)) out += e->path;
-  if (const auto p = zk::read_path(r->body)) out += *p;
   if (const auto s = zk::read_stat(r->body)) append(out, *s);
   if (const auto d = zk::read_data(r->body)) out += d->data;
   if (const auto n = zk::read_created(r->body)) append(out, n->stat);

@@ -163,7 +163,7 @@ std::string a_file_that_was_removed_is_nobodys_lock() {
 
 constexpr scenario of_file[] = {
     {mutant::unlink_unlocked, "file", a_locked_file_is_not_removed},
-    {mutant::unlink_own_description, "file", a_job_that_has_it_locked_keeps_the_file},
+    {mutant::unlink_unlocked, "file", a_job_that_has_it_locked_keeps_the_file},
     {mutant::floor_forgotten, "file", a_number_grows_though_the_file_was_removed},
     {mutant::nlink_not_checked, "file", a_file_that_was_removed_is_nobodys_lock},
     {mutant::file_number_forgotten, "file", a_number_never_goes_back},

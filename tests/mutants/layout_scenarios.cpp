@@ -1,7 +1,9 @@
-// What the scripts of other layouts must do, where the simulator's schedules show it too rarely.
+// What layouts and their scripts must do, where the simulator's schedules show it too rarely.
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_REDIS
+#include <utility>
+
 #include "tests/unit/backend/redis/on_model.hpp"
 
 namespace holdfast::mutants {
@@ -28,7 +30,58 @@ std::string readers_hear_of_a_downgrade() {
   return n.try_acquire_shared_for(2s) ? "" : "a reader sleeps though the writer became one";
 }
 
+std::string a_late_release_leaves_no_note() {
+  on_model world;
+  const client c = world.open();
+  lease held = c.mutex("job").acquire({.note = "nightly"});
+  world.pass(100ms);
+  world.command({"DEL", "job"});
+  std::error_code ec;
+  held.release(ec);
+  return world.command({"EXISTS", "holdfast:{job}:job:m"}).starts_with(":0") ? "" : "a note stays";
+}
+
+std::string a_refused_downgrade_lets_no_other_group_in() {
+  on_model world;
+  const client c = world.open(), d = world.open();
+  shared_mutex m(c, "job"), n(d, "job");
+  lease held = m.acquire();
+  world.model.forbid("zadd");
+  held = m.downgrade(std::move(held));
+  world.pass(100ms);
+  world.model.allow("zadd");
+  const lease other = n.try_acquire_shared();
+  const bool is_together = !other || other.token() / 1024 == held.token() / 1024;
+  return is_together ? "" : "a reader of another group holds the lock";
+}
+
+// The server answers late that it does not know the script, and then at once.
+std::string silence_counts_from_the_second_sending() {
+  on_model world;
+  const client c = world.open("op-timeout=1s");
+  c.mutex("job").acquire().release();
+  int greetings = 0;
+  bool is_repeated = false;
+  world.changed = [&](std::string bytes) {
+    greetings += bytes.find("run_id:") != bytes.npos ? 1 : 0;
+    if (bytes.find("NOSCRIPT") != bytes.npos) {
+      is_repeated = true;
+      world.time.freeze(700ms);
+    } else if (std::exchange(is_repeated, false)) {
+      world.time.advance(1ms);
+    }
+    return bytes;
+  };
+  std::error_code ec;
+  const lease_set both = c.try_acquire_all({"a", "b"}, ec);
+  return greetings == 0 ? "" : "a connection that has just been written to is given up as silent";
+}
+
 constexpr scenario all_of_layouts[] = {
+    {mutant::silence_dated_back, "redis", silence_counts_from_the_second_sending},
+    {mutant::none, "redis", a_late_release_leaves_no_note, "notes_outlive_a_late_release"},
+    {mutant::none, "redis", a_refused_downgrade_lets_no_other_group_in,
+     "group_before_its_first_reader"},
     {mutant::none, "redis", a_dead_reader_keeps_no_writer_out, "dead_reader_kept"},
     {mutant::none, "redis", readers_hear_of_a_downgrade, "downgrade_not_published"},
 };

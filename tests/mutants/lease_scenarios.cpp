@@ -6,6 +6,7 @@
 #include "cohort/local_lock.hpp"
 #include "cohort/turn.hpp"
 #include "scene.hpp"
+#include "tests/unit/cohort/cohort_fixture.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -44,7 +45,7 @@ std::string held_reads_the_clock() {
 std::string doubt_comes_before_the_deadline() {
   scene s;
   const auto held = s.acquire(s.open(""), by_hand(1s))->result();
-  const auto doubt = held.doubtful();
+  const auto doubt = held.doubt_token();
   s.pass(held.expires() - s.now() - 1ms);
   if (!held.held()) return "not held";
   return doubt.stop_requested() ? "" : "the holder was not notified that the lease may be lost";
@@ -53,7 +54,7 @@ std::string doubt_comes_before_the_deadline() {
 std::string loss_is_told_at_the_deadline() {
   scene s;
   const auto held = s.acquire(s.open(""), by_hand(1s))->result();
-  const auto loss = held.lost();
+  const auto loss = held.loss_token();
   s.pass(held.expires() - s.now() - 1ms);
   if (loss.stop_requested()) return "notified too early";
   s.pass(1ms);
@@ -118,7 +119,43 @@ std::string a_release_answers_the_renewal_before_it() {
   return renewal.why.code == errc::not_held ? "" : "it is called something else";
 }
 
+// A lock that was handed over for a quarter of a second; no renewal of it is answered.
+class handed_over final : public cohort_tests::a_cohort {
+ public:
+  int renewals_in_its_window() {
+    cohort_tests::caller holder(30s);
+    enter(holder);
+    core::claim_record& claim = *said(core::claim_record::acquire);
+    machine.on_granted(claim, {.number = 7,
+                               .deadline = env.now() + 250ms,
+                               .received_at = env.now(),
+                               .provisional = true});
+    complete_answered();
+    int renewals = 0;
+    for (int at = 0; at < 240; at += 10) {
+      while (core::claim_record* const c = machine.effects().take_scheduled()) {
+        c->pending_verbs = 0;
+        ++renewals;
+      }
+      env.advance(10ms);
+      tick();
+    }
+    machine.on_extended(claim, env.now() + 30s, claim.grant.ticket(), env.now());
+    leave(holder);
+    return renewals;
+  }
+
+ private:
+  void TestBody() override {}
+};
+
+std::string a_handed_over_lock_is_renewed_more_than_once_in_its_window() {
+  return handed_over().renewals_in_its_window() > 1 ? "" : "one lost reply loses the lock";
+}
+
 constexpr scenario of_lease[] = {
+    {mutant::window_renewed_once, "memory",
+     a_handed_over_lock_is_renewed_more_than_once_in_its_window},
     {mutant::deadline_from_reply, "memory", the_deadline_counts_from_the_send},
     {mutant::deadline_without_margin, "memory", the_deadline_leaves_room_for_drift},
     {mutant::held_without_clock, "memory", held_reads_the_clock},

@@ -33,7 +33,7 @@ std::string the_core_renews_no_session() {
 std::string a_doubt_reaches_the_holder() {
   in_session s;
   const lease held = s.m.acquire();
-  const auto doubt = held.doubtful();
+  const auto doubt = held.doubt_token();
   s.store.doubt();
   s.env.advance({});
   return doubt.stop_requested() ? "" : "the store is out of reach, and the holder is not notified";
@@ -52,7 +52,7 @@ std::string a_confirmed_session_extends_every_lease() {
 std::string a_request_for_the_lock_reaches_the_holder() {
   in_session s;
   const lease held = s.m.acquire();
-  const auto request = held.revocation_requested();
+  const auto request = held.revocation_token();
   s.store.request_revocation();
   s.env.advance({});
   return request.stop_requested() ? "" : "somebody asks for the lock, and the holder is not told";

@@ -17,7 +17,7 @@ std::string no_two_grants_have_one_owner() {
   std::set<std::string> owners;
   for (int times = 0; times < 3; ++times) {
     auto held = s.acquire(c)->result();
-    const auto shown = c.inspect(lock_name);
+    const auto shown = c.list(lock_name);
     if (shown.size() != 1) return "not shown";
     const bool is_new = owners.insert(shown[0].owner).second;
     if (!is_new) return "a late request of the last claim fits this one";

@@ -4,6 +4,9 @@
 
 #include "tests/mutants/killer.hpp"
 #include "tests/mutants/register/lua_code.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include "tests/sim/program/playable.hpp"
+#endif
 
 namespace holdfast::mutants {
 namespace {
@@ -46,6 +49,20 @@ TEST(mutant_register, an_edit_that_does_not_apply_is_named) {
   EXPECT_EQ(obstacle_of_edit("string/nothing", "x"), "an_edit: there is no string/nothing.lua");
   EXPECT_THROW(plant({"an_edit", "", core::mutant::none, {{"string/release", "x y z", ""}}}),
                std::invalid_argument);
+}
+
+TEST(mutant_register, a_mutant_that_is_in_no_loaded_script_is_reported) {
+  const mutant of_another_layout{"an_edit",
+                                 "",
+                                 core::mutant::none,
+                                 {{"string/release", "if owner ~= id then", "if false then"}}};
+  const auto lua = sim::playable_named("lua");
+  plant(of_another_layout);
+  EXPECT_NO_THROW(check_planted());  // nothing was loaded yet
+  lua->play(lua->draw(1), nullptr, sim::recording::off);
+  EXPECT_THROW(check_planted(), std::logic_error);
+  remove_planted();
+  EXPECT_NO_THROW(check_planted());
 }
 
 TEST(mutant_register, the_prose_of_a_comment_is_no_code) {

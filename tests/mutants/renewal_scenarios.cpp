@@ -22,7 +22,7 @@ std::string a_lock_is_renewed_without_a_third_connection() {
   server.command({"CONFIG", "SET", "maxclients", "3"});  // the third one asks this
   auto held = c.mutex("x").acquire();
   const auto first = held.expires();
-  while (!held.lost().stop_requested() && held.expires() < first + 2s)
+  while (!held.loss_token().stop_requested() && held.expires() < first + 2s)
     std::this_thread::sleep_for(5ms);
   return held.held() ? "" : "the lock is lost at the end of its first ttl";
 }

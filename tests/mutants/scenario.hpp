@@ -28,6 +28,8 @@ std::span<const scenario> line_scenarios();
 std::span<const scenario> renewal_scenarios();
 std::span<const scenario> lifetime_scenarios();
 std::span<const scenario> layout_scenarios();
+std::span<const scenario> lineage_scenarios();
 std::span<const scenario> zookeeper_scenarios();
+std::span<const scenario> zookeeper_claim_scenarios();
 
 }  // namespace holdfast::mutants

@@ -12,70 +12,79 @@ struct killer_seed {
   std::string_view mutant;
   std::uint64_t seed;  // one that shows it, or one not far before
   std::string_view layout = "string";
+  int servers = 1;
 };
 
 constexpr killer_seed seeds[] = {
     {"deadline_from_reply", 168},
-    {"window_renewed_once", 88001758},
-    {"late_reply_accepted", 209},
-    {"delete_without_owner", 5},
-    {"renew_without_owner", 146},
+    {"late_reply_accepted", 501},
+    {"delete_without_owner", 14},
+    {"renew_without_owner", 278},
     {"dead_head_not_skipped", 28},
-    {"notified_before_it_is_written", 706},
-    {"refused_hand_over_empties_the_queue", 433176},
-    {"notes_of_the_lost_kept", 18},
+    {"notified_before_it_is_written", 808},
+    {"refused_hand_over_empties_the_queue", 433262},
+    {"granted_without_its_message", 5002373},
+    {"notes_of_the_lost_kept", 425},
     {"no_timer_for_the_runner_up", 6330},
-    {"wake_up_not_passed_on", 108},
+    {"wake_up_not_passed_on", 184},
+    {"last_waiter_first", 1},
+    {"newcomer_first", 1},
+    {"loss_not_told", 9},
     {"reader_passes_the_queue", 39},
-    {"zombie_reader_renewed", 46},
-    {"permits_of_the_dead_kept", 222},
-    {"permits_counted_as_one", 8},
+    {"zombie_reader_renewed", 62},
+    {"permits_of_the_dead_kept", 229},
+    {"permits_counted_as_one", 13},
+    {"lost_permits_not_counted_again", 2761},
     {"readers_behind_a_leaver_forgotten", 222},
-    {"holder_not_notified", 21},
+    {"holder_not_notified", 31},
     {"lock_all_takes_what_is_held", 9},
-    {"lock_all_takes_some", 31},
+    {"lock_all_takes_some", 52},
     {"lock_all_passes_the_queue", 221},
-    {"set_and_number_apart", 4785},
+    {"set_and_number_apart", 28653},
     {"only_next_waiter_looks", 89},
     {"line_not_peeked", 18545},
-    {"taken_line_not_peeked", 1072013},
+    {"taken_line_not_peeked", 20942},
     {"floor_kept", 67},
-    {"doubt_in_transaction_missed", 356},
-    {"predecessor_not_killed", 5},
-    {"old_sample_accepted", 6935},
+    {"predecessor_not_killed", 15},
+    {"old_sample_accepted", 1950},
     {"waiter_given_up", 27},
     {"outage_dated_back", 272},
-    {"silence_dated_back", 125799},
-    {"turn_before_release", 15},
-    {"settled_outcome_kept", 57},
-    {"multi_deadlocks", 204},
-    {"passed_bound_waits_on", 4186},
+    {"turn_before_release", 68},
+    {"settled_outcome_kept", 65},
+    {"multi_deadlocks", 247},
     {"linger_kept", 21},
-    {"token_blocks", 4},
-    {"delete_without_owner", 17, "lua"},
+    {"token_blocks", 5},
+    {"name_not_probed", 7, "string", 2},
+    {"leases_unconfirmed", 8, "string", 2},
+    {"lanes_at_two_servers", 15, "string", 2},
+    {"replaced_master_joined", 38, "string", 2},
+    {"push_of_another_server", 31, "string", 2},
+    {"connections_left_behind", 31, "string", 2},
+    {"delete_without_owner", 19, "lua"},
     {"renew_without_owner", 146, "lua"},
     {"lock_without_ttl", 1, "lua"},
     {"poll_never_wakes", 1, "lua"},
-    {"withdrawal_dropped", 500670, "lua"},
+    {"withdrawal_dropped", 500732, "lua"},
     {"owner_id_reused", 11, "lua"},
-    {"late_reply_accepted", 1126, "lua"},
+    {"late_reply_accepted", 1689, "lua"},
     {"deadline_from_reply", 168, "lua"},
     {"waiter_given_up", 11, "lua"},
     {"delete_without_owner", 34, "redisson"},
     {"lock_without_ttl", 1, "redisson"},
     {"double_count", 85, "redisson"},
-    {"foreign_renewal", 332, "redisson"},
-    {"no_wake_on_expiry", 21, "redisson"},
+    {"foreign_renewal", 470, "redisson"},
+    {"no_wake_on_expiry", 218, "redisson"},
     {"release_not_published", 4, "redisson"},
-    {"withdrawal_dropped", 244, "redisson"},
-    {"late_reply_accepted", 726, "redisson"},
+    {"withdrawal_dropped", 606, "redisson"},
+    {"late_reply_accepted", 1086, "redisson"},
     {"dead_fair_head", 66, "redisson-fair"},
     {"fair_waiters_spin", 4, "redisson-fair"},
-    {"only_the_head_knows_the_lease", 500523, "redisson-fair"},
+    {"only_the_head_knows_the_lease", 500624, "redisson-fair"},
     {"fair_queue_passed", 1, "redisson-fair"},
-    {"double_count", 26, "redisson-fair"},
-    {"foreign_renewal", 470, "redisson-fair"},
-    {"no_wake_on_expiry", 145, "redisson-fair"},
+    {"next_waiter_knows_an_old_lease", 7300021531, "redisson-fair"},
+    {"double_count", 33, "redisson-fair"},
+    {"foreign_renewal", 534, "redisson-fair"},
+    {"no_wake_on_expiry", 180, "redisson-fair"},
     {"writer_joins_readers", 8, "redisson-rw"},
     {"double_count", 26, "redisson-rw"},
     {"foreign_renewal", 239, "redisson-rw"},
@@ -88,11 +97,14 @@ constexpr killer_seed seeds[] = {
     {"lease_beyond_total_holds", 1, "curator-semaphore"},
     {"removal_by_path_repeated", 70, "node"},
     {"write_at_follower_renews", 1798, "node"},
-    {"event_after_attaching_grants", 21876, "kazoo"},
+    {"event_after_attaching_grants", 24101, "kazoo"},
     {"read_only_server_believed", 123, "curator"},
+    {"sequence_limit_ignored", 553, "curator"},
+    {"sequence_limit_ignored", 553, "curator-rw"},
+    {"sequence_limit_ignored", 553, "curator-semaphore"},
     {"create_repeated", 147, "curator"},
     {"queued_with_the_lost_session", 35, "curator"},
-    {"own_end_unseen", 353, "curator"},
+    {"own_end_unseen", 368, "curator"},
     {"change_taken_for_the_end", 1, "curator"},
     {"predecessor_that_gave_up", 1, "curator"},
     {"end_of_farthest_believed", 2600, "curator"},
@@ -108,20 +120,30 @@ constexpr killer_seed seeds[] = {
     {"lapsed_session_believed", 27, "curator"},
 };
 
+std::optional<sim::playable> played_by(const killer_seed& k) {
+  return k.servers == 2 ? sim::playable_of_two(k.layout) : sim::playable_named(k.layout);
+}
+
+std::string name_of(const killer_seed& k) {
+  return (k.servers == 2 ? "schedules_of_two" : "schedules") +
+         (k.layout == "string" ? std::string() : '_' + std::string(k.layout));
+}
+
 std::string survived_schedules(const killer_seed& k, const mutant& m) {
   constexpr std::uint64_t schedules_max = 10'000;
-  const auto layout = sim::playable_named(k.layout);
+  const auto layout = played_by(k);
   const auto play = [&](std::uint64_t seed, sim::recording r = sim::recording::off) {
     return layout->play(layout->draw(seed), nullptr, r);
   };
   plant(m);
   std::uint64_t seed = k.seed;
   while (seed < k.seed + schedules_max && play(seed).complaint.empty()) ++seed;
+  check_planted();
   if (seed == k.seed + schedules_max) {
     remove_planted();
     return "no schedule from seed " + std::to_string(k.seed) +
-           " on finds it; `./dev sim --minutes 1 --layout " + std::string(k.layout) + " --mutant " +
-           m.name + "` may find another seed";
+           " on finds it; `./dev sim --minutes 1 --servers " + std::to_string(k.servers) +
+           " --layout " + std::string(k.layout) + " --mutant " + m.name + "` may find another seed";
   }
   const sim::result broken = play(seed, sim::recording::on);
   remove_planted();
@@ -135,9 +157,8 @@ std::string survived_schedules(const killer_seed& k, const mutant& m) {
 
 void add_schedules(std::vector<killer>& out, std::string_view mutant_name) {
   for (const killer_seed& k : seeds)
-    if (k.mutant == mutant_name && sim::playable_named(k.layout))
-      out.push_back({k.layout == "string" ? "schedules" : "schedules_" + std::string(k.layout),
-                     [&k](const mutant& m) { return survived_schedules(k, m); }});
+    if (k.mutant == mutant_name && played_by(k))
+      out.push_back({name_of(k), [&k](const mutant& m) { return survived_schedules(k, m); }});
 }
 
 }  // namespace holdfast::mutants

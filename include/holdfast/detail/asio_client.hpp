@@ -95,7 +95,7 @@ auto client::async_holders(std::string_view name, Token&&... token) const {
 }
 
 template <class... Token>
-auto client::async_inspect(std::string_view prefix, Token&&... token) const {
+auto client::async_list(std::string_view prefix, Token&&... token) const {
   auto begin = [c = *this, start = std::string(prefix)](const auto& into, const auto& entry) {
     detail::begin_inspection(c, start, into, entry);
     return detail::async_op();
@@ -116,7 +116,7 @@ auto client::async_break_lock(std::string_view name, std::string_view holder_see
 }
 
 template <class... Token>
-auto client::async_examine(Token&&... token) const {
+auto client::async_diagnose(Token&&... token) const {
   auto begin = [c = *this](const auto& into, const auto& entry) {
     detail::begin_examination(c, into, entry);
     return detail::async_op();

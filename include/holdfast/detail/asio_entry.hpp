@@ -1,5 +1,4 @@
-// How an operation of holdfast/asio.hpp begins and how its handler is called. Not for users to
-// include.
+// Starts the operations of holdfast/asio.hpp and calls their handlers. Not for users to include.
 #pragma once
 #include <holdfast/detail/async.hpp>
 

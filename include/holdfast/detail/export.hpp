@@ -6,6 +6,10 @@
 // member, because Clang reads it there.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "holdfast needs C++20 or later: compile with -std=c++20, or set CMAKE_CXX_STANDARD to 20"
+#endif
+
 #ifdef HOLDFAST_STATIC
 #define HOLDFAST_API
 #else

@@ -1,4 +1,4 @@
-// What every lockable type is made of. Not for users to name.
+// The base of every lockable type. Not for users to name.
 #pragma once
 #include <holdfast/detail/fwd.hpp>
 #include <holdfast/detail/verbs.hpp>
@@ -15,9 +15,10 @@ namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
 
-struct lock_kind {
+struct lockable_traits {
+  lock_kind kind = lock_kind::mutex;
   bool recursive = false;
-  std::uint32_t permits = 0;  // of a semaphore: its total; 0: another kind of lock
+  std::uint32_t permits = 0;  // the total of a semaphore; 0: another kind of lock
 };
 
 class lockable_base {
@@ -30,8 +31,8 @@ class lockable_base {
   friend class async_operation;
   friend class multi_access;
   // `size` is sizeof(acquire_options) as the caller knows it, so that members can be added.
-  lockable_base(const client&, std::string_view name, lock_kind, const acquire_options& defaults,
-                std::size_t size);
+  lockable_base(const client&, std::string_view name, lockable_traits,
+                const acquire_options& defaults, std::size_t size);
   lockable_base(lockable_base&&) noexcept;
   lockable_base& operator=(lockable_base&&) noexcept;
   // Terminates the program when locked; for std::mutex that is undefined behaviour.
@@ -44,6 +45,8 @@ class lockable_base {
   void unlock_current() noexcept;
   bool lock_shared_within(wait_bound);
   void unlock_shared_of_this_thread() noexcept;
+  const lease& current_share() const;
+  bool downgrade_current(std::error_code*);
   const lease& current_lease() const noexcept;
   std::uint32_t permits_in_all() const noexcept;
 

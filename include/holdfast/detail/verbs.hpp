@@ -15,7 +15,7 @@ namespace holdfast {
 inline namespace HOLDFAST_API v0 {
 namespace detail {
 
-// How long a verb waits.
+// The time limit of a verb.
 struct wait_bound {
   enum class kind : unsigned char { forever, one_attempt, within } what = kind::forever;
   std::chrono::nanoseconds most{};
@@ -74,7 +74,8 @@ struct acquire_call {
   }
 };
 
-// What may follow the options of a verb: nothing, a stop_token, a std::error_code, or both.
+// The arguments that may follow the options of a verb: a stop_token, a std::error_code, both, or
+// none.
 template <class... E>
 concept call_ending = requires(acquire_call c, E&&... e) {
   std::move(c).with(std::forward<E>(e)...);

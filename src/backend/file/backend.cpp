@@ -10,6 +10,7 @@
 #include "backend/file/holder_scan.hpp"
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
+#include "seam/own_options.hpp"
 
 namespace holdfast::file {
 namespace {
@@ -23,6 +24,7 @@ constexpr core::capabilities abilities{
     .tokens = true,
     .durable = true,
     .processes = true,
+    .writer_preference = true,
 };
 
 identity who_am_i(core::environment& env) {
@@ -51,29 +53,23 @@ std::string path_of(const url& where) {
 
 directory_options read_options(const core::opening& o) {
   directory_options out;
-  std::vector<url::option> rest;
-  for (const url::option& option : o.own) {
-    if (option.first == "network") {
-      out.network = core::parse_bool(option.second, option.first);
-    } else if (option.first == "unlink") {
-      out.unlink = core::parse_bool(option.second, option.first);
-    } else if (option.first == "group") {
-      out.group = option.second;
-      if (out.group.empty()) core::fail(errc::bad_option, "open", "group= names no group");
-    } else {
-      rest.push_back(option);
-    }
-  }
-  core::refuse_unknown_options(o.where, rest, "network unlink group");
+  out.log = o.shared.log;
+  core::own_options own(o);
+  own.flag("network", out.network);
+  bool unlinks = false;
+  if (own.flag("unlink", unlinks)) out.unlink = unlinks;
+  if (own.text("group", out.group) && out.group.empty()) own.refuse("group= names no group");
+  own.refuse_others();
   if (out.network && out.unlink.value_or(false))
-    core::fail(errc::bad_option, "open",
-               "unlink=1 is for local directories: another host may not see that a file is in "
-               "use; leave out unlink or network",
-               {}, o.where.text());
+    own.refuse(
+        "unlink=1 is for local directories: another host may not see that a file is in use; leave "
+        "out unlink or network");
   return out;
 }
 
-class file_backend final : public core::backend {
+class file_backend final : public core::lock_store,
+                           public core::connection,
+                           private core::unused_locks {
  public:
   explicit file_backend(const core::opening& o)
       : env_(o.env),
@@ -90,24 +86,24 @@ class file_backend final : public core::backend {
     core::failure why;
     auto all = scan_holders(folder_, prefix, env_.wall(), why);
     if (why.code) return answer.on_failed(std::move(why));
-    answer.on_holders(std::move(all));
+    answer.on_result(std::move(all));
   }
 
   void holders(std::string_view name, core::holders_handler& answer) override {
     core::failure why;
     auto all = find_holders(folder_, name, env_.wall(), why);
     if (why.code) return answer.on_failed(std::move(why));
-    answer.on_holders(std::move(all));
+    answer.on_result(std::move(all));
   }
 
-  void examine(core::findings_handler& answer) override {
-    answer.on_findings(grade_all(read_facts(folder_.place)));
+  void diagnose(core::findings_handler& answer) override {
+    answer.on_result(grade_all(read_facts(folder_.place)));
   }
 
   std::size_t remove_unused(core::failure& why) override {
     if (!folder_.unused.on()) {
       why = {errc::unsupported, "files are not removed from " + folder_.place.path() +
-                                    ": say ?unlink=1, here and in all programs that use it"};
+                                    "; add unlink=1 to its URL, in all programs that use it"};
       return 0;
     }
     const auto removed = folder_.unused.remove_all(env_.wall());
@@ -121,13 +117,13 @@ class file_backend final : public core::backend {
     const auto found = find_holders(folder_, name, env_.wall(), why);
     if (why.code) return answer.on_failed(std::move(why));
     if (found.empty()) return answer.on_failed({errc::unsupported, "nobody holds the lock"});
-    std::string text = "the kernel keeps this lock and nobody can take it away: end ";
+    std::string text = "the kernel keeps this lock, and it cannot be taken away; end ";
     for (const holder& h : found) {
       if (&h != &found.front()) text += ", ";
       text += "process " + std::to_string(h.pid);
       if (h.host != me_.host) text += " on " + h.host;
     }
-    text += ", and what was left running with the lock (fuser " + path_to(name) + " names all)";
+    text += ", and the processes that inherited the lock (fuser " + path_to(name) + " lists them)";
     answer.on_failed({errc::unsupported, std::move(text)});
   }
 
@@ -138,11 +134,13 @@ class file_backend final : public core::backend {
 
   void forked() noexcept override {
     threads_.forked();
-    if (core::planted(core::mutant::child_keeps_descriptor)) return;
-    folder_.files.close_all();
+    if (!core::planted(core::mutant::child_keeps_descriptor)) folder_.files.close_all();
   }
 
  private:
+  void* find_extension(const std::type_info& wanted) noexcept override {
+    return offer<core::unused_locks>(*this, wanted);
+  }
   std::string path_to(std::string_view name) { return lock_file(folder_, name).path(); }
 
   core::environment& env_;
@@ -153,8 +151,8 @@ class file_backend final : public core::backend {
 
 }  // namespace
 
-std::unique_ptr<core::backend> open(const core::opening& o) {
-  return std::make_unique<file_backend>(o);
+core::backend open(const core::opening& o) {
+  return core::backend_of(std::make_unique<file_backend>(o));
 }
 
 }  // namespace holdfast::file

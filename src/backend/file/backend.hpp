@@ -1,8 +1,5 @@
 // Locks in a directory of this machine, by flock(2); there is no server.
 #pragma once
-#include <memory>
-
-#include "seam/backend.hpp"
 #include "seam/registry.hpp"
 
 namespace holdfast::file {
@@ -10,6 +7,6 @@ namespace holdfast::file {
 // URL: "file:" (the directory of this machine and user) or "file:///directory". Options: network=1
 // accepts a directory on a network file system; unlink= and group=: see directory_options. Throws
 // lock_error: bad_url, bad_option, refused, unavailable.
-std::unique_ptr<core::backend> open(const core::opening&);
+core::backend open(const core::opening&);
 
 }  // namespace holdfast::file

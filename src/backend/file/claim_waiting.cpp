@@ -1,7 +1,9 @@
-// How a claim waits: it blocks in the kernel, on a thread of its own.
+// The wait of a claim: a separate thread blocks in the kernel.
 #include <errno.h>
 #include <sched.h>
 
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "backend/file/claim.hpp"
@@ -10,14 +12,22 @@
 namespace holdfast::file {
 namespace {
 
-// How often a claim that acquires in the same step as its own process' release yields to waiters,
-// about 200 microseconds in all. Bounded, because a stopped process never takes the lock.
+// A claim that acquires in the same step as its own process' release yields this often to waiters,
+// about 200 microseconds in total. Bounded, because a stopped process never takes the lock.
 constexpr int yields_to_waiters_max = 256;
 
-// How often a check must find waiters before the answer is believed.
+// A check must find waiters this often in a row before its result counts.
 constexpr int looks_max = 16;
 
 constexpr int ticks_in_a_second = 50;
+
+// `error`: of timer_create(); 0 when no signal is left.
+std::string why_no_timer(int error) {
+  if (error == 0) return "every real-time signal is in use; leave one its default disposition";
+  const std::string text = "timer_create: " + std::generic_category().message(error);
+  if (error == EAGAIN) return text + "; raise the limit of pending signals (ulimit -i)";
+  return text + "; permit this call in the sandbox (seccomp)";
+}
 
 }  // namespace
 
@@ -47,9 +57,7 @@ void file_claim::yield_to_waiters() {
 
 event file_claim::wait(interrupter& thread) {
   if (!thread.ready()) {
-    trouble_ = {errc::unavailable,
-                "cannot wait for the lock: every real-time signal is in use; leave one its "
-                "default disposition, or raise the limit of pending signals (ulimit -i)"};
+    trouble_ = {errc::unavailable, "cannot wait for the lock: " + why_no_timer(thread.error())};
     return event::failed;
   }
   if (as_.how != lock_mode::exclusive) released_ = 0;

@@ -45,7 +45,7 @@ std::string absolute(const std::string& path) {
   return ec ? path : whole.string();
 }
 
-// What is wrong with a directory shared by the members of a group.
+// The fault of a directory shared by the members of a group; empty if there is none.
 std::string distrust_shared(const struct stat& st, gid_t group) {
   const std::string set = "chgrp " + std::to_string(group) + " and chmod 2770 it";
   if (st.st_gid != group)
@@ -62,6 +62,8 @@ std::string distrust_shared(const struct stat& st, gid_t group) {
 }
 
 }  // namespace
+
+std::string default_path(uid_t user) { return "/run/lock/holdfast-" + std::to_string(user); }
 
 std::string octal(mode_t mode) {
   char text[8];
@@ -80,20 +82,21 @@ std::optional<core::failure> distrust(const std::string& path, const struct stat
   const auto refuse = [&path](const std::string& why) {
     return core::failure{errc::refused, "the lock directory " + path + " " + why};
   };
-  if (core::planted(core::mutant::file_directory_not_checked)) return {};
   if (!S_ISDIR(st.st_mode)) return refuse("is not a directory: name another");
   if (rules.group) {
     if (auto wrong = distrust_shared(st, *rules.group); !wrong.empty()) return refuse(wrong);
   } else if (st.st_uid != rules.user)
-    return refuse("belongs to user " + std::to_string(st.st_uid) + ", not to user " +
-                  std::to_string(rules.user) +
-                  ", who could take locks away: remove it, or name another by the URL, "
-                  "file:///path, or add ?group= when the members of a group are to share it");
+    return refuse(
+        "belongs to user " + std::to_string(st.st_uid) + ", not to user " +
+        std::to_string(rules.user) +
+        ", and its owner could take locks away: name another directory with the URL, for "
+        "example file:///home/me/locks, or add ?group= if the members of a group share it");
   if (!rules.group && (st.st_mode & (S_IWGRP | S_IWOTH)))
     return refuse(
-        "may be written by others (mode " + octal(st.st_mode) +
-        "), who could take locks away: name another directory, or chmod go-w this one, or add "
-        "?group= when the members of a group are to share it");
+        "may be written by other users (mode " + octal(st.st_mode) +
+        "), and they could take locks away: name a directory of this user alone, for example " +
+        (path.ends_with('/') ? path : path + '/') +
+        "locks, or add ?group= if the members of a group share it");
   const std::string_view remote = remote_file_system(fs_type);
   if (remote.empty() || rules.network) return {};
   if (static_cast<unsigned>(fs_type) == overlay_type && rules.overlay) return {};
@@ -171,28 +174,23 @@ void directory::choose(const url& where, const directory_options& given) {
                  {}, where.text());
     rules_.group = group_of(given.group, where);
   }
-  std::string candidates[2] = {tidy(path_), {}};
-  if (path_.empty()) {
-    const std::string name = "holdfast-" + std::to_string(rules_.user);
-    candidates[0] = "/run/lock/" + name;
-    candidates[1] = "/tmp/" + name;
-  }
-  core::failure why;
-  for (const std::string& candidate : candidates) {
-    if (candidate.empty()) break;
-    path_ = absolute(candidate);
-    opened o = try_open(path_, rules_);
-    fd_ = std::move(o.fd);
-    untrusted_ = std::move(o.untrusted);
-    if (fd_ && o.created && !rules_.overlay)
-      core::log(log_level::warning, "the lock directory " + path_ +
-                                        " was not there and has been created: if that is news, "
-                                        "check the URL");
-    if (fd_) return;
-    why = std::move(o.why);
-    if (!o.may_be_elsewhere) break;
-  }
-  core::fail(static_cast<errc>(why.code.value()), "open", why.text, {}, where.text());
+  // The default directory is one path for all processes of a user. A process of a sandbox that fell
+  // back to another would not exclude the processes outside of it.
+  const bool is_default = path_.empty();
+  path_ = is_default ? default_path(rules_.user) : absolute(tidy(path_));
+  opened o = try_open(path_, rules_);
+  fd_ = std::move(o.fd);
+  untrusted_ = std::move(o.untrusted);
+  if (fd_ && o.created && !is_default)
+    core::log(given.log, log_level::warning,
+              "the lock directory " + path_ +
+                  " did not exist and has been created: if you "
+                  "expected it to exist, check the URL");
+  if (fd_) return;
+  if (is_default)
+    o.why.text += ", and set its URL in all programs that share these locks, for example "
+                  "--url file:///directory or HOLDFAST_URL";
+  core::fail(static_cast<errc>(o.why.code.value()), "open", o.why.text, {}, where.text());
 }
 
 directory::opened directory::try_open(const std::string& path, const directory_rules& rules) {
@@ -204,9 +202,7 @@ directory::opened directory::try_open(const std::string& path, const directory_r
   if (!o.fd && errno == ENOENT) {
     o.created = ::mkdir(path.c_str(), 0700) == 0;
     if (!o.created && errno != EEXIST) {
-      const int error = errno;
-      o.may_be_elsewhere = error == ENOENT || error == EACCES || error == EPERM || error == EROFS;
-      o.why = error_text("create the lock directory", path, error);
+      o.why = error_text("create the lock directory", path, errno);
       return o;
     }
     o.fd = table_.open(open);
@@ -225,7 +221,8 @@ directory::opened directory::try_open(const std::string& path, const directory_r
     o.why = error_text("give to its group the lock directory", path, errno);
   } else if (::fstat(o.fd.get(), &st) != 0 || ::fstatfs(o.fd.get(), &fs) != 0) {
     o.why = error_text("look at the lock directory", path, errno);
-  } else if (auto wrong = distrust(path, st, static_cast<long>(fs.f_type), rules)) {
+  } else if (auto wrong = distrust(path, st, static_cast<long>(fs.f_type), rules);
+             wrong && !core::planted(core::mutant::file_directory_not_checked)) {
     // Root may inspect the locks of other users there, and acquires none.
     const bool of_others = st.st_uid != 0 || ((st.st_mode & S_ISGID) && !(st.st_mode & S_IWOTH));
     const bool looks = rules.user == 0 && !rules.group && S_ISDIR(st.st_mode) && of_others;

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "backend/file/descriptors.hpp"
+#include "base/log.hpp"
 #include "seam/claim.hpp"
 
 namespace holdfast::file {
@@ -21,6 +22,7 @@ struct directory_options {     // from the URL
   bool network = false;        // ?network=1
   std::optional<bool> unlink;  // ?unlink=; unset: only in the default directory
   std::string group;           // ?group=: its members share the directory
+  core::log_sink log;
 };
 
 struct directory_rules {
@@ -35,7 +37,7 @@ struct directory_rules {
 // this user is not a member.
 gid_t group_of(const std::string& name, const url& where);
 
-// What is wrong with a directory that was opened without following a link; nullopt: nothing.
+// The fault of a directory that was opened without following a link; nullopt if there is none.
 std::optional<core::failure> distrust(const std::string& path, const struct stat&, long fs_type,
                                       const directory_rules&);
 
@@ -44,10 +46,13 @@ std::string_view remote_file_system(long fs_type) noexcept;
 
 std::string octal(mode_t);  // "0700"
 
+// Where the locks of this user are when the URL names no directory.
+std::string default_path(uid_t user);
+
 class directory {
  public:
-  // `path` from the URL; empty: /run/lock/holdfast-UID or, where none can be created in /run/lock,
-  // /tmp/holdfast-UID, never a path from an environment variable. Creates the directory, mode 0700,
+  // `path` from the URL; empty: /run/lock/holdfast-UID and no other, never a path from an
+  // environment variable. Creates the directory, mode 0700,
   // when its parent exists. Throws lock_error.
   directory(descriptor_table&, const url& where, std::string path, const directory_options&);
 
@@ -64,7 +69,7 @@ class directory {
   bool shared() const noexcept { return rules_.group.has_value(); }
   // Set in a directory of another user that root only inspects: no lock can be acquired in it.
   const std::optional<core::failure>& untrusted() const noexcept { return untrusted_; }
-  // What is wrong with one of its files; empty: nothing.
+  // The fault of one of its files; empty if there is none.
   std::string_view distrust_file(const struct stat&) const noexcept;
 
   // A file of the directory, opened to read and write; empty with errno when it cannot be opened.
@@ -83,7 +88,6 @@ class directory {
     core::failure why;
     bool created = false;
     std::optional<core::failure> untrusted;
-    bool may_be_elsewhere = false;  // the default directory may be created elsewhere
   };
   opened try_open(const std::string& path, const directory_rules&);
   void choose(const url& where, const directory_options&);

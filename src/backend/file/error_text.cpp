@@ -15,9 +15,12 @@ struct advice {
 
 constexpr advice advices[] = {
     {EACCES, errc::refused, "give this user the right to read and write there"},
-    {EPERM, errc::refused, "give this user the right to read and write there"},
+    {EPERM, errc::refused,
+     "give this user the right to read and write there, or permit the system call in the sandbox "
+     "(seccomp)"},
+    {ENOSYS, errc::unsupported, "permit the system call in the sandbox (seccomp)"},
     {EROFS, errc::refused, "name a directory on a file system that can be written"},
-    {ENOSPC, errc::refused, "free some space there"},
+    {ENOSPC, errc::refused, "free some space or inodes there (df, df -i)"},
     {EDQUOT, errc::refused, "free some space there, or raise this user's quota"},
     {EMFILE, errc::refused, "raise the limit of open files (ulimit -n)"},
     {ENFILE, errc::refused, "raise the system's limit of open files (sysctl fs.file-max)"},

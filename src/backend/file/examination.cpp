@@ -24,7 +24,7 @@ constexpr local_file_system local_ones[] = {{0xef53, "ext4"},
                                             {0x9123683e, "btrfs"},
                                             {0x01021994, "tmpfs"}};
 
-// Who may rename what is in a directory may put another in its place.
+// Users allowed to rename the entries of a directory can replace them.
 bool others_may_rename_in(const struct stat& st, uid_t user) noexcept {
   const bool is_of_others = st.st_uid != 0 && st.st_uid != user;
   const bool may_write = (st.st_mode & (S_IWGRP | S_IWOTH)) != 0;
@@ -37,11 +37,16 @@ directory_facts read_facts(const directory& d) {
   directory_facts out{.path = d.path(), .rules = d.rules()};
   if (d.untrusted()) out.untrusted = d.untrusted()->text;
   out.is_at_its_path = d.is_at_its_path();
+  struct stat former;
+  const std::string other = "/tmp/holdfast-" + std::to_string(out.rules.user);
+  if (out.path == default_path(out.rules.user) && ::lstat(other.c_str(), &former) == 0)
+    out.former_default = other;
   struct statfs fs;
   if (::fstat(d.get(), &out.info) != 0 || ::fstatfs(d.get(), &fs) != 0) {
     out.unread = std::generic_category().message(errno);
     return out;
   }
+  out.removes_unused = d.removes_unused();
   out.fs_type = static_cast<long>(fs.f_type);
   out.block = static_cast<std::uint64_t>(fs.f_bsize);
   const bool is_root = out.rules.user == 0;
@@ -78,7 +83,7 @@ finding grade_directory(const directory_facts& f) {
 
 finding grade_path(const directory_facts& f) {
   for (const upper_directory& up : f.above) {
-    // Of a group's directory, its creator is as good as any.
+    // In a group's directory the creator is trusted like every member.
     const uid_t trusted = f.rules.group ? f.info.st_uid : f.rules.user;
     if (others_may_rename_in(up.info, trusted))
       return {"path", grade::bad,
@@ -123,11 +128,23 @@ finding grade_space(const directory_facts& f) {
   if (room >= little) return {"space", grade::good, "room for " + number + " new files", {}};
   return {"space", room == 0 ? grade::bad : grade::warn,
           "room for " + number + " new files: a lock with a new name, or a note, needs one",
-          "free some space; holdfast gc removes the files of unused locks"};
+          f.removes_unused
+              ? "free some space or inodes; holdfast prune removes the files of unused locks"
+              : "free some space or inodes (df, df -i)"};
+}
+
+finding grade_default(const directory_facts& f) {
+  return {"directory", grade::warn,
+          f.former_default + " exists as well: earlier versions use it where " + f.path +
+              " cannot be created, and its locks do not exclude the locks here",
+          "update all programs to this version, end the programs that use " + f.former_default +
+              ", and remove it"};
 }
 
 std::vector<finding> grade_all(const directory_facts& f) {
-  return {grade_directory(f), grade_path(f), grade_file_system(f), grade_space(f)};
+  std::vector<finding> all{grade_directory(f), grade_path(f), grade_file_system(f), grade_space(f)};
+  if (!f.former_default.empty()) all.insert(all.begin() + 1, grade_default(f));
+  return all;
 }
 
 }  // namespace holdfast::file

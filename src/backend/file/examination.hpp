@@ -1,4 +1,4 @@
-// examine(): what a lock directory is, and what that means for locks.
+// diagnose(): what a lock directory is, and what that means for locks.
 #pragma once
 #include <holdfast/finding.hpp>
 
@@ -22,8 +22,10 @@ struct directory_facts {
   std::string path;
   struct stat info = {};
   directory_rules rules;
-  std::string untrusted;  // why no lock can be acquired there; empty: it can
+  std::string untrusted;       // why no lock can be acquired there; empty: it can
+  std::string former_default;  // of earlier versions, which exists too; empty: it does not
   bool is_at_its_path = true;
+  bool removes_unused = false;         // holdfast prune has an effect there
   std::vector<upper_directory> above;  // the nearest first
   long fs_type = 0;
   std::uint64_t bytes_free = 0;
@@ -36,6 +38,7 @@ directory_facts read_facts(const directory&);
 
 // Pure.
 finding grade_directory(const directory_facts&);
+finding grade_default(const directory_facts&);
 finding grade_path(const directory_facts&);
 finding grade_file_system(const directory_facts&);
 finding grade_space(const directory_facts&);

@@ -91,10 +91,10 @@ class prober {
       found.pid = r->pid;
       found.held = std::max(std::chrono::milliseconds{},
                             std::chrono::floor<std::chrono::milliseconds>(wall_ - r->since));
-      if (bytes_taken > 0) found.how = r->as.how;
-      if (found.how == lock_mode::permit) {
+      if (bytes_taken > 0) found.mode = r->as.how;
+      if (found.mode == lock_mode::permit) {
         found.permits = bytes_taken;
-        found.of = r->as.of;
+        found.total_permits = r->as.of;
       }
     }
     if (name) found.name = *name;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/file/transport.hpp"
-#include "seam/backend.hpp"
+#include "seam/result_handler.hpp"
 
 namespace holdfast::file {
 

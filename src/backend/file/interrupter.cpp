@@ -36,6 +36,23 @@ bool take(int signal) noexcept {
   return ::sigaction(signal, &ours, nullptr) == 0;
 }
 
+// An errno, or 0.
+int create_timer(int signal, timer_t& to) noexcept {
+  struct sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = signal;
+  event.sigev_notify_thread_id = ::gettid();
+  return ::timer_create(CLOCK_MONOTONIC, &event, &to) == 0 ? 0 : errno;
+}
+
+// An emulator (qemu-user) accepts handlers for more signals than its timers can send.
+bool is_deliverable(int signal) noexcept {
+  timer_t probe;
+  if (const int error = create_timer(signal, probe)) return error != EINVAL;
+  ::timer_delete(probe);
+  return true;
+}
+
 // The signal, or 0. Searched from the upper end, because programs count up from SIGRTMIN. Checked
 // again for each thread: the program may have taken the signal since.
 int private_signal() noexcept {
@@ -45,7 +62,7 @@ int private_signal() noexcept {
   if (signal != 0 && is_ours(signal)) return signal;
   signal = 0;
   for (int s = SIGRTMAX - 1; s >= SIGRTMIN && signal == 0; --s)
-    if (take(s)) signal = s;
+    if (is_deliverable(s) && take(s)) signal = s;
   return signal;
 }
 
@@ -54,11 +71,8 @@ int private_signal() noexcept {
 interrupter::interrupter() noexcept {
   const int signal = private_signal();
   if (signal == 0) return;
-  struct sigevent how = {};
-  how.sigev_notify = SIGEV_THREAD_ID;
-  how.sigev_signo = signal;
-  how.sigev_notify_thread_id = ::gettid();
-  if (::timer_create(CLOCK_MONOTONIC, &how, &timer_) != 0) return;
+  error_ = create_timer(signal, timer_);
+  if (error_ != 0) return;
   ready_ = true;
   sigset_t one;
   ::sigemptyset(&one);

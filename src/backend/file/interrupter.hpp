@@ -18,12 +18,15 @@ class interrupter {
 
   // False when the program uses every real-time signal, or no timer can be created.
   bool ready() const noexcept { return ready_; }
+  // Why it is not ready: the errno of timer_create(), or 0 when no signal is left.
+  int error() const noexcept { return error_; }
   void interrupt() noexcept;
   void tick() noexcept;  // interrupts fifty times a second, until calm() or interrupt()
   void calm() noexcept;
 
  private:
   timer_t timer_{};
+  int error_ = 0;
   bool ready_ = false;
 };
 

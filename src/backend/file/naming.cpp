@@ -30,8 +30,9 @@ std::array<char, 32> fnv1a_128_hex(std::string_view text) noexcept {
 }  // namespace
 
 std::string file_stem(std::string_view lock_name, std::size_t name_max) {
-  std::string stem = core::percent_encode(lock_name);
-  if (core::planted(core::mutant::file_name_is_a_path)) stem = lock_name;
+  std::string stem = core::planted(core::mutant::file_name_is_a_path)
+                         ? std::string(lock_name)
+                         : core::percent_encode(lock_name);
   if (stem.size() + waiters_suffix.size() <= name_max) return stem;
   const auto hex = fnv1a_128_hex(lock_name);
   std::size_t head = head_bytes_max;

@@ -17,10 +17,10 @@ constexpr unsigned char reopenings_max = 100;  // another process deletes the fi
 
 std::int64_t next_number(std::int64_t in_file, std::int64_t ours,
                          std::chrono::microseconds wall) noexcept {
-  std::int64_t number = std::max(in_file, ours) + 1;
-  if (planted(mutant::file_number_forgotten)) number = 1;
-  if (planted(mutant::number_not_floored)) return number;
-  return std::max(number, static_cast<std::int64_t>(wall.count()));
+  const std::int64_t next =
+      planted(mutant::file_number_forgotten) ? 1 : std::max(in_file, ours) + 1;
+  const auto least = planted(mutant::number_not_floored) ? 0 : std::int64_t{wall.count()};
+  return std::max(next, least);
 }
 
 std::int64_t least_number(const observation& seen) noexcept {

@@ -1,7 +1,8 @@
 #include "backend/file/record.hpp"
 
+#include <endian.h>
+
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -74,11 +75,11 @@ std::optional<std::uint64_t> hex(const char* text) noexcept {
 
 // Covers everything before the check. No protection against malice: a writer of the file can lie.
 std::uint64_t check_of(const char* text) noexcept {
-  static_assert(std::endian::native == std::endian::little, "the words below are little-endian");
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   const auto mix = [&](const char* from, std::size_t bytes) {
     std::uint64_t word = 0;
     std::memcpy(&word, from, bytes);
+    word = le64toh(word);
     hash = (hash ^ word) * 0xff51afd7ed558ccdu;
     hash ^= hash >> 32;
   };

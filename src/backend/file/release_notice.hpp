@@ -1,4 +1,4 @@
-// How waiters for permits learn that some may be free.
+// Notifies waiters for permits that some may be free.
 #pragma once
 #include "backend/file/descriptors.hpp"
 

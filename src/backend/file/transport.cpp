@@ -14,8 +14,8 @@
 namespace holdfast::file {
 namespace {
 
-// How long the directory's name may refer to another file before an uncontended acquire notices:
-// that check costs an eighth of a cycle. A deleted file is noticed at once.
+// The time for which the directory's name may refer to another file before an uncontended acquire
+// detects it: that check costs an eighth of a cycle. A deleted file is detected at once.
 constexpr std::chrono::milliseconds look_through_every{10};
 constexpr int openings_max = 100;
 
@@ -33,7 +33,7 @@ bool looked(int fd, const char* name, struct statx& out) noexcept {
 }
 
 dev_t device_of(const struct statx& st) noexcept {
-  return ::makedev(st.stx_dev_major, st.stx_dev_minor);
+  return makedev(st.stx_dev_major, st.stx_dev_minor);
 }
 
 }  // namespace
@@ -105,8 +105,6 @@ void lock_file::close() noexcept {
 
 void lock_file::discard(std::chrono::microseconds wall) noexcept try {
   const std::string stem = file_.substr(0, file_.size() - lock_suffix.size());
-  if (core::planted(core::mutant::unlink_own_description))
-    folder_.unused.remove(stem, wall, fd_.get());
   close();
   waiters_.close();
   folder_.unused.remove(stem, wall);
@@ -148,18 +146,18 @@ lock_file::attempt lock_file::share() {
 }
 
 void lock_file::unlock() noexcept {
-  if (core::planted(core::mutant::file_release_only_closes)) return close();
   if (has_bytes_) release_bytes();
-  if (::flock(fd_.get(), LOCK_UN) != 0) close();
+  if (core::planted(core::mutant::file_release_only_closes) || ::flock(fd_.get(), LOCK_UN) != 0)
+    close();
 }
 
 // Whether the directory's name refers to the locked file; nullopt: unknown.
 std::optional<bool> lock_file::is_the_folders(struct statx& st, std::chrono::microseconds wall) {
-  if (core::planted(core::mutant::file_inode_not_checked) && looked(fd_.get(), "", st)) return true;
   const auto since = wall - looked_through_at_;
-  if (!contended_ && since >= since.zero() && since < look_through_every) {
+  const bool is_checked = !core::planted(core::mutant::file_inode_not_checked);
+  if (!is_checked || (!contended_ && since >= since.zero() && since < look_through_every)) {
     if (looked(fd_.get(), "", st))
-      return st.stx_nlink > 0 || core::planted(core::mutant::nlink_not_checked);
+      return st.stx_nlink > 0 || !is_checked || core::planted(core::mutant::nlink_not_checked);
     fail("look at the lock file", errno);
     return {};
   }

@@ -19,7 +19,7 @@
 
 namespace holdfast::file {
 
-// What the lock files of one backend have in common.
+// The state that the lock files of one backend share.
 struct folder {
   folder(const url& where, std::string path, const directory_options& o, std::string host)
       : place(files, where, std::move(path), o),

@@ -48,17 +48,15 @@ std::optional<std::int64_t> number_of_unused(int fd, const std::string& stem,
 
 }  // namespace
 
-bool unused_files::remove(const std::string& stem, wall_time wall, int own) noexcept try {
+bool unused_files::remove(const std::string& stem, wall_time wall) noexcept try {
   if (!on()) return false;
   const std::string lock_name = stem + std::string(lock_suffix);
   const std::string waiters_name = stem + std::string(waiters_suffix);
   flocked_file probe(place_.open_or_create(probe_file));
   if (!probe || !lock_probe(probe)) return false;
-  flocked_file lock(own < 0 ? place_.open_existing(lock_name.c_str())
-                            : files_.open([own] { return ::dup(own); }));
+  flocked_file lock(place_.open_existing(lock_name.c_str()));
   if (!lock) return errno == ENOENT && remove_spare_waiters(stem);
-  const bool is_ours = lock.try_exclusive() || planted(mutant::unlink_unlocked);
-  if (!is_ours) return false;
+  if (!lock.try_exclusive() && !planted(mutant::unlink_unlocked)) return false;
   flocked_file waiters(place_.open_existing(waiters_name.c_str()));
   if (!waiters && errno != ENOENT) return false;
   if (waiters && !waiters.try_exclusive() && !planted(mutant::unlink_unlocked)) return false;

@@ -21,8 +21,8 @@
 //   e  NAME.lock, then NAME.waiters, are     | between the two: a NAME.waiters without a lock
 //      removed; all are unlocked and closed  | file, which the next user of the name takes over
 //
-// Who may do what, and why it is safe: - Remove: a process that passes (b) and (c) on file
-// descriptions of its own. Not on the claim's: a
+// The permitted actions, and why they are safe:
+// - Remove: a process that passes (b) and (c) on its own file descriptions, not on the claim's: a
 //   job may have a copy of that description, and LOCK_EX would then convert the job's lock instead
 //   of failing because of it.
 // - Create: any process, without a lock, at any time at which the name has no file. Two that do so
@@ -62,8 +62,8 @@ class unused_files {
   const number_floor& floor() const noexcept { return floor_; }
 
   // Removes the files of the lock with this file_stem(), and returns true if it did. Does not wait:
-  // a file that is in use at this moment stays. `own` is for a mutant: the claim's descriptor.
-  bool remove(const std::string& stem, wall_time, int own = -1) noexcept;
+  // a file that is in use at this moment stays.
+  bool remove(const std::string& stem, wall_time) noexcept;
   // Removes files that crashes left, a few at a time. Called before a lock file is created, so that
   // they do not accumulate. Spares files that a living process has used within the last minute.
   void remove_some(wall_time) noexcept;

@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "backend/memory/shared_servers.hpp"
+#include "backend/memory/shifted_environment.hpp"
 #include "base/fail.hpp"
+#include "seam/own_options.hpp"
 
 namespace holdfast::memory {
 
@@ -19,6 +21,7 @@ constexpr core::capabilities abilities_with_ttl{
     .durable = false,
     .processes = false,
     .breakable = true,
+    .writer_preference = true,
     .downgrade = true,
 };
 
@@ -28,53 +31,40 @@ constexpr core::capabilities abilities_without_ttl = [] {
   return c;
 }();
 
-bool read_lifetime(std::string_view value) {
-  if (value == "ttl" || value == "process") return value == "ttl";
-  core::fail(errc::bad_option, "open",
-             "lifetime is \"" + std::string(value) + "\"; give ttl or process");
-}
-
-struct own_options {
+struct own_settings {
   fault_plan faults;
   bool runs_out = true;
   duration stop_after = duration::max();
 };
 
-own_options read_own(const core::opening& o) {
+own_settings read_own(const core::opening& o) {
   constexpr double dice_max = 9007199254740992.0;  // 2^53
-  own_options out;
-  std::vector<url::option> rest;
-  for (const auto& option : o.own) {
-    const auto& [name, value] = option;
-    if (name == "lifetime") {
-      out.runs_out = read_lifetime(value);
-    } else if (name == "latency") {
-      out.faults.latency = core::parse_duration(value, name);
-    } else if (name == "lose-requests") {
-      out.faults.lose_requests = core::parse_number(value, name, 0, 1);
-    } else if (name == "lose-replies") {
-      out.faults.lose_replies = core::parse_number(value, name, 0, 1);
-    } else if (name == "seed") {
-      out.faults.dice = static_cast<std::uint64_t>(core::parse_number(value, name, 0, dice_max));
-    } else if (name == "stop-after") {
-      out.stop_after = core::parse_duration(value, name);
-    } else {
-      rest.push_back(option);
-    }
-  }
-  core::refuse_unknown_options(o.where, rest,
-                               "lifetime, latency, lose-requests, lose-replies, seed, stop-after");
+  own_settings out;
+  core::own_options own(o);
+  own.read("lifetime", [&](const std::string& value) {
+    out.runs_out = value == "ttl";
+    if (!out.runs_out && value != "process")
+      own.refuse("lifetime is \"" + value + "\"; give ttl or process");
+  });
+  own.time("latency", out.faults.latency);
+  out.faults.lose_requests = own.number("lose-requests", 0, 0, 1);
+  out.faults.lose_replies = own.number("lose-replies", 0, 0, 1);
+  own.read("seed", [&](std::string_view value) {
+    out.faults.dice = static_cast<std::uint64_t>(core::parse_number(value, "seed", 0, dice_max));
+  });
+  own.time("stop-after", out.stop_after);
+  own.refuse_others();
   return out;
 }
 
 }  // namespace
 
-std::unique_ptr<core::backend> open(const core::opening& o) {
+core::backend open(const core::opening& o) {
   if (!o.where.endpoints().empty() || !o.where.user().empty() || !o.password.empty())
     core::fail(errc::bad_url, "open",
                "a memory store has no host, user or password: write memory: or memory:NAME", {},
                o.where.text());
-  const own_options own = read_own(o);
+  const own_settings own = read_own(o);
   const std::string& name = o.where.path();
   auto store = name.empty() ? std::make_shared<server>() : shared_server(name);
   const timing rules{.op_timeout = o.shared.op_timeout,
@@ -85,7 +75,12 @@ std::unique_ptr<core::backend> open(const core::opening& o) {
   made->wire().set_faults(own.faults);
   if (own.stop_after != duration::max())
     made->wire().stop_after(core::saturating_add(o.env.now(), own.stop_after));
-  return made;
+  return core::backend_of(std::move(made));
+}
+
+core::environment& environment_of(const url& where) {
+  if (where.path().empty()) return core::system_environment();
+  return environment_of(where.path());
 }
 
 backend::backend(std::shared_ptr<server> s, core::environment& env, const timing& rules)
@@ -101,9 +96,9 @@ std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_si
   return std::make_unique<claim>(layout_, name, sink);
 }
 
-core::reach backend::read_reach() {
-  core::reach out;
-  out.connected = !is_out();
+core::connection_status backend::status() {
+  core::connection_status out;
+  out.connected = !is_unavailable();
   if (!out.connected)
     out.trouble = {errc::unavailable,
                    "the memory store is in an outage, or the client's requests are stopped"};
@@ -121,12 +116,12 @@ void backend::holders(std::string_view name, core::holders_handler& to) {
 void backend::break_lock(std::string_view name, std::string_view holder_id,
                          core::decision_handler& to) {
   const auto seen = holder_seen_of(holder_id);
-  if (!seen) return to.on_decided(false);  // no holder in a memory store has such an id
+  if (!seen) return to.on_result(false);  // no holder in a memory store has such an id
   queries_.break_lock(name, seen, to);
 }
 
-void backend::examine(core::findings_handler& to) {
-  to.on_findings(
+void backend::diagnose(core::findings_handler& to) {
+  to.on_result(
       {{"store", finding_grade::good,
         "the locks are in the memory of this process: there is nothing to be examined", ""}});
 }

@@ -16,13 +16,16 @@ namespace holdfast::memory {
 //   seed=N               of these random losses; the same seed loses the same messages
 //   stop-after=DURATION  from this long after the open no message of this client arrives, as if
 //                        its process were stopped
-std::unique_ptr<core::backend> open(const core::opening&);  // throws lock_error
+core::backend open(const core::opening&);  // throws lock_error
+// The real one, or that of a named store, whose clock a test moves.
+core::environment& environment_of(const url&);
 
-class backend final : public core::backend {
+class backend final : public core::lock_store, public core::connection {
  public:
   backend(std::shared_ptr<server>, core::environment&, const timing&);
   ~backend() override;
 
+  // lock_store
   const core::capabilities& can() const noexcept override;
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
   // One step of the store covers all its locks.
@@ -31,15 +34,20 @@ class backend final : public core::backend {
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view holder_id,
                   core::decision_handler&) override;
-  void examine(core::findings_handler&) override;
-  bool is_out() const noexcept override { return layout_.wire().is_out(); }
-  core::reach read_reach() override;
+
+  // connection
+  void diagnose(core::findings_handler&) override;
+  bool is_unavailable() const noexcept override { return layout_.wire().is_out(); }
+  core::connection_status status() override;
   bool close(time_point until) override;
   void forked() noexcept override { layout_.wire().forked(); }
 
   transport& wire() noexcept { return layout_.wire(); }
 
  private:
+  void* find_extension(const std::type_info& wanted) noexcept override {
+    return offer(wire(), wanted);
+  }
   bool is_settled() const { return queries_.empty() && layout_.is_settled(); }
   bool is_dispatching() const;
 

@@ -99,7 +99,7 @@ void memory_layout::tend_by(time_point t) {
 }
 
 std::string memory_layout::text_of_owner(const claim& c) {
-  const bool shared = c.recipe().downgraded() || c.details.is_shared();
+  const bool shared = c.recipe().is_downgraded() || c.details.is_shared();
   return shared ? group_text_of(c.recipe().granted().number) : text_of(c.who);
 }
 

@@ -14,7 +14,7 @@ namespace holdfast::memory {
 
 class memory_layout;
 
-// What an exclusive lock that is asked for alone does not need. The note stays with the claim.
+// The parts of a request that a single exclusive lock does not need. The note stays with the claim.
 class claim_details {
  public:
   void keep(const core::acquire_request&);
@@ -187,7 +187,7 @@ inline void memory_layout::after_step(claim& c, time_point) {
 inline time_point memory_layout::clock_for_release(const claim& c) {
   const bool is_undated =
       transport_.is_fault_free() && !c.lock->wanted() && c.lock->holder == c.who;
-  return is_undated ? c.recipe().granted().seen : transport_.env().now();
+  return is_undated ? c.recipe().granted().received_at : transport_.env().now();
 }
 
 inline errc memory_layout::refuses(const claim& c, claims::verb v) const noexcept {

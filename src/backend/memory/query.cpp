@@ -22,7 +22,7 @@ holder describe(const entry& e, const member& m, time_point now, const core::pro
   h.token = m.number * turns_per_number;
   h.held = std::chrono::floor<milliseconds>(now - m.since);
   const bool runs_out = m.lapses - now < forever / 2;
-  h.left = runs_out ? std::chrono::floor<milliseconds>(m.lapses - now) : milliseconds::max();
+  h.expires_in = runs_out ? std::chrono::floor<milliseconds>(m.lapses - now) : milliseconds::max();
   h.waiting = e.more ? static_cast<int>(e.more->queue.size()) : 0;
   return h;
 }
@@ -36,9 +36,9 @@ void describe_all(const entry& e, time_point now, const core::process_identity& 
     for (const member& m : e.more->members) {
       if (m.lapses <= now) continue;
       holder h = describe(e, m, now, me);
-      h.how = e.more->total_permits == 0 ? lock_mode::shared : lock_mode::permit;
+      h.mode = e.more->total_permits == 0 ? lock_mode::shared : lock_mode::permit;
       h.permits = m.permits;
-      h.of = e.more->total_permits;
+      h.total_permits = e.more->total_permits;
       to.push_back(std::move(h));
     }
   }
@@ -89,8 +89,8 @@ struct queries::item final : store_query, event_source {
     std::stable_sort(found.begin(), found.end(),
                      [](const holder& a, const holder& b) { return a.name < b.name; });
     if (failed == errc{}) {
-      if (shown) shown->on_holders(std::move(found));
-      if (broken) broken->on_decided(*verdict);
+      if (shown) shown->on_result(std::move(found));
+      if (broken) broken->on_result(*verdict);
     } else {
       core::failure why{make_error_code(failed), "the memory store did not answer within the "
                                                  "op-timeout; is it in an outage?"};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/memory/transport.hpp"
-#include "seam/backend.hpp"
+#include "seam/lock_store.hpp"
 
 namespace holdfast::memory {
 

@@ -45,7 +45,7 @@
 // discarded.
 #pragma once
 #include "backend/memory/protocol.hpp"
-#include "claim/recipe.hpp"
+#include "claim/recipes/lease_recipe.hpp"
 
 namespace holdfast::memory {
 
@@ -55,20 +55,20 @@ using core::event_queue;
 using core::event_source;
 using effects = claims::effects<operation>;
 
-class recipe {
+enum class recipe_state : unsigned char {
+  idle,
+  trying,
+  resolving,
+  queued,
+  held,
+  lost,
+  releasing,
+  withdrawing,
+};
+
+class recipe : public claims::lease_recipe<recipe_state, operation> {
  public:
-  using operation = memory::operation;
   using reply = memory::reply;
-  enum class state : unsigned char {
-    idle,
-    trying,
-    resolving,
-    queued,
-    held,
-    lost,
-    releasing,
-    withdrawing,
-  };
 
   effects acquire(const core::acquire_request&, time_point now, const timing&) noexcept;
   effects cancel(time_point now, const timing&) noexcept;
@@ -83,50 +83,24 @@ class recipe {
   // The request to send, when an effect says so, under the claim's owner id.
   request to_send(operation, time_point now) const noexcept;
 
-  state now_in() const noexcept { return state_; }
-  bool is_idle() const noexcept { return state_ == state::idle; }
-  bool waits() const noexcept {
-    return state_ != state::idle && state_ != state::held && state_ != state::lost;
-  }
   bool asks() const noexcept { return state_ == state::trying || state_ == state::resolving; }
   // A request is repeated beside the awaited one: the store has not confirmed the downgrade.
-  bool repeats() const noexcept { return downgrade_unconfirmed_; }
-  bool downgraded() const noexcept { return downgraded_; }
+  bool repeats() const noexcept { return is_downgrading_; }
   time_point surely_over() const noexcept { return surely_over_; }
-  std::uint32_t epoch() const noexcept { return epoch_; }
-  // With the deadline of the last renewal.
-  core::grant granted() const noexcept {
-    return {.number = number_, .deadline = deadline_, .seen = asked_since_};
-  }
-  bool others_wait() const noexcept { return others_wait_; }
 
  private:
   using verdict = reply::verdict;
   effects ask(time_point now, const timing&) noexcept;
   effects ask_again(time_point now, const timing&) noexcept;
   effects leave(state, time_point now, const timing&) noexcept;
-  time_point due(const timing&) const noexcept;
+  time_point end_of_asking(const timing&) const noexcept;
   effects question(operation, time_point now, time_point until, const timing&) noexcept;
   effects on_ask_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_renew_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_leave_reply(const reply&) noexcept;
-  effects become_idle(claim_event, errc) noexcept;
-  effects notice_waiters(effects) noexcept;
   void run_out_no_earlier(duration ttl, time_point now, const timing&) noexcept;
-  time_point deadline_of(const reply&, time_point now, const timing&) const noexcept;
 
-  duration ttl_{};
-  std::int64_t number_ = 0;
-  time_point deadline_ = core::never;
-  time_point asked_since_{};  // first send of the unanswered request; while held: of the grant
   time_point surely_over_{};  // nothing that was sent can keep the lock after this
-  std::uint32_t epoch_ = 0;
-  std::uint8_t attempts_ = 0;  // of the unanswered request
-  state state_ = state::idle;
-  bool one_attempt_ : 1 = false;
-  bool others_wait_ : 1 = false;
-  bool downgraded_ : 1 = false;
-  bool downgrade_unconfirmed_ : 1 = false;
 };
 
 }  // namespace holdfast::memory

@@ -1,4 +1,4 @@
-// How replies, hints and wake-ups change a claim.
+// The changes of a claim by replies, hints and wake-ups.
 #include <algorithm>
 
 #include "backend/memory/recipe.hpp"
@@ -28,7 +28,7 @@ effects sleep_until_lapse(duration lapse, time_point now) noexcept {
 }  // namespace
 
 effects recipe::on(const reply& r, time_point now, const timing& t) noexcept {
-  if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
+  if (is_late(r.epoch)) return {};
   switch (state_) {
     case state::trying:
     case state::resolving:
@@ -46,13 +46,8 @@ effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) no
   effects out;
   switch (r.what) {
     case verdict::granted:
-      state_ = state::held;
-      number_ = r.number;
-      deadline_ = deadline_of(r, now, t);
-      asked_since_ = now;
       others_wait_ = r.others_wait;
-      out.event = claim_event::granted;
-      return out;
+      return become_held(r.number, deadline_of(r.ttl, r.sent, now, t), now);
     case verdict::busy: return become_idle(claim_event::refused, errc::timed_out);
     case verdict::mismatch: return become_idle(claim_event::refused, errc::mismatch);
     case verdict::queued:
@@ -71,21 +66,13 @@ effects recipe::on_ask_reply(const reply& r, time_point now, const timing& t) no
 }
 
 effects recipe::on_renew_reply(const reply& r, time_point now, const timing& t) noexcept {
-  effects out;
-  if (r.what == verdict::not_owner) {
-    state_ = state::lost;
-    downgrade_unconfirmed_ = false;
-    ++epoch_;
-    out.event = claim_event::lost;
-    out.why = r.others_hold ? errc::lost : errc::not_held;
-  } else if (r.what == verdict::moved) {
-    deadline_ = deadline_of(r, now, t);
-    out.event = claim_event::extended;
-    if (r.others_wait) return notice_waiters(out);
-  } else if (r.what == verdict::shared) {
-    downgrade_unconfirmed_ = false;
+  if (r.what == verdict::not_owner) return lose(r.others_hold ? errc::lost : errc::not_held);
+  if (r.what == verdict::moved) {
+    const effects out = extend(deadline_of(r.ttl, r.sent, now, t));
+    return r.others_wait ? note_others(out) : out;
   }
-  return out;
+  if (r.what == verdict::shared) is_downgrading_ = false;
+  return {};
 }
 
 // After a repetition, not_owner is also the reply when the first release was executed.
@@ -93,13 +80,6 @@ effects recipe::on_leave_reply(const reply& r) noexcept {
   if (r.what != verdict::left && r.what != verdict::not_owner) return {};
   const bool had_it = state_ == state::withdrawing || r.what == verdict::left || attempts_ > 1;
   return become_idle(claim_event::ended, had_it ? errc{} : errc::not_held);
-}
-
-effects recipe::notice_waiters(effects out) noexcept {
-  if (others_wait_) return out;
-  others_wait_ = true;
-  out.event = out.event | claim_event::wanted;
-  return out;
 }
 
 effects recipe::on(const push& p, time_point now, const timing& t) noexcept {
@@ -111,7 +91,7 @@ effects recipe::on(const push& p, time_point now, const timing& t) noexcept {
       if (state_ == state::queued) return sleep_until_lapse(p.in, now);
       break;
     case push::hint::wanted:
-      if (state_ == state::held) return notice_waiters({});
+      if (is_held()) return note_others();
       break;
     case push::hint::restarted:
       if (state_ == state::queued) return ask(now, t);
@@ -122,8 +102,8 @@ effects recipe::on(const push& p, time_point now, const timing& t) noexcept {
 }
 
 effects recipe::on_wake(time_point now, const timing& t) noexcept {
-  const time_point end = asks() ? due(t) : saturating_add(asked_since_, t.op_timeout);
-  const bool timed_out = now >= end && !planted(mutant::operation_without_bound);
+  const time_point end = asks() ? end_of_asking(t) : saturating_add(asked_since_, t.op_timeout);
+  const bool timed_out = now >= end;
   switch (state_) {
     case state::trying:
     case state::resolving:
@@ -138,7 +118,7 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
         return give_up(errc::outcome_unknown);
       return question(operation::leave, now, surely_over_, t);
     case state::held:
-      if (!downgrade_unconfirmed_) break;
+      if (!is_downgrading_) break;
       return question(operation::share, now, core::never, t);
     case state::idle:
     case state::lost: break;
@@ -147,13 +127,10 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
 }
 
 effects recipe::give_up(errc why) noexcept {
-  if (!waits()) return {};
-  const bool ends = state_ == state::releasing || state_ == state::withdrawing;
   // A release was repeated until its lease had expired.
   const bool may_be_there = state_ != state::releasing;
-  effects out = ends ? become_idle(claim_event::ended, errc::outcome_unknown)
-                     : become_idle(claim_event::refused, why);
-  out.orphan = may_be_there && !planted(mutant::unknown_acquire_dropped);
+  effects out = lease_recipe::give_up(why);
+  out.orphan = out.orphan && may_be_there && !planted(mutant::unknown_acquire_dropped);
   return out;
 }
 

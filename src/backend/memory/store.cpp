@@ -83,7 +83,6 @@ void store::sweep(time_point now) {
 std::int64_t store::next_number(time_point now, core::environment& env) {
   constexpr auto read_again_after = std::chrono::milliseconds{10};
   ++counter_;
-  if (planted(mutant::number_not_floored)) return counter_;
   const auto clock = [&] {
     return std::chrono::duration_cast<microseconds>(now.time_since_epoch());
   };
@@ -91,7 +90,8 @@ std::int64_t store::next_number(time_point now, core::environment& env) {
     wall_read_at_ = now;
     wall_ahead_ = env.wall() - clock();
   }
-  counter_ = std::max<std::int64_t>(counter_, (clock() + wall_ahead_).count());
+  if (!planted(mutant::number_not_floored))
+    counter_ = std::max<std::int64_t>(counter_, (clock() + wall_ahead_).count());
   return counter_;
 }
 

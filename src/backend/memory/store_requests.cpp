@@ -1,4 +1,4 @@
-// How the store executes a request: which claim is granted, queued or removed.
+// Executes a request in the store: a claim is granted, queued or removed.
 #include <algorithm>
 
 #include "backend/memory/store.hpp"
@@ -141,7 +141,7 @@ void store::renew(entry& e, const request& r, time_point now, core::environment&
   settle(e, now, env, out);
 }
 
-// Of one reader, under the number of its exclusive grant.
+// Makes a group of one reader, which keeps the number of its exclusive grant.
 void store::found_group(entry& e) {
   contenders& all = contenders_of(e);
   all.total_permits = 0;

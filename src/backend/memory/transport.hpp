@@ -48,7 +48,7 @@ class reply_handler : public sender {
   ~reply_handler() = default;
 };
 
-// What the store keeps of a claim, which also receives pushes.
+// The store's side of a claim. It also receives pushes.
 class subscriber : public sender, public endpoint {
  protected:
   subscriber() noexcept : sender(kind::claim) {}

@@ -1,5 +1,6 @@
 #include "backend/redis/backend.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "backend/redis/examination/examination.hpp"
@@ -9,73 +10,110 @@
 
 namespace holdfast::redis {
 
-std::unique_ptr<core::backend> open(const core::opening& o) {
+using core::failure;
+
+namespace {
+
+class first_connections final : public io::blocking_wait {
+ public:
+  first_connections(topology& t, time_point until) noexcept
+      : io::blocking_wait(until), topology_(t) {}
+
+ private:
+  std::optional<failure> outcome(bool is_overdue) override {
+    const auto nodes = topology_.nodes();
+    if (std::ranges::all_of(nodes, &transport::is_open)) return failure();
+    for (const transport* t : nodes)
+      if (failure why = t->why_not_open(is_overdue); why.code) return why;
+    return std::nullopt;
+  }
+  topology& topology_;
+};
+
+class last_replies final : public io::blocking_wait {
+ public:
+  last_replies(const io::client_reactor& r, const layout_family& l, time_point until) noexcept
+      : io::blocking_wait(until), reactor_(r), layouts_(l) {}
+
+ private:
+  std::optional<failure> outcome(bool is_overdue) override {
+    const bool is_last = reactor_.waiting() == 1;  // the thread that waits for this is counted too
+    if (is_overdue || (is_last && layouts_.is_settled())) return failure();
+    return std::nullopt;
+  }
+  const io::client_reactor& reactor_;
+  const layout_family& layouts_;
+};
+
+}  // namespace
+
+core::backend open(const core::opening& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
   made->connect(o.stop);
-  return made;
+  const core::store_family stores = made->stores();
+  return {std::move(made), stores};
 }
 
 backend::backend(core::environment& env, settings s)
     : settings_(std::move(s)),
-      group_(env, settings_.text),
-      layout_(make_layout(settings_.layout, group_, settings_)),
-      topology_(std::make_unique<single>(group_, settings_, *layout_, layout_->scripts())),
+      reactor_(env, {"holdfast-redis", "holdfast-io", "holdfast-hold"}, settings_.text),
+      layouts_(make_layouts(reactor_, settings_),
+               {"layout " + settings_.layout, std::string(other_kinds)}),
+      topology_(std::make_unique<single>(reactor_, settings_, layouts_, every_script())),
       node_(*topology_->nodes().front()) {
-  const std::lock_guard guard(group_.mutex());
-  layout_->attach(*topology_);
+  const std::lock_guard guard(reactor_.mutex());
+  reactor_.log().write_to(settings_.log);
+  layouts_.attach(*topology_);
 }
 
 backend::~backend() {
-  group_.stop();
-  const std::lock_guard guard(group_.mutex());
-  layout_->detach();
+  reactor_.stop();
+  const std::lock_guard guard(reactor_.mutex());
+  layouts_.detach();
 }
 
 void backend::connect(std::stop_token stop) {
-  blocking_wait w;
-  const time_point now = group_.env().now();
-  w.until = core::saturating_add(now, settings_.rules.op_timeout);
+  const time_point now = reactor_.env().now();
+  first_connections w(*topology_, core::saturating_add(now, settings_.rules.op_timeout));
   {
-    const std::lock_guard guard(group_.mutex());
-    group_.begin(w);
+    const std::lock_guard guard(reactor_.mutex());
+    reactor_.begin(w);
     for (transport* t : topology_->nodes()) t->open(lane::commands, now);
   }
-  if (!driver()) return group_.abandon(w);  // this thread is not to block
-  group_.wait(w, std::move(stop));
-  if (w.why.code) throw lock_error(w.why.code, {"open", {}, settings_.text, w.why.text, {}});
+  if (!driver()) return reactor_.abandon(w);  // this thread is not to block
+  reactor_.wait(w, std::move(stop));
+  if (w.why().code) throw lock_error(w.why().code, {"open", {}, settings_.text, w.why().text});
 }
 
 // Waits until nothing is left unanswered, or until then.
 void backend::settle(time_point until) {
-  blocking_wait w;
-  w.until = until;
-  w.for_the_end = true;
+  last_replies w(reactor_, layouts_, until);
   {
-    const std::lock_guard guard(group_.mutex());
-    if ((!group_.has_waiting() && layout_->is_settled()) || !driver()) return;
-    group_.begin(w);
+    const std::lock_guard guard(reactor_.mutex());
+    if ((reactor_.waiting() == 0 && layouts_.is_settled()) || !driver()) return;
+    reactor_.begin(w);
     // The time to close is short: neither a back-off nor a pause after a refusal is waited for.
-    const time_point now = group_.env().now();
+    const time_point now = reactor_.env().now();
     for (transport* t : topology_->nodes()) t->hurry(lane::commands, now);
-    layout_->withdraw_all(now);
+    layouts_.withdraw_all(now);
   }
   flush();
-  group_.wait(w);
+  reactor_.wait(w);
 }
 
-void backend::examine(core::findings_handler& to) {
-  start_examination(node_, settings_, layout_->needs(), to);
+void backend::diagnose(core::findings_handler& to) {
+  start_examination(node_, settings_, layouts_.needs(), to);
 }
 
 bool backend::close(time_point until) {
-  if (group_.is_forked()) return false;
+  if (reactor_.is_forked()) return false;
   settle(until);
   core::event_queue events;
   bool is_clean = false;
   {
-    const std::lock_guard guard(group_.mutex());
-    layout_->end_claims(errc::closed, "the client was closed", group_.env().now(), events);
-    is_clean = layout_->is_settled();  // a claim that just failed may have left something
+    const std::lock_guard guard(reactor_.mutex());
+    layouts_.end_claims(errc::closed, "the client was closed", reactor_.env().now(), events);
+    is_clean = layouts_.is_settled();  // a claim that just failed may have left something
   }
   events.dispatch();
   flush();
@@ -85,19 +123,19 @@ bool backend::close(time_point until) {
 }
 
 bool backend::is_dispatching() {
-  const std::lock_guard guard(group_.mutex());
-  return layout_->is_dispatching();
+  const std::lock_guard guard(reactor_.mutex());
+  return layouts_.is_dispatching();
 }
 
-core::reach backend::read_reach() {
-  const std::lock_guard guard(group_.mutex());
+core::connection_status backend::status() {
+  const std::lock_guard guard(reactor_.mutex());
   return node_.read_reach();
 }
 
-void backend::hurry() noexcept {
-  if (group_.is_forked()) return;
-  const std::lock_guard guard(group_.mutex());
-  if (!group_.is_stopped()) layout_->hurry(group_.env().now());
+void backend::retry_now() noexcept {
+  if (reactor_.is_forked()) return;
+  const std::lock_guard guard(reactor_.mutex());
+  if (!reactor_.is_stopped()) layouts_.hurry(reactor_.env().now());
 }
 
 }  // namespace holdfast::redis

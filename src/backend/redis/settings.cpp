@@ -8,7 +8,7 @@
 #include "base/fail.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
-#include "seam/tls_options.hpp"
+#include "seam/own_options.hpp"
 
 namespace holdfast::redis {
 
@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 constexpr int default_port = 6379;
 constexpr double databases_max = 1 << 20;
 
-[[noreturn]] void refuse(const core::opening& o, std::string why, errc code = errc::bad_url) {
-  core::fail(code, "open", std::move(why), {}, o.where.text());
+[[noreturn]] void refuse(const core::opening& o, std::string why) {
+  core::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
 int database_of(const core::opening& o, std::string_view text) {
@@ -50,20 +50,37 @@ void read_place(const core::opening& o, settings& out) {
   if (!path.empty()) out.database = database_of(o, path);
 }
 
-int database_option(const core::opening& o, const url::option& option) {
-  const double number = core::parse_number(option.second, option.first, 0, databases_max);
+int database_option(const core::opening& o, const core::own_options& own, std::string_view value) {
+  const double number = core::parse_number(value, "db", 0, databases_max);
   const int database = static_cast<int>(number);
-  if (database != number) refuse(o, "db: give a whole number", errc::bad_option);
+  if (database != number) own.refuse("db: give a whole number");
   std::string_view path = o.where.path();
   if (path.starts_with('/')) path.remove_prefix(1);
   if (o.where.scheme() == "redis+unix" || path.empty()) return database;
   const int of_path = database_of(o, path);
   if (database != of_path)
-    refuse(o,
-           "the path says database " + std::to_string(of_path) + " and db= says " +
-               std::to_string(database) + "; keep one",
-           errc::bad_option);
+    own.refuse("the path says database " + std::to_string(of_path) + " and db= says " +
+               std::to_string(database) + "; keep one");
   return database;
+}
+
+void read_options(const core::opening& o, settings& out) {
+  core::own_options own(o);
+  own.text("prefix", out.prefix);
+  own.read("db", [&](std::string_view value) { out.database = database_option(o, own, value); });
+  own.layout(out.layout, {is_layout, layout_names, danger_of});
+  own.flag("fair", out.is_fair);
+  if (own.time("probe", out.probe) && out.probe != duration::zero())
+    out.probe = std::clamp<duration>(out.probe, 100ms, 24h);
+  if (own.time("stale-after", out.stale_after) && out.layout != "getset")
+    own.refuse("stale-after is an option of layout=getset");
+  out.stale_after = std::clamp<duration>(out.stale_after, 100ms, 24h * 366);
+  own.time("retry-base", out.retry_base);
+  out.retry_base = std::clamp<duration>(out.retry_base, 1ms, 1min);
+  if (out.is_fair && out.layout != redisson_family)
+    own.refuse("fair is an option of layout=redisson");
+  if (out.tls) own.tls(*out.tls);
+  own.refuse_others();
 }
 
 }  // namespace
@@ -79,10 +96,12 @@ settings read_settings(const core::opening& o) {
   out.retry_base = 50ms;
   out.connect_timeout = o.shared.connect_timeout;
   out.op_timeout = o.shared.op_timeout;
+  out.probe = std::max<duration>(1s, o.shared.ttl / 3);
   out.rules = {.op_timeout = o.shared.op_timeout,
                .clock_skew = o.shared.clock_skew,
                .outage_timeout = o.shared.outage_timeout};
   out.text = o.where.text();
+  out.log = o.shared.log;
   core::process_identity me = o.env.process();
   out.host = std::move(me.host);
   out.process = me.pid;
@@ -90,37 +109,7 @@ settings read_settings(const core::opening& o) {
     out.tls.emplace();
     out.tls->host = out.where.host;
   }
-  std::vector<url::option> rest;
-  bool has_stale_after = false;
-  for (const auto& option : o.own) {
-    const auto& [name, value] = option;
-    if (name == "prefix") {
-      out.prefix = value;
-    } else if (name == "db") {
-      out.database = database_option(o, option);
-    } else if (name == "retry-base") {
-      out.retry_base = std::clamp<duration>(core::parse_duration(value, name), 1ms, 1min);
-    } else if (name == "stale-after") {
-      out.stale_after = std::clamp<duration>(core::parse_duration(value, name), 100ms, 24h * 366);
-      has_stale_after = true;
-    } else if (name == "layout") {
-      if (!is_layout(value))
-        refuse(o,
-               "there is no layout \"" + core::shown_option_value(value) + "\"; there is " +
-                   layout_names(),
-               errc::bad_option);
-      out.layout = value;
-    } else if (!out.tls || !core::read_tls_option(*out.tls, option)) {
-      rest.push_back(option);
-    }
-  }
-  if (has_stale_after && out.layout != "getset")
-    refuse(o, "stale-after is an option of layout=getset", errc::bad_option);
-  if (out.tls) core::check_tls_files(o, *out.tls);
-  core::refuse_unknown_options(
-      o.where, rest,
-      out.tls ? "prefix, db, layout, stale-after, retry-base, tls-ca, tls-cert, tls-key, tls-host"
-              : "prefix, db, layout, stale-after, retry-base");
+  read_options(o, out);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// What a redis: URL says.
+// The settings of a redis: URL.
 #pragma once
 #include <string>
 
@@ -9,12 +9,14 @@
 namespace holdfast::redis {
 
 struct settings : endpoint {
-  std::string layout;                                     // of layouts/layouts.hpp
-  std::string prefix;                                     // of every key of a lock
+  std::string layout;    // of layouts/layouts.hpp
+  bool is_fair = false;  // of layout redisson: its mutexes are RFairLocks
+  std::string prefix;    // of every key of a lock
   core::duration stale_after = std::chrono::seconds{30};  // of layout getset
   claims::timing rules;
   std::string host;  // of this machine, shown by inspect()
   std::int64_t process = 0;
+  core::log_sink log;
 };
 
 // Throws lock_error (bad_url, bad_option).

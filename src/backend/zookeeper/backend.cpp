@@ -7,25 +7,27 @@
 
 namespace holdfast::zookeeper {
 
-std::unique_ptr<core::backend> open(const core::opening& o) {
+core::backend open(const core::opening& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
   made->connect(o.stop);
-  return made;
+  const core::store_family stores = made->stores();
+  return {std::move(made), stores};
 }
 
 backend::backend(core::environment& env, settings s)
     : settings_(std::move(s)),
       env_(env),
-      layout_(make_layout(env, settings_)),
-      over_(env, settings_, *layout_) {
+      layouts_(make_layouts(env, settings_),
+               {"layout " + settings_.layout, std::string(other_kinds)}),
+      over_(env, settings_, layouts_) {
   const std::lock_guard guard(over_.mutex());
-  layout_->attach(over_);
+  layouts_.attach(over_);
 }
 
 backend::~backend() {
   over_.stop();
   const std::lock_guard guard(over_.mutex());
-  layout_->detach();
+  layouts_.detach();
 }
 
 // The end of the session removes its nodes: nothing else is to be waited for.
@@ -35,7 +37,7 @@ bool backend::close(time_point until) {
   core::event_queue events;
   {
     const std::lock_guard guard(over_.mutex());
-    layout_->end_claims(errc::closed, "the client was closed", env_.now(), events);
+    layouts_.end_claims(errc::closed, "the client was closed", env_.now(), events);
   }
   events.dispatch();
   // The core takes its sinks away then.
@@ -45,21 +47,21 @@ bool backend::close(time_point until) {
 
 bool backend::is_dispatching() {
   const std::lock_guard guard(over_.mutex());
-  return layout_->is_dispatching();
+  return layouts_.is_dispatching();
 }
 
-core::reach backend::read_reach() {
+core::connection_status backend::status() {
   const std::lock_guard guard(over_.mutex());
   return over_.read_reach();
 }
 
-void backend::hurry() noexcept {
+void backend::retry_now() noexcept {
   if (over_.is_forked()) return;
   const std::lock_guard guard(over_.mutex());
   over_.hurry(env_.now());
 }
 
-void backend::examine(core::findings_handler& to) {
+void backend::diagnose(core::findings_handler& to) {
   if (!over_.driver())
     return to.on_failed({errc::unsupported, "an examination blocks, and this thread is not to"});
   duration granted;
@@ -67,7 +69,7 @@ void backend::examine(core::findings_handler& to) {
     const std::lock_guard guard(over_.mutex());
     granted = over_.of_session().deadline().timeout();
   }
-  to.on_findings(examine_ensemble(env_, settings_, granted));
+  to.on_result(examine_ensemble(env_, settings_, granted));
 }
 
 }  // namespace holdfast::zookeeper

@@ -7,7 +7,7 @@
 #include "base/fail.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
-#include "seam/tls_options.hpp"
+#include "seam/own_options.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -22,8 +22,8 @@ constexpr duration default_retry_base = 50ms;
 constexpr duration default_revocation_timeout = 1s, revocation_timeout_max = 1h;
 constexpr std::string_view server_tree = "/zookeeper";  // the servers' own
 
-[[noreturn]] void refuse(const core::opening& o, std::string why, errc code = errc::bad_url) {
-  core::fail(code, "open", std::move(why), {}, o.where.text());
+[[noreturn]] void refuse(const core::opening& o, std::string why) {
+  core::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
 void read_servers(const core::opening& o, settings& out) {
@@ -55,50 +55,39 @@ void read_credentials(const core::opening& o, settings& out) {
   out.credentials = user + ':' + std::string(password);
 }
 
-duration read_session_timeout(const core::opening& o, const url::option& option) {
-  const duration t = core::parse_duration(option.second, option.first);
-  if (t < session_timeout_min || t > session_timeout_max)
-    refuse(o,
-           "session-timeout: give 100ms to 24h; the server may grant another one within its own "
-           "bounds",
-           errc::bad_option);
-  return t;
-}
-
-duration read_revocation_timeout(const core::opening& o, const url::option& option) {
-  const duration t = core::parse_duration(option.second, option.first);
-  if (t < duration::zero() || t > revocation_timeout_max)
-    refuse(o, "revocation-timeout: give 0 to 1h; 0 breaks a lock without asking its holder",
-           errc::bad_option);
-  return t;
-}
-
-attach_to read_attach(const core::opening& o, const url::option& option) {
-  if (option.second == "any") return attach_to::any;
-  if (option.second == "leader") return attach_to::leader;
-  refuse(o,
-         "attach: there is no \"" + core::shown_option_value(option.second) +
-             "\"; there is any and leader",
-         errc::bad_option);
-}
-
-std::string read_layout(const core::opening& o, const url::option& option) {
-  if (is_layout(option.second)) return option.second;
-  refuse(o,
-         "there is no layout \"" + core::shown_option_value(option.second) + "\"; there is " +
-             layout_names(),
-         errc::bad_option);
-}
-
-std::vector<std::string> read_patterns(const core::opening& o, std::string_view all) {
+std::vector<std::string> patterns_of(const core::own_options& own, std::string_view all) {
   std::vector<std::string> out;
   while (!all.empty()) {
     const std::size_t end = std::min(all.find(','), all.size());
-    if (end == 0) refuse(o, "extra-lock-patterns: a pattern is empty", errc::bad_option);
+    if (end == 0) own.refuse("extra-lock-patterns: a pattern is empty");
     out.emplace_back(all.substr(0, end));
     all.remove_prefix(std::min(end + 1, all.size()));
   }
   return out;
+}
+
+void read_options(const core::opening& o, settings& out) {
+  core::own_options own(o);
+  own.layout(out.layout, {is_layout, layout_names, danger_of});
+  own.read("extra-lock-patterns",
+           [&](std::string_view all) { out.extra_lock_patterns = patterns_of(own, all); });
+  if (!out.extra_lock_patterns.empty() && !out.layout.starts_with("kazoo"))
+    own.refuse("extra-lock-patterns is an option of layout=kazoo and layout=kazoo-rw");
+  own.time("session-timeout", out.session_timeout);
+  if (out.session_timeout < session_timeout_min || out.session_timeout > session_timeout_max)
+    own.refuse("session-timeout: give 100ms to 24h; the server may grant another one within its "
+               "own bounds");
+  own.read("attach", [&](const std::string& value) {
+    if (value != "any" && value != "leader")
+      own.refuse("attach: there is no \"" + core::shown_option_value(value) +
+                 "\"; there is any and leader");
+    out.attach = value == "any" ? attach_to::any : attach_to::leader;
+  });
+  own.time("revocation-timeout", out.revocation_timeout);
+  if (out.revocation_timeout < duration::zero() || out.revocation_timeout > revocation_timeout_max)
+    own.refuse("revocation-timeout: give 0 to 1h; 0 breaks a lock without asking its holder");
+  if (out.tls) own.tls(*out.tls);
+  own.refuse_others();
 }
 
 }  // namespace
@@ -114,36 +103,13 @@ settings read_settings(const core::opening& o) {
   out.op_timeout = o.shared.op_timeout;
   out.retry_base = default_retry_base;
   out.text = o.where.text();
+  out.log = o.shared.log;
   out.layout = default_layout;
   out.rules = {.op_timeout = o.shared.op_timeout,
                .clock_skew = o.shared.clock_skew,
                .outage_timeout = o.shared.outage_timeout};
   if (o.where.scheme() == "zookeepers") out.tls.emplace();
-  std::vector<url::option> rest;
-  for (const url::option& option : o.own) {
-    if (option.first == "session-timeout") {
-      out.session_timeout = read_session_timeout(o, option);
-    } else if (option.first == "revocation-timeout") {
-      out.revocation_timeout = read_revocation_timeout(o, option);
-    } else if (option.first == "layout") {
-      out.layout = read_layout(o, option);
-    } else if (option.first == "extra-lock-patterns") {
-      out.extra_lock_patterns = read_patterns(o, option.second);
-    } else if (option.first == "attach") {
-      out.attach = read_attach(o, option);
-    } else if (!out.tls || !core::read_tls_option(*out.tls, option)) {
-      rest.push_back(option);
-    }
-  }
-  if (!out.extra_lock_patterns.empty() && !out.layout.starts_with("kazoo"))
-    refuse(o, "extra-lock-patterns is an option of layout=kazoo and layout=kazoo-rw",
-           errc::bad_option);
-  if (out.tls) core::check_tls_files(o, *out.tls);
-  core::refuse_unknown_options(o.where, rest,
-                               out.tls ? "layout, extra-lock-patterns, session-timeout, attach, "
-                                         "revocation-timeout, tls-ca, tls-cert, tls-key, tls-host"
-                                       : "layout, extra-lock-patterns, session-timeout, attach, "
-                                         "revocation-timeout");
+  read_options(o, out);
   return out;
 }
 

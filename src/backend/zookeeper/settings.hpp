@@ -1,4 +1,4 @@
-// What a zookeeper: or zookeepers: URL says.
+// The settings of a zookeeper: or zookeepers: URL.
 #pragma once
 #include "backend/zookeeper/transport/transport.hpp"
 #include "claim/recipe.hpp"
@@ -10,7 +10,7 @@ struct settings : endpoint {
   claims::timing rules;
   std::string layout;
   std::vector<std::string> extra_lock_patterns;  // of kazoo's: see layouts/kazoo/codec.hpp
-  duration revocation_timeout{};  // a holder whose lock is to be broken has it to leave by itself
+  duration revocation_timeout{};  // how long break_lock() waits for the holder to release by itself
 };
 
 // Throws lock_error (bad_url, bad_option).

@@ -43,6 +43,7 @@ class plain_stream final : public core::stream {
   void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
   void abort() noexcept override { connection_->abort(); }
   void finish() noexcept override { connection_->finish(); }
+  core::address peer() const override { return connection_->peer(); }
 
  private:
   std::shared_ptr<socket_stream> connection_;

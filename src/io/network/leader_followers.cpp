@@ -22,10 +22,10 @@ unsigned take_words() noexcept {
   return words;
 }
 
-// How many followers one system call wakes; fewer where they can run at once on another CPU.
+// The number of followers that one system call wakes; fewer if another CPU can run them at once.
 constexpr unsigned wakes_per_call_on_one_cpu = 64, wakes_per_call = 32;
 
-// How many rounds the background driver keeps checking by itself after the last collected request.
+// The rounds for which the background driver keeps checking after the last collected request.
 constexpr unsigned watchful_turns = 8;
 
 }  // namespace
@@ -48,8 +48,8 @@ void leader_followers::run_until_signalled(core::parker& p) {
 
 void leader_followers::sleep_until_signalled(core::follower& f) {
   if (!f.parker.signalled()) {
-    if (core::planted(core::mutant::local_waiter_leads)) enlist(f);
-    if (!f.is_enlisted.load(std::memory_order_relaxed)) {
+    if (!f.is_enlisted.load(std::memory_order_relaxed) &&
+        !core::planted(core::mutant::local_waiter_leads)) {
       if (has_collected()) write_collected();
       f.parker.park();
     } else if (enter(f)) {
@@ -201,8 +201,7 @@ void leader_followers::step_down() noexcept {
     leader_.store(nobody, std::memory_order_seq_cst);
     must_step_down_.store(false);
   }
-  if (core::planted(core::mutant::leadership_not_passed)) return;
-  if (promote()) return;  // the next leader writes
+  if (core::planted(core::mutant::leadership_not_passed) || promote()) return;
   if (leader_must_write_.load(std::memory_order_seq_cst) && leader_must_write_.exchange(false))
     user_.flush();
   if (background_ && needs_driver()) background_->wake();

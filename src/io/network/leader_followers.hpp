@@ -10,7 +10,7 @@
 
 namespace holdfast::io {
 
-// What the leader runs.
+// The loop that the leader runs.
 class engine {
  public:
   // Waits for events, at most `most`, and dispatches them. Returns soon after an interrupt(), also

@@ -1,4 +1,4 @@
-// What the streams of one loop have in common.
+// The state that the streams of one loop share.
 #pragma once
 #include <atomic>
 #include <boost/asio/io_context.hpp>

@@ -1,5 +1,6 @@
 #include "io/network/socket_stream.hpp"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -52,7 +53,7 @@ std::string text_of(const core::address& a) {
   return (is_ipv6 ? '[' + a.host + ']' : a.host) + ':' + std::to_string(a.port);
 }
 
-// How the look-up thread finds its stream, as long as that exists.
+// Leads the look-up thread to its stream while that exists.
 struct socket_stream::pending_look_up {
   std::mutex mutex;
   socket_stream* wants = nullptr;
@@ -224,6 +225,27 @@ void socket_stream::finish() noexcept {
   if (fd_ < 0 || aborted_ || finishing_ || !is_of_this_process()) return;
   finishing_ = true;
   if (rest_.empty()) ::shutdown(fd_, SHUT_WR);
+}
+
+// A Unix socket is its path; a link-local address keeps the name it was given, with its interface.
+core::address socket_stream::peer() const {
+  sockaddr_storage at{};
+  socklen_t size = sizeof at;
+  {
+    const lock l(mutex_);
+    if (fd_ < 0 || ::getpeername(fd_, reinterpret_cast<sockaddr*>(&at), &size) != 0) return {};
+  }
+  char text[INET6_ADDRSTRLEN] = {};
+  if (at.ss_family == AF_INET) {
+    const auto& four = reinterpret_cast<const sockaddr_in&>(at);
+    if (!::inet_ntop(AF_INET, &four.sin_addr, text, sizeof text)) return {};
+    return {text, ntohs(four.sin_port), {}};
+  }
+  if (at.ss_family != AF_INET6) return address_;
+  const auto& six = reinterpret_cast<const sockaddr_in6&>(at);
+  if (six.sin6_scope_id != 0) return address_;
+  if (!::inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof text)) return {};
+  return {text, ntohs(six.sin6_port), {}};
 }
 
 void socket_stream::close_socket() noexcept {

@@ -27,6 +27,7 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
   void write(std::span<const std::byte>) noexcept;
   void abort() noexcept;
   void finish() noexcept;
+  core::address peer() const;
   // The stream is gone: closes, and calls no event.
   static void drop(std::shared_ptr<socket_stream>) noexcept;
   void end() noexcept { shut_down(true); }  // the same, when the loop is destroyed
@@ -73,9 +74,9 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
   bool peer_has_closed_ = false;
   bool closed_ = false;  // written by the driving thread, with the lock held
 
-  core::short_lock mutex_;  // guards the fields below, and closing the socket
-  int fd_ = -1;             // -1: not open
-  std::string rest_;        // not yet taken by the kernel, from sent_
+  mutable core::short_lock mutex_;  // guards the fields below, and closing the socket
+  int fd_ = -1;                     // -1: not open
+  std::string rest_;                // not yet taken by the kernel, from sent_
   std::size_t sent_ = 0;
   bool aborted_ = false;
   bool finishing_ = false;

@@ -32,7 +32,7 @@ int size_of(std::size_t n) noexcept {
   return static_cast<int>(std::min<std::size_t>(n, std::numeric_limits<int>::max()));
 }
 
-// What is wrong with the server's certificate, and the remedy.
+// The fault of the server's certificate, and the remedy.
 std::string certificate_fault(long result, const std::string& host) {
   switch (result) {
     case X509_V_ERR_CERT_HAS_EXPIRED:

@@ -43,6 +43,7 @@ class tls_connection final : public std::enable_shared_from_this<tls_connection>
     send();
     connection_->finish();
   }
+  core::address peer() const { return connection_ ? connection_->peer() : core::address(); }
   static void drop(std::shared_ptr<tls_connection> t) noexcept {
     t->events_ = nullptr;
     if (t->connection_) socket_stream::drop(std::move(t->connection_));
@@ -143,6 +144,7 @@ class tls_stream final : public core::stream {
   void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
   void abort() noexcept override { connection_->abort(); }
   void finish() noexcept override { connection_->finish(); }
+  core::address peer() const override { return connection_->peer(); }
 
  private:
   std::shared_ptr<tls_connection> connection_;

@@ -25,7 +25,7 @@ abstract class CommandLoop {
   private final Map<String, ExecutorService> executors = new HashMap<>();
   private final Map<String, Thread> threads = new ConcurrentHashMap<>();
 
-  // What the answer says. Called on the thread that the command names.
+  // Returns the answer's text. Called on the thread that the command names.
   abstract Object perform(String client, String thread, String verb, String[] words)
       throws Exception;
 

@@ -17,7 +17,7 @@ using grade = finding_grade;
 namespace fs = std::filesystem;
 
 finding found(const client& c, std::string_view what) {
-  for (finding& f : c.examine())
+  for (finding& f : c.diagnose())
     if (f.what == what) return f;
   ADD_FAILURE() << "nothing of " << what;
   return {};
@@ -97,7 +97,7 @@ TEST(file_examination, of_little_space_and_of_none) {
 }
 
 TEST(memory_examination, finds_nothing_to_examine) {
-  const auto all = client::open("memory:").examine();
+  const auto all = client::open("memory:").diagnose();
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].what, "store");
   EXPECT_EQ(all[0].grade, grade::good);
@@ -105,11 +105,11 @@ TEST(memory_examination, finds_nothing_to_examine) {
 
 TEST(client_examination, of_no_store_fails_as_other_calls_do) {
   std::error_code code;
-  EXPECT_TRUE(client().examine(code).empty());
+  EXPECT_TRUE(client().diagnose(code).empty());
   EXPECT_EQ(code, errc::closed);
   auto c = client::open("memory:");
   c.close();
-  EXPECT_THROW((void)c.examine(), lock_error);
+  EXPECT_THROW((void)c.diagnose(), lock_error);
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ TEST(file_numbers, grow_when_the_clock_is_set_back) {
              then = open_backend(folder.url(), long_ago.env);
   std::int64_t last = 0;
   for (int i = 0; i < 5; ++i) {
-    for (const auto& store : {first.get(), then.get()}) {
-      party p(*store, "x");
+    for (const auto* store : {&first, &then}) {
+      party p(**store, "x");
       const std::int64_t number = p.hold();
       EXPECT_GT(number, last);
       last = number;
@@ -152,7 +152,7 @@ TEST(file_numbers, a_deleted_directory_is_made_again) {
   EXPECT_TRUE(fs::exists(place + "/y.lock"));
   r.let_go();
   s.let_go();
-  for (const auto& b : {store.get(), other.get(), third.get()}) b->close(core::never);
+  for (const auto* b : {&store, &other, &third}) (*b)->close(core::never);
 }
 
 struct spoilt {

@@ -213,8 +213,8 @@ TEST(file_permits, inspect_shows_each_holder_with_its_permits) {
   ASSERT_EQ(all.size(), 3u);
   std::vector<std::uint32_t> counts;
   for (const holder& h : all) {
-    EXPECT_EQ(h.how, lock_mode::permit);
-    EXPECT_EQ(h.of, 6u);
+    EXPECT_EQ(h.mode, lock_mode::permit);
+    EXPECT_EQ(h.total_permits, 6u);
     counts.push_back(h.permits);
   }
   EXPECT_EQ(counts, (std::vector<std::uint32_t>{1, 3, 2}));

@@ -145,9 +145,9 @@ TEST(file_sharing_process, a_forks_child_that_lives_on_keeps_neither_share_nor_p
       const pid_t child = ::fork();
       if (child == 0) {
         ::signal(SIGHUP, SIG_IGN);
+        l.say(std::to_string(::getpid()));  // after fork() has closed its descriptors
         for (;;) ::pause();
       }
-      l.say(std::to_string(child));
       l.hear();
     });
     const auto child = static_cast<pid_t>(std::stol(parent.hear()));

@@ -123,7 +123,7 @@ TEST(file_sharing, inspect_shows_each_reader_and_disturbs_none) {
   ASSERT_EQ(all.size(), 2u);
   for (const holder& h : all) {
     EXPECT_EQ(h.name, "x");
-    EXPECT_EQ(h.how, lock_mode::shared);
+    EXPECT_EQ(h.mode, lock_mode::shared);
     EXPECT_EQ(std::to_string(h.token >> 10), number);
     EXPECT_EQ(h.note, h.pid == ::getpid() ? "the note" : "");
   }
@@ -136,7 +136,7 @@ TEST(file_sharing, inspect_shows_each_reader_and_disturbs_none) {
   a.let_go();
   EXPECT_EQ(inspect(*store).size(), 0u);
   writer.hold();
-  EXPECT_EQ(inspect(*store).at(0).how, lock_mode::exclusive);
+  EXPECT_EQ(inspect(*store).at(0).mode, lock_mode::exclusive);
   writer.let_go();
 }
 

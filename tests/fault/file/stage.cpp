@@ -19,14 +19,14 @@ constexpr std::chrono::seconds bound{30};
 
 }  // namespace
 
-std::unique_ptr<core::backend> open_backend(const std::string& text, core::environment& env) {
+opened_backend open_backend(const std::string& text, core::environment& env) {
   const url where = url::parse(text);
   std::vector<url::option> own;
   const core::client_options shared = core::read_client_options(where, own);
-  return file::open({where, shared, own, {}, env});
+  return opened_backend(file::open({where, shared, own, {}, env}));
 }
 
-std::unique_ptr<core::backend> open_backend(const std::string& url) {
+opened_backend open_backend(const std::string& url) {
   return open_backend(url, io::real_environment());
 }
 
@@ -45,7 +45,7 @@ opened::opened() : backend_(open_backend(folder.url())) {}
 
 opened::~opened() { backend_->close(core::never); }
 
-party::party(core::backend& b, std::string_view name) : claim_(b.open(name, *this)) {}
+party::party(core::lock_store& s, std::string_view name) : claim_(s.open(name, *this)) {}
 
 party::~party() = default;
 
@@ -181,23 +181,23 @@ bool eventually(const std::function<bool()>& so) {
   return true;
 }
 
-std::vector<holder> inspect(core::backend& b, std::string_view prefix) {
+std::vector<holder> inspect(core::lock_store& s, std::string_view prefix) {
   struct : core::holders_handler {
     std::vector<holder> all;
-    void on_holders(std::vector<holder> h) override { all = std::move(h); }
+    void on_result(std::vector<holder> h) override { all = std::move(h); }
     void on_failed(core::failure why) override { ADD_FAILURE() << why.text; }
   } answer;
-  b.inspect(prefix, answer);
+  s.inspect(prefix, answer);
   return std::move(answer.all);
 }
 
-core::failure break_lock(core::backend& b, std::string_view name) {
+core::failure break_lock(core::lock_store& s, std::string_view name) {
   struct : core::decision_handler {
     core::failure why;
-    void on_decided(bool) override { ADD_FAILURE() << "a file lock was broken"; }
+    void on_result(bool) override { ADD_FAILURE() << "a file lock was broken"; }
     void on_failed(core::failure f) override { why = std::move(f); }
   } answer;
-  b.break_lock(name, "whoever", answer);
+  s.break_lock(name, "whoever", answer);
   return std::move(answer.why);
 }
 

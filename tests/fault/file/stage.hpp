@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backend/file/backend.hpp"
@@ -31,8 +32,20 @@ class lock_folder {
   testkit::scratch_folder folder_;
 };
 
-std::unique_ptr<core::backend> open_backend(const std::string& url);
-std::unique_ptr<core::backend> open_backend(const std::string& url, core::environment&);
+// An opened backend: its lock store, and its connection.
+class opened_backend {
+ public:
+  explicit opened_backend(core::backend b) noexcept : backend_(std::move(b)) {}
+
+  core::lock_store& operator*() const noexcept { return backend_.stores.first(); }
+  core::connection* operator->() const noexcept { return backend_.connection.get(); }
+
+ private:
+  core::backend backend_;
+};
+
+opened_backend open_backend(const std::string& url);
+opened_backend open_backend(const std::string& url, core::environment&);
 // The error of an opening that fails; empty with a test failure when it does not.
 std::string error_of_opening(const std::string& url, errc expected);
 
@@ -44,13 +57,12 @@ class opened {
   opened(const opened&) = delete;
   opened& operator=(const opened&) = delete;
 
-  core::backend& operator*() const noexcept { return *backend_; }
-  core::backend* operator->() const noexcept { return backend_.get(); }
+  core::lock_store& operator*() const noexcept { return *backend_; }
 
   const lock_folder folder;
 
  private:
-  const std::unique_ptr<core::backend> backend_;
+  const opened_backend backend_;
 };
 
 struct answer {
@@ -62,7 +74,7 @@ struct answer {
 // One claim and what its backend says to it.
 class party final : private core::claim_sink {
  public:
-  party(core::backend& b, std::string_view name);
+  party(core::lock_store&, std::string_view name);
   ~party();
 
   core::claim& claim() noexcept { return *claim_; }
@@ -133,7 +145,7 @@ other_process::part hold(const std::string& url, const core::acquire_request&);
 // Until `so` is true, at most half a minute; whether it came true.
 bool eventually(const std::function<bool()>& so);
 
-std::vector<holder> inspect(core::backend&, std::string_view prefix = {});
-core::failure break_lock(core::backend&, std::string_view name);
+std::vector<holder> inspect(core::lock_store&, std::string_view prefix = {});
+core::failure break_lock(core::lock_store&, std::string_view name);
 
 }  // namespace holdfast::file_test

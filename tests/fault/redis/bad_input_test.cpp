@@ -112,7 +112,7 @@ TEST_F(redis_bad_input, a_password_that_is_changed_while_a_lock_is_held) {
   auto held = c.mutex("x").acquire();
   server.command({"CONFIG", "SET", "requirepass", "second"});
   server.command({"CLIENT", "KILL", "TYPE", "normal"});
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
   const auto t = told_by([&] { (void)c.mutex("y").try_acquire(); });
   EXPECT_EQ(t.code, outcome::unavailable) << t.text;
 }

@@ -112,23 +112,23 @@ peer::peer(const std::string& text, core::environment& env) {
   const auto where = url::parse(text);
   std::vector<url::option> own;
   const auto shared = core::read_client_options(where, own);
-  store_ = redis::open({where, shared, own, {}, env});
+  backend_ = redis::open({where, shared, own, {}, env});
 }
 
-peer::~peer() { store_->close(io::real_environment().now() + 2s); }
+peer::~peer() { backend_.connection->close(io::real_environment().now() + 2s); }
 
 void peer::go_on() {
-  store_->flush();
-  if (auto* const d = store_->driver()) d->attend();
+  backend_.connection->flush();
+  if (auto* const d = backend_.connection->driver()) d->attend();
 }
 
 namespace {
 
 struct answer_of final : core::holders_handler, core::decision_handler {
-  void on_holders(std::vector<holder> h) override {
+  void on_result(std::vector<holder> h) override {
     take([&] { list = std::move(h); });
   }
-  void on_decided(bool b) override {
+  void on_result(bool b) override {
     take([&] { yes = b; });
   }
   void on_failed(core::failure f) override {
@@ -158,7 +158,7 @@ struct answer_of final : core::holders_handler, core::decision_handler {
 
 std::vector<holder> peer::inspect(const std::string& prefix) {
   answer_of a;
-  store_->inspect(prefix, a);
+  backend_.stores.inspect(prefix, a);
   go_on();
   a.wait();
   return a.list;
@@ -166,7 +166,7 @@ std::vector<holder> peer::inspect(const std::string& prefix) {
 
 bool peer::break_lock(const std::string& name, const std::string& seen) {
   answer_of a;
-  store_->break_lock(name, seen, a);
+  backend_.stores.break_lock(name, seen, a);
   go_on();
   a.wait();
   return a.yes;

@@ -99,13 +99,13 @@ class peer {
  public:
   explicit peer(const std::string& url, core::environment& = io::real_environment());
   ~peer();
-  core::backend& store() noexcept { return *store_; }
+  core::lock_store& store() noexcept { return backend_.stores.first(); }
   std::vector<holder> inspect(const std::string& prefix);
   bool break_lock(const std::string& name, const std::string& seen);
   void go_on();  // what was said is sent, and somebody waits for the answers
 
  private:
-  std::unique_ptr<core::backend> store_;
+  core::backend backend_;
 };
 
 inline constexpr std::chrono::milliseconds usual_ttl{30'000};

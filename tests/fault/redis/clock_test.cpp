@@ -18,7 +18,7 @@ TEST_F(redis_clock, an_hour_ahead_ends_every_lease_and_the_holder_is_notified) {
   on.server.set_clock(1h);
   auto next = on.other.mutex("x").acquire();
   EXPECT_GT(next.token(), held.token());
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
   EXPECT_FALSE(held.held());
   std::error_code ec;
   held.release(ec);

@@ -87,7 +87,7 @@ TEST_F(redis_guarded, another_kind_of_key_is_reported_and_left) {
   server_.command({"DEL", "holdfast:{value}:value:g"});
   server_.command({"SET", "holdfast:{value}:value:g", "text"});
   const auto told = told_by([&] { (void)redis_guard(*new_client_, "value").write(now_, "x"); });
-  EXPECT_EQ(told.code, outcome::unavailable) << told.text;
+  EXPECT_EQ(told.code, errc::mismatch) << told.text;
   EXPECT_EQ(value(), "from the old holder");
 }
 

@@ -39,7 +39,7 @@ TEST_F(redis_holder, that_is_stopped_beyond_its_lease_knows_when_it_continues) {
     const bool still = held.held();  // the first thing after the stop: no request, no wait
     history.add(noted("1", operation::check, held, call));
     l.say(still ? "holds" : "lost");
-    l.say(held.lost().stop_requested() ? "told" : "asked");
+    l.say(held.loss_token().stop_requested() ? "told" : "asked");
     std::error_code ec;
     held.release(ec);
     l.say(ec == outcome::lost ? "lost" : "released");

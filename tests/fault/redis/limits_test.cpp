@@ -52,7 +52,7 @@ TEST_F(redis_server_limits, a_lock_is_renewed_where_the_server_takes_no_third_co
   const auto first = std::max(held.expires(), share.expires());
   const auto both = [&] { return std::min(held.expires(), share.expires()) > first + 2s; };
   const auto one_is_lost = [&] {
-    return held.lost().stop_requested() || share.lost().stop_requested();
+    return held.loss_token().stop_requested() || share.loss_token().stop_requested();
   };
   EXPECT_TRUE(eventually([&] { return both() || one_is_lost(); }));
   EXPECT_FALSE(one_is_lost());
@@ -90,7 +90,7 @@ TEST_F(redis_server_limits, an_evicted_or_deleted_key_is_reported_as_a_loss) {
     } else {
       server.command({"DEL", "x"});
     }
-    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
     EXPECT_EQ(held.status(), errc::lost);
     std::error_code ec;
     held.release(ec);
@@ -103,7 +103,7 @@ TEST_F(redis_server_limits, a_key_that_somebody_overwrote_is_a_loss_and_stays_th
   const auto c = client::open(server.url() + quick_with("ttl=900ms"));
   auto held = c.mutex("x").acquire();
   server.command({"SET", "x", "theirs"});
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
   std::error_code ec;
   held.release(ec);
   EXPECT_EQ(ec, outcome::lost);

@@ -22,7 +22,7 @@ TEST_F(redis_looking, at_one_lock_goes_through_no_other_keys) {
   EXPECT_TRUE(c.holders("free").empty());
   EXPECT_FALSE(was_asked(server, "scan"));
   EXPECT_FALSE(was_asked(server, "keys"));
-  EXPECT_EQ(c.inspect("share").size(), 1u);
+  EXPECT_EQ(c.list("share").size(), 1u);
   EXPECT_TRUE(was_asked(server, "scan"));
 }
 
@@ -33,7 +33,7 @@ TEST_F(redis_looking, a_query_that_is_refused_in_part_is_refused_whole) {
              two = c.shared_mutex("two").acquire_shared();
   for (int i = 0; i < 20; ++i) {
     for (const auto& t :
-         {told_by([&] { (void)c.inspect(); }), told_by([&] { (void)c.holders("one"); })}) {
+         {told_by([&] { (void)c.list(); }), told_by([&] { (void)c.holders("one"); })}) {
       EXPECT_EQ(t.code, errc::refused) << t.text;
       EXPECT_NE(t.text.find("zcard"), std::string::npos) << t.text;
     }

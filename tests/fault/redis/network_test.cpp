@@ -56,8 +56,8 @@ TEST_F(redis_network, a_holder_that_is_cut_off_knows_before_the_next_one_enters)
   // The very first instruction after the grant of the next one.
   EXPECT_FALSE(held.held());
   EXPECT_GT(next.token(), token);
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_TRUE(held.doubtful().stop_requested());
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
+  EXPECT_TRUE(held.doubt_token().stop_requested());
   on.proxy.set_both({});
   EXPECT_TRUE(next.held());
 }
@@ -131,7 +131,7 @@ TEST_F(redis_network, a_late_renewal_does_not_bring_a_lost_lease_back) {
   auto next = on.other.mutex("x").acquire();
   EXPECT_FALSE(held.held());
   on.proxy.set_both({});
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
   for (int i = 0; i < 20; ++i) {
     EXPECT_FALSE(held.held());
     EXPECT_TRUE(next.held());

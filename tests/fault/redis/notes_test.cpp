@@ -14,6 +14,12 @@ class redis_notes : public on_redis {
     return "hf1:00000000000000aa:" + std::string(32 - digits.size(), '0') + digits;
   }
   static long long kept(redis_server& server) { return server.command({"HLEN", notes}).number; }
+  // It is granted, its note is at the server, and the lock goes as at the end of its lease.
+  static void hold_and_lose(wish& w, redis_server& server) {
+    ASSERT_TRUE(w.get(alone()));
+    ASSERT_TRUE(w.renew(usual_ttl));
+    server.command({"DEL", "x"});
+  }
 };
 
 // As 25 holders leave them that noted who they are, and were killed.
@@ -69,6 +75,27 @@ TEST_F(redis_notes, on_lost_holders_go_with_the_grant_to_a_waiter) {
   ASSERT_TRUE(next.heard.hears('g')) << "the first lease has ended";
   ASSERT_TRUE(next.is_granted());
   EXPECT_EQ(kept(server), 0);
+}
+
+TEST_F(redis_notes, of_a_holder_are_removed_by_a_release_that_arrives_after_the_lease_has_ended) {
+  redis_server server;
+  peer p(server.url());
+  wish late(p, "x");
+  hold_and_lose(late, server);
+  EXPECT_FALSE(late.release());
+  EXPECT_EQ(kept(server), 0);
+}
+
+TEST_F(redis_notes, of_a_holder_that_noticed_its_loss_are_removed_with_its_release) {
+  redis_server server;
+  peer p(server.url());
+  wish lost(p, "x");
+  hold_and_lose(lost, server);
+  lost.heard.forget();
+  ASSERT_FALSE(lost.renew(usual_ttl));
+  EXPECT_EQ(kept(server), 1);
+  EXPECT_FALSE(lost.release());
+  EXPECT_TRUE(eventually([&] { return kept(server) == 0; }));
 }
 
 }  // namespace

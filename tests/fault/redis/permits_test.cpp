@@ -86,8 +86,8 @@ TEST_F(redis_permits, inspect_shows_the_permits_of_each_holder) {
   const auto seen = a.inspect("x");
   ASSERT_EQ(seen.size(), 2u);
   for (const holder& h : seen) {
-    EXPECT_EQ(h.how, lock_mode::permit);
-    EXPECT_EQ(h.of, 5u);
+    EXPECT_EQ(h.mode, lock_mode::permit);
+    EXPECT_EQ(h.total_permits, 5u);
     EXPECT_EQ(h.permits, h.owner == one.owner() ? 2u : 1u);
   }
 }

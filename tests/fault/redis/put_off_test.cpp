@@ -12,26 +12,27 @@ constexpr const char* patient_options = "?op-timeout=500ms&ttl=2s&retry-base=2ms
 
 struct put_off {  // how a server comes to put requests off, and how that ends
   const char* name;
+  const char* said;  // to those who do not wait
   void (*begin)(redis_server&);
   void (*end)(redis_server&);
 };
 class redis_puts_off : public on_redis, public testing::WithParamInterface<put_off> {};
 
-void expect_told(const std::string& name, const told& t) {
+void expect_told(const std::string& said, const told& t) {
   EXPECT_EQ(t.code, errc::unavailable) << t.text;
-  EXPECT_NE(t.text.find(name), std::string::npos) << t.text;
+  EXPECT_NE(t.text.find(said), std::string::npos) << t.text;
 }
 
 TEST_P(redis_puts_off, a_waiter_waits_and_one_attempt_gets_an_error) {
   redis_server server({.config = {"save 3600 1"}});
   const auto c = client::open(server.url() + patient_options);
+  const auto other = client::open(server.url() + patient_options);
   GetParam().begin(server);
   waiting_thread waiter(c);
-  const auto other = client::open(server.url() + patient_options);
   const auto wanted = other.mutex("y");
   for (int i = 0; i < 3; ++i)
-    expect_told(GetParam().name, told_by([&] { (void)wanted.try_acquire(); }));
-  expect_told(GetParam().name, told_by([&] { (void)wanted.try_acquire_for(700ms); }));
+    expect_told(GetParam().said, told_by([&] { (void)wanted.try_acquire(); }));
+  expect_told(GetParam().said, told_by([&] { (void)wanted.try_acquire_for(700ms); }));
   EXPECT_FALSE(waiter.is_served());
   GetParam().end(server);
   waiter.served();
@@ -39,6 +40,7 @@ TEST_P(redis_puts_off, a_waiter_waits_and_one_attempt_gets_an_error) {
 
 constexpr put_off readonly{
     "READONLY",
+    "replica",
     [](redis_server& s) {
       s.command({"REPLICAOF", "127.0.0.1", "1"});
     },
@@ -48,6 +50,7 @@ constexpr put_off readonly{
 };
 constexpr put_off out_of_memory{
     "OOM",
+    "OOM",
     [](redis_server& s) {
       s.command({"CONFIG", "SET", "maxmemory", "1"});
     },
@@ -56,6 +59,7 @@ constexpr put_off out_of_memory{
     },
 };
 constexpr put_off no_replicas{
+    "NOREPLICAS",
     "NOREPLICAS",
     [](redis_server& s) {
       s.command({"CONFIG", "SET", "min-replicas-to-write", "1"});
@@ -80,6 +84,7 @@ void expect_saved(redis_server& s, const std::string& status) {
 
 constexpr put_off no_disk{
     "MISCONF",
+    "MISCONF",
     [](redis_server& s) {
       std::filesystem::create_directory(dump_of(s));
       expect_saved(s, "err");
@@ -98,6 +103,8 @@ class redis_loading : public on_redis {};
 
 // It loads for some seconds, so that several attempts fall into it.
 TEST_F(redis_loading, is_waited_through_and_one_attempt_gets_an_error) {
+  if (!testkit::tested_redis().is_at_least(7, 0))
+    GTEST_SKIP() << "skipped: this server answers nothing while it loads a small file";
   redis_server server(
       {.config = {"key-load-delay 1000", "loading-process-events-interval-bytes 1024"}});
   server.command({"DEBUG", "POPULATE", "4000"});

@@ -59,6 +59,25 @@ TEST_F(redis_reach, a_restart_is_over_when_every_connection_is_there_again) {
   EXPECT_EQ(heard.that_mention(lost), 2u);
 }
 
+// The other connections stay open; each must be seen to answer.
+TEST_F(redis_reach, the_loss_of_one_connection_is_over_when_it_is_there_again) {
+  redis_server server;
+  heard_warnings heard;
+  const std::string url = server.url() + "/0";
+  const auto c = client::open(url + "?metrics=1&ttl=15s");
+  const auto held = c.mutex("x").acquire();
+  EXPECT_TRUE(eventually([&] { return c.metrics().renewals_confirmed >= 1; }));
+  for (unsigned cuts = 1; cuts <= 2; ++cuts) {
+    server.command({"CLIENT", "KILL", "TYPE", "pubsub"});
+    EXPECT_TRUE(
+        eventually([&] { return heard.that_mention(url + ": connected again after ") == cuts; }));
+    EXPECT_EQ(heard.that_mention(url + ": the connection is lost"), cuts);
+    EXPECT_TRUE(eventually([&] { return c.metrics().connected; }));
+    EXPECT_EQ(c.metrics().reconnects, cuts);
+  }
+  EXPECT_TRUE(held.held());
+}
+
 // The connection for renewals is made with the first one; without it they go with the commands.
 TEST_F(redis_reach, a_first_renewal_needs_no_descriptor) {
   redis_server server;

@@ -144,7 +144,7 @@ TEST_F(redis_redisson_permits, a_lost_permit_is_a_lost_lease_and_the_others_come
   const auto first = server().command({"ZRANGE", timeouts, "0", "0"}).items.at(0).text;
   server().command({"ZREM", timeouts, first});
   server().command({"INCR", "x"});
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
   EXPECT_TRUE(eventually([&] { return available() == "2"; }));
   EXPECT_EQ(server().command({"ZCARD", timeouts}).number, 0);
 }
@@ -195,9 +195,9 @@ TEST_F(redis_redisson_permits, holders_are_shown_and_broken_by_their_ids) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].owner, held.owner());
   EXPECT_EQ(found[0].permits, 2u);
-  EXPECT_EQ(found[0].of, 4u);
+  EXPECT_EQ(found[0].total_permits, 4u);
   EXPECT_EQ(found[1].owner, foreign_id);
-  EXPECT_EQ(c.inspect("").size(), 2u);
+  EXPECT_EQ(c.list("").size(), 2u);
   EXPECT_FALSE(c.break_lock("x", "nobody"));
   EXPECT_TRUE(c.break_lock("x", foreign_id));
   EXPECT_TRUE(c.break_lock("x", held.owner()));
@@ -220,7 +220,7 @@ TEST_F(redis_redisson_permits, the_rights_in_the_documents_are_enough_and_none_i
   const auto deadline = held.expires();
   EXPECT_TRUE(eventually([&] { return held.expires() > deadline; }));
   EXPECT_FALSE(b.semaphore("jobs/x", 2).try_acquire_for(100ms));
-  EXPECT_EQ(b.inspect("jobs/").size(), 1u);
+  EXPECT_EQ(b.list("jobs/").size(), 1u);
   held.release();
   EXPECT_TRUE(b.semaphore("jobs/x", 2).try_acquire());
   EXPECT_EQ(told_by([&] { (void)a.semaphore("else", 1).try_acquire(); }).code, errc::refused);

@@ -95,10 +95,13 @@ TEST_F(redis_redisson, a_connection_that_brings_no_messages_is_found_dead) {
 
 // docs/layouts.md, for locks whose names begin with jobs/.
 constexpr const char* least_of_redisson =
-    "lock on >secret resetkeys resetchannels ~jobs/* ~redisson_lock_token:{jobs/* "
+    "lock on >secret resetkeys resetchannels ~jobs/* ~redisson_lock_token:{jobs/* ~{jobs/* "
+    "~redisson_lock_queue:{jobs/* "
     "&redisson_lock__channel:{jobs/* -@all +evalsha +eval +script|load +ping +time +select "
-    "+client|setname +client|id +client|kill +info +type +exists +pttl +pexpire +hexists +hset "
-    "+hdel +get +incr +decr +publish +subscribe +hgetall +scan";
+    "+client|setname +client|id +client|info +client|kill +info +type +exists +pttl +pexpire "
+    "+hexists +hset "
+    "+hdel +get +incr +decr +publish +subscribe +hgetall +scan +hget +zrange +zscore "
+    "+lindex";
 
 std::string url_of_least(const redis_server& server) {
   return "redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) +
@@ -112,22 +115,34 @@ TEST_F(redis_redisson, the_least_rights_are_enough) {
   const auto before = held.expires();
   EXPECT_TRUE(eventually([&] { return held.expires() > before; })) << "is not renewed";
   waiting_thread waiter(d);
-  EXPECT_EQ(c.inspect().size(), 1u);
+  EXPECT_EQ(c.list().size(), 1u);
   held.release();
   EXPECT_TRUE(c.break_lock("x", waiter.served().owner()));
   const auto denied = server.command({"ACL", "LOG"});
   EXPECT_TRUE(denied.items.empty()) << to_text(denied);
 }
 
+TEST_F(redis_redisson, a_lock_is_broken_without_the_right_to_the_queue_of_a_fair_lock) {
+  redis_server server({.acl = std::string(least_of_redisson) + " -lindex", .default_user = false});
+  const client c = client::open(url_of_least(server));
+  const lease held = c.mutex("x").acquire();
+  EXPECT_TRUE(c.break_lock("x", held.owner()));
+}
+
 TEST_F(redis_redisson, an_examination_names_the_right_that_is_missing) {
   redis_server server({.acl = std::string(least_of_redisson) + " +multi +exec +config|get -incr",
                        .default_user = false});
-  const auto found = client::open(url_of_least(server)).examine();
+  const auto found = client::open(url_of_least(server)).diagnose();
   const auto remedy_is = [&](std::string_view text) {
     return std::ranges::any_of(found, [&](const finding& f) { return f.remedy == text; });
   };
-  EXPECT_TRUE(remedy_is("ACL SETUSER lock +incr"));
-  EXPECT_TRUE(remedy_is("ACL SETUSER lock &redisson_lock__channel:*"));
+  const auto begins_with = [&](std::string_view text) {
+    return std::ranges::any_of(found, [&](const finding& f) { return f.remedy.starts_with(text); });
+  };
+  EXPECT_TRUE(begins_with("ACL SETUSER lock +incr "))
+      << "the commands of the other kinds of locks follow";
+  EXPECT_TRUE(remedy_is("ACL SETUSER lock &redisson_lock__channel:* &redisson_rwlock:* "
+                        "&redisson_sc:*"));
 }
 
 TEST_F(redis_redisson, a_user_that_may_not_listen_polls) {
@@ -202,7 +217,7 @@ TEST_F(redis_redisson, a_restart_without_data_is_a_loss_and_the_next_lock_is_ren
   const auto m = c.mutex("x");
   lease held = m.acquire();
   server.restart(false);
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
   std::error_code ec;
   held.release(ec);
   EXPECT_EQ(ec, outcome::lost) << ec.message();

@@ -128,8 +128,8 @@ void renews_whatever_is_cut(direction d) {
     EXPECT_TRUE(held.held());
     EXPECT_GE(held.expires(), before);
     expect_safe(held, on.server, "x");
-    held.release();
-    EXPECT_TRUE(on.is_free()) << on.owner();
+    held.release(ec);  // a busy machine may not answer within the op-timeout
+    EXPECT_TRUE(eventually([&] { return on.is_free(); })) << on.owner();
   });
 }
 

@@ -13,7 +13,7 @@ TEST_F(redis_server_fault, a_restart_without_data_is_a_loss_and_tokens_go_on_gro
   auto held = c.mutex("x").acquire();
   const auto token = held.token();
   server.restart(false);
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
   EXPECT_FALSE(held.held());
   EXPECT_EQ(held.status(), errc::lost);
   auto next = other.mutex("x").acquire();
@@ -113,7 +113,7 @@ TEST_F(redis_server_fault, a_pause_of_the_server_is_on_the_holder_s_account) {
   auto held = m.acquire();
   server.command({"CLIENT", "PAUSE", "1000", "ALL"});
   EXPECT_TRUE(eventually([&] { return !held.held(); }));
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
 }
 
 TEST_F(redis_server_fault, writes_that_are_paused_hold_nobody_for_ever) {
@@ -201,7 +201,7 @@ TEST_F(redis_server_fault, writes_without_enough_replicas_are_reported_as_refuse
 }
 
 TEST_F(redis_server_fault, a_script_of_somebody_that_does_not_end_is_waited_for_in_bounds) {
-  redis_server server({.config = {"busy-reply-threshold 20"}});
+  redis_server server({.config = {"lua-time-limit 20"}});
   const auto c = client::open(server.url() + quick);
   auto busy = server.link();
   busy.send({"EVAL", "while true do end", "0"});

@@ -167,10 +167,10 @@ TEST_F(redis_shared, inspect_shows_each_reader_and_break_takes_one_or_all) {
   const auto seen = a.inspect("");
   ASSERT_EQ(seen.size(), 2u);
   for (const holder& h : seen) {
-    EXPECT_EQ(h.how, lock_mode::shared);
+    EXPECT_EQ(h.mode, lock_mode::shared);
     EXPECT_EQ(h.waiting, 1);
-    EXPECT_LE(h.left, 30s);
-    EXPECT_GT(h.left, 1s);
+    EXPECT_LE(h.expires_in, 30s);
+    EXPECT_GT(h.expires_in, 1s);
   }
   EXPECT_TRUE(a.break_lock("x", seen[0].owner));
   EXPECT_FALSE(a.break_lock("x", seen[0].owner));

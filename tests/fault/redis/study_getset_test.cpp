@@ -7,7 +7,7 @@ namespace {
 
 class redis_study_getset : public on_redis {};
 
-const std::string of_getset = quick_with("layout=getset&stale-after=10m&ttl=10m");
+const std::string of_getset = quick_with("layout=getset&unsafe=1&stale-after=10m&ttl=10m");
 const std::string key = "x.lock";
 
 std::int64_t unix_ms() {
@@ -75,7 +75,7 @@ TEST_F(redis_study_getset, is_one_key_with_the_time_of_its_acquire_and_no_end) {
   EXPECT_EQ(server.command({"PTTL", key}).number, -1);
   EXPECT_EQ(held.owner(), std::to_string(stamp));
   EXPECT_EQ(c.holders("x").at(0).owner, held.owner());
-  EXPECT_EQ(c.inspect("").at(0).name, "x");
+  EXPECT_EQ(c.list("").at(0).name, "x");
   EXPECT_FALSE(client::open(server.url() + of_getset).mutex("x").try_acquire());
   held.release();
   EXPECT_EQ(server.command({"DBSIZE"}).number, 0);
@@ -104,7 +104,7 @@ TEST_F(redis_study_getset, what_is_no_stamp_is_waited_for) {
 
 TEST_F(redis_study_getset, a_renewed_lock_has_a_newer_stamp_and_is_not_taken) {
   redis_server server;
-  const std::string brief = quick_with("layout=getset&stale-after=400ms&ttl=400ms");
+  const std::string brief = quick_with("layout=getset&unsafe=1&stale-after=400ms&ttl=400ms");
   const client c = client::open(server.url() + brief);
   const client other = client::open(server.url() + brief);
   const lease held = c.mutex("x").acquire();
@@ -206,7 +206,7 @@ TEST_F(redis_study_getset, or_whose_request_is_lost) {
 
 TEST_F(redis_study_getset, its_option_is_of_no_other_layout) {
   redis_server server;
-  for (const char* other : {"layout=setnx&", "", "layout=redisson&"}) {
+  for (const char* other : {"layout=setnx&unsafe=1&", "", "layout=redisson&"}) {
     const auto t =
         told_by([&] { (void)client::open(server.url() + "?" + other + "stale-after=1s"); });
     EXPECT_EQ(t.code, errc::bad_option);

@@ -11,8 +11,8 @@ namespace {
 
 class redis_study_setnx : public on_redis {};
 
-const std::string of_setnx = quick_with("layout=setnx&ttl=10m");
-const std::string of_exists = quick_with("layout=setnx-exists&ttl=10m");
+const std::string of_setnx = quick_with("layout=setnx&unsafe=1&ttl=10m");
+const std::string of_exists = quick_with("layout=setnx-exists&unsafe=1&ttl=10m");
 
 struct setnx_behind_proxy {
   redis_server server;
@@ -49,7 +49,7 @@ TEST_F(redis_study_setnx, warns_once_is_unsafe_and_has_no_tokens) {
   for (const char* name : {"setnx", "setnx-exists", "getset"}) {
     const std::string layout = std::string("layout=") + name;
     heard_warnings warnings;
-    const client c = client::open(server.url() + "?" + layout);
+    const client c = client::open(server.url() + "?unsafe=1&" + layout);
     const lease one = c.mutex("a").acquire(), other = c.mutex("b").acquire();
     EXPECT_EQ(warnings.that_mention(layout + " "), 1u);
     EXPECT_FALSE(c.features().tokens);

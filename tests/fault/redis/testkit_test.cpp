@@ -68,6 +68,7 @@ TEST_F(redis_stage, users_and_passwords_are_as_configured) {
 }
 
 TEST_F(redis_stage, a_tls_server_shows_its_certificate_and_no_plain_text) {
+  if (!redis_server::has_tls()) GTEST_SKIP() << redis_server::no_tls;
   for (const char* name : {"server", "expired", "stranger"}) {
     const redis_server server({.tls = name});
     const scratch_folder folder;
@@ -97,6 +98,34 @@ TEST_F(redis_stage, the_clock_of_a_running_server_moves) {
   server.command({"SET", "k", "v", "PX", "10000"});
   server.set_clock(1h);
   EXPECT_TRUE(server.command({"GET", "k"}).is_nil());
+}
+
+TEST_F(redis_stage, a_server_becomes_a_replica_and_a_master_again) {
+  redis_server a, b;
+  a.command({"SET", "k", "v"});
+  b.replicate(a);
+  EXPECT_EQ(b.info("role"), "slave");
+  EXPECT_EQ(b.command({"GET", "k"}).text, "v");
+  const std::string id = a.info("master_replid");
+  b.promote();
+  EXPECT_EQ(b.info("role"), "master");
+  EXPECT_EQ(b.info("master_replid2"), id);
+  EXPECT_EQ(a.info("role"), "master");
+  EXPECT_EQ(a.command({"SET", "k", "w"}).text, "OK");
+  a.replicate(b);
+  EXPECT_EQ(a.command({"GET", "k"}).text, "v");
+}
+
+TEST_F(redis_stage, a_failover_loses_nothing_and_closes_no_connection) {
+  redis_server a, b;
+  b.replicate(a);
+  redis_link link = a.link();
+  a.command({"SET", "k", "v"});
+  a.fail_over_to(b);
+  EXPECT_EQ(a.info("role"), "slave");
+  EXPECT_EQ(b.info("role"), "master");
+  EXPECT_EQ(b.command({"GET", "k"}).text, "v");
+  EXPECT_EQ(link.command({"SET", "k", "w"}).text.substr(0, 8), "READONLY");
 }
 
 class redis_proxy : public redis_stage {};
@@ -148,6 +177,51 @@ TEST_F(redis_proxy, a_held_request_arrives_after_its_sender_has_gone) {
   EXPECT_TRUE(net.server.command({"GET", "k"}).is_nil());
   net.proxy.set(direction::to_server, {});
   while (net.server.command({"GET", "k"}).is_nil()) std::this_thread::yield();
+}
+
+// The port of the server that answers.
+std::string port_behind(redis_link& link) {
+  return link.command({"CONFIG", "GET", "port"}).items.at(1).text;
+}
+
+TEST_F(redis_proxy, leads_new_connections_to_another_server_and_leaves_the_old_ones) {
+  through_a_proxy net;
+  const redis_server other;
+  const std::string first = port_behind(net.link);
+  net.proxy.route_to(other.port());
+  redis_link moved("127.0.0.1", net.proxy.port());
+  EXPECT_EQ(port_behind(moved), std::to_string(other.port()));
+  EXPECT_EQ(port_behind(net.link), first);
+
+  const auto open = net.proxy.connections();
+  ASSERT_EQ(open.size(), 2u);
+  EXPECT_EQ(open[0].target_port, net.server.port());
+  EXPECT_EQ(open[1].target_port, other.port());
+  const std::string clients = net.server.command({"CLIENT", "LIST"}).text;
+  const std::string local = " addr=127.0.0.1:" + std::to_string(open[0].local_port) + ' ';
+  EXPECT_NE(clients.find(local), std::string::npos) << local << clients;
+  net.proxy.reset({open[0].number});
+  EXPECT_THROW(net.link.command({"PING"}), redis_silent);
+  EXPECT_EQ(moved.command({"PING"}).text, "PONG");
+}
+
+TEST_F(redis_proxy, draws_one_of_several_servers_from_a_seed) {
+  through_a_proxy net;
+  const redis_server other;
+  const auto drawn = [&](std::uint64_t seed) {
+    std::string ports;
+    net.proxy.route_to({net.server.port(), other.port()}, seed);
+    for (int i = 0; i < 16; ++i) {
+      redis_link link("127.0.0.1", net.proxy.port());
+      ports += port_behind(link) + ' ';
+    }
+    return ports;
+  };
+  const std::string ports = drawn(7);
+  EXPECT_NE(ports.find(std::to_string(net.server.port())), std::string::npos);
+  EXPECT_NE(ports.find(std::to_string(other.port())), std::string::npos);
+  EXPECT_EQ(drawn(7), ports);
+  EXPECT_NE(drawn(8), ports);
 }
 
 TEST_F(redis_proxy, delays_swallows_mutates_resets_and_refuses) {

@@ -4,7 +4,13 @@
 namespace holdfast::redis_test {
 namespace {
 
-class redis_tls : public on_redis {};
+class redis_tls : public on_redis {
+ protected:
+  void SetUp() override {
+    on_redis::SetUp();
+    if (redis_server::installed() && !redis_server::has_tls()) GTEST_SKIP() << redis_server::no_tls;
+  }
+};
 
 std::string with(const redis_server& server, const std::string& host, const std::string& options) {
   return "rediss://" + host + ':' + std::to_string(server.port()) + patient + options;

@@ -1,7 +1,7 @@
 // Several locks at once, all or none.
 #include <algorithm>
 
-#include "backend/redis/layouts/string/scripts.hpp"
+#include "backend/redis/layouts/scripts.hpp"
 #include "claims.hpp"
 
 namespace holdfast::redis_test {
@@ -135,7 +135,7 @@ TEST_F(redis_together, a_server_out_of_memory_refuses_all_and_keeps_none) {
 
 TEST_F(redis_together, locks_released_in_one_step_are_freed_or_reported_each_for_itself) {
   redis_server server;
-  const std::string script(redis::script_of(redis::script_name::release_uncontended).text);
+  const std::string script(redis::string::scripts::release_uncontended.text);
   const auto let_go = [&](const char* first_owner) {
     for (const char* lock : {"a", "b", "c"}) server.command({"SET", lock, "me"});
     return to_text(server.command({"EVAL", script, "6", "a", "b", "c", "line a", "line b", "line c",

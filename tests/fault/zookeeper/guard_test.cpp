@@ -25,7 +25,7 @@ class zookeeper_guard_test : public on_zookeeper {
     ASSERT_EQ(by_hand_->create(value()).code, error::ok);
   }
   client open(const std::string& options = "") const {
-    return client::open(shared_server().url() + chroot_ + "?session-timeout=4s" + options);
+    return client::open(shared_server().url() + chroot_ + "?session-timeout=10s" + options);
   }
   session_client& by_hand() { return *by_hand_; }
   std::string value() const { return chroot_ + "-value"; }
@@ -97,7 +97,7 @@ TEST_F(zookeeper_guard_test, a_holder_of_permits_writes_while_all_of_them_stand)
 
 // The next holder's node has the same name: a late write would pass under it.
 TEST_F(zookeeper_guard_test, writes_nothing_for_locks_whose_holders_share_a_node) {
-  const client c = open("&layout=node");
+  const client c = open("&layout=node&unsafe=1");
   mutex m(c, "job");
   const lease held = m.acquire();
   EXPECT_EQ(thrown_by([&] { zookeeper_guard(value()).write(held, "x"); }), errc::unsupported);

@@ -33,10 +33,10 @@ class locks_at_zookeeper : public on_zookeeper {
     return one;
   }
   // At this port, in this case's part of the tree.
-  std::string url_at(int port, const std::string& options = "session-timeout=2s") const {
+  std::string url_at(int port, const std::string& options = "session-timeout=10s") const {
     return at_port(port, root_ + "?" + options);
   }
-  std::string url(const std::string& options = "session-timeout=2s") const {
+  std::string url(const std::string& options = "session-timeout=10s") const {
     return url_at(server().port(), options);
   }
   std::string path(const std::string& below) const { return root_ + "/" + below; }

@@ -57,7 +57,7 @@ TEST_F(zookeeper_observer_on_ensemble, is_as_good_as_a_follower) {
   const client of_four = client::open(all.url() + ",127.0.0.1:" + port + "?op-timeout=30s");
   std::string servers;
   EXPECT_TRUE(eventually([&] {
-    const auto found = of_four.examine();
+    const auto found = of_four.diagnose();
     const auto f = std::ranges::find(found, "servers", &finding::what);
     servers = f == found.end() ? "" : f->why;
     return servers ==

@@ -24,7 +24,7 @@ class zookeeper_revocation : public on_zookeeper {
     ASSERT_EQ(by_hand_->create(chroot_).code, error::ok);
   }
   client open(const std::string& options = "") const {
-    return client::open(shared_server().url() + chroot_ + "?session-timeout=4s" + options);
+    return client::open(shared_server().url() + chroot_ + "?session-timeout=10s" + options);
   }
   session_client& by_hand() { return *by_hand_; }
   std::string node_of(const lease& l) const { return chroot_ + "/job/" + l.owner(); }
@@ -38,7 +38,7 @@ TEST_F(zookeeper_revocation, a_holder_reads_the_word_in_its_node_and_keeps_the_l
   const client c = open();
   mutex m(c, "job");
   lease held = m.acquire();
-  const auto told = held.revocation_requested();
+  const auto told = held.revocation_token();
   EXPECT_FALSE(told.stop_requested());
   ASSERT_EQ(by_hand().set_data(node_of(held), "something else").code, error::ok);
   ASSERT_EQ(by_hand().set_data(node_of(held), revoke).code, error::ok);
@@ -46,7 +46,7 @@ TEST_F(zookeeper_revocation, a_holder_reads_the_word_in_its_node_and_keeps_the_l
   EXPECT_TRUE(held.held());
   held.release();
   const lease next = m.acquire();
-  EXPECT_FALSE(next.revocation_requested().stop_requested());
+  EXPECT_FALSE(next.revocation_token().stop_requested());
 }
 
 TEST_F(zookeeper_revocation, a_waiter_that_was_asked_is_told_once_it_holds_the_lock) {
@@ -64,7 +64,7 @@ TEST_F(zookeeper_revocation, a_waiter_that_was_asked_is_told_once_it_holds_the_l
   }
   held.release();
   waiter.join();
-  const auto told = granted->revocation_requested();
+  const auto told = granted->revocation_token();
   EXPECT_TRUE(eventually([&] { return told.stop_requested(); }));
   EXPECT_TRUE(granted->held());
 }
@@ -75,8 +75,8 @@ TEST_F(zookeeper_revocation, who_breaks_a_lock_asks_first) {
   lease held = m.acquire();
   const std::string owner = held.owner();
   std::atomic<bool> was_held = false;
-  const std::stop_callback obey(held.revocation_requested(), [&] { was_held = held.held(); });
-  const auto told = held.revocation_requested();
+  const std::stop_callback obey(held.revocation_token(), [&] { was_held = held.held(); });
+  const auto told = held.revocation_token();
   std::thread obedient([&] {
     EXPECT_TRUE(eventually([&] { return told.stop_requested(); }));
     held.release();  // throws where it was lost
@@ -91,7 +91,7 @@ TEST_F(zookeeper_revocation, a_lock_whose_holder_does_not_answer_is_taken_away) 
   const client c = open(), other = open("&revocation-timeout=200ms");
   mutex m(c, "job");
   const lease held = m.acquire();
-  const auto told = held.revocation_requested(), loss = held.lost();
+  const auto told = held.revocation_token(), loss = held.loss_token();
   EXPECT_TRUE(other.break_lock("job", held.owner()));
   EXPECT_TRUE(told.stop_requested() || loss.stop_requested() ||
               eventually([&] { return loss.stop_requested(); }));
@@ -103,7 +103,7 @@ TEST_F(zookeeper_revocation, without_a_time_out_nobody_is_asked) {
   const client c = open(), other = open("&revocation-timeout=0s");
   mutex m(c, "job");
   const lease held = m.acquire();
-  const auto told = held.revocation_requested(), loss = held.lost();
+  const auto told = held.revocation_token(), loss = held.loss_token();
   EXPECT_TRUE(other.break_lock("job", held.owner()));
   EXPECT_TRUE(eventually([&] { return loss.stop_requested(); }));
   EXPECT_FALSE(told.stop_requested());
@@ -114,7 +114,7 @@ TEST_F(zookeeper_revocation, closing_a_client_ends_its_wait_for_a_holder) {
   client other = open("&revocation-timeout=1h");
   mutex m(c, "job");
   const lease held = m.acquire();
-  const auto told = held.revocation_requested();
+  const auto told = held.revocation_token();
   std::error_code ec;
   std::thread breaker([&] { (void)other.break_lock("job", held.owner(), ec); });
   EXPECT_TRUE(eventually([&] { return told.stop_requested(); }));

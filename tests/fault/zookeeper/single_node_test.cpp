@@ -7,7 +7,7 @@
 namespace holdfast::zookeeper_test {
 namespace {
 
-const std::string of_one_node = "layout=node&session-timeout=2s";
+const std::string of_one_node = "layout=node&unsafe=1&session-timeout=10s";
 
 class zookeeper_single_node : public locks_at_zookeeper {
  protected:
@@ -28,7 +28,7 @@ TEST_F(zookeeper_single_node, is_ephemeral_and_says_who_holds_the_lock) {
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].note, "a note");
   EXPECT_EQ(seen[0].token, held.token());
-  EXPECT_EQ(mine.inspect("").size(), 1u);
+  EXPECT_EQ(mine.list("").size(), 1u);
   std::error_code why;
   EXPECT_FALSE(mine.break_lock("x", seen[0].owner, why));
   EXPECT_EQ(why, errc::unsupported);
@@ -55,7 +55,7 @@ TEST_F(zookeeper_single_node, that_is_persistent_is_no_lock) {
   std::error_code why;
   EXPECT_FALSE(bool(m.acquire({}, why)));
   EXPECT_EQ(why, errc::mismatch);
-  EXPECT_TRUE(mine.inspect("").empty());
+  EXPECT_TRUE(mine.list("").empty());
 }
 
 TEST_F(zookeeper_single_node, that_somebody_removes_is_lost) {
@@ -77,7 +77,7 @@ TEST_F(zookeeper_single_node, is_had_by_one_of_all_that_wait) {
   std::vector<std::jthread> all;
   for (int i = 0; i < 5; ++i)
     all.emplace_back([&] {
-      client c = client::open(url("layout=node&session-timeout=10s"));
+      client c = client::open(url("layout=node&unsafe=1&session-timeout=10s"));
       mutex m(c, "x");
       for (int j = 0; j < 10; ++j) {
         const lease held = m.acquire();
@@ -95,7 +95,7 @@ TEST_F(zookeeper_single_node, is_had_by_one_of_all_that_wait) {
 // node.
 TEST_F(zookeeper_single_node, is_had_and_released_whatever_is_cut) {
   tcp_proxy proxy(server().port());
-  client mine = client::open(url_at(proxy.port(), "layout=node&session-timeout=10s"));
+  client mine = client::open(url_at(proxy.port(), "layout=node&unsafe=1&session-timeout=10s"));
   mutex m(mine, "x");
   std::int64_t last = 0;
   int cuts = 0;
@@ -124,7 +124,7 @@ TEST_F(zookeeper_single_node, is_had_and_released_whatever_is_cut) {
 
 TEST_F(zookeeper_single_node, whose_wait_is_given_up_during_a_cut_is_left_alone) {
   tcp_proxy proxy(server().port());
-  client mine = client::open(url_at(proxy.port(), "layout=node&session-timeout=10s")),
+  client mine = client::open(url_at(proxy.port(), "layout=node&unsafe=1&session-timeout=10s")),
          other = client::open(url(of_one_node));
   mutex a(mine, "x"), b(other, "x");
   for (std::uint64_t bytes = 0; bytes < 300; bytes += 20) {

@@ -34,7 +34,7 @@ struct awaited_reply final : zookeeper::reply_handler {
 }  // namespace
 
 zookeeper_server& shared_server() {
-  static zookeeper_server server;
+  static zookeeper_server server({.config = {"maxSessionTimeout=10000"}});
   return server;
 }
 

@@ -38,7 +38,7 @@ TEST_F(curator_administration, holders_of_curator_are_shown_with_their_waiters) 
   EXPECT_GT(all[0].token, 0);
   EXPECT_EQ(on.other.ask("data /x/" + names.substr(0, names.find(' '))).empty(), false);
   EXPECT_FALSE(all[0].host.empty());  // Curator writes its address
-  EXPECT_EQ(on.admin.inspect().size(), 1u);
+  EXPECT_EQ(on.admin.list().size(), 1u);
   EXPECT_TRUE(on.theirs->release());
   entered.get();
   EXPECT_TRUE(on.ours->release());
@@ -106,7 +106,7 @@ TEST_F(curator_administration, requests_to_release_reach_the_holder_in_both_dire
   peer_client curators{curator(), address_of(on.server)};
   const lease held = on.admin.mutex("ours").acquire();
   EXPECT_EQ(on.other.ask("revoke /ours/" + on.other.names("/ours")), "");
-  EXPECT_TRUE(eventually([&] { return held.revocation_requested().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.revocation_token().stop_requested(); }));
   EXPECT_TRUE(held.held());
 
   EXPECT_EQ(curators.ask("revocable mutex /theirs"), "");

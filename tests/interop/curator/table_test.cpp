@@ -1,6 +1,7 @@
 // holdfast and the real Curator on one lock: each type of lock, in both directions.
 #include <future>
 
+#include "testkit/thrown_by.hpp"
 #include "tests/interop/zookeeper/table.hpp"
 
 namespace holdfast::zookeeper_wire {
@@ -166,9 +167,9 @@ TEST_F(curator_table, mutexes_of_a_multi_lock) {
   into.add("multi / multi_mutex", "holdfast", "Curator", "exclusion, wake-up", "yes");
 }
 
-// The children of a mutex have another name than those of a read-write lock, and are judged by
-// their own name only.
-TEST_F(curator_table, locks_of_two_types_on_one_path_do_not_see_each_other) {
+// The children of a mutex have another name than those of a read-write lock. Curator judges each by
+// its own name only; holdfast refuses a path that it sees in use as another kind.
+TEST_F(curator_table, locks_of_two_types_on_one_path_exclude_nobody_and_are_refused_by_holdfast) {
   result_table into("curator");
   const kind mutex{library::curator, "mutex", "curator"};
   const auto mine = party_of_ours(server_, mutex);
@@ -177,9 +178,9 @@ TEST_F(curator_table, locks_of_two_types_on_one_path_do_not_see_each_other) {
   EXPECT_TRUE(theirs->try_once());
   EXPECT_TRUE(mine->release());
   theirs->hold();
-  EXPECT_TRUE(mine->try_once());
+  EXPECT_EQ(testkit::thrown_by([&] { (void)mine->try_once(); }), errc::mismatch);
   EXPECT_TRUE(theirs->release());
-  into.add("mutex / write", mine->name(), theirs->name(), "exclusion", "none, as known");
+  into.add("mutex / write", mine->name(), theirs->name(), "exclusion", "none; ours refuses");
 }
 
 }  // namespace

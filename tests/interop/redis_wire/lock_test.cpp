@@ -111,7 +111,7 @@ TEST_P(redisson_lock_by_hand, a_foreign_hold_is_neither_renewed_nor_released) {
   lease held = brief.mutex("x").acquire();
   server->command({"DEL", "x"});
   held_by_java("60000");
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return held.loss_token().stop_requested(); }));
   EXPECT_EQ(held.status(), outcome::lost);
   std::error_code ec;
   held.release(ec);
@@ -134,7 +134,7 @@ TEST_P(redisson_lock_by_hand, a_lease_is_renewed_unless_its_time_was_given) {
   lease given = brief.mutex("y").acquire({.ttl = 300ms, .renew = renewal::manual});
   EXPECT_LE(ttl_of(*server, "y"), 300);
   EXPECT_TRUE(eventually([&] { return ttl_of(*server, "y") == -2; }));
-  EXPECT_TRUE(eventually([&] { return given.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return given.loss_token().stop_requested(); }));
 }
 
 TEST_P(redisson_lock_by_hand, the_time_of_one_lease_is_not_that_of_the_next) {

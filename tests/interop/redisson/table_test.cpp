@@ -47,20 +47,23 @@ TEST_F(redisson_table, lock) {
   });
 }
 
-// A release and the next attempt of the same client in one write would leave Redisson no moment.
-TEST_F(redisson_table, lock_of_busy_threads_of_ours_is_left_to_redisson_now_and_then) {
+// The next attempt of the same client directly after its release would leave Redisson no moment.
+TEST_F(redisson_table, locks_of_busy_threads_of_ours_are_left_to_redisson_now_and_then) {
   const redisson_client theirs(server_);
-  const auto mine = client::open(server_.url() + "?layout=redisson&turns=8");
-  std::vector<std::jthread> busy;
-  for (int i = 0; i < 4; ++i) {
-    busy.emplace_back([&](const std::stop_token& s) {
-      auto m = mine.mutex("x");
-      while (!s.stop_requested()) const std::lock_guard guard(m);
-    });
-  }
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(theirs.ask("t", "try lock x 30000 60000"), "true");
-    EXPECT_EQ(theirs.ask("t", "unlock lock x"), "");
+  for (const kind& k :
+       {kind{"lock", "redisson"}, kind{"spin", "redisson-spin"}, kind{"write", "redisson-rw"}}) {
+    const auto mine = client::open(server_.url() + "?turns=8&layout=" + k.layout);
+    std::vector<std::jthread> busy;
+    for (int i = 0; i < 4; ++i) {
+      busy.emplace_back([&](const std::stop_token& s) {
+        auto m = mine.mutex("x");
+        while (!s.stop_requested()) const std::lock_guard guard(m);
+      });
+    }
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(theirs.ask("t", "try " + k.type + " x 30000 60000"), "true") << k.layout;
+      EXPECT_EQ(theirs.ask("t", "unlock " + k.type + " x"), "") << k.layout;
+    }
   }
 }
 

@@ -50,7 +50,9 @@ std::string text_of_script(std::string_view name) {
   if (slash == name.npos) return {};
   std::ifstream file(HOLDFAST_LAYOUTS "/" + std::string(name.substr(0, slash)) + "/scripts/" +
                      std::string(name.substr(slash + 1)) + ".lua");
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const bool has_directive = text.starts_with("-- part\n") || text.starts_with("-- include: ");
+  return has_directive ? text.substr(text.find('\n') + 1) : text;
 }
 
 }  // namespace holdfast::mutants

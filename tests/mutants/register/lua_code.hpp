@@ -13,7 +13,7 @@ std::string code_of(std::string_view lua);
 // How often `piece` stands in `code`.
 int count_of(std::string_view piece, std::string_view code);
 
-// The text of "string/release"; empty when there is no such script.
+// The text of "string/release" without its include line; empty when there is no such script.
 std::string text_of_script(std::string_view name);
 
 }  // namespace holdfast::mutants

@@ -40,6 +40,9 @@ std::string obstacle_to(const mutant&);
 // Plants the mutant from here on, on this thread and in the library, and removes the one before;
 // while no server of the simulator lives. Throws std::invalid_argument with obstacle_to().
 void plant(const mutant&);
+// Throws std::logic_error when the model has loaded scripts since, and no edit of the mutant was in
+// any of them: the scripts that run are not the files that the edits were made for.
+void check_planted();
 void remove_planted();
 
 }  // namespace holdfast::mutants

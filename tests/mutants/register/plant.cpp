@@ -38,15 +38,29 @@ std::vector<edited_script> scripts_of(const mutant& m, std::string& obstacle) {
   return scripts;
 }
 
+struct edits_made {
+  std::string mutant;  // empty: it is also a switch of the library, or it edits no script
+  bool has_loaded = false, has_replaced = false;
+};
+
+edits_made& edits() {
+  thread_local edits_made made;
+  return made;
+}
+
 #ifdef HOLDFAST_WITH_REDIS
 void plant_in_model(std::vector<edited_script> scripts, model_fault fault) {
   sim::model_redis::let_transactions_come_apart(fault == model_fault::transactions_come_apart);
   if (scripts.empty()) return sim::model_redis::edit_scripts(nullptr);
   sim::model_redis::edit_scripts([scripts = std::move(scripts)](std::string_view text) {
     std::string out(text);
-    for (const edited_script& s : scripts)
-      if (const auto at = out.find(s.text); at != out.npos)
-        out.replace(at, s.text.size(), s.code + '\n');
+    edits().has_loaded = true;
+    for (const edited_script& s : scripts) {
+      const auto at = out.find(s.text);
+      if (at == out.npos) continue;
+      out.replace(at, s.text.size(), s.code + '\n');
+      edits().has_replaced = true;
+    }
     return out;
   });
 }
@@ -66,11 +80,22 @@ void plant(const mutant& m) {
   std::string obstacle;
   auto scripts = scripts_of(m, obstacle);
   if (!obstacle.empty()) throw std::invalid_argument(obstacle);
+  const bool is_only_in_scripts = m.point == core::mutant::none && !m.edits.empty();
+  edits() = {.mutant = is_only_in_scripts ? m.name : std::string()};
   core::plant(m.point);
   plant_in_model(std::move(scripts), m.fault);
 }
 
+void check_planted() {
+  const edits_made& made = edits();
+  if (made.mutant.empty() || !made.has_loaded || made.has_replaced) return;
+  throw std::logic_error(made.mutant +
+                         " is planted in none of the scripts that were loaded: they "
+                         "are not built from the files in src, or the layout has no such script");
+}
+
 void remove_planted() {
+  edits() = {};
   core::plant(core::mutant::none);
   plant_in_model({}, model_fault::none);
 }

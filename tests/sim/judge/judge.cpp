@@ -1,6 +1,7 @@
 #include "tests/sim/judge/judge.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/sim/machine/machine.hpp"
 #include "tests/sim/machine/network.hpp"
@@ -20,22 +21,122 @@ judge::judge(world& w, std::unique_ptr<lock_view> v)
     locks_.push_back(std::move(l));
   }
   const bool slow = p.slow_share > 0 || p.split_share > 0;
-  clock_leaps_ = p.has(trouble::clock_forward) || p.has(trouble::clock_back);
+  clock_leaps_ =
+      p.has(trouble::clock_forward) || p.has(trouble::clock_back) || p.has(trouble::clock_set);
   lease_max_ = w.lease_max();
   free_max_ = 100ms + p.delay_max * (slow ? 80 : 8) + p.ttl / 20;
+  // Waiters look later by the round trip that they have measured.
+  if (p.parts_wait) free_max_ += p.op_timeout / 4;
   // What an old connection brings late, and what is taken for lost, is left to run out.
-  idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ ? lease_max_ : 0ns);
+  // The same of what was released at the server that led before.
+  const bool is_of_two = p.servers > 1 && p.tick == 0ms;
+  idle_max_ = free_max_ + (p.kill_forbidden || clock_leaps_ || is_of_two ? lease_max_ : 0ns);
   // The reply that grants, and the one that a grant is asked for by, may each be kept for a tick.
   if (p.parked_share > 0) idle_max_ += std::max<moment>(1s, 2 * p.tick);
   // A renewal may ask for less than the one before it, whose end the runner-up waits for.
   if (p.users > 1) free_max_ += p.ttl;
   free_max_ += w.store->longest_pause();
+  free_max_ += window_of_late_requests();
   window_of_waiter_ = std::max<moment>(p.ttl, w.store->window_of_waiter());
   if (p.has(trouble::foreign) || p.has(trouble::foreign_forever)) free_max_ += 350ms;
   ghost_max_ = free_max_ + 1500ms;  // a withdrawal that was refused is repeated after a second
 }
 
+// A request of an old connection may queue a claim that was withdrawn.
+moment judge::window_of_late_requests() const {
+  return world_.schedule.kill_forbidden ? world_.store->window_of_waiter() : 0ns;
+}
+
 void judge::excuse(moment until) { excused_until_ = std::max(excused_until_, until); }
+
+void judge::excuse_client(const machine& m, moment ends, moment until) {
+  client_excuse& mine = client_excuses_[&m];
+  if (std::exchange(mine.is_over, false)) mine.since = world_.time.now();
+  mine.ends = std::max(mine.ends, ends);
+  mine.until = std::max(mine.until, until);
+}
+
+moment judge::troubled_since(const machine& m) const {
+  const auto found = client_excuses_.find(&m);
+  const bool is_well = found == client_excuses_.end() || found->second.is_over;
+  return is_well ? world_.time.now() : found->second.since;
+}
+
+// It has sent a request that the server has done. What was cut before is repeated with it, or with
+// the next one.
+void judge::end_excuse(machine& m) {
+  const auto found = client_excuses_.find(&m);
+  const moment now = world_.time.now();
+  if (found == client_excuses_.end()) return;
+  client_excuse& excuse = found->second;
+  if (now < excuse.ends || excuse.is_over || m.has_black_hole() || !m.is_connected()) return;
+  excuse.is_over = true;
+  excuse.until = std::min(excuse.until, now + world_.round_trips());
+}
+
+moment judge::excused_until() const {
+  moment out = excused_until_;
+  for (const auto& [client, excuse] : client_excuses_) out = std::max(out, excuse.until);
+  return out;
+}
+
+bool judge::is_excused(const machine& m) const {
+  if (m.has_black_hole()) return true;
+  const auto found = client_excuses_.find(&m);
+  return found != client_excuses_.end() && world_.time.now() < found->second.until;
+}
+
+// A recovery from the trouble of the whole world, or of a client, may have lasted until then.
+moment judge::last_excuse() const {
+  moment out = excused_until_;
+  for (const auto& [client, excuse] : client_excuses_)
+    if (excuse.until <= world_.time.now()) out = std::max(out, excuse.until);
+  return out;
+}
+
+double judge::excused_share() const { return lived_ > 0 ? excused_ / lived_ : 0; }
+
+void judge::count_excused_time() {
+  const moment now = world_.time.now();
+  const auto overlap = [&](moment until) {
+    return static_cast<double>(std::max(0ns, std::min(until, now) - counted_until_).count());
+  };
+  for (const machine* const m : world_.living()) {
+    const auto own = client_excuses_.find(m);
+    const moment until = own == client_excuses_.end() ? moment{} : own->second.until;
+    lived_ += overlap(moment::max());
+    excused_ += overlap(m->has_black_hole() ? now : std::max(excused_until_, until));
+  }
+  counted_until_ = now;
+}
+
+std::size_t judge::longest_queue() const {
+  std::size_t most = 0;
+  for (const lock_state& l : locks_) most = std::max(most, view_->queue_at(l.number).size());
+  return most;
+}
+
+moment judge::longest_lease() const {
+  auto most = static_cast<double>(view_->now_ms()) * 1e3;
+  for (const lock_state& l : locks_) {
+    if (!l.owner.empty()) most = std::max(most, static_cast<double>(l.expires_ms) * 1e3);
+    for (const auto& [id, ends] : l.members) most = std::max(most, ends);
+  }
+  const double left = std::max(0.0, most - view_->now_us());
+  // Another program's lock without an end is checked every three seconds.
+  if (left * 1e3 > static_cast<double>(lease_max_.count())) return lease_max_ + 3s;
+  return std::chrono::microseconds(static_cast<std::int64_t>(left));
+}
+
+void judge::begin_last_act() {
+  const plan& p = world_.schedule;
+  free_max_ = 100ms + p.delay_max * 8 + p.ttl / 20 + world_.store->longest_pause() +
+              window_of_late_requests();
+  const bool may_run_out = p.kill_forbidden || clock_leaps_;
+  if (!may_run_out) idle_max_ = std::min(idle_max_, free_max_ + p.ttl);
+  excused_until_ = world_.time.now();
+  client_excuses_.clear();
+}
 
 void judge::excuse_ghosts(moment until) {
   ghosts_excused_until_ = std::max(ghosts_excused_until_, until);
@@ -49,6 +150,35 @@ void judge::unsafe(moment for_so_long) {
   }
 }
 
+// Its next renewal shows that the server's clock went on. Where a connection may be lost as well,
+// that may come too late for the lease.
+void judge::went_on(const machine& m) {
+  const plan& p = world_.schedule;
+  const bool is_reached = std::ranges::all_of(p.faults, [](const fault& f) {
+    return f.what == trouble::pause || f.what == trouble::crash ||
+           (f.what >= trouble::process_replaced && f.what <= trouble::machine_stopped);
+  });
+  const bool is_renewed = is_reached && !p.parts_wait && can_.life == core::bound_to::ttl;
+  const moment renews = lease_max_ / 3 + 250ms + p.delay_max * (p.slow_share > 0 ? 80 : 8);
+  believes_until_[&m] =
+      world_.time.now() + (is_renewed ? std::min(renews, lease_max_) : lease_max_);
+}
+
+// From then on all holders have what they believe at the server that leads.
+void judge::moved(moment window) {
+  if (window <= 0ns) return;
+  moved_until_ = std::max(moved_until_, world_.time.now() + window);
+  for (lock_state& l : locks_) {
+    for (ownership& o : l.owners) o.judged_from = std::max(o.judged_from, moved_until_);
+    for (auto& [claim, m] : l.ever) m.judged_from = std::max(m.judged_from, moved_until_);
+  }
+}
+
+// Servers may agree on the holder's own node only after another program has asked for its removal.
+void judge::taken(moment window) {
+  taken_until_ = std::max(taken_until_, world_.time.now() + window);
+}
+
 void judge::forget_numbers() {
   for (lock_state& l : locks_) l.counted_anew = l.owners.size();
 }
@@ -58,10 +188,12 @@ std::string_view judge::now_owner(const lock_state& l) const {
 }
 
 void judge::about_to_serve(const pipe& p, std::string_view bytes) {
+  if (p.use().asks) note_use(const_cast<pipe&>(p).owner());
   if (grants_in_order()) judge_spin(bytes);
   if (!p.use().asks || world_.schedule.kill_forbidden || !world_.store->is_connected(p.handle()))
     return;
-  int& newest = newest_[p.is_for_renewals()][&const_cast<pipe&>(p).owner()];
+  auto& of_server = newest_[world_.store->server_of(p.handle())];
+  int& newest = of_server[p.is_for_renewals()][&const_cast<pipe&>(p).owner()];
   if (p.number() < newest)
     world_.complain("old: a request over connection " + std::to_string(p.number()) +
                     " was done after its successor " + std::to_string(newest) + " had sent one");
@@ -70,6 +202,8 @@ void judge::about_to_serve(const pipe& p, std::string_view bytes) {
 
 void judge::after_server(const pipe* by) {
   if (by) view_->served(const_cast<pipe*>(by)->owner().client, by->recent());
+  if (by && world_.store->server_of(by->handle()) != world_.store->leading_server()) by = nullptr;
+  if (by && by->use().asks) end_excuse(const_cast<pipe*>(by)->owner());
   for (lock_state& l : locks_) look(l, by);
 }
 
@@ -84,7 +218,9 @@ void judge::look(lock_state& l, const pipe* by) {
   }
   if (l.owner != before) changed(l, before, lapsed, by);
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
-  if (world_.schedule.several && !grants_in_order()) judge_passing(l, before, by);
+  const bool is_queued_mutex =
+      can_.queue == core::order::fifo && world_.schedule.locks_are == kind::mutex;
+  if (is_queued_mutex && !grants_in_order()) judge_passing(l, before, by);
   if (grants_in_order()) judge_order(l, before, by);
   if (l.owner != before) judge_notes(l);
   judge_lease(l);
@@ -142,8 +278,15 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
       world_.complain("tokens: the number of the group " + l.owner +
                       " is not above those before it");
   }
+  // At the limit of a sequence a claim may lose its place to another one, and have it again.
+  const auto line = view_->queue_at(l.number);
+  const bool is_gone = std::find(line.begin(), line.end(), before) == line.end();
+  const bool is_by_itself = by || (can_.life != core::bound_to::ttl && is_gone);
+  if (is_by_itself && was == owner_is::claim && !downgraded)
+    note_released(l, view_->claim_in(before));
   if (is != owner_is::claim) return;
   const std::string claim(view_->claim_in(l.owner));
+  judge_once(l, claim);
   if (by && by->recent().find(claim) == std::string::npos &&
       !view_->has_listener(view_->client_in(l.owner)))
     world_.complain("dead: the lock was handed to " + l.owner + ", which is not subscribed");
@@ -151,6 +294,8 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
 }
 
 void judge::after_event() {
+  count_excused_time();
+  for (stay& s : stays_) judge_reports(s);
   for (int i = 0; i < world_.schedule.locks; ++i) {
     judge_holders(i);
     judge_freedom(i);

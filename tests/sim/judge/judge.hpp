@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "cohort/turn.hpp"
@@ -21,9 +22,15 @@ class world;
 //            | When data was lost, the clock set forward or the lock broken, leases have ended at
 //            | the server that their holders still count on: those from before are not judged for
 //            | a ttl.
+//   told     | a lease that was seen as lost is never held again; a doubt and the loss are reported
+//            | in time.
+//   once     | the id of a claim that was released gets no lock again. Not judged where old data
+//            | come back or requests of old connections do, nor where locks are broken: the claim
+//            | may not know yet that it had one.
 //   lost     | no holder gets a loss reported of what it has; not judged where the clock leaps,
 //            | which is taken for a machine that was stopped, nor where servers grant sessions
-//            | other time-outs, for such a session is replaced.
+//            | other time-outs, for such a session is replaced. Of two servers behind one name,
+//            | losses are judged that are reported when the window of a change is over.
 //   tokens   | in the order in which claims got the lock at the server, the numbers of their grants
 //            | grow. Always judged; a schedule has either lost data or a clock that is set back.
 //            | Not judged where the store has none, nor, where it only counts, across a loss of
@@ -35,8 +42,10 @@ class world;
 //   turns    | in one process, the next turn starts when the earlier one was left.
 //   free     | a lock does not stay free while users wait: not for longer than a ttl for each lost
 //            | waiter ahead, and a second; a lost waiter counts anywhere in the queue, where the
-//            | lock was handed to another lost one. Not judged while and shortly after messages may
-//            | have been lost.
+//            | lock was handed to another lost one. Not judged while and shortly after messages of
+//            | all clients may have been lost. A client of which messages may have been lost counts
+//            | as a lost waiter meanwhile. In the last act the bound is tight, and nothing is
+//            | excused.
 //   stalled  | nor is it free or a lost holder's for longer than that holder's lease, a ttl for
 //            | each lost waiter, and a second. Lost: gone, or stopped.
 //   ghost    | no client has more claims in the queue than users that wait. Not judged as above.
@@ -51,10 +60,20 @@ class world;
 //            | left then. A client that was stopped has as long after it goes on.
 //   given up | a waiter without a bound is not refused because the server does not answer, unless
 //            | an outage was as long as the outage-timeout; without trouble no user is.
-//   old      | no request of an old connection is executed after its successor has sent one.
+//   break    | when break_lock() is answered, the owner that was seen has lost the lock. Not judged
+//            | of members, nor where old data come back.
+//   old      | no request of an old connection is executed after its successor has sent one to the
+//            | same server.
 //   dead     | the lock is handed to no claim whose client is not subscribed.
-// Where some users want several locks at once:
-//   passed   | a request for all at once is granted none past a waiter.
+//   passed   | a mutex with a queue at the server is granted in its order, to no claim past one
+//            | that stays queued before it. Users of one process that want it alone get it in the
+//            | order in which they began to wait. A request for several locks at once is granted
+//            | none past a waiter.
+// A machine whose clock has stood may believe in its leases until their next renewal, and is taken
+// at its word that it has lost one.
+// Of two servers behind one name the one counts that was promoted last, once the name has led to
+// it. Then the users of the other one may believe in their grants for the window that is stated in
+// docs/safety.md, and no longer; a client that was idle, from its next request on.
 // Where a lock is shared, or a semaphore:
 //   together | no reader holds with a writer, and no more permits are held than there are, by the
 //            | belief of the users and at the server.
@@ -74,15 +93,31 @@ class judge final : public observer {
   void after_server(const pipe* by) override;
   void after_event() override;
   void unsafe(moment for_so_long) override;
+  void went_on(const machine&) override;
+  void moved(moment window) override;
+  void taken(moment window) override;
   void forget_numbers() override;
   void excuse(moment until) override;
+  void excuse_client(const machine&, moment ends, moment until) override;
+  moment troubled_since(const machine&) const override;
+  moment excused_until() const override;
+  bool is_excused(const machine&) const override;
+  double excused_share() const override;
+  moment longest_lease() const override;
+  std::size_t longest_queue() const override;
+  void begin_last_act() override;
+  moment free_max() const override { return free_max_; }
   void excuse_ghosts(moment until) override;
   void begins(const stay&) override;
   void reads_on(const detail::turn*) override;
+  void awaits_notices(const detail::turn*, std::stop_token doubt, std::stop_token loss) override;
   void ends(const detail::turn*) override;
   std::optional<stay> withhold(const detail::turn*) override;
   void goes_on(const stay&) override;
-  void gave_up(bool waits_on, const core::failure& why) override;
+  void gave_up(bool waits_on, moment asked, const core::failure& why) override;
+  void broke(int lock, const std::string& owner, moment begun) override;
+  void closes(const machine&, bool is_clean) override;
+  void all_closed(bool has_crashes) override;
   bool is_kept_by_a_loser(int lock, const machine&) const override;
   std::vector<std::string> holders_of(int lock) const override;
 
@@ -93,6 +128,7 @@ class judge final : public observer {
     std::int64_t number = 0;  // 0: no user has it yet
     std::int64_t token = 0;   // the last one
     moment judged_from{};     // what it believes until then may be of before something unsafe
+    bool is_stray = false;    // of a server that led before
   };
   struct membership {
     moment judged_from{};
@@ -122,6 +158,7 @@ class judge final : public observer {
     moment stalled_until{};                     // the end of that holder's lease
     int handed_to_lost = 0, lost_in_stall = 0;  // since then
     std::string lost_owner;
+    std::unordered_set<std::string> released;  // claims
     std::string crowded;  // a client with more queued claims than waiting users
     moment crowded_since{};
   };
@@ -138,7 +175,10 @@ class judge final : public observer {
   void changed(lock_state&, const std::string& before, bool lapsed, const pipe* by);
   static bool fits(const lock_state&, const ownership&, std::int64_t number) noexcept;
   void judge_token(lock_state&, stay&);
-  void find_place(const lock_state&, stay&);
+  void find_place(lock_state&, stay&);
+  bool notes_stray(lock_state&, stay&);
+  void note_use(const machine&);
+  moment stray_until(const machine&) const;
   void look_at_members(lock_state&, const std::string& owner_before, const pipe* by);
   void members_changed(lock_state&, const std::vector<std::pair<std::string, double>>& now,
                        const std::string& owner_before, const pipe* by);
@@ -147,7 +187,8 @@ class judge final : public observer {
   bool is_member(const lock_state&, std::string_view claim) const;
   moment judged_from(const lock_state&, const stay&) const;
   bool head_has_room(const lock_state&) const;
-  void judge_belief(const lock_state&, const stay&, bool has_it, bool judges_losses);
+  void judge_belief(const lock_state&, const stay&, bool has_it);
+  bool judges_losses(const lock_state&, const stay&) const;
   void judge_holders(int lock);
   void judge_freedom(int lock);
   void judge_stall(lock_state&);
@@ -160,18 +201,45 @@ class judge final : public observer {
   void judge_passing(lock_state&, const std::string& owner_before, const pipe* by);
   bool has_waiters(const lock_state&) const;
   bool is_excused() const;
+  bool is_lost_or_excused(std::string_view id) const;
+  bool is_wanted(int lock) const;
+  moment last_excuse() const;
+  moment window_of_late_requests() const;
+  void count_excused_time();
+  void end_excuse(machine&);
+  void judge_reports(stay&);
+  void judge_doubt(const stay&) const;
+  bool may_have_old_data() const;
+  static void note_released(lock_state&, std::string_view claim);
+  void judge_once(const lock_state&, std::string_view claim);
+  void judge_order_in_process(const stay&);
   std::string_view now_owner(const lock_state&) const;
+  std::string left_of(const lock_state&, std::string_view client) const;
 
   world& world_;
   const std::unique_ptr<lock_view> view_;
   const core::capabilities can_;  // of the store
   std::vector<lock_state> locks_;
   std::vector<stay> stays_;
-  std::unordered_map<const machine*, int> newest_[2];  // pipes with requests: commands, renewals
-  moment unsafe_until_{-1};
+  // Pipes with requests, by server: commands, renewals.
+  std::unordered_map<const machine*, int> newest_[2][2];
+  struct use {               // of its connections by a client
+    moment last{}, since{};  // there was no longer pause
+  };
+  std::unordered_map<const machine*, use> uses_;
+  moment unsafe_until_{-1}, moved_until_{-1}, taken_until_{-1};
+  std::unordered_map<const machine*, moment> believes_until_;  // by a clock that has stood
   moment lease_max_{};
   bool clock_leaps_ = false;
   moment excused_until_{}, ghosts_excused_until_{};
+  struct client_excuse {
+    moment since{}, ends{};  // its trouble
+    moment until{};
+    bool is_over = true;  // it has recovered since
+  };
+  std::unordered_map<const machine*, client_excuse> client_excuses_;
+  moment counted_until_{};
+  double lived_ = 0, excused_ = 0;  // of all clients, in ns
   moment window_of_waiter_{};
   moment free_max_{}, idle_max_{}, ghost_max_{};
 };

@@ -48,6 +48,8 @@ void judge::members_changed(lock_state& l, const member_list& now, const std::st
                                   by->recent().find(owner_before) != std::string::npos));
     if (by && ends > at && !is_named)
       world_.complain("owner: " + id + " lost its share through a request that was not its own");
+    if (by && ends > at && view_->claim_in(l.owner) != view_->claim_in(id))
+      note_released(l, view_->claim_in(id));
   }
   std::vector<std::string> line;
   for (const auto id : view_->queue_at(l.number)) line.emplace_back(id);
@@ -64,6 +66,7 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
                     const std::string& owner_before, const pipe* by) {
   world_.record(event::member_came, {l.key, id},
                 [&] { return l.key + " at the server: " + id + " came in"; });
+  judge_once(l, view_->claim_in(id));
   const bool safe = world_.time.now() > unsafe_until_;
   membership& m = l.ever[std::string(view_->claim_in(id))];
   if (view_->kind_of(l.owner) == owner_is::readers) m.number = view_->number_of_reader(l.owner, id);
@@ -80,6 +83,8 @@ void judge::came_in(lock_state& l, const std::string& id, const std::vector<std:
   const bool was_in_line = std::find(l.line.begin(), l.line.end(), id) != l.line.end();
   // By a clock that was set back its arrival may be before theirs.
   if (!was_in_line && world_.schedule.has(trouble::clock_back)) return;
+  // Nor does this server know where it was queued at another one.
+  if (!was_in_line && world_.schedule.servers > 1 && world_.schedule.tick == 0ms) return;
   // A waiter that was let in, and has lost that before it knew of it, has its old place.
   const auto mine = l.queued_at.find(id);
   const auto is_earlier = [&](const std::string& other) {

@@ -1,17 +1,27 @@
 // The judge's view of the users that hold a lock, by the turns they were given.
 #include <algorithm>
 
+#include "cohort/claim_record.hpp"
 #include "tests/sim/judge/judge.hpp"
 #include "tests/sim/machine/machine.hpp"
 #include "tests/sim/machine/world.hpp"
 
 namespace holdfast::sim {
 
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr moment report_max = 20ms;
+
+}  // namespace
+
 void judge::begins(const stay& s) {
   for (const stay& other : stays_)
     if (other.lock == s.lock && other.where == s.where &&
         (other.how == lock_mode::exclusive || s.how == lock_mode::exclusive))
       world_.complain("turns: a turn began while an earlier one in the process was not left");
+  judge_order_in_process(s);
   stays_.push_back(s);
   lock_state& l = locks_[static_cast<std::size_t>(s.lock)];
   const auto found = l.ever.find(s.claim);
@@ -34,9 +44,35 @@ bool judge::fits(const lock_state& l, const ownership& mine, std::int64_t number
   });
 }
 
-void judge::find_place(const lock_state& l, stay& s) {
+// A client that uses nothing when its probe is due does not ask where the name leads.
+void judge::note_use(const machine& m) {
+  use& of = uses_[&m];
+  const moment now = world_.time.now();
+  const bool holds = std::ranges::any_of(stays_, [&](const stay& s) { return s.where == &m; });
+  if (!holds && now - of.last > world_.time_to_reach() * 4) of.since = now;
+  of.last = now;
+}
+
+moment judge::stray_until(const machine& m) const {
+  const auto found = uses_.find(&m);
+  const bool has_moved = world_.schedule.tick == 0ms && moved_until_ > 0ns;
+  if (!has_moved || found == uses_.end()) return moved_until_;
+  return std::max(moved_until_, found->second.since + world_.time_to_reach());
+}
+
+// Granted by the server that led before, and not known to the one that does.
+bool judge::notes_stray(lock_state& l, stay& s) {
+  const moment until = stray_until(*s.where);
+  if (world_.time.now() >= until) return false;
+  s.place = l.owners.size();
+  l.owners.push_back({s.claim, world_.time.now(), 0, 0, until, true});
+  return true;
+}
+
+void judge::find_place(lock_state& l, stay& s) {
   const auto mine = std::find_if(l.owners.rbegin(), l.owners.rend(),
                                  [&](const ownership& o) { return o.claim == s.claim; });
+  if (mine == l.owners.rend() && notes_stray(l, s)) return;
   if (mine == l.owners.rend())
     return world_.complain("one: " + s.claim + " was granted " + l.key + ", and never had it");
   s.place = static_cast<std::size_t>(&*mine - l.owners.data());
@@ -49,7 +85,7 @@ void judge::judge_token(lock_state& l, stay& s) {
   for (auto o = l.owners.rbegin(); o != l.owners.rend(); ++o) {
     if (o->claim != s.claim) continue;
     s.place = static_cast<std::size_t>(&*o - l.owners.data());
-    if (s.place < l.counted_anew) return;
+    if (s.place < l.counted_anew || o->is_stray) return;
     if (o->number == number) {
       const bool is_next =
           s.how == lock_mode::shared ? s.turn->token >= o->token : s.turn->token > o->token;
@@ -62,8 +98,64 @@ void judge::judge_token(lock_state& l, stay& s) {
     o->token = s.turn->token;
     return;
   }
+  if (notes_stray(l, s)) return;
   world_.complain("tokens: " + s.claim + " was given " + std::to_string(number) +
                   ", which is not in the order in which it and others had the lock");
+}
+
+void judge::judge_order_in_process(const stay& s) {
+  if (s.asked < 0ns || world_.schedule.locks_are != kind::mutex) return;
+  if (world_.first_to_wait(*s.where, s.lock) < s.asked)
+    world_.complain("passed: a user has the lock, and one of its process has waited longer");
+}
+
+void judge::awaits_notices(const detail::turn* t, std::stop_token doubt, std::stop_token loss) {
+  for (stay& s : stays_) {
+    if (s.turn != t) continue;
+    s.doubt = doubt;
+    s.loss = loss;
+    s.notified_from = world_.time.now();
+  }
+}
+
+// A holder is notified a tenth of its ttl before its deadline, and earlier in the window of a grant
+// that was handed over.
+void judge::judge_doubt(const stay& s) const {
+  if (!s.doubt.stop_possible() || s.doubt.stop_requested() || !s.turn->of) return;
+  const core::time_point end = s.turn->deadline.load();
+  if (end == core::never) return;
+  const core::duration window = s.turn->of->grant.provisional_left();
+  const core::duration notice = window > 0ns ? window / 2 : s.turn->confirmed_ttl() / 10;
+  const moment due =
+      std::max({s.where->when(end - notice), s.where->resumed_at(), s.notified_from});
+  if (world_.time.now() - due > report_max)
+    world_.complain("told: a doubt about the lease of " + s.claim + " was not reported in time");
+}
+
+// By the clock of its machine; while that is stopped no user sees anything.
+void judge::judge_reports(stay& s) {
+  if (s.where->is_paused() || s.where->is_dead()) return;
+  const moment now = world_.time.now();
+  if (s.turn->held()) {
+    if (s.lost_since)
+      world_.complain("told: a lease of " + s.claim + " was seen as lost, and is held again");
+    return judge_doubt(s);
+  }
+  if (!s.lost_since) s.lost_since = now;
+  const moment since = std::max(*s.lost_since, s.where->resumed_at());
+  if (s.loss.stop_possible() && !s.loss.stop_requested() && now - since > report_max)
+    world_.complain("told: the loss of " + s.claim + " was not reported for " +
+                    std::to_string((now - since).count() / 1'000'000) + " ms");
+}
+
+void judge::note_released(lock_state& l, std::string_view claim) { l.released.emplace(claim); }
+
+// An id is drawn for each acquire.
+void judge::judge_once(const lock_state& l, std::string_view claim) {
+  const plan& p = world_.schedule;
+  const bool may_be_repeated = p.kill_forbidden || p.has(trouble::broken) || may_have_old_data();
+  if (!may_be_repeated && l.released.contains(std::string(claim)))
+    world_.complain("once: " + std::string(claim) + " was released, and got " + l.key + " again");
 }
 
 std::optional<stay> judge::withhold(const detail::turn* t) {
@@ -81,6 +173,13 @@ void judge::ends(const detail::turn* t) {
   std::erase_if(stays_, [&](const stay& s) { return s.turn == t; });
 }
 
+void judge::broke(int lock, const std::string& owner, moment begun) {
+  const lock_state& l = locks_[static_cast<std::size_t>(lock)];
+  if (may_have_old_data() || l.owner != owner || l.owners.empty()) return;
+  if (l.owners.back().since < begun)
+    world_.complain("break: " + owner + " has " + l.key + " though it was broken");
+}
+
 bool judge::is_kept_by_a_loser(int lock, const machine& where) const {
   return std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
     return s.lock == lock && s.where == &where && s.how != lock_mode::permit && !s.turn->held();
@@ -88,9 +187,9 @@ bool judge::is_kept_by_a_loser(int lock, const machine& where) const {
 }
 
 // A user that believes it holds the lock has it, and no loss was reported to one that has it.
-void judge::judge_belief(const lock_state& l, const stay& s, bool has_it, bool judges_losses) {
+void judge::judge_belief(const lock_state& l, const stay& s, bool has_it) {
   const auto client = [&] { return "client " + std::to_string(s.where->number()); };
-  if (judges_losses && detail::turn::is_loss(s.turn->now) && has_it &&
+  if (judges_losses(l, s) && detail::turn::is_loss(s.turn->now) && has_it &&
       s.where->now() < s.turn->deadline.load())
     return world_.complain("lost: " + client() + " got the loss reported of " + l.key +
                            ", and has it");
@@ -99,8 +198,24 @@ void judge::judge_belief(const lock_state& l, const stay& s, bool has_it, bool j
                     "; at the server it is \"" + std::string(now_owner(l)) + '"');
 }
 
+// An old queue that came back may hand a lock to a claim whose loss was rightly reported.
+bool judge::judges_losses(const lock_state& l, const stay& s) const {
+  const plan& p = world_.schedule;
+  if (clock_leaps_ || p.has(trouble::other_bounds)) return false;
+  if (p.locks_are != kind::mutex && p.has(trouble::restart_saved)) return false;
+  if (p.servers == 1 || p.tick > 0ms) return true;
+  const bool is_the_same_grant = s.place + 1 == l.owners.size();
+  const bool was_reported_since = !s.lost_since || *s.lost_since >= moved_until_;
+  return s.how == lock_mode::exclusive && is_the_same_grant && was_reported_since;
+}
+
 // What a user believes until then may be of before something unsafe.
 moment judge::judged_from(const lock_state& l, const stay& s) const {
+  if (world_.time.now() < taken_until_) return moment::max();
+  const auto stood = believes_until_.find(s.where);
+  if (s.where->clock_stands() ||
+      (stood != believes_until_.end() && world_.time.now() < stood->second))
+    return moment::max();
   if (s.how != lock_mode::exclusive)
     if (const auto member = l.ever.find(s.claim); member != l.ever.end())
       return member->second.judged_from;
@@ -110,9 +225,6 @@ moment judge::judged_from(const lock_state& l, const stay& s) const {
 void judge::judge_holders(int lock) {
   const lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const bool is_mutex = world_.schedule.locks_are == kind::mutex;
-  // An old queue that came back may hand it to a claim whose loss was rightly reported.
-  const bool judges_losses = !clock_leaps_ && !world_.schedule.has(trouble::other_bounds) &&
-                             (is_mutex || !world_.schedule.has(trouble::restart_saved));
   int writers = 0, readers = 0, permits = 0;
   for (const stay& s : stays_) {
     if (s.lock != lock || world_.time.now() < judged_from(l, s)) continue;
@@ -121,7 +233,7 @@ void judge::judge_holders(int lock) {
     const bool is_writer =
         view_->kind_of(owner) == owner_is::claim && view_->claim_in(owner) == s.claim;
     const bool has_it = is_writer || (!alone && is_member(l, s.claim));
-    judge_belief(l, s, has_it, judges_losses);
+    judge_belief(l, s, has_it);
     if (!world_.is_content()) return;
     if (!s.turn->held()) continue;
     (alone ? writers : readers) += s.how == lock_mode::permit ? 0 : 1;

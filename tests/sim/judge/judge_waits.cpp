@@ -16,22 +16,30 @@ std::string in_ms(moment t) { return std::to_string(t.count() / 1'000'000) + " m
 
 }  // namespace
 
-bool judge::is_excused() const {
-  return world_.time.now() < excused_until_ || world_.schedule.parts_wait;
+bool judge::is_excused() const { return world_.time.now() < excused_until_; }
+
+bool judge::is_lost_or_excused(std::string_view id) const {
+  if (is_lost(id)) return true;
+  const machine* const m = world_.machine_of(view_->client_in(id));
+  return m && is_excused(*m);
 }
 
-void judge::gave_up(bool waits_on, const core::failure& why) {
+void judge::gave_up(bool waits_on, moment asked, const core::failure& why) {
   if (why.code != errc::unavailable) return;
   const plan& p = world_.schedule;
-  if (p.is_quiet())
+  // A client treats a server as silent that needs a quarter of the op-timeout for an answer.
+  const bool may_seem_silent = p.slow_share > 0 && p.delay_max * 20 >= p.op_timeout / 4;
+  if (p.is_quiet() && !may_seem_silent)
     return world_.complain("given up: " + why.text + ", though there was no trouble");
   if (!waits_on) return;
   if (p.outage_timeout == 0ms)
     return world_.complain("given up: a waiter was refused: " + why.text);
+  // Users of one process that wait for one lock are refused together.
+  const moment since = p.users == 1 ? asked : 0ns;
   // A client that needs longer to connect than it has before the end is not judged.
   const bool is_slow = p.slow_share > 0 || p.parts_wait || p.has(trouble::pause) ||
                        p.delay_max > p.op_timeout / 150 || p.has(trouble::black_hole);
-  if (!is_slow && !p.had_outage_of(p.outage_timeout, world_.time.now()))
+  if (!is_slow && !p.had_outage_of(p.outage_timeout, since, world_.time.now()))
     world_.complain("given up: a waiter was refused in a shorter outage: " + why.text);
 }
 
@@ -42,12 +50,21 @@ bool judge::is_lost(std::string_view id) const {
   return !client.empty() && !world_.acts(client);
 }
 
-// How many claims are queued before the first that is not lost; -1: there is none.
+// By a user of a client that lives and goes on.
+bool judge::is_wanted(int lock) const {
+  return std::ranges::any_of(world_.living(), [&](const machine* m) {
+    return !m->client.empty() && world_.users_waiting(lock, m->client) > 0;
+  });
+}
+
+// How many claims are queued before the first that is not lost; -1: there is none. Nor is there
+// where old data brought a queue back, of claims that no user wants any more.
 int judge::lost_before_the_first(const lock_state& l) const {
   if (can_.queue == core::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
+  if (may_have_old_data() && !is_wanted(l.number)) return -1;
   int n = 0;
   for (const std::string_view id : view_->queue_at(l.number)) {
-    if (!is_lost(id)) return n;
+    if (!is_lost_or_excused(id)) return n;
     ++n;
   }
   return -1;
@@ -62,7 +79,7 @@ void judge::judge_freedom(int lock) {
   if (lost >= 0 && l.stalled_since && !l.lost_owner.empty()) {
     const auto line = view_->queue_at(l.number);
     lost = static_cast<int>(
-        std::count_if(line.begin(), line.end(), [&](std::string_view id) { return is_lost(id); }));
+        std::ranges::count_if(line, [&](std::string_view id) { return is_lost_or_excused(id); }));
   }
   // After a FLUSHALL the waiters are in no queue.
   if (taken || (lost < 0 && world_.users_waiting(lock) == 0)) {
@@ -75,7 +92,7 @@ void judge::judge_freedom(int lock) {
   l.lost_ahead = std::max(l.lost_ahead, lost);
   moment most = free_max_;
   if (l.lost_ahead > 0) most += window_of_waiter_ * l.lost_ahead + 1s;
-  if (is_excused() || now - std::max(*l.free_since, excused_until_) <= most) return;
+  if (is_excused() || now - std::max(*l.free_since, last_excuse()) <= most) return;
   world_.complain("free: " + l.key + " was free for " + in_ms(now - *l.free_since) +
                   " while a user waits behind " + std::to_string(l.lost_ahead) + " lost ones");
 }
@@ -128,7 +145,7 @@ void judge::judge_stall(lock_state& l) {
   l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
   // A waiter in a queue goes by what it saw of the waiters before it.
   const moment more = can_.queue == core::order::fifo ? 1s : 0s;
-  const moment end = std::max(l.stalled_until, excused_until_) + free_max_ +
+  const moment end = std::max(l.stalled_until, last_excuse()) + free_max_ +
                      window_of_waiter_ * l.lost_in_stall + more;
   if (is_excused() || now <= end) return;
   world_.complain("stalled: no user could use " + l.key + " for " + in_ms(now - *l.stalled_since) +
@@ -146,14 +163,15 @@ void judge::judge_ghosts(int lock) {
     const auto mine = std::count_if(line.begin(), line.end(), [&](std::string_view other) {
       return view_->client_in(other) == client;
     });
-    if (world_.acts(client) && mine > world_.users_waiting(lock, client)) crowded = client;
+    const machine* const m = world_.machine_of(client);
+    const bool is_judged = world_.acts(client) && !(m && is_excused(*m));
+    if (is_judged && mine > world_.users_waiting(lock, client)) crowded = client;
   }
   if (crowded.empty() || crowded != l.crowded) {
     l.crowded = crowded;
     l.crowded_since = now;
     return;
   }
-  if (world_.schedule.parts_wait) return;
   if (now - std::max(l.crowded_since, ghosts_excused_until_) <= ghost_max_) return;
   world_.complain("ghost: " + crowded + " has more claims in the line of " + l.key +
                   " than waiting users, for " + in_ms(now - l.crowded_since));
@@ -165,7 +183,8 @@ void judge::judge_notes(const lock_state& l) {
   const auto is_in = [](const auto& all, std::string_view id) {
     return std::find(all.begin(), all.end(), id) != all.end();
   };
-  if (world_.schedule.locks_are != kind::mutex) return;
+  // The windows of waiters stay where an operator deletes their queue.
+  if (world_.schedule.locks_are != kind::mutex || world_.schedule.has(trouble::key_lost)) return;
   int lost = 0;
   std::string whom;
   // A request for several at once removes dead waiters from a queue, and their windows stay.
@@ -184,7 +203,9 @@ void judge::judge_passing(lock_state& l, const std::string& owner_before, const 
   for (const auto id : view_->queue_at(l.number)) line.emplace_back(id);
   const std::vector<std::string> before = std::exchange(l.line, line);
   if (!by || l.owner == owner_before || view_->kind_of(l.owner) != owner_is::claim) return;
-  if (!view_->asks_for_several(by->recent(), l.owner)) return;
+  // One that was not queued got a lock whose lease had ended, for which no queue is read.
+  const bool was_queued = std::find(before.begin(), before.end(), l.owner) != before.end();
+  if (!was_queued && !view_->asks_for_several(by->recent(), l.owner)) return;
   for (const std::string& other : before) {
     if (other == l.owner) return;
     if (std::find(line.begin(), line.end(), other) == line.end()) continue;
@@ -200,7 +221,7 @@ std::string_view judge::idle_holder(int lock) const {
     const bool inside = std::any_of(stays_.begin(), stays_.end(), [&](const stay& s) {
       return s.lock == lock && view_->claim_in(id) == s.claim;
     });
-    return !inside && !is_lost(id) && view_->has_listener(view_->client_in(id));
+    return !inside && !is_lost_or_excused(id) && view_->has_listener(view_->client_in(id));
   };
   const std::string_view owner = now_owner(l);
   if (view_->kind_of(owner) == owner_is::claim) return is_idle(owner) ? owner : std::string_view();
@@ -221,7 +242,7 @@ void judge::judge_idleness(int lock) {
     l.idle_since = now;
     return;
   }
-  if (is_excused() || now - std::max(l.idle_since, excused_until_) <= idle_max_) return;
+  if (is_excused() || now - std::max(l.idle_since, last_excuse()) <= idle_max_) return;
   world_.complain("kept: " + l.idle + " has had " + l.key + " for " + in_ms(now - l.idle_since) +
                   " with no user inside");
 }

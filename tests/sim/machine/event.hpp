@@ -31,6 +31,7 @@ enum class event : std::uint8_t {
   user_leaves = 19,        // user
   warning = 20,            //
   violation = 21,          // rule
+  closed = 22,             // client, whether it leaves nothing
 };
 
 struct fact {

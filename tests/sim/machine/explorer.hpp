@@ -12,7 +12,15 @@ namespace holdfast::sim {
 
 struct progress {
   std::uint64_t schedules = 0, events = 0;
-  moment lasted{};  // virtual time
+  moment lasted{};     // virtual time
+  double excused = 0;  // of it, in ns
+
+  void add(const result& r) noexcept {
+    ++schedules;
+    events += r.events;
+    lasted += r.lasted;
+    excused += r.excused_share * static_cast<double>(r.lasted.count());
+  }
 };
 
 struct violation {
@@ -24,7 +32,12 @@ using drawing = std::function<plan(std::uint64_t seed)>;
 // `goes_on` is called after each schedule; false ends the search.
 std::optional<violation> explore(std::uint64_t seed, const drawing&, const player&,
                                  const std::function<bool(const progress&)>& goes_on);
-// The same violation, by its first word, with less trouble, fewer clients and fewer rounds.
+// Plays on after a violation, which it reports and does not shrink. Returns how many there were.
+std::uint64_t explore_all(std::uint64_t seed, const drawing&, const player&,
+                          const std::function<bool(const progress&)>& goes_on,
+                          const std::function<void(const violation&)>& report);
+// The same violation, with less trouble, fewer clients and fewer rounds. It is the same when its
+// complaint is the same but for names and numbers.
 plan shrink(const plan&, const std::string& complaint, const player&);
 
 }  // namespace holdfast::sim

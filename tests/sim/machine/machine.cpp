@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "tests/sim/machine/network.hpp"
@@ -54,11 +55,14 @@ class sim_alarm final : public core::alarm {
 
 class sim_worker final : public core::worker {
  public:
-  explicit sim_worker(machine& m) : machine_(m), jobs_(std::make_shared<queue>()) {}
+  // `draws`: when it begins a job is drawn; otherwise no dice are thrown.
+  sim_worker(machine& m, bool draws)
+      : machine_(m), draws_(draws), jobs_(std::make_shared<queue>()) {}
   ~sim_worker() override { run(*jobs_); }
   void post(std::function<void()> job) override {
     jobs_->push_back(std::move(job));
-    machine_.post(machine_.true_now() + machine_.home().jitter(), [j = jobs_] { run(*j); });
+    const moment wait = draws_ ? machine_.home().jitter() : std::chrono::microseconds(100);
+    machine_.post(machine_.true_now() + wait, [j = jobs_] { run(*j); });
   }
 
  private:
@@ -71,24 +75,29 @@ class sim_worker final : public core::worker {
     }
   }
   machine& machine_;
+  const bool draws_;
   const std::shared_ptr<queue> jobs_;
 };
 
 }  // namespace
 
 machine::machine(world& w, int number, double rate, core::duration offset)
-    : world_(w), number_(number), rate_(rate), offset_(offset) {}
+    : world_(w), driver_(w), number_(number), rate_(rate), offset_(offset) {}
+
+void machine::closing_driver::run_until_signalled(core::parker& p) { home.run_until(p); }
 
 moment machine::true_now() const noexcept { return world_.time.now(); }
 
+core::time_point machine::now() noexcept { return local(stands_since_.value_or(true_now())); }
+
 core::time_point machine::local(moment t) const noexcept {
-  const auto passed = static_cast<std::int64_t>(static_cast<double>(t.count()) * rate_);
+  const auto passed = static_cast<std::int64_t>(static_cast<double>((t - stood_).count()) * rate_);
   return core::time_point(offset_ + core::duration(passed));
 }
 
 moment machine::when(core::time_point t) const noexcept {
   const auto passed = static_cast<double>((t.time_since_epoch() - offset_).count());
-  moment out(static_cast<std::int64_t>(passed / rate_));
+  moment out = stood_ + moment(static_cast<std::int64_t>(passed / rate_));
   while (local(out) < t) out += moment(1);
   return out;
 }
@@ -115,8 +124,9 @@ std::unique_ptr<core::alarm> machine::make_alarm(core::alarm_target& t, const ch
   return std::make_unique<sim_alarm>(*this, t);
 }
 
-std::unique_ptr<core::worker> machine::make_worker(const char*) {
-  return std::make_unique<sim_worker>(*this);
+// Notices of losses go to the judge alone: they change nothing else in a schedule.
+std::unique_ptr<core::worker> machine::make_worker(const char* name) {
+  return std::make_unique<sim_worker>(*this, std::string_view(name) != "holdfast-notice");
 }
 
 std::unique_ptr<core::event_loop> machine::make_loop(core::loop_user& u, core::driven_by by,
@@ -135,12 +145,29 @@ void machine::post(moment at, timeline::deed what) {
 
 void machine::stop_process() { ++pauses_; }
 
+void machine::stop_with_its_clock() {
+  if (!stands_since_) stands_since_ = true_now();
+  stop_process();
+}
+
 void machine::resume() {
   if (pauses_ == 0 || --pauses_ > 0) return;
+  if (stands_since_) {
+    stood_ += true_now() - *stands_since_;
+    stands_since_.reset();
+    world_.watch->went_on(*this);
+  }
   resumed_at_ = true_now();
   std::deque<timeline::deed> due;
   due.swap(held_back_);
   for (auto& d : due) post(true_now(), std::move(d));
+}
+
+bool machine::is_connected() const {
+  const auto listens = [](const auto& p) { return p->use().listens; };
+  return std::ranges::none_of(pipes_, listens) || std::ranges::any_of(pipes_, [&](const auto& p) {
+           return listens(p) && p->alive() && world_.store->is_connected(p->handle());
+         });
 }
 
 void machine::die() noexcept {

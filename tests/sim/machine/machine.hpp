@@ -3,9 +3,11 @@
 #pragma once
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/caller_driver.hpp"
 #include "base/network.hpp"
 #include "tests/sim/machine/timeline.hpp"
 
@@ -19,7 +21,7 @@ class machine final : public core::environment {
   // `rate`: of its clock, to true time.
   machine(world&, int number, double rate, core::duration offset);
 
-  core::time_point now() noexcept override { return local(true_now()); }
+  core::time_point now() noexcept override;
   std::chrono::microseconds wall() noexcept override;
   void random(std::span<std::byte>) noexcept override;
   core::process_identity process() override;
@@ -29,29 +31,50 @@ class machine final : public core::environment {
                                               const char*) override;
 
   void post(moment at, timeline::deed);  // an event of this process
+  // A thread of it blocks until its client is closed; it plays the world meanwhile.
+  void begin_closing() noexcept { closes_ = true; }
+  void end_closing() noexcept { closes_ = false; }
+  core::caller_driver* driver() noexcept { return closes_ ? &driver_ : nullptr; }
+  void note_black_hole(int more) noexcept { black_holes_ += more; }
+  bool is_connected() const;  // each connection that it needs leads to the server
+  bool has_black_hole() const noexcept { return black_holes_ > 0; }  // among its connections
   void stop_process();
-  void resume();
+  void stop_with_its_clock();
+  void resume();  // one of the two
   void die() noexcept;
   bool is_paused() const noexcept { return pauses_ > 0; }
   moment resumed_at() const noexcept { return resumed_at_; }  // last
+  bool clock_stands() const noexcept { return stands_since_.has_value(); }
+  moment stood() const noexcept { return stood_; }  // for how long its clock has, in all
   bool is_dead() const noexcept { return dead_; }
 
   moment true_now() const noexcept;
-  core::time_point local(moment) const noexcept;
-  moment when(core::time_point) const noexcept;  // never earlier
+  core::time_point local(moment) const noexcept;  // while its clock goes
+  moment when(core::time_point) const noexcept;   // never earlier
   int number() const noexcept { return number_; }
   world& home() noexcept { return world_; }
   std::string client;  // its id, once it listens to messages
   std::vector<std::shared_ptr<pipe>>& pipes() noexcept { return pipes_; }  // made so far
 
  private:
+  struct closing_driver final : core::caller_driver {
+    explicit closing_driver(world& w) noexcept : home(w) {}
+    void run_until_signalled(core::parker&) override;
+    void sleep_until_signalled(core::follower&) override {}  // no thread waits for another one
+    void enlist(core::follower&) noexcept override {}
+    void attend() noexcept override {}
+    world& home;
+  };
+
   world& world_;
+  closing_driver driver_;
   const int number_;
   const double rate_;
   const core::duration offset_;
-  int pauses_ = 0;
-  moment resumed_at_{};
-  bool dead_ = false;
+  int pauses_ = 0, black_holes_ = 0;
+  moment resumed_at_{}, stood_{};
+  std::optional<moment> stands_since_;  // its clock
+  bool dead_ = false, closes_ = false;
   std::deque<timeline::deed> held_back_;
   std::vector<std::shared_ptr<pipe>> pipes_;
 };

@@ -22,13 +22,14 @@ pipe::pipe(world& w, machine& owner, sim_loop& loop, core::stream_events& e, int
 
 void pipe::begin() {
   world_.record(event::connect, {number_, owner_.number()}, [this] { return text_with("opens"); });
-  up_ = world_.time.now() + world_.delay();
+  up_ = world_.time.now() + world_.delay() + world_.delay_of_connect();
   world_.time.at(up_, [me = shared_from_this()] {
     world& w = me->world_;
     if (me->left_ || me->lost_ || me->swallowing_) return;
     if (w.refuses() || !w.store->accepts(me->host_))
       return me->end(w.time.now() + w.delay(), "refused");
     me->handle_ = w.store->connect(*me, me->host_);
+    me->is_greeted_in_part_ = w.greets_in_part();
     me->down_ = w.time.now() + w.delay();
     me->owner_.post(me->down_, [me] {
       if (me->left_ || me->lost_ || !me->events_) return;
@@ -68,15 +69,18 @@ void pipe::write(std::string bytes) {
   all.bytes.resize(cut);
   all.of = segment::start;
   send(std::move(all));
-  if (world_.schedule.parts_wait && world_.chance.chance(0.3))
+  if (world_.parts_wait() && world_.chance.chance(0.3)) {
     up_ += world_.chance.between(0ns, world_.schedule.ttl);
+    world_.excuse_silence(owner_, up_, !use_.asks && !use_.listens);
+  }
   send(std::move(rest));
 }
 
 void pipe::arrive(const segment& s) {
   if (lost_ || handle_ == 0) return;
   const moment now = world_.time.now();
-  const moment until = std::max(late_until_, world_.server_stands_until());
+  const moment until =
+      std::max({late_until_, world_.server_stands_until(), world_.store->stands_until(handle_)});
   if (now < until) {
     up_ = std::max(up_, until);
     return world_.time.at(until, [me = shared_from_this(), s] { me->arrive(s); });
@@ -94,6 +98,21 @@ void pipe::arrive(const segment& s) {
 
 void pipe::deliver(std::string_view bytes) {
   if (left_ || lost_ || swallowing_) return;
+  if (world_.store->is_refusal(bytes)) world_.note_refusal(owner_);
+  if (is_greeted_in_part_) {
+    deliver_part(bytes.substr(0, bytes.size() / 2));
+    return swallow();
+  }
+  const double share = world_.schedule.fragment_share;
+  if (share > 0 && bytes.size() > 1 && world_.chance.chance(share)) {
+    const std::size_t cut = 1 + world_.chance.below(bytes.size() - 1);
+    deliver_part(bytes.substr(0, cut));
+    bytes.remove_prefix(cut);
+  }
+  deliver_part(bytes);
+}
+
+void pipe::deliver_part(std::string_view bytes) {
   down_ = std::max(down_ + 1ns, world_.time.now() + world_.delay());
   owner_.post(down_, [me = shared_from_this(), b = std::string(bytes)] {
     if (me->left_ || me->lost_ || !me->events_) return;
@@ -107,6 +126,17 @@ void pipe::kicked() {
     end(std::max(down_ + 1ns, world_.time.now() + world_.delay()), "reset");
 }
 
+void pipe::gone() {
+  if (std::exchange(left_, true) || !swallowing_) return;
+  owner_.note_black_hole(-1);
+  world_.excuse_silence(owner_, world_.time.now());
+}
+
+void pipe::swallow() noexcept {
+  if (std::exchange(swallowing_, true)) return;
+  owner_.note_black_hole(1);
+}
+
 void pipe::stall(bool up, bool down, moment until) {
   if (up) late_until_ = std::max(late_until_, until);
   if (down) down_ = std::max(down_, until);
@@ -115,7 +145,7 @@ void pipe::stall(bool up, bool down, moment until) {
 // The client gives it up: what it has written arrives all the same, some time, or is lost.
 void pipe::leave(bool at_once) {
   if (left_) return;
-  left_ = true;
+  gone();
   world_.record(at_once ? event::abort : event::finish, {number_},
                 [&] { return text_with(at_once ? "is aborted" : "is finished"); });
   const moment now = world_.time.now();
@@ -142,7 +172,7 @@ void pipe::vanish() {
   const moment now = world_.time.now();
   events_ = nullptr;
   if (left_) return;
-  left_ = true;
+  gone();
   if (world_.chance.chance(0.3)) late_until_ = now + world_.long_wait();
   // The end of a process is seen at once, that of a machine only by the next packet to it.
   const moment unseen = world_.chance.chance(0.7) ? 0ns : world_.long_wait();
@@ -158,7 +188,7 @@ void pipe::server_sees_the_end(moment at) {
 
 void pipe::end(moment at, const char* why) {
   owner_.post(at, [me = shared_from_this(), why] {
-    me->left_ = true;
+    me->gone();
     me->tell_closed(why);
   });
 }

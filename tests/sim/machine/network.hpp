@@ -5,13 +5,13 @@
 #include <string_view>
 
 #include "base/network.hpp"
+#include "tests/sim/machine/machine.hpp"
 #include "tests/sim/machine/store_model.hpp"
 #include "tests/sim/machine/timeline.hpp"
 
 namespace holdfast::sim {
 
 class world;
-class machine;
 class sim_loop;
 
 struct segment {  // what arrives at once: a write of the client, or a part of one
@@ -37,7 +37,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   // What may happen to it.
   void cut();
   void stall(bool up, bool down, moment until);
-  void swallow() noexcept { swallowing_ = true; }
+  void swallow() noexcept;
   bool swallows() const noexcept { return swallowing_; }
   void vanish();  // the machine is gone
 
@@ -55,10 +55,12 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
 
  private:
   void arrive(const segment&);
+  void deliver_part(std::string_view bytes);
   std::string text_with(std::string_view what) const;
   void end(moment at, const char* why);
   void tell_closed(const char* why);
   void server_sees_the_end(moment at);
+  void gone();  // for the client
 
   world& world_;
   machine& owner_;
@@ -71,7 +73,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   moment up_{}, down_{};  // when the last message of that direction arrives
   moment late_until_{};   // what is under way arrives then, not earlier
   bool opened_ = false, left_ = false, lost_ = false, closed_ = false;
-  bool swallowing_ = false;
+  bool swallowing_ = false, is_greeted_in_part_ = false;
   connection_use use_;
   int writes_ = 0;
   std::string recent_;
@@ -97,9 +99,10 @@ class sim_loop final : public core::event_loop {
                                         core::stream_events&) override;
   void request_flush(bool at_once) noexcept override;
   void attend() noexcept override {}
+  // No thread blocks in a simulation, except one that closes its client.
   core::caller_driver* driver() noexcept override {
-    return nullptr;
-  }  // no thread blocks in a simulation
+    return is_for_renewals() ? nullptr : machine_.driver();
+  }
   void forked() noexcept override {}
   void flush();  // as before it sleeps
   bool is_for_renewals() const noexcept { return driven_ == core::driven_by::thread; }

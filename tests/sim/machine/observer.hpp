@@ -1,6 +1,7 @@
 // What the machine reports to the judge of a schedule (tests/sim/judge).
 #pragma once
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,12 @@ struct stay {
   std::string claim;  // as store_model::claim_of() has it
   lock_mode how = lock_mode::exclusive;
   int permits = 0;
+  moment asked{-1};       // when its user began to wait for this lock alone; -1: it did not
   std::size_t place = 0;  // of the grant in the lock's history; for the judge
+  // For the judge: what the user was notified with, and since when it has seen held() false.
+  std::stop_token doubt{}, loss{};
+  moment notified_from{};
+  std::optional<moment> lost_since{};
 };
 
 class observer {
@@ -33,17 +39,40 @@ class observer {
   virtual void about_to_serve(const pipe&, std::string_view bytes) = 0;  // of that connection
   virtual void after_server(const pipe* by) = 0;  // something may have changed there
   virtual void after_event() = 0;
-  virtual void unsafe(moment for_so_long) = 0;   // grants until then mean nothing
-  virtual void forget_numbers() = 0;             // the store counts anew
-  virtual void excuse(moment until) = 0;         // no rule about free locks is judged until then
+  virtual void unsafe(moment for_so_long) = 0;  // grants until then mean nothing
+  virtual void went_on(const machine&) = 0;     // its clock has stood until now
+  virtual void moved(moment window) = 0;        // another server leads; grants of the one before
+                                                // are believed for so long
+  virtual void taken(moment window) = 0;        // from a holder, which may believe for so long
+  virtual void forget_numbers() = 0;            // the store counts anew
+  virtual void excuse(moment until) = 0;        // no rule about free locks is judged until then
+  // None that depends on it is until then, or until it is answered over sound connections after
+  // its trouble has ended.
+  virtual void excuse_client(const machine&, moment ends, moment until) = 0;
+  virtual moment troubled_since(const machine&) const = 0;  // now, where it has recovered
+  virtual moment excused_until() const = 0;                 // all of these
+  virtual bool is_excused(const machine&) const = 0;        // now
+  virtual double excused_share() const = 0;  // of the time that all clients have lived so far
+  virtual moment longest_lease() const = 0;  // of all that are at the server
+  virtual std::size_t longest_queue() const = 0;
+  virtual void begin_last_act() = 0;    // no trouble is left, and no message is slow
+  virtual moment free_max() const = 0;  // a lock may be free for so long while a user waits
   virtual void excuse_ghosts(moment until) = 0;  // nor one about withdrawn claims
 
   virtual void begins(const stay&) = 0;
   virtual void reads_on(const detail::turn*) = 0;  // a writer
+  virtual void awaits_notices(const detail::turn*, std::stop_token doubt, std::stop_token loss) = 0;
   virtual void ends(const detail::turn*) = 0;
   virtual std::optional<stay> withhold(const detail::turn*) = 0;  // it may be about to end
   virtual void goes_on(const stay&) = 0;                          // it was not
-  virtual void gave_up(bool waits_on, const core::failure& why) = 0;
+  virtual void gave_up(bool waits_on, moment asked, const core::failure& why) = 0;
+
+  // A client was answered that it has taken the lock from the owner, or that the owner did not have
+  // it any more.
+  virtual void broke(int lock, const std::string& owner, moment begun) = 0;
+  // The client is closed, and has reported whether it leaves nothing.
+  virtual void closes(const machine&, bool is_clean) = 0;
+  virtual void all_closed(bool has_crashes) = 0;
 
   // A user there has not released a lost lease: until then the process requests no turn.
   virtual bool is_kept_by_a_loser(int lock, const machine&) const = 0;

@@ -41,7 +41,41 @@ constexpr const char* trouble_names[troubles] = {"pause",
                                                  "link_cut",
                                                  "slow_buckets",
                                                  "other_bounds",
-                                                 "followers_killed"};
+                                                 "followers_killed",
+                                                 "sequence_high",
+                                                 "holder_removed",
+                                                 "disk_full",
+                                                 "too_few_replicas",
+                                                 "long_script",
+                                                 "cluster_down",
+                                                 "master_down",
+                                                 "publish_revoked",
+                                                 "subscribe_revoked",
+                                                 "scripts_revoked",
+                                                 "password_set",
+                                                 "too_many_clients",
+                                                 "subscribers_dropped",
+                                                 "key_lost",
+                                                 "process_replaced",
+                                                 "process_added",
+                                                 "machine_stopped",
+                                                 "slow_connects",
+                                                 "half_greetings",
+                                                 "clock_set",
+                                                 "promoted",
+                                                 "failed_over",
+                                                 "name_led_back",
+                                                 "replication_id_changed",
+                                                 "taken_back"};
+
+std::string text_of_move(const fault& f) {
+  if (f.what < trouble::promoted) return {};
+  const auto ms = [](moment t) { return std::to_string(static_cast<double>(t.count()) / 1e6); };
+  constexpr const char* shares[] = {"none", "some", "all"};
+  return ", cuts " + std::string(shares[static_cast<int>(f.cuts)]) + ", lost " + ms(f.lost) +
+         " ms, the old one stops for " + ms(f.stops) + " ms, the name follows after " +
+         ms(f.name_follows) + " ms";
+}
 
 }  // namespace
 
@@ -51,21 +85,21 @@ bool plan::has(trouble t) const noexcept {
   return std::any_of(faults.begin(), faults.end(), [&](const fault& f) { return f.what == t; });
 }
 
-bool plan::had_outage_of(moment least, moment by) const {
+int plan::count(trouble t) const noexcept {
+  return static_cast<int>(std::ranges::count(faults, t, &fault::what));
+}
+
+bool plan::had_outage_of(moment least, moment since, moment by) const {
   moment begun{}, end{-1};
   for (const fault& f : faults) {  // in the order in which they begin
     if (f.at > by) break;
     if (f.at > end) begun = f.at;
     // A silent connection is given up after half of an op-timeout; a failed request is repeated.
     end = std::max(end, f.at + f.lasts * 2 + op_timeout / 2);
-    if (std::min(end, by) - begun >= least * 98 / 100) return true;  // by a clock that is fast
+    if (std::min(end, by) - std::max(begun, since) >= least * 98 / 100)
+      return true;  // by a clock that is fast
   }
   return false;
-}
-
-bool plan::unsafe(trouble t) noexcept {
-  return t == trouble::restart_saved || t == trouble::restart_empty || t == trouble::flush_all ||
-         t == trouble::clock_forward || t == trouble::broken || t == trouble::resynced;
 }
 
 std::string plan::text() const {
@@ -84,13 +118,16 @@ std::string plan::text() const {
       << (tick > 0ms ? ", " + std::to_string(servers) + " servers, tick " +
                            std::to_string(tick.count()) + " ms"
                      : "")
+      << (tick == 0ms && servers > 1 ? ", two servers" : "")
       << (attaches_to_leader ? ", attach=leader" : "")
       << (knows_one_server ? ", a server for each client" : "")
       << (parked_share > 0 ? ", parked" : "") << (serves_reads_alone ? ", readonlymode" : "")
-      << (parts_wait ? ", parts wait" : "") << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
+      << (parts_wait ? ", parts wait" : "") << (fragment_share > 0 ? ", replies in parts" : "")
+      << (has_small_limits ? ", small limits" : "")
+      << (kill_forbidden ? ", CLIENT KILL forbidden" : "");
   for (const fault& f : faults)
     out << "\n  at " << ms(f.at) << " ms: " << name_of(f.what) << ", client " << f.whom << ", "
-        << ms(f.lasts) << " ms";
+        << ms(f.lasts) << " ms" << text_of_move(f);
   return out.str();
 }
 

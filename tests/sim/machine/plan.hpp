@@ -43,8 +43,36 @@ enum class trouble : unsigned char {
   slow_buckets,      // sessions that expire together are closed late, one after the other
   other_bounds,      // a server grants longer time-outs from then on
   followers_killed,  // all of them, and started again
+  sequence_high,     // the nodes of the locks have almost reached the limit of their sequence
+  holder_removed,    // the node of one that has a lock, by another program
+  // Of Redis: what it refuses for a while, with the answer that it gives.
+  disk_full,            // MISCONF, to writes
+  too_few_replicas,     // NOREPLICAS, to writes
+  long_script,          // BUSY, to nearly all commands
+  cluster_down,         // CLUSTERDOWN, to commands with keys
+  master_down,          // MASTERDOWN, to most commands
+  publish_revoked,      // NOPERM
+  subscribe_revoked,    // NOPERM
+  scripts_revoked,      // NOPERM
+  password_set,         // NOAUTH, to new connections
+  too_many_clients,     // new connections are refused and closed
+  subscribers_dropped,  // the server closes connections that read their messages too slowly
+  key_lost,             // one key is evicted, or deleted by an operator
+  // Of machines and processes.
+  process_replaced,  // a client is gone, and another one begins later
+  process_added,     // another client begins
+  machine_stopped,   // a client is stopped, and its clock too
+  slow_connects,     // connections take long, or longer than a client waits for them
+  half_greetings,    // the server's first answer to a new connection ends in the middle
+  clock_set,         // the server's clock is set forward by hours, and stays so
+  // Of two Redis servers behind one name.
+  promoted,                // the replica is promoted, and the old master goes on as one
+  failed_over,             // FAILOVER: the servers change their roles, and nothing is lost
+  name_led_back,           // new connections reach the other server for a while
+  replication_id_changed,  // of a master, as where no replica is attached for long
+  taken_back,              // the old master is the right one again, and the new one its replica
 };
-inline constexpr int troubles = static_cast<int>(trouble::followers_killed) + 1;
+inline constexpr int troubles = static_cast<int>(trouble::taken_back) + 1;
 inline constexpr int troubles_of_one_server = static_cast<int>(trouble::resynced) + 1;
 inline constexpr int swarm_troubles = static_cast<int>(trouble::broken) + 1;
 const char* name_of(trouble) noexcept;
@@ -57,6 +85,11 @@ struct fault {
   moment lasts{};
   std::uint32_t whom = 0;  // of clients
   enum class role : unsigned char { any, commands, messages, renewals } of = role::any;
+  // Of two servers that change their roles.
+  enum class share : unsigned char { none, some, all } cuts = share::none;  // old connections
+  moment lost{};          // how long the replica had got nothing when it was promoted
+  moment stops{};         // the old master, before the change and after it
+  moment name_follows{};  // how long after the change the name leads to the new master; may be < 0
 };
 
 struct plan {
@@ -70,7 +103,9 @@ struct plan {
   moment delay_min{}, delay_max{};
   double slow_share = 0;  // of messages that take up to ten times as long
   double split_share = 0;
-  bool parts_wait = false;  // the second part of a message may come much later
+  bool parts_wait = false;        // the second part of a message may come much later
+  double fragment_share = 0;      // of replies that come in two parts
+  bool has_small_limits = false;  // the server's scripts repeat a step twice at most, not 64 times
   double cancel_share = 0, timed_share = 0, attempt_share = 0;
   moment hold_max{}, think_max{};
   moment troubled{};  // faults come until then
@@ -78,7 +113,7 @@ struct plan {
   std::chrono::milliseconds linger{};
   std::chrono::milliseconds outage_timeout{};  // zero: none
   bool kill_forbidden = false;
-  int servers = 1;                   // of an ensemble
+  int servers = 1;                   // of an ensemble, or behind one name
   std::chrono::milliseconds tick{};  // of its servers
   bool attaches_to_leader = false;   // clients look for it
   bool knows_one_server = false;     // each client another one
@@ -87,18 +122,19 @@ struct plan {
   std::vector<fault> faults;
 
   bool has(trouble) const noexcept;
+  int count(trouble) const noexcept;
   // There is no trouble but delays.
   bool is_quiet() const noexcept { return faults.empty() && !parts_wait && !kill_forbidden; }
-  // Whether there is a time without an end of trouble in it that is so long, and over by then.
-  bool had_outage_of(moment least, moment by) const;
-  // Data may be lost or time may leap: leases from before mean nothing.
-  static bool unsafe(trouble) noexcept;
+  // Whether there was a trouble without an end of that length between the two moments.
+  bool had_outage_of(moment least, moment since, moment by) const;
   std::string text() const;
 };
 
 // Calm: nothing but delays and users that give up waiting. Crashes: these besides.
 enum class flavour : unsigned char { any, calm, crashes };
-plan draw(std::uint64_t seed, flavour);
+// The troubles that only a Redis server knows are drawn with dice of their own.
+enum class server_kind : unsigned char { redis, ensemble };
+plan draw(std::uint64_t seed, flavour, server_kind = server_kind::redis);
 flavour flavour_of(std::uint64_t seed);  // eight of ten are of any
 plan draw(std::uint64_t seed);
 

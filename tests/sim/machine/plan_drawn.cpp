@@ -125,6 +125,55 @@ void draw_rights(plan& p) {
     p.faults.push_back(some_fault(p, d, trouble::set_revoked));
 }
 
+// The same for one or two kinds of refusal, of which each lasts for a while.
+void draw_refusals(plan& p) {
+  dice d(p.seed ^ 0x7265667573663b);
+  if (!d.chance(0.08)) return;
+  constexpr trouble kinds[] = {trouble::disk_full,          trouble::too_few_replicas,
+                               trouble::long_script,        trouble::cluster_down,
+                               trouble::master_down,        trouble::publish_revoked,
+                               trouble::subscribe_revoked,  trouble::scripts_revoked,
+                               trouble::password_set,       trouble::too_many_clients,
+                               trouble::subscribers_dropped};
+  for (int n = d.between(1, 2); n > 0; --n) {
+    const trouble what = kinds[d.below(std::size(kinds))];
+    for (int times = d.between(1, 2); times > 0; --times)
+      p.faults.push_back(some_fault(p, d, what));
+  }
+}
+
+// The same for the loss of single keys.
+void draw_lost_keys(plan& p) {
+  dice d(p.seed ^ 0x6c6f73746b657c);
+  if (!d.chance(0.04) || p.has(trouble::clock_back)) return;
+  for (int n = d.between(1, 4); n > 0; --n) p.faults.push_back(some_fault(p, d, trouble::key_lost));
+}
+
+// The same for what becomes of machines and processes.
+void draw_machines(plan& p) {
+  dice d(p.seed ^ 0x6d616368696e65);
+  if (!d.chance(0.08)) return;
+  constexpr trouble kinds[] = {trouble::process_replaced, trouble::process_added,
+                               trouble::machine_stopped, trouble::slow_connects,
+                               trouble::half_greetings};
+  for (int n = d.between(1, 3); n > 0; --n)
+    p.faults.push_back(some_fault(p, d, kinds[d.below(std::size(kinds))]));
+}
+
+// The same for replies that come in parts.
+void draw_fragments(plan& p) {
+  dice d(p.seed ^ 0x667261676d656e74);
+  if (d.chance(0.06)) p.fragment_share = d.share() / 2;
+}
+
+// The same for limits of scripts, and for a clock that stays as it is set.
+void draw_limits(plan& p) {
+  dice d(p.seed ^ 0x6c696d697473);
+  p.has_small_limits = d.chance(0.03);
+  if (d.chance(0.02) && !p.has(trouble::clock_back))
+    p.faults.push_back(some_fault(p, d, trouble::clock_set));
+}
+
 // The commands of one message arrive in two parts, and the lock ends between them.
 void draw_parts(plan& p, dice& d) {
   p.parts_wait = true;
@@ -190,7 +239,7 @@ void draw_resync(plan& p) {
 
 }  // namespace
 
-plan draw(std::uint64_t seed, flavour how) {
+plan draw(std::uint64_t seed, flavour how, server_kind server) {
   dice d(seed * 2 + 1);
   plan p = start(seed, d);
   if (how == flavour::calm) return p;
@@ -209,6 +258,13 @@ plan draw(std::uint64_t seed, flavour how) {
   }
   if (how == flavour::any) draw_rights(p);
   if (how == flavour::any) draw_outage(p);
+  if (how == flavour::any && server == server_kind::redis) {
+    draw_refusals(p);
+    draw_lost_keys(p);
+    draw_limits(p);
+  }
+  if (how == flavour::any) draw_machines(p);
+  if (how == flavour::any) draw_fragments(p);
   if (how == flavour::any) draw_resync(p);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
   std::stable_sort(p.faults.begin(), p.faults.end(),

@@ -21,6 +21,7 @@ struct result {
   moment lasted{};
   std::uint64_t events = 0;
   std::uint64_t digest = 0;  // of what was recorded; with a trace it always is
+  double excused_share = 0;  // of the time of its clients
 };
 
 struct world_parts {  // what makes a world one of a store

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cohort/turn.hpp"
 #include "seam/capabilities.hpp"
@@ -31,8 +32,6 @@ class store_model {
   virtual moment window_of_waiter() const { return {}; }
   // One-way trips within which a client renews what it holds, with room to spare.
   virtual int trips_of_renewal() const { return 20; }
-  // Whether closing a client settles all that it left, without waiting for a server.
-  virtual bool settles_at_close() const { return true; }
   // Of a client, where its requests carry none that the model could learn.
   virtual std::string name_of_client(int) const { return {}; }
 
@@ -43,12 +42,17 @@ class store_model {
   virtual void receive(int connection, std::string_view bytes) = 0;
   virtual void disconnect(int connection) = 0;
   virtual bool is_connected(int connection) const = 0;
+  // Of several servers behind one name: the connection's, and the one whose grants count.
+  virtual int server_of(int /*connection*/) const { return 0; }
+  virtual int leading_server() const { return 0; }
+  virtual moment stands_until(int /*connection*/) const { return {}; }  // its server
 
   // Its protocol, of what clients write.
   virtual void learn(std::string_view bytes, connection_use&) const = 0;
   // Where to cut the bytes in two; `share`, from 0 to below 1, picks the place among all that there
   // are. 0: nowhere.
   virtual std::size_t cut_at(std::string_view bytes, double share) const = 0;
+  virtual bool is_refusal(std::string_view /*reply*/) const { return false; }
   virtual std::string show(std::string_view bytes) = 0;         // for the digest and the trace
   virtual std::string claim_of(const detail::turn&) const = 0;  // as the judge's view has it
 
@@ -57,7 +61,9 @@ class store_model {
   virtual void restart() = 0;                    // with all data
   virtual bool only_refuses(trouble) const = 0;  // it ends, and nothing follows
   virtual void heal() = 0;                       // all of them
-  virtual bool is_clean() = 0;  // nothing is left of locks that no client has or wants
+  // What may not be left of locks that no client has or wants, by the names of keys or nodes, a
+  // while after the last client was closed; `of_crashed`: or crashed.
+  virtual std::vector<std::string> left(bool of_crashed) = 0;
 };
 
 }  // namespace holdfast::sim

@@ -26,6 +26,9 @@ class timeline {
     next.what();
     return true;
   }
+  void pass_to(moment t) noexcept {  // nothing is due until then
+    if (t > now_ && next_at() >= t) now_ = t;
+  }
   moment next_at() const noexcept { return heap_.empty() ? moment::max() : heap_.top().when; }
   std::uint64_t done() const noexcept { return last_ - heap_.size(); }
 

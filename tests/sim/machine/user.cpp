@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "cohort/local_lock.hpp"
 #include "cohort/turn.hpp"
 #include "tests/sim/machine/machine.hpp"
 #include "tests/sim/machine/world.hpp"
@@ -35,7 +36,7 @@ void user::begin() {
   if (planned_ || over_) return;
   planned_ = true;
   ++attempt_;
-  after(world_.chance.between(0ns, world_.schedule.think_max), [this] {
+  after(world_.chance.between(0ns, world_.think_max()), [this] {
     planned_ = false;
     ask();
   });
@@ -58,6 +59,7 @@ wait_bound user::how_long(moment last_attempt) {
   if (!calm && d.chance(p.timed_share)) how = wait_bound::within(d.between(1ms, p.ttl * 3 / 2));
   if (!calm && d.chance(p.attempt_share)) how = wait_bound::one_attempt();
   asked_ = world_.time.now();
+  stood_then_ = machine_.stood();
   waits_on_ = how.what == wait_bound::kind::forever;
   const bool is_timed = how.what == wait_bound::kind::within;
   bound_ = is_timed ? how.most * 102 / 100 : moment::max();  // by the slowest clock
@@ -80,7 +82,8 @@ void user::attempts() {
 moment user::exceeds(moment now) const noexcept {
   constexpr moment alarm_max = 5ms;
   if (over_ || bound_ == moment::max() || !is_waiting() || machine_.is_paused()) return 0ns;
-  const moment over = std::max(asked_ + bound_, machine_.resumed_at());
+  const moment over =
+      std::max(asked_ + bound_ + machine_.stood() - stood_then_, machine_.resumed_at());
   return std::max<moment>(0ns, now - over - last_attempt_ - alarm_max);
 }
 
@@ -88,14 +91,20 @@ bool user::withdraws() {
   return !world_.is_healed() && world_.chance.chance(world_.schedule.cancel_share);
 }
 
-void user::holds(detail::turn& t, int lock, lock_mode how, int permits) {
+void user::holds(detail::turn& t, int lock, lock_mode how, int permits, moment asked) {
   world_.watch->begins({.turn = &t,
                         .where = &machine_,
                         .lock = lock,
                         .claim = world_.store->claim_of(t),
                         .how = how,
-                        .permits = permits});
+                        .permits = permits,
+                        .asked = asked});
   record(event::user_holds, "holds, token " + std::to_string(t.token), t.token);
+}
+
+void user::awaits_notices(detail::turn& t) {
+  world_.watch->awaits_notices(&t, t.home.token_of(t, &detail::turn::doubt),
+                               t.home.token_of(t, &detail::turn::loss));
 }
 
 void user::refused(const core::failure& why) {
@@ -103,7 +112,7 @@ void user::refused(const core::failure& why) {
          "was refused, " + std::to_string(why.code.value()) + ": " + why.code.message() + ' ' +
              why.text,
          why.code.value());
-  world_.watch->gave_up(waits_on_, why);
+  world_.watch->gave_up(waits_on_, asked_, why);
 }
 
 moment user::waits(moment now, moment since) const noexcept {

@@ -28,8 +28,12 @@ class user {
   moment waits(moment now, moment since) const noexcept;
   // How long it has waited beyond its bound, and what may follow that; zero: it has not.
   moment exceeds(moment now) const noexcept;
+  // How long it has waited for the answer to a release beyond an op-timeout; zero: it has not.
+  virtual moment release_exceeds(moment) const noexcept { return {}; }
   // It may have a claim in the lock's line; `surely`: it wants that lock, and no other first.
   virtual bool may_wait_for(int lock, bool surely) const noexcept = 0;
+  // Since when it has waited for this lock alone, with more than one attempt; max(): it does not.
+  virtual moment waits_alone_since(int /*lock*/) const noexcept { return moment::max(); }
 
  protected:
   virtual void ask() = 0;
@@ -44,7 +48,8 @@ class user {
   moment attempt_max() const;  // one attempt takes no longer
   void attempts();             // makes one attempt, which must not wait
   bool withdraws();
-  void holds(detail::turn&, int lock, lock_mode, int permits);
+  void holds(detail::turn&, int lock, lock_mode, int permits, moment asked = moment(-1));
+  void awaits_notices(detail::turn&);  // of a doubt and of the loss
   void goes_on();                      // with the next round
   void refused(const core::failure&);  // it waited in vain
   // `text` has the facts in it.
@@ -61,7 +66,7 @@ class user {
  private:
   bool waits_on_ = false;         // for as long as it takes
   moment bound_ = moment::max();  // counted from asked_; max(): none
-  moment last_attempt_{};
+  moment last_attempt_{}, stood_then_{};
 
   int attempt_ = 0;
   bool planned_ = false;

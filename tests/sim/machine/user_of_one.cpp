@@ -1,5 +1,6 @@
 #include "tests/sim/machine/user_of_one.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,11 @@ void user_of_one::ask() {
   slot_.begin(*call_, how);
 }
 
+moment user_of_one::waits_alone_since(int lock) const noexcept {
+  const bool waits = !over_ && lock == lock_ && is_waiting() && !call_->request.one_attempt;
+  return waits ? asked_ : moment::max();
+}
+
 // Inside the core: what follows comes as an event of its own.
 void user_of_one::answered() noexcept {
   answered_ = true;
@@ -51,20 +57,21 @@ void user_of_one::answered() noexcept {
   if (call_->granted) {
     turn_ = call_->granted;
     const bool counts = call_->request.mode == lock_mode::permit;
-    holds(*turn_, lock_, call_->request.mode,
-          counts ? static_cast<int>(call_->request.permits) : 0);
+    holds(*turn_, lock_, call_->request.mode, counts ? static_cast<int>(call_->request.permits) : 0,
+          call_->request.one_attempt ? moment(-1) : asked_);
   }
   after(0ns, [this] { hear(); });
 }
 
 void user_of_one::hear() {
   if (turn_) {
+    awaits_notices(*turn_);
     const bool writes = call_->request.mode == lock_mode::exclusive;
     call_.reset();
     --rounds_left_;
     const bool reads_on =
         writes && world_.schedule.locks_are == kind::shared && world_.chance.chance(0.4);
-    return after(world_.chance.between(0ns, world_.schedule.hold_max),
+    return after(world_.chance.between(0ns, world_.hold_max()),
                  [this, reads_on] { reads_on ? downgrade() : leave(); });
   }
   refused(call_->why);
@@ -77,15 +84,39 @@ void user_of_one::downgrade() {
   record(event::user_downgrades, "downgrades");
   world_.watch->reads_on(turn_);  // first: others may come in before the call is back
   (void)slot_.downgrade(*turn_);  // one that was lost meanwhile is not held either way
-  after(world_.chance.between(0ns, world_.schedule.hold_max), [this] { leave(); });
+  after(world_.chance.between(0ns, world_.hold_max()), [this] { leave(); });
 }
 
 void user_of_one::leave() {
   record(event::user_leaves, "leaves");
   detail::turn& t = *std::exchange(turn_, nullptr);
   world_.watch->ends(&t);
-  slot_.unlock(t);
+  // In some schedules only: a lock whose release is awaited is not kept for the next user.
+  const bool may_wait = world_.schedule.seed % 8 == 2 && number_ % 2 == 1;
+  const bool is_awaited = may_wait && (!release_ || release_->is_answered);
+  if (is_awaited) {
+    release_.emplace(*this, world_.time.now());
+    slot_.begin_release(t, *release_);
+  } else {
+    slot_.unlock(t);
+  }
   goes_on();
+}
+
+// What a caller is told is not logged.
+void user_of_one::releasing::complete() noexcept {
+  is_answered = true;
+  if (why.code) home.world_.warned("a release: " + why.text);
+  home.slot_.drop_user();
+}
+
+// By the slowest clock, and by an alarm that may be late.
+moment user_of_one::release_exceeds(moment now) const noexcept {
+  constexpr moment alarm_max = 5ms;
+  if (over_ || !release_ || release_->is_answered || machine_.is_paused()) return 0ns;
+  const moment since = std::max(release_->began, machine_.resumed_at());
+  const moment most = world_.schedule.op_timeout * 102 / 100 + alarm_max;
+  return std::max<moment>(0ns, now - since - most);
 }
 
 void user_of_one::end() noexcept {

@@ -11,6 +11,8 @@ class user_of_one final : public user {
  public:
   user_of_one(world&, machine&, detail::local_lock&, int number, int lock);
   void end() noexcept override;
+  moment waits_alone_since(int lock) const noexcept override;
+  moment release_exceeds(moment now) const noexcept override;
   bool may_wait_for(int lock, bool) const noexcept override {
     return lock == lock_ && is_waiting();
   }
@@ -20,6 +22,13 @@ class user_of_one final : public user {
     explicit call(user_of_one& u) noexcept : home(u) {}
     void complete() noexcept override { home.answered(); }
     user_of_one& home;
+  };
+  struct releasing final : core::confirmation {
+    releasing(user_of_one& u, moment now) noexcept : home(u), began(now) {}
+    void complete() noexcept override;
+    user_of_one& home;
+    const moment began;
+    bool is_answered = false;
   };
   void ask() override;
   bool is_waiting() const noexcept override { return call_ && !answered_; }
@@ -34,6 +43,7 @@ class user_of_one final : public user {
   std::optional<call> call_;
   bool answered_ = false;
   detail::turn* turn_ = nullptr;
+  std::optional<releasing> release_;  // the last one that was waited for
 };
 
 }  // namespace holdfast::sim

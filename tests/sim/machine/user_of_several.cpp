@@ -62,8 +62,10 @@ void user_of_several::ask() {
   go_on();
 }
 
+// The claim and the token: one claim can have several turns, and a counter that was lost with the
+// server's data can give two grants the same token.
 std::string user_of_several::grant_of(const detail::turn& t) const {
-  return world_.store->can().tokens ? std::to_string(t.token) : world_.store->claim_of(t);
+  return world_.store->claim_of(t) + ' ' + std::to_string(t.token);
 }
 
 // Inside the core: what follows comes as an event of its own.
@@ -102,8 +104,9 @@ void user_of_several::go_on() {
   }
   taking_.reset();
   record(event::user_has_all, "has all of them");
+  for (detail::turn* const t : turns_) awaits_notices(*t);
   --rounds_left_;
-  after(world_.chance.between(0ns, world_.schedule.hold_max), [this] { leave(); });
+  after(world_.chance.between(0ns, world_.hold_max()), [this] { leave(); });
 }
 
 void user_of_several::leave() {

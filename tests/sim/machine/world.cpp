@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::uint64_t events_max = 400'000;
+constexpr int last_rounds = 4;
 
 thread_local world* of_this_thread = nullptr;
 
@@ -32,11 +33,11 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
       recording_(r),
       trace_(trace) {
   set_log_hook(hear_warning);
-  patience_ =
-      10s +
-      (p.ttl + p.hold_max) * (p.clients * p.users * (p.rounds + 2)) * (p.several ? p.locks : 1) +
-      store->window_of_waiter() * (p.clients * p.users);
-  open_clients();
+  patience_ = 10s +
+              (p.ttl + p.hold_max) * (processes_max() * p.users * (p.rounds + 2)) *
+                  (p.several ? p.locks : 1) +
+              store->window_of_waiter() * (processes_max() * p.users);
+  for (int i = 0; i < p.clients; ++i) open_client();
   of_this_thread = this;  // what a layout says of itself when it is opened is no warning of trouble
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
 }
@@ -52,9 +53,18 @@ world::~world() {
 
 moment world::delay() {
   moment d = chance.between(schedule.delay_min, schedule.delay_max);
-  if (schedule.slow_share > 0 && chance.chance(schedule.slow_share)) d *= chance.between(2, 10);
+  if (schedule.slow_share > 0 && !is_calm_ && chance.chance(schedule.slow_share))
+    d *= chance.between(2, 10);
   return d;
 }
+
+// Longer than a client waits for a connection, or not.
+moment world::delay_of_connect() {
+  const bool is_slow = time.now() < connects_slowly_until_;
+  return is_slow ? chance.between(moment(0), moment(schedule.op_timeout * 3 / 2)) : moment(0);
+}
+
+bool world::greets_in_part() { return time.now() < greets_in_part_until_ && chance.chance(0.5); }
 
 std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_events& e,
                                        const std::string& host) {
@@ -109,34 +119,78 @@ void world::run_until(moment end) {
 
 result world::run() {
   play_to_the_end();
-  return {complaint_, time.now(), time.done(), digest_.value()};
+  return {complaint_, time.now(), time.done(), digest_.value(), watch->excused_share()};
+}
+
+// The thread must be answered, even when nothing is judged any more: its wait has an end.
+void world::run_until(const core::parker& blocked) {
+  while (!blocked.signalled() && time.step()) {
+    if (!is_content()) continue;
+    watch->after_event();
+    if (time.done() > events_max) complain("rest: it never comes to rest");
+  }
+}
+
+// A wait that a lost message or a refusal has made long is played to its end in one of eight.
+bool world::serve_all() {
+  const bool to_the_end = chance.chance(0.125);
+  const moment soon = time.now() + schedule.ttl * 8 + 3s;
+  while (is_content() && !all_served()) {
+    if (!to_the_end && time.now() > soon) return false;
+    if (time.next_at() == moment::max()) {
+      complain("served: nothing happens any more");
+      return false;
+    }
+    run_until(time.next_at());
+    check_waits();
+  }
+  return is_content();
 }
 
 void world::play_to_the_end() {
   run_until(schedule.troubled);
   heal();
-  // A wait that a lost message or a refusal has made long is played to its end in one of eight.
-  const bool to_the_end = chance.chance(0.125);
-  const moment soon = time.now() + schedule.ttl * 8 + 3s;
+  if (serve_all()) {
+    play_last_act();
+    // The last releases are answered, and no lock lingers any more.
+    const moment lingers = std::min(schedule.linger, schedule.ttl * 2);
+    run_until(time.now() + 500ms + schedule.op_timeout * 2 + lingers);
+    // A hand-over is for 250 ms at least, and its first renewal opens a connection.
+    const int trips = store->trips_of_renewal() * (schedule.slow_share > 0 ? 10 : 1);
+    const bool is_quick = schedule.delay_max * trips < std::min<moment>(schedule.ttl, 250ms);
+    if (schedule.is_quiet() && is_quick && warned_) complain("warned: though there was no trouble");
+  }
+  if (is_content()) close_all();
+}
+
+// When all have recovered, every living user requests its lock once more. Nothing is excused.
+void world::play_last_act() {
+  if (!is_content() || schedule.is_quiet()) return;
+  is_calm_ = true;
+  // Leases and windows of crashed clients have ended by then.
+  const auto recovered = [this] {
+    return std::max(watch->excused_until(), healed_at_ + lease_max());
+  };
+  while (is_content() && time.now() < recovered()) {
+    const moment end = recovered();
+    run_until(end);
+    time.pass_to(end);
+  }
+  watch->begin_last_act();
+  const int users =
+      processes_max() * schedule.users * (schedule.several ? schedule.locks : 1) * last_rounds;
+  patience_ = 1s + (hold_max() * 2 + watch->free_max() + schedule.delay_max * 20) * users +
+              store->window_of_waiter() * users;
+  healed_at_ = time.now();
+  for (process& p : processes_)
+    for (const auto& u : p.users)
+      if (!p.where->is_dead())
+        for (int n = 0; n < last_rounds; ++n) u->one_more();
   while (is_content() && !all_served()) {
-    if (!to_the_end && time.now() > soon) return;
     if (time.next_at() == moment::max()) return complain("served: nothing happens any more");
     run_until(time.next_at());
     check_waits();
   }
-  // The last releases are answered, no lock lingers any more, and what went wrong is cleaned up.
-  const moment lingers = std::min(schedule.linger, schedule.ttl * 2);
-  run_until(time.now() + 500ms + schedule.op_timeout * 2 + lingers);
-  const bool clean = schedule.is_quiet();
-  // A hand-over is for 250 ms at least, and its first renewal opens a connection.
-  const int trips = store->trips_of_renewal() * (schedule.slow_share > 0 ? 10 : 1);
-  const bool quick = schedule.delay_max * trips < std::min<moment>(schedule.ttl, 250ms);
-  if (clean && quick && warned_) complain("warned: though there was no trouble");
-  if (!is_content()) return;
-  close_all();
-  run_until(time.now() + schedule.ttl * 2 + 1s);
-  if (clean && quick && is_content() && !store->is_clean())
-    complain("left: something of a lock is at the server, and all are gone");
 }
 
 result play(const plan& p, const world_parts& parts, std::ostream* trace, recording r) {

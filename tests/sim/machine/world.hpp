@@ -3,6 +3,8 @@
 #pragma once
 #include <holdfast/client.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
@@ -10,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parker.hpp"
 #include "seam/backend.hpp"
 #include "tests/sim/machine/dice.hpp"
 #include "tests/sim/machine/digest.hpp"
@@ -25,13 +28,22 @@ namespace holdfast::sim {
 
 class sim_loop;
 
+enum class interruption : unsigned char {  // of a client by a trouble
+  cut,                                     // its connections end, or none is accepted
+  refusal,                                 // its requests are refused
+  silence,                                 // they are not answered
+  of_ensemble,
+  of_roles,  // servers change them
+};
+
 class world {
  public:
   world(const plan&, const world_parts&, recording, std::ostream* trace);
   ~world();
   world(const world&) = delete;
 
-  result run();  // until all is over or something was not as it must be
+  result run();                         // until all is over or something was not as it must be
+  void run_until(const core::parker&);  // for a thread that blocks
 
   const plan schedule;
   timeline time;
@@ -42,12 +54,27 @@ class world {
   // For the network.
   moment delay();
   moment jitter() { return chance.between(moment(0), std::chrono::microseconds(200)); }
-  moment long_wait() { return chance.between(moment(0), schedule.op_timeout * 3); }
+  moment round_trips() const;  // a few, with room to spare
+  // To connect to a server, to greet it and to confirm something there; messages may be slow.
+  moment time_to_reach() const {
+    return schedule.delay_max * (schedule.slow_share > 0 ? 120 : 12) + std::chrono::milliseconds(5);
+  }
+  moment long_wait_max() const { return schedule.op_timeout * 3; }
+  moment long_wait() { return chance.between(moment(0), long_wait_max()); }
+  // Of a connection of that client.
+  void excuse_silence(const machine&, moment until, bool is_greeting = false);
+  void note_refusal(const machine&);  // of a request of that client
   bool refuses() const noexcept { return refusals_ > 0; }
   void refuse_connections(bool begins) noexcept { refusals_ += begins ? 1 : -(refusals_ > 0); }
+  moment delay_of_connect();  // more than that of a message
+  bool greets_in_part();
   moment server_stands_until() const noexcept { return stands_until_; }
   void serve(pipe&, std::string_view bytes);
   void disconnect(pipe&);
+  void cut_connections_to(int server, double share);
+  int pipes_made() const noexcept { return pipes_; }
+  // Whether all living clients have sent requests to it over connections made later than that.
+  bool all_have_seen(int server, int later_than) const;
   std::shared_ptr<pipe> make_pipe(machine&, sim_loop&, core::stream_events&,
                                   const std::string& host);
 
@@ -58,6 +85,19 @@ class world {
   // lost lease of their own process to be released.
   int users_waiting(int lock, std::string_view client = {}) const;
   bool is_healed() const noexcept { return healed_; }
+  bool parts_wait() const noexcept { return schedule.parts_wait && !is_calm_; }
+  // In the last act users hold for a short time: what is of interest then is that all are served.
+  moment hold_max() const noexcept {
+    return is_calm_ ? std::min<moment>(schedule.hold_max, schedule.ttl / 4) : schedule.hold_max;
+  }
+  moment think_max() const noexcept {
+    return is_calm_ ? std::min<moment>(schedule.think_max, std::chrono::milliseconds(20))
+                    : schedule.think_max;
+  }
+  std::vector<const machine*> living() const;
+  const machine* machine_of(std::string_view client) const;  // null: none is known
+  // Of its users that wait for this lock alone, when the first began; max(): none does.
+  moment first_to_wait(const machine&, int lock) const;
   void warned(std::string_view line);
   void complain(std::string what);  // a violation: "rule: what happened". The first one counts
   bool is_content() const noexcept { return complaint_.empty(); }
@@ -83,21 +123,35 @@ class world {
     std::optional<client> runs;
     std::vector<std::unique_ptr<user>> users;
   };
-  struct breaking final : core::decision_handler {  // of a lock, with an answer that nobody needs
-    void on_decided(bool) override {}
+  struct breaking final : core::decision_handler {  // of a lock
+    breaking(world& w, int l, std::string o, moment now)
+        : home(w), lock(l), owner(std::move(o)), begun(now) {}
+    void on_result(bool) override { home.watch->broke(lock, owner, begun); }
     void on_failed(core::failure) override {}
+    world& home;
+    const int lock;
+    const std::string owner;
+    const moment begun;
   };
-  void open_clients();
+  void open_client();
+  int processes_max() const noexcept;
+  lock_kind kind_of_locks() const;
   std::unique_ptr<user> make_user(process&, int number);
   void happen(const fault&);
+  moment recovery(moment lasted, interruption) const;
+  void excuse(const fault&, interruption, moment ends, moment settles);
   void happen_to_pipe(const fault&);
+  void happen_to_process(const fault&);
   void go_down(moment lasts);
   void break_lock(const fault&);
   void crash(process&);
   void heal();
   bool all_served() const;
   void close_all();
+  void close(process&);
   void play_to_the_end();
+  bool serve_all();
+  void play_last_act();
   void run_until(moment);
   void check_waits();
   void check_bounds();
@@ -107,13 +161,17 @@ class world {
   const recording recording_;
   std::ostream* const trace_;
   digest digest_;
-  std::vector<process> processes_;
+  std::deque<process> processes_;  // events keep references to them
+  int users_made_ = 0;
   std::vector<std::unique_ptr<breaking>> breakings_;
   int pipes_ = 0;
   int refusals_ = 0;
-  moment stands_until_{};
+  moment refused_clients_settle_{};
+  moment stands_until_{}, connects_slowly_until_{}, greets_in_part_until_{};
   bool healed_ = false, warned_ = false;
+  bool is_calm_ = false;  // in the last act no message is slow
   moment healed_at_{};
+  moment troubled_since_{}, recovered_{-1};
   moment patience_{};  // how long one may wait when all is well
   std::string complaint_;
 };

@@ -9,7 +9,12 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
-void world::open_clients() {
+int world::processes_max() const noexcept {
+  return schedule.clients + schedule.count(trouble::process_replaced) +
+         schedule.count(trouble::process_added);
+}
+
+void world::open_client() {
   const std::string options =
       "ttl=" + std::to_string(schedule.ttl.count()) +
       "ms&op-timeout=" + std::to_string(schedule.op_timeout.count()) +
@@ -18,24 +23,28 @@ void world::open_clients() {
       "&linger=" + std::to_string(schedule.linger.count()) + "ms&outage-timeout=" +
       (schedule.outage_timeout > 0ms ? std::to_string(schedule.outage_timeout.count()) + "ms"
                                      : "none");
-  int number = 0;
-  for (int i = 0; i < schedule.clients; ++i) {
-    process p;
-    const double rate = 0.991 + chance.share() * 0.018;
-    p.where = std::make_unique<machine>(*this, i, rate, chance.between(1s, 1000s));
-    p.where->client = store->name_of_client(i);
-    p.runs = detail::client_access::open(url::parse(store->url(i) + options), {}, *p.where);
-    for (int u = 0; u < schedule.users; ++u) {
-      p.users.push_back(make_user(p, number++));
-      p.users.back()->begin();
-    }
-    processes_.push_back(std::move(p));
+  const int number = static_cast<int>(processes_.size());
+  process& p = processes_.emplace_back();
+  const double rate = 0.991 + chance.share() * 0.018;
+  p.where = std::make_unique<machine>(*this, number, rate, chance.between(1s, 1000s));
+  p.where->client = store->name_of_client(number);
+  if (time.now() < recovered_) watch->excuse_client(*p.where, recovered_, recovered_);
+  p.runs = detail::client_access::open(url::parse(store->url(number) + options), {}, *p.where);
+  for (int u = 0; u < schedule.users; ++u) {
+    p.users.push_back(make_user(p, users_made_++));
+    p.users.back()->begin();
   }
+}
+
+lock_kind world::kind_of_locks() const {
+  if (schedule.permits > 0) return lock_kind::semaphore;
+  return core::has_modes_of(lock_kind::shared_mutex, store->can()) ? lock_kind::shared_mutex
+                                                                   : lock_kind::mutex;
 }
 
 std::unique_ptr<user> world::make_user(process& p, int number) {
   const auto slot_of = [&](int lock) {
-    return &detail::client_access::impl(*p.runs).local_lock_for(lock_name(lock),
+    return &detail::client_access::impl(*p.runs).local_lock_for(lock_name(lock), kind_of_locks(),
                                                                 static_cast<std::uint32_t>(
                                                                     schedule.permits));
   };
@@ -53,11 +62,34 @@ bool world::acts(std::string_view client) const {
   return false;
 }
 
+std::vector<const machine*> world::living() const {
+  std::vector<const machine*> out;
+  for (const process& p : processes_)
+    if (!p.where->is_dead()) out.push_back(p.where.get());
+  return out;
+}
+
+const machine* world::machine_of(std::string_view client) const {
+  if (client.empty()) return nullptr;
+  for (const process& p : processes_)
+    if (p.where->client == client) return p.where.get();
+  return nullptr;
+}
+
+moment world::first_to_wait(const machine& where, int lock) const {
+  moment out = moment::max();
+  for (const process& p : processes_)
+    if (p.where.get() == &where)
+      for (const auto& u : p.users) out = std::min(out, u->waits_alone_since(lock));
+  return out;
+}
+
 int world::users_waiting(int lock, std::string_view client) const {
   int n = 0;
   for (const process& p : processes_) {
     if (p.where->is_dead() || p.where->is_paused()) continue;
     if (!client.empty() && p.where->client != client) continue;
+    if (client.empty() && watch->is_excused(*p.where)) continue;
     if (client.empty() && watch->is_kept_by_a_loser(lock, *p.where)) continue;
     for (const auto& u : p.users) n += u->may_wait_for(lock, client.empty());
   }
@@ -88,17 +120,37 @@ void world::check_bounds() {
       if (const moment more = u->exceeds(time.now()); more > 0ns)
         complain("bound: a user waits " + std::to_string(more.count() / 1'000'000) +
                  " ms beyond its bound");
+  for (const process& p : processes_)
+    for (const auto& u : p.users)
+      if (u->release_exceeds(time.now()) > 0ns)
+        complain("bound: a release was not answered within the op-timeout");
 }
 
+// One process after the other ends. Those that are left go on meanwhile.
 void world::close_all() {
-  for (process& p : processes_) {
-    if (p.where->is_dead()) continue;
-    for (const auto& u : p.users) u->end();
-    const bool is_settled = p.runs->close() || !store->settles_at_close();
-    if (!is_settled && !schedule.kill_forbidden && schedule.slow_share == 0 && !schedule.parts_wait)
-      complain("left: a client leaves something behind though all is well");
-    p.runs.reset();
-  }
+  is_calm_ = true;
+  for (process& p : processes_)
+    if (is_content() && !p.where->is_dead()) close(p);
+  // What crashed clients have written may arrive late, and has a lease then.
+  const moment end = time.now() + long_wait_max() + lease_max() + 1s;
+  run_until(end);
+  time.pass_to(end);
+  if (is_content())
+    watch->all_closed(schedule.has(trouble::crash) || schedule.has(trouble::process_replaced));
+}
+
+void world::close(process& p) {
+  for (const auto& u : p.users) u->end();
+  p.where->begin_closing();
+  const bool is_clean = p.runs->close();
+  p.where->end_closing();
+  record(event::closed, {p.where->number(), is_clean}, [&] {
+    return "client " + std::to_string(p.where->number()) + " is closed, " +
+           (is_clean ? "and leaves nothing" : "and may leave something");
+  });
+  watch->closes(*p.where, is_clean);
+  p.runs.reset();
+  p.where->die();
 }
 
 }  // namespace holdfast::sim

@@ -4,7 +4,7 @@
 
 namespace holdfast::sim {
 
-memory_actor::memory_actor(core::backend& store, std::string name, int client, int number,
+memory_actor::memory_actor(core::lock_store& store, std::string name, int client, int number,
                            memory_log& log)
     : name_(std::move(name)),
       client_(client),
@@ -60,8 +60,8 @@ void memory_actor::on_granted(const core::grant& g) {
   state_ = state::held;
   note("is granted " + std::to_string(g.number) + ", deadline " +
        std::to_string(g.deadline.time_since_epoch().count()) + ", seen " +
-       std::to_string(g.seen.time_since_epoch().count()) + (g.others_wait ? ", others wait" : "") +
-       (g.provisional ? ", handed" : ""));
+       std::to_string(g.received_at.time_since_epoch().count()) +
+       (g.others_wait ? ", others wait" : "") + (g.provisional ? ", handed" : ""));
 }
 
 void memory_actor::on_refused(core::failure f) {

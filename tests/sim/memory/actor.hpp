@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "seam/backend.hpp"
+#include "seam/lock_store.hpp"
 
 namespace holdfast::sim {
 
@@ -19,7 +19,7 @@ class memory_actor final : public core::claim_sink {
  public:
   enum class state { idle, asking, canceling, held, releasing };
 
-  memory_actor(core::backend&, std::string name, int client, int number, memory_log&);
+  memory_actor(core::lock_store&, std::string name, int client, int number, memory_log&);
 
   void acquire(const core::acquire_request&);
   void cancel();

@@ -42,7 +42,7 @@ class counting_environment final : public core::environment {
   std::size_t drawn = 0;
 };
 
-std::unique_ptr<core::backend> open_store(const std::string& text, core::environment& env) {
+core::backend open_store(const std::string& text, core::environment& env) {
   const url where = url::parse(text);
   std::vector<url::option> own;
   const core::client_options shared = core::read_client_options(where, own);
@@ -62,8 +62,8 @@ class memory_player final : private memory_log {
   // Answers come later where there are faults: kept until the end.
   struct answer final : core::holders_handler, core::decision_handler {
     explicit answer(memory_player& p) noexcept : home(p) {}
-    void on_holders(std::vector<holder>) override;
-    void on_decided(bool yes) override { home.note(yes ? "was broken" : "was not broken"); }
+    void on_result(std::vector<holder>) override;
+    void on_result(bool yes) override { home.note(yes ? "was broken" : "was not broken"); }
     void on_failed(core::failure f) override {
       home.note("has no answer, " + std::to_string(f.code.value()));
     }
@@ -88,7 +88,7 @@ class memory_player final : private memory_log {
   digest digest_;
   counting_environment env_;
   memory_store store_;
-  std::vector<std::unique_ptr<core::backend>> clients_;
+  std::vector<core::backend> clients_;
   std::vector<std::unique_ptr<memory_actor>> actors_;
   std::vector<std::unique_ptr<answer>> answers_;
 };
@@ -103,13 +103,13 @@ memory_player::memory_player(std::uint64_t seed, std::ostream* trace)
     const std::string more = dice_.chance(0.4) ? faults[dice_.below(4)] : "";
     clients_.push_back(open_store(store_.url() + "?op-timeout=4s" + more, env_));
     for (const char* const name : names)
-      actors_.push_back(std::make_unique<memory_actor>(*clients_.back(), name, client, ++number,
-                                                       static_cast<memory_log&>(*this)));
+      actors_.push_back(std::make_unique<memory_actor>(clients_.back().stores.first(), name, client,
+                                                       ++number, static_cast<memory_log&>(*this)));
   }
 }
 
 memory_player::~memory_player() {
-  for (const auto& c : clients_) c->close(env_.now());
+  for (const auto& c : clients_) c.connection->close(env_.now());
   for (const auto& a : actors_) a->close();
   clients_.clear();
 }
@@ -120,12 +120,12 @@ void memory_player::note(const std::string& line) {
   if (trace_) *trace_ << env_.now().time_since_epoch().count() << "  " << line << '\n';
 }
 
-void memory_player::answer::on_holders(std::vector<holder> all) {
+void memory_player::answer::on_result(std::vector<holder> all) {
   std::string line = "found";
   for (const holder& h : all)
     line += ' ' + h.name + ' ' + h.owner + ' ' + h.note + ' ' + std::to_string(h.token) + ' ' +
             std::to_string(h.permits) + ' ' + std::to_string(h.held.count()) + ' ' +
-            std::to_string(h.left.count()) + ' ' + std::to_string(h.waiting);
+            std::to_string(h.expires_in.count()) + ' ' + std::to_string(h.waiting);
   home.note(line);
 }
 
@@ -183,7 +183,8 @@ void memory_player::act_held(memory_actor& a) {
   if (drawn < 4) return a.renew(dice_.chance(0.5) ? 1s : 10s);
   if (drawn == 4 && a.name() == "shared" && a.may_downgrade()) return a.downgrade();
   if (drawn == 5)
-    return clients_[dice_.below(clients_.size())]->break_lock(a.name(), a.owner(), new_answer());
+    return clients_[dice_.below(clients_.size())].stores.break_lock(a.name(), a.owner(),
+                                                                    new_answer());
   memory_actor* const next = dice_.chance(0.4) ? idle_beside(a) : nullptr;
   a.release(next, some_ask(next ? *next : a));
 }
@@ -259,10 +260,10 @@ void memory_player::play() {
   for (int steps = dice_.between(50, 300); steps > 0; --steps) {
     act();
     look();
-    if (dice_.chance(0.1)) clients_.front()->inspect({}, new_answer());
+    if (dice_.chance(0.1)) clients_.front().stores.inspect({}, new_answer());
   }
   heal();
-  clients_.front()->inspect({}, new_answer());
+  clients_.front().stores.inspect({}, new_answer());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // ./dev sim: explores schedules, replays one with a trace, or makes one number of many.
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -26,12 +27,14 @@ struct order {
   std::optional<std::uint64_t> digest;  // of so many schedules
   const mutants::mutant* mutant = nullptr;
   std::optional<playable> layout = playable_named({});
-  bool lists = false, each = false, of_memory = false;
+  int servers = 1;
+  bool lists = false, each = false, of_memory = false, keeps_going = false;
 };
 
 int explain_usage() {
   std::cerr
       << "usage: ./dev sim --minutes M [--seed N] [--mutant NAME]   explores from seed N\n"
+         "                --keep-going: lists each violation by its seed and goes on\n"
          "       ./dev sim --seed N [--mutant NAME]                 replays one, with a trace\n"
          "       ./dev sim --digest N [--each] [--seed S]           one number for all that "
          "happens\n"
@@ -40,6 +43,8 @@ int explain_usage() {
          "       ./dev sim --layout L ...                           plays another layout: "
       << playable_layouts()
       << "\n"
+         "       ./dev sim --servers 2 ...                          Redis behind one name, with\n"
+         "                failovers\n"
          "       ./dev sim --memory --digest N | --seed N ...       the same of the memory store\n"
          "       ./dev sim --mutants                                lists the planted faults\n";
   return 64;
@@ -51,6 +56,10 @@ std::optional<order> read(int argc, char** argv) {
     const std::string_view option = argv[i];
     if (option == "--mutants") {
       out.lists = true;
+      continue;
+    }
+    if (option == "--keep-going") {
+      out.keeps_going = true;
       continue;
     }
     if (option == "--each" || option == "--memory") {
@@ -65,6 +74,9 @@ std::optional<order> read(int argc, char** argv) {
       out.seed = std::strtoull(argv[i], &end, 10);
     } else if (option == "--digest") {
       out.digest = std::strtoull(argv[i], &end, 10);
+    } else if (option == "--servers") {
+      out.servers = static_cast<int>(std::strtol(argv[i], &end, 10));
+      if (out.servers != 1 && out.servers != 2) return std::nullopt;
     } else if (option == "--layout") {
       out.layout = playable_named(argv[i]);
       if (!out.layout) return std::nullopt;
@@ -75,9 +87,12 @@ std::optional<order> read(int argc, char** argv) {
     }
     if (end == argv[i] || *end != '\0') return std::nullopt;
   }
+  if (out.servers == 2) out.layout = playable_of_two(out.layout->name);
+  if (!out.layout) return std::nullopt;
   if (!out.minutes && !out.seed && !out.lists && !out.digest) return std::nullopt;
   if (out.each && !out.digest) return std::nullopt;
   if (out.of_memory && out.minutes) return std::nullopt;
+  if (out.keeps_going && !out.minutes) return std::nullopt;
   return out;
 }
 
@@ -101,8 +116,11 @@ class teller {  // of progress, every ten seconds
     const double seconds = std::chrono::duration<double>(now - began_).count();
     const double hours = std::chrono::duration<double>(last_.lasted).count() / 3600;
     const auto n = static_cast<double>(last_.schedules);
-    std::printf("%.0f s: %.0f schedules, %.0f a minute, %.0f events, %.1f virtual hours\n", seconds,
-                n, n / seconds * 60, static_cast<double>(last_.events), hours);
+    const double lasted = static_cast<double>(std::max<std::int64_t>(1, last_.lasted.count()));
+    const double share = 100 * last_.excused / lasted;
+    std::printf(
+        "%.0f s: %.0f schedules, %.0f a minute, %.0f events, %.1f virtual hours, %.0f %% excused\n",
+        seconds, n, n / seconds * 60, static_cast<double>(last_.events), hours, share);
     std::fflush(stdout);
   }
 
@@ -158,15 +176,24 @@ int search(const order& o) {
       o.seed ? *o.seed : static_cast<std::uint64_t>(std::random_device{}()) << 16;
   std::printf("from seed %llu\n", static_cast<unsigned long long>(seed));
   teller t(*o.minutes);
-  const auto found = explore(seed, o.layout->draw, o.layout->play,
-                             [&](const progress& p) { return t.goes_on(p); });
+  const auto goes_on = [&](const progress& p) { return t.goes_on(p); };
+  if (o.keeps_going) {
+    const std::uint64_t violations =
+        explore_all(seed, o.layout->draw, o.layout->play, goes_on, [](const violation& v) {
+          std::cout << "VIOLATION at seed " << v.whole.seed << ": " << v.complaint << std::endl;
+        });
+    t.say(clock::now());
+    std::cout << violations << " violations\n";
+    return violations == 0 ? 0 : 1;
+  }
+  const auto found = explore(seed, o.layout->draw, o.layout->play, goes_on);
   t.say(clock::now());
   if (!found) return 0;
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
             << "as small as it gets: " << found->least.text() << '\n';
   o.layout->play(found->least, &std::cout, recording::off);
   std::cout << "VIOLATION at seed " << found->whole.seed << ": " << found->complaint << '\n'
-            << "replay: ./dev sim "
+            << "replay: ./dev sim " << (o.layout->servers == 2 ? "--servers 2 " : "")
             << (o.layout->is_usual ? "" : "--layout " + o.layout->name + ' ') << "--seed "
             << found->whole.seed << '\n';
   return 1;
@@ -178,6 +205,12 @@ int list_mutants() {
   return 0;
 }
 
+int carry_out(const order& o) {
+  if (o.digest) return compute_digest(o);
+  if (o.of_memory) return replay_memory(*o.seed);
+  return o.minutes ? search(o) : replay(*o.seed, *o.layout);
+}
+
 }  // namespace
 }  // namespace holdfast::sim
 
@@ -187,9 +220,9 @@ int main(int argc, char** argv) try {
   if (!o) return explain_usage();
   if (o->lists) return list_mutants();
   if (o->mutant) holdfast::mutants::plant(*o->mutant);
-  if (o->digest) return compute_digest(*o);
-  if (o->of_memory) return replay_memory(*o->seed);
-  return o->minutes ? search(*o) : replay(*o->seed, *o->layout);
+  const int status = carry_out(*o);
+  holdfast::mutants::check_planted();
+  return status;
 } catch (const std::exception& e) {
   std::cerr << "sim: " << e.what() << '\n';
   return 70;

@@ -21,6 +21,13 @@ std::optional<playable> playable_named(std::string_view layout) {
   return std::nullopt;
 }
 
+std::optional<playable> playable_of_two(std::string_view layout) {
+  const played_layout* const l = layout_named(layout);
+  if (!l) return std::nullopt;
+  return playable{std::string(l->name), [l](std::uint64_t seed) { return draw_of_two(seed, *l); },
+                  play_redis, l->is_usual(), 2};
+}
+
 std::string playable_layouts() {
   std::string out = played_layouts();
 #ifdef HOLDFAST_WITH_ZOOKEEPER

@@ -13,10 +13,13 @@ struct playable {
   drawing draw;
   player play;
   bool is_usual = false;
+  int servers = 1;
 };
 
 // Empty: the usual one. None: it is not played.
 std::optional<playable> playable_named(std::string_view layout);
+// On two servers behind one name.
+std::optional<playable> playable_of_two(std::string_view layout);
 std::string playable_layouts();  // "string, lua"
 
 }  // namespace holdfast::sim

@@ -31,11 +31,11 @@ constexpr core::capabilities of_string{
 template <class View>
 played_layout retrying(std::string_view name, const redis::retrying_codec& codec,
                        std::string_view taken_right) {
-  const redis::retrying_recipe::rules& r = codec.rules();
+  const redis::retrying_recipe::rules& r = codec.facts().rules;
   const core::duration pause = r.has_channel ? core::duration{} : r.back_off_max;
   played_layout out;
   out.name = name;
-  out.can = codec.can();
+  out.can = codec.facts().can;
   out.longest_pause = pause;
   out.taken_right = taken_right;
   out.view = view_of<View>;

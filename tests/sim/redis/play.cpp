@@ -15,6 +15,7 @@ result play_redis(const plan& p, std::ostream* trace, recording r) {
         auto& of = static_cast<redis_store&>(s);
         return std::make_unique<judge>(w, layout_named(w.schedule.layout)->view(of, names));
       }};
+  model_redis::shorten_loops(p.has_small_limits);
   return play(p, parts, trace, r);
 }
 

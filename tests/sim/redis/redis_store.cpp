@@ -14,11 +14,45 @@ namespace {
 
 constexpr std::chrono::microseconds epoch{1'700'000'000'000'000};
 
+// Of numbers: one for all locks, or one for each.
+bool is_counter(std::string_view key) {
+  return key == redis::counter_key || key.starts_with("redisson_lock_token:");
+}
+
 }  // namespace
 
 redis_store::redis_store(world& w)
     : world_(w), layout_(*layout_named(w.schedule.layout)), server_([this] { return wall(); }) {
-  if (w.schedule.kill_forbidden) server_.forbid("client|kill");
+  if (w.schedule.servers > 1) {
+    roles_ = std::make_unique<redis_roles>(w, [this] { return wall(); });
+    roles_->on_loss = [this] {
+      if (layout_.only_counts) world_.watch->forget_numbers();
+      excuse_an_old_queue();
+    };
+  }
+  if (w.schedule.kill_forbidden) each_server([this] { server().forbid("client|kill"); });
+}
+
+int redis_store::world_servers() const noexcept { return roles_ ? 2 : 1; }
+
+int redis_store::connect(peer& p, const std::string& host) {
+  return roles_ ? roles_->connect(p, host) : server_.connect(p);
+}
+
+void redis_store::receive(int connection, std::string_view bytes) {
+  roles_ ? roles_->receive(connection, bytes) : server_.receive(connection, bytes);
+}
+
+void redis_store::disconnect(int connection) {
+  roles_ ? roles_->disconnect(connection) : server_.disconnect(connection);
+}
+
+bool redis_store::is_connected(int connection) const {
+  return roles_ ? roles_->is_connected(connection) : server_.is_connected(connection);
+}
+
+int redis_store::server_of(int connection) const {
+  return roles_ ? redis_roles::server_of(connection) : 0;
 }
 
 std::string redis_store::url(int) const {
@@ -30,10 +64,13 @@ std::string redis_store::name_of_client(int machine) const {
   return layout_.is_usual() ? std::string() : "client" + std::to_string(machine);
 }
 
-// A counter of numbers stays: one for all locks, or one for each.
-bool redis_store::is_clean() {
-  const int counters = layout_.is_usual() ? 1 : layout_.can.tokens ? world_.schedule.locks : 0;
-  return server_.keys() <= static_cast<std::size_t>(counters);
+// What a crashed client leaves beside a lock stays until the lock is next used, or lapses later.
+std::vector<std::string> redis_store::left(bool of_crashed) {
+  std::vector<std::string> out = server().key_names();
+  std::erase_if(out, [&](const std::string& key) {
+    return is_counter(key) || (of_crashed && key.find('{') != key.npos);
+  });
+  return out;
 }
 
 std::chrono::microseconds redis_store::wall() const {

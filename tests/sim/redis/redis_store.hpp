@@ -1,12 +1,14 @@
 // Redis in the simulator: the model of its server, what troubles it, and how its protocol reads.
 #pragma once
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "tests/sim/machine/store_model.hpp"
 #include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redis/model/model_redis.hpp"
+#include "tests/sim/redis/redis_roles.hpp"
 #include "tests/sim/redis/requests.hpp"
 
 namespace holdfast::sim {
@@ -22,15 +24,22 @@ class redis_store final : public store_model {
   moment longest_pause() const override { return layout_.longest_pause; }
   moment window_of_waiter() const override { return layout_.window_of_waiter; }
   std::string name_of_client(int machine) const override;
-  int connect(peer& p, const std::string&) override { return server_.connect(p); }
-  void receive(int connection, std::string_view bytes) override {
-    server_.receive(connection, bytes);
+  int connect(peer&, const std::string& host) override;
+  void receive(int connection, std::string_view bytes) override;
+  void disconnect(int connection) override;
+  bool is_connected(int connection) const override;
+  int server_of(int connection) const override;
+  moment stands_until(int connection) const override {
+    return roles_ ? roles_->stands_until(connection) : moment{};
   }
-  void disconnect(int connection) override { server_.disconnect(connection); }
-  bool is_connected(int connection) const override { return server_.is_connected(connection); }
+  int leading_server() const override { return roles_ ? roles_->leading() : 0; }
 
   void learn(std::string_view bytes, connection_use&) const override;
   std::size_t cut_at(std::string_view bytes, double share) const override;
+  // Or has one in it.
+  bool is_refusal(std::string_view reply) const override {
+    return reply.starts_with('-') || reply.find("\r\n-") != reply.npos;
+  }
   std::string show(std::string_view bytes) override { return requests_.show(bytes); }
   std::string claim_of(const detail::turn&) const override;
 
@@ -38,25 +47,43 @@ class redis_store final : public store_model {
   void restart() override { restart(kept::everything); }
   bool only_refuses(trouble) const override;
   void heal() override;
-  bool is_clean() override;
+  std::vector<std::string> left(bool of_crashed) override;
 
-  model_redis& server() noexcept { return server_; }
+  // The one whose grants count, but while each_server() shows the others.
+  model_redis& server() noexcept { return roles_ ? roles_->at(shown_server()) : server_; }
+  template <class Look>
+  void each_server(Look look) {
+    const int all = world_servers();
+    for (int i = 0; i < all; ++i) {
+      shown_ = i;
+      look();
+    }
+    shown_ = -1;
+  }
   std::chrono::microseconds wall() const;  // by the server's clock
 
  private:
+  int shown_server() const noexcept { return shown_ < 0 ? roles_->leading() : shown_; }
+  int world_servers() const noexcept;
   void restart(kept);
   void resync(moment lasts);
   void leap(moment by);
   void excuse_an_old_queue();
+  void excuse_leases();
   void lose_data();
   void set_clock_back(const fault&);
+  void refuse(trouble, bool begins);
+  void allow_all();
+  void lose_key();
   void foreign(const fault&);
   void foreign_leaves(const std::string& lock, const std::string& mine);
 
   world& world_;
   const played_layout& layout_;
   moment clock_offset_{};
-  model_redis server_;
+  model_redis server_;                  // where there is only one
+  std::unique_ptr<redis_roles> roles_;  // of two
+  int shown_ = -1;
   request_texts requests_;
   int foreigners_ = 0;
 };

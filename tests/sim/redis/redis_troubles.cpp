@@ -29,13 +29,13 @@ void redis_store::happen(const fault& f) {
       return world_.later(f.lasts, [this] { restart(kept::what_was_saved); });
     case trouble::restart_empty: return restart(kept::nothing);
     case trouble::flush_all:
-      // Waiters check when the lease that they know of would have ended.
-      world_.watch->excuse(world_.time.now() + world_.lease_max() + 1s);
+      excuse_leases();
       lose_data();
       return world_.change_server([&] { server_.flushall(); });
-    case trouble::script_flush: return server_.script_flush();
+    case trouble::script_flush: return each_server([this] { server().script_flush(); });
     case trouble::clock_forward: return leap(f.lasts);
     case trouble::clock_back: return set_clock_back(f);
+    case trouble::clock_set: return leap(std::chrono::hours(world_.chance.between(1, 48)));
     case trouble::memory_full:
       server_.set_maxmemory_full(true);
       return world_.later(f.lasts, [this] { server_.set_maxmemory_full(false); });
@@ -48,25 +48,56 @@ void redis_store::happen(const fault& f) {
     case trouble::loading:
       server_.set_loading(true);
       return world_.later(f.lasts, [this] { server_.set_loading(false); });
-    default: return;
+    case trouble::subscribers_dropped:
+      return world_.change_server([&] { server_.close_subscribers(); });
+    case trouble::key_lost: return lose_key();
+    case trouble::promoted:
+    case trouble::failed_over:
+    case trouble::name_led_back:
+    case trouble::replication_id_changed:
+    case trouble::taken_back: return roles_ ? roles_->happen(f) : void();
+    default:
+      refuse(f.what, true);
+      return world_.later(f.lasts, [this, what = f.what] { refuse(what, false); });
   }
+}
+
+// Whatever of the locks it is: the holder's key, their queue, members, notes, or the counter.
+void redis_store::lose_key() {
+  const std::vector<std::string> names = server_.key_names();
+  if (names.empty()) return;
+  const std::string& name = names[world_.chance.below(names.size())];
+  lose_data();
+  layout_.window_of_waiter > 0ns ? excuse_an_old_queue() : excuse_leases();
+  world_.change_server([&] {
+    const int c = server_.connect(nobody);
+    const std::vector<std::string_view> del{"DEL", name};
+    server_.execute(c, del);
+    server_.disconnect(c);
+  });
 }
 
 void redis_store::set_clock_back(const fault& f) {
   const moment by = f.lasts * world_.chance.between(1, 5);
   // Leases last longer, and a claim refused meanwhile, since numbers could repeat, tries again.
-  world_.watch->excuse(world_.time.now() + f.lasts + by + world_.lease_max() +
-                       world_.schedule.op_timeout * 3 + 2s);
+  world_.watch->excuse(world_.time.now() + f.lasts + by + world_.lease_max() + 500ms);
   leap(-by);
   world_.later(f.lasts, [this, by] { leap(by); });
 }
 
-// Claims that were queued then and have left since are first again, and check nothing.
+// Waiters check when the leases that they know of would have ended.
+void redis_store::excuse_leases() {
+  world_.watch->excuse(world_.time.now() + world_.watch->longest_lease() + 500ms);
+}
+
+// Claims that were queued then and have left since are queued again, and check nothing: each may
+// delay the waiters behind it for a lease.
 void redis_store::excuse_an_old_queue() {
-  const moment until = world_.time.now() + world_.lease_max() + layout_.window_of_waiter * 2 +
-                       world_.schedule.op_timeout * 3 + 3s;
+  const auto leases = static_cast<int>(world_.watch->longest_queue()) + 1;
+  const moment until =
+      world_.time.now() + world_.lease_max() * leases + layout_.window_of_waiter * 2 + 500ms;
   world_.watch->excuse(until);
-  if (layout_.window_of_waiter > 0ns) world_.watch->excuse_ghosts(until);
+  world_.watch->excuse_ghosts(layout_.window_of_waiter > 0ns ? until : moment::max());
 }
 
 void redis_store::lose_data() {
@@ -75,9 +106,11 @@ void redis_store::lose_data() {
 }
 
 void redis_store::restart(kept what) {
+  if (roles_) return roles_->restart();
   if (what != kept::everything) lose_data();
-  if (what != kept::everything) excuse_an_old_queue();
+  if (what == kept::nothing) excuse_leases();
   world_.change_server([&] { server_.restart(what); });
+  if (what == kept::what_was_saved) excuse_an_old_queue();
   if (world_.schedule.kill_forbidden) server_.forbid("client|kill");
 }
 
@@ -87,8 +120,8 @@ void redis_store::resync(moment lasts) {
   world_.later(lasts / 2, [this] { server_.set_readonly(true); });
   world_.later(lasts, [this] {
     lose_data();
-    excuse_an_old_queue();
     world_.change_server([&] { server_.resync(); });
+    excuse_an_old_queue();
     server_.set_readonly(false);
   });
 }
@@ -98,8 +131,10 @@ void redis_store::leap(moment by) {
   // A hand-over is placed by a sample that may be as old as a window: one from before is wrong, and
   // the lease seems to end later by as much.
   const moment slow = p.delay_max * (p.slow_share > 0 ? 160 : 16);
-  if (by > 0ns) world_.watch->unsafe(std::min<moment>(p.ttl, std::max<moment>(250ms, slow)) + by);
-  world_.watch->excuse(world_.time.now() + p.ttl * 2 + 1s);
+  if (by > 0ns)
+    world_.watch->unsafe(std::min<moment>(p.ttl, std::max<moment>(250ms, slow)) +
+                         std::min(by, world_.lease_max()));
+  excuse_leases();
   world_.change_server([&] { clock_offset_ += by; });
 }
 
@@ -137,10 +172,12 @@ void redis_store::foreign_leaves(const std::string& lock, const std::string& min
 }
 
 void redis_store::heal() {
+  if (roles_) return roles_->heal();
   server_.set_maxmemory_full(false);
   server_.set_readonly(false);
   server_.set_loading(false);
   server_.allow(layout_.taken_right);
+  allow_all();
   for (int n = 1; n <= foreigners_; ++n)  // a restart may have brought them back
     for (int i = 0; i < world_.schedule.locks; ++i)
       foreign_leaves(world_.lock_name(i), "foreign" + std::to_string(n));

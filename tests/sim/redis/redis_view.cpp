@@ -6,17 +6,19 @@
 namespace holdfast::sim {
 
 // An id is hf1:<client, 16 digits>:<claim, 32 digits>, of a reader hfs:, of a holder of permits
-// hfp:; a group is hfg:<number>, a semaphore hfp:<total>.
+// hfp:, whose permits are the second eight digits of the claim. A group is hfg:<number>, a
+// semaphore hfp:<total>.
 namespace {
 
 constexpr std::size_t claim_digits = 32, client_at = 4, client_digits = 16;
+constexpr std::size_t permits_at = client_at + client_digits + 1 + 8, permits_digits = 8;
 
 }  // namespace
 
 redis_view::redis_view(redis_store& s, const std::vector<std::string>& lock_names) : store_(s) {
   for (const std::string& name : lock_names) {
     const std::string beside = "holdfast:{" + name + "}:" + name;
-    keys_.push_back({name, beside + ":q", beside + ":r", beside + ":p", beside + ":m"});
+    keys_.push_back({name, beside + ":q", beside + ":r", beside + ":m"});
   }
 }
 
@@ -60,10 +62,10 @@ std::vector<std::pair<std::string_view, double>> redis_view::members_at(int lock
   return store_.server().scored_at(of(lock).members);
 }
 
-int redis_view::permits_of(int lock, std::string_view id) const {
-  const std::string_view text = store_.server().field_at(of(lock).permits, id);
+int redis_view::permits_of(int, std::string_view id) const {
+  if (!id.starts_with("hfp:") || id.size() < permits_at + permits_digits) return 1;
   int n = 1;
-  std::from_chars(text.data(), text.data() + text.size(), n);
+  std::from_chars(id.data() + permits_at, id.data() + permits_at + permits_digits, n, 16);
   return n;
 }
 

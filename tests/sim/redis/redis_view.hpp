@@ -30,7 +30,7 @@ class redis_view final : public lock_view {
 
  private:
   struct keys {
-    std::string lock, queue, members, permits, notes;
+    std::string lock, queue, members, notes;
   };
   const keys& of(int lock) const { return keys_[static_cast<std::size_t>(lock)]; }
 

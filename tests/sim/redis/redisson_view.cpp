@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/layouts/redisson/family.hpp"
 
 namespace holdfast::sim {
 

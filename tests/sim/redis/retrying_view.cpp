@@ -6,11 +6,13 @@ retrying_view::retrying_view(redis_store& s, const std::vector<std::string>& loc
     : store_(s), names_(lock_names) {}
 
 void retrying_view::served(std::string_view client, std::string_view requests) {
-  for (int lock = 0; lock < static_cast<int>(names_.size()); ++lock) {
-    if (const auto owner = owner_at(lock)) note(owner->text, client, requests);
-    for (const auto id : queue_at(lock)) note(id, client, requests);
-    for (const auto& [id, ends] : members_at(lock)) note(id, client, requests);
-  }
+  store_.each_server([&] {
+    for (int lock = 0; lock < static_cast<int>(names_.size()); ++lock) {
+      if (const auto owner = owner_at(lock)) note(owner->text, client, requests);
+      for (const auto id : queue_at(lock)) note(id, client, requests);
+      for (const auto& [id, ends] : members_at(lock)) note(id, client, requests);
+    }
+  });
 }
 
 void retrying_view::note(std::string_view id, std::string_view client, std::string_view requests) {

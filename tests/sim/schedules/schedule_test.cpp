@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/sim/redis/layouts.hpp"
 #include "tests/sim/redis/play.hpp"
@@ -39,12 +41,55 @@ INSTANTIATE_TEST_SUITE_P(played, sim_layout,
                            return name;
                          });
 
+TEST(sim_of_two_servers, keeps_its_promises_while_no_role_changes) {
+  for (const char* layout : {"string", "lua", "redisson", "redisson-fair", "redisson-rw"})
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+      plan p = draw_of_two(seed, *layout_named(layout));
+      p.faults.clear();
+      ASSERT_EQ(play_redis(p).complaint, "") << p.text();
+    }
+}
+
+TEST(sim_of_two_servers, all_promises_are_kept_where_they_once_were_not) {
+  for (const std::uint64_t seed : {
+           54,   // the server that an operator returned to was stopped
+           225,  // a promoted master had another replication id before clients reached it
+           199,  // a client was idle when the name moved
+           826,  // the same
+           603,  // a claim had been queued at the other server
+       })
+    EXPECT_EQ(play_redis(draw_of_two(seed, *layout_named("string"))).complaint, "")
+        << "seed " << seed;
+}
+
+// One change of roles, of which every connection shows the client all.
+plan with_one_plain_change(plan p) {
+  bool is_first = true;
+  std::erase_if(p.faults, [&](const fault& f) {
+    const bool changes = f.what == trouble::promoted || f.what == trouble::failed_over;
+    return f.what >= trouble::promoted && !(changes && std::exchange(is_first, false));
+  });
+  for (fault& f : p.faults) {
+    f.cuts = fault::share::all;
+    f.lost = f.name_follows = {};
+  }
+  return p;
+}
+
+TEST(sim_of_two_servers, keeps_its_promises_when_all_connections_are_cut_and_nothing_is_lost) {
+  for (const char* layout : {"string", "lua", "redisson", "redisson-fair", "redisson-rw"})
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+      const plan p = with_one_plain_change(draw_of_two(seed, *layout_named(layout)));
+      ASSERT_EQ(play_redis(p).complaint, "") << p.text();
+    }
+}
+
 TEST(sim, without_trouble_all_promises_are_kept) { expect_all_well(1, 2000, flavour::calm); }
 
 TEST(sim, all_promises_are_kept_when_clients_crash) { expect_all_well(1, 2000, flavour::crashes); }
 
 TEST(sim, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
-  expect_all_well(1, 4000, flavour::any);
+  expect_all_well(1, 2500, flavour::any);
 }
 
 // Schedules that once broke a promise, or the judge.
@@ -58,8 +103,20 @@ TEST(sim, all_promises_are_kept_where_they_once_were_not) {
            88001758,  // a provisional grant became a share while its first renewal was in flight
            125799,    // several at once, repeated by text: silence counted from the first send
            433176,    // a release was refused half-way, and the next waiter had left the queue
-           300005673,  // the same of a hand-over in one step
-           200021228,  // one of two that were let in together had its old place again
+           300005673,   // the same of a hand-over in one step
+           200021228,   // one of two that were let in together had its old place again
+           1795455762,  // the clients closed before a refused withdrawal was repeated
+           5002373,     // the lock was handed to a waiter whose message was refused
+           510002956,   // permits were
+           2761,        // the counts of permits were evicted
+           859,         // attempts to connect out of turn made the pause after them longer
+           538,         // a permit of an ended semaphore stayed behind after its release
+           10096,       // a lease that was confirmed after a restart left its note
+           60342,       // a semaphore that had lapsed left its counts of permits
+           60498,       // a lease was lost by a leap of the clock that was older
+           9009,        // an old queue had claims that no user wanted any more
+           18752,       // a waiter looked later by a round trip that had been long
+           206370,      // a greeting that came late made the pause after it longer
        })
     EXPECT_EQ(play_redis(draw(seed)).complaint, "") << "seed " << seed;
 }
@@ -70,9 +127,11 @@ TEST(sim, all_promises_are_kept_in_other_layouts_where_they_once_were_not) {
     std::uint64_t seed;
   };
   for (const broken& b : {
-           broken{"redisson-fair", 830},   // the next waiter did not know when the lease ended
-           broken{"redisson-rw", 780},     // a downgrade was refused half-way
-           broken{"redisson-fair", 1123},  // nor where it asked before the head had the free lock
+           broken{"redisson-fair", 830},    // the next waiter did not know when the lease ended
+           broken{"redisson-rw", 780},      // a downgrade was refused half-way
+           broken{"redisson-fair", 1123},   // nor where it asked before the head had the free lock
+           broken{"redisson", 8300001893},  // two grants of one claim had the same token
+           broken{"redisson-rw", 30553},    // a refused SUBSCRIBE was never repeated
        })
     EXPECT_EQ(play_redis(draw(b.seed, *layout_named(b.layout))).complaint, "")
         << b.layout << ", seed " << b.seed;

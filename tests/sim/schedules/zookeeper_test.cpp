@@ -28,7 +28,7 @@ TEST(sim_zookeeper, all_promises_are_kept_when_clients_crash) {
 }
 
 TEST(sim_zookeeper, all_promises_are_kept_in_any_trouble_and_all_are_served_after_it) {
-  expect_all_well_on_zookeeper(1, 3000, flavour::any);
+  expect_all_well_on_zookeeper(1, 1500, flavour::any);
 }
 
 struct sim_zookeeper_layout : testing::TestWithParam<const char*> {};

@@ -92,6 +92,29 @@ void draw_theme(plan& p) {
   }
 }
 
+// With dice of its own: the other schedules stay as they are.
+void draw_high_sequence(plan& p) {
+  dice d(p.seed ^ 0x73657175656e6365);
+  if (!d.chance(0.04)) return;
+  for (int n = d.between(1, 2); n > 0; --n)
+    add_fault(p, d, trouble::sequence_high, 0ns, p.troubled, 1ms, p.ttl);
+}
+
+// Likewise. In half of these nothing else happens, and the judge is strict.
+void draw_removals(plan& p) {
+  dice d(p.seed ^ 0x72656d6f76616c);
+  if (!d.chance(0.06)) return;
+  if (d.chance(0.5)) p.faults.clear();
+  for (int n = d.between(1, 3); n > 0; --n)
+    add_fault(p, d, trouble::holder_removed, 0ns, p.troubled, 1ms, p.ttl);
+}
+
+// Likewise.
+void draw_five_servers(plan& p) {
+  dice d(p.seed ^ 0x66697665);
+  if (p.servers == 3 && !p.knows_one_server && d.chance(0.1)) p.servers = 5;
+}
+
 // Where a layout shares its locks, nothing but several at once is drawn without.
 void choose_kind(plan& p, const core::capabilities& can) {
   const auto is_able = [&](lock_mode m) { return (can.modes & core::bit_of(m)) != 0; };
@@ -136,6 +159,9 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
       p.faults.push_back(f);
     }
   if (how == flavour::any) draw_theme(p);
+  if (how == flavour::any) draw_high_sequence(p);
+  if (how == flavour::any) draw_removals(p);
+  draw_five_servers(p);
   for (const fault& f : p.faults) p.troubled = std::max(p.troubled, f.at + f.lasts * 3 / 2);
   std::ranges::stable_sort(p.faults, {}, &fault::at);
   return p;
@@ -144,7 +170,7 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
 }  // namespace
 
 plan draw(std::uint64_t seed, flavour how, const zookeeper_layout& l) {
-  return on_ensemble(draw(seed, how), l, how);
+  return on_ensemble(draw(seed, how, server_kind::ensemble), l, how);
 }
 
 plan draw(std::uint64_t seed, const zookeeper_layout& l) { return draw(seed, flavour_of(seed), l); }

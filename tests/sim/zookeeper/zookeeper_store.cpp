@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view host_prefix = "server";
 
 int server_in(const std::string& host) {
-  return host.back() - '0';  // there are at most three
+  return host.back() - '0';  // there are at most five
 }
 
 zk::ensemble_options options_of(const plan& p) {
@@ -39,7 +39,7 @@ std::string zookeeper_store::url(int client) const {
     if (knows_one && id != client % servers_.servers() + 1) continue;
     hosts += (hosts.empty() ? "" : ",") + std::string(host_prefix) + std::to_string(id);
   }
-  return "zookeeper://" + hosts + "?layout=" + std::string(layout_.name) +
+  return "zookeeper://" + hosts + "?unsafe=1&layout=" + std::string(layout_.name) +
          "&session-timeout=" + std::to_string(world_.schedule.ttl.count()) +
          "ms&attach=" + (world_.schedule.attaches_to_leader ? "leader&" : "any&");
 }
@@ -109,13 +109,16 @@ std::string zookeeper_store::claim_of(const detail::turn& t) const {
 }
 
 // The parents of locks may stay until they are reaped.
-bool zookeeper_store::is_clean() {
+// The nodes of a crashed client go with its session.
+std::vector<std::string> zookeeper_store::left(bool) {
+  std::vector<std::string> out;
   for (int i = 0; i < world_.schedule.locks; ++i) {
-    const lock_nodes left =
+    const lock_nodes of_lock =
         layout_.read(servers_.agreed(), '/' + world_.lock_name(i), world_.schedule.permits);
-    if (!left.holders.empty() || !left.waiters.empty()) return false;
+    for (const auto* all : {&of_lock.holders, &of_lock.waiters})
+      for (const contender& c : *all) out.push_back(c.path);
   }
-  return true;
+  return out;
 }
 
 }  // namespace holdfast::sim

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/sim/machine/store_model.hpp"
 #include "tests/sim/zookeeper/layouts.hpp"
@@ -21,7 +22,6 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   moment longest_pause() const override;
   int trips_of_renewal() const override { return 100; }  // a new connection, and a write
   // One that is attached anew just then can close its session only later.
-  bool settles_at_close() const override { return false; }
   std::string name_of_client(int machine) const override {
     return "client" + std::to_string(machine);
   }
@@ -40,7 +40,7 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   void restart() override;
   bool only_refuses(trouble) const override { return false; }
   void heal() override;
-  bool is_clean() override;
+  std::vector<std::string> left(bool of_crashed) override;
 
   const zk::ensemble& servers() const noexcept { return servers_; }
   moment now() override;
@@ -55,10 +55,14 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   void kill_for(int server, moment lasts);
   void stop_for(int server, moment lasts);
   void isolate(int server, moment lasts);
+  std::vector<std::string> folders_of_locks() const;
+  void raise_sequences(const fault&);
+  void lower_sequences();
   int some_follower(const fault&) const;
   void foreign(const fault&);
   void ask_for(const std::string& lock);
   void clean_up(const std::string& lock);
+  void remove_holder(const fault&);
   std::string foreign_node(const std::string& path, const std::string& text) const;
   void foreign_leaves(const std::string& path, const std::string& text);
 

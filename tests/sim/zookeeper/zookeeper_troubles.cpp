@@ -1,7 +1,9 @@
 // What troubles an ensemble.
 #include <algorithm>
+#include <limits>
 #include <vector>
 
+#include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "tests/sim/machine/world.hpp"
 #include "tests/sim/zookeeper/zookeeper_store.hpp"
 
@@ -32,12 +34,52 @@ void zookeeper_store::happen(const fault& f) {
     case trouble::link_cut:
       if (const int other = some_follower(f)) change([&] { servers_.cut(leader, other); });
       return;
+    case trouble::sequence_high: return raise_sequences(f);
+    case trouble::holder_removed: return remove_holder(f);
     case trouble::other_bounds: {
       const auto ms = static_cast<std::int32_t>(world_.schedule.ttl.count());
       return servers_.bound_timeouts(some, ms * 2, ms * 4);
     }
     default: return;
   }
+}
+
+std::vector<std::string> zookeeper_store::folders_of_locks() const {
+  std::vector<std::string> out;
+  for (int i = 0; i < world_.schedule.locks; ++i)
+    for (const char* folder : {"", "/locks", "/leases"})
+      out.push_back('/' + world_.lock_name(i) + folder);
+  return out;
+}
+
+// To where a few claims are still granted, or to the limit; until an operator deletes the nodes.
+void zookeeper_store::raise_sequences(const fault& f) {
+  constexpr std::int32_t max = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int32_t granted_until = 10'003;  // before the limit
+  const auto drawn = static_cast<std::int32_t>(f.whom);
+  const std::int32_t next = drawn % 2 == 0 ? max - granted_until : max - drawn % 3;
+  change([&] {
+    for (const std::string& path : folders_of_locks()) {
+      const zk::node* const n = servers_.agreed().find(path);
+      if (n && n->stat.cversion < next) servers_.set_created(path, next);
+    }
+  });
+  at(now() + f.lasts, [this] { lower_sequences(); });
+}
+
+// Of those that no client uses. A server that lags behind may bring the old count back.
+void zookeeper_store::lower_sequences() {
+  bool is_any_high = false;
+  const zk::tree* const proposed = servers_.proposed();
+  for (const std::string& path : folders_of_locks()) {
+    const zk::node* const n = servers_.agreed().find(path);
+    if (!n || n->stat.cversion < zookeeper::sequence_limit - 10) continue;
+    is_any_high = true;
+    const zk::node* const next = proposed ? proposed->find(path) : nullptr;
+    if (next && next->children.empty() && n->children.empty()) servers_.set_created(path, 1);
+  }
+  if (is_any_high || now() < world_.schedule.troubled + 2s)
+    at(now() + 5ms, [this] { lower_sequences(); });
 }
 
 int zookeeper_store::some_follower(const fault& f) const {
@@ -124,6 +166,25 @@ void zookeeper_store::clean_up(const std::string& lock) {
   if (waiters.empty()) return;
   const std::string path = waiters[world_.chance.below(waiters.size())].path;
   world_.record(event::fault_hits, {path}, [&] { return "it removes " + path; });
+  change([&] { servers_.remove(path); });
+}
+
+// A holder that is connected is notified within 150 ms of its grant: docs/safety.md.
+void zookeeper_store::remove_holder(const fault& f) {
+  const plan& p = world_.schedule;
+  const std::string lock = '/' + world_.lock_name(static_cast<int>(f.whom) % p.locks);
+  const zk::tree* const tree = servers_.proposed();
+  if (!tree || layout_.strangers.front().is_the_lock) return;
+  const auto holders = layout_.read(*tree, lock, p.permits).holders;
+  if (holders.empty()) return;
+  const std::string path = holders[world_.chance.below(holders.size())].path;
+  const bool is_the_only_trouble =
+      p.parked_share == 0 && std::ranges::all_of(p.faults, [](const fault& other) {
+        return other.what == trouble::holder_removed;
+      });
+  const moment noticed = 150ms + world_.round_trips() * 2;
+  world_.record(event::fault_hits, {path}, [&] { return "it removes " + path; });
+  world_.watch->taken(is_the_only_trouble ? noticed : world_.lease_max() + noticed);
   change([&] { servers_.remove(path); });
 }
 

@@ -33,9 +33,9 @@ TEST(an_empty_client, has_nothing_and_reports_it) {
   EXPECT_EQ(thrown_by([&] { none.semaphore("job", 2); }), errc::closed);
   EXPECT_EQ(thrown_by([&] { holdfast::redis_guard(none, "key"); }), errc::closed);
   both_end_with(errc::closed, [&](auto&... ec) { return none.holders("job", ec...); });
-  both_end_with(errc::closed, [&](auto&... ec) { return none.inspect("", ec...); });
+  both_end_with(errc::closed, [&](auto&... ec) { return none.list("", ec...); });
   both_end_with(errc::closed, [&](auto&... ec) { return none.break_lock("job", "x", ec...); });
-  both_end_with(errc::closed, [&](auto&... ec) { return none.remove_unused(ec...); });
+  both_end_with(errc::closed, [&](auto&... ec) { return none.prune(ec...); });
   both_end_with(errc::closed, [&](auto&... ec) { return none.acquire_all({"a", "b"}, ec...); });
   none = holdfast::client::open("memory:");
   EXPECT_TRUE(none.mutex("job").try_acquire());
@@ -47,15 +47,15 @@ TEST(a_client, reports_the_same_in_both_forms) {
   std::error_code ec = make_error_code(errc::mismatch);
   EXPECT_EQ(client.holders("job", ec).at(0).note, "mine");
   EXPECT_FALSE(ec);
-  EXPECT_EQ(client.inspect("", ec).size(), 1u);
+  EXPECT_EQ(client.list("", ec).size(), 1u);
   EXPECT_FALSE(client.break_lock("job", "somebody else", ec));
   EXPECT_FALSE(ec);
-  both_end_with(errc::unsupported, [&](auto&... c) { return client.remove_unused(c...); });
+  both_end_with(errc::unsupported, [&](auto&... c) { return client.prune(c...); });
   both_end_with(errc::bad_name, [&](auto&... c) { return client.holders("\n", c...); });
   both_end_with(errc::bad_name, [&](auto&... c) { return client.break_lock("\n", "x", c...); });
   EXPECT_TRUE(client.break_lock("job", lease.owner(), ec));
   client.close();
-  both_end_with(errc::closed, [&](auto&... c) { return client.inspect("", c...); });
+  both_end_with(errc::closed, [&](auto&... c) { return client.list("", c...); });
   both_end_with(errc::bad_url, [](auto&... c) { return holdfast::client::open("x:y:z", c...); });
 }
 

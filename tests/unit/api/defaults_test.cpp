@@ -58,6 +58,15 @@ TEST_F(lock_defaults, fill_in_what_a_call_leaves_unset) {
   EXPECT_TRUE(expires_within(short_hold.acquire({.ttl = 20s}), 1s));
 }
 
+TEST_F(lock_defaults, leave_nothing_unset_that_is_given_as_zero) {
+  const auto job = client.mutex("job", {.ttl = 10s, .max_hold = 1h});
+  std::error_code ec;
+  EXPECT_FALSE(job.acquire({.ttl = 0ms}, ec));
+  EXPECT_EQ(ec, errc::bad_option);
+  EXPECT_FALSE(job.acquire({.max_hold = 0ms}, ec));
+  EXPECT_EQ(ec, errc::bad_option);
+}
+
 TEST_F(lock_defaults, of_a_semaphore_have_permits_for_calls_without_options) {
   const auto slots = client.semaphore("slots", 5, {.permits = 3});
   EXPECT_EQ(slots.acquire().permits(), 3u);

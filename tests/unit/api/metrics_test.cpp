@@ -61,7 +61,8 @@ class a_counting_client : public ::testing::Test {
   holdfast::testkit::manual_environment env;
   holdfast::memory_store store{"metrics test"};
   client door = open();
-  holdfast::detail::local_lock& home = client_access::impl(door).local_lock_for("x");
+  holdfast::detail::local_lock& home =
+      client_access::impl(door).local_lock_for("x", holdfast::lock_kind::mutex);
 };
 
 TEST_F(a_counting_client, counts_an_acquire_its_wait_its_hold_and_its_grant) {
@@ -285,7 +286,7 @@ TEST_F(a_counted_cohort, counts_grants_that_were_handed_over) {
   auto* const claim = said(holdfast::core::claim_record::acquire);
   machine.on_granted(*claim, {.number = 7,
                               .deadline = env.now() + 250ms,
-                              .seen = env.now(),
+                              .received_at = env.now(),
                               .others_wait = false,
                               .provisional = true});
   EXPECT_EQ(counts.read().grants_handed, 1u);

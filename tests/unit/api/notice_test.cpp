@@ -43,7 +43,7 @@ TEST(a_notice, that_finds_no_thread_is_given_with_the_next) {
   const auto where = holdfast::url::parse("memory:");
   const auto c = holdfast::detail::client_access::open(where, {}, env);
   const auto lease = c.mutex("x").acquire({.ttl = 1s, .renew = holdfast::renewal::manual});
-  const auto doubt = lease.doubtful(), loss = lease.lost();
+  const auto doubt = lease.doubt_token(), loss = lease.loss_token();
   holdfast::set_log_hook(nullptr);
   env.real.advance(950ms);
   EXPECT_FALSE(doubt.stop_requested());

@@ -57,8 +57,8 @@ TEST(prometheus_text, is_valid_with_every_family_once_and_every_series_once) {
   const std::regex sample("[a-zA-Z_:][a-zA-Z0-9_:]*\\{" + label + "(," + label + ")*\\} \\S+");
   const std::regex comment("# (HELP|TYPE) [a-zA-Z_:][a-zA-Z0-9_:]* .+");
   std::set<std::string> seen;
-  std::istringstream lines(to_prometheus(all));
-  for (std::string line; std::getline(lines, line);) {
+  std::istringstream written(to_prometheus(all));
+  for (std::string line; std::getline(written, line);) {
     EXPECT_TRUE(std::regex_match(line, line[0] == '#' ? comment : sample)) << line;
     const std::string key =
         line[0] == '#' ? line.substr(0, line.find(' ', 7)) : line.substr(0, line.rfind(' '));

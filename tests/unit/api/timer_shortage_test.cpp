@@ -55,7 +55,7 @@ TEST(without_a_descriptor, a_loss_is_reported) {
   const auto lease =
       client.mutex("job").acquire({.ttl = 100ms, .renew = holdfast::renewal::manual});
   std::binary_semaphore is_lost{0};
-  const std::stop_callback on_loss(lease.lost(), [&] { is_lost.release(); });
+  const std::stop_callback on_loss(lease.loss_token(), [&] { is_lost.release(); });
   EXPECT_TRUE(is_lost.try_acquire_for(generous));
 }
 

@@ -81,10 +81,10 @@ TEST(verbs, of_several_locks_are_the_same) {
         return client.try_acquire_all({"a", "b"}, x...);
       },
       [&](auto d, auto&&... x) {
-        return client.try_acquire_all_for(d, {"a", "b"}, x...);
+        return client.try_acquire_all_for({"a", "b"}, d, x...);
       },
       [&](auto t, auto&&... x) {
-        return client.try_acquire_all_until(t, {"a", "b"}, x...);
+        return client.try_acquire_all_until({"a", "b"}, t, x...);
       });
 }
 
@@ -95,7 +95,7 @@ TEST(verbs, busy_and_broken_differ_in_every_form) {
   EXPECT_FALSE(client.mutex("b").try_acquire(ec));
   EXPECT_FALSE(ec) << "busy";
   EXPECT_FALSE(client.try_acquire_all({"a", "b"}));
-  EXPECT_FALSE(client.try_acquire_all_for(1ms, {"a", "b"}, ec));
+  EXPECT_FALSE(client.try_acquire_all_for({"a", "b"}, 1ms, ec));
   EXPECT_FALSE(ec) << "busy";
   EXPECT_TRUE(client.mutex("a").try_acquire()) << "none of them is kept";
   EXPECT_FALSE(client.acquire_all({"a", "a"}, ec));
@@ -111,8 +111,8 @@ TEST(verbs, busy_and_broken_differ_in_every_form) {
 TEST(verbs, several_locks_are_not_waited_for_beyond_the_time) {
   const auto client = holdfast::client::open("memory:");
   const auto held = client.mutex("b").acquire();
-  EXPECT_FALSE(client.try_acquire_all_for(1ns, {"a", "b"}));
-  EXPECT_TRUE(client.try_acquire_all_for(1ns, {"a", "c"}));
+  EXPECT_FALSE(client.try_acquire_all_for({"a", "b"}, 1ns));
+  EXPECT_TRUE(client.try_acquire_all_for({"a", "c"}, 1ns));
 }
 
 TEST(verbs, a_stopped_try_is_busy_and_a_stopped_wait_canceled) {

@@ -79,7 +79,7 @@ awaitable<void> several(hf::client c) {
   const hf::multi_mutex both(a, b);
   hf::lease_set all = co_await both.async_acquire();
   EXPECT_EQ((co_await c.async_holders("b")).at(0).note, "of b");
-  EXPECT_EQ((co_await c.async_examine()).at(0).what, "store");
+  EXPECT_EQ((co_await c.async_diagnose()).at(0).what, "store");
   co_await all.async_extend(60s);
   co_await all.async_release();
   all = co_await both.async_try_acquire_until(an_hour_from_now(), {.ttl = 10s});
@@ -88,9 +88,9 @@ awaitable<void> several(hf::client c) {
   EXPECT_EQ(all.members().size(), 2u);
   const std::set<std::string> names{"x", "z"};
   EXPECT_FALSE(co_await c.async_try_acquire_all(names)) << "busy";
-  EXPECT_FALSE(co_await c.async_try_acquire_all_for(1ms, names, {.note = "n"}));
+  EXPECT_FALSE(co_await c.async_try_acquire_all_for(names, 1ms, {.note = "n"}));
   co_await all.async_release();
-  EXPECT_TRUE(co_await c.async_try_acquire_all_until(an_hour_from_now(), names));
+  EXPECT_TRUE(co_await c.async_try_acquire_all_until(names, an_hour_from_now()));
   auto [code, none] = co_await c.async_acquire_all({"x", "x"}, as_tuple(use_awaitable));
   EXPECT_TRUE(code == errc::bad_option);
   EXPECT_FALSE(none);
@@ -116,7 +116,7 @@ awaitable<void> ask(std::string url) {
   EXPECT_NE(logged.find("no backend for \"x:\""), std::string::npos) << logged;
   const auto lease = co_await c.mutex("job").async_acquire({.note = "mine"});
   EXPECT_EQ((co_await c.async_holders("job")).at(0).note, "mine");
-  EXPECT_EQ((co_await c.async_inspect("")).size(), 1u);
+  EXPECT_EQ((co_await c.async_list("")).size(), 1u);
   EXPECT_FALSE(co_await c.async_break_lock("job", "somebody else"));
   EXPECT_TRUE(co_await c.async_break_lock("job", lease.owner()));
   EXPECT_TRUE(co_await c.async_close());

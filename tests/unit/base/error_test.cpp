@@ -37,7 +37,7 @@ TEST(errc, every_code_equals_a_condition_of_the_standard_library) {
 }
 
 TEST(lock_error, names_the_operation_the_lock_the_backend_and_the_remedy) {
-  const lock_error e(errc::refused, {"acquire", "nightly", "file:///x", "the disk is full", {}});
+  const lock_error e(errc::refused, {"acquire", "nightly", "file:///x", "the disk is full"});
   const std::string text = e.what();
   EXPECT_EQ(text, "acquire \"nightly\" at file:///x: the disk is full");
   EXPECT_EQ(e.operation(), "acquire");
@@ -45,7 +45,7 @@ TEST(lock_error, names_the_operation_the_lock_the_backend_and_the_remedy) {
 }
 
 TEST(lock_error, has_the_meaning_of_its_code_where_no_more_is_known) {
-  const lock_error e(errc::unavailable, {"acquire", "nightly", "memory:", "", {}});
+  const lock_error e(errc::unavailable, {"acquire", "nightly", "memory:", ""});
   EXPECT_STREQ(e.what(), "acquire \"nightly\" at memory: the backend cannot be reached");
 }
 

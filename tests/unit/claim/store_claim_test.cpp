@@ -16,7 +16,7 @@ using reply = scripted::reply;
 using step = scripted::step;
 
 static_assert(store_of<scripted::store, claim>);
-static_assert(with_succession<scripted::recipe> && !with_peek<scripted::recipe>);
+static_assert(with_succession<scripted::recipe> && !with_waiter_check<scripted::recipe>);
 
 class store_claim_case : public testing::Test {
  protected:

@@ -49,7 +49,7 @@ class a_cohort : public ::testing::Test {
 
   // What the cohort wants said, as "acquire", "release+acquire" ...; the claim that says it.
   claim_record* said(unsigned verbs) {
-    claim_record* const c = machine.take_scheduled();
+    claim_record* const c = machine.effects().take_scheduled();
     if (!c) {
       ADD_FAILURE() << "nothing to say";
       return nullptr;
@@ -58,10 +58,10 @@ class a_cohort : public ::testing::Test {
     c->pending_verbs = 0;
     return c;
   }
-  bool silent() { return machine.take_scheduled() == nullptr; }
+  bool silent() { return machine.effects().take_scheduled() == nullptr; }
 
   void complete_answered() {
-    for (auto* c = machine.take_answered(); c;) {
+    for (auto* c = machine.effects().take_answered(); c;) {
       auto* const next = c->next_answered;
       c->complete();
       c = next;
@@ -94,7 +94,8 @@ class a_cohort : public ::testing::Test {
 
   holdfast::testkit::manual_environment env;
   holdfast::client door = client_access::open(holdfast::url::parse("memory:"), {}, env);
-  holdfast::detail::local_lock& home = client_access::impl(door).local_lock_for("x");
+  holdfast::detail::local_lock& home =
+      client_access::impl(door).local_lock_for("x", holdfast::lock_kind::mutex);
   holdfast::core::lock_rules rules;
   cohort machine{home, rules};
 };

@@ -50,8 +50,8 @@ TEST_F(a_cohort, renews_before_a_third_of_the_ttl_is_gone) {
   env.advance(10s);
   tick();
   EXPECT_EQ(said(claim_record::renew), claim);
-  EXPECT_EQ(claim->ttl, 30s);
-  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
+  EXPECT_EQ(claim->grant.ttl(), 30s);
+  machine.on_extended(*claim, env.now() + 30s, claim->grant.ticket(), env.now());
   EXPECT_EQ(a.granted->deadline.load(), env.now() + 30s);
   leave(a);
 }
@@ -63,12 +63,12 @@ TEST_F(a_cohort, repeats_the_renewal_of_a_hand_over_within_its_window_also_for_a
   claim_record* const claim = said(claim_record::acquire);
   machine.on_granted(*claim, {.number = 7,
                               .deadline = env.now() + 250ms,
-                              .seen = env.now(),
+                              .received_at = env.now(),
                               .provisional = true});
   complete_answered();
   int renewals = 0;
   for (int at = 0; at < 250; at += 10) {
-    while (claim_record* const c = machine.take_scheduled()) {
+    while (claim_record* const c = machine.effects().take_scheduled()) {
       EXPECT_EQ(c->pending_verbs, claim_record::renew);
       c->pending_verbs = 0;
       ++renewals;
@@ -77,7 +77,7 @@ TEST_F(a_cohort, repeats_the_renewal_of_a_hand_over_within_its_window_also_for_a
     tick();
   }
   EXPECT_GE(renewals, 3) << "one lost answer does not lose the lock";
-  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 30s, claim->grant.ticket(), env.now());
   leave(by_hand);
 }
 
@@ -88,7 +88,7 @@ TEST_F(a_cohort, repeats_an_unanswered_renewal_and_reports_doubt_then_loss) {
   int renewals = 0;
   for (int second = 0; second < 31; ++second) {
     tick();
-    while (claim_record* const c = machine.take_scheduled()) {
+    while (claim_record* const c = machine.effects().take_scheduled()) {
       EXPECT_EQ(c->pending_verbs, claim_record::renew);
       c->pending_verbs = 0;
       ++renewals;
@@ -130,7 +130,7 @@ TEST_F(a_cohort, keeps_why_a_lease_was_lost) {
     tick();
     EXPECT_EQ(w->granted->now.load(), w == &limited ? turn::fate::hold_ended : turn::fate::ran_out);
     leave(*w);
-    while (machine.take_scheduled()) {}
+    while (machine.effects().take_scheduled()) {}
     claim->pending_verbs = 0;
     machine.on_ended(*claim, {});
   }
@@ -141,7 +141,7 @@ TEST_F(a_cohort, does_not_let_a_late_renewal_revive_what_is_lost) {
   enter(a);
   claim_record* const claim = granted_claim();
   env.advance(31s);
-  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 30s, claim->grant.ticket(), env.now());
   EXPECT_FALSE(a.granted->held());
   leave(a);
 }
@@ -188,7 +188,7 @@ TEST_F(a_cohort, renews_before_a_turn_that_would_start_on_less_than_half_its_ttl
   leave(a);
   EXPECT_FALSE(b.answered);
   EXPECT_EQ(said(claim_record::renew), claim);
-  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 30s, claim->grant.ticket(), env.now());
   complete_answered();
   EXPECT_TRUE(b.granted);
   leave(b);
@@ -262,15 +262,17 @@ TEST_F(a_cohort, relies_on_no_more_than_a_shorter_renewal) {
   enter(a);
   enter(b);
   claim_record* const claim = granted_claim();
-  claim->ticket = 1;  // of a renewal that is answered late
+  asker extension;
+  machine.extend(*a.granted, 30s, extension, env.now());
+  EXPECT_EQ(said(claim_record::renew), claim) << "its reply comes late";
   leave(a);
   ASSERT_TRUE(b.granted);
   env.advance(10s);
   tick();
   EXPECT_EQ(said(claim_record::renew), claim);
-  EXPECT_EQ(claim->ttl, 1s);
+  EXPECT_EQ(claim->grant.ttl(), 1s);
   EXPECT_LE(b.granted->deadline.load(), env.now() + 1s) << "so the store has it, answered or not";
-  const auto earlier = claim->ticket - 1;
+  const auto earlier = claim->grant.ticket() - 1;
   machine.on_extended(*claim, env.now() + 30s, earlier, env.now());
   EXPECT_LE(b.granted->deadline.load(), env.now() + 1s) << "an earlier answer says nothing of it";
   env.advance(1s);
@@ -286,7 +288,7 @@ TEST_F(a_cohort, reports_no_doubt_when_a_short_lease_is_extended_to_a_long_one) 
   machine.extend(*a.granted, 60s, i, env.now());
   tick();
   EXPECT_FALSE(a.granted->doubted) << "a tenth of the new ttl is more than is left of the old one";
-  machine.on_extended(*claim, env.now() + 60s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 60s, claim->grant.ticket(), env.now());
   complete_answered();
   tick();
   EXPECT_FALSE(a.granted->doubted);
@@ -304,7 +306,7 @@ TEST_F(a_cohort, takes_the_answer_to_a_shorter_renewal_for_what_it_is) {
   machine.extend(*a.granted, 1s, i, env.now());
   const auto end = env.now() + 985ms;
   EXPECT_LE(a.granted->deadline.load(), env.now() + 1s);
-  machine.on_extended(*claim, end, claim->ticket, env.now());
+  machine.on_extended(*claim, end, claim->grant.ticket(), env.now());
   complete_answered();
   EXPECT_TRUE(i.answered);
   EXPECT_FALSE(i.why.code);

@@ -30,8 +30,8 @@ class a_cohort_of_readers : public a_cohort {
   claim_record* grant_past_a_line(std::int64_t number) {
     claim_record* const c = said(claim_record::acquire);
     if (!c) return c;
-    grant g{.number = number, .deadline = env.now() + 30s, .seen = env.now()};
-    g.line_unseen = true;
+    grant g{.number = number, .deadline = env.now() + 30s, .received_at = env.now()};
+    g.waiters_unknown = true;
     machine.on_granted(*c, g);
     complete_answered();
     return c;
@@ -43,7 +43,7 @@ TEST_F(a_cohort_of_readers, are_let_in_together_with_one_token) {
   enter(a);
   enter(b);
   claim_record* const claim = grant_next(7);
-  EXPECT_EQ(claim->mode, lock_mode::shared);
+  EXPECT_EQ(claim->grant.mode(), lock_mode::shared);
   EXPECT_EQ(a.token(), 7 * 1024);
   EXPECT_EQ(b.token(), 7 * 1024);
   enter(late);
@@ -66,7 +66,7 @@ TEST_F(a_cohort_of_readers, let_nobody_past_a_writer_of_their_own) {
   leave(a);
   EXPECT_EQ(said(claim_record::release), claim) << "a share is never made exclusive in place";
   claim_record* const next = grant_next(8);
-  EXPECT_EQ(next->mode, lock_mode::exclusive);
+  EXPECT_EQ(next->grant.mode(), lock_mode::exclusive);
   EXPECT_TRUE(writer.answered);
   EXPECT_FALSE(late.answered);
   leave(writer);
@@ -84,7 +84,7 @@ TEST_F(a_cohort_of_readers, refuse_one_attempt_when_the_door_is_shut_before_it_c
   EXPECT_FALSE(attempt.answered);
   EXPECT_EQ(said(claim_record::renew), claim) << "too little is left for it";
   machine.on_wanted(*claim);
-  machine.on_extended(*claim, env.now() + 30s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 30s, claim->grant.ticket(), env.now());
   complete_answered();
   EXPECT_TRUE(attempt.answered);
   EXPECT_EQ(attempt.why.code, errc::timed_out) << "it does not wait for the other to leave";
@@ -102,7 +102,7 @@ TEST_F(a_cohort_of_readers, let_nobody_in_once_somebody_else_waits) {
   EXPECT_FALSE(late.answered);
   leave(a);
   EXPECT_EQ(said(claim_record::release), claim);
-  EXPECT_NE(claim->next, nullptr);
+  EXPECT_NE(machine.successor_of(*claim), nullptr);
   grant_next(9);
   EXPECT_TRUE(late.answered);
   leave(late);
@@ -137,7 +137,7 @@ TEST_F(a_cohort_of_readers, are_lost_together_and_one_by_one_at_a_limit_of_its_o
   env.advance(30s);
   tick();
   EXPECT_FALSE(b.granted->held());
-  while (claim_record* c = machine.take_scheduled()) c->pending_verbs = 0;
+  while (claim_record* c = machine.effects().take_scheduled()) c->pending_verbs = 0;
   leave(a);
   leave(b);
   EXPECT_EQ(said(claim_record::release), claim);
@@ -152,7 +152,7 @@ TEST_F(a_cohort_of_readers, a_share_of_manual_renewal_is_not_extended_by_the_oth
   env.advance(8s);
   tick();
   said(claim_record::renew);
-  machine.on_extended(*claim, env.now() + 10s, claim->ticket, env.now());
+  machine.on_extended(*claim, env.now() + 10s, claim->grant.ticket(), env.now());
   EXPECT_TRUE(b.granted->held());
   env.advance(3s);
   EXPECT_FALSE(a.granted->held());
@@ -188,7 +188,7 @@ TEST_F(a_cohort_of_readers, permits_are_requested_one_after_the_other_while_othe
   EXPECT_FALSE(b.answered);
   claim_record* const second = said(claim_record::acquire);
   EXPECT_NE(second, first);
-  EXPECT_EQ(second->permits, 3u);
+  EXPECT_EQ(second->grant.permits(), 3u);
   grant_to(*second, 8, 30s);
   EXPECT_TRUE(b.answered);
   leave(a);
@@ -209,7 +209,7 @@ TEST_F(a_cohort_of_readers, permits_requested_for_a_waiter_that_left_go_to_no_ot
   grant_to(*claim, 7, 30s);  // too late to withdraw
   EXPECT_FALSE(b.answered);
   EXPECT_EQ(said(claim_record::release), claim);
-  EXPECT_EQ(said(claim_record::acquire)->permits, 3u);
+  EXPECT_EQ(said(claim_record::acquire)->grant.permits(), 3u);
   machine.withdraw(b, errc::canceled, env.now());
 }
 
@@ -254,7 +254,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_queue_checks_it_once_before_it_i
   claim_record* const claim = grant_past_a_line(7);
   EXPECT_TRUE(silent()) << "nobody is kept waiting by it yet";
   leave(a);
-  EXPECT_EQ(said(claim_record::peek_line), claim);
+  EXPECT_EQ(said(claim_record::check_waiters), claim);
   enter(b);
   leave(b);
   EXPECT_TRUE(silent());
@@ -270,7 +270,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_queue_checks_it_when_its_turns_a
   leave(a);
   EXPECT_TRUE(silent()) << "it has a turn left, whoever waits";
   leave(b);
-  EXPECT_EQ(said(claim_record::peek_line), claim);
+  EXPECT_EQ(said(claim_record::check_waiters), claim);
   machine.on_wanted(*claim);
   leave(c);
   EXPECT_FALSE(d.answered);
@@ -283,7 +283,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_queue_checks_it_when_readers_joi
   enter(a);
   claim_record* const claim = grant_past_a_line(7);
   EXPECT_EQ(machine.downgrade(*a.granted, env.now()).code, std::error_code());
-  EXPECT_EQ(said(claim_record::peek_line), claim);
+  EXPECT_EQ(said(claim_record::check_waiters), claim);
   leave(a);
 }
 

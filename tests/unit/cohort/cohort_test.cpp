@@ -46,8 +46,9 @@ TEST_F(a_cohort, passes_the_lock_on_when_wanted_and_the_budget_is_spent) {
   leave(b, true);
   EXPECT_FALSE(c.answered);
   EXPECT_EQ(said(claim_record::release), claim);
-  EXPECT_NE(claim->next, nullptr) << "the next claim asks in the same write";
-  EXPECT_EQ(said(claim_record::acquire), claim->next);
+  claim_record* const next = machine.successor_of(*claim);
+  EXPECT_NE(next, nullptr) << "the next claim acquires in the same write";
+  EXPECT_EQ(said(claim_record::acquire), next);
 }
 
 TEST_F(a_cohort, continues_past_its_budget_while_nobody_else_waits) {
@@ -123,7 +124,7 @@ TEST_F(a_cohort, withdraws_its_claim_when_the_last_waiter_leaves) {
   machine.withdraw(b, errc::canceled, env.now());
   EXPECT_EQ(said(claim_record::cancel), claim);
   machine.on_ended(*claim, {});
-  EXPECT_FALSE(machine.busy());
+  EXPECT_FALSE(machine.is_busy());
 }
 
 TEST_F(a_cohort, requests_anew_for_a_newcomer_when_the_withdrawal_is_done) {

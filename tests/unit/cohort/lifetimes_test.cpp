@@ -63,7 +63,7 @@ TEST_P(kept_by_the_backend, the_smallest_ttl_renews_nothing_either) {
   const lease held = m.acquire();
   pass_confirmed(c, 2 * session_timeout);
   EXPECT_TRUE(held.held());
-  EXPECT_FALSE(held.doubtful().stop_requested());
+  EXPECT_FALSE(held.doubt_token().stop_requested());
   EXPECT_EQ(fake_store::of(c).renewals(), 0);
 }
 
@@ -71,7 +71,7 @@ TEST_P(kept_by_the_backend, notices_follow_the_time_out_of_the_session_and_not_t
   const client c = open(GetParam());
   mutex m(c, "x");
   const lease held = m.acquire({.ttl = 1h});
-  const auto doubt = held.doubtful();
+  const auto doubt = held.doubt_token();
   env.advance(session_timeout * 8 / 10);
   EXPECT_FALSE(doubt.stop_requested());  // a tenth of the ttl would be six minutes
   env.advance(session_timeout / 10);
@@ -103,14 +103,14 @@ TEST_P(kept_by_the_backend, each_holder_of_a_grant_is_told_that_somebody_asks_fo
   const client c = open(GetParam());
   shared_mutex m(c, "x");
   const lease one = m.acquire_shared(), two = m.acquire_shared();
-  const auto told = one.revocation_requested();
+  const auto told = one.revocation_token();
   EXPECT_FALSE(told.stop_requested());
   fake_store::of(c).request_revocation();
   env.advance({});
   EXPECT_TRUE(told.stop_requested());
-  EXPECT_TRUE(two.revocation_requested().stop_requested());  // also who looks later
+  EXPECT_TRUE(two.revocation_token().stop_requested());  // also who looks later
   EXPECT_TRUE(one.held() && two.held());
-  EXPECT_FALSE(lease().revocation_requested().stop_requested());
+  EXPECT_FALSE(lease().revocation_token().stop_requested());
 }
 
 TEST_P(kept_by_the_backend, what_somebody_asked_for_is_given_back_before_it_is_granted_again) {
@@ -123,14 +123,14 @@ TEST_P(kept_by_the_backend, what_somebody_asked_for_is_given_back_before_it_is_g
   }
   const lease next = m.acquire();  // nothing lingered
   EXPECT_GE(next.token(), 2 * core::turns_per_grant);
-  EXPECT_FALSE(next.revocation_requested().stop_requested());
+  EXPECT_FALSE(next.revocation_token().stop_requested());
 }
 
 TEST_P(kept_by_the_backend, a_lease_without_confirmation_is_lost_and_a_late_one_revives_nothing) {
   const client c = open(GetParam());
   mutex m(c, "x");
   const lease held = m.acquire();
-  const auto loss = held.lost();
+  const auto loss = held.loss_token();
   env.advance(session_timeout);
   EXPECT_TRUE(loss.stop_requested());
   fake_store::of(c).confirm();
@@ -143,7 +143,7 @@ TEST_P(kept_by_the_backend, the_end_that_the_backend_reports_is_a_loss_at_once) 
   const client c = open(GetParam());
   mutex m(c, "x");
   const lease held = m.acquire();
-  const auto loss = held.lost();
+  const auto loss = held.loss_token();
   fake_store::of(c).end();
   env.advance(0s);
   EXPECT_TRUE(loss.stop_requested());
@@ -154,7 +154,7 @@ TEST_P(kept_by_the_backend, a_deadline_may_move_back) {
   const client c = open(GetParam());
   mutex m(c, "x");
   const lease held = m.acquire();
-  const auto loss = held.lost();
+  const auto loss = held.loss_token();
   fake_store::of(c).confirm_until(env.now() + 2s);
   EXPECT_EQ(held.expires(), env.now() + 2s);
   env.advance(2s);
@@ -165,7 +165,7 @@ TEST_P(kept_by_the_backend, each_holder_is_notified_once_of_a_doubt_until_it_is_
   const client c = open(GetParam(), "metrics=1");
   shared_mutex m(c, "x");
   const lease one = m.acquire_shared(), other = m.acquire_shared();
-  const auto first = one.doubtful(), second = other.doubtful();
+  const auto first = one.doubt_token(), second = other.doubt_token();
   fake_store::of(c).doubt();
   env.advance(0s);
   EXPECT_TRUE(first.stop_requested());
@@ -185,7 +185,7 @@ TEST_P(kept_by_the_backend, the_end_of_max_hold_is_notified_once) {
   mutex m(c, "x");
   const lease held = m.acquire({.max_hold = 50ms});
   env.advance(0s);
-  EXPECT_TRUE(held.doubtful().stop_requested());
+  EXPECT_TRUE(held.doubt_token().stop_requested());
   for (int i = 0; i < 5; ++i) {
     env.advance(1ms);
     fake_store::of(c).confirm();
@@ -209,9 +209,9 @@ TEST_P(kept_by_the_backend, a_turn_that_starts_in_doubt_is_in_doubt) {
   mutex m(c, "x");
   m.acquire().unlock();
   fake_store::of(c).doubt();
-  EXPECT_TRUE(m.acquire().doubtful().stop_requested());
+  EXPECT_TRUE(m.acquire().doubt_token().stop_requested());
   fake_store::of(c).confirm();
-  EXPECT_FALSE(m.acquire().doubtful().stop_requested());
+  EXPECT_FALSE(m.acquire().doubt_token().stop_requested());
 }
 
 TEST_P(kept_by_the_backend, a_doubt_after_the_deadline_is_a_loss) {

@@ -5,6 +5,8 @@
 #include <future>
 #include <thread>
 
+#include "testkit/fake_store.hpp"
+#include "testkit/manual_environment.hpp"
 #include "testkit/thrown_by.hpp"
 
 namespace {
@@ -55,6 +57,26 @@ TEST_F(several_locks, a_lock_given_twice_is_refused) {
   EXPECT_TRUE(a.try_acquire());
 }
 
+TEST_F(several_locks, that_one_object_has_locked_are_not_waited_for_by_it) {
+  holdfast::multi_mutex all(a, b);
+  all.lock();
+  EXPECT_FALSE(all.try_lock());
+  EXPECT_FALSE(all.try_lock_for(1h)) << "this object alone can unlock them";
+  EXPECT_EQ(thrown_by([&] { all.lock(); }), errc::would_self_deadlock);
+  EXPECT_TRUE(all.current().held());
+  all.unlock();
+  all.lock();
+  EXPECT_TRUE(all.current().held());
+}
+
+TEST(several_locks_in_any_store, are_requested_one_by_one_where_no_step_grants_them_all) {
+  using holdfast::testkit::fake_store;
+  holdfast::testkit::manual_environment env;
+  const auto client = fake_store::open(holdfast::core::bound_to::session, env);
+  EXPECT_FALSE(client.try_acquire_all({"a", "b"}));
+  EXPECT_EQ(fake_store::of(client).grouped_requests(), 0);
+}
+
 TEST_F(several_locks, of_two_threads_in_opposite_order_never_wait_for_each_other) {
   const auto work = [&](holdfast::mutex& first, holdfast::mutex& second) {
     holdfast::multi_mutex both(first, second);
@@ -96,7 +118,7 @@ TEST_F(several_locks, are_lost_with_the_first_of_them) {
   auto short_lived = holdfast::client::open(store.url());
   auto x = short_lived.mutex("x");
   auto held = holdfast::multi_mutex(a, x).acquire();
-  const auto lost = held.lost();
+  const auto lost = held.loss_token();
   EXPECT_FALSE(lost.stop_requested());
   short_lived.close();
   std::promise<void> told;

@@ -130,8 +130,8 @@ TEST(client, reports_a_scheme_to_come_as_missing_in_this_version) {
       ADD_FAILURE() << scheme;
     } catch (const lock_error& e) {
       EXPECT_EQ(e.code(), errc::unsupported);
-      EXPECT_EQ(std::string(e.what()),
-                "open at " + scheme + "://h: \"" + scheme + ":\" is not in this version");
+      EXPECT_EQ(e.reason(), '"' + scheme + ":\" is not in this version");
+      EXPECT_EQ(e.remedy().substr(0, 11), "use \"file:\"");
     }
   }
 }

@@ -28,22 +28,32 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
-class examination final : public admin_query {
+class examination final : public admin_query<std::vector<finding>> {
  public:
-  examination(transport& t, const endpoint& e, const layout_needs& needs,
+  examination(transport& t, const endpoint& e, std::span<const layout_needs> of_layouts,
               core::findings_handler& to)
-      : admin_query(t), to_(to) {
+      : admin_query(t, to) {
     facts_.user = e.user.empty() ? "default" : e.user;
     facts_.op_timeout = e.op_timeout;
-    facts_.counter_key = needs.counter;
-    facts_.counts_by_lock = needs.counts_by_lock;
-    facts_.channels = needs.channels;
-    facts_.has_transactions = needs.has_transactions;
-    for (const auto all : {commands_of_connections(), needs.commands})
-      facts_.required.insert(facts_.required.end(), all.begin(), all.end());
+    require(commands_of_connections);
+    for (const layout_needs& needs : of_layouts) {
+      if (facts_.counter_key.empty()) facts_.counter_key = needs.counter;
+      facts_.counts_by_lock = facts_.counts_by_lock || needs.counts_by_lock;
+      facts_.channels.append(facts_.channels.empty() ? "" : " &").append(needs.channels);
+      facts_.has_transactions = facts_.has_transactions || needs.has_transactions;
+      require(needs.commands);
+    }
   }
 
  private:
+  void require(std::span<const required_command> commands) {
+    for (const required_command& c : commands)
+      if (std::ranges::find(facts_.required, c.call, &required_command::call) ==
+          facts_.required.end())
+        facts_.required.push_back(c);
+  }
+
+  bool needs_master() const noexcept override { return false; }
   enum class stage : unsigned char { facts, transaction, rights, pings, keys, times };
 
   void send_next(time_point now, event_queue& events) override {
@@ -104,10 +114,10 @@ class examination final : public admin_query {
     send_next(now, events);
   }
 
-  void report() override {
+  void complete(std::vector<finding>& all) override {
     const auto several = names_.several();
     facts_.several_layouts.assign(several.begin(), several.end());
-    why.code ? to_.on_failed(std::move(why)) : to_.on_findings(grade_all(facts_));
+    all = grade_all(facts_);
   }
 
   struct request {
@@ -170,7 +180,6 @@ class examination final : public admin_query {
     facts_.now = at;
   }
 
-  core::findings_handler& to_;
   server_facts facts_;
   stage stage_ = stage::facts;
   std::vector<fact*> answers_to_;  // of this stage, in the order of sending
@@ -184,9 +193,9 @@ class examination final : public admin_query {
 
 }  // namespace
 
-void start_examination(transport& over, const endpoint& e, const layout_needs& needs,
+void start_examination(transport& over, const endpoint& e, std::span<const layout_needs> of_layouts,
                        core::findings_handler& to) {
-  (new examination(over, e, needs, to))->start();
+  (new examination(over, e, of_layouts, to))->start();
 }
 
 }  // namespace holdfast::redis

@@ -1,4 +1,4 @@
-// examine(): reads what a server tells of itself, measures it, and tries the rights of its user.
+// diagnose(): reads what a server tells of itself, measures it, and tries the rights of its user.
 //
 //   stage        | sent                                        | why so
 //   -------------+---------------------------------------------+-----------------------------------
@@ -11,16 +11,17 @@
 //   pings, times | PING and TIME, each after the last answer   | a round trip stands for itself
 //   keys         | SCAN, a bounded number of times             | names with keys of two layouts
 #pragma once
-#include "backend/redis/examination/required_command.hpp"
+#include "backend/redis/layouts/required_command.hpp"
 #include "backend/redis/transport/endpoint.hpp"
-#include "seam/backend.hpp"
+#include "seam/result_handler.hpp"
 
 namespace holdfast::redis {
 
 class transport;
 
-// Without the group's mutex. Answered at once when there is no connection. The endpoint outlives
+// Without the reactor's mutex. Answered at once when there is no connection. The endpoint outlives
 // the answer.
-void start_examination(transport&, const endpoint&, const layout_needs&, core::findings_handler&);
+void start_examination(transport&, const endpoint&, std::span<const layout_needs>,
+                       core::findings_handler&);
 
 }  // namespace holdfast::redis

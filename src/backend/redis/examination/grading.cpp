@@ -1,4 +1,4 @@
-// What INFO and CONFIG GET say.
+// Findings from INFO and CONFIG GET.
 #include "backend/redis/examination/grading.hpp"
 
 #include <charconv>
@@ -51,7 +51,7 @@ finding grade_server(const server_facts& f) {
   if (!f.info.is_known()) return not_known("server", f.info, f, "info");
   const auto redis = info_field(f.info.text, "redis_version");
   const auto valkey = info_field(f.info.text, "valkey_version");
-  const auto mode = info_field(f.info.text, "redis_mode");
+  const auto mode = info_field(f.info.text, valkey.empty() ? "redis_mode" : "server_mode");
   const std::string name =
       valkey.empty() ? "Redis " + printable(redis) : "Valkey " + printable(valkey);
   if (redis.empty()) return {"server", grade::warn, "not known: INFO names no version", {}};
@@ -61,8 +61,7 @@ finding grade_server(const server_facts& f) {
   if (info_number(f, "loading") != 0)
     return {"server", grade::bad, name + " is loading its data: nothing is granted until then",
             "wait for it"};
-  if (!valkey.empty())
-    return {"server", grade::good, name + "; expected to work, holdfast is tested on Redis", {}};
+  if (!valkey.empty()) return {"server", grade::good, name, {}};
   const version v = version_of(redis);
   if (v < version{5, 0})
     return {"server", grade::bad, name + " lacks commands that holdfast sends",

@@ -1,4 +1,4 @@
-// What an examination has read of a server, and what it means for locks. Pure.
+// The facts that an examination has read from a server, and their meaning for locks. Pure.
 #pragma once
 #include <holdfast/finding.hpp>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/redis/examination/required_command.hpp"
+#include "backend/redis/layouts/required_command.hpp"
 #include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis {
@@ -29,7 +29,7 @@ struct server_facts {
   fact fsync, save, replicas_needed;  // CONFIG GET appendfsync, save, min-replicas-to-write
   std::string_view counter_key;       // empty: the layout has none for all locks
   bool counts_by_lock = false;        // but one for each
-  std::string_view channels;          // that it listens to
+  std::string channels;               // that it listens to
   fact counter;                       // its value
   fact pings, times;                  // known: all were answered
   std::vector<duration> trips;        // of PINGs

@@ -1,4 +1,4 @@
-// What was measured: the two clocks, the round trip, and the number counter.
+// Findings from measurements: the two clocks, the round trip, and the counter of numbers.
 #include <algorithm>
 #include <charconv>
 

@@ -1,4 +1,4 @@
-// What the server's ACL does not allow.
+// Findings about rights that the server's ACL denies.
 #include <algorithm>
 
 #include "backend/redis/examination/grading.hpp"
@@ -20,8 +20,11 @@ constexpr consequence consequences[] = {
     {needed_for::recovery, grade::warn,
      "a request that was under way when its connection broke cannot be called back: its owner is "
      "withdrawn again and again for its ttl and two minutes"},
+    {needed_for::comparing, grade::warn,
+     "a master that was replaced is not recognized, connections are compared only if the user may "
+     "use the channels hf:*, and requests of a broken connection cannot be called back"},
     {needed_for::looking, grade::warn,
-     "inspect() or holders() fails, and with it holdfast ls or show"},
+     "inspect() or holders() fails, and with it holdfast list or show"},
     {needed_for::tidying, grade::warn, "what killed holders left is not tidied away"},
     {needed_for::naming, grade::warn, "CLIENT LIST does not show which connections are of locks"},
     {needed_for::scripts, grade::warn, "a script is sent in full when the server does not have it"},
@@ -29,7 +32,7 @@ constexpr consequence consequences[] = {
 
 enum class denied { nothing, command, key, channel };
 
-// Of Redis 6 to 8; the first names the command, the others what it was to reach.
+// The errors of Redis 6 to 8; the first names the command, the others the key or channel.
 denied denied_by(std::string_view refusal) noexcept {
   if (refusal.find("NOPERM") == refusal.npos) return denied::nothing;
   if (refusal.find("to run the ") != refusal.npos) return denied::command;

@@ -6,26 +6,28 @@
 
 #include "backend/redis/transport/error_text.hpp"
 #include "backend/redis/transport/transport.hpp"
+#include "claim/admin_query.hpp"
 
 namespace holdfast::redis {
 
-// Ends itself when its answer is dispatched, which is when no reply to it is awaited any more.
-class admin_query : public reply_handler, protected core::event_source {
+// Answered when no reply to it is awaited any more.
+template <class T>
+class admin_query : public reply_handler, protected claims::admin_query<T> {
  public:
   // `own_errors`: those of the layout's scripts.
-  explicit admin_query(transport& t, std::span<const error_meaning> own_errors = {}) noexcept
-      : over_(t), own_errors_(own_errors) {}
-  virtual ~admin_query() = default;
+  admin_query(transport& t, core::result_handler<T>& to,
+              std::span<const error_meaning> own_errors = {}) noexcept
+      : claims::admin_query<T>(to), over_(t), own_errors_(own_errors) {}
 
   void start() {
-    transport_group& g = over_.group();  // another thread may dispatch the answer and end this
+    io::client_reactor& r = over_.reactor();  // another thread may dispatch the answer and end this
     core::event_queue events;
     {
-      const std::lock_guard guard(g.mutex());
-      g.count(1, 0);
-      send_next(g.env().now(), events);
+      const std::lock_guard guard(r.mutex());
+      r.count(1, 0);
+      send_next(r.env().now(), events);
     }
-    g.request_flush(true);
+    r.request_flush(true);
     events.dispatch();
   }
 
@@ -34,7 +36,6 @@ class admin_query : public reply_handler, protected core::event_source {
   virtual void read(const value&) = 0;  // no failure
   // Finishes, or sends more.
   virtual void on_all_read(time_point now, core::event_queue&) = 0;
-  virtual void report() = 0;
   virtual bool is_failure(const value& v) const { return v.is(value::kind::error); }
 
   // False when there is no connection: nothing more is to be sent then.
@@ -44,46 +45,36 @@ class admin_query : public reply_handler, protected core::event_source {
       ++awaited_;
       return true;
     }
-    fail({errc::unavailable, over_.why_not()});
+    this->fail({errc::unavailable, over_.why_not()});
     if (awaited_ == 0) finish(events);
     return false;
   }
   void finish(core::event_queue& events) {
-    over_.group().count(-1, 0);
+    over_.reactor().count(-1, 0);
     events.post(*this, core::claim_event::ended);
   }
-  core::environment& env() const noexcept { return over_.group().env(); }
-
-  core::failure why;  // code {}: it has not failed
+  core::environment& env() const noexcept { return over_.reactor().env(); }
 
  private:
-  void fail(core::failure f) {  // the first counts
-    if (!why.code) why = std::move(f);
-  }
   void on_reply(const value& v, const reply_context& c) override {
     --awaited_;
     if (is_failure(v)) {
       const error_meaning* const m = meaning_of(v.text(), own_errors_);
-      fail({m ? m->why : errc::refused, explain(v.text(), own_errors_)});
+      this->fail({m ? m->why : errc::refused, explain(v.text(), own_errors_)});
     }
-    if (!why.code) read(v);
+    if (!this->has_failed()) read(v);
     go_on(c);
   }
   void on_not_executed(const reply_context& c) override { on_cut(c); }
   void on_cut(const reply_context& c) override {
     --awaited_;
-    fail({errc::unavailable, "the connection was lost"});
+    this->fail({errc::unavailable, "the connection was lost"});
     go_on(c);
   }
   void go_on(const reply_context& c) {
     if (awaited_ > 0) return;
-    why.code ? finish(c.events) : on_all_read(c.now, c.events);
+    this->has_failed() ? finish(c.events) : on_all_read(c.now, c.events);
   }
-  void on_event(core::claim_event) override {
-    report();
-    retire();
-  }
-  void on_retired() noexcept override { delete this; }
 
   transport& over_;
   const std::span<const error_meaning> own_errors_;

@@ -25,7 +25,10 @@ template <class Home, class Operation = operation>
 class batch final : public reply_handler {
  public:
   explicit batch(Home& home) noexcept : home_(home) {}
-  void on_reply(const value& v, const reply_context& c) override { home_.on_reply(*this, v, c); }
+  void on_reply(const value& v, const reply_context& c) override {
+    if (c.is_doubted || (to == Operation::renew && !c.lanes_agree)) return home_.on_cut(*this, c);
+    home_.on_reply(*this, v, c);
+  }
   void on_not_executed(const reply_context& c) override { home_.on_not_executed(*this, c); }
   void on_cut(const reply_context& c) override { home_.on_cut(*this, c); }
 

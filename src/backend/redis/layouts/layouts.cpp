@@ -1,13 +1,14 @@
 #include "backend/redis/layouts/layouts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
 #include "backend/redis/layouts/getset/codec.hpp"
 #include "backend/redis/layouts/lua/codec.hpp"
 #include "backend/redis/layouts/redisson/codec.hpp"
-#include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/layouts/redisson/family.hpp"
 #include "backend/redis/layouts/redisson_fair/codec.hpp"
 #include "backend/redis/layouts/redisson_permits/codec.hpp"
 #include "backend/redis/layouts/redisson_rw/codec.hpp"
@@ -21,55 +22,67 @@ namespace holdfast::redis {
 namespace {
 
 using made_layout = std::unique_ptr<layout>;
-using layout_maker = made_layout (*)(transport_group&, const settings&);
+using layout_maker = made_layout (*)(io::client_reactor&, const settings&);
 
 template <class Codec, auto... Arguments>
-made_layout make_retrying(transport_group& g, const settings& s) {
-  return std::make_unique<retrying_layout>(g, s, std::make_unique<const Codec>(Arguments...));
+made_layout make_retrying(io::client_reactor& r, const settings& s) {
+  return std::make_unique<retrying_layout>(r, s, std::make_unique<const Codec>(Arguments...));
 }
 
-// Of a codec whose owners are those of Redisson's clients.
+// For a codec whose owners are those of Redisson's clients.
 template <class Codec, auto... Arguments>
-made_layout make_redisson(transport_group& g, const settings& s) {
-  std::string client_id = redisson::new_client_id(g.env());
-  return std::make_unique<retrying_layout>(g, s,
+made_layout make_redisson(io::client_reactor& r, const settings& s) {
+  std::string client_id = redisson::new_client_id(r.env());
+  return std::make_unique<retrying_layout>(r, s,
                                            std::make_unique<const Codec>(std::move(client_id),
                                                                          Arguments...));
 }
 
-made_layout make_string(transport_group& g, const settings& s) {
-  return std::make_unique<string_layout>(g, s);
+made_layout make_string(io::client_reactor& r, const settings& s) {
+  return std::make_unique<string_layout>(r, s);
 }
 
-made_layout make_getset(transport_group& g, const settings& s) {
-  return std::make_unique<retrying_layout>(g, s,
+made_layout make_getset(io::client_reactor& r, const settings& s) {
+  return std::make_unique<retrying_layout>(r, s,
                                            std::make_unique<const getset::codec>(s.stale_after));
 }
 
 struct entry {
   std::string_view name;
-  layout_maker make;
-  std::string_view warning{};  // of a layout for study: why its locks are not relied on
+  std::array<layout_maker, 3> makers;  // the first layout that has a kind's modes keeps its locks
+  std::string_view warning{};          // of a demonstration: why its locks are not relied on
+  bool needs_consent = false;          // the warning is about safety: ?unsafe=1 accepts it
 };
 
 constexpr entry all_layouts[] = {
-    {"string", make_string},
-    {"lua", make_retrying<lua::codec>,
-     "the documents' older form, for study: waiters poll, and leases have no fencing tokens"},
-    {"redisson", make_redisson<redisson::codec, redisson::waiters::listen>},
-    {"redisson-spin", make_redisson<redisson::codec, redisson::waiters::poll>},
-    {"redisson-fair", make_retrying<redisson_fair::codec>},
-    {"redisson-rw", make_redisson<redisson_rw::codec>},
-    {"redisson-permits", make_retrying<redisson_permits::codec>},
-    {"setnx", make_retrying<setnx::codec, setnx::acquired_by::setnx>,
-     "for study and not safe: a crash between SETNX and EXPIRE leaves the lock for ever, "
-     "and a late release deletes the next holder's lock"},
-    {"setnx-exists", make_retrying<setnx::codec, setnx::acquired_by::exists>,
-     "for study and not safe: two clients may see that there is no lock and both have it, and each "
-     "attempt deletes whatever lock it finds"},
-    {"getset", make_getset,
-     "for study and not safe: a client whose clock is ahead takes a lock that is held, and an "
-     "attempt may overwrite the holder's time stamp"},
+    {default_layout, {make_string}},
+    {"lua",
+     {make_retrying<lua::codec>},
+     "an older form of the Redis documentation: waiters poll, and leases have no fencing tokens"},
+    {redisson_family,
+     {make_redisson<redisson::codec, redisson::waiters::listen>, make_redisson<redisson_rw::codec>,
+      make_retrying<redisson_permits::codec>}},
+    {"redisson-spin", {make_redisson<redisson::codec, redisson::waiters::poll>}},
+    {"redisson-fair", {make_retrying<redisson_fair::codec>}},
+    {"redisson-rw", {make_redisson<redisson_rw::codec>}},
+    {"redisson-permits", {make_retrying<redisson_permits::codec>}},
+    {"setnx",
+     {make_retrying<setnx::codec, setnx::acquired_by::setnx>},
+     "a demonstration and not safe: a crash between SETNX and EXPIRE leaves the lock forever, "
+     "and a late release deletes the next holder's lock",
+     true},
+    {"setnx-exists",
+     {make_retrying<setnx::codec, setnx::acquired_by::exists>},
+     "a demonstration and not safe: two clients may both find no lock and hold it, and each "
+     "attempt "
+     "deletes the lock that it finds",
+     true},
+    {"getset",
+     {make_getset},
+     "a demonstration and not safe: a client whose clock is ahead takes a lock that is held, and "
+     "an "
+     "attempt may overwrite the holder's time stamp",
+     true},
 };
 
 const entry* layout_of(std::string_view name) noexcept {
@@ -81,18 +94,29 @@ const entry* layout_of(std::string_view name) noexcept {
 
 bool is_layout(std::string_view name) noexcept { return layout_of(name) != nullptr; }
 
+std::string_view danger_of(std::string_view name) noexcept {
+  const entry* const found = layout_of(name);
+  return found && found->needs_consent ? found->warning : std::string_view();
+}
+
 std::string layout_names() {
   std::string out;
   for (const entry& e : all_layouts) out += (out.empty() ? "" : ", ") + std::string(e.name);
   return out;
 }
 
-std::unique_ptr<layout> make_layout(std::string_view name, transport_group& g, const settings& s) {
-  const entry& found = *layout_of(name);
+std::vector<std::unique_ptr<layout>> make_layouts(io::client_reactor& r, const settings& s) {
+  const entry& found = *layout_of(s.layout);
   if (!found.warning.empty())
-    core::log(log_level::warning,
-              "layout=" + std::string(name) + " is " + std::string(found.warning));
-  return found.make(g, s);
+    core::log(s.log, log_level::warning,
+              "layout=" + s.layout + " is " + std::string(found.warning));
+  std::vector<std::unique_ptr<layout>> out;
+  for (const layout_maker make : found.makers)
+    if (make == std::get<0>(found.makers) && s.is_fair)
+      out.push_back(make_retrying<redisson_fair::codec>(r, s));
+    else if (make)
+      out.push_back(make(r, s));
+  return out;
 }
 
 }  // namespace holdfast::redis

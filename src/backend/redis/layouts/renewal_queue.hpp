@@ -9,24 +9,30 @@
 
 #include "backend/redis/transport/transport.hpp"
 #include "base/mutant.hpp"
-#include "claim/claim_table.hpp"
+#include "claim/claim_list.hpp"
 
 namespace holdfast::redis {
 
-// A claim is in the queue once; its `renewing` says whether. With the group's mutex held.
+// A claim is in the queue once; its `renewing` says whether. With the reactor's mutex held.
 class renewal_queue {
  public:
   static constexpr std::size_t batch_max = 256;  // claims in one request
 
   template <class Claim>
-  void add(Claim& c, claims::claim_place place, transport& over) {
+  void add(Claim& c, transport& over) {
     if (std::exchange(c.renewing, true)) return;
-    waiting_.push_back(place);
+    waiting_.push_back(c.place());
     if (waiting_.size() > 1) return;
-    const time_point now = over.group().env().now();
+    const time_point now = over.reactor().env().now();
     over.open(lane::renewals, now);
     if (goes_with_commands(over)) return over.tick_by(now);  // on_tick() writes them
     over.request_flush(lane::renewals, true);
+  }
+  template <class Claims>
+  void add_held(const Claims& claims, transport& over) {
+    claims.for_each([&](auto& c) {
+      if (c.recipe().is_held()) add(c, over);
+    });
   }
   // There are some, and their own connection has failed and not been ready since.
   bool goes_with_commands(const transport& over) const noexcept {
@@ -49,7 +55,7 @@ class renewal_queue {
   void on_sent() noexcept { ++in_flight_; }
   void on_end(transport& over) noexcept {  // of a request: it was answered, or never will be
     --in_flight_;
-    if (goes_with_commands(over)) over.tick_by(over.group().env().now());
+    if (goes_with_commands(over)) over.tick_by(over.reactor().env().now());
   }
 
  private:

@@ -1,24 +1,23 @@
 // A claim of a layout without a queue: the retrying recipe, over the layout's transport.
 #pragma once
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/layouts/server_orphan.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
 #include "backend/redis/transport/transport.hpp"
-#include "base/timer_heap.hpp"
-#include "claim/claim_table.hpp"
-#include "claim/orphan_withdrawals.hpp"
+#include "claim/claim_list.hpp"
 #include "claim/store_claim.hpp"
 
 namespace holdfast::redis {
 
 class retrying_layout;
 
-struct retrying_record : core::heap_timer, message_handler {  // what the layout keeps of a claim
+// The layout's state of a claim.
+struct retrying_record : claims::listed_claim, message_handler {
   void on_subscribed(time_point now, core::event_queue&) override;
   void on_message(std::string_view payload, time_point now, core::event_queue&) override;
 
@@ -28,11 +27,11 @@ struct retrying_record : core::heap_timer, message_handler {  // what the layout
   retrying_owner owner_id;                 // none: the claim is idle
   time_point owner_since{};                // when it was drawn
   std::chrono::microseconds renewed{};     // see lock_request
-  claims::claim_place place;
-  bool was_sent = false;    // the server may have seen this owner
-  bool had_place = false;   // an attempt of this owner was busy: it has or had a place in a queue
-  bool renewing = false;    // in the layout's list
-  bool is_waiting = false;  // counted among those that wait for a reply
+  bool was_sent = false;                   // the server may have seen this owner
+  bool had_place = false;     // an attempt of this owner was busy: it has or had a place in a queue
+  bool renewing = false;      // in the layout's list
+  bool is_waiting = false;    // counted among those that wait for a reply
+  bool is_listening = false;  // counted among those for which connections are read
 
  protected:
   ~retrying_record() = default;
@@ -55,12 +54,10 @@ struct retrying_protocol {
 using retrying_claim = claims::store_claim<retrying_protocol>;
 
 // An owner that may be left at the server.
-struct retrying_orphan final : claims::orphan, reply_handler {
+struct retrying_orphan final : server_orphan<retrying_orphan, retrying_layout> {
   retrying_orphan(retrying_layout& l, const retrying_claim&, time_point end);
-  claims::withdrawal withdraw(time_point now);
-  void on_reply(const value&, const reply_context&) override;
-  void on_not_executed(const reply_context&) override;
-  void on_cut(const reply_context&) override;
+  withdrawal withdraw(time_point now);
+  withdrawal take(const value&, time_point now);
 
   std::string key, owner;
   std::string seen;       // what the last step read
@@ -68,12 +65,10 @@ struct retrying_orphan final : claims::orphan, reply_handler {
   const retrying_owner id;
   const retrying_protocol::request_details details;
   const duration ttl;
-  std::list<retrying_orphan>::iterator place;
 
  private:
-  claims::withdrawal send(time_point now);
+  withdrawal send(time_point now);
   lock_request request() const;
-  retrying_layout& home;
 };
 
 }  // namespace holdfast::redis

@@ -4,6 +4,14 @@
 
 namespace holdfast::redis {
 
+std::string retrying_codec::text_of(const retrying_owner& o) const {
+  return std::string(facts_.owner_prefix) + hex_of(o);
+}
+
+bool retrying_codec::is_owner(std::string_view text) const noexcept {
+  return text.starts_with(facts_.owner_prefix);
+}
+
 retrying_reply retrying_codec::read(const value& v, const lock_request&, retrying_reply r) const {
   const bool asks = r.to == retrying_operation::try_lock || r.to == retrying_operation::resolve;
   if (!asks || v.is(value::kind::error)) return read_compared(v, r);
@@ -15,12 +23,26 @@ retrying_reply retrying_codec::read(const value& v, const lock_request&, retryin
 }
 
 retrying_reply retrying_codec::read_compared(const value& v, retrying_reply r) const {
-  return v.is(value::kind::error) ? refused_by(v.text(), own_errors(), r) : compared(v, r);
+  return v.is(value::kind::error) ? refused_by(v.text(), facts_.own_errors, r) : compared(v, r);
 }
 
 retrying_reply retrying_codec::read_renewal(const value& all, std::size_t index,
                                             retrying_reply r) const {
   return all.is(value::kind::error) ? read_compared(all, r) : compared(all[index], r);
+}
+
+void retrying_codec::append_look(std::string& out, std::string_view key) const {
+  eval(out, *facts_.look, {key});
+}
+
+void retrying_codec::append_break(std::string& out, std::string_view key,
+                                  std::string_view seen) const {
+  eval(out, *facts_.break_lock, {key}, seen);
+}
+
+std::vector<holder> retrying_codec::read_look(const value& v) const {
+  if (v.size() != 2) return {};
+  return {holder_of(v[0].text(), span_of(v[1].integer()))};
 }
 
 bool retrying_codec::read_break(const value& v) const {
@@ -70,14 +92,9 @@ void append_renewals_by(const script& renew, command_writer& out,
 holder holder_of(std::string_view owner, duration rest) {
   holder out;
   out.owner = owner;
-  if (rest != duration::max()) out.left = std::chrono::floor<std::chrono::milliseconds>(rest);
+  if (rest != duration::max()) out.expires_in = std::chrono::floor<std::chrono::milliseconds>(rest);
   out.waiting = -1;
   return out;
-}
-
-std::vector<holder> read_one_holder(const value& v) {
-  if (v.size() != 2) return {};
-  return {holder_of(v[0].text(), span_of(v[1].integer()))};
 }
 
 }  // namespace holdfast::redis

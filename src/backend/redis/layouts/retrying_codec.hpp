@@ -11,13 +11,19 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/redis/examination/required_command.hpp"
-#include "backend/redis/recipes/retrying.hpp"
+#include "backend/redis/layouts/required_command.hpp"
 #include "backend/redis/transport/error_text.hpp"
 #include "backend/redis/transport/request_writer.hpp"
+#include "claim/recipes/retrying.hpp"
 #include "seam/capabilities.hpp"
 
 namespace holdfast::redis {
+
+using claims::retrying_operation;
+using claims::retrying_recipe;
+using claims::retrying_reply;
+using core::duration;
+using core::time_point;
 
 struct retrying_owner {               // drawn for every acquire
   std::uint64_t high = 0, low = 0;    // random
@@ -32,7 +38,7 @@ struct held_grant {
 
 struct lock_request {  // the arguments of a request for one lock
   std::string_view key, owner;
-  retrying_owner id;  // of which `owner` is the text
+  retrying_owner id;  // `owner` is its text form
   duration ttl{};
   lock_mode mode = lock_mode::exclusive;  // that was acquired: a downgrade does not change it
   std::uint8_t step = 0;                  // of an attempt that has several commands
@@ -45,35 +51,44 @@ struct lock_request {  // the arguments of a request for one lock
   std::chrono::microseconds renewed{};
 };
 
+struct codec_facts {
+  core::capabilities can;
+  retrying_recipe::rules rules;
+  // Loaded when a connection is ready, so that calls by their hash succeed.
+  std::span<const script* const> loaded{};
+  // For an operator, each with the key of the lock: reads its holder; releases it when the owner,
+  // its argument, has it. Null: append_look() or append_break() is overridden.
+  const script* look = nullptr;
+  const script* break_lock = nullptr;
+  std::span<const error_meaning> own_errors{};  // of the scripts
+  layout_needs needs{};                         // for an operator's examination
+  std::string_view owner_prefix{};              // empty: text_of() and is_owner() are overridden
+  std::string_view key_suffix{};
+  // The owner is the time at which it tries, so every try has another one, and every renewal too.
+  bool owner_is_stamp = false;
+};
+
 class retrying_codec {
  public:
+  // The facts outlive it.
+  explicit retrying_codec(const codec_facts& f) noexcept : facts_(f) {}
   virtual ~retrying_codec() = default;
-  virtual const core::capabilities& can() const noexcept = 0;
-  virtual const retrying_recipe::rules& rules() const noexcept = 0;
-  // Loaded when a connection is ready, so that calls by their hash succeed.
-  virtual std::span<const script> scripts() const noexcept = 0;
-  // What a claim is known by, to other programs too.
-  virtual std::string text_of(const retrying_owner&) const = 0;
-  // What a guard compares: readers that hold a lock together have one owner.
+  const codec_facts& facts() const noexcept { return facts_; }
+  // The text that identifies a claim, to other programs too.
+  virtual std::string text_of(const retrying_owner&) const;
+  // The owner that a guard compares: readers that hold a lock together have one.
   virtual std::string guarded_owner(const retrying_owner& o, const held_grant&) const {
     return text_of(o);
   }
   // Whether the holder that was found under some key can be one of this layout.
-  virtual bool is_owner(std::string_view text) const noexcept = 0;
+  virtual bool is_owner(std::string_view text) const noexcept;
   virtual std::string name_fault(std::string_view) const { return {}; }
-  virtual std::string_view key_suffix() const noexcept { return {}; }
-  // The owner is the time at which it tries, so every try has another one, and every renewal too.
-  virtual bool owner_is_stamp() const noexcept { return false; }
-  // What a claim writes at that time, for a lease of that length.
+  // Where the owner is a stamp: what a claim writes at that time, for a lease of that length.
   virtual std::chrono::microseconds stamp_at(std::chrono::microseconds wall, duration) const {
     return wall;
   }
   // Where a message says that the lock may be free; of layouts whose rules have a channel.
   virtual std::string channel_of(const lock_request&) const { return {}; }
-  virtual std::span<const error_meaning> own_errors() const noexcept { return {}; }
-
-  // For an operator's examination.
-  virtual layout_needs needs() const noexcept { return {}; }
 
   // Appends one request, which has one reply. Not for renewals.
   virtual void append(command_writer&, retrying_operation, const lock_request&) const = 0;
@@ -89,19 +104,22 @@ class retrying_codec {
   virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const;
   // For an operator: reads the holders, and releases the lock of the owner that was seen. One
   // request each, with the text of its script. Holders without their name.
-  virtual void append_look(std::string& out, std::string_view key) const = 0;
-  virtual void append_break(std::string& out, std::string_view key,
-                            std::string_view seen) const = 0;
-  virtual std::vector<holder> read_look(const value&) const = 0;
+  virtual void append_look(std::string& out, std::string_view key) const;
+  virtual void append_break(std::string& out, std::string_view key, std::string_view seen) const;
+  // Unless it is overridden: {owner, what is left of the lease in ms; -1: no end} | {} nobody.
+  virtual std::vector<holder> read_look(const value&) const;
   virtual bool read_break(const value&) const;  // whether it was released, as compared() says
 
  protected:
   retrying_reply read_compared(const value&, retrying_reply r) const;  // or an error
+
+ private:
+  const codec_facts& facts_;
 };
 
 // {high, low} as 32 hexadecimal digits.
 std::string hex_of(const retrying_owner&);
-// What an error answers.
+// The reply that an error stands for.
 retrying_reply refused_by(std::string_view error, std::span<const error_meaning> own_errors,
                           retrying_reply);
 // Nothing that a script of this layout answers: the server is another one.
@@ -112,7 +130,5 @@ retrying_reply compared(const value&, retrying_reply);
 // By a script with the keys of the locks, and for each its owner and ttl.
 void append_renewals_by(const script& renew, command_writer&, std::span<const lock_request>);
 holder holder_of(std::string_view owner, duration rest_of_lease);
-// {owner, what is left of the lease in ms; -1: no end} | {} nobody.
-std::vector<holder> read_one_holder(const value&);
 
 }  // namespace holdfast::redis

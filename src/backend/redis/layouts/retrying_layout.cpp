@@ -12,9 +12,9 @@ using core::event_queue;
 using core::mutant;
 using core::planted;
 
-retrying_layout::retrying_layout(transport_group& g, const settings& s,
+retrying_layout::retrying_layout(io::client_reactor& r, const settings& s,
                                  std::unique_ptr<const retrying_codec> c)
-    : group_(g), settings_(s), codec_(std::move(c)) {}
+    : reactor_(r), settings_(s), codec_(std::move(c)), claims_(s.rules) {}
 
 void retrying_layout::detach() noexcept {
   orphans_.drop_all();
@@ -42,27 +42,10 @@ void retrying_layout::withdraw_all(time_point now) {
   if (over_->is_ready(lane::commands)) orphans_.resend_all(now);
 }
 
-void retrying_layout::end_claims(errc code, const std::string& why, time_point now,
-                                 event_queue& events) {
-  claims_.for_each([&](retrying_claim& c) { c.give_up(code, why, now, events); });
-}
-
-bool retrying_layout::is_dispatching() const {
-  bool out = false;
-  claims_.for_each([&](const retrying_claim& c) { out = out || c.is_dispatching(); });
-  return out;
-}
-
-void retrying_layout::add(retrying_claim& c, std::string_view key) {
-  c.key = key;
-  c.place = claims_.add(c);
-}
-
 void retrying_layout::remove(retrying_claim& c) noexcept {
   drop_owner(c);
   stop_listening(c);
-  sleepers_.set(c, core::never);
-  claims_.remove(c.place);
+  claims_.remove(c);
 }
 
 std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retrying_operation what,
@@ -78,7 +61,7 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
       if (c.was_sent && !planted(mutant::withdrawal_dropped)) break;
       r.what = retrying_reply::verdict::done;  // the server has never seen this owner
       return r;
-    case retrying_operation::renew: return renewals_.add(c, c.place, *over_), std::nullopt;
+    case retrying_operation::renew: return renewals_.add(c, *over_), std::nullopt;
     default: break;
   }
   collect(c, what, now);
@@ -116,7 +99,7 @@ void retrying_record::on_message(std::string_view, time_point now, core::event_q
 
 void retrying_layout::collect(retrying_claim& c, retrying_operation what, time_point now) {
   request& b = pool_.take(what, now);
-  b.members.push_back({.whose = c.place, .epoch = c.recipe().epoch(), .ttl = c.recipe().ttl()});
+  b.members.push_back({.whose = c.place(), .epoch = c.recipe().epoch(), .ttl = c.recipe().ttl()});
   collected_.push_back(&b);
   if (over_->is_ready(lane::commands)) return;
   over_->note_affected(now);
@@ -126,7 +109,6 @@ void retrying_layout::collect(retrying_claim& c, retrying_operation what, time_p
 }
 
 void retrying_layout::renew_owner(retrying_claim& c) {
-  if (planted(mutant::owner_id_reused) && c.owner_id) return;
   drop_owner(c);
   c.owner_id.high = core::random_u64(env());
   c.owner_id.low = core::random_u64(env()) | 1;
@@ -156,27 +138,30 @@ std::string retrying_layout::text_of_owner(const retrying_claim& c) const {
 }
 
 void retrying_layout::wake_at(retrying_claim& c, time_point t) {
-  sleepers_.set(c, t);
+  claims_.wake_at(c, t);
   over_->tick_by(t);
 }
 
 void retrying_layout::after_step(retrying_claim& c, time_point) {
   if (c.recipe().is_idle()) drop_owner(c);
   if (!c.recipe().wants_messages()) stop_listening(c);
-  if (const bool waits = c.recipe().waits(); waits != c.is_waiting) {
-    c.is_waiting = waits;
-    group_.count(waits ? 1 : -1, 0);
-  }
+  // A holder has the loop driven too: it must learn at once that a connection has ended, because
+  // the name may lead to another server from then on.
+  const bool waits = c.recipe().waits();
+  const bool listens = c.recipe().is_held();
+  if (waits == c.is_waiting && listens == c.is_listening) return;
+  reactor_.count(waits - c.is_waiting, listens - c.is_listening);
+  c.is_waiting = waits;
+  c.is_listening = listens;
 }
 
 retrying_orphan::retrying_orphan(retrying_layout& l, const retrying_claim& c, time_point end)
-    : claims::orphan(end, l.codec().rules().queue_heartbeat),
+    : server_orphan(l, end, l.codec().facts().rules.queue_heartbeat),
       key(c.key),
       owner(l.owner_at_server(c)),
       id(c.owner_id),
       details(c.details),
-      ttl(c.recipe().ttl()),
-      home(l) {}
+      ttl(c.recipe().ttl()) {}
 
 claims::withdrawal retrying_orphan::withdraw(time_point now) {
   step = 0;
@@ -200,32 +185,17 @@ claims::withdrawal retrying_orphan::send(time_point now) {
   const bool is_sent = home.over().submit(*this, now, [&](request_writer& w) {
     home.codec().append(w, retrying_operation::withdraw, request());
   });
-  return is_sent ? claims::withdrawal::sent : claims::withdrawal::unsent;
+  return is_sent ? withdrawal::sent : withdrawal::unsent;
 }
 
-void retrying_orphan::on_reply(const value& v, const reply_context& c) {
-  using claims::withdrawal;
-  retrying_layout& to = home;  // on_answer() may end this
+claims::withdrawal retrying_orphan::take(const value& v, time_point now) {
   retrying_reply r;
   r.to = retrying_operation::withdraw;
-  r = to.codec().read(v, request(), r);
-  if (r.what == retrying_reply::verdict::next_step) {
-    ++step;
-    seen = v.text();
-    if (send(c.now) == withdrawal::sent) return;
-  }
-  const withdrawal outcome = r.what == retrying_reply::verdict::next_step ? withdrawal::again
-                             : v.is(value::kind::error)                   ? withdrawal::refused
-                             : to.over().no_older_connection_runs()       ? withdrawal::done
-                                                                          : withdrawal::unproven;
-  to.over().tick_by(to.orphans().on_answer(*this, outcome, c.now));
+  r = home.codec().read(v, request(), r);
+  if (r.what != retrying_reply::verdict::next_step) return withdrawal::done;
+  ++step;
+  seen = v.text();
+  return send(now);
 }
-
-void retrying_orphan::on_not_executed(const reply_context& c) {
-  retrying_layout& to = home;
-  to.over().tick_by(to.orphans().on_answer(*this, claims::withdrawal::again, c.now));
-}
-
-void retrying_orphan::on_cut(const reply_context&) { home.orphans().on_cut(*this); }
 
 }  // namespace holdfast::redis

@@ -22,22 +22,26 @@ std::string pattern_of(std::string_view prefix) {
 }
 
 // SCAN for the keys, where it is not about one lock; then a look at each.
-class holders_query final : public admin_query {
+class holders_query final : public admin_query<std::vector<holder>> {
  public:
   enum class scope { all_that_begin_so, one };
 
   holders_query(transport& t, const retrying_codec& c, std::string_view key_prefix,
                 std::string_view name, scope what, core::holders_handler& to)
-      : admin_query(t, c.own_errors()), codec_(c), key_prefix_(key_prefix), what_(what), to_(to) {
-    pattern_ = pattern_of(key_prefix_ + std::string(name)).append(c.key_suffix());
+      : admin_query(t, to, c.facts().own_errors), codec_(c), key_prefix_(key_prefix), what_(what) {
+    pattern_ = pattern_of(key_prefix_ + std::string(name)).append(c.facts().key_suffix);
     scans_ = what == scope::all_that_begin_so;
-    if (!scans_) keys_.push_back((key_prefix_ + std::string(name)).append(c.key_suffix()));
+    if (!scans_) keys_.push_back((key_prefix_ + std::string(name)).append(c.facts().key_suffix));
   }
 
  private:
-  // Among many keys, one that this user may not read is left out.
+  // Among many keys, those are left out that this user may not read, and those that are no lock of
+  // this layout. Of one name the latter is an error, as it is to an acquire.
   bool is_failure(const value& v) const override {
-    return v.is(value::kind::error) && (what_ == scope::one || !is_key_denied(v));
+    if (!v.is(value::kind::error)) return false;
+    const error_meaning* const m = meaning_of(v.text(), codec_.facts().own_errors);
+    const bool is_other = m && m->why == errc::mismatch;
+    return what_ == scope::one || !(is_other || is_key_denied(v));
   }
   void send_next(time_point now, core::event_queue& events) override {
     if (!scans_) return look(now, events);
@@ -69,34 +73,30 @@ class holders_query final : public admin_query {
   // A key that begins so may be anybody's: only the owners of this layout are shown.
   void read_holder(const value& v) {
     const std::string& key = keys_[read_++];
+    if (v.is(value::kind::error)) return;
     for (holder& h : codec_.read_look(v)) {
       if (what_ != scope::one && !codec_.is_owner(h.owner)) continue;
       h.name = key.substr(key_prefix_.size(),
-                          key.size() - key_prefix_.size() - codec_.key_suffix().size());
-      found_.push_back(std::move(h));
+                          key.size() - key_prefix_.size() - codec_.facts().key_suffix.size());
+      result.push_back(std::move(h));
     }
-  }
-  void report() override {
-    why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
   }
 
   const retrying_codec& codec_;
   const std::string key_prefix_;
   const scope what_;
-  core::holders_handler& to_;
   std::string pattern_, cursor_ = "0";
   bool scans_ = false;
   std::vector<std::string> keys_;
   std::size_t read_ = 0;  // of them
-  std::vector<holder> found_;
 };
 
 // Releases the lock under the owner that somebody saw.
-class break_query final : public admin_query {
+class break_query final : public admin_query<bool> {
  public:
   break_query(transport& t, const retrying_codec& c, std::string_view key, std::string_view seen,
               core::decision_handler& to)
-      : admin_query(t, c.own_errors()), codec_(c), key_(key), seen_(seen), to_(to) {}
+      : admin_query(t, to, c.facts().own_errors), codec_(c), key_(key), seen_(seen) {}
 
  private:
   void send_next(time_point now, core::event_queue& events) override {
@@ -104,14 +104,11 @@ class break_query final : public admin_query {
     codec_.append_break(bytes, key_, seen_);
     send(std::move(bytes), now, events);
   }
-  void read(const value& v) override { is_done_ = codec_.read_break(v); }
+  void read(const value& v) override { result = codec_.read_break(v); }
   void on_all_read(time_point, core::event_queue& events) override { finish(events); }
-  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(is_done_); }
 
   const retrying_codec& codec_;
   const std::string key_, seen_;
-  core::decision_handler& to_;
-  bool is_done_ = false;
 };
 
 }  // namespace

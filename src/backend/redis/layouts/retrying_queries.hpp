@@ -6,11 +6,12 @@
 
 #include "backend/redis/layouts/retrying_codec.hpp"
 #include "backend/redis/transport/transport.hpp"
-#include "seam/backend.hpp"
+#include "seam/result_handler.hpp"
 
 namespace holdfast::redis {
 
-// Without the group's mutex. Answered at once when there is no connection. The codec outlives them.
+// Without the reactor's mutex. Answered at once when there is no connection. The codec outlives
+// them.
 void start_inspection(transport&, const retrying_codec&, std::string_view key_prefix,
                       std::string_view prefix, core::holders_handler&);
 void start_holders_query(transport&, const retrying_codec&, std::string_view key_prefix,

@@ -1,10 +1,10 @@
 // The side towards the server: what is written, what its replies mean, connections that come and
 // go.
-#include <algorithm>
 #include <utility>
 
 #include "backend/redis/layouts/retrying_layout.hpp"
 #include "backend/redis/transport/error_text.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -36,16 +36,23 @@ lock_request retrying_layout::request_of(const retrying_claim& c,
 void retrying_layout::begin_step(retrying_claim& c, retrying_operation what) {
   if (c.recipe().step_of_attempt() > 0) return;
   c.seen.clear();
-  if (what == retrying_operation::try_lock && codec_->owner_is_stamp()) renew_owner(c);
+  if (what == retrying_operation::try_lock && codec_->facts().owner_is_stamp) renew_owner(c);
 }
 
-// What its claim has given up meanwhile is not sent at all.
+// What its claim has given up meanwhile is not sent at all, and what may be answered by a grant
+// only where that counts.
 void retrying_layout::write_collected(request_writer& to, time_point now) {
   for (request* const b : std::exchange(collected_, {})) {
     const batch_member& m = b->members.front();
     retrying_claim* const c = claims_.at(m.whose);
     if (!c || c->recipe().epoch() != m.epoch) {
       pool_.give_back(*b);
+      continue;
+    }
+    const bool may_grant =
+        b->to == retrying_operation::try_lock || b->to == retrying_operation::resolve;
+    if (may_grant && !over_->lanes_agree()) {
+      collected_.push_back(b);
       continue;
     }
     begin_step(*c, b->to);
@@ -71,10 +78,10 @@ void retrying_layout::on_reply(request& b, const value& v, const reply_context& 
   r = codec_->read(v, is_awaited ? request_of(*c, owner) : lock_request(), r);
   if (is_awaited && r.what == retrying_reply::verdict::next_step) c->seen = v.text();
   if (is_awaited && r.what == retrying_reply::verdict::busy) c->had_place = c->recipe().is_waiter();
-  if (is_awaited && r.what == retrying_reply::verdict::granted && codec_->owner_is_stamp())
+  if (is_awaited && r.what == retrying_reply::verdict::granted && codec_->facts().owner_is_stamp)
     r.sent = c->owner_since;  // its lease is as old as its stamp
   const bool is_error = v.is(value::kind::error);
-  std::string text = is_error ? explain(v.text(), codec_->own_errors()) : std::string();
+  std::string text = is_error ? explain(v.text(), codec_->facts().own_errors) : std::string();
   if (r.what == retrying_reply::verdict::not_now) {
     over_->note_put_off(text, context.now);
     watch_outage(context.now);
@@ -87,7 +94,7 @@ void retrying_layout::on_reply(request& b, const value& v, const reply_context& 
 void retrying_layout::on_not_executed(request& b, const reply_context&) {
   if (b.to == retrying_operation::renew) {
     for (const batch_member& m : b.members)
-      if (retrying_claim* const c = claims_.at(m.whose)) renewals_.add(*c, c->place, *over_);
+      if (retrying_claim* const c = claims_.at(m.whose)) renewals_.add(*c, *over_);
     return end_renewals(b);
   }
   collected_.push_back(&b);
@@ -103,15 +110,27 @@ void retrying_layout::on_cut(request& b, const reply_context& context) {
 }
 
 void retrying_layout::load_scripts(time_point now) {
-  for (const script& s : codec_->scripts()) over_->load_script(s, now);
+  for (const script* const s : codec_->facts().loaded) over_->load_script(*s, now);
 }
 
-void retrying_layout::on_ready(transport&, lane what, time_point now, event_queue&) {
+void retrying_layout::on_ready(transport&, lane what, time_point now, event_queue& events) {
   if (what != lane::commands) return;
   load_scripts(now);
   over_->check_eviction(now);
   orphans_.resend_all(now);
+  if (over_->has_moved() && !core::planted(core::mutant::leases_unconfirmed))
+    confirm_leases(now, events);
   if (renewals_.goes_with_commands(*over_)) over_->tick_by(now);
+}
+
+// At another server: what is not there is lost at once, and not at its next renewal. Until the
+// server has confirmed it, a lease is doubtful.
+void retrying_layout::confirm_leases(time_point now, event_queue& events) {
+  claims_.for_each([&](retrying_claim& c) {
+    c.on([](retrying_recipe& r) { return r.on_moved(); }, now, events);
+  });
+  renewals_.add_held(claims_, *over_);
+  over_->write_commands([&](request_writer& w) { write_renewals(w, now); });
 }
 
 void retrying_layout::on_down(transport&, lane what, const core::failure& why, loss how,
@@ -124,8 +143,9 @@ void retrying_layout::on_down(transport&, lane what, const core::failure& why, l
   // one attempt has been made.
   const auto waits = [](const retrying_claim& c) { return c.recipe().waits(); };
   const auto is_attempt = [](const retrying_claim& c) { return c.recipe().is_attempt(); };
-  if (how == loss::refused) fail(waits, why, now, events);
-  if (how == loss::not_reached) fail(is_attempt, why, now, events);
+  const auto code = static_cast<errc>(why.code.value());
+  if (how == loss::refused) claims_.give_up(waits, code, why.text, now, events);
+  if (how == loss::not_reached) claims_.give_up(is_attempt, code, why.text, now, events);
 }
 
 // Messages get lost from here on; once they are subscribed to again, each claim is told.
@@ -135,20 +155,9 @@ void retrying_layout::poll_meanwhile(time_point now, event_queue& events) {
   });
 }
 
-template <class Which>
-void retrying_layout::fail(Which which, const core::failure& why, time_point now,
-                           event_queue& events) {
-  claims_.for_each([&](retrying_claim& c) {
-    if (which(std::as_const(c)))
-      c.give_up(static_cast<errc>(why.code.value()), why.text, now, events);
-  });
-}
-
 void retrying_layout::on_tick(transport&, time_point now, event_queue& events) {
   end_waits(now, events);
-  while (core::heap_timer* const due = sleepers_.take_due(now))
-    static_cast<retrying_claim*>(due)->on_wake(now, events);
-  over_->tick_by(sleepers_.next());
+  over_->tick_by(claims_.wake_due(now, events));
   probe_messages(now);
   if (renewals_.goes_with_commands(*over_))
     over_->write_commands([&](request_writer& w) { write_renewals(w, now); });
@@ -163,21 +172,16 @@ void retrying_layout::probe_messages(time_point now) {
   over_->want_sample(probe_pause(), now);
 }
 
-// When the waiters have waited through it for long enough.
+// The first waiter makes its last attempt then, at the earliest.
 void retrying_layout::watch_outage(time_point now) {
-  if (over_->is_out() && settings_.rules.outage_timeout != duration::max())
-    over_->tick_by(core::saturating_add(now, settings_.rules.outage_timeout));
+  if (over_->is_out()) over_->tick_by(claims_.first_end_of_wait(now));
 }
 
 void retrying_layout::end_waits(time_point now, event_queue& events) {
-  const duration most = settings_.rules.outage_timeout;
-  if (most == duration::max() || over_->out_since() == core::never) return;
-  claims_.for_each([&](retrying_claim& c) {
-    if (!c.recipe().is_waiter()) return;
-    const time_point end = core::saturating_add(std::max(over_->out_since(), c.owner_since), most);
-    if (end > now) return over_->tick_by(end);
-    c.give_up(errc::unavailable, over_->outage_text(), now, events);
-  });
+  const auto why = [this] { return over_->outage_text(); };
+  const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
+  over_->tick_by(waits.due);
+  if (waits.hurry) over_->hurry(lane::commands, now);
 }
 
 void retrying_layout::write_renewals(request_writer& to, time_point now) {
@@ -190,8 +194,9 @@ void retrying_layout::write_renewals(request_writer& to, time_point now) {
       if (!c.recipe().is_held()) return false;
       owners.push_back(owner_at_server(c));
       all.push_back(request_of(c, owners.back()));
-      if (codec_->owner_is_stamp()) c.renewed = codec_->stamp_at(all.back().wall, all.back().ttl);
-      b.members.push_back({.whose = c.place,
+      if (codec_->facts().owner_is_stamp)
+        c.renewed = codec_->stamp_at(all.back().wall, all.back().ttl);
+      b.members.push_back({.whose = c.place(),
                            .epoch = c.recipe().epoch(),
                            .ticket = c.ticket(),
                            .ttl = c.recipe().ttl()});

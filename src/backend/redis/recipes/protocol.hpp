@@ -1,4 +1,4 @@
-// What a claim and the server say to each other, in structs of ours.
+// Requests and replies between a claim and the server.
 #pragma once
 #include <holdfast/error.hpp>
 
@@ -17,7 +17,7 @@ enum class operation : unsigned char {
                   // things are
   resolve,        // what became of a try_lock whose reply was lost
   downgrade,
-  peek_line,            // does anybody wait for what is held?
+  check_waiters,        // does anybody wait for what is held?
   release_uncontended,  // of what nobody is known to wait for: many go in one script
   release,
   withdraw,  // out of the queue, or out of a lock that was handed over meanwhile
@@ -29,11 +29,11 @@ struct reply {  // to one claim's request
     granted,     // to try_lock, lock_all, lock_or_queue, resolve
     busy,        // another claim has it; resolve: this claim does not have it
     queued,      // lock_or_queue: it is in the queue
-    done,        // release, withdraw, renew, downgrade; peek_line: see `others`
+    done,        // release, withdraw, renew, downgrade; check_waiters: see `others`
     not_owner,   // release, renew, downgrade: another's, or nobody's
     again,       // the script has more to do than one call goes through
     bad_number,  // ours, but with a number that proves nothing: the counter was lost
-    failed,      // refused by the server, for the reason that stands beside it
+    failed,      // refused by the server; see `why`
     not_now,     // not done, and to be sent again: the server is loading, or runs a long script
   };
   operation to = operation::none;

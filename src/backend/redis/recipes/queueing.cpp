@@ -9,15 +9,12 @@ namespace holdfast::redis {
 
 using core::mutant;
 using core::planted;
-using core::saturating_add;
 
 effects queueing_recipe::acquire(const core::acquire_request& request, time_point now,
                                  const timing&) noexcept {
-  one_attempt_ = request.one_attempt;
-  ttl_ = request.ttl;
+  begin(request);
   mode_ = request.mode;
   is_grouped_ = bool(request.group);
-  is_downgrading_ = false;
   saw_bad_number_ = false;
   waits_since_ = now;
   effects out = start_over(now, false);
@@ -34,7 +31,7 @@ effects queueing_recipe::succeed(const core::acquire_request& request, time_poin
                                  const timing& t) noexcept {
   effects out = acquire(request, now, t);
   known_ = true;
-  out.send = operation::none;  // the release speaks for it
+  out.send = operation::none;  // the release script enqueues it
   state_ = state::queueing;
   return out;
 }
@@ -56,70 +53,51 @@ effects queueing_recipe::first_operation(time_point now) noexcept {
 }
 
 effects queueing_recipe::cancel(time_point now, const timing&) noexcept {
-  if (!waits() || state_ == state::releasing || state_ == state::withdrawing) return {};
+  if (!is_acquiring()) return {};
   return leave(state::withdrawing, operation::withdraw, now);
 }
 
-effects queueing_recipe::renew(duration ttl, time_point, const timing&) noexcept {
-  if (state_ != state::held) return {};
-  ttl_ = ttl;
-  known_ = true;
-  return send(operation::renew);
+effects queueing_recipe::renew(duration ttl, time_point now, const timing& t) noexcept {
+  known_ = known_ || is_held();
+  return lease_recipe::renew(ttl, now, t);
 }
 
 // Replies to what it sent as a writer do not count any more.
 effects queueing_recipe::downgrade(time_point, const timing&) noexcept {
-  if (state_ != state::held || mode_ != lock_mode::exclusive) return {};
+  if (!is_held() || mode_ != lock_mode::exclusive) return {};
   ++epoch_;
-  attempts_ = 0;
   mode_ = lock_mode::shared;
-  is_downgrading_ = true;
   others_wait_ = false;  // a client that still waits notifies this one
+  begin_downgrade();
   return send(operation::downgrade);
 }
 
-effects queueing_recipe::peek_line(time_point, const timing&) noexcept { return look_at_queue(); }
+effects queueing_recipe::check_waiters(time_point, const timing&) noexcept {
+  return look_at_queue();
+}
 
 effects queueing_recipe::look_at_queue() noexcept {
-  if (state_ != state::held || others_wait_) return {};
+  if (!is_held() || others_wait_) return {};
   peeks_again_ = is_peeking_;  // the next reply may be to a request that was sent too early
   if (std::exchange(is_peeking_, true) || is_downgrading_) return {};
   return send(operation_of_state());
 }
 
 effects queueing_recipe::release(time_point now, const timing&) noexcept {
-  if (state_ == state::lost) return become_idle(claim_event::ended, errc::not_held);
-  if (state_ != state::held) return {};
+  if (state_ == state::lost) {
+    // The server may keep its note, or its membership, until they expire.
+    effects out = become_idle(claim_event::ended, errc::not_held);
+    out.orphan = known_ || mode_ != lock_mode::exclusive;
+    return out;
+  }
+  if (!is_held()) return {};
   const bool quick = !known_ && !others_wait_ && mode_ == lock_mode::exclusive;
   contended_ = others_wait_;
-  is_downgrading_ = false;
   return leave(state::releasing, quick ? operation::release_uncontended : operation::release, now);
 }
 
-time_point queueing_recipe::due(const timing& t) const noexcept {
-  const bool is_bounded = waits() && (!is_waiter() || planted(mutant::waiter_given_up));
-  return is_bounded && state_ != state::queued ? saturating_add(asked_since_, t.op_timeout)
-                                               : core::never;
-}
-
-// Early enough for a connection to be opened and for an answer.
-time_point queueing_recipe::last_try(const timing& t) const noexcept {
-  const time_point end = due(t);
-  return end == core::never ? end : end - t.op_timeout / 8;
-}
-
-effects queueing_recipe::send(operation what) noexcept {
-  effects out;
-  out.send = what;
-  return out;
-}
-
-// A first request of its kind.
 effects queueing_recipe::ask(state next, operation what, time_point now) noexcept {
-  ++epoch_;
-  state_ = next;
-  asked_since_ = now;
-  attempts_ = 0;
+  turn_to(next, now);
   looks_ = false;
   return send(what);
 }
@@ -132,48 +110,17 @@ effects queueing_recipe::leave(state next, operation what, time_point now) noexc
 
 effects queueing_recipe::become_held(std::int64_t number, time_point deadline, bool others,
                                      bool handed, time_point now) noexcept {
-  if (!planted(mutant::late_reply_accepted)) ++epoch_;  // other replies do not count any more
-  state_ = state::held;
   is_peeking_ = peeks_again_ = false;
-  asked_since_ = now;
-  number_ = number;
-  deadline_ = deadline;
   others_wait_ = others || wanted_early_;
   handed_ = handed;
-  line_unseen_ = false;
-  effects out;
-  out.sleeps = true;
-  out.event = claim_event::granted;
-  return out;
-}
-
-effects queueing_recipe::become_idle(claim_event what, errc why) noexcept {
-  ++epoch_;
-  state_ = state::idle;
-  effects out;
-  out.sleeps = true;
-  out.event = what;
-  out.why = why;
-  return out;
+  waiters_unknown_ = false;
+  return lease_recipe::become_held(number, deadline, now);
 }
 
 effects queueing_recipe::on_overdue() noexcept {
-  if (!waits() || state_ == state::queued) return {};
+  if (state_ == state::queued) return {};
   if (state_ == state::peeking) return become_idle(claim_event::refused, errc::timed_out);
-  const bool ends = state_ == state::releasing || state_ == state::withdrawing;
-  effects out = ends ? become_idle(claim_event::ended, errc::outcome_unknown)
-                     : become_idle(claim_event::refused, errc::unavailable);
-  out.orphan = true;
-  return out;
-}
-
-effects queueing_recipe::give_up(errc why) noexcept {
-  if (!waits()) return {};
-  const bool ends = state_ == state::releasing || state_ == state::withdrawing;
-  effects out = ends ? become_idle(claim_event::ended, errc::outcome_unknown)
-                     : become_idle(claim_event::refused, why);
-  out.orphan = true;
-  return out;
+  return give_up(errc::unavailable);
 }
 
 }  // namespace holdfast::redis

@@ -38,16 +38,17 @@
 //               | wanted                      | held        | wanted, once
 //   trying ...  | wanted: it has overtaken    | same        | reported with the grant
 //   queued      | the grant                   |             |
-//               | subscribed                  | held        | send peek_line: nobody could notify
-//               |                             |             | this client before
+//               | subscribed                  | held        | send check_waiters: no message could
+//               |                             |             | reach this client before
 //               | done, and others wait       | held        | wanted, once
-//               | peek line                   | held        | send peek_line: a try_lock sees no
-//               |                             |             | queue
-//               | downgrade, cut              | held        | it is a reader; send downgrade
+//               | check_waiters               | held        | send check_waiters: a try_lock does
+//               |                             |             | not see the queue
+//               | downgrade, cut, refused     | held        | it is a reader; send downgrade
 //               | release                     | releasing   | send release_uncontended; release
 //               |                             |             | when others wait or the server has
 //               |                             |             | notes
-//   lost        | release                     | idle        | ended (not held)
+//   lost        | release                     | idle        | ended (not held); orphan, if the
+//               |                             |             | server may have notes
 //   trying ...  | cancel                      | withdrawing | send withdraw: it follows what was
 //   queued      |                             |             | sent before
 //   releasing,  | done, not owner             | idle        | ended
@@ -67,39 +68,37 @@
 #include <holdfast/options.hpp>
 
 #include "backend/redis/recipes/protocol.hpp"
-#include "claim/recipe.hpp"
-#include "seam/client_options.hpp"
+#include "claim/recipes/lease_recipe.hpp"
 
 namespace holdfast::redis {
 
 using claims::timing;
 using core::claim_event;
-using core::worth;
 using effects = claims::effects<operation>;
 
-class queueing_recipe {
+enum class queueing_state : unsigned char {
+  idle,
+  trying,
+  peeking,
+  resolving,
+  queueing,
+  queued,
+  held,
+  lost,
+  releasing,
+  withdrawing,
+};
+
+class queueing_recipe : public claims::lease_recipe<queueing_state, operation> {
  public:
-  using operation = redis::operation;
   using reply = redis::reply;
-  enum class state : unsigned char {
-    idle,
-    trying,
-    peeking,
-    resolving,
-    queueing,
-    queued,
-    held,
-    lost,
-    releasing,
-    withdrawing,
-  };
 
   // A request of a lock_group: together with other claims, all or none; exclusive, one attempt.
   effects acquire(const core::acquire_request&, time_point now, const timing&) noexcept;
   effects cancel(time_point now, const timing&) noexcept;
   effects renew(duration ttl, time_point now, const timing&) noexcept;
   effects downgrade(time_point now, const timing&) noexcept;
-  effects peek_line(time_point now, const timing&) noexcept;
+  effects check_waiters(time_point now, const timing&) noexcept;
   effects release(time_point now, const timing&) noexcept;
   // The claim is enqueued in the same step as another claim's release.
   effects succeed(const core::acquire_request&, time_point now, const timing&) noexcept;
@@ -109,96 +108,53 @@ class queueing_recipe {
   effects on_subscribed(time_point now) noexcept;
   effects on_wake(time_point now, const timing&) noexcept;
   effects on_overdue() noexcept;
-  // Ends at once whatever waits for an answer: refused or ended, for the reason given.
-  effects give_up(errc) noexcept;
 
-  state now_in() const noexcept { return state_; }
-  bool is_idle() const noexcept { return state_ == state::idle; }
-  bool waits() const noexcept {
-    return state_ != state::idle && state_ != state::held && state_ != state::lost;
-  }
   bool may_be_pushed() const noexcept {
     return state_ == state::queueing || state_ == state::queued;
   }
   // A push may report that another client waits, or a reply what became of its downgrade.
-  bool listens() const noexcept {
-    return state_ == state::held && (!others_wait_ || is_downgrading_);
-  }
-  std::uint32_t epoch() const noexcept { return epoch_; }
+  bool listens() const noexcept { return is_held() && (!others_wait_ || is_downgrading_); }
   lock_mode mode() const noexcept { return mode_; }
   bool one_attempt() const noexcept { return one_attempt_; }
-  duration ttl() const noexcept { return ttl_; }
   std::int64_t arrival() const noexcept { return number_; }  // 0: it was never queued
   bool looks() const noexcept { return looks_; }             // its timer on the lock has ended
-  // Makes one attempt, which is not answered yet.
-  bool is_attempt() const noexcept {
-    return one_attempt_ && waits() && state_ != state::releasing && state_ != state::withdrawing;
-  }
-  // Waits for the lock for as long as it takes.
-  bool is_waiter() const noexcept {
-    return !one_attempt_ && (state_ == state::trying || state_ == state::resolving ||
-                             state_ == state::queueing || state_ == state::queued);
-  }
-  // When its request is overdue; never: it waits.
-  time_point due(const timing&) const noexcept;
-  // When to send it for the last time before that.
-  time_point last_try(const timing&) const noexcept;
   time_point waits_since() const noexcept { return waits_since_; }  // a waiter: its acquire
-  bool others_wait() const noexcept { return others_wait_; }
-  std::int64_t number() const noexcept { return number_; }  // of the last grant
-  // With the deadline of the last renewal.
+  std::int64_t number() const noexcept { return number_; }          // of the last grant
   core::grant granted() const noexcept {
-    return {.number = number_,
-            .deadline = deadline_,
-            .seen = asked_since_,
-            .provisional = handed_,
-            .line_unseen = line_unseen_};
+    core::grant out = lease_recipe::granted();
+    out.provisional = handed_;
+    out.waiters_unknown = waiters_unknown_;
+    return out;
   }
 
  private:
   using verdict = reply::verdict;
   effects ask(state, operation, time_point now) noexcept;
-  static effects send(operation) noexcept;
   effects look_at_queue() noexcept;
   effects leave(state, operation, time_point now) noexcept;
   effects first_operation(time_point now) noexcept;
   effects on_acquire_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_busy(const reply&, time_point now) noexcept;
   effects on_kind(const reply&) noexcept;
-  effects on_downgrade_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_line_reply(const reply&, time_point now, const timing&) noexcept;
-  effects become_wanted() noexcept;
   effects on_bad_number(const reply&, time_point now, const timing&) noexcept;
   effects on_queued(const reply&, time_point now) noexcept;
-  effects on_renew_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_release_reply(const reply&, time_point now, const timing&) noexcept;
-  effects pause(time_point now, const timing&) noexcept;
   operation operation_of_state() const noexcept;
   effects become_held(std::int64_t number, time_point deadline, bool others, bool handed,
                       time_point now) noexcept;
-  effects become_idle(claim_event, errc) noexcept;
   effects start_over(time_point now, bool clear) noexcept;
 
-  duration ttl_{};
-  std::int64_t number_ = 0;
-  time_point deadline_ = core::never;
-  time_point asked_since_{};  // while held: the grant arrived
   time_point waits_since_{};
   time_point look_at_ = core::never;  // a look that overtook the reply to lock_or_queue
-  std::uint32_t epoch_ = 0;
-  std::uint8_t attempts_ = 0;  // at the request that is not answered yet
-  state state_ = state::idle;
   lock_mode mode_ = lock_mode::exclusive;
   bool is_grouped_ = false;
-  bool is_downgrading_ = false;  // not answered yet
-  bool is_peeking_ = false;      // likewise
-  bool peeks_again_ = false;     // once that is answered
-  bool one_attempt_ = false;
-  bool others_wait_ = false;
+  bool is_peeking_ = false;    // held, and not answered yet
+  bool peeks_again_ = false;   // once that is answered
   bool wanted_early_ = false;  // before the grant arrived
   bool handed_ = false;
-  bool line_unseen_ = false;  // the grant did not show whether others wait
-  bool known_ = false;        // the server may have a note of it
+  bool waiters_unknown_ = false;  // the grant did not show whether others wait
+  bool known_ = false;            // the server may have a note of it
   bool looks_ = false;
   bool contended_ = false;       // others waited when it was released last
   bool saw_bad_number_ = false;  // since its acquire

@@ -1,8 +1,7 @@
-// What a claim makes of the server's answers, of pushes, and of time.
+// The events of a claim: replies, pushes, and timers.
 #include <algorithm>
 #include <utility>
 
-#include "backend/redis/recipes/back_off.hpp"
 #include "backend/redis/recipes/queueing.hpp"
 #include "base/mutant.hpp"
 
@@ -23,15 +22,18 @@ constexpr duration foreign_pause_max = 250ms;
 }  // namespace
 
 effects queueing_recipe::on(const reply& r, time_point now, const timing& t) noexcept {
-  if (r.epoch != epoch_ && !planted(mutant::late_reply_accepted)) return {};
+  if (is_late(r.epoch)) return {};
   switch (r.to) {
     case operation::try_lock:
     case operation::lock_all:
     case operation::lock_or_queue:
     case operation::resolve: return on_acquire_reply(r, now, t);
     case operation::peek_kind: return on_kind(r);
-    case operation::downgrade: return on_downgrade_reply(r, now, t);
-    case operation::peek_line: return on_line_reply(r, now, t);
+    case operation::downgrade: {
+      const effects out = on_downgrade_reply(r, now, t);
+      return is_held() && !is_downgrading_ ? send(operation_of_state()) : out;
+    }
+    case operation::check_waiters: return on_line_reply(r, now, t);
     case operation::renew: return on_renew_reply(r, now, t);
     case operation::release_uncontended:
     case operation::release:
@@ -49,10 +51,9 @@ effects queueing_recipe::on_acquire_reply(const reply& r, time_point now,
     return {};
   switch (r.what) {
     case verdict::granted: {
-      const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
-      const effects out = become_held(r.number, saturating_add(from, worth(ttl_, t.clock_skew)),
-                                      r.others, false, now);
-      line_unseen_ = r.to == operation::try_lock;
+      const effects out =
+          become_held(r.number, deadline_of(ttl_, r.sent, now, t), r.others, false, now);
+      waiters_unknown_ = r.to == operation::try_lock;
       return out;
     }
     case verdict::bad_number: return on_bad_number(r, now, t);
@@ -132,8 +133,8 @@ effects queueing_recipe::on_queued(const reply& r, time_point now) noexcept {
     out.wake = now + nap;
     out.spread = nap / 4;
   } else if (r.foreign) {
-    const duration pause = doubled(foreign_pause_min, attempts_, foreign_pause_max);
-    if (attempts_ < 255) ++attempts_;
+    const duration pause = claims::doubled(foreign_pause_min, attempts_, foreign_pause_max);
+    claims::count_up(attempts_);
     out.wake = now + pause;
     out.spread = pause / 4;
   } else {
@@ -148,57 +149,18 @@ effects queueing_recipe::on_queued(const reply& r, time_point now) noexcept {
   return out;
 }
 
-effects queueing_recipe::on_renew_reply(const reply& r, time_point now, const timing& t) noexcept {
-  if (state_ != state::held) return {};
-  if (r.what == verdict::done) {
-    const time_point from = planted(mutant::deadline_from_reply) ? now : r.sent;
-    deadline_ = saturating_add(from, worth(r.ttl, t.clock_skew));
-    effects out;
-    out.event = claim_event::extended;
-    return out;
-  }
-  if (r.what != verdict::not_owner) return {};  // unknown: the core repeats it
-  state_ = state::lost;
-  effects out;
-  out.event = claim_event::lost;
-  out.why = r.why == errc{} ? errc::lost : r.why;
-  return out;
-}
-
-// Where the server will not do it, the lock stays an exclusive one there: that harms nobody.
-effects queueing_recipe::on_downgrade_reply(const reply& r, time_point now,
-                                            const timing& t) noexcept {
-  if (state_ != state::held) return {};
-  if (r.what == verdict::not_now) return pause(now, t);
-  is_downgrading_ = false;
-  if (r.what != verdict::not_owner) return send(operation_of_state());
-  state_ = state::lost;
-  effects out;
-  out.event = claim_event::lost;
-  out.why = errc::lost;
-  return out;
-}
-
 effects queueing_recipe::on_line_reply(const reply& r, time_point now, const timing& t) noexcept {
-  if (state_ != state::held || !is_peeking_) return {};
+  if (!is_held() || !is_peeking_) return {};
   if (r.what == verdict::not_now) return pause(now, t);
   is_peeking_ = std::exchange(peeks_again_, false) && !r.others;
-  return r.others ? become_wanted() : send(operation_of_state());
-}
-
-effects queueing_recipe::become_wanted() noexcept {
-  effects out;
-  if (others_wait_) return out;
-  others_wait_ = true;
-  out.event = claim_event::wanted;
-  return out;
+  return r.others ? note_others() : send(operation_of_state());
 }
 
 effects queueing_recipe::on_release_reply(const reply& r, time_point now,
                                           const timing& t) noexcept {
-  if (state_ != state::releasing && state_ != state::withdrawing) return {};
+  if (!is_leaving()) return {};
   if (r.what == verdict::again) {
-    if (attempts_ < 255) ++attempts_;
+    claims::count_up(attempts_);
     return send(operation_of_state());
   }
   if (r.what == verdict::done) return become_idle(claim_event::ended, {});
@@ -210,26 +172,10 @@ effects queueing_recipe::on_release_reply(const reply& r, time_point now,
   return pause(now, t);
 }
 
-// The request is sent again, after a longer pause each time, and once more just before it is
-// overdue.
-effects queueing_recipe::pause(time_point now, const timing& t) noexcept {
-  const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
-  if (attempts_ < 255) ++attempts_;
-  effects out;
-  out.sleeps = true;
-  out.wake = now + d;
-  out.spread = d / 4;
-  const time_point last = last_try(t);
-  if (out.wake + out.spread < last) return out;
-  out.wake = now < last ? last : std::min(out.wake, due(t));
-  out.spread = {};
-  return out;
-}
-
 effects queueing_recipe::on(const push& p, time_point now) noexcept {
   if (p.what == push::kind::wanted) {
     wanted_early_ = wanted_early_ || waits();
-    return state_ == state::held ? become_wanted() : effects{};
+    return is_held() ? note_others() : effects{};
   }
   if (!may_be_pushed()) return {};
   if (p.what == push::kind::grant) {
@@ -250,12 +196,12 @@ effects queueing_recipe::on(const push& p, time_point now) noexcept {
 effects queueing_recipe::on_cut(std::uint32_t epoch) noexcept {
   if (epoch != epoch_) return {};
   if (state_ == state::peeking) return become_idle(claim_event::refused, errc::timed_out);
-  if (attempts_ < 255) ++attempts_;
+  claims::count_up(attempts_);
   if (state_ == state::trying) state_ = state::resolving;
   return send(operation_of_state());
 }
 
-// What is sent again in this state.
+// The request that is repeated in this state.
 operation queueing_recipe::operation_of_state() const noexcept {
   switch (state_) {
     case state::trying: return is_grouped_ ? operation::lock_all : operation::try_lock;
@@ -266,14 +212,14 @@ operation queueing_recipe::operation_of_state() const noexcept {
     case state::withdrawing: return operation::withdraw;
     case state::held:
       return is_downgrading_ ? operation::downgrade
-             : is_peeking_   ? operation::peek_line
+             : is_peeking_   ? operation::check_waiters
                              : operation::none;
     default: return operation::none;
   }
 }
 
 effects queueing_recipe::on_subscribed(time_point now) noexcept {
-  if (state_ == state::held && !others_wait_) {
+  if (is_held() && !others_wait_) {
     // A waiter that came before this client listened could not tell it that somebody waits.
     return planted(mutant::line_not_peeked) ? effects{} : look_at_queue();
   }
@@ -282,7 +228,7 @@ effects queueing_recipe::on_subscribed(time_point now) noexcept {
   asked_since_ = now;  // not since the wait began: the request is a new one
   ++epoch_;
   state_ = state::queueing;
-  looks_ = true;  // it may have been left to see to the lock, and its timer goes
+  looks_ = true;  // this claim may be the only one with a timer on the lock
   out.sleeps = true;
   return out;
 }
@@ -295,7 +241,7 @@ effects queueing_recipe::on_wake(time_point now, const timing& t) noexcept {
     looks_ = true;
     return out;
   }
-  if (state_ == state::held) return send(operation_of_state());
+  if (is_held()) return send(operation_of_state());
   return now >= due(t) ? on_overdue() : send(operation_of_state());
 }
 

@@ -6,11 +6,10 @@ namespace holdfast::redis {
 
 class single final : public topology {
  public:
-  single(transport_group& g, const endpoint& e, request_source& source,
+  single(io::client_reactor& r, const endpoint& e, request_source& source,
          std::span<const script> all_scripts)
-      : one_(g, e, source, all_scripts) {}
+      : one_(r, e, source, all_scripts) {}
   std::span<transport* const> nodes() noexcept override { return {&node_, 1}; }
-  transport& node_of(std::string_view) noexcept override { return one_; }
 
  private:
   transport one_;

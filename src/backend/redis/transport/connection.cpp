@@ -25,7 +25,7 @@ connection::connection(connection_owner& owner, const endpoint& e, lane what,
     : owner_(owner), endpoint_(e), lane_(what), handshake_(e, what, channels) {}
 
 void connection::open(time_point now) {
-  if (state_ != state::down || retry_at_ != core::never) return;
+  if (state_ != state::down || retry_at_ != core::never || !owner_.may_open(*this, now)) return;
   state_ = state::connecting;
   is_passing_ = false;
   began_ = now;
@@ -59,13 +59,13 @@ void connection::expect(reply_handler& to, std::uint32_t replies, time_point sen
   unattended_ += r.is_unattended ? 1 : 0;
 }
 
-void connection::opened() {
+void connection::on_open(time_point, event_queue&) {
   if (state_ != state::connecting) return;
   state_ = state::greeting;
   handshake_.begin(out_);
 }
 
-void connection::received(std::span<const std::byte> bytes, time_point now, event_queue& events) {
+void connection::on_bytes(std::span<const std::byte> bytes, time_point now, event_queue& events) {
   if (state_ < state::greeting) return;
   if (std::exchange(is_silent_, false)) owner_.on_heard(*this, now);
   bool works = reader_->feed(bytes);
@@ -90,21 +90,25 @@ bool connection::handle(const value& v, time_point now, event_queue& events) {
   } else if (--in_flight_.front().replies == 0) {
     on_last_reply(v, now, events);
   } else if (v.is(value::kind::error) && aborted_.empty()) {
-    // Of a transaction only the last reply counts, but an error before it says why that fails.
+    // Only the last reply of a transaction counts, but an earlier error explains its failure.
     aborted_ = v.text();
   }
   return state_ != state::down;
 }
 
-// What it says of the data counts before anything that was granted with it.
+// Its meaning for the data counts before anything that was granted with it.
 void connection::on_last_reply(const value& v, time_point now, event_queue& events) {
   const expected_reply r = in_flight_.front();
   in_flight_.pop_front();
   unattended_ -= r.is_unattended ? 1 : 0;
   const bool is_missed = planted(mutant::doubt_in_transaction_missed);
-  if (puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(aborted_)))
-    owner_.on_data_in_doubt();
-  const reply_context c{now, r.sent, events, aborted_};
+  const bool is_in_doubt = puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(aborted_));
+  if (is_in_doubt) owner_.on_data_in_doubt();
+  const bool is_doubted = doubted_ > 0;
+  doubted_ -= is_doubted ? 1 : 0;
+  const bool is_demoted =
+      is_in_doubt && r.to->needs_master() && (is_of_replica(v) || is_of_replica(aborted_));
+  const reply_context c{now, r.sent, events, aborted_, is_doubted, owner_.lanes_agree()};
   if (v.is_error("NOSCRIPT")) {
     owner_.on_script_missing(r.script);
     r.to->on_not_executed(c);
@@ -112,16 +116,27 @@ void connection::on_last_reply(const value& v, time_point now, event_queue& even
     r.to->on_reply(v, c);
   }
   aborted_.clear();
+  if (is_demoted) owner_.on_demoted(now, events);
 }
 
 void connection::on_handshake_reply(const value& v, time_point now, event_queue& events) {
   switch (handshake_.on_reply(v, out_)) {
     case handshake::outcome::goes_on: return;
+    case handshake::outcome::introduced: return on_introduced(now, events);
     case handshake::outcome::done: return become_ready(now, events);
     case handshake::outcome::failed: break;
   }
   is_passing_ = handshake_.is_passing();
   fail(handshake_.why(), is_passing_ ? loss::in_use : loss::refused, now, events);
+}
+
+void connection::on_introduced(time_point now, event_queue& events) {
+  failure why;
+  if (!owner_.accepts(*this, why, now, events)) {
+    is_passing_ = true;
+    return fail(std::move(why), loss::in_use, now, events);
+  }
+  if (handshake_.go_on(out_, now) == handshake::outcome::done) become_ready(now, events);
 }
 
 void connection::become_ready(time_point now, event_queue& events) {
@@ -131,7 +146,7 @@ void connection::become_ready(time_point now, event_queue& events) {
   owner_.on_ready(*this, now, events);
 }
 
-void connection::closed(failure why, time_point now, event_queue& events) {
+void connection::on_closed(failure why, time_point now, event_queue& events) {
   if (state_ == state::down) return;
   if (state_ == state::greeting && !why.text.empty() && !endpoint_.tls)
     why.text += "; the URL of a server with TLS begins with rediss:";
@@ -142,10 +157,12 @@ void connection::closed(failure why, time_point now, event_queue& events) {
 }
 
 void connection::fail(failure why, loss how, time_point now, event_queue& events) {
-  handshake_.on_lost(state_ == state::ready || lane_ == lane::messages);
+  was_ready_ = state_ == state::ready;
+  handshake_.on_lost(was_ready_ || lane_ == lane::messages, now);
   state_ = state::down;
+  doubted_ = 0;
   is_silent_ = false;
-  if (stream_) stream_->stream->abort();
+  if (stream_) stream_->leave();
   stream_.reset();
   out_.clear();
   last_failure_ = why;
@@ -153,8 +170,19 @@ void connection::fail(failure why, loss how, time_point now, event_queue& events
   core::ring<expected_reply> cut;
   cut.swap(in_flight_);
   unattended_ = 0;
-  for (; !cut.empty(); cut.pop_front()) cut.front().to->on_cut({now, cut.front().sent, events, {}});
+  for (; !cut.empty(); cut.pop_front()) cut.front().to->on_cut({now, cut.front().sent, events});
   owner_.on_down(*this, why, how, now, events);
+}
+
+void connection::end(failure why, time_point now, event_queue& events) {
+  if (state_ == state::down) return;
+  is_passing_ = true;
+  fail(std::move(why), loss::in_use, now, events);
+}
+
+void connection::reject(failure why, time_point now, event_queue& events) {
+  attempts_ = std::max(attempts_, 1u);
+  end(std::move(why), now, events);
 }
 
 void connection::on_alarm(time_point now, event_queue& events) {
@@ -178,8 +206,11 @@ void connection::on_alarm(time_point now, event_queue& events) {
   fail({errc::unavailable, "the server does not answer"}, loss::in_use, now, events);
 }
 
+// An attempt out of turn does not make the pause after it longer: many callers with a short bound
+// would keep a client away from a server that is back.
 void connection::hurry(time_point by) {
   if (state_ != state::down || retry_at_ == core::never || retry_at_ <= by) return;
+  if (attempts_ > 1) --attempts_;
   retry_at_ = by;
   owner_.wake_by(by);
 }

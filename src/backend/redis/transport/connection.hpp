@@ -1,12 +1,14 @@
-// One connection to the server: opened, greeted, kept open. Passive, under the group's mutex: its
+// One connection to the server: opened, greeted, kept open. Passive, under the reactor's mutex: its
 // owner decides what is sent over it.
 //
 //   state      | event                        | next
 //   -----------+------------------------------+------------------------------------------------
 //   down       | open()                       | connecting
 //   connecting | the stream is open           | greeting: the handshake begins
+//   greeting   | the server is introduced     | greeting, if the owner accepts it; else down
 //   greeting   | the handshake is done        | ready; the owner is notified
-//   greeting   | it fails                     | down, for good if the server will not have us
+//   greeting   | it fails                     | down; permanently if the server rejects us
+//   any        | end()                        | down; open() again after a pause
 //   any        | closed, silent for too long, | down: what was not answered is cut; open() again
 //              | not RESP                     | after a pause that doubles, or earlier by hurry()
 #pragma once
@@ -22,6 +24,7 @@
 #include "base/event_queue.hpp"
 #include "base/network.hpp"
 #include "base/ring.hpp"
+#include "io/reactor/attached_stream.hpp"
 
 namespace holdfast::redis {
 
@@ -38,22 +41,25 @@ static_assert(sizeof(expected_reply) == 24);
 
 class connection;
 
-// A stream, from connect() until it has reported that it is closed.
-struct attached_stream : core::stream_events {
-  std::unique_ptr<core::stream> stream;
-  virtual ~attached_stream() = default;
-};
-
 enum class loss : unsigned char {  // of a connection
   in_use,                          // it was open, or has been opening for too long
   not_reached,                     // there is nothing to connect to
-  refused,                         // the server will not have us: another attempt fails as well
+  refused,                         // rejected by the server; another attempt fails too
 };
 
-class connection_owner {  // called with the group's mutex held
+class connection_owner {  // called with the reactor's mutex held
  public:
+  // False: not now; the owner calls open() once it may.
+  virtual bool may_open(connection&, time_point now) = 0;
+  // Whether the server that this connection has reached will do; else why not. Does not end this
+  // connection itself.
+  virtual bool accepts(connection&, core::failure& why, time_point now, core::event_queue&) = 0;
+  // See reply_context.
+  virtual bool lanes_agree() const noexcept = 0;
+  // The server has become a replica: it has refused a request that somebody waits for.
+  virtual void on_demoted(time_point now, core::event_queue&) = 0;
   virtual void on_ready(connection&, time_point now, core::event_queue&) = 0;
-  // What was known of the data proves nothing now: called before the reply that says so.
+  // Earlier knowledge about the data is void: called before the reply that shows this.
   virtual void on_data_in_doubt() = 0;
   // The server does not know a script that was called.
   virtual void on_script_missing(std::uint16_t) = 0;
@@ -65,7 +71,7 @@ class connection_owner {  // called with the group's mutex held
   virtual void on_silent(connection&, time_point now) = 0;  // much is awaited, nothing comes
   virtual void on_heard(connection&, time_point now) = 0;   // it is not silent any more
   // Lives until it is closed. Null, with the reason: this process has no descriptor or thread left.
-  virtual std::shared_ptr<attached_stream> connect(connection&, core::failure& why) = 0;
+  virtual std::shared_ptr<io::attached_stream> connect(connection&, core::failure& why) = 0;
   virtual void wake_by(time_point) = 0;  // on_alarm() is due then
   virtual core::environment& env() = 0;
 
@@ -73,13 +79,13 @@ class connection_owner {  // called with the group's mutex held
   ~connection_owner() = default;
 };
 
-class connection {
+class connection final : public io::stream_user {
  public:
   enum class state : unsigned char { down, connecting, greeting, ready };
 
   connection(connection_owner&, const endpoint&, lane, subscriptions&);
 
-  // All with the group's mutex held.
+  // All with the reactor's mutex held.
   void open(time_point now);  // unless it is open, or pauses
   bool is_ready() const noexcept { return state_ == state::ready; }
   bool is_down() const noexcept { return state_ == state::down; }
@@ -90,14 +96,17 @@ class connection {
               attended = attended::by_callers, std::uint16_t script = script_cache::none);
   void on_alarm(time_point now, core::event_queue&);
   void hurry(time_point by);  // the pause before the next connection ends then at the latest
-  const std::shared_ptr<attached_stream>& stream() const noexcept { return stream_; }
+  const std::shared_ptr<io::attached_stream>& stream() const noexcept { return stream_; }
   bool may_write() const noexcept { return state_ >= state::greeting; }
   // Nothing that was sent over an earlier connection is executed any more.
   bool no_older_connection_runs() const noexcept { return handshake_.no_older_connection_runs(); }
-  // As far as is known, by what the server said of itself in each handshake.
-  bool is_same_server(const connection& other) const noexcept {
-    return handshake_.run_id() == other.handshake_.run_id();
-  }
+  const server_identity& server() const noexcept { return handshake_.server(); }
+  // Replies that are awaited now prove nothing about locks: another connection has ended.
+  void doubt_replies() noexcept { doubted_ = in_flight_.size(); }
+  void end(core::failure, time_point now, core::event_queue&);
+  // Likewise, but the next one is opened after a pause: its server is not the right one.
+  void reject(core::failure, time_point now, core::event_queue&);
+  bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const core::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return is_passing_; }  // the failure: open() tries again
   // A reply is awaited for which nobody blocks.
@@ -109,10 +118,10 @@ class connection {
   bool writing = false;  // a thread is: it takes along what others add
   std::string spare;     // of that thread; keeps its room
 
-  // The events of the current stream.
-  void opened();
-  void received(std::span<const std::byte>, time_point now, core::event_queue&);
-  void closed(core::failure, time_point now, core::event_queue&);
+  // io::stream_user
+  void on_open(time_point now, core::event_queue&) override;
+  void on_bytes(std::span<const std::byte>, time_point now, core::event_queue&) override;
+  void on_closed(core::failure, time_point now, core::event_queue&) override;
 
  private:
   void on_handshake_reply(const value&, time_point now, core::event_queue&);
@@ -120,6 +129,7 @@ class connection {
   void fail(core::failure, loss, time_point now, core::event_queue&);
   bool handle(const value&, time_point now, core::event_queue&);
   void on_last_reply(const value&, time_point now, core::event_queue&);
+  void on_introduced(time_point now, core::event_queue&);
   void retry_later(time_point now, bool at_once);
   duration silence_max() const noexcept { return endpoint_.op_timeout / 2; }
   duration silence_noticed() const noexcept { return silence_max() / 2; }
@@ -129,7 +139,7 @@ class connection {
   const lane lane_;
   handshake handshake_;
   state state_ = state::down;
-  std::shared_ptr<attached_stream> stream_;
+  std::shared_ptr<io::attached_stream> stream_;
   std::unique_ptr<reply_reader> reader_;
   std::string out_;
   core::ring<expected_reply> in_flight_;
@@ -137,8 +147,10 @@ class connection {
   time_point began_{};       // to connect
   time_point retry_at_ = core::never;
   unsigned attempts_ = 0;
+  std::size_t doubted_ = 0;  // of those in flight, the first ones
   bool is_silent_ = false;
   bool is_passing_ = false;
+  bool was_ready_ = false;
   std::string aborted_;  // why the server will not do the transaction it is being sent
   core::failure last_failure_;
 };

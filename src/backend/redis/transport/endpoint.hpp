@@ -17,10 +17,12 @@ struct endpoint {
   core::duration retry_base{};  // the first pause before a new connection, after which it doubles
   core::duration connect_timeout{};
   core::duration op_timeout{};
-  std::string text;  // the URL without secrets
+  core::duration probe{};  // how often it is asked where the name leads; 0: never
+  std::string text;        // the URL without secrets
 };
 
-// Each has a connection of its own: what waits for a push or renews is held up by nothing else.
-enum class lane : unsigned char { commands, messages, renewals };
+// Each has a connection of its own: what waits for a push or renews is held up by nothing else. A
+// probe only looks where the name leads now.
+enum class lane : unsigned char { commands, messages, renewals, probe };
 
 }  // namespace holdfast::redis

@@ -1,5 +1,7 @@
 #include "backend/redis/transport/error_text.hpp"
 
+#include <algorithm>
+
 #include "backend/redis/transport/resp.hpp"
 
 namespace holdfast::redis {
@@ -29,21 +31,59 @@ constexpr error_meaning meanings[] = {
     {"MOVED", errc::refused, false, false, "this is a cluster; its URL begins with redis+cluster:"},
 };
 
+// Redis 6.0 or later, and earlier versions. Neither has a code of its own.
+constexpr std::string_view without_password[] = {"ERR AUTH <password> called without any password",
+                                                 "ERR Client sent AUTH, but no password is set"};
+constexpr error_meaning
+    no_password_needed{"ERR", errc::refused, false, false,
+                       "this server has no password; leave the password out of the URL"};
+
 // A transaction that was refused when it was to run names the reason behind its own code.
 constexpr std::string_view aborted = "EXECABORT Transaction discarded because of: ";
+// Before Redis 7.0, so does a script whose command was refused, "ERR Error running script (call to
+// f_...): @user_script: 11: -OOM ...", and one that returns what it has caught, "@user_script: 8:
+// -READONLY ...".
+constexpr std::string_view script_failed = "ERR Error running script (call to f_";
+constexpr std::string_view in_script = "@user_script:";
+
+std::string_view code_of(std::string_view text) {
+  if (text.starts_with(aborted)) text.remove_prefix(aborted.size());
+  if (text.starts_with(script_failed))
+    text.remove_prefix(std::min(text.find(in_script), text.size()));
+  while (text.starts_with(in_script)) {
+    text.remove_prefix(in_script.size());
+    text.remove_prefix(std::min(text.find_first_not_of(" 0123456789:"), text.size()));
+  }
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text.substr(0, text.find(' '));
+}
 
 }  // namespace
 
 const error_meaning* meaning_of(std::string_view text,
                                 std::span<const error_meaning> more) noexcept {
-  if (text.starts_with(aborted)) text.remove_prefix(aborted.size());
-  if (text.starts_with('-')) text.remove_prefix(1);
-  const std::string_view code = text.substr(0, text.find(' '));
+  for (const std::string_view start : without_password)
+    if (text.starts_with(start)) return &no_password_needed;
+  const std::string_view code = code_of(text);
   for (const auto table : {std::span<const error_meaning>(meanings), more})
     for (const error_meaning& m : table)
       if (m.code == code) return &m;
   return nullptr;
 }
+
+namespace {
+
+// Reads an error, or one in an array.
+template <class Test>
+bool has_error(const value& v, Test test) noexcept {
+  if (v.is(value::kind::error)) return test(v.text());
+  value part = v[0];
+  for (std::size_t n = v.size(); n > 0; --n, part = part.next())
+    if (part.is(value::kind::error) && test(part.text())) return true;
+  return false;
+}
+
+}  // namespace
 
 bool puts_data_in_doubt(std::string_view text) noexcept {
   const error_meaning* const m = text.empty() ? nullptr : meaning_of(text);
@@ -51,11 +91,16 @@ bool puts_data_in_doubt(std::string_view text) noexcept {
 }
 
 bool puts_data_in_doubt(const value& v) noexcept {
-  if (v.is(value::kind::error)) return puts_data_in_doubt(v.text());
-  value part = v[0];
-  for (std::size_t n = v.size(); n > 0; --n, part = part.next())
-    if (part.is(value::kind::error) && puts_data_in_doubt(part.text())) return true;
-  return false;
+  return has_error(v, [](std::string_view text) { return puts_data_in_doubt(text); });
+}
+
+bool is_of_replica(std::string_view text) noexcept {
+  const std::string_view code = code_of(text);
+  return code == "READONLY" || code == "MASTERDOWN";
+}
+
+bool is_of_replica(const value& v) noexcept {
+  return has_error(v, [](std::string_view text) { return is_of_replica(text); });
 }
 
 // "NOPERM ... to access one of the keys ...", since 7.2 "NOPERM No permissions to access a key".

@@ -1,4 +1,4 @@
-// What the errors of a server mean for those who wait, in one table (error_text.cpp).
+// The meaning of a server's errors for waiters, in one table (error_text.cpp).
 //
 //   failure                                 | a waiter           | attempt, release, withdrawal
 //   ----------------------------------------+--------------------+-----------------------------
@@ -30,17 +30,21 @@ struct error_meaning {
   std::string_view what_to_do;
 };
 
-// Of an error, also behind a transaction that it aborted; null when it is in neither table. `more`:
-// the errors of a layout's own scripts.
+// The meaning of an error, also where it aborted a transaction or a script; null when it is in
+// neither table. `more`: the errors of a layout's own scripts.
 const error_meaning* meaning_of(std::string_view error,
                                 std::span<const error_meaning> more = {}) noexcept;
-// What it means and what to do.
+// The meaning, and the remedy.
 std::string explain(std::string_view error, std::span<const error_meaning> more = {});
 
 // Whether the data of the server that gives this answer may not be those that were seen before: it
 // is a replica, or is being loaded.
 bool puts_data_in_doubt(std::string_view error) noexcept;
 bool puts_data_in_doubt(const value&) noexcept;  // also where an array has such an error
+
+// Whether a replica says this: it takes no writes, or has lost its master.
+bool is_of_replica(std::string_view error) noexcept;
+bool is_of_replica(const value&) noexcept;  // also where an array has such an error
 
 // Whether the user lacks the right to a key, not to a command.
 bool is_key_denied(const value&) noexcept;

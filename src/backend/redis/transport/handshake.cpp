@@ -13,9 +13,8 @@ using core::planted;
 
 namespace {
 
-constexpr std::size_t older_max = 32;
 constexpr const char* connection_names[] = {"holdfast-commands", "holdfast-messages",
-                                            "holdfast-renewals"};
+                                            "holdfast-renewals", "holdfast-probe"};
 
 bool is_full(const value& error) noexcept {
   return error.text().starts_with("ERR max number of clients");
@@ -24,6 +23,7 @@ bool is_full(const value& error) noexcept {
 }  // namespace
 
 void handshake::begin(std::string& out) {
+  server_ = {};
   if (!endpoint_.password.empty()) send_auth(out);
   if (endpoint_.database != 0) {
     awaited_.push_back(step::select);
@@ -35,9 +35,16 @@ void handshake::begin(std::string& out) {
   awaited_.push_back(step::id);
   command(out, 2) << "CLIENT"
                   << "ID";
-  awaited_.push_back(step::info);
+  awaited_.push_back(step::own_end);
+  command(out, 2) << "CLIENT"
+                  << "INFO";
+  // Two requests: before Redis 7.0, INFO takes one section.
+  awaited_.push_back(step::server);
   command(out, 2) << "INFO"
                   << "server";
+  awaited_.push_back(step::history);
+  command(out, 2) << "INFO"
+                  << "replication";
 }
 
 void handshake::send_auth(std::string& out) {
@@ -51,9 +58,24 @@ void handshake::send_auth(std::string& out) {
 
 void handshake::send_kill(std::string& out, std::int64_t id) {
   awaited_.push_back(step::kill);
+  killed_.push_back(id);
   command(out, 4) << "CLIENT"
                   << "KILL"
                   << "ID" << id;
+}
+
+// Requests the role of a server, and the proof that it is the right one, without INFO.
+void handshake::ask_without_info(std::string& out) {
+  if (server_.role == server_role::unknown) {
+    awaited_.push_back(step::role);
+    command(out, 2) << "HELLO"
+                    << "2";
+  }
+  const bool is_listening = lane_ == lane::commands || lane_ == lane::messages;
+  if (is_listening || channels_.own().empty()) return;
+  awaited_.push_back(step::listener);
+  published_to_ = channels_.own();
+  command(out, 3) << "PUBLISH" << published_to_ << "0";
 }
 
 handshake::outcome handshake::on_reply(const value& v, std::string& out) {
@@ -63,17 +85,41 @@ handshake::outcome handshake::on_reply(const value& v, std::string& out) {
     fail(v);
     return outcome::failed;
   }
+  const std::string_view text = v.is(value::kind::text) ? v.text() : std::string_view();
   switch (s) {
     case step::id: own_id_ = v.integer(); break;
-    case step::info: on_server_info(v.is(value::kind::text) ? v.text() : "", out); break;
+    case step::own_end: read_own_end(text, server_); break;
+    case step::server: read_server(text, server_); break;
+    case step::history:
+      read_replication(text, server_);
+      if (!server_.is_known()) ask_without_info(out);
+      return awaited_.empty() ? outcome::introduced : outcome::goes_on;
+    case step::role:
+      for (std::size_t i = 0; i + 1 < v.size(); i += 2)
+        if (v[i].text() == "role") read_role(v[i + 1].text(), server_);
+      return awaited_.empty() ? outcome::introduced : outcome::goes_on;
+    case step::listener:
+      // It proves nothing about an earlier messages connection, which may have been to another
+      // server.
+      if (v.is(value::kind::integer) && published_to_ == channels_.own())
+        server_.has_listener = v.integer() > 0;
+      return outcome::introduced;
+    case step::own:
+      if (v.is(value::kind::error)) channels_.drop_own();
+      break;
     case step::kill:
-      if (v.is(value::kind::integer)) older_ids_.erase(older_ids_.begin());
+      if (v.is(value::kind::integer)) older_.remove(server_.run_id, killed_.front());
+      killed_.pop_front();
       break;
     case step::subscribe: channels_.on_confirmed(v[1].text()); break;
     default: break;
   }
+  return outcome_of_step();
+}
+
+handshake::outcome handshake::outcome_of_step() noexcept {
   if (!awaited_.empty()) return outcome::goes_on;
-  if (!older_ids_.empty() && !planted(mutant::predecessor_not_killed)) none_older_ = false;
+  none_older_ = older_.is_clear(server_.run_id) || planted(mutant::predecessor_not_killed);
   return outcome::done;
 }
 
@@ -90,35 +136,27 @@ void handshake::fail(const value& v) {
   why_ = {code, explain(v.text())};
 }
 
-// INFO is answered last of the first steps: what follows depends on it. A server that was started
-// anew counts its clients anew: an old id may belong to another client, and what was under way to
-// the old server is gone with it.
-void handshake::on_server_info(std::string_view info, std::string& out) {
-  std::string run_id(info_field(info, "run_id"));
-  const bool is_known = !run_id.empty() && !run_id_.empty();
-  if (is_known && run_id != run_id_) {
-    older_ids_.clear();
-    none_older_ = true;
-  } else if (is_known && !planted(mutant::predecessor_not_killed)) {
-    for (const std::int64_t id : older_ids_) send_kill(out, id);
+handshake::outcome handshake::go_on(std::string& out, core::time_point now) {
+  if (server_.is_known() && !planted(mutant::predecessor_not_killed))
+    for (const std::int64_t id : older_.of(server_.run_id, now)) send_kill(out, id);
+  if (lane_ == lane::messages) {
+    if (!channels_.own().empty()) {
+      awaited_.push_back(step::own);
+      command(out, 2) << "SUBSCRIBE" << channels_.own();
+    }
+    channels_.request_missing([&](std::string_view channel) {
+      awaited_.push_back(step::subscribe);
+      command(out, 2) << "SUBSCRIBE" << channel;
+    });
   }
-  if (!run_id.empty()) run_id_ = std::move(run_id);
-  if (lane_ != lane::messages) return;
-  channels_.request_missing([&](std::string_view channel) {
-    awaited_.push_back(step::subscribe);
-    command(out, 2) << "SUBSCRIBE" << channel;
-  });
+  return outcome_of_step();
 }
 
-void handshake::on_lost(bool was_used) {
+void handshake::on_lost(bool was_used, core::time_point now) {
   awaited_.clear();
+  killed_.clear();
   const std::int64_t id = std::exchange(own_id_, 0);
-  if (!was_used) return;
-  if (id == 0) {
-    none_older_ = false;
-  } else if (older_ids_.size() < older_max) {
-    older_ids_.push_back(id);
-  }
+  if (was_used) older_.add(server_.run_id, id, now);
 }
 
 }  // namespace holdfast::redis

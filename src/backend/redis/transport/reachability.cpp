@@ -17,7 +17,7 @@ constexpr unsigned needed_by_waiters =
 
 }  // namespace
 
-reachability::reachability(std::string_view url, deferred_log& log)
+reachability::reachability(std::string_view url, core::deferred_log& log)
     : prefix_(std::string(url.substr(0, url.find('?'))) + ": "), log_(log) {}
 
 void reachability::on_lost(lane r, const core::failure& why, bool matters, time_point now) {
@@ -106,7 +106,7 @@ void reachability::on_affected(time_point now) noexcept {
 void reachability::tick(bool matters, time_point now) {
   if (next_line_ > now) return;
   if (matters) return write_trouble(true, now);
-  next_line_ = core::never;  // somebody who comes to be affected sets it
+  next_line_ = core::never;  // the next affected caller sets it again
   is_told_ = false;
   if (!has_lost_some()) on_accepted(now);  // nobody asks any more: it is not known
 }
@@ -142,8 +142,8 @@ std::string reachability::why() const {
   return put_off_.empty() ? "the server does not answer" : put_off_;
 }
 
-core::reach reachability::read(time_point now) const {
-  core::reach out;
+core::connection_status reachability::read(time_point now) const {
+  core::connection_status out;
   if (since_ != core::never) out.trouble = {errc::unavailable, why()};
   if (!last_failure_.empty())
     out.last_failure = core::text_of(now - failed_at_) + " ago: " + last_failure_;

@@ -1,4 +1,4 @@
-// What is known of a server's being in reach: why it is not, since when, and what the log says.
+// Whether a server is reachable: the reason and start of an outage, and the lines for the log.
 #pragma once
 #include <array>
 #include <atomic>
@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "backend/redis/transport/connection.hpp"
-#include "backend/redis/transport/deferred_log.hpp"
-#include "seam/backend.hpp"
+#include "base/deferred_log.hpp"
+#include "seam/connection.hpp"
 
 namespace holdfast::redis {
 
@@ -18,7 +18,7 @@ namespace holdfast::redis {
 // is there again, also those that nobody reads from and that have therefore been asked.
 class reachability {
  public:
-  reachability(std::string_view url, deferred_log&);  // the URL without secrets
+  reachability(std::string_view url, core::deferred_log&);  // the URL without secrets
 
   // With the link's lock held. `matters`: somebody holds or wants a lock.
   void on_lost(lane, const core::failure& why, bool matters, time_point now);
@@ -32,12 +32,12 @@ class reachability {
   void on_put_off(std::string why, bool matters, time_point now);
   void on_accepted(time_point now);           // the server does what it put off
   void on_memory_info(std::string_view);      // the text of INFO memory
-  void on_affected(time_point now) noexcept;  // somebody comes to want a lock
+  void on_affected(time_point now) noexcept;  // a claim starts to wait
   void tick(bool matters, time_point now);
   time_point next_tick() const noexcept { return next_line_; }
   // `never`: there is no outage.
   time_point since() const noexcept { return since_; }
-  core::reach read(time_point now) const;
+  core::connection_status read(time_point now) const;
   std::string_view put_off() const noexcept { return put_off_; }
 
   bool is_out() const noexcept { return is_out_.load(std::memory_order_relaxed); }  // any thread
@@ -55,7 +55,7 @@ class reachability {
 
   const std::string prefix_;  // of a line
   bits lost_ = 0, silent_ = 0, ever_ready_ = 0;
-  bits unproven_ = 0;         // open as far as is known, and asked since another was lost
+  bits unproven_ = 0;         // apparently open; a PING is outstanding since another was lost
   std::string put_off_;       // empty: it does what it is asked
   std::string last_failure_;  // of a connection
   time_point failed_at_{};
@@ -67,7 +67,7 @@ class reachability {
   bool is_told_ = false;  // the outage, as a warning
   std::string eviction_;  // the warning about it that is in the log; empty: none
   std::atomic<bool> is_out_{false};
-  deferred_log& log_;
+  core::deferred_log& log_;
 };
 
 }  // namespace holdfast::redis

@@ -1,4 +1,4 @@
-// Who receives the reply to a request.
+// The receiver of the reply to a request.
 #pragma once
 #include <string_view>
 
@@ -13,7 +13,11 @@ struct reply_context {
   core::time_point now;
   core::time_point sent;  // before the first byte of the request left
   core::event_queue& events;
-  std::string_view aborted;  // why the server refused the transaction that ends here; else empty
+  std::string_view aborted = {};  // why the server refused the transaction that ends here
+  // Since it was sent a connection of this client has ended: the name may lead to another server
+  // now, and what this one says of locks proves nothing.
+  bool is_doubted = false;
+  bool lanes_agree = true;  // the last connection that was made reached this server
 };
 
 // Exactly one of the three is called for each request, in the order of sending, with the group's
@@ -24,6 +28,8 @@ class reply_handler {
   // The server did not know the script, and did nothing.
   virtual void on_not_executed(const reply_context&) = 0;
   virtual void on_cut(const reply_context&) = 0;  // nobody knows whether it was executed
+  // A replica that refuses it is the wrong server; an examination looks at what it finds.
+  virtual bool needs_master() const noexcept { return true; }
 
  protected:
   ~reply_handler() = default;

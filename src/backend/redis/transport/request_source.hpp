@@ -1,4 +1,4 @@
-// What sends over a transport: a layout. All calls with the group's mutex held.
+// The user of a transport: a layout. All calls with the reactor's mutex held.
 #pragma once
 #include "backend/redis/transport/request_writer.hpp"
 
@@ -13,16 +13,17 @@ class request_source {
   virtual void write_requests(transport&, lane, request_writer&) = 0;
   // The handshake is done: older connections are ended, channels are subscribed to.
   virtual void on_ready(transport&, lane, time_point now, core::event_queue&) = 0;
+  // transport::lanes_agree() again: what waited for that may be sent.
+  virtual void on_agreed(transport&, time_point now) = 0;
   // After all that was not answered was cut.
   virtual void on_down(transport&, lane, const core::failure&, loss, time_point now,
                        core::event_queue&) = 0;
   virtual void on_silent(transport&, lane, time_point now) = 0;  // requests stay unanswered
-  // What was known of the data proves nothing now: called before the reply that says so.
+  // Earlier knowledge about the data is void: called before the reply that shows this.
   virtual void on_data_in_doubt(transport&) = 0;
   virtual void on_tick(transport&, time_point now, core::event_queue&) = 0;  // see tick_by()
   virtual bool is_open(const transport&) const noexcept = 0;                 // requests can be sent
-  virtual bool is_settled() const noexcept = 0;  // nothing has to be withdrawn any more
-  virtual bool is_in_use() const noexcept = 0;   // somebody holds or wants a lock
+  virtual bool is_in_use() const noexcept = 0;  // somebody holds or wants a lock
 
  protected:
   ~request_source() = default;

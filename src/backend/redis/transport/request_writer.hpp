@@ -8,6 +8,16 @@
 
 namespace holdfast::redis {
 
+// A call of a script by its text: of those that are rare.
+template <std::size_t Keys, class... Arguments>
+void eval(std::string& out, const script& s, const std::string_view (&keys)[Keys],
+          const Arguments&... arguments) {
+  command c(out, 3 + Keys + sizeof...(arguments));
+  c << "EVAL" << s.text << static_cast<std::int64_t>(Keys);
+  for (const std::string_view key : keys) c << key;
+  ((c << arguments), ...);
+}
+
 class command_writer {
  public:
   command_writer(std::string& out, script_cache& scripts) noexcept : out_(out), scripts_(scripts) {}
@@ -25,6 +35,12 @@ class command_writer {
     }
     c << static_cast<std::int64_t>(keys);
     return c;
+  }
+  template <std::size_t Keys, class... Arguments>
+  void call(const script& s, const std::string_view (&keys)[Keys], const Arguments&... arguments) {
+    command c = call(s, Keys, sizeof...(arguments));
+    for (const std::string_view key : keys) c << key;
+    ((c << arguments), ...);
   }
 
  protected:

@@ -107,11 +107,19 @@ struct reply_builder {
     return add(task, n);
   }
 
-  static void* array(const redisReadTask* task, int elements) {
+  // The count is an int before hiredis 1.0 and a size_t since. The types that RESP3 adds are
+  // refused: no server sends them to a client that has not sent HELLO 3.
+  template <typename Count>
+  static void* array(const redisReadTask* task, Count elements) {
+    if (task->type != REDIS_REPLY_ARRAY) return nullptr;
+    if (static_cast<std::size_t>(elements) > reply_reader::nodes_max) return nullptr;
+    int depth = 0;  // hiredis 1.0 has no limit of its own
+    for (const redisReadTask* t = task->parent; t; t = t->parent) ++depth;
+    if (depth >= reply_reader::depth_max) return nullptr;
     tree::node n;
     n.what = kind::array;
     n.children = static_cast<std::uint32_t>(elements);
-    return n.children > reply_reader::nodes_max ? nullptr : add(task, n);
+    return add(task, n);
   }
 
   static void* integer(const redisReadTask* task, long long number) {
@@ -122,6 +130,10 @@ struct reply_builder {
   }
 
   static void* nil(const redisReadTask* task) { return add(task, {}); }
+#ifdef REDIS_REPLY_DOUBLE
+  static void* real(const redisReadTask*, double, char*, std::size_t) { return nullptr; }
+  static void* boolean(const redisReadTask*, int) { return nullptr; }
+#endif
   static void drop(void*) {}
 };
 
@@ -158,9 +170,19 @@ bool value::is_error(std::string_view code) const noexcept {
 }
 
 reply_reader::reply_reader() : tree_(std::make_unique<value::tree>()) {
-  static redisReplyObjectFunctions functions{reply_builder::text, reply_builder::array,
-                                             reply_builder::integer, reply_builder::nil,
-                                             reply_builder::drop};
+  static redisReplyObjectFunctions functions = [] {
+    redisReplyObjectFunctions f{};
+    f.createString = reply_builder::text;
+    f.createArray = reply_builder::array;
+    f.createInteger = reply_builder::integer;
+    f.createNil = reply_builder::nil;
+#ifdef REDIS_REPLY_DOUBLE  // hiredis 1.0 or later
+    f.createDouble = reply_builder::real;
+    f.createBool = reply_builder::boolean;
+#endif
+    f.freeObject = reply_builder::drop;
+    return f;
+  }();
   reader_ = redisReaderCreateWithFunctions(&functions);
   if (!reader_) throw std::bad_alloc();
   reader_->privdata = tree_.get();

@@ -13,7 +13,7 @@ struct redisReader;
 
 namespace holdfast::redis {
 
-// Appends one command to a buffer: as many arguments as it was announced with.
+// Appends one command to a buffer; the number of arguments must match the constructor's.
 class command {
  public:
   command(std::string& out, std::size_t arguments);
@@ -46,7 +46,7 @@ class value {
   std::int64_t integer() const noexcept;                // 0 unless it is one
   std::string_view text() const noexcept;               // of status, text and error; else empty
   std::size_t size() const noexcept;                    // of an array; else 0
-  value operator[](std::size_t) const noexcept;         // nil when there are not so many
+  value operator[](std::size_t) const noexcept;         // nil if out of range
   value next() const noexcept;                          // of the same array; nil after the last
   bool is_error(std::string_view code) const noexcept;  // its first word
 
@@ -81,6 +81,7 @@ class reply_reader {
 
   static constexpr std::size_t bytes_max = 1 << 20;  // in one reply
   static constexpr std::size_t nodes_max = 65536;
+  static constexpr int depth_max = 7;
 
  private:
   bool read();

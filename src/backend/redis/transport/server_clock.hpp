@@ -1,4 +1,4 @@
-// What the client knows of the server's clock.
+// The client's knowledge of the server's clock.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,8 @@ class server_clock {
   // How much more time has passed at the server than here since the last call, with drift taken
   // off: a machine that was stopped whole, or a clock that was set forward.
   duration jump(time_point sent, server_time at, time_point now) noexcept;
-  duration round_trip() const noexcept { return round_trip_; }  // smoothed
+  time_point jump_since() const noexcept { return jump_sent_; }  // of the last call
+  duration round_trip() const noexcept { return round_trip_; }   // smoothed
 
  private:
   time_point sent_{};

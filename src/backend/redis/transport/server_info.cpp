@@ -28,12 +28,22 @@ std::string eviction_warning(std::string_view info) {
   return out + ", or use another server for locks";
 }
 
+namespace {
+
+// Without a sign; -1: the text is not a number.
+std::int64_t count_in(const value& v) {
+  if (!v.is(value::kind::text)) return -1;
+  const std::string_view text = v.text();
+  std::int64_t count = -1;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return fault == std::errc() && end == text.data() + text.size() ? count : -1;
+}
+
+}  // namespace
+
 server_time read_time(const value& v) {
-  if (v.size() != 2 || !v[0].is(value::kind::text)) return server_time::zero();
-  std::int64_t seconds = 0, micros = 0;
-  const std::string_view s = v[0].text(), u = v[1].text();
-  std::from_chars(s.data(), s.data() + s.size(), seconds);
-  std::from_chars(u.data(), u.data() + u.size(), micros);
+  if (v.size() != 2) return server_time::zero();
+  const std::int64_t seconds = count_in(v[0]), micros = count_in(v[1]);
   constexpr std::int64_t in_a_second = 1'000'000;
   if (seconds < 0 || seconds > number_max / in_a_second || micros < 0 || micros >= in_a_second)
     return server_time::zero();

@@ -1,4 +1,4 @@
-// What the server says of itself, by INFO and TIME.
+// Facts that a server reports by INFO and TIME.
 #pragma once
 #include <string>
 #include <string_view>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/mutant.hpp"
+
 namespace holdfast::redis {
 
 using core::event_queue;
@@ -42,6 +44,10 @@ void subscriptions::on_confirmed(std::string_view name) noexcept {
   if (found != channels_.end()) found->second.is_active = found->second.is_requested;
 }
 
+void subscriptions::on_refused() noexcept {
+  for (auto& [name, c] : channels_) c.is_requested = c.is_active;
+}
+
 // A handler may add and remove others, and itself.
 template <class Call>
 void subscriptions::call_each(std::string_view name, Call call) {
@@ -74,6 +80,11 @@ void subscriptions::on_message(std::string_view name, std::string_view payload, 
 
 void subscriptions::on_lost() noexcept {
   for (auto& [name, c] : channels_) c.is_requested = c.is_active = false;
+  if (!core::planted(core::mutant::own_channel_kept)) own_.clear();
+}
+
+void subscriptions::renew_own(std::uint64_t random) {
+  if (own_.empty()) own_ = "hf:own:" + std::to_string(random);
 }
 
 }  // namespace holdfast::redis

@@ -1,6 +1,7 @@
 // Which channels somebody listens to, what the server has confirmed of them, and who receives a
 // message. Pure: the transport sends what has to be sent.
 #pragma once
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
@@ -16,7 +17,7 @@ namespace holdfast::redis {
 using core::duration;
 using core::time_point;
 
-// Called with the group's mutex held.
+// Called with the reactor's mutex held.
 class message_handler {
  public:
   // From here on every message arrives; those before may be lost. Called anew after a reconnect.
@@ -65,12 +66,24 @@ class subscriptions {
   }
 
   void on_confirmed(std::string_view channel) noexcept;
+  // A request was refused; the answer does not name the channel. All that are not confirmed are to
+  // be requested again.
+  void on_refused() noexcept;
   // Tells those who listen to a channel that is active; to all of them, without a channel.
   void notify_subscribed(time_point now, core::event_queue&);
   void notify_subscribed(std::string_view channel, time_point now, core::event_queue&);
   void on_message(std::string_view channel, std::string_view payload, time_point now,
                   core::event_queue&);
   void on_lost() noexcept;  // the connection: all is to be asked for anew
+
+  // The client's own channel, to which no other client publishes; empty: none. It shows which
+  // connections are to the server of the connection for messages, where no run_id does: PUBLISH
+  // returns how many clients of that server itself subscribe to it. That a message arrives shows
+  // nothing, since replicas pass messages on.
+  const std::string& own() const noexcept { return own_; }
+  // Of a new connection for messages. Its predecessor may still be open at another server.
+  void renew_own(std::uint64_t random);
+  void drop_own() noexcept { own_.clear(); }  // the user may not subscribe to it
 
  private:
   struct channel {
@@ -92,6 +105,7 @@ class subscriptions {
 
   table channels_;
   std::deque<unused> unused_;  // in the order of time; some are used again
+  std::string own_;
 };
 
 }  // namespace holdfast::redis

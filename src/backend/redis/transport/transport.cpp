@@ -9,7 +9,7 @@ namespace holdfast::redis {
 using core::event_queue;
 using core::failure;
 
-// Of a reply that says nothing of interest.
+// Discards a reply.
 class transport::ignored_reply final : public reply_handler {
   void on_reply(const value&, const reply_context&) override {}
   void on_not_executed(const reply_context&) override {}
@@ -43,13 +43,16 @@ class transport::memory_reply final : public reply_handler {  // a user may lack
   transport& home_;
 };
 
-// A user who lacks the right to a channel hears nothing on it: is_active() tells.
+constexpr duration subscribe_pause = std::chrono::seconds{1};  // after a refusal
+
+// A refusal may end: the right to the channel is given back, or a long script is over.
 class transport::subscribe_reply final : public reply_handler {
  public:
   explicit subscribe_reply(transport& t) noexcept : home_(t) {}
 
  private:
   void on_reply(const value& v, const reply_context& c) override {
+    if (v.is(value::kind::error)) return home_.repeat_subscriptions(c.now);
     if (v[0].text() != "subscribe") return;
     home_.subscriptions_.on_confirmed(v[1].text());
     home_.subscriptions_.notify_subscribed(v[1].text(), c.now, c.events);
@@ -59,7 +62,7 @@ class transport::subscribe_reply final : public reply_handler {
   transport& home_;
 };
 
-// The connection has survived what another was lost by.
+// The connection answered after another one was lost.
 class transport::proof_reply final : public reply_handler {
  public:
   proof_reply(transport& t, lane what) noexcept : home_(t), what_(what) {}
@@ -74,29 +77,43 @@ class transport::proof_reply final : public reply_handler {
   const lane what_;
 };
 
-transport::transport(transport_group& g, const endpoint& e, request_source& source,
+// The number of subscribers to the own channel at the commands' server.
+class transport::count_reply final : public reply_handler {
+ public:
+  explicit count_reply(transport& t) noexcept : home_(t) {}
+
+ private:
+  void on_reply(const value& v, const reply_context& c) override { home_.on_counted(v, c); }
+  void on_not_executed(const reply_context&) override {}
+  void on_cut(const reply_context&) override { --home_.awaited_counts_; }
+  transport& home_;
+};
+
+transport::transport(io::client_reactor& r, const endpoint& e, request_source& source,
                      std::span<const script> all_scripts)
-    : group_(g),
+    : reactor_(r),
       endpoint_(e),
       source_(source),
       scripts_(all_scripts),
       commands_(*this, e, lane::commands, subscriptions_),
       messages_(*this, e, lane::messages, subscriptions_),
       renewals_(*this, e, lane::renewals, subscriptions_),
-      reach_(e.text, g.log()),
+      probe_(r, e, *this, subscriptions_),
+      reach_(e.text, r.log()),
       ignored_(std::make_unique<ignored_reply>()),
       clock_reply_(std::make_unique<clock_reply>(*this)),
       memory_reply_(std::make_unique<memory_reply>(*this)),
-      subscribe_reply_(std::make_unique<subscribe_reply>(*this)) {
+      subscribe_reply_(std::make_unique<subscribe_reply>(*this)),
+      count_reply_(std::make_unique<count_reply>(*this)) {
   for (const lane l : {lane::commands, lane::messages, lane::renewals})
     proofs_[static_cast<unsigned>(l)] = std::make_unique<proof_reply>(*this, l);
-  const std::lock_guard guard(group_.mutex());
-  group_.add(*this);
+  const std::lock_guard guard(reactor_.mutex());
+  reactor_.add(*this);
 }
 
 transport::~transport() {
-  const std::lock_guard guard(group_.mutex());
-  group_.remove(*this);
+  const std::lock_guard guard(reactor_.mutex());
+  reactor_.remove(*this);
 }
 
 reply_handler& transport::nobody() noexcept { return *ignored_; }
@@ -111,24 +128,33 @@ const connection& transport::of(lane what) const noexcept {
 
 void transport::on_ready(connection& c, time_point now, event_queue& events) {
   reach_.on_ready(c.what(), now);
-  for (connection* other : {&commands_, &messages_, &renewals_}) other->hurry(now);
-  prove_others(c, which::only_of_another, now);
+  for (connection* other : lanes()) other->hurry(now);
+  if (c.what() == lane::commands) follow_commands(now, events);
+  const bool is_shown = c.what() != lane::messages || !await_count(now);
+  const bool is_news = is_shown && commands_.is_ready() && !std::exchange(is_confirmed_, true);
   if (c.what() == lane::messages) {
     request_subscriptions(now);
     subscriptions_.notify_subscribed(now, events);
   }
   source_.on_ready(*this, c.what(), now, events);
+  has_moved_ = false;
+  if (is_news && c.what() != lane::commands) on_confirmed(now);
   request_flush(c.what(), true);
 }
 
 void transport::on_down(connection& c, const failure& why, loss how, time_point now,
                         event_queue& events) {
+  if (c.was_ready()) doubt_all();
   const bool is_news = !reach_.is_lost(c.what());
   reach_.on_lost(c.what(), why, source_.is_in_use(), now);
-  if (is_news) prove_others(c, which::all, now);
+  if (is_news) prove_others(c, now);
   watch_outage();
   if (c.what() == lane::commands) is_sampling_ = false;
-  if (c.what() == lane::messages) subscriptions_.on_lost();
+  if (c.what() == lane::messages) {
+    subscriptions_.on_lost();
+    awaits_listener_ = !lineage_.leader().is_known();
+    if (awaits_listener_) tick_by(now);  // renewals go with the commands meanwhile
+  }
   source_.on_down(*this, c.what(), why, how, now, events);
 }
 
@@ -138,17 +164,11 @@ void transport::on_silent(connection& c, time_point now) {
   source_.on_silent(*this, c.what(), now);
 }
 
-std::shared_ptr<attached_stream> transport::connect(connection& c, failure& why) {
-  return group_.connect(c, endpoint_.where, endpoint_.tls ? &*endpoint_.tls : nullptr, why);
-}
-
-void transport::flush(std::unique_lock<std::mutex>& lock) noexcept {
+void transport::flush(std::unique_lock<std::mutex>& lock, core::driven_by loop) noexcept {
+  if (loop == core::driven_by::thread) return write(renewals_, lock);
   write(commands_, lock);
   write(messages_, lock);
-}
-
-void transport::flush_renewals(std::unique_lock<std::mutex>& lock) noexcept {
-  write(renewals_, lock);
+  write(probe_.line(), lock);
 }
 
 // One thread at a time writes to a connection; it takes along what others add meanwhile.
@@ -161,25 +181,34 @@ void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcep
       source_.write_requests(*this, c.what(), w);
     }
     if (!c.may_write() || c.out().empty()) break;
+    if (next_probe_ == core::never && c.is_ready()) plan_probe(confirmed_at_);
     c.spare.clear();
     c.spare.swap(c.out());
-    const std::shared_ptr<attached_stream> over = c.stream();
+    const std::shared_ptr<io::attached_stream> over = c.stream();
     lock.unlock();
-    over->stream->write(std::as_bytes(std::span(c.spare)));
+    over->write(c.spare);
     lock.lock();
   }
   c.writing = false;
 }
 
 void transport::request_flush(lane what, bool at_once) noexcept {
-  what == lane::renewals ? group_.request_renewal_flush() : group_.request_flush(at_once);
+  what == lane::renewals ? reactor_.request_flush_of_own_loop(true)
+                         : reactor_.request_flush(at_once);
 }
 
 void transport::on_alarm(time_point now, event_queue& events) {
   commands_.on_alarm(now, events);
   messages_.on_alarm(now, events);
   renewals_.on_alarm(now, events);
+  probe_.on_alarm(now, events);
+  probe_if_due(now);
   source_.on_tick(*this, now, events);
+  if (subscribe_again_ <= now) {
+    subscribe_again_ = core::never;
+    if (messages_.is_ready()) request_subscriptions(now);
+  }
+  tick_by(subscribe_again_);
   drop_unused_subscriptions(now);
   reach_.tick(source_.is_in_use(), now);
   tick_by(reach_.next_tick());
@@ -221,15 +250,14 @@ void transport::probe_messages(time_point now) {
   messages_.expect(*ignored_, 1, now, attended::by_nobody);
 }
 
-// Nobody may wait for anything over them, and then nobody reads that they were closed.
-void transport::prove_others(const connection& known, which those, time_point now) {
-  for (connection* c : {&commands_, &messages_, &renewals_}) {
-    if (c == &known || !c->is_ready() || reach_.is_asked(c->what())) continue;
-    if (those == which::only_of_another && known.is_same_server(*c)) continue;
+// An idle connection is not read, so its closing would go unnoticed.
+void transport::prove_others(const connection& lost, time_point now) {
+  for (connection* c : lanes()) {
+    if (c == &lost || !c->is_ready() || reach_.is_asked(c->what())) continue;
     reach_.on_asked(c->what());
     command(c->out(), 1) << "PING";
     c->expect(*proofs_[static_cast<unsigned>(c->what())], 1, now, attended::by_nobody);
-    c->what() == lane::renewals ? group_.request_renewal_flush() : tick_by(now);
+    c->what() == lane::renewals ? reactor_.request_flush_of_own_loop(true) : tick_by(now);
   }
 }
 
@@ -253,7 +281,7 @@ std::string transport::outage_text() const {
 }
 
 std::string transport::why_not() const {
-  const core::reach known = read_reach();
+  const core::connection_status known = read_reach();
   std::string out = "no answer within the op-timeout";
   if (known.trouble.code) return out + ": " + known.trouble.text;
   return out;
@@ -273,6 +301,12 @@ void transport::request_subscriptions(time_point now) {
   });
 }
 
+void transport::repeat_subscriptions(time_point now) {
+  subscriptions_.on_refused();
+  subscribe_again_ = core::saturating_add(now, subscribe_pause);
+  tick_by(subscribe_again_);
+}
+
 void transport::drop_unused_subscriptions(time_point now) {
   subscriptions_.drop_unused(now, [&](std::string_view channel) {
     if (!messages_.is_ready()) return;
@@ -283,7 +317,7 @@ void transport::drop_unused_subscriptions(time_point now) {
 }
 
 subscription::~subscription() {
-  over_.subscriptions_.remove(channel_, handler_, over_.group_.env().now());
+  over_.subscriptions_.remove(channel_, handler_, over_.reactor_.env().now());
   over_.tick_by(over_.subscriptions_.next_drop());
 }
 

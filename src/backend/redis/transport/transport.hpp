@@ -1,21 +1,31 @@
 // The connections to one server: one for commands, which all callers share in one pipeline, one for
 // messages, one for renewals. Knows no lock: a request_source decides what is sent.
+//
+// One name may lead to several servers, one after the other. The commands' connection leads: it is
+// made by name, the others to the address that it has reached, and none counts that has reached
+// another server (lineage.hpp). When a connection that was in use ends, the name may lead
+// elsewhere: what is awaited then proves nothing, and nothing new is believed until one that was
+// made since has reached the same server. A probe finds out where nothing ends.
 #pragma once
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backend/redis/transport/connection.hpp"
+#include "backend/redis/transport/lineage.hpp"
+#include "backend/redis/transport/probe.hpp"
 #include "backend/redis/transport/reachability.hpp"
 #include "backend/redis/transport/request_source.hpp"
 #include "backend/redis/transport/server_clock.hpp"
 #include "backend/redis/transport/subscriptions.hpp"
-#include "backend/redis/transport/transport_group.hpp"
+#include "io/reactor/client_reactor.hpp"
 
 namespace holdfast::redis {
 
 class transport;
 
-// Ends when it is destroyed, with the group's mutex held.
+// Ends when it is destroyed, with the reactor's mutex held.
 class subscription {
  public:
   subscription(transport& t, std::string_view channel, message_handler& h)
@@ -31,20 +41,33 @@ class subscription {
   message_handler& handler_;
 };
 
-class transport final : private connection_owner, private group_member {
+class transport final : private connection_owner, private io::reactor_user, private probe::asker {
  public:
   // Without the mutex. `all_scripts` outlives it.
-  transport(transport_group&, const endpoint&, request_source&,
+  transport(io::client_reactor&, const endpoint&, request_source&,
             std::span<const script> all_scripts);
   ~transport();
 
-  transport_group& group() noexcept { return group_; }
+  io::client_reactor& reactor() noexcept { return reactor_; }
 
-  // All with the group's mutex held, but where it says otherwise.
+  // All with the reactor's mutex held, but where it says otherwise.
   void open(lane what, time_point now) { of(what).open(now); }
+  bool is_open() const noexcept { return commands_.is_ready() && source_.is_open(*this); }
+  // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
+  core::failure why_not_open(bool is_overdue) const;
   bool is_ready(lane what) const noexcept { return of(what).is_ready(); }
-  // It failed, and has not been ready since.
-  bool has_failed(lane what) const noexcept { return bool(of(what).last_failure().code); }
+  // The commands' connection is ready, and its server is the one that was reached last. Until then
+  // nothing is to be acquired, and no renewal counts.
+  bool lanes_agree() const noexcept override { return commands_.is_ready() && is_confirmed_; }
+  // The commands have come to another server than before: held locks have to be confirmed there.
+  bool has_moved() const noexcept { return has_moved_; }
+  // The first digits of that server's run_id; empty: not known.
+  std::string_view server_stamp() const noexcept { return short_id(lineage_.leader().run_id); }
+  // It, or one that it waits for, failed and has not been ready since.
+  bool has_failed(lane what) const noexcept {
+    const bool awaits = what == lane::renewals && awaits_listener_;
+    return of(what).last_failure().code || (awaits && messages_.last_failure().code);
+  }
   // Nothing that was sent over an earlier connection for commands is executed any more.
   bool no_older_connection_runs() const noexcept { return commands_.no_older_connection_runs(); }
   // Outside of write_requests, for what is rare. write(request_writer&) appends one request. False:
@@ -80,6 +103,7 @@ class transport final : private connection_owner, private group_member {
   void note_clock(time_point sent, server_time at, time_point now) noexcept {
     clock_.note(sent, at, now);
   }
+  time_point jump_since() const noexcept { return clock_.jump_since(); }
   duration clock_jump(time_point sent, server_time at, time_point now) noexcept {
     return clock_.jump(sent, at, now);
   }
@@ -87,21 +111,21 @@ class transport final : private connection_owner, private group_member {
   // connection for messages still works.
   void want_sample(duration age_max, time_point now);
 
-  void tick_by(time_point t) { group_.wake_by(t); }  // request_source::on_tick() is due then
+  void tick_by(time_point t) { reactor_.wake_by(t); }  // request_source::on_tick() is due then
   // The pause before a new connection ends then at the latest.
   void hurry(lane what, time_point by) { of(what).hurry(by); }
   // From any thread, for commands and messages without the mutex too: something is to be written.
   void request_flush(lane, bool at_once) noexcept;
 
-  // What keeps requests from being answered.
+  // Reasons for which requests are not answered.
   void note_put_off(std::string why, time_point now);  // the server does not do it now
   void note_accepted(time_point now) { reach_.on_accepted(now); }
   void note_affected(time_point now);                               // somebody comes to need it
   bool is_out() const noexcept { return reach_.is_out(); }          // any thread, with any lock
   time_point out_since() const noexcept { return reach_.since(); }  // `never`: it is not
-  core::reach read_reach() const { return reach_.read(group_.env().now()); }
+  core::connection_status read_reach() const { return reach_.read(reactor_.env().now()); }
   std::string why_not() const;  // for an operation that was not answered in time
-  // Of a failure that has no text of its own; empty: it needs none.
+  // The text of a failure that has none of its own; empty: it needs none.
   std::string reason(errc why) const {
     return why == errc::unavailable || why == errc::outcome_unknown ? why_not() : std::string();
   }
@@ -114,8 +138,12 @@ class transport final : private connection_owner, private group_member {
   class memory_reply;
   class subscribe_reply;
   class proof_reply;
+  class count_reply;
 
   // connection_owner
+  bool may_open(connection&, time_point now) override;
+  bool accepts(connection&, core::failure& why, time_point now, core::event_queue&) override;
+  void on_demoted(time_point now, core::event_queue&) override;
   void on_ready(connection&, time_point now, core::event_queue&) override;
   void on_script_missing(std::uint16_t s) override { scripts_.on_missing(s); }
   void on_data_in_doubt() override { source_.on_data_in_doubt(*this); }
@@ -127,39 +155,52 @@ class transport final : private connection_owner, private group_member {
                core::event_queue&) override;
   void on_silent(connection&, time_point now) override;
   void on_heard(connection& c, time_point now) override { reach_.on_heard(c.what(), now); }
-  std::shared_ptr<attached_stream> connect(connection&, core::failure& why) override;
-  void wake_by(time_point t) override { group_.wake_by(t); }
-  core::environment& env() override { return group_.env(); }
+  std::shared_ptr<io::attached_stream> connect(connection&, core::failure& why) override;
+  void wake_by(time_point t) override { reactor_.wake_by(t); }
+  core::environment& env() override { return reactor_.env(); }
 
-  // group_member
-  void flush(std::unique_lock<std::mutex>&) noexcept override;
-  void flush_renewals(std::unique_lock<std::mutex>&) noexcept override;
+  // probe::asker
+  void on_probed(const server_identity&, time_point now, core::event_queue&) override;
+
+  // io::reactor_user
+  void flush(std::unique_lock<std::mutex>&, core::driven_by) noexcept override;
   void on_alarm(time_point now, core::event_queue&) override;
   bool has_unattended_replies() const noexcept override {
-    return commands_.has_unattended_replies() || messages_.has_unattended_replies();
+    return commands_.has_unattended_replies() || messages_.has_unattended_replies() ||
+           probe_.has_unattended_replies();
   }
-  bool is_open() const noexcept override { return commands_.is_ready() && source_.is_open(*this); }
-  core::failure why_not_open(bool is_overdue) const override;
-  bool is_settled() const noexcept override { return source_.is_settled(); }
 
   connection& of(lane) noexcept;
+  std::array<connection*, 3> lanes() noexcept { return {&commands_, &messages_, &renewals_}; }
   const connection& of(lane) const noexcept;
   void write(connection&, std::unique_lock<std::mutex>&) noexcept;
   void probe_messages(time_point now);
-  // Asks the other connections whether they are still there. `only_of_another`: those to a server
-  // that was another one than this, or has been started again since.
-  enum class which : unsigned char { all, only_of_another };
-  void prove_others(const connection&, which, time_point now);
+  void prove_others(const connection&, time_point now);  // are they still there?
+  bool accepts_commands(const server_identity&, core::failure& why);
+  void follow_commands(time_point now, core::event_queue&);
+  void doubt_all() noexcept;
+  bool await_count(time_point now);
+  void on_counted(const value&, const reply_context&);
+  void on_listener_shown(const reply_context&);
+  void follow_messages(time_point now);
+  void on_confirmed(time_point now);
+  void leave(const char* why, time_point now, core::event_queue&);
+  void plan_probe(time_point last);
+  void probe_if_due(time_point now);
   void request_subscriptions(time_point now);
+  void repeat_subscriptions(time_point now);  // after a pause
   void drop_unused_subscriptions(time_point now);
   void watch_outage();
 
-  transport_group& group_;
+  io::client_reactor& reactor_;
   const endpoint& endpoint_;
   request_source& source_;
   subscriptions subscriptions_;
+  time_point subscribe_again_ = core::never;  // after a refusal
   script_cache scripts_;
   connection commands_, messages_, renewals_;
+  probe probe_;
+  lineage lineage_;
   server_clock clock_;
   reachability reach_;
   std::unique_ptr<ignored_reply> ignored_;
@@ -167,8 +208,18 @@ class transport final : private connection_owner, private group_member {
   std::unique_ptr<memory_reply> memory_reply_;
   std::unique_ptr<subscribe_reply> subscribe_reply_;
   std::unique_ptr<proof_reply> proofs_[3];  // by lane
+  std::optional<std::string> joined_;       // the run_id of the server that commands went to last
+  std::unique_ptr<count_reply> count_reply_;
+  int awaited_counts_ = 0;        // replies to this
+  bool awaits_commands_[3] = {};  // by lane: it is to be opened once they have a server
+  // The server reports no run_id, and the connection for messages is not known to be to it.
+  bool awaits_listener_ = false;
+  bool is_confirmed_ = false;  // no connection has ended since the last one was made
+  bool has_moved_ = false;
   bool is_sampling_ = false;
-  time_point probed_{};
+  time_point probed_{};                  // the connection for messages
+  time_point confirmed_at_{};            // a connection by name reached the commands' server
+  time_point next_probe_ = core::never;  // of the name
 };
 
 }  // namespace holdfast::redis

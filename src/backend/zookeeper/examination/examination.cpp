@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "backend/zookeeper/examination/server_examination.hpp"
-#include "backend/zookeeper/examination/tree_examination.hpp"
-
 namespace holdfast::zookeeper {
 
 std::vector<finding> examine_ensemble(core::environment& env, const settings& s, duration granted) {

@@ -1,4 +1,4 @@
-// examine(): asks each server of the URL what it is, opens sessions of its own there, and looks at
+// diagnose(): asks each server of the URL what it is, opens sessions of its own there, and looks at
 // what stands in the tree.
 //
 //   of                | sent                               | why so
@@ -21,5 +21,8 @@ namespace holdfast::zookeeper {
 // Blocks: at most a few op-timeouts for each server. `granted`: the session time-out of the client;
 // zero: it has no session.
 std::vector<finding> examine_ensemble(core::environment&, const settings&, duration granted);
+// Its parts, which block for as long: one server; the tree, as far as a session answers.
+server_facts examine_server(core::environment&, const settings&, const core::address&);
+tree_facts examine_tree(core::environment&, const settings&);
 
 }  // namespace holdfast::zookeeper

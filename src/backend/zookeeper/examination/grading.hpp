@@ -1,4 +1,4 @@
-// What an examination has read of an ensemble, and what it means for locks. Pure.
+// The facts that an examination has read from an ensemble, and their meaning for locks. Pure.
 #pragma once
 #include <holdfast/finding.hpp>
 

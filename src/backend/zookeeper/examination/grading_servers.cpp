@@ -1,4 +1,4 @@
-// What the servers say of themselves, and what their sessions show.
+// Findings from the servers' reports and their sessions.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -18,7 +18,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-// Of a line "LABEL: VALUE" of srvr.
+// The value of a line "LABEL: VALUE" of srvr.
 std::string_view line_of(std::string_view text, std::string_view label) {
   const std::size_t at = text.find(label);
   if (at == text.npos) return {};

@@ -1,7 +1,8 @@
-// What stands in the tree, who may change it, and what was measured there.
+// Findings about the nodes of the tree, the rights to change them, and measurements.
 #include <algorithm>
 
 #include "backend/zookeeper/examination/grading.hpp"
+#include "backend/zookeeper/layouts/node_sequence.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -10,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using grade = finding_grade;
 
-constexpr std::int64_t sequence_max = 2'147'483'647, sequence_high = 2'000'000'000;
+constexpr std::int64_t sequence_high = 2'000'000'000;
 constexpr duration offset_max = 1s;
 constexpr duration trip_max = 100ms;
 
@@ -55,7 +56,7 @@ finding grade_rights(const ensemble_facts& f) {
   if (t.list_code != error::ok)
     return {"rights", grade::warn,
             "this user may not list " + t.root + " (" + error_text(t.list_code) +
-                "): holdfast ls fails",
+                "): holdfast list fails",
             "give it the right r in the ACL of " + t.root};
   return {"rights", grade::good, "this user may list, create and delete under " + t.root, {}};
 }
@@ -90,12 +91,15 @@ finding grade_sequences(const ensemble_facts& f) {
             "give this user the right r there"};
   const std::string of = t.are_all ? "" : " (of the first " + std::to_string(t.locks) + " locks)";
   const std::string most = t.most_used + " has had " + std::to_string(t.sequence) + " nodes";
-  if (t.sequence >= sequence_max)
-    return {"sequences", grade::bad, most + ", which is all: nobody gets this lock any more" + of,
-            "delete its node while nobody holds or wants it; it is made anew"};
+  if (t.sequence >= sequence_limit)
+    return {"sequences", grade::bad,
+            most + " of at most 2147483647: every acquire of this lock is refused as exhausted" +
+                of,
+            "delete its node while no client holds or wants it; the next acquire creates it again"};
   if (t.sequence >= sequence_high)
     return {"sequences", grade::warn, most + " of at most 2147483647" + of,
-            "delete its node while nobody holds or wants it, before it is used up"};
+            "delete its node while no client holds or wants it; from 2147473647 on every acquire "
+            "is refused"};
   if (t.most_used.empty()) return {"sequences", grade::good, "no lock was used yet", {}};
   return {"sequences",
           grade::good,

@@ -1,10 +1,13 @@
-#include "backend/zookeeper/examination/tree_examination.hpp"
+// Reads the nodes under the chroot, and the rights to change them.
+#include "backend/zookeeper/examination/examination.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "backend/zookeeper/examination/probe.hpp"
+#include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
+#include "backend/zookeeper/layouts/layouts.hpp"
 #include "backend/zookeeper/layouts/lock_path.hpp"
 #include "backend/zookeeper/layouts/request_bodies.hpp"
 
@@ -14,6 +17,9 @@ namespace {
 
 constexpr std::size_t locks_max = 1'000;  // a large tree is not read whole
 constexpr int round_trips = 5;
+
+using curator_semaphore::lease_folder;
+using curator_semaphore::line_folder;
 
 std::vector<acl_entry> read_acl(std::span<const std::byte> body) {
   constexpr std::size_t entry_min = 12;
@@ -30,7 +36,10 @@ std::vector<acl_entry> read_acl(std::span<const std::byte> body) {
 class tree_examination {
  public:
   tree_examination(core::environment& env, const settings& s)
-      : env_(env), chroot_(s.chroot), by_(env, s) {
+      : env_(env),
+        has_semaphores_(s.layout == "curator-semaphore" || s.layout == default_layout),
+        chroot_(s.chroot),
+        by_(env, s) {
     facts_.root = chroot_.empty() ? "/" : chroot_;
   }
 
@@ -96,14 +105,10 @@ class tree_examination {
     ++facts_.locks;
     if (stat->ephemeral_owner != 0) return facts_.odd.push_back(name + " (it is ephemeral)");
     if (stat->data_length != 0) facts_.odd.push_back(name + " (it holds data)");
-    // What is shown as cversion is twice the creates less the children, modulo 2^32.
-    const auto twice =
-        static_cast<std::uint32_t>(stat->cversion) + static_cast<std::uint32_t>(stat->children);
-    const std::int64_t made = twice / 2;
-    if (made > facts_.sequence) {
-      facts_.sequence = made;
-      facts_.most_used = name;
-    }
+    note_sequence(*stat, name);
+    if (has_semaphores_ && stat->children > 0)
+      for (const std::string_view folder : {line_folder, lease_folder})
+        look_into(path, folder, name);
     const probe_answer acl = ask(opcode::get_acl, path_body(path));
     if (!acl.is_ok()) return;
     if (std::ranges::any_of(read_acl(acl.bytes()), [](const acl_entry& e) {
@@ -112,7 +117,26 @@ class tree_examination {
       facts_.open.push_back(name);
   }
 
+  // The nodes of a semaphore are in two folders, each with a sequence of its own.
+  void look_into(const std::string& path, std::string_view folder, const std::string& name) {
+    const std::string at = path + '/' + std::string(folder);
+    const probe_answer a = ask(opcode::exists, watched_path_body(at, false));
+    const auto stat = read_stat(a.bytes());
+    if (a.is_ok() && stat) note_sequence(*stat, name);
+  }
+
+  // The cversion of a reply is twice the creates less the children, modulo 2^32.
+  void note_sequence(const node_stat& s, const std::string& name) {
+    const auto twice =
+        static_cast<std::uint32_t>(s.cversion) + static_cast<std::uint32_t>(s.children);
+    const std::int64_t made = twice / 2;
+    if (made <= facts_.sequence) return;
+    facts_.sequence = made;
+    facts_.most_used = name;
+  }
+
   core::environment& env_;
+  const bool has_semaphores_;
   const std::string chroot_;
   probe by_;
   tree_facts facts_;
@@ -126,7 +150,7 @@ tree_facts examine_tree(core::environment& env, const settings& s) {
     return tree_examination(env, s).run();
   } catch (const lock_error& e) {
     tree_facts out;
-    out.unread = {e.code(), std::string(e.remedy().empty() ? e.what() : e.remedy())};
+    out.unread = {e.code(), std::string(e.detail().empty() ? e.what() : e.detail())};
     return out;
   }
 }

@@ -1,4 +1,4 @@
-// What a claim of any layout has in flight, and what the layout keeps of each claim.
+// The requests of a claim in flight, and the state that every layout keeps of a claim.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,9 +7,8 @@
 
 #include "backend/zookeeper/layouts/error_text.hpp"
 #include "backend/zookeeper/transport/reply_handler.hpp"
-#include "base/timer_heap.hpp"
 #include "base/uuid.hpp"
-#include "claim/claim_table.hpp"
+#include "claim/claim_list.hpp"
 #include "claim/store_claim.hpp"
 
 namespace holdfast::zookeeper {
@@ -21,12 +20,13 @@ inline std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-struct claim_record : core::heap_timer {
+struct claim_record : claims::listed_claim {
+  std::string_view group() const noexcept { return path; }
+
   std::string path;    // of the lock, complete
   core::uuid attempt;  // none: the claim is idle
   std::int64_t czxid = 0;
   std::int64_t last_czxid = 0;  // of this claim's earlier nodes
-  claims::claim_place place;
 
  protected:
   ~claim_record() = default;
@@ -49,7 +49,7 @@ class claim_flight : public reply_handler {
   virtual ~claim_flight() = default;
 
   void begin(const claim& c, operation what) {
-    whose_ = c.place;
+    whose_ = c.place();
     what_ = what;
     attempt_ = c.attempt;
     result = {};
@@ -94,7 +94,7 @@ class claim_flight : public reply_handler {
     claim* const c = home_.claim_at(whose_);
     return c && c->attempt == attempt_ ? c : nullptr;
   }
-  // The verdict stands: what follows does not change it.
+  // The verdict is final: later replies do not change it.
   void conclude(verdict v) noexcept {
     result.what = v;
     is_certain_ = true;
@@ -109,6 +109,8 @@ class claim_flight : public reply_handler {
   void fail_to_create(const reply& r, std::string_view path) {
     fail(errc_of(r.head.code), explain_creation(r.head.code, path));
   }
+  // The claim's own node is removed before it is refused; the layout has the reason's text.
+  void fail_exhausted() { fail(errc::exhausted, {}); }
   void fail_malformed() { fail(errc::unavailable, std::string(malformed_reply)); }
   // The node that this transaction made is the claim's own.
   void take_number(std::int64_t czxid) {

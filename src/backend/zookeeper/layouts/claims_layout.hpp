@@ -1,14 +1,11 @@
-// What layouts share, whatever stands for a lock: the claims by the paths of their locks, their
-// timers, their requests in flight, and what the session's life means for them.
+// What layouts share, whatever stands for a lock: the claims, grouped by the paths of their locks,
+// their requests in flight, and what the session's life means for them.
 #pragma once
-#include <algorithm>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -26,7 +23,7 @@ namespace holdfast::zookeeper {
 // The layout of a recipe derives from it and has what of claims::store_of is not here: submit(),
 // renew_owner(), withdraw_orphan() and text_of_owner(). Flight derives from claim_flight.
 template <class Protocol, class Flight>
-class claims_layout : public layout {
+class claims_layout : public layout, public claims::store_defaults {
  public:
   using claim = claims::store_claim<Protocol>;
   using recipe = typename Protocol::recipe;
@@ -34,7 +31,7 @@ class claims_layout : public layout {
 
   // The settings outlive it.
   claims_layout(core::environment& env, const settings& s)
-      : env_(env), settings_(s), process_(env.process()) {}
+      : env_(env), settings_(s), process_(env.process()), claims_(s.rules) {}
 
   // layout
   std::string name_fault(std::string_view name) const override {
@@ -44,20 +41,13 @@ class claims_layout : public layout {
     over_ = &t;
     removals_.attach(t);
   }
-  void detach() noexcept override {
-    removals_.clear();
-    claims_.for_each([&](claim& c) { sleepers_.set(c, core::never); });
-  }
+  void detach() noexcept override { removals_.clear(); }
   void end_claims(errc code, const std::string& why, time_point now, event_queue& events) override {
     if (!ended_.code) ended_ = {code, why};
     waits_.close(events);
-    claims_.for_each([&](claim& c) { c.give_up(code, why, now, events); });
+    claims_.give_up_all(code, why, now, events);
   }
-  bool is_dispatching() const override {
-    bool out = false;
-    claims_.for_each([&](const claim& c) { out = out || c.is_dispatching(); });
-    return out;
-  }
+  bool is_dispatching() const override { return claims_.is_dispatching(); }
 
   // session_user
   void on_attached(bool is_new, time_point now, event_queue& events) override {
@@ -87,12 +77,10 @@ class claims_layout : public layout {
   void on_down(const core::failure& why, time_point now, event_queue& events) override {
     const bool is_loss = out_since_ == core::never;
     if (is_loss) out_since_ = now;
-    if (rules().outage_timeout != duration::max())
-      over_->tick_by(core::saturating_add(out_since_, rules().outage_timeout));
+    if (claims_.bounds_waits()) over_->tick_by(now);
     if (is_loss || ++servers_failed_ < settings_.servers.size()) return;
-    claims_.for_each([&](claim& c) {
-      if (c.recipe().is_attempt()) c.give_up(errc::unavailable, why.text, now, events);
-    });
+    const auto is_attempt = [](const claim& c) { return c.recipe().is_attempt(); };
+    claims_.give_up(is_attempt, errc::unavailable, why.text, now, events);
   }
   void on_ended(const core::failure& why, event_queue& events) override {
     ended_ = why.code ? why : core::failure{errc::closed, "the client was closed"};
@@ -101,9 +89,7 @@ class claims_layout : public layout {
   }
   void on_tick(time_point now, event_queue& events) override {
     end_waits(now, events);
-    while (core::heap_timer* const due = sleepers_.take_due(now))
-      static_cast<claim*>(due)->on_wake(now, events);
-    over_->tick_by(sleepers_.next());
+    over_->tick_by(claims_.wake_due(now, events));
     waits_.on_tick(now, events);
     over_->tick_by(waits_.next());
     removals_.tick(now);
@@ -118,29 +104,25 @@ class claims_layout : public layout {
   time_point clock_for_release(const claim&) const { return env_.now(); }
   void add(claim& c, std::string_view name) {
     c.path = lock_path(settings_.chroot, name);
-    c.place = claims_.add(c);
-    by_path_.insert(&c);
+    claims_.add(c);
   }
-  void remove(claim& c) noexcept {
-    sleepers_.set(c, core::never);
-    claims_.remove(c.place);
-    const auto [first, last] = by_path_.equal_range(std::string_view(c.path));
-    by_path_.erase(std::find(first, last, &c));
-  }
-  static errc refuses(const claim&, claims::verb) noexcept { return {}; }
-  static void deliver(time_point, event_queue&) noexcept {}
+  void remove(claim& c) noexcept { claims_.remove(c); }
   void wake_at(claim& c, time_point t) {
-    sleepers_.set(c, t);
+    claims_.wake_at(c, t);
     over_->tick_by(t);
   }
-  static void after_step(claim& c, time_point) noexcept {
+  void after_step(claim& c, time_point now) noexcept {
     if (c.recipe().is_idle()) c.attempt = {};
+    const bool is_bounded = out_since_ != core::never && claims_.bounds_waits();
+    if (is_bounded && c.recipe().is_waiter()) over_->tick_by(now);
   }
   void request_flush(claims::urgency how) noexcept {
     over_->request_flush(how == claims::urgency::now);
   }
-  std::string reason(const claim&, errc why) const {
+  std::string reason(const claim& c, errc why) const {
     if (ended_.code) return ended_.text;
+    if (why == errc::exhausted)
+      return c.czxid > number_max ? std::string(epochs_exhausted) : explain_exhausted(c.path);
     const std::string& last = over_->of_session().last_failure().text;
     if (why == errc::unavailable) return last.empty() ? "no answer within the op-timeout" : last;
     return {};
@@ -206,7 +188,7 @@ class claims_layout : public layout {
     r.why = static_cast<errc>(ended_.code.value());
     return r;
   }
-  // Of a flight that sends nothing.
+  // Ends a flight that sends nothing.
   std::optional<typename recipe::reply> answer_at_once(Flight& f,
                                                        typename recipe::reply::verdict what) {
     f.result.what = what;
@@ -226,48 +208,26 @@ class claims_layout : public layout {
   query_context queries() noexcept { return {*over_, waits_, settings_.op_timeout}; }
   template <class Each>
   void for_each_at(std::string_view path, Each each) {
-    const auto [first, last] = by_path_.equal_range(path);
-    const std::vector<claim*> all(first, last);  // an event may end the wait of one
-    for (claim* c : all) each(*c);
+    claims_.for_each_in(path, each);
   }
 
  private:
-  struct by_path {  // of the lock
-    using is_transparent = void;
-    static std::string_view of(const claim* c) noexcept { return c->path; }
-    static std::string_view of(std::string_view path) noexcept { return path; }
-    template <class Key>
-    std::size_t operator()(const Key& k) const noexcept {
-      return std::hash<std::string_view>{}(of(k));
-    }
-    template <class Left, class Right>
-    bool operator()(const Left& l, const Right& r) const noexcept {
-      return of(l) == of(r);
-    }
-  };
-
   template <class Event>
   void for_each_recipe(time_point now, event_queue& events, Event event) {
     claims_.for_each([&](claim& c) { c.on(event, now, events); });
   }
   void end_waits(time_point now, event_queue& events) {
-    const duration most = rules().outage_timeout;
-    if (most == duration::max() || out_since_ == core::never) return;
-    const time_point end = core::saturating_add(out_since_, most);
-    if (end > now) return over_->tick_by(end);
-    claims_.for_each([&](claim& c) {
-      if (c.recipe().is_waiter())
-        c.give_up(errc::unavailable, over_->of_session().last_failure().text, now, events);
-    });
+    const auto why = [this] { return over_->of_session().last_failure().text; };
+    const auto waits = claims_.end_waits(out_since_, why, now, events);
+    over_->tick_by(waits.due);
+    if (waits.hurry) over_->hurry(now);
   }
 
   core::environment& env_;
   const settings& settings_;
   const core::process_identity process_;
   transport* over_ = nullptr;  // while it is attached
-  claims::claim_table<claim> claims_;
-  std::unordered_multiset<claim*, by_path, by_path> by_path_;
-  core::timer_heap sleepers_;  // claims
+  claims::claim_list<claim, std::string_view> claims_;
   node_waits waits_;
   removals removals_;
   std::vector<std::unique_ptr<Flight>> flights_;

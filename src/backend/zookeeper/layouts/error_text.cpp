@@ -25,16 +25,20 @@ std::string explain(error e, std::string_view lock_path) {
       return "the path above " + at + " does not exist; create it, or leave it out of the URL";
     case error::no_children_for_ephemerals:
       return at + " is an ephemeral node, below which no lock can stand; name another lock";
-    case error::node_exists:
-      return "the sequence of " + at +
-             " has reached 2147483647; delete that node while nobody "
-             "holds or wants the lock, or name another lock";
+    case error::node_exists: return explain_exhausted(lock_path);
     case error::quota_exceeded: return "the quota of the path above " + at + " is used up";
     case error::unimplemented: return "the server is older than 3.5; use a newer one";
     default:
       return "the server answers with error " + std::to_string(static_cast<int>(e)) + " about " +
              at;
   }
+}
+
+std::string explain_exhausted(std::string_view lock_path) {
+  return "the sequence of " + std::string(lock_path) +
+         " has come close to its limit of 2147483647, beyond which the server does not keep the "
+         "order of the nodes; delete that node while no client holds or wants the lock, or use "
+         "another name";
 }
 
 std::string explain_creation(error e, std::string_view path) {

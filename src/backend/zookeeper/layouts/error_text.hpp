@@ -1,4 +1,4 @@
-// What an error of the server means for a lock, with the remedy.
+// The meaning of a server's error for a lock, with the remedy.
 #pragma once
 #include <holdfast/error.hpp>
 
@@ -11,7 +11,8 @@ namespace holdfast::zookeeper {
 
 errc errc_of(error) noexcept;
 std::string explain(error, std::string_view lock_path);
-// Of the creation of that node, which the ACL and the kind of the node above it decide.
+std::string explain_exhausted(std::string_view lock_path);
+// The failure to create that node, which depends on the ACL and the kind of its parent.
 std::string explain_creation(error, std::string_view path);
 
 inline constexpr std::string_view malformed_reply =

@@ -8,21 +8,20 @@ namespace holdfast::zookeeper {
 
 namespace {
 
-class held_write final : public node_query {
+class held_write_query final : public node_query<std::int32_t> {
  public:
-  held_write(const query_context& context, const std::vector<std::string>& lock_nodes,
-             const core::held_write& w, core::held_write_handler& to)
-      : node_query(context),
+  held_write_query(const query_context& context, const std::vector<std::string>& lock_nodes,
+                   const held_write& w, version_handler& to)
+      : node_query(context, to),
         path_(w.path),
         checks_(lock_nodes.size()),
-        to_(to),
         body_(held_write_body(lock_nodes, w)) {}
 
  private:
   void send_first(core::time_point now) override {
     if (body_.size() > request_bytes_max)
       return fail({errc::refused, "the value and the paths of the lock's nodes are longer than "
-                                  "one transaction of ZooKeeper; nothing was written"});
+                                  "one transaction of ZooKeeper, and nothing was written"});
     send(opcode::multi, std::move(body_), now);
   }
 
@@ -30,10 +29,10 @@ class held_write final : public node_query {
     if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, path_)});
     const auto done = read_multi(r.body);
     if (!done) return fail({errc::unavailable, std::string(malformed_reply)});
-    version_ = done->set.version;
+    result = done->set.version;
     if (done->code == error::ok) return;
     if (done->failed_at < checks_ && done->code == error::no_node)
-      return fail({errc::lost, "the lease was lost: its node is gone; nothing was written"});
+      return fail({errc::lost, "the lease was lost: its node is gone, and nothing was written"});
     fail(refusal(done->code));
   }
   core::failure refusal(error e) const {
@@ -46,18 +45,15 @@ class held_write final : public node_query {
       default: return {errc_of(e), explain(e, path_)};
     }
   }
-  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_written(version_); }
 
   const std::string path_;
   const std::size_t checks_;  // before the write
-  core::held_write_handler& to_;
   std::string body_;
-  std::int32_t version_ = 0;
 };
 
 }  // namespace
 
-std::string held_write_body(std::span<const std::string> lock_nodes, const core::held_write& w) {
+std::string held_write_body(std::span<const std::string> lock_nodes, const held_write& w) {
   std::string out;
   multi_writer all(out);
   for (const std::string& path : lock_nodes)
@@ -67,8 +63,8 @@ std::string held_write_body(std::span<const std::string> lock_nodes, const core:
 }
 
 void start_held_write(const query_context& context, const std::vector<std::string>& lock_nodes,
-                      const core::held_write& w, core::held_write_handler& to) {
-  (new held_write(context, lock_nodes, w, to))->start();
+                      const held_write& w, version_handler& to) {
+  (new held_write_query(context, lock_nodes, w, to))->start();
 }
 
 }  // namespace holdfast::zookeeper

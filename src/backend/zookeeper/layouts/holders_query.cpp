@@ -67,7 +67,7 @@ void holders_query::read_answer(const reply& r, time_point now) {
   if (q.about == question::node) {
     const auto node = read_data(r.body);
     if (!node) return fail({errc::unavailable, std::string(malformed_reply)});
-    if (read_holder(*node, q.found)) found_.push_back(std::move(q.found));
+    if (read_holder(*node, q.found)) result.push_back(std::move(q.found));
     return;
   }
   const auto all = read_children(r.body);
@@ -85,9 +85,8 @@ void holders_query::read_locks(const node_children& all) {
   std::ranges::sort(names_);
 }
 
-void holders_query::report() {
-  std::ranges::stable_sort(found_, {}, &holder::name);
-  why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
+void holders_query::complete(std::vector<holder>& all) {
+  std::ranges::stable_sort(all, {}, &holder::name);
 }
 
 }  // namespace holdfast::zookeeper

@@ -17,12 +17,12 @@ enum class query_scope : unsigned char { one_lock, all_that_begin_so };
 // Lists the locks below the chroot, where it is not about one, and has the layout below ask about
 // each: lists of nodes, and the nodes of the holders. Behind a sync: a lock that was granted before
 // is seen at each server.
-class holders_query : public node_query {
+class holders_query : public node_query<std::vector<holder>> {
  public:
   // `name`: of the lock, or what the names begin with.
   holders_query(const query_context& context, const std::string& chroot, std::string_view name,
                 query_scope scope, core::holders_handler& to)
-      : node_query(context), chroot_(chroot), name_(name), scope_(scope), to_(to) {}
+      : node_query(context, to), chroot_(chroot), name_(name), scope_(scope) {}
 
  protected:
   struct question {
@@ -53,14 +53,12 @@ class holders_query : public node_query {
   void read_answer(const reply&, time_point now);
   void read_locks(const node_children&);
   void ask_more(time_point now);
-  void report() final;
+  void complete(std::vector<holder>& all) final;
 
   const std::string chroot_, name_;
   const query_scope scope_;
-  core::holders_handler& to_;
   std::deque<question> asked_;     // in the order of sending
   std::deque<std::string> names_;  // of locks that are not asked about yet
-  std::vector<holder> found_;
 };
 
 }  // namespace holdfast::zookeeper

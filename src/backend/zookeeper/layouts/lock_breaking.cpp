@@ -11,15 +11,14 @@ namespace holdfast::zookeeper {
 
 namespace {
 
-class lock_breaking final : public node_query {
+class lock_breaking final : public node_query<bool> {
  public:
   lock_breaking(const query_context& context, std::string parent, find_nodes find,
                 core::duration revocation, core::decision_handler& to)
-      : node_query(context),
+      : node_query(context, to),
         parent_(std::move(parent)),
         find_(std::move(find)),
         revocation_(revocation),
-        to_(to),
         end_(*this) {}
 
  private:
@@ -73,7 +72,7 @@ class lock_breaking final : public node_query {
   }
   void decide(bool yes) {
     is_decided_ = true;
-    yes_ = yes;
+    result = yes;
   }
 
   void wait() {
@@ -98,16 +97,13 @@ class lock_breaking final : public node_query {
     lock_breaking& home;
   };
 
-  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(yes_); }
-
   const std::string parent_;
   const find_nodes find_;
   const core::duration revocation_;
-  core::decision_handler& to_;
   end_of_node end_;
   std::vector<std::string> nodes_;  // by which the holder has the lock
   std::deque<question> asked_;      // in the order of sending
-  bool is_removing_ = false, is_decided_ = false, yes_ = false;
+  bool is_removing_ = false, is_decided_ = false;
 };
 
 }  // namespace

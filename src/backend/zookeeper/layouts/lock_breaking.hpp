@@ -22,7 +22,7 @@
 
 namespace holdfast::zookeeper {
 
-// Those by which the holder has the lock, of the nodes that are there; none: it has it no more.
+// The holder's nodes among those listed; empty if it no longer holds the lock.
 using find_nodes = std::function<std::vector<std::string>(std::span<const std::string_view> all)>;
 
 // `parent`: of the nodes. `revocation`: how long the holder has to leave by itself; zero: it is not

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/zookeeper/layouts/node_sequence.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -14,6 +15,11 @@ bool is_sequence(std::string_view text) noexcept {
   if (text.starts_with('-')) text.remove_prefix(1);
   return text.size() == sequence_length &&
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_negative(std::string_view text) noexcept {
+  return text.starts_with('-') && is_sequence(text) &&
+         !core::planted(core::mutant::sequence_limit_ignored);
 }
 
 }  // namespace
@@ -38,6 +44,13 @@ bool marked_codec::read(std::string_view name, contender& out) const noexcept {
   return false;
 }
 
+bool marked_codec::is_of_other_kind(std::string_view name) const noexcept {
+  return std::ranges::any_of(rules_.other_kinds, [&](std::string_view marker) {
+    const std::size_t at = name.rfind(marker);
+    return at != std::string_view::npos && is_sequence(name.substr(at + marker.size()));
+  });
+}
+
 std::vector<marked_codec::contender> marked_codec::in_order(node_names all) const {
   std::vector<contender> out;
   out.reserve(all.size());
@@ -57,7 +70,12 @@ place_in_line marked_codec::place_of(std::string_view own, lock_mode mode, node_
   const bool shares = mode == lock_mode::shared;
   std::size_t ahead = 0;
   for (const std::string_view name : all) {
-    if (name == own || !read(name, other)) continue;
+    if (name == own) continue;
+    if (!read(name, other)) {
+      out.is_other_kind = out.is_other_kind || is_of_other_kind(name);
+      continue;
+    }
+    out.has_wrapped = out.has_wrapped || is_negative(other.sequence);
     if (shares && other.mode == lock_mode::shared) continue;
     if (self < other) {
       out.others_behind = true;

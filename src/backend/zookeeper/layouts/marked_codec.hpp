@@ -17,6 +17,23 @@
 
 namespace holdfast::zookeeper {
 
+// The capabilities of every layout of sequential nodes.
+constexpr core::capabilities abilities(unsigned modes) noexcept {
+  const bool shares = (modes & core::bit_of(lock_mode::shared)) != 0;
+  return {.life = core::bound_to::session,
+          .queue = core::order::fifo,
+          .wanted = core::wanted_by::push,
+          .modes = modes,
+          .tokens = true,
+          .durable = true,
+          .processes = true,
+          .breakable = true,
+          .revocation = true,
+          .own_reader_tokens = shares,
+          .writer_preference = shares,
+          .downgrade = shares};
+}
+
 struct node_marker {
   std::string_view text;
   lock_mode mode;
@@ -31,6 +48,9 @@ struct marked_rules {  // of one layout
   // nothing else. Otherwise any text is compared.
   bool needs_digits = false;
   node_kind parent = node_kind::container;
+  // Of the other kinds of locks of this library. One name is one kind: nodes of two kinds do not
+  // exclude each other.
+  std::vector<std::string_view> other_kinds{};
 };
 
 class marked_codec : public sequential_codec {
@@ -53,6 +73,7 @@ class marked_codec : public sequential_codec {
   };
   bool has(lock_mode m) const noexcept { return (rules_.can.modes & core::bit_of(m)) != 0; }
   bool read(std::string_view name, contender& out) const noexcept;
+  bool is_of_other_kind(std::string_view name) const noexcept;
   std::vector<contender> in_order(node_names all) const;
 
   const marked_rules rules_;

@@ -7,7 +7,7 @@
 
 namespace holdfast::zookeeper {
 
-// What Curator's Revoker writes over it to ask for the lock.
+// Curator's Revoker writes this over it to request the lock.
 inline constexpr std::string_view revocation_data = "__REVOKE__";
 
 struct node_owner {

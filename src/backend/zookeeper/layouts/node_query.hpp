@@ -10,6 +10,7 @@
 #include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/transport/reply_handler.hpp"
 #include "backend/zookeeper/transport/transport.hpp"
+#include "claim/admin_query.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -19,12 +20,12 @@ struct query_context {
   duration op_timeout{};  // of each answer
 };
 
-// Ends itself when its answer was dispatched and no reply to it is awaited any more.
-class node_query : public reply_handler, protected core::event_source, private node_wait {
+// Answered in time, if need be before its last reply.
+template <class T>
+class node_query : public reply_handler, protected claims::admin_query<T>, private node_wait {
  public:
-  explicit node_query(const query_context& c) noexcept
-      : over_(c.over), waits_(c.waits), op_timeout_(c.op_timeout) {}
-  virtual ~node_query() = default;
+  node_query(const query_context& c, core::result_handler<T>& to) noexcept
+      : claims::admin_query<T>(to), over_(c.over), waits_(c.waits), op_timeout_(c.op_timeout) {}
 
   void start() {
     transport& t = over_;  // another thread may dispatch the answer and end this
@@ -44,17 +45,16 @@ class node_query : public reply_handler, protected core::event_source, private n
   virtual void send_first(time_point now) = 0;
   // The `at`-th answer, in the order of sending; may send more. An error is no failure by itself.
   virtual void read(std::size_t at, const reply&, time_point now) = 0;
-  virtual void report() = 0;
 
   void send(opcode op, std::string body, time_point now, std::string watched = {}) {
     if (over_.of_session().submit(*this, op, std::move(body), now, std::move(watched))) {
       ++awaited_;
       set_time(now);
     } else {
-      fail({errc::closed, "the client was closed"});
+      this->fail({errc::closed, "the client was closed"});
     }
   }
-  // What is asked afterwards shows what was done before, at each server.
+  // Later requests then see earlier changes, whichever server they use.
   void sync(const std::string& path, time_point now) { send(opcode::sync, path_body(path), now); }
   void list(const std::string& path, time_point now) {
     send(opcode::get_children2, watched_path_body(path, false), now);
@@ -74,21 +74,16 @@ class node_query : public reply_handler, protected core::event_source, private n
   }
   node_waits& waits() noexcept { return waits_; }
   void wake_by(time_point t) { over_.tick_by(t); }
-  void fail(core::failure f) {  // the first counts
-    if (!why.code) why = std::move(f);
-  }
   core::environment& env() const noexcept { return over_.env(); }
-
-  core::failure why;  // code {}: it has not failed
 
  private:
   void on_reply(const reply& r, const reply_context& c) override {
-    if (!is_told_ && !why.code) read(answered_, r, c.now);
+    if (!is_told_ && !this->has_failed()) read(answered_, r, c.now);
     ++answered_;
     end_await(c.now, c.events);
   }
   void on_cut(bool, const reply_context& c) override {
-    if (!is_told_) fail({errc::unavailable, "the connection was lost"});
+    if (!is_told_) this->fail({errc::unavailable, "the connection was lost"});
     end_await(c.now, c.events);
   }
   void end_await(time_point now, core::event_queue& events) {
@@ -104,11 +99,11 @@ class node_query : public reply_handler, protected core::event_source, private n
   void on_changed(bool, time_point, core::event_queue&) override {}
   void on_time(time_point, core::event_queue& events) override {
     const std::string& last = over_.of_session().last_failure().text;
-    fail({errc::unavailable, last.empty() ? "no answer within the op-timeout" : last});
+    this->fail({errc::unavailable, last.empty() ? "no answer within the op-timeout" : last});
     tell(events);
   }
   void on_closed(core::event_queue& events) override {
-    if (!is_told_) fail({errc::closed, "the client was closed"});
+    if (!is_told_) this->fail({errc::closed, "the client was closed"});
     tell(events);
   }
 
@@ -122,9 +117,8 @@ class node_query : public reply_handler, protected core::event_source, private n
     events.post(*this, core::claim_event::ended);
   }
   void on_event(core::claim_event what) override {
-    what == core::claim_event::ended ? (void)retire() : report();
+    what == core::claim_event::ended ? (void)this->retire() : this->deliver();
   }
-  void on_retired() noexcept override { delete this; }
 
   transport& over_;
   node_waits& waits_;

@@ -1,31 +1,31 @@
 #include "backend/zookeeper/layouts/node_sequence.hpp"
 
-#include <algorithm>
 #include <charconv>
+#include <cstdio>
+
+#include "base/mutant.hpp"
 
 namespace holdfast::zookeeper {
 
-namespace {
-
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-}  // namespace
-
 std::string text_of_sequence(std::int32_t sequence) {
-  std::string out(sequence_length, '0');
-  for (std::size_t at = sequence_length; sequence > 0; sequence /= 10)
-    out[--at] = static_cast<char>('0' + sequence % 10);
+  char out[16];
+  std::snprintf(out, sizeof out, "%010d", sequence);
   return out;
 }
 
-std::optional<std::int32_t> read_sequence(std::string_view node) noexcept {
-  if (node.size() < sequence_length) return {};
-  const std::string_view text = node.substr(node.size() - sequence_length);
+std::optional<std::int32_t> read_sequence(std::string_view node, std::string_view begin) noexcept {
+  if (!node.starts_with(begin)) return {};
+  const std::string_view text = node.substr(begin.size());
+  if (text.size() < sequence_length) return {};
   std::int32_t out = 0;
-  const bool is_number =
-      std::ranges::all_of(text, is_digit) &&
-      std::from_chars(text.data(), text.data() + sequence_length, out).ec == std::errc();
-  return is_number ? std::optional(out) : std::nullopt;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+  const bool is_whole = fault == std::errc() && end == text.data() + text.size();
+  return is_whole ? std::optional(out) : std::nullopt;
+}
+
+bool is_in_order(std::optional<std::int32_t> sequence) noexcept {
+  const bool is_low = sequence && *sequence >= 0 && *sequence < sequence_limit;
+  return is_low || core::planted(core::mutant::sequence_limit_ignored);
 }
 
 }  // namespace holdfast::zookeeper

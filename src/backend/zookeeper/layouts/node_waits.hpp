@@ -1,4 +1,4 @@
-// Queries that wait for the end of a node, each until a time of its own.
+// Admin queries that wait for the deletion of a node, each with its own timeout.
 #pragma once
 #include <algorithm>
 #include <string>

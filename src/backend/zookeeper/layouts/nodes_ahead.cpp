@@ -53,13 +53,9 @@ bool nodes_ahead::on_event(std::string_view name, bool was_deleted, std::int64_t
 
 void nodes_ahead::end(std::vector<node>::iterator at) {
   const bool is_nearest = at == nodes_.begin(), is_farthest = std::next(at) == nodes_.end();
-  nodes_.erase(at);
-  if (is_farthest && !are_all_)
-    (planted(mutant::end_of_farthest_believed) ? are_all_ : is_outdated_) = true;
-  if (is_nearest && planted(mutant::predecessor_that_gave_up)) {
-    nodes_.clear();
-    is_outdated_ = false;
-  }
+  const bool is_alone = !is_nearest || !planted(mutant::predecessor_that_gave_up);
+  nodes_.erase(at, is_alone ? std::next(at) : nodes_.end());
+  if (is_farthest && !are_all_ && !planted(mutant::end_of_farthest_believed)) is_outdated_ = true;
 }
 
 what_is_ahead nodes_ahead::now() const noexcept {

@@ -15,10 +15,14 @@ namespace holdfast::zookeeper {
 
 struct place_in_line {  // of one node among the others
   bool is_there = false;
-  // Those whose ends are to be waited for, the nearest first; empty: none, it holds the lock.
+  // The nodes to wait for, the nearest first; empty: it holds the lock.
   nearest_names ahead;
   bool are_all = false;  // once these have ended, nothing is ahead
   bool others_behind = false;
+  bool is_other_kind = false;  // nodes of another kind of lock of the same library are there
+  // A node has a negative sequence. It is younger than all others, and its text sorts before them:
+  // another client may take it for the first.
+  bool has_wrapped = false;
 
   bool is_first() const noexcept { return ahead.front().empty(); }
 };
@@ -42,7 +46,7 @@ class sequential_codec {
   // keeps its digits, and so its place.
   virtual std::string name_of(const core::uuid&, lock_mode) const = 0;
   virtual place_in_line place_of(std::string_view own, lock_mode, node_names all) const = 0;
-  // Those that belong to this layout; others in the same parent are left out.
+  // The nodes of this layout; others in the same parent are left out.
   virtual std::vector<node_in_line> line_of(node_names all) const = 0;
 };
 

@@ -8,12 +8,8 @@
 #include "backend/zookeeper/layouts/lock_breaking.hpp"
 #include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "backend/zookeeper/layouts/sequential_queries.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::zookeeper {
-
-using core::mutant;
-using core::planted;
 
 sequential_layout::sequential_layout(core::environment& env, const settings& s,
                                      std::unique_ptr<const sequential_codec> c)
@@ -45,13 +41,12 @@ void sequential_layout::break_lock(std::string_view name, std::string_view seen,
                  options().revocation_timeout, to);
 }
 
-void sequential_layout::write_held(const core::held_write& w, core::held_write_handler& to) {
+void sequential_layout::write(const held_write& w, version_handler& to) {
   std::string node = lock_path(options().chroot, w.lock).append("/").append(w.owner);
   start_held_write(queries(), {std::move(node)}, w, to);
 }
 
 void sequential_layout::renew_owner(sequential_claim& c) {
-  if (planted(mutant::owner_id_reused) && c.attempt) return;
   c.attempt = core::random_uuid(env());
   c.sequence.reset();
   c.ahead.reset();

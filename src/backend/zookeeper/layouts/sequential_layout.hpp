@@ -6,12 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "backend/zookeeper/held_nodes.hpp"
 #include "backend/zookeeper/layouts/claims_layout.hpp"
 #include "backend/zookeeper/layouts/sequential_claim.hpp"
 
 namespace holdfast::zookeeper {
 
-class sequential_layout final : public claims_layout<sequential_protocol, sequential_flight> {
+class sequential_layout final : public claims_layout<sequential_protocol, sequential_flight>,
+                                private held_nodes {
  public:
   // The settings outlive it.
   sequential_layout(core::environment&, const settings&, std::unique_ptr<const sequential_codec>);
@@ -22,7 +24,6 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
   void inspect(std::string_view prefix, core::holders_handler&) override;
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
-  void write_held(const core::held_write&, core::held_write_handler&) override;
 
   // The contract of claims::store_of.
   std::optional<sequential_reply> submit(sequential_claim&, sequential_operation, time_point now,
@@ -30,15 +31,19 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
   void renew_owner(sequential_claim&);
   void withdraw_orphan(sequential_claim&, time_point now, core::event_queue&);
   std::string text_of_owner(const sequential_claim& c) const { return node_name(c); }
-  static void after_step(sequential_claim&, time_point) noexcept;
+  void after_step(sequential_claim&, time_point) noexcept;
 
-  // Of the own node; empty: not known.
+  // The name of the own node; empty: unknown.
   std::string node_name(const sequential_claim& c) const { return node_name(c, c.mode); }
 
   // For its flights.
   const sequential_codec& codec() const noexcept { return *codec_; }
 
  private:
+  void* find_extension(const std::type_info& wanted) noexcept override {
+    return offer<held_nodes>(*this, wanted);
+  }
+  void write(const held_write&, version_handler&) override;
   void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
   std::string node_name(const sequential_claim&, lock_mode) const;
   std::string node_path(const sequential_claim& c) const { return c.path + '/' + node_name(c); }

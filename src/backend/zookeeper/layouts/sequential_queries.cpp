@@ -27,7 +27,7 @@ class sequential_query final : public holders_query {
       if (!n.holds) continue;
       holder h = q.found;
       h.owner = n.name;
-      h.how = n.mode;
+      h.mode = n.mode;
       std::string path = q.path + '/' + h.owner;
       ask_node(std::move(path), std::move(h), now);
     }

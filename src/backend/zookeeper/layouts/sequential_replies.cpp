@@ -1,4 +1,4 @@
-// What the replies to a claim's requests mean.
+// Reads the replies to the requests of a claim.
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +35,7 @@ void sequential_flight::read(unsigned at, const reply& r, const reply_context& c
     case operation::find: return read_list(r, context);
     case operation::watch: return awaited() == 0 ? read_watch_own(r) : read_watch_ahead(at, r);
     case operation::watch_own: return read_watch_own(r);
-    case operation::peek_line: return read_peek(r);
+    case operation::check_waiters: return read_peek(r);
     case operation::remove: return read_remove(r, context);
     case operation::downgrade: return at == 0 ? read_downgrade(r) : read_watch_own(r);
     case operation::none: return;
@@ -63,8 +63,10 @@ void sequential_flight::read_create(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto made = read_created(r.body);
   if (!made) return fail_malformed();
-  if (c) c->sequence = read_sequence(made->path);
   take_number(r.head.zxid);
+  if (!c) return;
+  c->sequence = read_sequence(last_part(made->path), home_.codec().name_of(attempt_, c->mode));
+  if (!is_in_order(c->sequence)) fail_exhausted();
 }
 
 void sequential_flight::read_list(const reply& r, const reply_context& context) {
@@ -82,12 +84,20 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
   if (!all) return fail_malformed();
   sequential_claim* const c = owner();
   if (!c) return;
-  if (!c->sequence)
-    c->sequence =
-        read_sequence(node_starting(home_.codec().name_of(attempt_, c->mode), all->names));
+  if (!c->sequence) {
+    const std::string begin = home_.codec().name_of(attempt_, c->mode);
+    const std::string_view found = node_starting(begin, all->names);
+    c->sequence = read_sequence(found, begin);
+    if (!found.empty() && !is_in_order(c->sequence)) return fail_exhausted();
+  }
   const std::string own = home_.node_name(*c);
   const place_in_line mine =
       own.empty() ? place_in_line() : home_.codec().place_of(own, c->mode, all->names);
+  if (mine.is_other_kind)
+    return fail(errc::mismatch,
+                "other clients use the name for another kind of lock: a mutex and a shared_mutex "
+                "do not exclude each other in this layout; give each its own names");
+  if (mine.has_wrapped) return fail_exhausted();
   result.others_wait = mine.others_behind;
   result.what = !mine.is_there    ? verdict::gone
                 : mine.is_first() ? verdict::granted
@@ -103,7 +113,7 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
   asks_own_ = home_.send(*this, opcode::exists, watched_path_body(path, false), context.now);
 }
 
-// Of a create that was never answered: its number, and whether this session made it.
+// Finds a create that was never answered: its number, and whether this session made it.
 void sequential_flight::read_own(const reply& r) {
   if (r.is(error::no_node)) {
     result.what = verdict::gone;

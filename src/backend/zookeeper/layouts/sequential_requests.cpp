@@ -33,7 +33,7 @@ std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, o
       send_watch(f, node_path(c), now);
       break;
     case operation::watch_own: send_watch(f, node_path(c), now); break;
-    case operation::peek_line:
+    case operation::check_waiters:
       send(f, opcode::get_children2, watched_path_body(c.path, true), now, c.path);
       break;
     case operation::remove:
@@ -54,14 +54,16 @@ std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, o
 // Both or none: others never see the lock without a node of this claim. Nobody asks for the lock
 // unheard meanwhile: what is written into the next node before it is watched is read with it.
 void sequential_layout::send_downgrade(sequential_claim& c, sequential_flight& f, time_point now) {
-  const bool keeps_place = !planted(mutant::downgrade_loses_the_place);
-  const std::string next =
-      keeps_place ? node_name(c, lock_mode::shared) : codec_->name_of(c.attempt, lock_mode::shared);
+  const std::string next = planted(mutant::downgrade_loses_the_place)
+                               ? codec_->name_of(c.attempt, lock_mode::shared)
+                               : node_name(c, lock_mode::shared);
   c.is_downgrading = true;
   std::string body;
   multi_writer w(body);
   w.create(c.path + '/' + next, data_of(c),
-           keeps_place ? node_kind::ephemeral : node_kind::ephemeral_sequential, acl_of::anyone);
+           planted(mutant::downgrade_loses_the_place) ? node_kind::ephemeral_sequential
+                                                      : node_kind::ephemeral,
+           acl_of::anyone);
   w.remove(node_path(c), any_version);
   w.end();
   send(f, opcode::multi, std::move(body), now);

@@ -1,11 +1,11 @@
 #include "backend/zookeeper/recipes/permits.hpp"
+#include "backend/zookeeper/recipes/own_watch.hpp"
 
 namespace holdfast::zookeeper {
 
 permit_recipe::step permit_recipe::acquire(const core::acquire_request& request, time_point now,
                                            const timing& t) noexcept {
-  one_attempt_ = request.one_attempt;
-  since_ = now;
+  begin_wait(request, now);
   // Where others waited at the end of the last grant they most likely still do.
   const bool joins = others_wait_ && !one_attempt_;
   return joins ? start(state::joining, operation::join, t)
@@ -14,7 +14,7 @@ permit_recipe::step permit_recipe::acquire(const core::acquire_request& request,
 
 permit_recipe::step permit_recipe::peek() const noexcept {
   step out;
-  if (is_held() && !others_wait_) out.send = operation::peek_line;
+  if (is_held() && !others_wait_) out.send = operation::check_waiters;
   return out;
 }
 
@@ -40,7 +40,7 @@ permit_recipe::step permit_recipe::on(const reply& r, time_point now, const timi
   switch (phase_) {
     case phase::acquiring: return on_acquire_reply(r, now, t);
     case phase::held:
-      if (r.to == operation::peek_line) return r.others_wait ? note_others() : step{};
+      if (r.to == operation::check_waiters) return r.others_wait ? note_others() : step{};
       if (r.to != operation::watch_own) return {};
       watches_own_ = r.what == verdict::watched;
       return r.what == verdict::gone ? become_lost(errc::not_held) : note_request(r);
@@ -55,7 +55,7 @@ permit_recipe::step permit_recipe::on_acquire_reply(const reply& r, time_point n
                                                     const timing& t) noexcept {
   if (state_ == state::returning) return on_return_reply(r, now, t);
   if (r.what == verdict::failed) {
-    if (r.why == errc::mismatch) return leave(r.why, now, t);
+    if (r.why == errc::mismatch || r.why == errc::exhausted) return leave(r.why, now, t);
     return r.is_there ? give_up(r.why) : become_idle(claim_event::refused, r.why);
   }
   if (r.what == verdict::no_parent) {

@@ -34,31 +34,39 @@
 //   at_head    | the leases changed           | leasing    | send count
 //   taking ..  | no_parent                    | same       | the same again, with the parents
 //              | failed                       | idle       | refused; orphan where it may be there
-//              | another total is in use      | leaving    | send remove; refused (mismatch)
+//              | another total is in use, or  | leaving    | send remove; refused (mismatch,
+//              | the sequence is at its limit |            | exhausted)
 //              | the session is lost          | taking     | new owner, send take
-//   held       | a lease has ended            | lost       | lost (not_held)
-//              | peek_line, the line changed  | held       | send peek_line
+//   held       | a lease has ended            | lost       | lost (not_held); orphan
+//              | check_waiters, or the line   | held       | send check_waiters
+//              | has changed                  |            |
 //              | others are in line           | held       | wanted, once
 //              | a lease asks for release     | held       | revocation, once
 //              | after a while, unwatched, or | held       | send watch_own
 //              | a lease has changed          |            |
 //   any        |                              |            | see session_recipe.hpp
 #pragma once
-#include "backend/zookeeper/recipes/session_recipe.hpp"
+#include "claim/recipes/session_recipe.hpp"
 
 namespace holdfast::zookeeper {
 
+using claims::session_recipe;
+using claims::session_reply;
+using core::claim_event;
+using core::duration;
+using core::time_point;
+
 enum class permit_operation : unsigned char {
   none,
-  take,       // the leases, a list of all, and a look at the line
-  join,       // a node in the line, and a list of it
-  look,       // a list of the line
-  find,       // the same behind a sync: whether an unanswered join was executed
-  lease,      // the leases, and a list of all
-  count,      // a list of all leases
-  recount,    // the same behind a sync: whether an unanswered lease was executed
-  watch_own,  // the leases
-  peek_line,  // are others in line? And a watch for those that come
+  take,           // the leases, a list of all, and a look at the line
+  join,           // a node in the line, and a list of it
+  look,           // a list of the line
+  find,           // the same behind a sync: whether an unanswered join was executed
+  lease,          // the leases, and a list of all
+  count,          // a list of all leases
+  recount,        // the same behind a sync: whether an unanswered lease was executed
+  watch_own,      // the leases
+  check_waiters,  // are others in line? And a watch for those that come
   leave_line,
   remove,  // all of this claim, also where its names are not known
 };
@@ -70,7 +78,7 @@ enum class permit_verdict : unsigned char {
   behind,     // somebody is, whose end brings an event
   none,       // recount: no lease of this claim was made
   no_parent,  // take, join, lease: nothing was done
-  watched,    // watch_own, peek_line
+  watched,    // watch_own, check_waiters
   done,       // remove
   gone,       // what was asked about is not there, nor was what was to be removed
   failed,     // for the reason that stands beside it
@@ -79,13 +87,13 @@ enum class permit_verdict : unsigned char {
 class permit_recipe : public session_recipe<session_reply<permit_operation, permit_verdict>> {
  public:
   step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
-  step peek_line(time_point, const timing&) noexcept { return peek(); }
+  step check_waiters(time_point, const timing&) noexcept { return peek(); }
   step on(const reply&, time_point, const timing&) noexcept;
-  // What was sent for this, in that epoch, is not answered any more.
+  // The request for this, in that epoch, will not be answered.
   step on_cut(operation, std::uint32_t epoch, time_point, const timing&) noexcept;
   step on_blocker(const timing&) noexcept;  // the node in line before the own one changed or ended
   step on_leases(const timing&) noexcept;   // one was made, or ended
-  step on_line() noexcept;                  // of peek_line(): somebody came or left
+  step on_line() noexcept;                  // of check_waiters(): somebody came or left
   step on_own_lease(bool has_ended) noexcept;
   static step on_attached() noexcept { return {}; }  // the watches were set again with it
   step on_session_lost(time_point, const timing&) noexcept;

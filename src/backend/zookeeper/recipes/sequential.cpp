@@ -35,7 +35,7 @@ state sequential_recipe::now_in() const noexcept {
 
 sequential_recipe::step sequential_recipe::acquire(const core::acquire_request& request,
                                                    time_point now, const timing& t) noexcept {
-  one_attempt_ = request.one_attempt;
+  begin_wait(request, now);
   is_downgraded_ = false;
   return begin(now, t);
 }
@@ -48,9 +48,9 @@ sequential_recipe::step sequential_recipe::downgrade(time_point, const timing&) 
   return out;
 }
 
-sequential_recipe::step sequential_recipe::peek_line(time_point, const timing&) noexcept {
+sequential_recipe::step sequential_recipe::check_waiters(time_point, const timing&) noexcept {
   step out;
-  if (is_held()) out.send = operation::peek_line;
+  if (is_held()) out.send = operation::check_waiters;
   return out;
 }
 

@@ -20,6 +20,9 @@
 //               | created                       | listing     | send list
 //               | no_parent                     | creating    | send create, with the parent
 //               | failed                        | idle        | refused; orphan, if it was made
+//   creating,   | failed: exhausted             | withdrawing | send remove; refused at its end
+//   listing,    |                               |             |
+//   resolving   |                               |             |
 //   creating,   | granted: nobody is before it  | held        | granted
 //   listing,    | behind                        | watching    | send watch
 //   resolving   | behind, all of it is watched  | waiting     |
@@ -37,9 +40,10 @@
 //               | what is ahead is not known;   | listing     | send list
 //               | an event of the own node      |             |
 //               | attached again                | waiting     | nothing is granted by an event
-//   held        | the own node has ended        | lost        | lost (not_held)
+//   held        | the own node has ended        | lost        | lost (not_held); orphan
 //               | the session's deadline moved  | held        | extended
-//               | peek_line, children changed   | held        | send peek_line
+//               | check_waiters, or children    | held        | send check_waiters
+//               | changed                       |             |
 //               | others are there              | held        | wanted, once
 //               | the own node asks for release | held        | revocation, once
 //               | after a while, unwatched      | held        | send watch_own
@@ -68,21 +72,27 @@
 //
 // A waiter is never overdue: it waits through an outage.
 #pragma once
-#include "backend/zookeeper/recipes/session_recipe.hpp"
+#include "claim/recipes/session_recipe.hpp"
 
 namespace holdfast::zookeeper {
 
+using claims::session_recipe;
+using claims::session_reply;
+using core::claim_event;
+using core::duration;
+using core::time_point;
+
 enum class sequential_operation : unsigned char {
   none,
-  create,     // the own node, and a look at the parent
-  join,       // the own node, and the nodes of the lock
-  list,       // the nodes of the lock
-  find,       // the same behind a sync: whether an unanswered create was executed
-  watch,      // the nearest ahead that are not watched yet, and the own node
-  watch_own,  // the own node
-  peek_line,  // are others there? And a watch for those that come
-  downgrade,  // another node in the place of the own one, and a watch on it
-  remove,     // the own node, also where its name is not known
+  create,         // the own node, and a look at the parent
+  join,           // the own node, and the nodes of the lock
+  list,           // the nodes of the lock
+  find,           // the same behind a sync: whether an unanswered create was executed
+  watch,          // the nearest ahead that are not watched yet, and the own node
+  watch_own,      // the own node
+  check_waiters,  // are others there? And a watch for those that come
+  downgrade,      // another node in the place of the own one, and a watch on it
+  remove,         // the own node, also where its name is not known
 };
 
 enum class sequential_verdict : unsigned char {
@@ -90,7 +100,7 @@ enum class sequential_verdict : unsigned char {
   created,    // create: others are there too
   no_parent,  // create, join: nothing was done
   behind,     // join, list, find: somebody is
-  watched,    // watch, watch_own, peek_line: it is there, and an event comes when it changes
+  watched,    // watch, watch_own, check_waiters: it is there, and an event comes when it changes
   gone,       // what was asked about is not there, nor was what was to be removed
   done,       // downgrade, remove
   failed,     // for the reason that stands beside it
@@ -125,15 +135,15 @@ class sequential_recipe : public session_recipe<sequential_reply> {
 
   step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
   step downgrade(time_point, const timing&) noexcept;
-  step peek_line(time_point, const timing&) noexcept;
+  step check_waiters(time_point, const timing&) noexcept;
   step on(const reply&, time_point, const timing&) noexcept;
-  // What was sent for this, in that epoch, is not answered any more.
+  // The request for this, in that epoch, will not be answered.
   step on_cut(operation, std::uint32_t epoch, time_point, const timing&) noexcept;
   // A watch on a node ahead fired. This is left.
   step on_ahead(what_is_ahead, time_point deadline, duration term, time_point,
                 const timing&) noexcept;
   step on_own_node(bool has_ended, time_point, const timing&) noexcept;
-  step on_children() noexcept;  // a watch of peek_line() fired
+  step on_children() noexcept;  // a watch of check_waiters() fired
   step on_attached() noexcept;  // again, with the watches set again: some may have fired meanwhile
   step on_session_lost(time_point, const timing&) noexcept;
   step on_wake(time_point, const timing&) noexcept;

@@ -1,4 +1,5 @@
-// How replies, watches and the session's life change a claim.
+// The changes of a claim by replies, watches and the session.
+#include "backend/zookeeper/recipes/own_watch.hpp"
 #include "backend/zookeeper/recipes/sequential.hpp"
 #include "base/mutant.hpp"
 
@@ -23,6 +24,8 @@ sequential_recipe::step sequential_recipe::on(const reply& r, time_point now,
 
 sequential_recipe::step sequential_recipe::on_acquire_reply(const reply& r, time_point now,
                                                             const timing& t) noexcept {
+  // The own node is there, and would wait or hold in no order: it is removed first.
+  if (r.what == verdict::failed && r.why == errc::exhausted) return leave(r.why, now, t);
   switch (asks_in_) {
     case state::creating: return on_create_reply(r, now, t);
     case state::resolving:
@@ -90,7 +93,7 @@ sequential_recipe::step sequential_recipe::on_reply_while_held(const reply& r) n
       if (r.what == verdict::watched) watches_own_ = true;
       out.event = note_request(r).event;
       break;
-    case operation::peek_line: return r.others_wait ? note_others() : out;
+    case operation::check_waiters: return r.others_wait ? note_others() : out;
     default: break;
   }
   return out;
@@ -139,17 +142,17 @@ sequential_recipe::step sequential_recipe::on_left(what_is_ahead left, reply gra
   if (left == what_is_ahead::watched) return wait_for_event();
   const bool is_known = left == what_is_ahead::nothing && is_unbroken_ && watches_own_;
   if (!is_known) return ask(state::listing, now, t);
-  grant.others_wait = true;  // as a rule: nobody has looked who queued since the list
+  grant.others_wait = true;  // the queue has not been listed since: assume waiters
   return hold(grant, now);
 }
 
 sequential_recipe::step sequential_recipe::on_own_node(bool has_ended, time_point now,
                                                        const timing& t) noexcept {
-  if (planted(mutant::own_end_unseen)) return {};
-  watches_own_ = false;
-  if (now_in() == state::waiting) return ask(state::listing, now, t);
+  const bool is_seen = !planted(mutant::own_end_unseen);
+  if (is_seen) watches_own_ = false;
+  if (is_seen && now_in() == state::waiting) return ask(state::listing, now, t);
   // Its own request may have ended the node; the answer tells.
-  if (!is_held() || is_downgrading_) return {};
+  if (!is_seen || !is_held() || is_downgrading_) return {};
   if (has_ended) return become_lost(errc::not_held);
   step out;
   out.send = operation::watch_own;
@@ -158,13 +161,13 @@ sequential_recipe::step sequential_recipe::on_own_node(bool has_ended, time_poin
 
 sequential_recipe::step sequential_recipe::on_children() noexcept {
   step out;
-  if (is_held() && !others_wait_) out.send = operation::peek_line;
+  if (is_held() && !others_wait_) out.send = operation::check_waiters;
   return out;
 }
 
 // The events that were missed come now, in any order: none of them grants by itself.
 sequential_recipe::step sequential_recipe::on_attached() noexcept {
-  is_unbroken_ = is_unbroken_ && planted(mutant::event_after_attaching_grants);
+  if (!planted(mutant::event_after_attaching_grants)) is_unbroken_ = false;
   return {};
 }
 

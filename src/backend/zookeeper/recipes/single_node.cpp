@@ -4,8 +4,7 @@ namespace holdfast::zookeeper {
 
 single_node_recipe::step single_node_recipe::acquire(const core::acquire_request& request,
                                                      time_point now, const timing& t) noexcept {
-  one_attempt_ = request.one_attempt;
-  since_ = now;
+  begin_wait(request, now);
   state_ = state::creating;
   return begin(operation::create, t);
 }

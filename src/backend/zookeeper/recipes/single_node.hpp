@@ -22,9 +22,15 @@
 //   any       | the session is lost       | creating, | new owner, send create; see
 //             |                           | lost ...  | session_recipe.hpp
 #pragma once
-#include "backend/zookeeper/recipes/session_recipe.hpp"
+#include "claim/recipes/session_recipe.hpp"
 
 namespace holdfast::zookeeper {
+
+using claims::session_recipe;
+using claims::session_reply;
+using core::claim_event;
+using core::duration;
+using core::time_point;
 
 enum class single_node_operation : unsigned char {
   none,
@@ -47,7 +53,7 @@ class single_node_recipe
   step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
   step cancel(time_point, const timing&) noexcept;
   step on(const reply&, time_point, const timing&) noexcept;
-  // What was sent for this, in that epoch, is not answered any more.
+  // The request for this, in that epoch, will not be answered.
   step on_cut(operation, std::uint32_t epoch, time_point, const timing&) noexcept;
   step on_node(bool has_ended, time_point, const timing&) noexcept;  // its watch fired
   static step on_attached() noexcept { return {}; }  // the watches were set again with it

@@ -17,7 +17,7 @@ class chroot {
     if (path_.empty() || local != "/") return path_ + std::string(local);
     return path_;
   }
-  // What the client calls it; empty: it lies outside.
+  // The client's name for it; empty: it is outside the chroot.
   std::string_view local(std::string_view complete) const noexcept {
     if (!complete.starts_with(path_)) return {};
     complete.remove_prefix(path_.size());
@@ -32,7 +32,7 @@ class chroot {
 // Why a server would refuse the path; empty: it would not.
 std::string_view path_fault(std::string_view) noexcept;
 
-// How an administrator makes the node, and what is missing above it: "create /a, create /a/b".
+// The commands that create the node and its missing parents: "create /a, create /a/b".
 std::string creation_of(std::string_view path);
 
 }  // namespace holdfast::zookeeper

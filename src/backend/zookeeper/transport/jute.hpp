@@ -20,7 +20,7 @@ class jute_reader {
   bool read_bool() noexcept;
   std::string_view read_text() noexcept;  // or a buffer; null reads as empty
   // The count of a vector whose items have at least `item_min` bytes each: what follows it has room
-  // for so many. Null reads as 0.
+  // for that many elements. Null reads as 0.
   std::size_t read_count(std::size_t item_min) noexcept;
   void skip(std::size_t bytes) noexcept { (void)take(bytes); }
 

@@ -1,4 +1,4 @@
-// How a transport is opened and closed: what the calling thread waits for.
+// Opens and closes a transport: the waits of the calling thread.
 #include <utility>
 
 #include "backend/zookeeper/transport/chroot.hpp"
@@ -16,12 +16,36 @@ constexpr std::chrono::seconds closing_bound{1};  // of a session that is of no 
 
 }  // namespace
 
+class transport::first_session final : public io::blocking_wait {
+ public:
+  first_session(transport& t, time_point until) noexcept : io::blocking_wait(until), home_(t) {}
+
+ private:
+  std::optional<failure> outcome(bool is_overdue) override {
+    if (is_overdue) home_.end_opening(home_.overdue());
+    return home_.opened_;
+  }
+  transport& home_;
+};
+
+class transport::last_reply final : public io::blocking_wait {
+ public:
+  last_reply(const session& s, time_point until) noexcept : io::blocking_wait(until), session_(s) {}
+
+ private:
+  std::optional<failure> outcome(bool is_overdue) override {
+    if (is_overdue || session_.where() == session::state::ended) return failure();
+    return std::nullopt;
+  }
+  const session& session_;
+};
+
 void transport::on_attached(bool is_new, time_point now, event_queue& events) {
   is_overdue_ = false;
   note_attached(now);
   user_.on_attached(is_new, now, events);
-  if (!call_ || call_->for_the_end) return;
-  where_.chroot.empty() ? end_call({}) : look_for_chroot(now);
+  if (opened_) return;
+  where_.chroot.empty() ? end_opening({}) : look_for_chroot(now);
 }
 
 // After a sync: a server that follows may not know yet of a node that was made a moment ago.
@@ -36,17 +60,21 @@ void transport::look_for_chroot(time_point now) {
 
 void transport::chroot_reply::on_reply(const reply& r, const reply_context&) {
   const bool is_last = --awaited_ == 0;
-  if (!is_last || !home_.call_ || home_.call_->for_the_end) return;
-  if (r.is_ok()) return home_.end_call({});
+  if (!is_last || home_.opened_) return;
+  if (r.is_ok()) return home_.end_opening({});
   if (r.is(error::no_node))
-    return home_.end_call({errc::refused, "there is no node " + home_.where_.chroot +
-                                              ", under which the locks are to be: make it with "
-                                              "ZooKeeper's zkCli.sh (" +
-                                              creation_of(home_.where_.chroot) +
-                                              "), or correct the path of the URL"});
-  home_.end_call({errc::refused, "the server does not show the node " + home_.where_.chroot +
-                                     " (its error " +
-                                     std::to_string(static_cast<int>(r.head.code)) + ')'});
+    return home_.end_opening({errc::refused, "there is no node " + home_.where_.chroot +
+                                                 ", under which the locks are to be: make it with "
+                                                 "ZooKeeper's zkCli.sh (" +
+                                                 creation_of(home_.where_.chroot) +
+                                                 "), or correct the path of the URL"});
+  if (r.is(error::no_auth))
+    return home_.end_opening({errc::refused, "this user may not read the node " +
+                                                 home_.where_.chroot +
+                                                 ": give the user the rights r and c in its ACL"});
+  home_.end_opening({errc::refused, "the server does not show the node " + home_.where_.chroot +
+                                        " (its error " +
+                                        std::to_string(static_cast<int>(r.head.code)) + ')'});
 }
 
 // Where no server can be reached at all, opening does not wait for one.
@@ -54,56 +82,39 @@ void transport::on_down(const failure& why, time_point now, event_queue& events)
   is_overdue_ = is_alarm_ && session_.id() != 0;
   note_down(why, now);
   user_.on_down(why, now, events);
-  if (was_reached_ || !call_ || call_->for_the_end) return;
-  if (++failures_ >= where_.servers.size()) end_call(why);
+  if (was_reached_ || opened_) return;
+  if (++failures_ >= where_.servers.size()) end_opening(why);
 }
 
 void transport::on_ended(const failure& why, event_queue& events) {
-  is_open_.store(false, std::memory_order_relaxed);
+  is_open_ = false;
   user_.on_ended(why, events);
-  if (call_) end_call(call_->for_the_end ? failure{} : why);
+  end_opening(why);
 }
 
-void transport::wait(waiting_call& w, std::stop_token stop) {
-  const std::stop_callback on_stop(std::move(stop), [&] {
-    const std::lock_guard guard(mutex_);
-    if (call_ == &w) end_call({errc::canceled, "it was stopped"});
-  });
-  driver()->run_until_signalled(w.parker);
-}
-
-void transport::abandon(const waiting_call& w) {
-  const std::lock_guard guard(mutex_);
-  if (call_ == &w) call_ = nullptr;
-}
-
-void transport::end_call(failure why) {
-  waiting_call& w = *std::exchange(call_, nullptr);
-  w.why = std::move(why);
-  w.parker.signal();
+void transport::end_opening(failure why) {
+  if (!opened_) opened_ = std::move(why);
 }
 
 void transport::open(std::stop_token stop) {
-  waiting_call w;
-  w.until = core::saturating_add(env_.now(), where_.op_timeout);
-  run([&](time_point now, event_queue&) {
-    call_ = &w;
-    is_open_.store(true, std::memory_order_relaxed);
+  first_session w(*this, core::saturating_add(env().now(), where_.op_timeout));
+  reactor_.run([&](time_point now, event_queue&) {
+    reactor_.begin(w);
+    is_open_ = true;
     session_.open(now);
-    wake_by(w.until);
-    if (call_ && alarm_at_ == core::never)
-      end_call({errc::unavailable, "no thread can be started to end the wait in time: raise the "
-                                   "limit of processes (ulimit -u)"});
   });
-  if (!driver()) return abandon(w);  // this thread is not to block
-  wait(w, std::move(stop));
-  if (!w.why.code) return;
-  if (has_session()) (void)close(core::saturating_add(env_.now(), closing_bound));
-  throw lock_error(w.why.code, {"open", {}, where_.text, w.why.text, {}});
+  const bool may_block = driver() != nullptr;
+  may_block ? reactor_.wait(w, std::move(stop)) : reactor_.abandon(w);
+  const bool has_session = end_opening_with(w.why());
+  if (!w.why().code) return;
+  if (has_session) (void)close(core::saturating_add(env().now(), closing_bound));
+  throw lock_error(w.why().code, {"open", {}, where_.text, w.why().text});
 }
 
-bool transport::has_session() {
-  const std::lock_guard guard(mutex_);
+// Also where the wait was given up.
+bool transport::end_opening_with(const failure& why) {
+  const std::lock_guard guard(mutex());
+  end_opening(why);
   return session_.is_attached();
 }
 
@@ -116,23 +127,19 @@ core::failure transport::overdue() const {
 
 bool transport::close(time_point until) {
   if (is_forked()) return false;
-  waiting_call w;
-  w.until = until;
-  w.for_the_end = true;
+  last_reply w(session_, until);
   const auto end = [&](time_point now, event_queue& events) {
-    call_ = &w;
+    reactor_.begin(w);
     session_.close(now, events);
-    if (call_) wake_by(until);
+    // So that a schedule of the simulator does not depend on whether a thread waits.
+    if (session_.where() != session::state::ended) reactor_.wake_by(until);
+    if (has_own_loop_) reactor_.request_flush_of_own_loop(true);
   };
-  run(end, true);
+  reactor_.run(end, true);
   const bool may_block = driver() != nullptr;
-  if (may_block) {
-    wait(w, {});
-  } else {  // the request to close is sent, and not waited for
-    abandon(w);
-    flush();
-  }
-  const std::lock_guard guard(mutex_);
+  if (!may_block) reactor_.flush();  // the request to close is sent, and not waited for
+  may_block ? reactor_.wait(w) : reactor_.abandon(w);
+  const std::lock_guard guard(mutex());
   const session::state now_in = session_.where();
   return now_in == session::state::ended || (!may_block && now_in == session::state::closing);
 }

@@ -30,7 +30,7 @@ std::optional<Value> if_good(const jute_reader& r, Value v) {
   return v;
 }
 
-// What follows the head of an operation that succeeded.
+// Reads the part after the head of an operation that succeeded.
 bool read_result(jute_reader& r, std::int32_t type, multi_result& out) {
   switch (static_cast<opcode>(type)) {
     case opcode::create: out.created.push_back(r.read_text()); return true;
@@ -86,12 +86,6 @@ std::optional<watch_event> read_watch_event(std::span<const std::byte> body) noe
   r.skip(sizeof(std::int32_t));  // the state of the session: always that it is connected
   out.path = r.read_text();
   return if_good(r, out);
-}
-
-std::optional<std::string_view> read_path(std::span<const std::byte> body) noexcept {
-  jute_reader r(body);
-  const std::string_view path = r.read_text();
-  return if_good(r, path);
 }
 
 std::optional<node_stat> read_stat(std::span<const std::byte> body) noexcept {

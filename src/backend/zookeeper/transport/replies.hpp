@@ -1,4 +1,4 @@
-// What a ZooKeeper server answers. Pure: bytes to values.
+// The replies of a ZooKeeper server. Pure: bytes to values.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -59,7 +59,7 @@ struct reply_header {
   error code{};
 };
 
-// What comes over an attached connection: a header, and what follows it.
+// A frame of an attached connection: a header, and its body.
 struct reply {
   reply_header head;
   std::span<const std::byte> body;
@@ -79,7 +79,6 @@ struct watch_event {
 
 // Each reads the body of a successful reply. Empty: it is not what the request is answered with.
 std::optional<watch_event> read_watch_event(std::span<const std::byte> body) noexcept;
-std::optional<std::string_view> read_path(std::span<const std::byte> body) noexcept;  // of sync
 std::optional<node_stat> read_stat(std::span<const std::byte> body) noexcept;
 
 struct created_node {  // create2 and create_container
@@ -100,7 +99,7 @@ struct node_children {
 };
 std::optional<node_children> read_children(std::span<const std::byte> body);
 
-// Of a multi. The header says `ok` although an operation failed: only this tells.
+// The reply to a multi. The header has `ok` even if an operation failed; only this shows it.
 struct multi_result {
   // ok: all were executed. Else none was, and this is the error of the first that could not be.
   error code = error::ok;

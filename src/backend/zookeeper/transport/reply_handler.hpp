@@ -1,4 +1,4 @@
-// Who receives the reply to a request.
+// The receiver of the reply to a request.
 #pragma once
 #include "backend/zookeeper/transport/replies.hpp"
 #include "base/environment.hpp"
@@ -17,7 +17,7 @@ struct reply_context {
 class reply_handler {
  public:
   virtual void on_reply(const reply&, const reply_context&) = 0;
-  // Nobody knows whether it was executed; `was_sent` false: it was not.
+  // It is unknown whether the request was executed; `was_sent` false: it was not.
   virtual void on_cut(bool was_sent, const reply_context&) = 0;
   // False: whoever asked has given up. While it was not sent it is cut then.
   virtual bool is_wanted() const noexcept { return true; }

@@ -33,7 +33,7 @@ constexpr bool is_write(opcode op) noexcept {
          op == opcode::remove || op == opcode::set_data || op == opcode::multi;
 }
 
-// Of headers. A session's own requests count from 1.
+// The numbers of requests. A session's own requests count from 1.
 namespace xid {
 inline constexpr std::int32_t event = -1, ping = -2, auth = -4, set_watches = -8;
 }

@@ -1,4 +1,4 @@
-// What a server says it is, when an administrator's word asks it.
+// The mode that a server reports to a four-letter command.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -17,7 +17,7 @@ enum class server_mode : unsigned char {
 inline constexpr std::string_view mode_question = "srvr";
 inline constexpr std::size_t mode_answer_max = 16'384;
 
-// Of the whole answer to mode_question.
+// Reads the whole answer to mode_question.
 server_mode read_mode(std::string_view answer) noexcept;
 
 // It executes requests, and touches sessions, by itself.

@@ -46,7 +46,6 @@ void session::opened(channel c, time_point now, event_queue&) {
   if (c == channel::mode) {
     mode_out_ = mode_question;
   } else if (state_ == state::connecting) {
-    if (planted(mutant::mode_asked_early)) ask_mode();
     begin_attaching(now);
   }
   schedule(now);
@@ -143,7 +142,7 @@ void session::become_attached(bool is_new, time_point now, event_queue& events) 
   state_ = state::attached;
   servers_.on_attached();
   last_failure_ = {};
-  pings_ = 0;
+  if (!planted(mutant::ping_of_a_lost_connection_awaited)) pings_ = 0;
   renews_ = false;
   if (closes_) return send_close(state::closing, now);
   if (!ensemble_.credentials.empty()) append_auth(out_, "digest", ensemble_.credentials);
@@ -154,7 +153,7 @@ void session::become_attached(bool is_new, time_point now, event_queue& events) 
       expect_own(opcode::set_watches, xid::set_watches, now);
     send_renewing_write(now);
   }
-  if (ensemble_.attach == attach_to::leader) ask_mode_of_attached();
+  if (ensemble_.attach == attach_to::leader) ask_mode();
   if (is_new || planted(mutant::attachment_alone_renews)) tell_deadline(events);
   owner_.on_attached(is_new, now, events);
   cut_unwanted(now, events);
@@ -173,7 +172,7 @@ void session::retire(failure why, time_point now, event_queue& events) {
   const bool was_attached = state_ == state::attached || state_ == state::draining ||
                             (state_ == state::attaching && deadline_.is_attached());
   identity old{id_, password_};
-  // What is submitted from here on is for the next one.
+  // Requests that are submitted from here on are for the next session.
   if (was_attached && !planted(mutant::queued_with_the_lost_session)) state_ = state::retiring;
   lose(why, now, events);
   retired_ = std::move(old);

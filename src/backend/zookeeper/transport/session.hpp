@@ -81,7 +81,6 @@ class session {
   bool is_closing() const noexcept { return closes_; }
   const session_deadline& deadline() const noexcept { return deadline_; }
   const core::failure& last_failure() const noexcept { return last_failure_; }
-  bool has_unanswered() const noexcept { return !in_flight_.empty() || !queue_.empty(); }
   server_mode mode() const noexcept { return mode_; }
 
   // Of the owner: what is to be written, and the events of the current connections.
@@ -137,7 +136,6 @@ class session {
   void on_own_reply(const sent_request&, core::event_queue&);
   void on_retiring_frame(const reply&, time_point now, core::event_queue&);
   void ask_mode();
-  void ask_mode_of_attached();
   void on_mode_bytes(std::span<const std::byte>);
   void tell_deadline(core::event_queue&);
   void note_write(const sent_request&, const reply&, time_point now, core::event_queue&);

@@ -33,19 +33,15 @@ bool session_deadline::attach(time_point sent, duration timeout) noexcept {
     deadline_ = std::max(deadline_, sent + worth(smallest_));
   }
   if (timeout == created_) return !must_be_replaced_;
-  if (planted(mutant::renegotiated_timeout_believed)) {
-    smallest_ = timeout;
-    return true;
-  }
-  must_be_replaced_ = true;
-  smallest_ = std::min(smallest_, timeout);
+  must_be_replaced_ = !planted(mutant::renegotiated_timeout_believed);
+  smallest_ = must_be_replaced_ ? std::min(smallest_, timeout) : timeout;
   deadline_ = std::min(deadline_, sent + worth(timeout));
-  return false;
+  return !must_be_replaced_;
 }
 
 void session_deadline::detach() noexcept {
   connected_ = false;
-  is_at_leader_ = false;
+  if (!planted(mutant::old_role_believed)) is_at_leader_ = false;
 }
 
 bool session_deadline::acknowledge(const write_mark& m, time_point now) noexcept {

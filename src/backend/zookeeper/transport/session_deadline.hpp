@@ -1,4 +1,4 @@
-// Until when a session certainly stands at the server, whatever fails there.
+// The time until which a session is guaranteed to exist, whatever fails at the servers.
 //
 // A touch is a request that the leader executed for this session: its time-out begins anew. It
 // counts only once a later write over the same connection was acknowledged with success, and that
@@ -47,7 +47,6 @@ class session_deadline {
   // That write succeeded; its reply was read at `now`. True: the deadline moved.
   bool acknowledge(const write_mark&, time_point now) noexcept;
 
-  bool is_running() const noexcept { return deadline_ != core::never; }  // there is a session
   time_point deadline() const noexcept { return deadline_; }
   time_point last_touch() const noexcept { return touch_; }  // the last one that counts
   duration timeout() const noexcept { return smallest_; }

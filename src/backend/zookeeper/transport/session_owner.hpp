@@ -1,4 +1,4 @@
-// What a session needs from the transport around it, and what it reports to the layout above.
+// The services of the transport for a session, and the reports of a session to its layout.
 #pragma once
 #include "backend/zookeeper/transport/replies.hpp"
 #include "base/event_queue.hpp"
@@ -21,7 +21,7 @@ class session_owner {
 
   // Requests are answered from here on. `is_new`: nothing of an earlier session is there.
   virtual void on_attached(bool is_new, core::time_point now, core::event_queue&) = 0;
-  // The one in force. A little later ones are not told.
+  // The current deadline. Small extensions are not reported.
   virtual void on_deadline(core::time_point deadline, core::event_queue&) = 0;
   virtual void on_doubtful(core::event_queue&) = 0;  // until on_deadline(); once for each doubt
   // The session is over, or not believed any more: nothing is held. Another one is opened.

@@ -1,4 +1,4 @@
-// What goes over the session's connection, and comes back.
+// The requests and replies over the session's connection.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -57,7 +57,7 @@ void session::send_queued(time_point now) {
   }
 }
 
-// What those have asked who gave up since. Without a connection it would pile up.
+// Drops queued requests whose callers have given up: without a connection they would pile up.
 void session::cut_unwanted(time_point now, event_queue& events) {
   const auto is_wanted = [](const queued_request& r) { return r.to->is_wanted(); };
   const auto end = std::stable_partition(queue_.begin(), queue_.end(), is_wanted);
@@ -90,11 +90,6 @@ void session::send_ping(time_point now) {
 
 // Asked after this connection was attached: a server that changes its role closes them all, so the
 // answer holds for what is sent from then on.
-void session::ask_mode_of_attached() {
-  if (!planted(mutant::mode_asked_early)) return ask_mode();
-  if (leads(mode_)) deadline_.note_leader();
-}
-
 void session::ask_mode() {
   mode_ = server_mode::unknown;
   mode_answer_.clear();

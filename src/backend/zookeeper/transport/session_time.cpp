@@ -1,4 +1,4 @@
-// What a session does by the clock.
+// The timed actions of a session.
 #include <algorithm>
 
 #include "backend/zookeeper/transport/session.hpp"

@@ -1,184 +1,100 @@
 #include "backend/zookeeper/transport/transport.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "backend/zookeeper/transport/chroot_reply.hpp"
-#include "base/fail.hpp"
-#include "base/log.hpp"
 
 namespace holdfast::zookeeper {
 
 using core::event_queue;
 using core::failure;
 
-// One connection, from connect() until its stream has reported that it is closed.
-struct transport::connected_stream final : core::stream_events {
-  connected_stream(transport& t, channel c) noexcept : home(t), of(c) {}
-  void on_open() override {
-    home.handle(*this, [this](time_point now, event_queue& e) {
-      home.was_reached_ = true;
-      home.is_reached_ = home.is_reached_ || of == channel::session;
-      home.session_.opened(of, now, e);
-    });
-  }
-  void on_bytes(std::span<const std::byte> bytes) override {
-    home.handle(*this,
-                [&](time_point now, event_queue& e) { home.session_.received(of, bytes, now, e); });
-  }
-  void on_closed(failure why) override;
-
-  transport& home;
-  const channel of;
-  std::unique_ptr<core::stream> stream;
-};
-
 transport::transport(core::environment& env, const endpoint& where, session_user& user)
-    : env_(env),
+    : reactor_(env, {"holdfast-zk", "holdfast-zk-io", "holdfast-zk-hold"}, where.text),
       where_(where),
       user_(user),
       session_(*this, where),
-      chroot_reply_(std::make_unique<chroot_reply>(*this)),
-      alarm_(env.make_alarm(*this, "holdfast-zk")),
-      loop_(env.make_loop(*this, core::driven_by::callers, "holdfast-zk-io")) {
-  if (!loop_)
-    core::fail(errc::unsupported, "open", "this environment has no network", {}, where.text);
+      chroot_reply_(std::make_unique<chroot_reply>(*this)) {
+  const std::lock_guard guard(mutex());
+  reactor_.log().write_to(where.log);
+  reactor_.add(*this);
 }
 
 transport::~transport() { stop(); }
 
-void transport::stop() noexcept {
-  {
-    const std::lock_guard guard(mutex_);
-    is_stopped_ = true;  // what comes from here on finds no loop
-  }
-  alarm_.reset();  // the last that may use the loop
-  also_flushed_ = nullptr;
-  own_loop_.reset();
-  loop_.reset();
-  const std::lock_guard guard(mutex_);
-  current_ = {};
-  streams_.clear();
+void transport::channel_stream::on_open(time_point now, event_queue& events) {
+  home.was_reached_ = true;
+  home.is_reached_ = home.is_reached_ || of == channel::session;
+  home.session_.opened(of, now, events);
 }
 
-void transport::forked() noexcept {
-  forked_.store(true, std::memory_order_relaxed);
-  loop_->forked();
-  if (own_loop_) own_loop_->forked();
+void transport::channel_stream::on_bytes(std::span<const std::byte> bytes, time_point now,
+                                         event_queue& events) {
+  home.session_.received(of, bytes, now, events);
 }
 
-template <class Event>
-void transport::handle(connected_stream& from, Event event) {
-  run([&](time_point now, event_queue& events) {
-    if (current_[static_cast<std::size_t>(from.of)].get() == &from) event(now, events);
-  });
-}
-
-void transport::connected_stream::on_closed(failure why) {
-  std::shared_ptr<connected_stream> last;  // ends after the mutex is released
-  transport& t = home;
-  t.run([&](time_point now, event_queue& events) {
-    const auto found = std::ranges::find(t.streams_, this, &std::shared_ptr<connected_stream>::get);
-    if (found == t.streams_.end()) return;
-    last = std::move(*found);
-    t.streams_.erase(found);
-    auto& current = t.current_[static_cast<std::size_t>(of)];
-    if (current.get() != this) return;
-    current.reset();
-    const bool is_hopeless = why.code == errc::refused || why.code == errc::bad_option;
-    if (is_hopeless && t.call_ && !t.call_->for_the_end) t.end_call(why);
-    t.session_.closed(of, std::move(why), now, events);
-  });
+void transport::channel_stream::on_closed(failure why, time_point now, event_queue& events) {
+  over.reset();
+  if (why.code == errc::refused || why.code == errc::bad_option) home.end_opening(why);
+  home.session_.closed(of, std::move(why), now, events);
 }
 
 bool transport::connect(channel c, const core::address& where, failure& why) {
   disconnect(c);
-  if (is_stopped_) {
-    why = {errc::closed, "the client was closed"};
-    return false;
-  }
-  auto made = std::make_shared<connected_stream>(*this, c);
   std::optional<core::tls_terms> tls = where_.tls;
   if (tls && tls->host.empty()) tls->host = where.host;
-  try {
-    core::event_loop& over = loop_to_connect();
-    made->stream = over.connect(where, tls ? &*tls : nullptr, *made);
-    over.attend();
-  } catch (const std::system_error& failed) {
-    why = core::shortage_of(failed);
-    return false;
-  }
+  const auto loop = is_overdue_ ? core::driven_by::thread : core::driven_by::callers;
+  of(c).over = reactor_.connect(of(c), where, tls ? &*tls : nullptr, loop, why);
+  if (c == channel::session) has_own_loop_ = is_overdue_ && of(c).over;
+  if (!of(c).over) return false;
   if (c == channel::session) is_reached_ = false;
-  streams_.push_back(made);
-  current_[static_cast<std::size_t>(c)] = std::move(made);
   return true;
 }
 
-core::event_loop& transport::loop_to_connect() {
-  also_flushed_ = nullptr;
-  if (!is_overdue_) return *loop_;
-  if (!own_loop_) own_loop_ = env_.make_loop(*this, core::driven_by::thread, "holdfast-zk-hold");
-  also_flushed_ = own_loop_.get();
-  return *own_loop_;
-}
-
 void transport::disconnect(channel c) noexcept {
-  const auto gone = std::exchange(current_[static_cast<std::size_t>(c)], nullptr);
-  if (gone) gone->stream->abort();
+  if (const auto gone = std::exchange(of(c).over, nullptr)) gone->leave();
 }
 
-void transport::wake_by(time_point t) {
-  if (t >= alarm_at_ || is_stopped_) return;
-  if (alarm_->set(t)) alarm_at_ = t;
-}
-
-void transport::on_alarm(time_point) {
-  if (is_forked()) return;
-  const auto ring = [this](time_point now, event_queue& events) {
-    alarm_at_ = core::never;
-    is_alarm_ = true;
-    session_.on_alarm(now, events);
-    is_alarm_ = false;
-    user_.on_tick(now, events);
-    if (call_) wake_by(call_->until);
-  };
-  run(ring, true);
+void transport::on_alarm(time_point now, event_queue& events) {
+  is_alarm_ = true;
+  session_.on_alarm(now, events);
+  is_alarm_ = false;
+  user_.on_tick(now, events);
+  if (has_own_loop_) reactor_.request_flush_of_own_loop(true);
 }
 
 // One thread at a time writes; it takes along what others add meanwhile.
-void transport::flush() noexcept {
-  if (is_forked()) return;
-  std::unique_lock lock(mutex_);
+void transport::flush(std::unique_lock<std::mutex>& lock, core::driven_by) noexcept {
   if (is_writing_) return;
   is_writing_ = true;
-  while (const std::shared_ptr<connected_stream> to = take_output(writing_)) {
+  while (const std::shared_ptr<io::attached_stream> to = take_output(writing_)) {
     lock.unlock();
-    to->stream->write(std::as_bytes(std::span(writing_)));
+    to->write(writing_);
     lock.lock();
   }
   is_writing_ = false;
 }
 
 // Null: nothing is to be written.
-std::shared_ptr<transport::connected_stream> transport::take_output(std::string& out) noexcept {
+std::shared_ptr<io::attached_stream> transport::take_output(std::string& out) noexcept {
+  if (reactor_.is_stopped()) return nullptr;
   for (const channel c : {channel::session, channel::mode}) {
-    const auto& to = current_[static_cast<std::size_t>(c)];
-    if (is_stopped_ || session_.out(c).empty() || !to) continue;
+    if (session_.out(c).empty() || !of(c).over) continue;
     out.clear();
     out.swap(session_.out(c));
-    return to;
+    return of(c).over;
   }
   return nullptr;
 }
 
 void transport::request_flush(bool at_once) noexcept {
   if (is_forked()) return;
-  loop_->request_flush(at_once);
-  if (core::event_loop* const own = also_flushed_) own->request_flush(at_once);
+  reactor_.request_flush(at_once);
+  if (has_own_loop_) reactor_.request_flush_of_own_loop(at_once);
 }
 
-core::reach transport::read_reach() const {
-  core::reach out;
+core::connection_status transport::read_reach() const {
+  core::connection_status out;
   out.connected = !is_out();
   out.reconnects = reconnects_;
   out.last_failure = last_failure_.text;
@@ -193,7 +109,8 @@ void transport::note_down(const failure& why, time_point now) {
   if (is_out_.exchange(true, std::memory_order_relaxed)) return;
   out_since_ = now;
   if (was_attached_)
-    warnings_.push_back("the connection to " + where_.text + " is lost: " + why.text);
+    reactor_.log().add(log_level::warning,
+                       "the connection to " + where_.text + " is lost: " + why.text);
 }
 
 void transport::note_attached(time_point now) {
@@ -201,14 +118,14 @@ void transport::note_attached(time_point now) {
   if (!is_out_.exchange(false, std::memory_order_relaxed) || !is_again) return;
   ++reconnects_;
   const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(now - out_since_);
-  warnings_.push_back("connected to " + where_.text + " again after " +
-                      std::to_string(gone.count()) + " ms");
+  reactor_.log().add(log_level::warning, "connected to " + where_.text + " again after " +
+                                             std::to_string(gone.count()) + " ms");
 }
 
 void transport::on_session_lost(const failure& why, event_queue& events) {
   if (!session_.is_closing())
-    warnings_.push_back("the session at " + where_.text +
-                        " is lost, and what it held: " + why.text);
+    reactor_.log().add(log_level::warning,
+                       "the session at " + where_.text + " is lost, and what it held: " + why.text);
   user_.on_session_lost(why, events);
 }
 

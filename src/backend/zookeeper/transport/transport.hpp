@@ -1,8 +1,8 @@
-// A session over real connections: one mutex, one alarm, one loop that blocked callers drive. While
-// none does, a thread of the library's drives it. A caller that is stopped while it drives (by a
-// signal's handler, by a debugger) reads nothing: once a server has not answered in time, the next
-// connection belongs to a loop with a thread of its own. So no thread of the program stops a
-// renewal for longer than a third of the session's time-out.
+// A session over real connections, which blocked callers drive. While none does, a thread of the
+// library drives them. A caller that is stopped while it drives (by a signal's handler, by a
+// debugger) reads nothing: once a server has not answered in time, the next connection belongs to
+// a loop with a thread of its own. So no thread of the program stops a renewal for longer than a
+// third of the session's time-out.
 #pragma once
 #include <array>
 #include <atomic>
@@ -11,13 +11,11 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "backend/zookeeper/transport/session.hpp"
 #include "base/log.hpp"
-#include "base/network.hpp"
-#include "base/parker.hpp"
-#include "seam/backend.hpp"
+#include "io/reactor/client_reactor.hpp"
+#include "seam/connection.hpp"
 
 namespace holdfast::zookeeper {
 
@@ -26,6 +24,7 @@ struct endpoint : ensemble {           // what is connected to
   std::string chroot;     // the part of the tree that is used, without a '/' at its end; "": all
   duration op_timeout{};  // of opening
   std::string text;       // the URL without secrets
+  core::log_sink log;
 };
 
 // The layout above. All calls with the transport's mutex held.
@@ -44,7 +43,7 @@ class session_user {
   ~session_user() = default;
 };
 
-class transport final : private session_owner, private core::loop_user, private core::alarm_target {
+class transport final : private session_owner, private io::reactor_user {
  public:
   // Throws lock_error (unsupported): the environment has no network. `where` outlives it.
   transport(core::environment&, const endpoint& where, session_user&);
@@ -56,38 +55,43 @@ class transport final : private session_owner, private core::loop_user, private 
   void open(std::stop_token = {});
   // Closes the session. True: the server has confirmed it.
   bool close(time_point until);
-  void stop() noexcept;  // no event comes any more, and nothing is sent; before the user ends
-  void forked() noexcept;
-  bool is_forked() const noexcept { return forked_.load(std::memory_order_relaxed); }
+  // No event comes any more, and nothing is sent. Called before the user ends.
+  void stop() noexcept { reactor_.stop(); }
+  void forked() noexcept { reactor_.forked(); }
+  bool is_forked() const noexcept { return reactor_.is_forked(); }
 
-  std::mutex& mutex() noexcept { return mutex_; }
+  std::mutex& mutex() noexcept { return reactor_.mutex(); }
   // With the mutex. What was submitted is written by request_flush(), or by the next event.
   session& of_session() noexcept { return session_; }
-  core::environment& env() override { return env_; }
+  core::environment& env() override { return reactor_.env(); }
   // The pause before the next attempt to connect ends then at the latest.
   void hurry(time_point by) { session_.hurry(by); }
-  void tick_by(time_point t) { wake_by(t); }
-  core::reach read_reach() const;
+  void tick_by(time_point t) { reactor_.wake_by(t); }
+  core::connection_status read_reach() const;
 
   // Without the mutex, from any thread.
   void request_flush(bool at_once) noexcept;
   bool is_out() const noexcept { return is_out_.load(std::memory_order_relaxed); }
-  core::caller_driver* driver() noexcept { return loop_->driver(); }  // of callers that block
+  core::caller_driver* driver() noexcept { return reactor_.driver(); }  // of callers that block
 
  private:
-  struct connected_stream;
   class chroot_reply;
-  struct waiting_call {  // a thread that opens or closes
-    core::parker parker;
-    time_point until = core::never;
-    bool for_the_end = false;
-    core::failure why;
+  class first_session;
+  class last_reply;
+  struct channel_stream final : io::stream_user {
+    channel_stream(transport& t, channel c) noexcept : home(t), of(c) {}
+    void on_open(time_point now, core::event_queue&) override;
+    void on_bytes(std::span<const std::byte>, time_point now, core::event_queue&) override;
+    void on_closed(core::failure, time_point now, core::event_queue&) override;
+    transport& home;
+    const channel of;
+    std::shared_ptr<io::attached_stream> over;  // null: none
   };
 
   // session_owner
   bool connect(channel, const core::address&, core::failure& why) override;
   void disconnect(channel) noexcept override;
-  void wake_by(time_point) override;
+  void wake_by(time_point t) override { reactor_.wake_by(t); }
   void on_attached(bool is_new, time_point now, core::event_queue& events) override;
   void on_deadline(time_point deadline, core::event_queue& events) override {
     user_.on_deadline(deadline, events);
@@ -100,79 +104,45 @@ class transport final : private session_owner, private core::loop_user, private 
   void on_down(const core::failure&, time_point now, core::event_queue&) override;
   void on_ended(const core::failure&, core::event_queue&) override;
 
-  // loop_user, alarm_target
-  void flush() noexcept override;
+  // io::reactor_user
+  void flush(std::unique_lock<std::mutex>&, core::driven_by) noexcept override;
+  void on_alarm(time_point now, core::event_queue&) override;
   // A session is always read from: the server sends events unasked, and may close it.
-  bool has_pending_replies() const noexcept override {
-    return is_open_.load(std::memory_order_relaxed);
-  }
-  void on_alarm(time_point now) override;
+  bool has_unattended_replies() const noexcept override { return is_open_; }
 
-  template <class Event>
-  void handle(connected_stream&, Event);
-  template <class Event>
-  void run(Event, bool writes = false);
+  channel_stream& of(channel c) noexcept { return streams_[static_cast<std::size_t>(c)]; }
   void note_down(const core::failure&, time_point now);
   void note_attached(time_point now);
-  core::event_loop& loop_to_connect();
-  std::shared_ptr<connected_stream> take_output(std::string& out) noexcept;
+  std::shared_ptr<io::attached_stream> take_output(std::string& out) noexcept;
   // opening.cpp
   void look_for_chroot(time_point now);
-  void wait(waiting_call&, std::stop_token);
-  void end_call(core::failure why);
-  void abandon(const waiting_call&);
-  bool has_session();
+  void end_opening(core::failure why);
+  bool end_opening_with(const core::failure& why);
   core::failure overdue() const;  // why there is no session by now
 
-  core::environment& env_;
+  io::client_reactor reactor_;
   const endpoint& where_;
   session_user& user_;
-  std::mutex mutex_;
   session session_;
-  std::array<std::shared_ptr<connected_stream>, 2> current_;  // by channel
-  std::vector<std::shared_ptr<connected_stream>> streams_;    // until they have closed
-  waiting_call* call_ = nullptr;
+  std::array<channel_stream, 2> streams_{channel_stream{*this, channel::session},
+                                         channel_stream{*this, channel::mode}};
   std::unique_ptr<chroot_reply> chroot_reply_;
-  unsigned failures_ = 0;     // before the first connection was open
-  bool was_reached_ = false;  // a server, ever
-  bool is_stopped_ = false;
+  std::optional<core::failure> opened_;  // how opening has ended; {}: it has not
+  unsigned failures_ = 0;                // before the first connection was open
+  bool was_reached_ = false;             // a server, ever
+  bool is_open_ = false;
   bool is_alarm_ = false;    // session_.on_alarm() runs
   bool is_overdue_ = false;  // the last connection was given up because no answer came
   bool is_writing_ = false;  // a thread does, with the mutex released
   std::string writing_;      // its bytes
-  std::atomic<bool> is_open_{false};
-  std::atomic<bool> forked_{false};
-  std::atomic<bool> is_out_{false};  // the connection was lost, and none is attached
+  std::atomic<bool> has_own_loop_{false};  // the connection belongs to the loop with a thread
+  std::atomic<bool> is_out_{false};        // the connection was lost, and none is attached
   time_point out_since_ = core::never;
   std::uint64_t reconnects_ = 0;
   bool was_attached_ = false;
   bool is_reached_ = false;     // by the connection that was made last
   core::failure last_failure_;  // of a connection
   core::failure last_telling_;  // of one that had reached a server: it tells more
-  time_point alarm_at_ = core::never;
-  std::vector<std::string> warnings_;  // for the log, once the mutex is released
-  std::unique_ptr<core::alarm> alarm_;
-  std::unique_ptr<core::event_loop> loop_, own_loop_;     // gone first
-  std::atomic<core::event_loop*> also_flushed_{nullptr};  // own_loop_, while it has the connection
 };
-
-// Runs an event with the mutex held; then logs and dispatches. What is to be written then is left
-// to the thread that drives the loop, unless the event `writes`.
-template <class Event>
-void transport::run(Event event, bool writes) {
-  core::event_queue events;
-  std::vector<std::string> warnings;
-  {
-    const time_point now = env_.now();
-    const std::lock_guard guard(mutex_);
-    if (is_stopped_) return;
-    event(now, events);
-    if (call_ && now >= call_->until) end_call(overdue());
-    warnings.swap(warnings_);
-  }
-  if (writes) request_flush(true);
-  for (const std::string& line : warnings) core::log(log_level::warning, line);
-  events.dispatch();  // the last thing: the client may be gone then
-}
 
 }  // namespace holdfast::zookeeper

@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "backend/redis/layouts/scripts.hpp"
+
 namespace holdfast::sim {
 namespace {
 
-using redis::script_name;
+namespace scripts = redis::string::scripts;
 
 const std::string lock = "lock", line = "holdfast:{lock}:lock:q", known = "holdfast:{lock}:lock:m",
                   members = "holdfast:{lock}:lock:r", permits = "holdfast:{lock}:lock:p",
@@ -13,8 +15,8 @@ const std::string lock = "lock", line = "holdfast:{lock}:lock:q", known = "holdf
 const std::string other = "other", line_of_other = "holdfast:{other}:other:q";
 const std::string ttl = "200000", window = "100000";  // ms: none lapses during a test
 
-command_words by_hash(script_name name, command_words rest) {
-  rest.insert(rest.begin(), {"EVALSHA", std::string(redis::script_of(name).sha1)});
+command_words by_hash(const redis::script& s, command_words rest) {
+  rest.insert(rest.begin(), {"EVALSHA", std::string(s.sha1)});
   return rest;
 }
 
@@ -22,15 +24,20 @@ command_words by_hash(script_name name, command_words rest) {
 
 std::string random_claims::any_owner() { return below(2) == 0 ? owner() : member(); }
 
-std::string random_claims::member() { return member_ + owner().substr(4); }
+// Of permits: one or two.
+std::string random_claims::member() {
+  constexpr std::size_t last_digit_of_permits = 4 + 16 + 1 + 15;
+  std::string id = member_ + owner().substr(4);
+  if (member_ == "hfp:") id[last_digit_of_permits] = below(2) == 0 ? '1' : '2';
+  return id;
+}
 
 std::string random_claims::owner() {
   const std::string client = below(2) == 0 ? "0000000000000001" : "0000000000000002";
   return "hf1:" + client + ":" + std::string(31, '0') + std::to_string(below(2));
 }
 
-command_words random_claims::call(script_name name, std::vector<std::string> arguments) {
-  const redis::script& s = redis::script_of(name);
+command_words random_claims::call(const redis::script& s, std::vector<std::string> arguments) {
   command_words command{below(20) == 0 ? "EVAL" : "EVALSHA", std::string(s.sha1), "6"};
   if (command.front() == "EVAL") command[1] = s.text;
   for (const auto& key : {lock, line, known, counter, members, permits}) command.push_back(key);
@@ -44,36 +51,34 @@ command_words random_claims::any_script() {
     case 11:
     case 12:
     case 13:
-      return call(script_name::member_lock_or_queue,
+      return call(scripts::member_lock_or_queue,
                   {member(), ttl, window, below(4) == 0 ? "1700000000000001" : "",
-                   below(2) == 0 ? "1" : "", below(4) == 0 ? "1" : "", below(2) == 0 ? "1" : "2",
-                   below(6) == 0 ? "2" : "3", below(2) == 0 ? "note" : ""});
+                   below(2) == 0 ? "1" : "", below(4) == 0 ? "1" : "", below(6) == 0 ? "2" : "3",
+                   below(2) == 0 ? "note" : ""});
     case 14:
-    case 15: return call(script_name::member_release, {member()});
-    case 16: return call(script_name::downgrade, {owner(), "1700000000000002"});
+    case 15: return call(scripts::member_release, {member()});
+    case 16: return call(scripts::downgrade, {owner(), "1700000000000002"});
     case 17:
-      return by_hash(script_name::lock_all,
+      return by_hash(scripts::lock_all,
                      {"5", counter, lock, line, other, line_of_other, ttl, owner(), owner()});
     case 0:
     case 1:
     case 2:
-      return call(script_name::lock_or_queue,
+      return call(scripts::lock_or_queue,
                   {owner(), ttl, window, below(4) == 0 ? "1700000000000001" : "",
                    below(2) == 0 ? "1" : ""});
     case 3:
     case 4:
-    case 5: return call(script_name::release, {owner(), below(2) == 0 ? owner() : "", ttl, window});
+    case 5: return call(scripts::release, {owner(), below(2) == 0 ? owner() : "", ttl, window});
     case 6:
       if (below(4) == 0)
-        return by_hash(script_name::release_uncontended,
+        return by_hash(scripts::release_uncontended,
                        {"4", lock, other, line, line_of_other, owner(), owner()});
-      if (below(2) == 0)
-        return by_hash(script_name::release_uncontended, {"2", lock, line, owner()});
-      return call(script_name::withdraw, {any_owner()});
+      if (below(2) == 0) return by_hash(scripts::release_uncontended, {"2", lock, line, owner()});
+      return call(scripts::withdraw, {any_owner()});
     case 7: {
       const bool of_members = below(2) == 0;
-      const auto& s =
-          redis::script_of(of_members ? script_name::renew_members : script_name::renew);
+      const redis::script& s = of_members ? scripts::renew_members : scripts::renew;
       command_words renew{"EVALSHA", std::string(s.sha1), of_members ? "3" : "2", lock};
       if (of_members) renew.push_back(members);
       for (const auto& word :
@@ -81,8 +86,8 @@ command_words random_claims::any_script() {
         renew.push_back(word);
       return renew;
     }
-    case 8: return call(script_name::resolve, {owner(), ttl});
-    default: return call(script_name::break_lock, {any_owner()});
+    case 8: return call(scripts::resolve, {owner(), ttl});
+    default: return call(scripts::break_lock, {any_owner()});
   }
 }
 
@@ -102,8 +107,7 @@ command_words random_claims::meddling() {
     case 3: return {"HSET", lock, "another", "type"};
     case 4: return {"CONFIG", "SET", "maxmemory", below(2) == 0 ? "1" : "0"};
     case 5: return {"SET", counter, below(2) == 0 ? "9000000000000000" : "1"};
-    case 6:
-      return {"EVAL", std::string(redis::script_of(script_name::raise_counter).text), "1", counter};
+    case 6: return {"EVAL", std::string(scripts::raise_counter.text), "1", counter};
     default: return {"ZRANGE", line, "0", "-1"};
   }
 }
@@ -113,16 +117,14 @@ std::vector<command_words> random_claims::list() {
   const bool readers = below(2) == 0;
   member_ = readers ? "hfs:" : "hfp:";
   alone_ = readers ? 50 : 10;
-  for (const auto name :
-       {script_name::lock_or_queue, script_name::release, script_name::withdraw, script_name::renew,
-        script_name::resolve, script_name::break_lock, script_name::release_uncontended,
-        script_name::release_with_successor, script_name::member_lock_or_queue,
-        script_name::member_release, script_name::renew_members, script_name::downgrade,
-        script_name::lock_all})
-    commands.push_back({"SCRIPT", "LOAD", std::string(redis::script_of(name).text)});
+  for (const redis::script* const s :
+       {&scripts::lock_or_queue, &scripts::release, &scripts::withdraw, &scripts::renew,
+        &scripts::resolve, &scripts::break_lock, &scripts::release_uncontended,
+        &scripts::release_with_successor, &scripts::member_lock_or_queue, &scripts::member_release,
+        &scripts::renew_members, &scripts::downgrade, &scripts::lock_all})
+    commands.push_back({"SCRIPT", "LOAD", std::string(s->text)});
   if (below(2) == 0)
-    commands.push_back(
-        {"EVAL", std::string(redis::script_of(script_name::raise_counter).text), "1", counter});
+    commands.push_back({"EVAL", std::string(scripts::raise_counter.text), "1", counter});
   for (int left = below(20) + 5; left > 0; --left) {
     const int kind = below(10);
     if (kind == 0) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/redis/layouts/string/scripts.hpp"
+#include "backend/redis/transport/script_cache.hpp"
 #include "tests/sim/redis/compared/random_commands.hpp"
 
 namespace holdfast::sim {
@@ -22,7 +22,7 @@ class random_claims {
   int below(int n) { return static_cast<int>(numbers_() % static_cast<std::uint64_t>(n)); }
   std::string owner(), member(), any_owner();
   void add_take(std::vector<command_words>&);
-  command_words call(redis::script_name, std::vector<std::string> arguments);
+  command_words call(const redis::script&, std::vector<std::string> arguments);
   command_words any_script();
   command_words meddling();
 

@@ -36,7 +36,7 @@ redis::retrying_owner random_owners::owner() {
 lock_mode random_owners::mode() {
   for (;;) {
     const auto m = static_cast<lock_mode>(below(3));
-    if (codec_.can().modes & core::bit_of(m)) return m;
+    if (codec_.facts().can.modes & core::bit_of(m)) return m;
   }
 }
 
@@ -64,7 +64,7 @@ command_words random_owners::operation() {
   const redis::retrying_owner o = owner();
   const std::string text = codec_.text_of(o);
   std::string bytes;
-  redis::script_cache by_hash(codec_.scripts());
+  redis::script_cache by_hash(redis::every_script());
   redis::command_writer out(bytes, by_hash);
   codec_.append(out, all[below(6)], request_of(o, text));
   return bytes.empty() ? renewals() : words_of(bytes);  // not every layout can downgrade
@@ -76,7 +76,7 @@ command_words random_owners::renewals() {
   std::vector<redis::lock_request> all{request_of(o, first), request_of(p, second)};
   if (below(2) == 0) all.pop_back();
   std::string bytes;
-  redis::script_cache by_hash(codec_.scripts());
+  redis::script_cache by_hash(redis::every_script());
   redis::command_writer out(bytes, by_hash);
   codec_.append_renewals(out, all);
   return words_of(bytes);
@@ -109,8 +109,8 @@ command_words random_owners::meddling() {
 
 std::vector<command_words> random_owners::list() {
   std::vector<command_words> commands;
-  for (const redis::script& s : codec_.scripts())
-    commands.push_back({"SCRIPT", "LOAD", std::string(s.text)});
+  for (const redis::script* const s : codec_.facts().loaded)
+    commands.push_back({"SCRIPT", "LOAD", std::string(s->text)});
   for (int left = below(25) + 5; left > 0; --left) {
     const int kind = below(10);
     commands.push_back(kind == 0   ? meddling()
@@ -128,7 +128,7 @@ std::vector<command_words> random_owners::list() {
 }
 
 std::vector<command_words> random_owners::subscriber() {
-  if (!codec_.rules().has_channel || below(3) == 0) return {};
+  if (!codec_.facts().rules.has_channel || below(3) == 0) return {};
   const redis::retrying_owner o = owner();
   const std::string text = codec_.text_of(o);
   return {{"SUBSCRIBE", codec_.channel_of(request_of(o, text))}};

@@ -42,9 +42,4 @@ std::string raw_socket::read_until(std::string_view end) {
   return got;
 }
 
-bool raw_socket::closed_by_peer() {
-  char byte;
-  return ::read(socket_, &byte, 1) == 0;
-}
-
 }  // namespace holdfast::sim

@@ -15,7 +15,6 @@ class raw_socket {
   void write(std::string_view bytes);
   // What comes until it ends with `end`, until the peer closes, or until it is silent for 30 s.
   std::string read_until(std::string_view end);
-  bool closed_by_peer();  // waits for it, for 30 s
 
  private:
   int socket_;

@@ -24,6 +24,8 @@ enum class likeness {
   but_for_times,  // microseconds since 1970, and some of the milliseconds that are left
 };
 
+bool same_but_for_times(std::string_view, std::string_view);
+
 class two_servers {
  public:
   two_servers();
@@ -42,7 +44,6 @@ class two_servers {
     // gets them cut anywhere. Both ends are in step afterwards.
     std::string differs(const std::vector<command_words>&, likeness = likeness::same);
     std::string begins(const std::vector<command_words>&);  // the same, in a MULTI at the end
-    bool closed_by_both();
     // Sends bytes after which the server closes, and what the last answers differ in.
     std::string last_words(std::string_view bytes);
 

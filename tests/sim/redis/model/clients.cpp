@@ -33,6 +33,13 @@ void server::close_all() {
   while (!connections.empty()) close(connections.begin()->first, true);
 }
 
+void server::close_subscribers() {
+  std::vector<int> all;
+  for (const auto& [handle, one] : connections)
+    if (!one->channels.empty()) all.push_back(handle);
+  for (const int handle : all) close(handle, true);
+}
+
 void server::owes(connection& c) {
   if (std::exchange(c.pending, true)) return;
   pending_.push_back(&c);
@@ -48,7 +55,9 @@ void server::deliver_all() {
   pending_.clear();
 }
 
+// Replicated, and counted only here.
 long long server::publish(std::string_view channel, std::string_view message) {
+  if (to_replica) published_.emplace_back(channel, message);
   const auto found = channels.find(channel);
   if (found == channels.end()) return 0;
   for (connection* const c : found->second) {

@@ -107,19 +107,20 @@ std::string address_of(const connection& c) {
   return "127.0.0.1:" + std::to_string(20'000 + c.handle % 40'000);
 }
 
-std::string description(const connection& c) {
-  return "id=" + std::to_string(c.id) + " addr=" + address_of(c) + " laddr=127.0.0.1:6379 fd=8" +
-         " name=" + c.name + " age=0 idle=0 flags=" + (c.channels.empty() ? "N" : "P") +
+std::string description(const server& s, const connection& c) {
+  return "id=" + std::to_string(c.id) + " addr=" + address_of(c) + " laddr=" + s.address.ip + ':' +
+         std::to_string(s.address.port) + " fd=8" + " name=" + c.name +
+         " age=0 idle=0 flags=" + (c.channels.empty() ? "N" : "P") +
          " db=" + std::to_string(c.database) + " sub=" + std::to_string(c.channels.size()) +
          " psub=0 ssub=0 multi=-1 user=default resp=2\n";
 }
 
-void run_client_info(call& c) { c.out.bulk(description(c.by)); }
+void run_client_info(call& c) { c.out.bulk(description(c.on, c.by)); }
 
 void run_client_list(call& c) {
   if (c.argv.size() > 2) return c.out.error("ERR the model takes no options of CLIENT LIST");
   std::string all;
-  for (const auto& [handle, one] : c.on.connections) all += description(*one);
+  for (const auto& [handle, one] : c.on.connections) all += description(c.on, *one);
   c.out.bulk(all);
 }
 

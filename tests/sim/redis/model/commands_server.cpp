@@ -48,8 +48,7 @@ void run_info(call& c) {
   }
   if (wants("replication")) {
     if (!text.empty()) text += "\r\n";
-    text += c.on.readonly ? "# Replication\r\nrole:slave\r\nmaster_link_status:down\r\n"
-                          : "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n";
+    text += c.on.replicates.text(c.on.readonly);
   }
   c.out.bulk(text);
 }
@@ -69,7 +68,9 @@ void run_role(call& c) {
 }
 
 void run_replicaof(call& c) {
-  c.on.readonly = !(same_word(c.argv[1], "no") && same_word(c.argv[2], "one"));
+  const bool ends = same_word(c.argv[1], "no") && same_word(c.argv[2], "one");
+  if (ends && c.on.readonly) c.on.replicates.begin_reign(c.on.new_replication_id());
+  c.on.readonly = !ends;
   c.out.status("OK");
 }
 

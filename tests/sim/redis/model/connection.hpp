@@ -23,6 +23,7 @@ struct connection {
   bool trusted = false;  // needs no AUTH, or had it
   bool closing = false;  // closed when its answers are delivered
   bool pending = false;  // `out` waits to be delivered
+  bool held = false;     // its next command waits for the end of a failover
   std::string unread;    // the front of a command
   std::string out;
 

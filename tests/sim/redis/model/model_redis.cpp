@@ -1,5 +1,6 @@
 #include "tests/sim/redis/model/model_redis.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -14,17 +15,35 @@ void serve(server& s, connection& c, std::string_view bytes) {
   std::vector<std::string_view> argv;
   std::string complaint;
   while (!c.closing) {
+    const std::string_view before = bytes;
     const parsed got = parse_request(bytes, argv, complaint);
     if (got == parsed::part) break;
     if (got == parsed::broken) {
       resp_writer(c.out).error("ERR " + complaint);
       c.closing = true;
+    } else if (s.must_wait(c, argv)) {
+      c.held = true;
+      s.held.push_back(c.handle);
+      bytes = before;
+      break;
     } else {
       s.process(c, argv);
     }
   }
   c.unread.assign(bytes);
   if (!c.out.empty()) s.owes(c);
+}
+
+// What its client sends.
+void take(server& s, connection& c, std::string_view bytes) {
+  if (c.held) {
+    c.unread.append(bytes);
+  } else if (c.unread.empty()) {
+    serve(s, c, bytes);
+  } else {
+    const std::string joined = std::exchange(c.unread, {}).append(bytes);
+    serve(s, c, joined);
+  }
 }
 
 void finish(server& s, connection& c) {
@@ -34,7 +53,8 @@ void finish(server& s, connection& c) {
 
 }  // namespace
 
-model_redis::model_redis(wall_clock clock) : server_(std::make_unique<server>(std::move(clock))) {}
+model_redis::model_redis(wall_clock clock, int number)
+    : server_(std::make_unique<server>(std::move(clock), number)) {}
 model_redis::~model_redis() = default;
 
 int model_redis::connect(peer& end) {
@@ -50,13 +70,18 @@ int model_redis::connect(peer& end) {
 void model_redis::receive(int handle, std::string_view bytes) {
   connection* const c = server_->find(handle);
   if (!c) return;
-  if (c->unread.empty()) {
-    serve(*server_, *c, bytes);
-  } else {
-    const std::string joined = std::exchange(c->unread, {}).append(bytes);
-    serve(*server_, *c, joined);
-  }
+  take(*server_, *c, bytes);
   finish(*server_, *c);
+}
+
+void model_redis::run_held() {
+  for (const int handle : std::exchange(server_->held, {})) {
+    connection* const c = server_->find(handle);
+    if (!c) continue;
+    c->held = false;
+    take(*server_, *c, {});
+    finish(*server_, *c);
+  }
 }
 
 void model_redis::disconnect(int handle) { server_->close(handle, false); }
@@ -98,7 +123,24 @@ void model_redis::set_maxmemory_full(bool full) { server_->memory_full = full; }
 void model_redis::set_readonly(bool readonly) { server_->readonly = readonly; }
 void model_redis::set_loading(bool loading) { server_->loading = loading; }
 void model_redis::set_disk_full(bool full) { server_->disk_full = full; }
+void model_redis::set_too_few_replicas(bool few) { server_->too_few_replicas = few; }
+void model_redis::set_busy(bool busy) { server_->busy = busy; }
+void model_redis::set_cluster_down(bool down) { server_->cluster_down = down; }
+void model_redis::set_stale(bool stale) { server_->stale = stale; }
+void model_redis::close_subscribers() { server_->close_subscribers(); }
+std::size_t model_redis::connections() const { return server_->connections.size(); }
+
+std::vector<std::string> model_redis::key_names() {
+  expire_due();
+  std::vector<std::string> out;
+  server_->databases[0].each([&](const std::string& key, const value&) { out.push_back(key); });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 void model_redis::set_maxclients(std::size_t most) { server_->max_clients = most; }
+
+void model_redis::shorten_loops(bool s) { script_engine::of_this_thread().shorten_loops(s); }
 
 void model_redis::edit_scripts(editing e) { script_engine::of_this_thread().edit(std::move(e)); }
 void model_redis::let_transactions_come_apart(bool apart) noexcept {
@@ -108,6 +150,8 @@ void model_redis::let_transactions_come_apart(bool apart) noexcept {
 void model_redis::require_password(std::string user, std::string password) {
   server_->passwords[std::move(user)] = std::move(password);
 }
+
+void model_redis::require_no_password() { server_->passwords.clear(); }
 
 void model_redis::forbid(std::string command) { server_->forbidden.insert(std::move(command)); }
 void model_redis::allow(const std::string& command) { server_->forbidden.erase(command); }
@@ -184,5 +228,7 @@ bool model_redis::has_listener(std::string_view channel) const {
 bool model_redis::is_connected(int handle) const { return server_->connections.contains(handle); }
 
 const std::string& model_redis::run_id() const { return server_->run_id; }
+const server_address& model_redis::address() const { return server_->address; }
+std::int64_t model_redis::replication_offset() const { return server_->replicates.offset; }
 
 }  // namespace holdfast::sim

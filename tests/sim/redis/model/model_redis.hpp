@@ -22,6 +22,7 @@ struct string_seen {
 enum class kept { everything, what_was_saved, nothing };
 
 class server;
+struct server_address;
 
 // Speaks RESP2; ../compared/model_test.cpp compares it with the real one. What it does not know it
 // answers with "-ERR the model ...", never with a guess. Time stands still while a command, a
@@ -33,7 +34,8 @@ class model_redis {
  public:
   using wall_clock = std::function<std::chrono::microseconds()>;  // since 1970; may jump
 
-  explicit model_redis(wall_clock);
+  // `number`: of several that replicate from each other; 0: it is alone.
+  explicit model_redis(wall_clock, int number = 0);
   ~model_redis();
   model_redis(const model_redis&) = delete;
   model_redis& operator=(const model_redis&) = delete;
@@ -54,17 +56,27 @@ class model_redis {
   void save();    // what a restart with kept::what_was_saved finds
   void script_flush();
   void flushall();
-  void expire_due();                 // as the server does now and then without being asked
-  void set_maxmemory_full(bool);     // policy noeviction
-  void set_readonly(bool);           // a replica of a server that is not there
-  void set_loading(bool);            // -LOADING to nearly all
-  void set_disk_full(bool);          // -MISCONF to what writes
-  void set_maxclients(std::size_t);  // further ones are told and kicked; at first 10,000
+  void expire_due();                // as the server does now and then without being asked
+  void set_maxmemory_full(bool);    // policy noeviction
+  void set_readonly(bool);          // a replica of a server that is not there
+  void set_loading(bool);           // -LOADING to nearly all
+  void set_disk_full(bool);         // -MISCONF to what writes
+  void set_too_few_replicas(bool);  // -NOREPLICAS to what writes
+  void set_busy(bool);              // -BUSY to nearly all
+  void set_cluster_down(bool);      // -CLUSTERDOWN to commands with keys
+  void set_stale(bool);             // -MASTERDOWN to most, of a replica
+  void close_subscribers();
+  std::size_t connections() const;
+  std::vector<std::string> key_names();  // of database 0, without lapsed ones, sorted
+  void set_maxclients(std::size_t);      // further ones are told and kicked; at first 10,000
   void require_password(std::string user, std::string password);  // of "default": of everybody
+  void require_no_password();
   // Planted faults, of all that are made on this thread from now on; while none lives. Every script
   // runs as `edit` has it, under the hash of its own text; MULTI's commands run as they come.
   using editing = std::function<std::string(std::string_view text)>;
   static void edit_scripts(editing);
+  // Of all scripts of this thread: what is repeated at most 64 times is so at most twice.
+  static void shorten_loops(bool);
   static void let_transactions_come_apart(bool) noexcept;
   void forbid(std::string command);  // by ACL, for all: "publish", "client|kill"
   void allow(const std::string& command);
@@ -83,8 +95,12 @@ class model_redis {
   bool has_listener(std::string_view channel) const;
   bool is_connected(int connection) const;
   const std::string& run_id() const;
+  const server_address& address() const;
+  std::int64_t replication_offset() const;
 
  private:
+  friend class redis_pair;
+  void run_held();  // what waited for the end of a failover
   std::unique_ptr<server> server_;
 };
 

@@ -25,6 +25,7 @@ class script_engine {
   static script_engine& of_this_thread();
 
   void edit(model_redis::editing);
+  void shorten_loops(bool);
   // Null: `complaint` says why. Costs little when the script is known.
   const script* compile(std::string_view text, std::string& complaint);
   void run(const script&, call&, arguments keys, arguments args);
@@ -45,6 +46,7 @@ class script_engine {
   std::unordered_map<std::string_view, std::unique_ptr<script>> by_text_;
   std::vector<std::string_view> argv_;
   model_redis::editing edit_;
+  bool shortens_ = false;
   call* caller_ = nullptr;  // while a script runs
   bool wrote_ = false;
 };

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include "tests/sim/redis/model/command.hpp"
 #include "tests/sim/redis/model/keyspace.hpp"
 #include "tests/sim/redis/model/model_redis.hpp"
+#include "tests/sim/redis/model/replication.hpp"
 
 namespace holdfast::sim {
 
@@ -18,11 +20,12 @@ struct script;
 
 class server {
  public:
-  explicit server(model_redis::wall_clock clock);
+  server(model_redis::wall_clock clock, int number);
 
   // Checks one command as Redis does and runs it, queues it or refuses it.
   void process(connection&, arguments);
   void run(connection& c, const command& what, arguments argv) {
+    wrote_ = wrote_ || what.is(writes);
     call one{*this, c, argv, resp_writer(c.out)};
     what.run(one);
   }
@@ -40,13 +43,18 @@ class server {
   connection& open(peer&);
   connection* find(int handle);
   void close(int handle, bool tell);
+  // During a failover: what may have effects waits, with all that its connection sends after it.
+  bool must_wait(const connection&, arguments) const;
   void owes(connection&);  // `out` is to be delivered
   void deliver_all();
   void begin_life();  // a new run of the process
   void close_all();
+  void close_subscribers();
 
-  std::array<keyspace, 16> databases;
-  std::array<keyspace, 16> saved;
+  std::string new_replication_id();
+
+  all_databases databases;
+  all_databases saved;
   std::map<int, std::unique_ptr<connection>> connections;
   std::map<std::string, std::vector<connection*>, std::less<>> channels;
   std::vector<const script*> scripts;
@@ -54,26 +62,40 @@ class server {
   std::map<std::string, std::string, std::less<>> passwords;  // of users
   std::set<std::string, std::less<>> forbidden;
   std::string run_id;
+  const server_address address;
+  replication replicates;
+  std::function<void(effects)> to_replica;  // empty: it has none
+  bool holds_writes = false;
+  std::vector<int> held;  // connections whose requests wait, in order
   std::chrono::microseconds started{};
   std::size_t max_clients = 10'000;
   bool memory_full = false;
   bool readonly = false;
   bool loading = false;
   bool disk_full = false;
+  bool too_few_replicas = false;
+  bool busy = false;          // a script has run for too long
+  bool cluster_down = false;  // of which it is a node
+  bool stale = false;         // a replica without its master, which does not serve old data
   static thread_local bool transactions_come_apart;  // a planted fault, of those made from now on
   const bool runs_commands_of_multi = transactions_come_apart;
 
  private:
   std::string_view refusal(const connection&, const command&) const;
+  std::string_view refusal_by_state(const command&) const;
   void refuse(connection&, const command*, std::string_view error);
+  void replicate_effects();
 
   model_redis::wall_clock clock_;
   std::chrono::microseconds now_{};
   std::vector<connection*> pending_;
   int last_handle_ = 0;
   long long last_id_ = 0;
-  bool was_full_ = false;  // when a command last began: what a script is told
-  int lives_ = 0;
+  bool was_full_ = false;   // when a command last began: what a script is told
+  const std::string name_;  // distinguishes its ids from those of others
+  int lives_ = 0, replication_ids_ = 0;
+  bool wrote_ = false;  // in the request that runs
+  std::vector<std::pair<std::string, std::string>> published_;
 };
 
 // The collection or string under a key. `wrong`: it holds something else, and that was answered.

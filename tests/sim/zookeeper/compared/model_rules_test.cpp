@@ -224,6 +224,8 @@ TEST_F(zookeeper_model_rules, a_count_of_children_at_its_end_stays_there) {
   EXPECT_EQ(answer(c, op::create, creation("/t/n-", sequential)), "2: 0");
   EXPECT_TRUE(has("/t/n-2147483647"));
   EXPECT_EQ(answer(c, op::create, creation("/t/n-", sequential)), "3: -110");
+  EXPECT_EQ(answer(c, op::create, creation("/t/m-", sequential)), "4: 0");
+  EXPECT_TRUE(has("/t/m-2147483647")) << "names with prefixes of their own are not refused";
 }
 
 TEST_F(zookeeper_model_rules, a_container_goes_once_its_last_child_is_gone) {

@@ -69,12 +69,6 @@ bool ensemble::is_connected(int connection) const {
   return c && c->is != connection::stage::closed;
 }
 
-std::int64_t ensemble::session_of(int connection) const {
-  const int server = server_of(connection);
-  const auto* const c = server ? const_cast<replica&>(at(server)).find(connection) : nullptr;
-  return c ? c->session : 0;
-}
-
 int ensemble::leader() const {
   const replica* newest = nullptr;
   for (const auto& r : replicas_)

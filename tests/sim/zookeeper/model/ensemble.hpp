@@ -27,7 +27,6 @@ class ensemble {
   void receive(int connection, std::string_view bytes);
   void disconnect(int connection);
   bool is_connected(int connection) const;
-  std::int64_t session_of(int connection) const;
 
   // Troubles.
   void kill(int server);   // seen by those whose links to it are not frozen

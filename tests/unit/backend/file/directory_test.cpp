@@ -36,7 +36,7 @@ TEST(file_directory, someone_elses_is_not_not_even_by_root) {
 
 TEST(file_directory, one_that_others_may_write_is_not) {
   for (const mode_t mode : {0777, 01777, 0702, 0770, 02775})
-    EXPECT_NE(complaint_about(a_directory(mode, 7), ext4, of_user_7).find("written by others"),
+    EXPECT_NE(complaint_about(a_directory(mode, 7), ext4, of_user_7).find("written by other users"),
               std::string::npos);
 }
 

@@ -80,5 +80,23 @@ TEST(file_grading, of_space_counts_what_runs_out_first) {
   EXPECT_TRUE(grade_space(f).why.starts_with("not known: "));
 }
 
+TEST(file_examination, warns_of_the_default_directory_of_earlier_versions) {
+  directory_facts f = sound();
+  EXPECT_EQ(grade_all(f).size(), 4u);
+  f.former_default = "/tmp/holdfast-7";
+  const auto all = grade_all(f);
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(all[1].grade, grade::warn);
+  EXPECT_EQ(all[1].why.find("/tmp/holdfast-7 exists as well"), 0u);
+}
+
+TEST(file_examination, names_prune_for_a_full_directory_only_where_it_removes_files) {
+  directory_facts f = sound();
+  f.files_free = 0;
+  EXPECT_EQ(grade_space(f).remedy.find("prune"), std::string::npos);
+  f.removes_unused = true;
+  EXPECT_NE(grade_space(f).remedy.find("prune"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace holdfast::file

@@ -23,7 +23,7 @@ TEST_F(memory_backend, inspect_shows_the_holder_and_the_number_of_waiters) {
   EXPECT_EQ(all[1].name, "b");
   EXPECT_EQ(all[1].note, "the note");
   EXPECT_EQ(all[1].held, 1s);
-  EXPECT_EQ(all[1].left, 9s);
+  EXPECT_EQ(all[1].expires_in, 9s);
   EXPECT_EQ(all[1].waiting, 1);
   EXPECT_EQ(all[1].token / 1024, a.heard.grant.number);
   holders some;
@@ -133,11 +133,11 @@ TEST_F(memory_backend, each_option_of_its_own_is_read_and_others_are_refused) {
     return open({u, shared, rest, {}, env});
   };
   auto b = opened("memory:?latency=100ms&lose-requests=0.5&lose-replies=1&seed=7&stop-after=1h");
-  b->close(env.now());
+  b.connection->close(env.now());
   for (const char* bad :
        {"memory:?nonsense=1", "memory:?lose-requests=2", "memory:?latency=x", "memory:?seed=-1"})
-    EXPECT_THROW(opened(bad)->close(env.now()), lock_error) << bad;
-  EXPECT_THROW(opened("memory://host/x")->close(env.now()), lock_error);
+    EXPECT_THROW(opened(bad).connection->close(env.now()), lock_error) << bad;
+  EXPECT_THROW(opened("memory://host/x").connection->close(env.now()), lock_error);
 }
 
 TEST_F(memory_backend, clients_of_one_name_share_a_store_and_private_ones_do_not) {
@@ -150,8 +150,8 @@ TEST_F(memory_backend, clients_of_one_name_share_a_store_and_private_ones_do_not
   for (const auto& [url, verdict] : {std::pair{"memory:shared", "r"}, std::pair{"memory:", "g"}}) {
     auto one = opened(url), two = opened(url);
     note_taker first, second;
-    auto held = one->open("x", first);
-    auto other = two->open("x", second);
+    auto held = one.stores.first().open("x", first);
+    auto other = two.stores.first().open("x", second);
     held->acquire({.ttl = 10s});
     other->acquire({.one_attempt = true, .ttl = 10s});
     EXPECT_EQ(second.news(), verdict) << url;
@@ -159,8 +159,8 @@ TEST_F(memory_backend, clients_of_one_name_share_a_store_and_private_ones_do_not
     held->release(nullptr);
     held.reset();
     other.reset();
-    one->close(env.now());
-    two->close(env.now());
+    one.connection->close(env.now());
+    two.connection->close(env.now());
   }
 }
 

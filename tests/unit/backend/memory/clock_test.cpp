@@ -15,7 +15,7 @@ TEST(memory_clock, a_lease_is_lost_at_once_when_its_ttl_is_over) {
   const auto client = holdfast::client::open(store.url() + "?ttl=10m");
   const auto other = holdfast::client::open(store.url());
   const auto lease = client.mutex("job").acquire({.renew = holdfast::renewal::manual});
-  const auto lost = lease.lost();
+  const auto lost = lease.loss_token();
   EXPECT_FALSE(other.mutex("job").try_acquire());
   store.advance(9min);
   EXPECT_TRUE(lease.held()) << "no time has passed but this";
@@ -65,7 +65,7 @@ TEST(memory_without_ttl, a_lease_does_not_run_out) {
   EXPECT_FALSE(client.features().ttl);
   auto lease = client.mutex("job").acquire({.ttl = 10s});
   EXPECT_EQ(lease.expires(), holdfast::lease_clock::time_point::max());
-  EXPECT_EQ(client.holders("job").at(0).left, std::chrono::milliseconds::max());
+  EXPECT_EQ(client.holders("job").at(0).expires_in, std::chrono::milliseconds::max());
   store.advance(24h * 366);
   EXPECT_TRUE(lease.held());
   const auto other = holdfast::client::open(store.url() + "?lifetime=process");

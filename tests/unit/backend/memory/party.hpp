@@ -86,7 +86,7 @@ struct holders : core::holders_handler {
   std::vector<holder> list;
   int answers = 0;
   core::failure failure;
-  void on_holders(std::vector<holder> h) override {
+  void on_result(std::vector<holder> h) override {
     list = std::move(h);
     ++answers;
   }
@@ -100,7 +100,7 @@ struct judgement : core::decision_handler {
   bool was = false;
   int answers = 0;
   core::failure failure;
-  void on_decided(bool b) override {
+  void on_result(bool b) override {
     was = b;
     ++answers;
   }

@@ -90,9 +90,9 @@ TEST_F(memory_permits, a_lost_reply_takes_none_twice) {
   EXPECT_EQ(b.ask(once(permits(1, 3))), "g");
   const auto all = inspect(a);
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0].how, lock_mode::permit);
+  EXPECT_EQ(all[0].mode, lock_mode::permit);
   EXPECT_EQ(all[0].permits, 2u);
-  EXPECT_EQ(all[0].of, 3u);
+  EXPECT_EQ(all[0].total_permits, 3u);
   EXPECT_NE(all[0].token, all[1].token);
   a.let_go();
   b.let_go();

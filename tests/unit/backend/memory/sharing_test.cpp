@@ -169,8 +169,8 @@ TEST_F(memory_sharing, inspect_shows_each_reader_with_an_id_of_its_own) {
   const auto all = inspect(a);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].note, "first");
-  EXPECT_EQ(all[0].how, lock_mode::shared);
-  EXPECT_EQ(all[0].permits + all[0].of, 0u);
+  EXPECT_EQ(all[0].mode, lock_mode::shared);
+  EXPECT_EQ(all[0].permits + all[0].total_permits, 0u);
   EXPECT_EQ(all[0].token, all[1].token);
   EXPECT_NE(all[0].owner, all[1].owner);
   a.let_go();

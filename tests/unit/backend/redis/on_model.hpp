@@ -52,6 +52,8 @@ class on_model final : public core::environment, public core::caller_driver {
   }
   // Whatever the server sends goes through this, if it is set.
   std::function<std::string(std::string)> changed;
+  bool refuses_connections = false;  // the new ones
+  std::vector<core::time_point> connection_attempts;
 
   testkit::manual_environment time;
   sim::model_redis model;
@@ -109,6 +111,7 @@ class on_model final : public core::environment, public core::caller_driver {
     // True when something happened.
     bool step() {
       if (!events) return false;
+      if (!is_open_ && world_.refuses_connections) return be_closed(), true;
       if (!std::exchange(is_open_, true)) return events->on_open(), true;
       if (!arrived_.empty()) {
         std::string bytes = std::exchange(arrived_, {});
@@ -116,13 +119,16 @@ class on_model final : public core::environment, public core::caller_driver {
         return events->on_bytes(std::as_bytes(std::span(bytes))), true;
       }
       if (!ends_) return false;
-      std::exchange(events, nullptr)->on_closed({errc::unavailable, "it is closed"});
-      return true;
+      return be_closed(), true;
     }
 
     core::stream_events* events;  // null: it has had its last
 
    private:
+    void be_closed() {
+      std::exchange(events, nullptr)->on_closed({errc::unavailable, "it is closed"});
+    }
+
     on_model& world_;
     int handle_ = 0;
     bool is_open_ = false, ends_ = false;
@@ -137,6 +143,7 @@ class on_model final : public core::environment, public core::caller_driver {
     ~loop() override { std::erase(world_.users_, &user_); }
     std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
                                           core::stream_events& e) override {
+      world_.connection_attempts.push_back(world_.now());
       return std::make_unique<stream>(world_, e);
     }
     void request_flush(bool) noexcept override {}

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis::getset {
@@ -15,27 +16,35 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr core::capabilities abilities{
-    .life = core::bound_to::ttl,
-    .queue = core::order::none,
-    .wanted = core::wanted_by::silent,
-    .modes = core::bit_of(lock_mode::exclusive),
-    .tokens = false,
-    .processes = true,
-    .breakable = true,
-    .unsafe = true,
-};
-
-constexpr retrying_recipe::rules polling{};
-
 constexpr error_meaning errors_of_commands[] = {
     {"WRONGTYPE", errc::mismatch, false, false,
      "the lock's key holds something that is no lock; choose another name, or ?prefix="},
 };
 
-const script& script_of(script_name name) noexcept {
-  return all_scripts()[static_cast<std::size_t>(name)];
-}
+constexpr required_command commands[] = {
+    {"setnx", "SETNX k v"}, {"get", "GET k"}, {"getset", "GETSET k v"},
+    {"set", "SET k v"},     {"del", "DEL k"}, {"scan", "SCAN 0", needed_for::looking},
+};
+
+constexpr const script* loaded[] = {&scripts::renew, &scripts::holder, &scripts::break_lock};
+
+constexpr codec_facts facts_of_getset{
+    .can = {.life = core::bound_to::ttl,
+            .queue = core::order::none,
+            .wanted = core::wanted_by::silent,
+            .modes = core::bit_of(lock_mode::exclusive),
+            .tokens = false,
+            .processes = true,
+            .breakable = true,
+            .unsafe = true},
+    .loaded = loaded,
+    .look = &scripts::holder,
+    .break_lock = &scripts::break_lock,
+    .own_errors = errors_of_commands,
+    .needs = {.commands = commands},
+    .key_suffix = ".lock",
+    .owner_is_stamp = true,
+};
 
 std::string text_of_stamp(std::chrono::microseconds at) {
   return std::to_string(std::chrono::floor<milliseconds>(at).count());
@@ -58,21 +67,8 @@ bool is_ours(std::string_view stamp, const lock_request& r) {
 
 }  // namespace
 
-const core::capabilities& codec::can() const noexcept { return abilities; }
-
-const retrying_recipe::rules& codec::rules() const noexcept { return polling; }
-
-std::span<const script> codec::scripts() const noexcept { return all_scripts(); }
-
-std::span<const error_meaning> codec::own_errors() const noexcept { return errors_of_commands; }
-
-layout_needs codec::needs() const noexcept {
-  static constexpr required_command commands[] = {
-      {"setnx", "SETNX k v"}, {"get", "GET k"}, {"getset", "GETSET k v"},
-      {"set", "SET k v"},     {"del", "DEL k"}, {"scan", "SCAN 0", needed_for::looking},
-  };
-  return {.commands = commands};
-}
+codec::codec(duration stale_after) noexcept
+    : retrying_codec(facts_of_getset), stale_after_(std::chrono::ceil<milliseconds>(stale_after)) {}
 
 std::chrono::microseconds codec::stamp_at(std::chrono::microseconds wall, duration ttl) const {
   return std::max<std::chrono::microseconds>(wall + milliseconds{in_ms(ttl)} - stale_after_, 1ms);
@@ -110,14 +106,14 @@ retrying_reply codec::read_try(const value& v, const lock_request& r, retrying_r
   out.what = verdict::busy;
   out.rest = is_free ? 0ms : rest_of(v.text(), r.wall);
   if (r.step == 1 && !is_free && out.rest == 0ms) out.what = verdict::next_step;
-  // Nobody wrote between the two commands, or the lock was free and our stamp is in it now.
+  // No client wrote between the two commands, or the lock was free and has our stamp now.
   if (r.step > 1 && (is_free || v.text() == r.seen)) out.what = verdict::granted;
   return out;
 }
 
 retrying_reply codec::read(const value& v, const lock_request& r, retrying_reply out) const {
   if (v.is(value::kind::error)) {
-    out = refused_by(v.text(), own_errors(), out);
+    out = refused_by(v.text(), facts().own_errors, out);
     out.left = out.left || r.step > 1;
     return out;
   }
@@ -134,19 +130,10 @@ retrying_reply codec::read(const value& v, const lock_request& r, retrying_reply
 }
 
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
-  command c = out.call(script_of(script_name::renew), all.size(), 3 * all.size());
+  command c = out.call(scripts::renew, all.size(), 3 * all.size());
   for (const lock_request& r : all) c << r.key;
   for (const lock_request& r : all)
     c << r.owner << text_of_stamp(r.renewed) << text_of_stamp(stamp_at(r.wall, r.ttl));
-}
-
-void codec::append_look(std::string& out, std::string_view key) const {
-  command(out, 4) << "EVAL" << script_of(script_name::holder).text << std::int64_t{1} << key;
-}
-
-void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
-  command(out, 5) << "EVAL" << script_of(script_name::break_lock).text << std::int64_t{1} << key
-                  << seen;
 }
 
 std::vector<holder> codec::read_look(const value& v) const {

@@ -17,31 +17,17 @@
 
 namespace holdfast::redis::getset {
 
-enum class script_name : unsigned char { renew, holder, break_lock };
-
-std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
-
 class codec final : public retrying_codec {
  public:
-  explicit codec(duration stale_after) noexcept
-      : stale_after_(std::chrono::ceil<std::chrono::milliseconds>(stale_after)) {}
+  explicit codec(duration stale_after) noexcept;
 
-  const core::capabilities& can() const noexcept override;
-  const retrying_recipe::rules& rules() const noexcept override;
-  std::span<const script> scripts() const noexcept override;
   std::string text_of(const retrying_owner&) const override;
   bool is_owner(std::string_view text) const noexcept override;
-  std::string_view key_suffix() const noexcept override { return ".lock"; }
-  bool owner_is_stamp() const noexcept override { return true; }
   std::chrono::microseconds stamp_at(std::chrono::microseconds wall, duration ttl) const override;
-  std::span<const error_meaning> own_errors() const noexcept override;
-  layout_needs needs() const noexcept override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
-  void append_look(std::string& out, std::string_view key) const override;
-  void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
   std::vector<holder> read_look(const value&) const override;
 
  private:

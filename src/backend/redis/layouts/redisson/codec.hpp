@@ -9,37 +9,23 @@
 #pragma once
 #include <string>
 
-#include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/layouts/redisson/family.hpp"
 
 namespace holdfast::redis::redisson {
 
-enum class script_name : unsigned char { try_lock, release, renew, holders };
-
-std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
-
 enum class waiters : unsigned char { listen, poll };  // of RLock, of RSpinLock
 
-class codec final : public retrying_codec {
+class codec final : public family_codec {
  public:
   // The owners of one client begin with its id (names.hpp).
-  codec(std::string client_id, waiters how) : client_id_(std::move(client_id)), how_(how) {}
+  codec(std::string client_id, waiters);
 
-  const core::capabilities& can() const noexcept override;
-  const retrying_recipe::rules& rules() const noexcept override;
-  std::span<const script> scripts() const noexcept override { return all_scripts(); }
   std::string text_of(const retrying_owner&) const override;
-  bool is_owner(std::string_view text) const noexcept override;
-  std::string name_fault(std::string_view) const override;
   std::string channel_of(const lock_request&) const override;
-  std::span<const error_meaning> own_errors() const noexcept override;
-  layout_needs needs() const noexcept override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
-  retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
-  void append_look(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
-  std::vector<holder> read_look(const value&) const override;
 
  private:
   std::string channel_for(std::string_view key) const;

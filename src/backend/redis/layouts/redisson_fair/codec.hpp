@@ -9,35 +9,23 @@
 // and the head asleep or dead, the others wait for the head's time. A waiter that was removed while
 // it lived gets its place back, and one that leaves the head of the queue wakes the next.
 #pragma once
-#include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/layouts/redisson/family.hpp"
 
 namespace holdfast::redis::redisson_fair {
 
-enum class script_name : unsigned char { try_lock, release, withdraw, renew, holders };
-
-std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
-
-// How long a waiter that does not ask again keeps the place at the head of the queue.
+// A waiter that sends no request for this long loses its place at the head of the queue.
 inline constexpr duration window = std::chrono::seconds{10};
 
-class codec final : public retrying_codec {
+class codec final : public redisson::family_codec {
  public:
-  const core::capabilities& can() const noexcept override;
-  const retrying_recipe::rules& rules() const noexcept override;
-  std::span<const script> scripts() const noexcept override { return all_scripts(); }
+  codec() noexcept;
   std::string text_of(const retrying_owner&) const override;
-  bool is_owner(std::string_view text) const noexcept override;
-  std::string name_fault(std::string_view) const override;
   std::string channel_of(const lock_request&) const override;
-  std::span<const error_meaning> own_errors() const noexcept override;
-  layout_needs needs() const noexcept override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
-  retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
   void append_look(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
-  std::vector<holder> read_look(const value&) const override;
 };
 
 }  // namespace holdfast::redis::redisson_fair

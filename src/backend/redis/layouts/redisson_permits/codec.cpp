@@ -2,25 +2,13 @@
 
 #include <algorithm>
 
-#include "backend/redis/layouts/redisson/names.hpp"
+#include "backend/redis/layouts/redisson/family.hpp"
+#include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis::redisson_permits {
 
 namespace {
-
-constexpr core::capabilities abilities{
-    .life = core::bound_to::ttl,
-    .queue = core::order::none,
-    .wanted = core::wanted_by::silent,
-    .modes = core::bit_of(lock_mode::permit),
-    .tokens = false,
-    .processes = true,
-    .breakable = true,
-};
-
-// A claim that has its permits is granted them again.
-constexpr retrying_recipe::rules with_channel{.has_channel = true, .try_is_idempotent = true};
 
 constexpr std::size_t permit_bytes = 16, claim_bytes = 12;
 
@@ -35,9 +23,41 @@ constexpr error_meaning errors_of_scripts[] = {
      "each permit is an entry of its own here: one claim takes at most 1000"},
 };
 
-const script& script_of(script_name name) noexcept {
-  return all_scripts()[static_cast<std::size_t>(name)];
-}
+constexpr required_command commands[] = {
+    {"type", "TYPE k"},
+    {"get", "GET k"},
+    {"set", "SET k v"},
+    {"exists", "EXISTS k"},
+    {"incrby", "INCRBY k 1"},
+    {"zadd", "ZADD k 1 m"},
+    {"zrem", "ZREM k m"},
+    {"zrange", "ZRANGE k 0 0"},
+    {"zscore", "ZSCORE k m"},
+    {"zcard", "ZCARD k"},
+    {"pttl", "PTTL k"},
+    {"pexpire", "PEXPIRE k 1"},
+    {"publish", "PUBLISH c m"},
+    {"subscribe", "SUBSCRIBE c"},
+    {"scan", "SCAN 0", needed_for::looking},
+};
+
+constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scripts::renew,
+                                    &scripts::holders, &scripts::break_lock};
+
+constexpr codec_facts facts_of_permits{
+    .can = {.life = core::bound_to::ttl,
+            .queue = core::order::none,
+            .wanted = core::wanted_by::silent,
+            .modes = core::bit_of(lock_mode::permit),
+            .tokens = false,
+            .processes = true,
+            .breakable = true},
+    // A claim that has its permits is granted them again.
+    .rules = {.has_channel = true, .try_is_idempotent = true},
+    .loaded = loaded,
+    .own_errors = errors_of_scripts,
+    .needs = {.commands = commands, .channels = "redisson_sc:*"},
+};
 
 std::string permits_key(std::string_view key) { return redisson::suffixed(key, "timeout"); }
 std::string channel_name(std::string_view key) { return redisson::prefixed("redisson_sc", key); }
@@ -49,7 +69,7 @@ std::string bytes_of(const retrying_owner& o) {
   return out;
 }
 
-// What all permits of one claim begin with.
+// The beginning of all permits of one claim.
 std::string claim_of(const retrying_owner& o) { return bytes_of(o).substr(0, claim_bytes); }
 
 int digit_of(char c) noexcept {
@@ -66,7 +86,7 @@ std::string hex_of_bytes(std::string_view bytes) {
   return out;
 }
 
-// Of a text for which is_owner() is true.
+// Requires is_owner(text).
 std::string bytes_of_hex(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i + 1 < text.size(); i += 2)
@@ -80,38 +100,11 @@ std::int64_t ms_of(std::chrono::microseconds wall) noexcept {
 
 }  // namespace
 
-const core::capabilities& codec::can() const noexcept { return abilities; }
-
-const retrying_recipe::rules& codec::rules() const noexcept { return with_channel; }
-
-std::span<const script> codec::scripts() const noexcept { return all_scripts(); }
+codec::codec() noexcept : retrying_codec(facts_of_permits) {}
 
 std::string codec::name_fault(std::string_view name) const { return redisson::name_fault(name); }
 
 std::string codec::channel_of(const lock_request& r) const { return channel_name(r.key); }
-
-std::span<const error_meaning> codec::own_errors() const noexcept { return errors_of_scripts; }
-
-layout_needs codec::needs() const noexcept {
-  static constexpr required_command commands[] = {
-      {"type", "TYPE k"},
-      {"get", "GET k"},
-      {"set", "SET k v"},
-      {"exists", "EXISTS k"},
-      {"incrby", "INCRBY k 1"},
-      {"zadd", "ZADD k 1 m"},
-      {"zrem", "ZREM k m"},
-      {"zrange", "ZRANGE k 0 0"},
-      {"zscore", "ZSCORE k m"},
-      {"zcard", "ZCARD k"},
-      {"pttl", "PTTL k"},
-      {"pexpire", "PEXPIRE k 1"},
-      {"publish", "PUBLISH c m"},
-      {"subscribe", "SUBSCRIBE c"},
-      {"scan", "SCAN 0", needed_for::looking},
-  };
-  return {.commands = commands, .channels = "redisson_sc:*"};
-}
 
 void codec::append(command_writer& out, retrying_operation what, const lock_request& r) const {
   using operation = retrying_operation;
@@ -119,15 +112,13 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
   switch (what) {
     case operation::try_lock:
     case operation::resolve:
-      out.call(script_of(script_name::try_lock), 2, 6)
-          << r.key << permits_key(r.key) << claim_of(r.id) << std::int64_t{r.permits}
-          << std::int64_t{r.total_permits} << now << now + in_ms(r.ttl) << channel_name(r.key);
-      return;
+      return out.call(scripts::try_lock, {r.key, permits_key(r.key)}, claim_of(r.id),
+                      std::int64_t{r.permits}, std::int64_t{r.total_permits}, now,
+                      now + in_ms(r.ttl), channel_name(r.key));
     case operation::release:
     case operation::withdraw:
-      out.call(script_of(script_name::release), 2, 4)
-          << r.key << permits_key(r.key) << claim_of(r.id) << std::int64_t{r.permits} << now
-          << channel_name(r.key);
+      out.call(scripts::release, 2, 4) << r.key << permits_key(r.key) << claim_of(r.id)
+                                       << std::int64_t{r.permits} << now << channel_name(r.key);
       return;
     case operation::subscribe:
     case operation::renew:
@@ -138,8 +129,7 @@ void codec::append(command_writer& out, retrying_operation what, const lock_requ
 
 void codec::append_renewals(command_writer& out, std::span<const lock_request> all) const {
   constexpr std::size_t keys_each = 2, arguments_each = 4;
-  command c = out.call(script_of(script_name::renew), keys_each * all.size(),
-                       1 + arguments_each * all.size());
+  command c = out.call(scripts::renew, keys_each * all.size(), 1 + arguments_each * all.size());
   for (const lock_request& r : all) c << r.key << permits_key(r.key);
   const std::int64_t now = all.empty() ? 0 : ms_of(all.front().wall);
   c << now;
@@ -148,15 +138,13 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
 }
 
 void codec::append_look(std::string& out, std::string_view key) const {
-  command(out, 5) << "EVAL" << script_of(script_name::holders).text << std::int64_t{2} << key
-                  << permits_key(key);
+  eval(out, scripts::holders, {key, permits_key(key)});
 }
 
 void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
   const std::string permit = is_owner(seen) ? bytes_of_hex(seen) : std::string();
-  command(out, 8) << "EVAL" << script_of(script_name::break_lock).text << std::int64_t{2} << key
-                  << permits_key(key) << permit.substr(0, claim_bytes) << permit
-                  << channel_name(key);
+  eval(out, scripts::break_lock, {key, permits_key(key)}, permit.substr(0, claim_bytes), permit,
+       channel_name(key));
 }
 
 // A claim's permits, whose ends are the same, stand side by side.
@@ -178,9 +166,9 @@ std::vector<holder> codec::read_look(const value& v) const {
       continue;
     }
     holder one = holder_of(hex_of_bytes(id), span_of(part.integer()));
-    one.how = lock_mode::permit;
+    one.mode = lock_mode::permit;
     one.permits = 1;
-    one.of = total;
+    one.total_permits = total;
     out.push_back(std::move(one));
   }
   return out;

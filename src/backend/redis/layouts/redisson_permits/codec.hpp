@@ -15,21 +15,13 @@
 
 namespace holdfast::redis::redisson_permits {
 
-enum class script_name : unsigned char { try_lock, release, renew, holders, break_lock };
-
-std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
-
 class codec final : public retrying_codec {
  public:
-  const core::capabilities& can() const noexcept override;
-  const retrying_recipe::rules& rules() const noexcept override;
-  std::span<const script> scripts() const noexcept override;
+  codec() noexcept;
   std::string text_of(const retrying_owner&) const override;
   bool is_owner(std::string_view text) const noexcept override;
   std::string name_fault(std::string_view name) const override;
   std::string channel_of(const lock_request&) const override;
-  std::span<const error_meaning> own_errors() const noexcept override;
-  layout_needs needs() const noexcept override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;

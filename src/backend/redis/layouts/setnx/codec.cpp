@@ -1,5 +1,6 @@
 #include "backend/redis/layouts/setnx/codec.hpp"
 
+#include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/server_time.hpp"
 
 namespace holdfast::redis::setnx {
@@ -9,46 +10,48 @@ using verdict = retrying_reply::verdict;
 
 namespace {
 
-constexpr core::capabilities abilities{
-    .life = core::bound_to::ttl,
-    .queue = core::order::none,
-    .wanted = core::wanted_by::silent,
-    .modes = core::bit_of(lock_mode::exclusive),
-    .tokens = false,
-    .processes = true,
-    .breakable = true,
-    .unsafe = true,
-};
-
-constexpr retrying_recipe::rules polling{};
-constexpr retrying_recipe::rules polling_and_deleting{.withdraws_always = true};
-
-// So that no other layout takes an owner of this one for its own.
-constexpr std::string_view owner_prefix = "hfx:";
-
 constexpr std::size_t each = 3;  // commands of a renewal, in a transaction
 
-const script& script_of(script_name name) noexcept {
-  return all_scripts()[static_cast<std::size_t>(name)];
-}
+constexpr required_command commands[] = {
+    {"setnx", "SETNX k v"},
+    {"exists", "EXISTS k"},
+    {"get", "GET k"},
+    {"del", "DEL k"},
+    {"pttl", "PTTL k"},
+    {"pexpire", "PEXPIRE k 1"},
+    {"echo", "ECHO t"},
+    {"scan", "SCAN 0", needed_for::looking},
+    {"type", "TYPE k", needed_for::looking},
+};
+
+// The scripts are for an operator: none is loaded.
+constexpr codec_facts facts_of_setnx{
+    .can = {.life = core::bound_to::ttl,
+            .queue = core::order::none,
+            .wanted = core::wanted_by::silent,
+            .modes = core::bit_of(lock_mode::exclusive),
+            .tokens = false,
+            .processes = true,
+            .breakable = true,
+            .unsafe = true},
+    .look = &scripts::holder,
+    .break_lock = &scripts::break_lock,
+    .needs = {.commands = commands, .has_transactions = true},
+    // So that no other layout takes an owner of this one for its own.
+    .owner_prefix = "hfx:",
+};
+
+constexpr codec_facts facts_of_setnx_exists = [] {
+  codec_facts f = facts_of_setnx;
+  f.rules.withdraws_always = true;
+  return f;
+}();
 
 }  // namespace
 
-const core::capabilities& codec::can() const noexcept { return abilities; }
-
-const retrying_recipe::rules& codec::rules() const noexcept {
-  return tests_existence_ ? polling_and_deleting : polling;
-}
-
-layout_needs codec::needs() const noexcept {
-  static constexpr required_command commands[] = {
-      {"setnx", "SETNX k v"}, {"exists", "EXISTS k"},
-      {"get", "GET k"},       {"del", "DEL k"},
-      {"pttl", "PTTL k"},     {"pexpire", "PEXPIRE k 1"},
-      {"echo", "ECHO t"},     {"scan", "SCAN 0", needed_for::looking},
-  };
-  return {.commands = commands, .has_transactions = true};
-}
+codec::codec(acquired_by how) noexcept
+    : retrying_codec(how == acquired_by::exists ? facts_of_setnx_exists : facts_of_setnx),
+      tests_existence_(how == acquired_by::exists) {}
 
 codec::part codec::part_of(operation what, std::uint8_t step) const noexcept {
   switch (what) {
@@ -75,7 +78,7 @@ retrying_reply codec::read(const value& v, const lock_request& r, retrying_reply
   const part to = part_of(out.to, r.step);
   const bool leaves = out.to == operation::release || out.to == operation::withdraw;
   if (v.is(value::kind::error)) {
-    out = refused_by(v.text(), own_errors(), out);
+    out = refused_by(v.text(), facts().own_errors, out);
     out.left = out.left || r.step > 0;  // the key is there, perhaps for ever
     return out;
   }
@@ -112,7 +115,7 @@ std::uint32_t codec::renewal_replies(std::size_t locks) const noexcept {
 }
 
 retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying_reply r) const {
-  if (all.is(value::kind::error)) return refused_by(all.text(), own_errors(), r);
+  if (all.is(value::kind::error)) return refused_by(all.text(), facts().own_errors, r);
   if (!all.is(value::kind::array) || each * (index + 1) > all.size()) return unreadable(r);
   const value owner = all[each * index];
   const bool is_extended = all[each * index + 1].integer() == 1;
@@ -120,25 +123,6 @@ retrying_reply codec::read_renewal(const value& all, std::size_t index, retrying
   r.what = is_ours ? verdict::done : verdict::not_owner;
   if (owner.is(value::kind::nil)) r.why = errc::not_held;
   return r;
-}
-
-void codec::append_look(std::string& out, std::string_view key) const {
-  command(out, 4) << "EVAL" << script_of(script_name::holder).text << std::int64_t{1} << key;
-}
-
-void codec::append_break(std::string& out, std::string_view key, std::string_view seen) const {
-  command(out, 5) << "EVAL" << script_of(script_name::break_lock).text << std::int64_t{1} << key
-                  << seen;
-}
-
-std::vector<holder> codec::read_look(const value& v) const { return read_one_holder(v); }
-
-std::string codec::text_of(const retrying_owner& o) const {
-  return std::string(owner_prefix) + hex_of(o);
-}
-
-bool codec::is_owner(std::string_view text) const noexcept {
-  return text.starts_with(owner_prefix);
 }
 
 }  // namespace holdfast::redis::setnx

@@ -16,32 +16,17 @@
 
 namespace holdfast::redis::setnx {
 
-enum class script_name : unsigned char { holder, break_lock };
-
-std::span<const script> all_scripts() noexcept;  // generated at build time from scripts/*.lua
-
 enum class acquired_by : unsigned char { setnx, exists };
 
 class codec final : public retrying_codec {
  public:
-  explicit codec(acquired_by how) noexcept : tests_existence_(how == acquired_by::exists) {}
-
-  const core::capabilities& can() const noexcept override;
-  const retrying_recipe::rules& rules() const noexcept override;
-  // An operator's alone: the lock itself needs none.
-  std::span<const script> scripts() const noexcept override { return {}; }
-  std::string text_of(const retrying_owner&) const override;
-  bool is_owner(std::string_view text) const noexcept override;
-  layout_needs needs() const noexcept override;
+  explicit codec(acquired_by) noexcept;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
   std::uint32_t renewal_replies(std::size_t locks) const noexcept override;
   retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const override;
-  void append_look(std::string& out, std::string_view key) const override;
-  void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
-  std::vector<holder> read_look(const value&) const override;
 
  private:
   enum class part : unsigned char { exists, set, expire, get, del };

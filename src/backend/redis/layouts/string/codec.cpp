@@ -5,12 +5,15 @@
 #include <chrono>
 #include <utility>
 
+#include "backend/redis/layouts/scripts.hpp"
+
 namespace holdfast::redis {
 
 using verdict = reply::verdict;
 
 namespace {
 
+namespace scripts = string::scripts;
 using namespace std::chrono_literals;
 
 constexpr std::size_t lock_keys = 6;
@@ -21,25 +24,21 @@ void append_keys(command& c, std::string_view lock) {
   c << side_key{tag, lock, 'r'} << side_key{tag, lock, 'p'};
 }
 
-command lock_script(command_writer& out, script_name name, std::string_view lock,
+// The stamp follows the arguments.
+command lock_script(command_writer& out, const script& s, std::string_view lock,
                     std::size_t arguments) {
-  command c = out.call(script_of(name), lock_keys, arguments);
+  command c = out.call(s, lock_keys, arguments + 1);
   append_keys(c, lock);
   return c;
 }
 
-// EVAL text keys...
-command script_text(std::string& out, script_name name, std::size_t keys, std::size_t arguments) {
-  command c(out, 3 + keys + arguments);
-  c << "EVAL" << script_of(name).text << static_cast<std::int64_t>(keys);
-  return c;
-}
-
-command lock_script_text(std::string& out, script_name name, std::string_view lock,
-                         std::size_t arguments) {
-  command c = script_text(out, name, lock_keys, arguments);
+// These are rare, and go by their text.
+void eval_on_lock(std::string& out, const script& s, std::string_view lock, std::string_view owner,
+                  std::string_view stamp) {
+  command c(out, 3 + lock_keys + 2);
+  c << "EVAL" << s.text << static_cast<std::int64_t>(lock_keys);
   append_keys(c, lock);
-  return c;
+  c << owner << stamp;
 }
 
 server_time time_in(const value& v) noexcept { return server_time_of(v.integer()); }
@@ -57,14 +56,14 @@ void append_try_lock(std::string& out, const lock_arguments& a) {
 void end_try_locks(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
 
 void append_release_uncontended(command_writer& out, std::span<const lock_arguments> all) {
-  command c = out.call(script_of(script_name::release_uncontended), 2 * all.size(), all.size());
+  command c = out.call(scripts::release_uncontended, 2 * all.size(), all.size());
   for (const lock_arguments& a : all) c << a.lock;
   for (const lock_arguments& a : all) c << side_key{tag_of(a.lock), a.lock, 'q'};
   for (const lock_arguments& a : all) c << a.owner;
 }
 
 void append_lock_all(command_writer& out, std::span<const lock_arguments> all) {
-  command c = out.call(script_of(script_name::lock_all), 1 + 2 * all.size(), 1 + all.size());
+  command c = out.call(scripts::lock_all, 1 + 2 * all.size(), 1 + all.size());
   c << counter_key;
   duration longest{};  // a claim with a shorter ttl relies on less: that is safe
   for (const lock_arguments& a : all) {
@@ -79,8 +78,8 @@ namespace {
 
 void append_lock_or_queue(command_writer& out, const lock_arguments& a) {
   const bool alone = a.mode == lock_mode::exclusive;
-  command c = alone ? lock_script(out, script_name::lock_or_queue, a.lock, 5)
-                    : lock_script(out, script_name::member_lock_or_queue, a.lock, 9);
+  command c = alone ? lock_script(out, scripts::lock_or_queue, a.lock, 5)
+                    : lock_script(out, scripts::member_lock_or_queue, a.lock, 8);
   c << a.owner << in_ms(a.ttl) << in_ms(a.window);
   if (a.arrival) {
     c << a.arrival;
@@ -88,8 +87,8 @@ void append_lock_or_queue(command_writer& out, const lock_arguments& a) {
     c << "";
   }
   c << (a.looks ? "1" : "");
-  if (!alone)
-    c << (a.waits ? "" : "1") << std::int64_t{a.permits} << std::int64_t{a.total_permits} << a.info;
+  if (!alone) c << (a.waits ? "" : "1") << std::int64_t{a.total_permits} << a.info;
+  c << a.stamp;
 }
 
 }  // namespace
@@ -98,28 +97,31 @@ void append_request(command_writer& out, operation what, const lock_arguments& a
   switch (what) {
     case operation::lock_or_queue: return append_lock_or_queue(out, a);
     case operation::peek_kind: out.plain(2) << "GET" << a.lock; return;
-    case operation::peek_line:
+    case operation::check_waiters:
       out.plain(2) << "EXISTS" << side_key{tag_of(a.lock), a.lock, 'q'};
       return;
     case operation::downgrade: {
       const std::string writer = "hf1:" + std::string(a.owner.substr(4));
-      lock_script(out, script_name::downgrade, a.lock, 2) << writer << a.arrival;
+      lock_script(out, scripts::downgrade, a.lock, 2) << writer << a.arrival << a.stamp;
       return;
     }
     case operation::resolve:
-      lock_script(out, script_name::resolve, a.lock, 2) << a.owner << in_ms(a.ttl);
+      lock_script(out, scripts::resolve, a.lock, 2) << a.owner << in_ms(a.ttl) << a.stamp;
       return;
     case operation::release:
       if (a.mode != lock_mode::exclusive) {
-        lock_script(out, script_name::member_release, a.lock, 1) << a.owner;
+        lock_script(out, scripts::member_release, a.lock, 1) << a.owner << a.stamp;
       } else if (a.next_owner.empty()) {
-        lock_script(out, script_name::release, a.lock, 1) << a.owner;
+        lock_script(out, scripts::release, a.lock, 1) << a.owner << a.stamp;
       } else {
-        command c = lock_script(out, script_name::release_with_successor, a.lock, 4);
+        command c = lock_script(out, scripts::release_with_successor, a.lock, 4);
         c << a.owner << a.next_owner << in_ms(a.next_window) << (a.info_may_be_stored ? "1" : "0");
+        c << a.stamp;
       }
       return;
-    case operation::withdraw: lock_script(out, script_name::withdraw, a.lock, 1) << a.owner; return;
+    case operation::withdraw:
+      lock_script(out, scripts::withdraw, a.lock, 1) << a.owner << a.stamp;
+      return;
     case operation::try_lock:
     case operation::lock_all:
     case operation::release_uncontended:
@@ -128,26 +130,29 @@ void append_request(command_writer& out, operation what, const lock_arguments& a
   }
 }
 
-void append_withdraw(std::string& out, std::string_view lock, std::string_view owner) {
-  lock_script_text(out, script_name::withdraw, lock, 1) << owner;
+void append_withdraw(std::string& out, std::string_view lock, std::string_view owner,
+                     std::string_view stamp) {
+  eval_on_lock(out, scripts::withdraw, lock, owner, stamp);
 }
 
-void append_break_lock(std::string& out, std::string_view lock, std::string_view owner) {
-  lock_script_text(out, script_name::break_lock, lock, 1) << owner;
+void append_break_lock(std::string& out, std::string_view lock, std::string_view owner,
+                       std::string_view stamp) {
+  eval_on_lock(out, scripts::break_lock, lock, owner, stamp);
 }
 
 void append_raise_counter(std::string& out, std::int64_t seen) {
-  script_text(out, script_name::raise_counter, 1, 1) << counter_key << seen;
+  eval(out, scripts::raise_counter, {counter_key}, seen);
 }
 
-void append_guarded_write(std::string& out, const core::guarded_write& w) {
-  command c = script_text(out, script_name::guarded_write, 2, 4);
-  c << side_key{tag_of(w.key), w.key, 'g'} << w.key << w.how << w.token << w.owner << w.value;
+void append_guarded_write(std::string& out, const guarded_write& w) {
+  command(out, 9) << "EVAL" << scripts::guarded_write.text << std::int64_t{2}
+                  << side_key{tag_of(w.key), w.key, 'g'} << w.key << w.mode << w.token << w.owner
+                  << w.value;
 }
 
 void append_renewals(command_writer& out, std::span<const renewal> all, bool of_members) {
-  const script_name name = of_members ? script_name::renew_members : script_name::renew;
-  command c = out.call(script_of(name), (of_members ? 3 : 2) * all.size(), 3 * all.size());
+  const script& s = of_members ? scripts::renew_members : scripts::renew;
+  command c = out.call(s, (of_members ? 3 : 2) * all.size(), 3 * all.size());
   for (const renewal& r : all) {
     const std::string_view tag = tag_of(r.lock);
     c << r.lock;
@@ -178,7 +183,7 @@ reply read_release_uncontended(const value& v, reply r) {
   return r;
 }
 
-// Of a script that answers the highest number, or {for each claim how its lock was found}.
+// Reads the reply of a script: the highest number, or {the state of each claim's lock}.
 reply read_lock_all(const value& all, std::size_t which, std::size_t members, reply r) {
   const value found = all[which];
   if (all.is(value::kind::integer)) {
@@ -244,7 +249,7 @@ answer read_lock_or_queue(const value& v, reply r) {
   return {r, time_in(v[2])};
 }
 
-// What it waits for is not known: it looks when the window of the new owner is over.
+// The blocker is unknown: the claim checks when the window of the new owner is over.
 answer read_successor(const value& v, reply r) {
   constexpr std::size_t passed = 3;
   if (v.is(value::kind::error)) return {read_error(v, r)};

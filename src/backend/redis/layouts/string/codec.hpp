@@ -4,20 +4,20 @@
 #include <string>
 #include <string_view>
 
+#include "backend/redis/guarded_values.hpp"
 #include "backend/redis/layouts/string/names.hpp"
 #include "backend/redis/layouts/string/reply_errors.hpp"
-#include "backend/redis/layouts/string/scripts.hpp"
 #include "backend/redis/recipes/protocol.hpp"
 #include "backend/redis/transport/request_writer.hpp"
 #include "backend/redis/transport/resp.hpp"
 #include "backend/redis/transport/server_info.hpp"
-#include "seam/backend.hpp"
 
 namespace holdfast::redis {
 
 struct lock_arguments {   // of a request for one lock
   std::string_view lock;  // K
   std::string_view owner;
+  std::string_view stamp;  // of the server, for the grants that the request makes it send
   duration ttl{};
   duration window{};
   lock_mode mode = lock_mode::exclusive;
@@ -25,7 +25,7 @@ struct lock_arguments {   // of a request for one lock
   std::int64_t arrival = 0;  // its place in the queue; 0: it has none
   bool looks = false;        // its timer on the lock has ended
   bool waits = true;         // it is queued when the lock is busy
-  std::uint32_t permits = 1, total_permits = 0;
+  std::uint32_t total_permits = 0;
   std::string_view info;  // of a member, for M; empty: nothing yet
   // release with the next claim, which is enqueued in the same step; an empty owner: without.
   std::string_view next_owner;
@@ -41,10 +41,12 @@ void append_release_uncontended(command_writer&, std::span<const lock_arguments>
 void append_lock_all(command_writer&, std::span<const lock_arguments>);
 void append_request(command_writer&, operation, const lock_arguments&);
 // These are rare, and go by their text.
-void append_withdraw(std::string& out, std::string_view lock, std::string_view owner);
-void append_break_lock(std::string& out, std::string_view lock, std::string_view owner);
+void append_withdraw(std::string& out, std::string_view lock, std::string_view owner,
+                     std::string_view stamp);
+void append_break_lock(std::string& out, std::string_view lock, std::string_view owner,
+                       std::string_view stamp);
 void append_raise_counter(std::string& out, std::int64_t seen);
-void append_guarded_write(std::string& out, const core::guarded_write&);
+void append_guarded_write(std::string& out, const guarded_write&);
 
 struct renewal {
   std::string_view lock;
@@ -52,10 +54,10 @@ struct renewal {
   duration ttl{};
   std::string_view info;  // for M; empty: nothing new
 };
-// Of exclusive holders, or of members.
+// For exclusive holders, or for members.
 void append_renewals(command_writer&, std::span<const renewal>, bool of_members);
 
-// What the server's clock said in an answer; zero: nothing.
+// The server's clock in a reply; zero: the reply has none.
 struct answer {
   reply to_claim;
   server_time at{};
@@ -65,7 +67,7 @@ reply read_try_lock(const value& set, const value& number, reply r);
 reply read_release_uncontended(const value&, reply r);
 reply read_lock_all(const value& all, std::size_t which, std::size_t members, reply r);
 reply read_kind(const value&, reply r);
-reply read_line(const value&, reply r);  // of peek_line
+reply read_line(const value&, reply r);  // of check_waiters
 answer read_lock_or_queue(const value&, reply r);
 answer read_resolve(const value&, reply r);
 answer read_released(const value&, reply r);   // of release, withdraw and downgrade

@@ -17,25 +17,18 @@ void number_floor::raise(std::int64_t floor) noexcept {
 }
 
 void number_floor::forget() noexcept {
-  if (planted(mutant::floor_kept)) return;
-  floor_.reset();
+  if (!planted(mutant::floor_kept)) floor_.reset();
 }
 
 bool number_floor::accept(std::int64_t number) noexcept {
-  if (planted(mutant::floor_kept)) return true;
-  if (!floor_ || number <= *floor_ || number <= last_ || number > number_max) return false;
+  const bool is_above = floor_ && number > *floor_ && number > last_ && number <= number_max;
+  if (!is_above && !planted(mutant::floor_kept)) return false;
   last_ = number;
   return true;
 }
 
 bool number_floor::is_below(std::int64_t number) const noexcept {
   return floor_ && number > *floor_ && number <= number_max;
-}
-
-std::int64_t number_floor::from_block(std::int64_t number) noexcept {
-  constexpr std::int64_t size = 16;
-  if (block_ == block_end_) block_end_ = (block_ = number) + size;
-  return block_++;
 }
 
 namespace grant_rules {
@@ -54,8 +47,17 @@ bool needs_floor(operation what, lock_mode mode) noexcept {
          (what == operation::lock_or_queue && mode != lock_mode::exclusive);
 }
 
+namespace {
+
+bool may_grant(operation what) noexcept {
+  return what == operation::try_lock || what == operation::lock_all ||
+         what == operation::lock_or_queue || what == operation::resolve;
+}
+
+}  // namespace
+
 bool may_send(operation what, lock_mode mode, const readiness& r) noexcept {
-  if (!r.commands) return false;
+  if (!r.commands || (may_grant(what) && !r.lanes_agree)) return false;
   if (needs_floor(what, mode) && (!r.floor || r.raising)) return false;
   return what != operation::lock_or_queue || r.messages;
 }
@@ -82,13 +84,14 @@ bool is_far_ahead(std::int64_t number, const server_clock& clock, time_point now
 reply believe(reply r, number_floor& floor, const server_clock& clock, time_point now) noexcept {
   if (r.what != reply::verdict::granted) return r;
   if (r.stands && r.number > 0 && r.number <= number_max) return r;
-  if (!is_far_ahead(r.number, clock, now) && floor.accept(r.number)) {
-    if (planted(mutant::token_blocks)) r.number = floor.from_block(r.number);
-    return r;
-  }
+  if (!is_far_ahead(r.number, clock, now) && floor.accept(r.number)) return r;
   floor.forget();
   r.what = reply::verdict::bad_number;
   return r;
+}
+
+bool is_of_server(std::string_view pushed, std::string_view commands) noexcept {
+  return planted(mutant::push_of_another_server) || (!pushed.empty() && pushed == commands);
 }
 
 time_point deadline_of(const pushed_grant& g, const number_floor& floor, const server_clock& clock,

@@ -3,9 +3,11 @@
 //
 //   question                           | answer
 //   -----------------------------------+--------------------------------------------------------
-//   may this request be sent now?      | the commands' connection is ready; where a number is
-//                                      | answered, the floor is known and no raise is under way;
-//                                      | where the claim queues, its messages can arrive
+//   may this request be sent now?      | the commands' connection is ready; where the answer may be
+//                                      | a grant, all connections are to the server that was
+//                                      | reached last; where it is a number, the floor is known and
+//                                      | no raise is under way; where the claim queues, its
+//                                      | messages can arrive
 //   may the counter's floor be relied  | it is at most a second ahead of the server's clock: else
 //   on?                                | numbers would repeat once the counter is lost
 //   is this number a grant?            | it is above the floor and above every number seen on this
@@ -14,6 +16,10 @@
 //   from when does a pushed grant      | from its time at the server, placed on our clock by a
 //   count?                             | sample younger than the window, if that is not later than
 //                                      | now and its number is above the floor; else the claim asks
+//   does a pushed grant count at all?  | it names the server that the commands go to: a replica
+//                                      | delivers what its master published, also a grant that the
+//                                      | master took back when nobody heard it there; else the
+//                                      | claim asks
 //   is a confirmed renewal believed?   | the server's clock advanced at most a tenth of the ttl
 //                                      | more than ours since the renewal before
 //   is `busy` the end of an acquire    | no older connection can still carry the acquire to the
@@ -29,6 +35,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "backend/redis/recipes/protocol.hpp"
 #include "backend/redis/transport/server_clock.hpp"
@@ -42,23 +49,22 @@ class number_floor {
   bool is_known() const noexcept { return floor_.has_value(); }
   void raise(std::int64_t floor) noexcept;
   void forget() noexcept;
-  bool accept(std::int64_t number) noexcept;              // in the order of the replies
-  std::int64_t last() const noexcept { return last_; }    // the highest that was accepted
-  bool is_below(std::int64_t number) const noexcept;      // for a push, which is in no order
-  std::int64_t from_block(std::int64_t number) noexcept;  // a planted fault
+  bool accept(std::int64_t number) noexcept;            // in the order of the replies
+  std::int64_t last() const noexcept { return last_; }  // the highest that was accepted
+  bool is_below(std::int64_t number) const noexcept;    // for a push, which is in no order
 
  private:
   std::optional<std::int64_t> floor_;
   std::int64_t last_ = 0;
-  std::int64_t block_ = 0, block_end_ = 0;
 };
 
 namespace grant_rules {
 
 struct readiness {  // of what a request depends on
   bool commands = false, messages = false;
-  bool floor = false;    // it is known
-  bool raising = false;  // a raise of the counter is not answered yet
+  bool lanes_agree = false;  // all are to the server that was reached last
+  bool floor = false;        // it is known
+  bool raising = false;      // a raise of the counter is not answered yet
 };
 
 bool needs_floor(operation, lock_mode) noexcept;
@@ -72,6 +78,10 @@ bool is_floor_believed(std::int64_t floor, const server_clock&) noexcept;
 
 // A grant with a number that proves nothing becomes bad_number, and the floor is forgotten.
 reply believe(reply, number_floor&, const server_clock&, time_point now) noexcept;
+
+// Of the server that a push names, and of that which the commands go to. One that does not say who
+// it is proves nothing.
+bool is_of_server(std::string_view pushed, std::string_view commands) noexcept;
 
 struct pushed_grant {
   std::int64_t number = 0;
@@ -88,7 +98,7 @@ time_point look_at(server_time at, const server_clock&, time_point now) noexcept
 bool is_clock_jump(duration jump, duration ttl) noexcept;
 
 enum class recipient : unsigned char { claim, next_waiter, nobody };
-// Of a push to an owner id of this client, or not; of a claim that exists on that lock, or not.
+// The receiver of a push, by whether its owner id is this client's and its claim exists.
 recipient recipient_of(push::kind, bool is_own_id, bool has_claim) noexcept;
 
 struct succession {

@@ -16,21 +16,21 @@ namespace {
 
 using core::event_queue;
 
-constexpr std::size_t parts_of_lock = 5;
+constexpr std::size_t parts_of_lock = 4;
+constexpr std::int64_t turns = 1024;  // a token is number * 1024 + turn
 
 // SCAN for the side keys, unless one lock is named; then the time, and of each lock its owner, its
-// ttl, its queue, its members and their permits; then the note of each holder.
-class inspection final : public admin_query {
+// ttl, its queue and its members; then the note of each holder.
+class inspection final : public admin_query<std::vector<holder>> {
  public:
   enum class scope { all_that_begin_so, one };
 
   inspection(transport& t, std::string key_prefix, std::string_view name, scope what,
              core::holders_handler& to)
-      : admin_query(t, own_errors()),
+      : admin_query(t, to, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
-        what_(what),
-        to_(to) {
+        what_(what) {
     if (!name.empty()) names_.push_back(prefix_);
     if (what == scope::one) stage_ = stage::locks;
   }
@@ -46,10 +46,13 @@ class inspection final : public admin_query {
     send(std::move(bytes), now, events);
   }
 
-  // A key that holds something else is no lock of ours. Among many locks, one that this user may
+  // A key of another type is not a lock: a query for this one name reports it, since acquires are
+  // refused, and a list leaves it out. Among many locks, one that this user may
   // not read is left out.
   bool is_failure(const value& v) const override {
-    if (!v.is(value::kind::error) || v.is_error("WRONGTYPE")) return false;
+    if (!v.is(value::kind::error)) return false;
+    const bool is_owner = stage_ == stage::locks && asked_ % parts_of_lock == 1;
+    if (v.is_error("WRONGTYPE")) return what_ == scope::one && is_owner;
     return what_ == scope::one || !is_key_denied(v);
   }
 
@@ -57,7 +60,7 @@ class inspection final : public admin_query {
     switch (stage_) {
       case stage::scan: return scanned(v);
       case stage::locks: return part_of_lock(v);
-      case stage::holders: return describe(found_[described_++], v.text());
+      case stage::holders: return describe(result[described_++], v.text());
     }
   }
 
@@ -95,9 +98,6 @@ class inspection final : public admin_query {
                         << "-1"
                         << "WITHSCORES";
       });
-      send_one(now, events, [&](std::string& o) {
-        command(o, 2) << "HGETALL" << side_key{tag, k, 'p'};
-      });
     }
   }
 
@@ -117,17 +117,16 @@ class inspection final : public admin_query {
       case 0: owner_ = v.is(value::kind::text) ? v.text() : ""; return;
       case 1: left_ = v.integer(); return;
       case 2: waiting_ = static_cast<int>(v.integer()); return;
-      case 3: return take_members(v);
-      default: break;
+      default: take_members(v);
     }
     const std::size_t n = (asked_ - 2) / parts_of_lock;
     const auto total = semaphore_total(owner_);
     if (total || owner_.starts_with("hfg:")) {
-      add_members(names_[n], v, total);
+      add_members(names_[n], total);
     } else if (!owner_.empty()) {
       holder h = holder_of(names_[n], owner_);
-      if (left_ >= 0) h.left = std::chrono::milliseconds{left_};
-      found_.push_back(std::move(h));
+      if (left_ >= 0) h.expires_in = std::chrono::milliseconds{left_};
+      result.push_back(std::move(h));
     }
   }
 
@@ -151,26 +150,22 @@ class inspection final : public admin_query {
       members_.emplace_back(v[i].text(), server_time_of(whole(v[i + 1].text())));
   }
 
-  void add_members(const std::string& key, const value& permits,
-                   std::optional<std::uint32_t> total) {
+  void add_members(const std::string& key, std::optional<std::uint32_t> total) {
     for (const auto& [id, ends] : members_) {
       if (ends <= now_) continue;
       holder h = holder_of(key, id);
-      h.how = total ? lock_mode::permit : lock_mode::shared;
-      h.left = std::chrono::floor<std::chrono::milliseconds>(ends - now_);
-      h.permits = total ? 1 : 0;
-      h.of = total.value_or(0);
-      for (std::size_t i = 0; i + 1 < permits.size(); i += 2)
-        if (permits[i].text() == id)
-          h.permits = static_cast<std::uint32_t>(whole(permits[i + 1].text()));
-      found_.push_back(std::move(h));
+      h.mode = total ? lock_mode::permit : lock_mode::shared;
+      h.expires_in = std::chrono::floor<std::chrono::milliseconds>(ends - now_);
+      h.permits = total ? permits_of(id) : 0;
+      h.total_permits = total.value_or(0);
+      result.push_back(std::move(h));
     }
   }
 
   void ask_holders(time_point now, event_queue& events) {
     stage_ = stage::holders;
-    if (found_.empty()) return finish(events);
-    for (const holder& h : found_) {
+    if (result.empty()) return finish(events);
+    for (const holder& h : result) {
       const std::string k = key_prefix_ + h.name;
       const side_key notes{tag_of(k), k, 'm'};
       if (!send_one(now, events,
@@ -179,7 +174,7 @@ class inspection final : public admin_query {
     }
   }
 
-  // host|pid|since|note
+  // host|pid|since:number|note. The number is that of the grant.
   void describe(holder& h, std::string_view about) const {
     const auto part = [&about] {
       const std::size_t end = std::min(about.find('|'), about.size());
@@ -190,24 +185,21 @@ class inspection final : public admin_query {
     if (std::count(about.begin(), about.end(), '|') < 3) return;
     h.host = part();
     h.pid = whole(part());
-    const std::chrono::milliseconds since{std::clamp(whole(part()), std::int64_t{0}, number_max)};
+    const std::string_view grant = part();
+    const std::chrono::milliseconds since{std::clamp(whole(grant), std::int64_t{0}, number_max)};
+    const std::size_t number_at = std::min(grant.find(':'), grant.size() - 1) + 1;
+    h.token = std::clamp(whole(grant.substr(number_at)), std::int64_t{0}, number_max - 1) * turns;
     h.note = about;
     const auto now = std::chrono::floor<std::chrono::milliseconds>(env().wall());
     h.held = std::max(std::chrono::milliseconds{0}, now - since);
   }
 
-  void report() override {
-    why.code ? to_.on_failed(std::move(why)) : to_.on_holders(std::move(found_));
-  }
-
   const std::string key_prefix_;  // of every lock
   const std::string prefix_;      // of those that are wanted
   const scope what_;
-  core::holders_handler& to_;
   stage stage_ = stage::scan;
   std::string cursor_ = "0";
   std::vector<std::string> names_;
-  std::vector<holder> found_;
   std::string owner_;
   std::int64_t left_ = 0;
   server_time now_{};

@@ -83,6 +83,18 @@ std::optional<std::string_view> lock_of(std::string_view text) noexcept {
   return lock;
 }
 
+claim_id with_permits(claim_id id, std::uint32_t permits) noexcept {
+  id.high = id.high >> 32 << 32 | permits;
+  return id;
+}
+
+std::uint32_t permits_of(std::string_view owner) noexcept {
+  constexpr std::size_t permits_at = 4 + client_digits + 1 + 8;
+  std::uint64_t n = 0;
+  if (owner.size() != owner_bytes || !read_hex(owner.substr(permits_at, 8), n)) return 1;
+  return std::max(static_cast<std::uint32_t>(n), 1u);
+}
+
 owner_text text_of(std::uint64_t client, const claim_id& id, lock_mode how) noexcept {
   owner_text out;
   owner_prefixes[static_cast<unsigned>(how)].copy(out.data(), 4);

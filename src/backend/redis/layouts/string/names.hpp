@@ -16,7 +16,7 @@ struct side_key {
   std::string_view tag;
   std::string_view lock;
   char what = 0;  // q: waiters, m: notes of waiters and of the holder, r: the members of the
-                  // lock, p: their permits
+                  // lock, p: the total of a semaphore
 
   std::size_t size() const noexcept;
   void write_to(char*) const noexcept;  // size() bytes
@@ -42,6 +42,11 @@ struct claim_id {
   explicit operator bool() const noexcept { return (high | low) != 0; }
 };
 
+// A claim on permits shows how many: the second eight of its digits. The scripts count what its
+// semaphore's holders have by these.
+claim_id with_permits(claim_id, std::uint32_t) noexcept;
+std::uint32_t permits_of(std::string_view owner) noexcept;  // at least 1
+
 // hf1:<client, 16 hexadecimal digits>:<claim, 32>, as K holds it; a reader's begins with hfs:, and
 // one of permits with hfp:.
 inline constexpr std::size_t owner_bytes = 4 + 16 + 1 + 32;
@@ -52,7 +57,7 @@ inline std::string_view view(const owner_text& t) noexcept { return {t.data(), t
 std::optional<claim_id> claim_of(std::uint64_t client, std::string_view owner) noexcept;
 // K while readers have the lock, under one owner, and while it is a semaphore.
 std::string group_of(std::int64_t number);  // hfg:<number>
-// Of so many permits; nothing when K is something else.
+// The number of permits; nullopt when K is something else.
 std::optional<std::uint32_t> semaphore_total(std::string_view k) noexcept;
 
 std::string channel_of(std::uint64_t client);  // hf:<client>

@@ -6,7 +6,7 @@ namespace holdfast::redis {
 
 namespace {
 
-// What is sent, and what the scripts call.
+// The commands that are sent, and those that the scripts call.
 constexpr required_command commands[] = {
     {"set", "SET holdfast:n 0"},
     {"get", "GET holdfast:n"},
@@ -30,7 +30,6 @@ constexpr required_command commands[] = {
     {"publish", "PUBLISH hf:0 m"},
     {"subscribe", "SUBSCRIBE hf:0"},
     {"scan", "SCAN 0", needed_for::looking},
-    {"hgetall", "HGETALL holdfast:n", needed_for::looking},
     {"hscan", "HSCAN holdfast:n 0", needed_for::tidying},
 };
 

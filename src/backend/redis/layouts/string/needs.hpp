@@ -1,6 +1,6 @@
-// What layout `string` must be allowed to send.
+// The rights that layout `string` needs.
 #pragma once
-#include "backend/redis/examination/required_command.hpp"
+#include "backend/redis/layouts/required_command.hpp"
 
 namespace holdfast::redis {
 

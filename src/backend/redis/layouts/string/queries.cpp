@@ -12,10 +12,10 @@ namespace {
 using core::event_queue;
 
 // A script that answers {1 yes | 0 no | 3 ask again}.
-class yes_or_no final : public admin_query {
+class yes_or_no final : public admin_query<bool> {
  public:
   yes_or_no(transport& t, std::string&& bytes, core::decision_handler& v)
-      : admin_query(t, own_errors()), bytes_(std::move(bytes)), to_(v) {}
+      : admin_query(t, v, own_errors()), bytes_(std::move(bytes)) {}
 
  private:
   void send_next(time_point now, event_queue& events) override {
@@ -26,10 +26,9 @@ class yes_or_no final : public admin_query {
     constexpr std::int64_t again = 3;
     said_ == again ? send_next(now, events) : finish(events);
   }
-  void report() override { why.code ? to_.on_failed(std::move(why)) : to_.on_decided(said_ == 1); }
+  void complete(bool& yes) override { yes = said_ == 1; }
 
   const std::string bytes_;
-  core::decision_handler& to_;
   std::int64_t said_ = 0;
 };
 
@@ -38,14 +37,13 @@ class yes_or_no final : public admin_query {
 void start_breaking(transport& over, std::string_view lock, std::string_view owner,
                     core::decision_handler& to) {
   std::string bytes;
-  append_break_lock(bytes, lock, owner);
+  append_break_lock(bytes, lock, owner, over.server_stamp());
   (new yes_or_no(over, std::move(bytes), to))->start();
 }
 
-void start_guarded_write(transport& over, const core::guarded_write& what,
-                         core::decision_handler& to) {
+void start_guarded_write(transport& over, const guarded_write& w, core::decision_handler& to) {
   std::string bytes;
-  append_guarded_write(bytes, what);
+  append_guarded_write(bytes, w);
   (new yes_or_no(over, std::move(bytes), to))->start();
 }
 

@@ -5,19 +5,20 @@
 #include <string>
 #include <string_view>
 
-#include "seam/backend.hpp"
+#include "backend/redis/guarded_values.hpp"
+#include "seam/result_handler.hpp"
 
 namespace holdfast::redis {
 
 class transport;
 
-// Without the group's mutex. Answered at once when there is no connection. `key_prefix`: of the
+// Without the reactor's mutex. Answered at once when there is no connection. `key_prefix`: of the
 // keys of all locks.
 void start_inspection(transport&, std::string key_prefix, std::string_view name_prefix,
                       core::holders_handler&);
 void start_holders_query(transport&, std::string key_prefix, std::string_view name,
                          core::holders_handler&);
-void start_guarded_write(transport&, const core::guarded_write&, core::decision_handler&);
+void start_guarded_write(transport&, const guarded_write&, core::decision_handler&);
 void start_breaking(transport&, std::string_view lock, std::string_view owner,
                     core::decision_handler&);
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/redis/recipes/back_off.hpp"
+#include "claim/recipes/back_off.hpp"
 
 namespace holdfast::redis {
 
@@ -18,7 +18,8 @@ void string_layout::raise(time_point now) {
 
 // The server put it off.
 void string_layout::raise_later(time_point now) {
-  const duration pause = doubled(failed_pause_min, raises_, failed_pause_max);
+  const duration pause =
+      claims::doubled(claims::failed_pause_min, raises_, claims::failed_pause_max);
   ++raises_;
   raise_at_ = now + core::jittered(env(), pause, 0.25);
   over_->tick_by(raise_at_);

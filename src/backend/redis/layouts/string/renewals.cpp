@@ -7,7 +7,9 @@
 
 namespace holdfast::redis {
 
-void renewals::add(claim& c) { queue_.add(c, c.place(), home_.over()); }
+void renewals::add(claim& c) { queue_.add(c, home_.over()); }
+
+void renewals::add_held() { queue_.add_held(home_.claims(), home_.over()); }
 
 bool renewals::go_with_commands() const noexcept { return queue_.goes_with_commands(home_.over()); }
 
@@ -49,7 +51,7 @@ void renewals::write(request_writer& to, time_point now) {
       r.notes.reserve(renewal_queue::batch_max);
     }
     queue_.take_batch(home_.claims(), [&](claim& c) {
-      const bool is_held = c.recipe().now_in() == queueing_recipe::state::held;
+      const bool is_held = c.recipe().is_held();
       if (is_held) add_to(those[c.recipe().mode() != lock_mode::exclusive], c);
       return is_held;
     });
@@ -67,6 +69,7 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
   const time_point now = context.now, sent = context.sent;
   const server_time at = server_time_of(v[0].integer());
   const bool is_told = v.size() == those.members.size() + 1;
+  const time_point jumped_since = home_.over().jump_since();
   const duration jump = is_told ? home_.over().clock_jump(sent, at, now) : duration::zero();
   for (std::size_t i = 0; is_told && i < those.members.size(); ++i) {
     const batch_member& m = those.members[i];
@@ -85,8 +88,10 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
                         : reply::verdict::not_now;
     if (is_gone) r.why = state == 2 ? errc::not_held : errc::lost;
     // The server has seen more time pass than this machine: it was stopped whole, and what it
-    // believes to hold may have been another's meanwhile.
-    if (grant_rules::is_clock_jump(jump, m.ttl)) {
+    // believes to hold may have been another's meanwhile. A grant that arrived since the clocks
+    // were last compared may be younger than that.
+    const bool was_held = c->recipe().granted().received_at <= jumped_since;
+    if (was_held && grant_rules::is_clock_jump(jump, m.ttl)) {
       r.what = reply::verdict::not_owner;
       r.why = errc::timed_out;
     }

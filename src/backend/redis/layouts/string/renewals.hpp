@@ -9,13 +9,14 @@ namespace holdfast::redis {
 
 class string_layout;
 
-// With the group's mutex held.
+// With the reactor's mutex held.
 class renewals {
  public:
   using request = batch<string_layout>;
 
   explicit renewals(string_layout& home) noexcept : home_(home) {}
   void add(claim&);  // unless it is in the list
+  void add_held();   // of all claims
   // As many as the server may have before it; replies bring the next round.
   void write(request_writer&, time_point now);
   bool go_with_commands() const noexcept;

@@ -12,6 +12,8 @@ namespace {
 constexpr error_meaning errors_of_scripts[] = {
     {other_type, errc::mismatch, false, false,
      "the lock's key holds something that is no lock; choose another name, or ?prefix="},
+    {"WRONGTYPE", errc::mismatch, false, false,
+     "the lock's key holds something that is no lock; choose another name, or ?prefix="},
     {other_kind, errc::mismatch, false, false,
      "a name is one kind of lock everywhere, a mutex (which may be shared) or a semaphore of so "
      "many permits; choose another name for this one, or make it the same"},

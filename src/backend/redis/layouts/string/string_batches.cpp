@@ -4,7 +4,6 @@
 
 #include "backend/redis/layouts/string/string_claim.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -117,7 +116,6 @@ void string_batches::write_releases(request_writer& to, request& r) {
 
 // When a claim has left the group, the others wait until the group is complete again.
 void string_batches::write_group(request_writer& to, request& r) {
-  if (core::planted(core::mutant::silence_dated_back)) r.sent = r.members.front().sent;
   const auto has_left = [this](const batch_member& m) { return !current(m); };
   if (std::ranges::any_of(r.members, has_left)) {
     for (const batch_member& m : r.members)

@@ -1,15 +1,12 @@
 // A claim of layout `string`: the queueing recipe, over the string_layout.
 #pragma once
-#include <list>
 #include <string>
 
+#include "backend/redis/layouts/server_orphan.hpp"
 #include "backend/redis/layouts/string/names.hpp"
 #include "backend/redis/recipes/queueing.hpp"
-#include "backend/redis/transport/reply_handler.hpp"
-#include "base/timer_heap.hpp"
-#include "claim/claim_table.hpp"
+#include "claim/claim_list.hpp"
 #include "claim/group_barrier.hpp"
-#include "claim/orphan_withdrawals.hpp"
 #include "claim/store_claim.hpp"
 
 namespace holdfast::redis {
@@ -28,11 +25,10 @@ struct claim_details {  // of a request, beyond its ttl and its note
   core::lock_group group;
 };
 
-class claim_record : public core::heap_timer {  // what the string_layout keeps of a claim
+class claim_record : public claims::listed_claim {  // what the string_layout keeps of a claim
  public:
   const std::string& lock() const noexcept { return lock_; }  // K
   const claim_id& id() const noexcept { return id_; }         // of an idle claim: none
-  claims::claim_place place() const noexcept { return place_; }
 
   claim* next_of_id = nullptr;           // in the table
   operation deferred = operation::none;  // what waits until it may be sent
@@ -50,7 +46,6 @@ class claim_record : public core::heap_timer {  // what the string_layout keeps 
  private:
   friend class string_layout;
   bool was_waiting_ = false, was_pushable_ = false, was_listening_ = false;
-  claims::claim_place place_;
   claim_id id_;
   std::string lock_;
 };
@@ -62,23 +57,16 @@ struct string_protocol {
   using record = claim_record;
 };
 
-using claim_table = claims::claim_table<claim>;
+using claim_list = claims::claim_list<claim>;
 
 // An owner id that may be left at the server.
-struct orphan final : claims::orphan, reply_handler {
-  orphan(string_layout& l, std::string_view name, const owner_text& o, time_point end)
-      : claims::orphan(end), lock(name), owner(o), home(l) {}
-  claims::withdrawal withdraw(time_point now);
-  void on_reply(const value&, const reply_context&) override;
-  void on_not_executed(const reply_context& c) override { on_cut(c); }
-  void on_cut(const reply_context&) override;
+struct orphan final : server_orphan<orphan, string_layout> {
+  orphan(string_layout&, std::string_view name, const owner_text&, time_point end);
+  withdrawal withdraw(time_point now);
+  static withdrawal take(const value&, time_point) noexcept;
 
   const std::string lock;
   const owner_text owner;
-  std::list<orphan>::iterator place;
-
- private:
-  string_layout& home;
 };
 
 }  // namespace holdfast::redis

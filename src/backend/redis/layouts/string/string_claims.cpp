@@ -11,18 +11,18 @@ using core::mutant;
 using core::planted;
 
 static_assert(claims::store_of<string_layout, claim>);
-static_assert(claims::with_succession<queueing_recipe> && claims::with_peek<queueing_recipe>);
+static_assert(claims::with_succession<queueing_recipe> &&
+              claims::with_waiter_check<queueing_recipe>);
 
 void string_layout::add(claim& c, std::string_view lock) {
   c.lock_ = lock;
-  c.place_ = claims_.add(c);
+  claims_.add(c);
 }
 
 void string_layout::remove(claim& c) noexcept {
   drop_owner(c);
-  sleepers_.set(c, core::never);
   groups_.leave(c.details.group, c);
-  claims_.remove(c.place());
+  claims_.remove(c);
 }
 
 std::optional<reply> string_layout::submit(claim& c, operation what, time_point now, event_queue&) {
@@ -57,9 +57,9 @@ void string_layout::submit_with_successor(claim& c, claim& next, time_point now)
 }
 
 void string_layout::renew_owner(claim& c) {
-  if (planted(mutant::owner_id_reused) && c.id()) return;
   drop_owner(c);
   c.id_.high = core::random_u64(env());
+  if (c.recipe().mode() == lock_mode::permit) c.id_ = with_permits(c.id_, c.details.permits);
   c.id_.low = core::random_u64(env()) | 1;
   c.was_sent = c.info_stored = c.info_may_be_stored = false;
   claims_.insert(c);
@@ -78,7 +78,7 @@ void string_layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
 }
 
 void string_layout::wake_at(claim& c, time_point t) {
-  sleepers_.set(c, t);
+  claims_.wake_at(c, t);
   over_->tick_by(t);
 }
 
@@ -97,7 +97,7 @@ void string_layout::count(claim& c, time_point now) {
   const bool waits = c.recipe().waits(), pushable = c.recipe().may_be_pushed();
   const bool listens = c.recipe().listens();
   if (waits == c.was_waiting_ && pushable == c.was_pushable_ && listens == c.was_listening_) return;
-  group_.count(waits - c.was_waiting_, listens - c.was_listening_);
+  reactor_.count(waits - c.was_waiting_, listens - c.was_listening_);
   const int more = pushable - c.was_pushable_;
   pushable_ += more;
   if (more > 0 && pushable_ == more) over_->tick_by(now + sample_age_max());
@@ -115,24 +115,19 @@ std::string string_layout::text_of_owner(const claim& c) const {
   return std::string(view(owner_of(c)));
 }
 
+orphan::orphan(string_layout& l, std::string_view name, const owner_text& o, time_point end)
+    : server_orphan(l, end), lock(name), owner(o) {}
+
 claims::withdrawal orphan::withdraw(time_point now) {
   const bool is_sent = home.over().submit(*this, now, [&](request_writer& w) {
-    append_withdraw(w.out(), lock, view(owner));
+    append_withdraw(w.out(), lock, view(owner), home.over().server_stamp());
   });
-  return is_sent ? claims::withdrawal::sent : claims::withdrawal::unsent;
+  return is_sent ? withdrawal::sent : withdrawal::unsent;
 }
 
-void orphan::on_reply(const value& v, const reply_context& c) {
-  using claims::withdrawal;
-  string_layout& to = home;  // on_answer() may end this
+claims::withdrawal orphan::take(const value& v, time_point) noexcept {
   const bool is_again = read_released(v, {}).to_claim.what == reply::verdict::again;
-  const withdrawal outcome = is_again                        ? withdrawal::again
-                             : v.is(value::kind::error)      ? withdrawal::refused
-                             : to.no_older_connection_runs() ? withdrawal::done
-                                                             : withdrawal::unproven;
-  to.over().tick_by(to.orphans().on_answer(*this, outcome, c.now));
+  return is_again ? withdrawal::again : withdrawal::done;
 }
-
-void orphan::on_cut(const reply_context&) { home.orphans().on_cut(*this); }
 
 }  // namespace holdfast::redis

@@ -1,6 +1,7 @@
-// What comes from the server: replies to claims, messages, connections that are ready.
+// Events from the server: replies to claims, messages, connections that are ready.
 #include <utility>
 
+#include "backend/redis/layouts/scripts.hpp"
 #include "backend/redis/layouts/string/deferred.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
@@ -14,7 +15,7 @@ using core::planted;
 using verdict = reply::verdict;
 using namespace std::chrono_literals;
 
-void string_layout::on_ready(transport&, lane what, time_point now, event_queue&) {
+void string_layout::on_ready(transport&, lane what, time_point now, event_queue& events) {
   if (what == lane::renewals) return;
   if (what == lane::commands) {
     floor_.forget();
@@ -25,10 +26,21 @@ void string_layout::on_ready(transport&, lane what, time_point now, event_queue&
     load_scripts(now);
     over_->check_eviction(now);
     orphans_.resend_all(now);
+    if (over_->has_moved() && !planted(core::mutant::leases_unconfirmed))
+      confirm_leases(now, events);
     raise(now);
     if (renewals_.go_with_commands()) over_->tick_by(now);
   }
   send_deferred(now);
+}
+
+// At another server: what is not there is lost at once, and not at its next renewal. Until the
+// server has confirmed it, a lease is doubtful.
+void string_layout::confirm_leases(time_point now, event_queue& events) {
+  claims_.for_each(
+      [&](claim& c) { c.on([](queueing_recipe& r) { return r.on_moved(); }, now, events); });
+  renewals_.add_held();
+  over_->write_commands([&](request_writer& w) { renewals_.write(w, now); });
 }
 
 void string_layout::on_subscribed(time_point now, event_queue&) {
@@ -68,10 +80,11 @@ void string_layout::answer(claims::claim_place whose, reply q, std::string_view 
 
 // A release that was not executed would let a try_lock that follows it find the lock busy.
 void string_layout::load_scripts(time_point now) {
-  for (const script_name name :
-       {script_name::release_uncontended, script_name::release_with_successor, script_name::release,
-        script_name::lock_or_queue, script_name::member_lock_or_queue, script_name::member_release})
-    over_->load_script(script_of(name), now);
+  namespace scripts = string::scripts;
+  for (const script* const s :
+       {&scripts::release_uncontended, &scripts::release_with_successor, &scripts::release,
+        &scripts::lock_or_queue, &scripts::member_lock_or_queue, &scripts::member_release})
+    over_->load_script(*s, now);
 }
 
 void string_layout::on_message(std::string_view payload, time_point now, event_queue& events) {
@@ -82,8 +95,12 @@ void string_layout::on_message(std::string_view payload, time_point now, event_q
   if (m->what == push::kind::grant) {
     p.number = m->number;
     p.others = m->others;
-    p.until = grant_rules::deadline_of({.number = m->number, .at = m->at, .window = m->window},
-                                       floor_, over_->clock(), settings_.rules.clock_skew, now);
+    const bool is_ours =
+        over_->lanes_agree() && grant_rules::is_of_server(m->stamp, over_->server_stamp());
+    const grant_rules::pushed_grant g{.number = m->number, .at = m->at, .window = m->window};
+    if (is_ours)
+      p.until =
+          grant_rules::deadline_of(g, floor_, over_->clock(), settings_.rules.clock_skew, now);
   } else if (m->what == push::kind::look) {
     p.until = grant_rules::look_at(m->at, over_->clock(), now);
   }
@@ -98,10 +115,11 @@ void string_layout::on_message(std::string_view payload, time_point now, event_q
   }
 }
 
-// A lock that was handed to a claim that has gone: it goes on to the next at once.
+// The lock was handed to a claim that no longer exists: it is passed on at once.
 void string_layout::decline(std::string_view owner, std::string_view lock, time_point now) {
+  const std::string_view stamp = over_->server_stamp();
   over_->submit(over_->nobody(), now,
-                [&](request_writer& w) { append_withdraw(w.out(), lock, owner); });
+                [&](request_writer& w) { append_withdraw(w.out(), lock, owner, stamp); });
 }
 
 }  // namespace holdfast::redis

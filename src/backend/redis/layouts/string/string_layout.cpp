@@ -1,14 +1,10 @@
 #include "backend/redis/layouts/string/string_layout.hpp"
 
-#include <algorithm>
-
 #include "backend/redis/layouts/string/names.hpp"
 #include "backend/redis/layouts/string/queries.hpp"
 #include "backend/redis/layouts/string/raise_reply.hpp"
 
 namespace holdfast::redis {
-
-using core::event_queue;
 
 namespace {
 
@@ -23,15 +19,17 @@ constexpr core::capabilities abilities{
     .processes = true,
     .breakable = true,
     .shown_by_renewal = true,
+    .writer_preference = true,
     .downgrade = true,
 };
 
 }  // namespace
 
-string_layout::string_layout(transport_group& g, const settings& s)
-    : group_(g),
+string_layout::string_layout(io::client_reactor& r, const settings& s)
+    : reactor_(r),
       settings_(s),
-      client_(core::random_u64(g.env())),
+      client_(core::random_u64(r.env())),
+      claims_(s.rules),
       raise_reply_(std::make_unique<raise_reply>(*this)) {}
 
 string_layout::~string_layout() = default;
@@ -69,23 +67,12 @@ void string_layout::break_lock(std::string_view name, std::string_view seen,
   start_breaking(*over_, settings_.prefix + std::string(name), seen, to);
 }
 
-void string_layout::write_guarded(const core::guarded_write& what, core::decision_handler& to) {
-  start_guarded_write(*over_, what, to);
+void string_layout::write(const guarded_write& w, core::decision_handler& to) {
+  start_guarded_write(*over_, w, to);
 }
 
 void string_layout::withdraw_all(time_point now) {
   if (over_->is_ready(lane::commands)) orphans_.resend_all(now);
-}
-
-void string_layout::end_claims(errc code, const std::string& why, time_point now,
-                               event_queue& events) {
-  claims_.for_each([&](claim& c) { c.give_up(code, why, now, events); });
-}
-
-bool string_layout::is_dispatching() const {
-  bool out = false;
-  claims_.for_each([&](const claim& c) { out = out || c.is_dispatching(); });
-  return out;
 }
 
 void string_layout::write_requests(transport&, lane what, request_writer& to) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/redis/guarded_values.hpp"
 #include "backend/redis/layouts/batch.hpp"
 #include "backend/redis/layouts/layout.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
@@ -20,32 +21,35 @@
 #include "backend/redis/layouts/string/string_batches.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
 #include "backend/redis/settings.hpp"
-#include "base/timer_heap.hpp"
 
 namespace holdfast::redis {
 
-class string_layout final : public layout, private message_handler {
+class string_layout final : public layout,
+                            public claims::store_defaults,
+                            private guarded_values,
+                            private message_handler {
  public:
-  string_layout(transport_group&, const settings&);  // the settings outlive it
+  string_layout(io::client_reactor&, const settings&);  // the settings outlive it
   ~string_layout() override;
 
   // layout
   const core::capabilities& can() const noexcept override;
-  std::span<const script> scripts() const noexcept override { return all_scripts(); }
   std::string name_fault(std::string_view name) const override;
   std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
   bool can_lock_all(std::span<const std::string_view>) const override { return true; }
   void inspect(std::string_view prefix, core::holders_handler&) override;
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
-  void write_guarded(const core::guarded_write&, core::decision_handler&) override;
   layout_needs needs() const override { return needs_of_string(); }
   void attach(topology&) override;
   void detach() noexcept override;
   void hurry(time_point now) override { hurry_by(now); }
   void withdraw_all(time_point now) override;
-  void end_claims(errc, const std::string& why, time_point now, core::event_queue&) override;
-  bool is_dispatching() const override;
+  void end_claims(errc code, const std::string& why, time_point now,
+                  core::event_queue& events) override {
+    claims_.give_up_all(code, why, now, events);
+  }
+  bool is_dispatching() const override { return claims_.is_dispatching(); }
 
   // request_source
   void write_requests(transport&, lane, request_writer&) override;
@@ -53,6 +57,7 @@ class string_layout final : public layout, private message_handler {
   void on_down(transport&, lane, const core::failure&, loss, time_point now,
                core::event_queue&) override;
   void on_silent(transport&, lane, time_point now) override { watch_outage(now); }
+  void on_agreed(transport&, time_point now) override { send_deferred(now); }
   void on_data_in_doubt(transport&) override { floor_.forget(); }
   void on_tick(transport&, time_point now, core::event_queue&) override;
   bool is_open(const transport&) const noexcept override { return !is_raising_; }
@@ -60,20 +65,18 @@ class string_layout final : public layout, private message_handler {
   bool is_in_use() const noexcept override { return claims_.has_ids(); }
 
   // The contract of claims::store_of.
-  std::mutex& mutex() noexcept { return group_.mutex(); }
-  core::environment& env() const noexcept { return group_.env(); }
-  bool is_forked() const noexcept { return group_.is_forked(); }
+  std::mutex& mutex() noexcept { return reactor_.mutex(); }
+  core::environment& env() const noexcept { return reactor_.env(); }
+  bool is_forked() const noexcept { return reactor_.is_forked(); }
   void request_flush(claims::urgency how) noexcept {
-    group_.request_flush(how == claims::urgency::now);
+    reactor_.request_flush(how == claims::urgency::now);
   }
   const timing& rules() const noexcept { return settings_.rules; }
   static queueing_recipe new_recipe() noexcept { return {}; }
   time_point clock_for_release(const claim&) const { return env().now(); }
   void add(claim&, std::string_view lock);
   void remove(claim&) noexcept;
-  static errc refuses(const claim&, claims::verb) noexcept { return {}; }
   std::optional<reply> submit(claim&, operation, time_point now, core::event_queue&);
-  static void deliver(time_point, core::event_queue&) noexcept {}  // the outbox is the network
   bool takes_successor(const claim&, operation release,
                        const core::acquire_request& next) const noexcept;
   void submit_with_successor(claim&, claim& next, time_point now);
@@ -84,9 +87,9 @@ class string_layout final : public layout, private message_handler {
   std::string text_of_owner(const claim&) const;
   std::string reason(const claim&, errc why) const { return over_->reason(why); }
 
-  // For its batches, renewals and orphans; with the group's mutex held.
+  // For its batches, renewals and orphans; with the reactor's mutex held.
   transport& over() noexcept { return *over_; }
-  claim_table& claims() noexcept { return claims_; }
+  claim_list& claims() noexcept { return claims_; }
   batch_pool<string_layout>& batches() noexcept { return pool_; }
   claims::orphan_withdrawals<orphan>& orphans() noexcept { return orphans_; }
   owner_text owner_of(const claim&) const noexcept;
@@ -109,6 +112,10 @@ class string_layout final : public layout, private message_handler {
  private:
   class raise_reply;
 
+  void* find_extension(const std::type_info& wanted) noexcept override {
+    return offer<guarded_values>(*this, wanted);
+  }
+  void write(const guarded_write&, core::decision_handler&) override;
   void on_subscribed(time_point now, core::event_queue&) override;
   void on_message(std::string_view payload, time_point now, core::event_queue&) override;
 
@@ -117,11 +124,12 @@ class string_layout final : public layout, private message_handler {
   }
   bool may_send(const claim&, operation) const noexcept;
   void load_scripts(time_point now);
+  void confirm_leases(time_point now, core::event_queue&);
   void decline(std::string_view owner, std::string_view lock, time_point now);
   void drop_owner(claim&) noexcept;
   void count(claim&, time_point now);
 
-  // What is deferred. `stays` says of each claim whether it stays so.
+  // The deferred claims; those for which `stays` is true remain deferred.
   template <class Stays>
   void review_deferred(Stays stays);
   void send_deferred(time_point now);
@@ -142,21 +150,19 @@ class string_layout final : public layout, private message_handler {
   void hurry_by(time_point);
   void put_off(std::string why, time_point now);
   void watch_outage(time_point now);
-  void wake_sleepers(time_point now, core::event_queue&);
   void keep_sample(time_point now);
   duration sample_age_max() const noexcept { return window(duration::max()) / 2; }
 
-  transport_group& group_;
+  io::client_reactor& reactor_;
   const settings& settings_;
   const std::uint64_t client_;
   transport* over_ = nullptr;  // while it is attached
   std::unique_ptr<subscription> pushes_;
-  claim_table claims_;
+  claim_list claims_;
   number_floor floor_;
   claims::orphan_withdrawals<orphan> orphans_;
   claims::group_barrier<claims::claim_group<claim>> groups_;
   std::vector<claims::claim_place> deferred_;  // claims whose request may not be sent yet
-  core::timer_heap sleepers_;                  // claims
   batch_pool<string_layout> pool_{*this};
   string_batches collected_{*this};
   renewals renewals_{*this};
@@ -165,7 +171,6 @@ class string_layout final : public layout, private message_handler {
   bool is_raising_ = false;
   time_point raise_at_ = core::never;  // again, since the server put it off
   unsigned raises_ = 0;                // that were put off in a row
-  time_point hurried_at_{};            // for waiters whose outage-timeout was nearly over
 };
 
 }  // namespace holdfast::redis

@@ -34,6 +34,7 @@ std::optional<pushed_message> read_message(std::string_view payload) noexcept {
     m.at = server_time_of(p.number());
     m.window = span_of(p.number());
     m.others = p.number() != 0;
+    m.stamp = p.text();
   } else if (what == "look") {
     m.what = push::kind::look;
     m.at = server_time_of(p.number());

@@ -1,8 +1,8 @@
 // The messages that the scripts of layout `string` send to a client: what|text|...|owner|lock.
 //
-//   grant|<number>|<time>|<window>|<others>|<owner>|<lock>   it has been handed the lock
-//   look|<time>|<owner>|<lock>                               it is to look at the lock then
-//   wanted|<ignored>|<owner>|<lock>                          others wait for what it holds
+//   grant|<number>|<time>|<window>|<others>|<stamp>|<owner>|<lock>   it has been handed the lock
+//   look|<time>|<owner>|<lock>                                       it is to look at the lock then
+//   wanted|<ignored>|<owner>|<lock>                                  others wait for what it holds
 #pragma once
 #include <optional>
 #include <string_view>
@@ -17,6 +17,7 @@ struct pushed_message {
   std::int64_t number = 0;  // grant
   server_time at{};         // grant, look
   duration window{};        // grant: what it is worth from then on
+  std::string_view stamp;   // grant: of the server, by who made it send this; empty: not known
   std::string_view owner;
   std::string_view lock;  // any bytes
 };

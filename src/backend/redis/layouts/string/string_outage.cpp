@@ -1,10 +1,8 @@
 // While the server is out of reach: which claims wait through it, which fail, and when it is tried
 // again. transport/error_text.hpp has the rules.
-#include <algorithm>
 #include <utility>
 
 #include "backend/redis/layouts/string/deferred.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -34,22 +32,16 @@ void string_layout::put_off(std::string why, time_point now) {
 
 // When the waiters have waited through it for long enough.
 void string_layout::watch_outage(time_point now) {
-  if (!over_->is_out()) return;
-  const duration most = settings_.rules.outage_timeout;
-  if (most == duration::max()) return;
-  over_->tick_by(core::saturating_add(now, most - std::min(most, settings_.rules.op_timeout) / 8));
+  if (over_->is_out()) over_->tick_by(claims_.first_end_of_wait(now));
 }
 
-// The server will not have us: nobody is kept waiting for what only a mended URL can bring.
+// The server rejected our credentials: all waiters fail, because only a corrected URL can help.
 void string_layout::fail_waiting(lane what, const failure& why, time_point now,
                                  event_queue& events) {
-  const auto code = static_cast<errc>(why.code.value());
-  claims_.for_each([&](claim& c) {
-    const bool needs_it = what == lane::commands ? c.recipe().waits() : c.recipe().may_be_pushed();
-    if (!needs_it) return;
-    c.deferred = operation::none;
-    c.give_up(code, why.text, now, events);
-  });
+  const auto needs_it = [what](const claim& c) {
+    return what == lane::commands ? c.recipe().waits() : c.recipe().may_be_pushed();
+  };
+  claims_.give_up(needs_it, static_cast<errc>(why.code.value()), why.text, now, events);
 }
 
 // There is nothing to connect to: one attempt has been made.
@@ -94,31 +86,11 @@ void string_layout::end_overdue(time_point now, event_queue& events) {
   });
 }
 
-// Ends the waiters that have waited through the outage for an ?outage-timeout=.
 void string_layout::end_waits(time_point now, event_queue& events) {
-  const duration most = settings_.rules.outage_timeout;
-  if (most == duration::max() || over_->out_since() == core::never) return;
-  time_point next = core::never;
-  bool hurries = false;
-  claims_.for_each([&](claim& c) {
-    if (!c.recipe().is_waiter()) return;
-    const time_point since = core::planted(core::mutant::outage_dated_back)
-                                 ? c.recipe().waits_since()
-                                 : std::max(over_->out_since(), c.recipe().waits_since());
-    const time_point end = core::saturating_add(since, most);
-    const time_point last_try = end - std::min(most, settings_.rules.op_timeout) / 8;
-    if (end > now) {
-      hurries = hurries || (last_try <= now && hurried_at_ < last_try);
-      next = std::min(next, last_try > now ? last_try : end);
-      return;
-    }
-    c.deferred = operation::none;
-    c.give_up(errc::unavailable, over_->outage_text(), now, events);
-  });
-  over_->tick_by(next);
-  if (!hurries) return;
-  hurried_at_ = now;
-  hurry_by(now);
+  const auto why = [this] { return over_->outage_text(); };
+  const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
+  over_->tick_by(waits.due);
+  if (waits.hurry) hurry_by(now);
 }
 
 void string_layout::hurry_by(time_point by) {

@@ -1,7 +1,8 @@
-// What layout `string` makes of the replies to its batches.
+// Reads the replies to the batches of layout `string`.
 #include "backend/redis/layouts/string/string_batches.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -33,7 +34,7 @@ void string_batches::on_reply(request& r, const value& v, const reply_context& c
 // that was to enqueue the next claim goes alone, and that claim sends its own request.
 void string_batches::on_not_executed(request& r, const reply_context& c) {
   if (r.to == operation::lock_all) {
-    r.sent = c.now;
+    if (!core::planted(core::mutant::silence_dated_back)) r.sent = c.now;
     return groups_.push_back(&r);
   }
   claim* const next =
@@ -99,7 +100,7 @@ void string_batches::answer_one(request& r, const value& v, const reply_context&
   const reply q = reply_to(r.to, m);
   if (r.to == operation::peek_kind)
     return home_.answer(m.whose, read_kind(v, q), text_of_kind(v), c);
-  if (r.to == operation::peek_line) return home_.answer(m.whose, read_line(v, q), v.text(), c);
+  if (r.to == operation::check_waiters) return home_.answer(m.whose, read_line(v, q), v.text(), c);
   const answer a = r.to == operation::lock_or_queue ? read_lock_or_queue(v, q)
                    : r.to == operation::resolve     ? read_resolve(v, q)
                                                     : read_released(v, q);

@@ -1,4 +1,4 @@
-// What claims send: now, or deferred until it may be sent.
+// The requests of claims: sent now, or deferred until they may be sent.
 #include <algorithm>
 
 #include "backend/redis/layouts/string/deferred.hpp"
@@ -8,12 +8,15 @@ namespace holdfast::redis {
 bool string_layout::may_send(const claim& c, operation what) const noexcept {
   const grant_rules::readiness r{.commands = over_->is_ready(lane::commands),
                                  .messages = over_->is_ready(lane::messages),
+                                 .lanes_agree = over_->lanes_agree(),
                                  .floor = floor_.is_known(),
                                  .raising = is_raising_};
   return grant_rules::may_send(what, c.recipe().mode(), r);
 }
 
 void string_layout::send(claim& c, operation what, time_point now) {
+  // A lease that was confirmed at another server has a note there, unknown to the recipe.
+  if (what == operation::release_uncontended && c.info_may_be_stored) what = operation::release;
   if (what == operation::lock_all) {
     // It may have been in this list before, and was withdrawn: each counts once.
     std::erase_if(deferred_, [&](claims::claim_place p) { return claims_.at(p) == &c; });
@@ -71,23 +74,26 @@ lock_arguments string_layout::arguments_of(const claim& c, owner_text& room) con
   lock_arguments a;
   a.lock = c.lock();
   a.owner = view(room);
+  a.stamp = over_->server_stamp();
   a.ttl = c.recipe().ttl();
   a.window = window(a.ttl);
   a.arrival = c.recipe().arrival();
   a.looks = c.recipe().looks();
   a.mode = c.recipe().mode();
   a.waits = !c.recipe().one_attempt();
-  a.permits = c.details.permits;
   a.total_permits = c.details.total_permits;
   return a;
 }
 
-// host|pid|since|note
+// host|pid|since:number|note. The number of the grant is left out while it is not known.
 std::string string_layout::holder_info(const claim& c) const {
   const auto since = std::chrono::floor<std::chrono::milliseconds>(env().wall()).count();
   std::string out = settings_.host;
   std::replace(out.begin(), out.end(), '|', '?');
-  out += '|' + std::to_string(settings_.process) + '|' + std::to_string(since) + '|';
+  out += '|' + std::to_string(settings_.process) + '|' + std::to_string(since);
+  if (c.recipe().now_in() == queueing_recipe::state::held)
+    out += ':' + std::to_string(c.recipe().number());
+  out += '|';
   return out.append(c.note());
 }
 

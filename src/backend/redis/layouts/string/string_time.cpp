@@ -1,4 +1,4 @@
-// What is due: claims that wake up, samples of the server's clock, withdrawals.
+// Timed work: claims that wake up, samples of the server's clock, withdrawals.
 #include "backend/redis/layouts/string/deferred.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
 
@@ -10,17 +10,11 @@ void string_layout::on_tick(transport&, time_point now, event_queue& events) {
   end_overdue(now, events);
   end_waits(now, events);
   raise_if_due(now);
-  wake_sleepers(now, events);
+  over_->tick_by(claims_.wake_due(now, events));
   keep_sample(now);
   if (renewals_.go_with_commands())
     over_->write_commands([&](request_writer& w) { renewals_.write(w, now); });
   over_->tick_by(orphans_.tick(now));
-}
-
-void string_layout::wake_sleepers(time_point now, event_queue& events) {
-  while (core::heap_timer* const due = sleepers_.take_due(now))
-    static_cast<claim*>(due)->on_wake(now, events);
-  over_->tick_by(sleepers_.next());
 }
 
 // While claims wait, a lock that is handed over can be placed on our clock at once.

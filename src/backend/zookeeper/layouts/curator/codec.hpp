@@ -14,7 +14,12 @@ namespace holdfast::zookeeper::curator {
 
 class codec final : public marked_codec {
  public:
-  codec();
+  codec()
+      : marked_codec({.can = abilities(core::bit_of(lock_mode::exclusive)),
+                      .markers = {{"lock-", lock_mode::exclusive}},
+                      .before_guid = "_c_",
+                      .after_guid = "-",
+                      .other_kinds = {"__READ__", "__WRIT__"}}) {}
 };
 
 }  // namespace holdfast::zookeeper::curator

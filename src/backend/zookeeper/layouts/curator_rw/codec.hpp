@@ -17,7 +17,13 @@ namespace holdfast::zookeeper::curator_rw {
 
 class codec final : public marked_codec {
  public:
-  codec();
+  codec()
+      : marked_codec(
+            {.can = abilities(core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared)),
+             .markers = {{"__READ__", lock_mode::shared}, {"__WRIT__", lock_mode::exclusive}},
+             .before_guid = "_c_",
+             .after_guid = "-",
+             .other_kinds = {"-lock-"}}) {}
 };
 
 }  // namespace holdfast::zookeeper::curator_rw

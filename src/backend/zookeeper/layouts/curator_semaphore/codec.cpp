@@ -62,7 +62,7 @@ std::vector<placed_lease> in_order(node_names all) {
   return out;
 }
 
-// How many stand up to this one, also beside it: at 2147483647 a sequence sticks.
+// The number of nodes that come before this one or have its sequence.
 std::size_t rank_of(const std::vector<placed_lease>& all, std::int64_t sequence) {
   const auto end = std::ranges::upper_bound(all, sequence, {}, &placed_lease::sequence);
   return static_cast<std::size_t>(end - all.begin());
@@ -125,7 +125,7 @@ place_in_queue read_line(node_names all, const core::uuid& g) {
   const auto at = std::ranges::find_if(all, [&](auto name) { return name.starts_with(begin); });
   if (at == all.end()) return out;
   const place_in_line mine = curator::codec().place_of(*at, lock_mode::exclusive, all);
-  return {true, *at, mine.ahead.front(), mine.others_behind};
+  return {true, *at, mine.ahead.front(), mine.others_behind, mine.has_wrapped};
 }
 
 }  // namespace holdfast::zookeeper::curator_semaphore

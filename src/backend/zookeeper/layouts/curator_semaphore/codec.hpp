@@ -53,6 +53,7 @@ struct place_in_queue {
   bool is_there = false;
   std::string_view own, blocker;  // blocker empty: it is the first
   bool others_behind = false;
+  bool has_wrapped = false;  // see place_in_line
 };
 place_in_queue read_line(node_names all, const core::uuid&);
 

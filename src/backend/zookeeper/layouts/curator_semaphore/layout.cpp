@@ -7,7 +7,6 @@
 
 #include "backend/zookeeper/layouts/curator_semaphore/queries.hpp"
 #include "backend/zookeeper/layouts/held_write.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
 
@@ -39,7 +38,7 @@ void layout::break_lock(std::string_view name, std::string_view seen, core::deci
                  to);
 }
 
-void layout::write_held(const core::held_write& w, core::held_write_handler& to) {
+void layout::write(const held_write& w, version_handler& to) {
   std::vector<std::string> nodes;
   {
     const std::lock_guard guard(mutex());
@@ -49,7 +48,8 @@ void layout::write_held(const core::held_write& w, core::held_write_handler& to)
         nodes.push_back(folder_of(c, lease_folder) + '/' + name);
     });
   }
-  if (nodes.empty()) return to.on_failed({errc::lost, "the lease was lost; nothing was written"});
+  if (nodes.empty())
+    return to.on_failed({errc::lost, "the lease was lost, and nothing was written"});
   start_held_write(queries(), nodes, w, to);
 }
 
@@ -73,7 +73,6 @@ std::string layout::reason(const claim& c, errc why) const {
 }
 
 void layout::renew_owner(claim& c) {
-  if (core::planted(core::mutant::owner_id_reused) && c.attempt) return;
   c.attempt = with_total(core::random_uuid(env()), c.details.total);
   c.leases.clear();
   c.line_node.clear();
@@ -102,7 +101,7 @@ void layout::leave_line(claim& c, time_point now) {
                       now);
 }
 
-// Of a folder or of a node in it; a folder that was removed is an event of those who listed it.
+// A watch on a folder or on a node in it; the removal of a folder is an event of its watchers.
 void layout::on_claims_watch(const watch_event& e, time_point now, event_queue& events) {
   const std::size_t end = e.path.rfind('/');
   if (end == std::string_view::npos) return;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/zookeeper/held_nodes.hpp"
 #include "backend/zookeeper/layouts/claims_layout.hpp"
 #include "backend/zookeeper/layouts/curator_semaphore/codec.hpp"
 #include "backend/zookeeper/recipes/permits.hpp"
@@ -25,6 +26,7 @@ inline constexpr core::capabilities abilities{
     .durable = true,
     .processes = true,
     .breakable = true,
+    .revocation = true,
 };
 
 struct record : claim_record {
@@ -66,7 +68,7 @@ enum class part : unsigned char {  // of a flight: what a request asks
   list_line,
   watch_blocker,
   watch_lease,
-  peek_line,
+  check_waiters,
   await_line,
   find_leases,  // to remove them
   find_line,    // likewise
@@ -93,12 +95,13 @@ class flight final : public claim_flight<protocol> {
   void read_found(const reply&, std::string_view folder, const std::string& begin,
                   const reply_context&);
   void read_removed(const reply&);
+  bool are_in_order(const std::vector<std::string>& leases) const;
 
   std::vector<part> parts_;  // in the order of sending
   bool was_there_ = false;   // something that it removes
 };
 
-class layout final : public claims_layout<protocol, flight> {
+class layout final : public claims_layout<protocol, flight>, private held_nodes {
  public:
   using claims_layout::claims_layout;
 
@@ -108,7 +111,6 @@ class layout final : public claims_layout<protocol, flight> {
   void inspect(std::string_view prefix, core::holders_handler&) override;
   void holders(std::string_view name, core::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
-  void write_held(const core::held_write&, core::held_write_handler&) override;
 
   // The contract of claims::store_of.
   errc refuses(const claim&, claims::verb) const;
@@ -122,12 +124,16 @@ class layout final : public claims_layout<protocol, flight> {
   // For its flights.
   void ask(flight&, part, opcode, std::string body, time_point now, std::string watched = {});
   void list_line(flight&, const claim&, time_point now);
-  void peek_line(flight&, const claim&, time_point now);
+  void check_waiters(flight&, const claim&, time_point now);
   void await_line(flight&, const claim&, time_point now);
   void watch(flight&, part, const std::string& path, time_point now);
   void remove_node(flight&, const std::string& path, time_point now);
 
  private:
+  void* find_extension(const std::type_info& wanted) noexcept override {
+    return offer<held_nodes>(*this, wanted);
+  }
+  void write(const held_write&, version_handler&) override;
   void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
   void make_parents(flight&, const claim&, const std::string& folder, time_point now);
   void make_leases(flight&, claim&, time_point now);

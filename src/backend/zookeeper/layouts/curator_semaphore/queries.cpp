@@ -25,7 +25,7 @@ class permits_query final : public holders_query {
     const std::string lock = lock_path(chroot(), name);
     holder h;
     h.name = name;
-    h.how = lock_mode::permit;
+    h.mode = lock_mode::permit;
     ask_list(folder_in(lock, line_folder), {}, now, line);
     ask_list(folder_in(lock, lease_folder), std::move(h), now, leases);
   }
@@ -39,7 +39,7 @@ class permits_query final : public holders_query {
       holder h = q.found;
       h.owner = l.owner;
       h.permits = static_cast<std::uint32_t>(l.names.size());
-      h.of = l.total;
+      h.total_permits = l.total;
       h.waiting = waiting_;
       ask_node(q.path + '/' + std::string(l.names.front()), std::move(h), now);
     }

@@ -1,7 +1,9 @@
-// What the replies to a claim's requests mean.
+// Reads the replies to the requests of a claim.
+#include <algorithm>
 #include <utility>
 
 #include "backend/zookeeper/layouts/curator_semaphore/layout.hpp"
+#include "backend/zookeeper/layouts/node_sequence.hpp"
 #include "base/mutant.hpp"
 
 namespace holdfast::zookeeper::curator_semaphore {
@@ -30,10 +32,10 @@ void flight::read(unsigned at, const reply& r, const reply_context& context) {
     case part::list_line: return read_line(r, context);
     case part::watch_blocker: return read_blocker(r, context);
     case part::watch_lease: return read_watched(r);
-    case part::peek_line: return read_peek(r, context);
+    case part::check_waiters: return read_peek(r, context);
     case part::await_line:
       if (const claim* const c = owner(); c && r.is_ok())
-        return home_.peek_line(*this, *c, context.now);
+        return home_.check_waiters(*this, *c, context.now);
       return;
     case part::find_leases: return read_found(r, lease_folder, lease_name(attempt_), context);
     case part::find_line: return read_found(r, line_folder, line_name(attempt_), context);
@@ -74,12 +76,21 @@ void flight::read_made(const reply& r) {
   if (!c) return;
   if (is_of_line) {
     c->line_node = last_part(one->path);
+    if (!is_in_order(read_sequence(c->line_node, line_name(attempt_)))) fail_exhausted();
     return;
   }
   if (one) c->leases.emplace_back(last_part(one->path));
   if (all)
     for (const std::string_view path : all->created) c->leases.emplace_back(last_part(path));
   take_number(r.head.zxid);
+  if (!are_in_order(c->leases)) fail_exhausted();
+}
+
+bool flight::are_in_order(const std::vector<std::string>& leases) const {
+  const std::string begin = lease_name(attempt_);
+  return std::ranges::all_of(leases, [&](const std::string& name) {
+    return is_in_order(read_sequence(name, begin));
+  });
 }
 
 void flight::read_leases(const reply& r, const reply_context& context) {
@@ -107,6 +118,8 @@ void flight::read_leases(const reply& r, const reply_context& context) {
   // Their create was never answered: their number is not known yet.
   c->leases = std::move(mine.names);
   c->is_unanswered = false;
+  result.is_there = true;
+  if (!are_in_order(c->leases)) return fail_exhausted();
   const std::string path = folder_of(*c, lease_folder) + '/' + c->leases.back();
   home_.ask(*this, part::own_lease, opcode::exists, watched_path_body(path, false), context.now);
 }
@@ -119,7 +132,7 @@ void flight::read_own_lease(const reply& r) {
   result.what = verdict::gone;
 }
 
-// Those in line come first.
+// Waiters come first.
 void flight::read_look(const reply& r) {
   const auto line = r.is_ok() ? read_stat(r.body) : std::nullopt;
   if (!r.is_ok() && !r.is(error::no_node)) return fail(r);
@@ -140,6 +153,8 @@ void flight::read_line(const reply& r, const reply_context& context) {
   c->others_behind = mine.others_behind;
   c->is_unanswered = false;
   result.is_there = true;
+  const bool has_place = is_in_order(read_sequence(c->line_node, line_name(attempt_)));
+  if (!has_place || mine.has_wrapped) return fail_exhausted();
   result.what = mine.blocker.empty() ? verdict::first : verdict::behind;
   if (mine.blocker.empty()) return;
   home_.watch(*this, part::watch_blocker, folder_of(*c, line_folder) + '/' + c->blocker,

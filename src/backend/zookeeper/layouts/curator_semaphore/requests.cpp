@@ -40,7 +40,7 @@ std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, tim
       for (const std::string& name : c.leases)
         watch(f, part::watch_lease, folder_of(c, lease_folder) + '/' + name, now);
       break;
-    case operation::peek_line: peek_line(f, c, now); break;
+    case operation::check_waiters: check_waiters(f, c, now); break;
     case operation::remove:
       if (!remove_all(f, c, now)) return answer_at_once(f, verdict::gone);
       break;
@@ -105,9 +105,9 @@ void layout::list_line(flight& f, const claim& c, time_point now) {
       watched_path_body(folder_of(c, line_folder), false), now);
 }
 
-void layout::peek_line(flight& f, const claim& c, time_point now) {
+void layout::check_waiters(flight& f, const claim& c, time_point now) {
   const std::string path = folder_of(c, line_folder);
-  ask(f, part::peek_line, opcode::get_children2, watched_path_body(path, true), now, path);
+  ask(f, part::check_waiters, opcode::get_children2, watched_path_body(path, true), now, path);
 }
 
 // While nobody has ever been in line, or the folder was removed since: its creation is an event.

@@ -1,7 +1,5 @@
 #include "backend/zookeeper/layouts/kazoo/codec.hpp"
 
-#include "backend/zookeeper/layouts/abilities.hpp"
-
 namespace holdfast::zookeeper::kazoo {
 
 namespace {

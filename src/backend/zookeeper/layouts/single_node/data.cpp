@@ -7,7 +7,7 @@ namespace holdfast::zookeeper::single_node {
 
 namespace {
 
-// Of a node that holdfast made.
+// Reads a node that holdfast created.
 bool begins_with_id(std::string_view data) noexcept {
   return core::begins_with_uuid(data) &&
          (data.size() == core::uuid_length || data[core::uuid_length] == ' ');

@@ -4,7 +4,6 @@
 
 #include "backend/zookeeper/layouts/single_node/data.hpp"
 #include "backend/zookeeper/layouts/single_node/queries.hpp"
-#include "base/mutant.hpp"
 
 namespace holdfast::zookeeper::single_node {
 
@@ -36,7 +35,6 @@ void layout::break_lock(std::string_view, std::string_view, core::decision_handl
 }
 
 void layout::renew_owner(claim& c) {
-  if (core::planted(core::mutant::owner_id_reused) && c.attempt) return;
   c.attempt = core::random_uuid(env());
   c.czxid = 0;
 }
@@ -75,7 +73,7 @@ std::optional<single_node_recipe::reply> layout::submit(claim& c, operation what
   return {};
 }
 
-// What was certainly held is deleted at once; else the node may be another's by now.
+// A node that was certainly held is deleted at once; otherwise it may be another's by now.
 void flight::on_begin(const claim& c) {
   deletes_ = what() == operation::remove && c.recipe().is_first_removal();
 }
@@ -96,7 +94,7 @@ void flight::read_create(const reply& r) {
   take_number(r.head.zxid);
 }
 
-// Where the look fails the create stands all the same, unwatched.
+// If the read fails, the created node still exists but is not watched.
 void flight::read_look(const reply& r) {
   const claim* const c = owner();
   const auto node = r.is_ok() ? read_data(r.body) : std::nullopt;

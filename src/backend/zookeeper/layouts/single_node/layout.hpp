@@ -28,6 +28,7 @@ inline constexpr core::capabilities abilities{
     .tokens = true,
     .durable = true,
     .processes = true,
+    .unsafe = true,
 };
 
 struct protocol {

@@ -91,9 +91,12 @@ TEST(redis_grading, of_versions) {
   EXPECT_EQ(of("redis_version:6.2.0"), grade::good);
   EXPECT_EQ(of("redis_version:10.0.0"), grade::good);
   EXPECT_EQ(of("no_version:1"), grade::warn);
-  EXPECT_NE(grade_server(with("redis_mode", "valkey_version:8.0.1\r\nredis_mode"))
-                .why.find("Valkey"),
-            std::string::npos);
+  const auto of_valkey = [](const std::string& mode) {
+    return grade_server(with("redis_mode", "valkey_version:9.1.2\r\nserver_mode:" + mode + "\r\n"));
+  };
+  EXPECT_EQ(of_valkey("standalone").grade, grade::good);
+  EXPECT_EQ(of_valkey("standalone").why, "Valkey 9.1.2");
+  EXPECT_EQ(of_valkey("cluster").grade, grade::bad);
   EXPECT_EQ(grade_server(with("redis_mode:standalone", "redis_mode:cluster")).grade, grade::bad);
   EXPECT_EQ(grade_server(with("loading:0", "loading:1")).grade, grade::bad);
 }

@@ -91,9 +91,9 @@ class codec_on_model : private sim::peer {
 
   // Each script is called in this form the next time.
   script_cache& scripts_in(script_form form) {
-    cache_ = script_cache(codec_.scripts());
-    for (std::uint16_t i = 0; form == script_form::by_text && i < codec_.scripts().size(); ++i)
-      cache_.on_missing(i);
+    cache_ = script_cache(every_script());
+    for (const script* const s : codec_.facts().loaded)
+      if (form == script_form::by_text) cache_.on_missing(cache_.place_of(*s));
     return cache_;
   }
   template <class Handle>

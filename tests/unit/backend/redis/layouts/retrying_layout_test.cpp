@@ -145,7 +145,7 @@ TEST_F(redis_lua, shows_the_holder_and_breaks_the_lock_it_was_shown) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].name, "job");
   EXPECT_EQ(found[0].owner, held.owner());
-  EXPECT_GT(found[0].left, 20s);
+  EXPECT_GT(found[0].expires_in, 20s);
   EXPECT_FALSE(c.break_lock("job", "somebody"));
   EXPECT_TRUE(c.break_lock("job", found[0].owner));
   EXPECT_TRUE(c.holders("job").empty());
@@ -158,7 +158,7 @@ TEST_F(redis_lua, lists_its_own_locks_by_prefix_and_nothing_else) {
   world.command({"HSET", "a*3", "a", "b"});
   const auto names = [&](std::string_view prefix) {
     std::vector<std::string> out;
-    for (const holder& h : c.inspect(prefix)) out.push_back(h.name);
+    for (const holder& h : c.list(prefix)) out.push_back(h.name);
     return out;
   };
   EXPECT_EQ(names(""), (std::vector<std::string>{"a*1", "a{x}", "b"}));
@@ -168,8 +168,8 @@ TEST_F(redis_lua, lists_its_own_locks_by_prefix_and_nothing_else) {
 }
 
 TEST_F(redis_lua, has_exclusive_locks_only) {
-  shared_mutex s(c, "job");
-  EXPECT_EQ(thrown_by([&] { (void)s.acquire_shared(); }), errc::unsupported);
+  EXPECT_EQ(thrown_by([&] { (void)c.shared_mutex("job"); }), errc::unsupported);
+  EXPECT_EQ(thrown_by([&] { (void)c.semaphore("job", 2); }), errc::unsupported);
   EXPECT_FALSE(c.features().shared);
   EXPECT_FALSE(c.features().permits);
   EXPECT_FALSE(c.features().fifo);

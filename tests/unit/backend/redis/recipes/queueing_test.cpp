@@ -153,14 +153,14 @@ TEST_F(redis_recipe,
 
 TEST_F(redis_recipe, a_holder_that_subscribes_checks_for_waiters) {
   hold();
-  EXPECT_EQ(steps.on_subscribed(now).send, operation::peek_line);
-  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::peek_line);
-  EXPECT_EQ(hear(operation::peek_line, verdict::done).event, claim_event::none);
+  EXPECT_EQ(steps.on_subscribed(now).send, operation::check_waiters);
+  EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::check_waiters);
+  EXPECT_EQ(hear(operation::check_waiters, verdict::done).event, claim_event::none);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::none) << "it knows";
   EXPECT_EQ(steps.downgrade(now, rules).send, operation::downgrade);
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "one after the other";
-  EXPECT_EQ(hear(operation::downgrade, verdict::done).send, operation::peek_line);
-  reply r = answer(operation::peek_line, verdict::done);
+  EXPECT_EQ(hear(operation::downgrade, verdict::done).send, operation::check_waiters);
+  reply r = answer(operation::check_waiters, verdict::done);
   r.others = true;
   EXPECT_EQ(steps.on(r, now, rules).event, claim_event::wanted);
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "it has been told";
@@ -168,21 +168,21 @@ TEST_F(redis_recipe, a_holder_that_subscribes_checks_for_waiters) {
 
 TEST_F(redis_recipe, only_a_take_does_not_tell_whether_somebody_waits) {
   hold();
-  EXPECT_TRUE(steps.granted().line_unseen);
-  EXPECT_EQ(steps.peek_line(now, rules).send, operation::peek_line);
+  EXPECT_TRUE(steps.granted().waiters_unknown);
+  EXPECT_EQ(steps.check_waiters(now, rules).send, operation::check_waiters);
   EXPECT_EQ(steps.on_subscribed(now).send, operation::none) << "one after the other";
-  EXPECT_EQ(hear(operation::peek_line, verdict::done).send, operation::peek_line)
+  EXPECT_EQ(hear(operation::check_waiters, verdict::done).send, operation::check_waiters)
       << "it was asked before this client listened";
-  reply r = answer(operation::peek_line, verdict::done);
+  reply r = answer(operation::check_waiters, verdict::done);
   r.others = true;
   EXPECT_EQ(steps.on(r, now, rules).event, claim_event::wanted);
-  EXPECT_EQ(steps.peek_line(now, rules).send, operation::none) << "it has been told";
+  EXPECT_EQ(steps.check_waiters(now, rules).send, operation::none) << "it has been told";
   steps.release(now, rules);
-  EXPECT_EQ(steps.peek_line(now, rules).send, operation::none) << "it is not held";
+  EXPECT_EQ(steps.check_waiters(now, rules).send, operation::none) << "it is not held";
   hear(operation::release, verdict::done);
   steps.acquire({.ttl = 10s}, now, rules);
   hear(operation::lock_or_queue, verdict::granted);
-  EXPECT_FALSE(steps.granted().line_unseen);
+  EXPECT_FALSE(steps.granted().waiters_unknown);
 }
 
 TEST_F(redis_recipe, a_downgrade_is_repeated_until_it_is_answered) {

@@ -16,15 +16,16 @@ class deaf_stream final : public core::stream {
   void finish() noexcept override {}
 };
 
-struct deaf_attachment final : attached_stream {
-  void on_open() override {}
-  void on_bytes(std::span<const std::byte>) override {}
-  void on_closed(failure) override {}
-};
-
 // Writes down what happens, as its replies do.
 class recording_owner final : public connection_owner {
  public:
+  bool may_open(connection&, time_point) override { return true; }
+  bool accepts(connection&, failure& why, time_point, event_queue&) override {
+    if (!is_accepting) why = {errc::unavailable, "another server"};
+    return is_accepting;
+  }
+  bool lanes_agree() const noexcept override { return true; }
+  void on_demoted(time_point, event_queue&) override { log += "demoted "; }
   void on_ready(connection&, time_point, event_queue&) override { log += "ready "; }
   void on_data_in_doubt() override { log += "doubt "; }
   void on_script_missing(std::uint16_t script) override {
@@ -40,15 +41,13 @@ class recording_owner final : public connection_owner {
   }
   void on_silent(connection&, time_point) override { log += "silent "; }
   void on_heard(connection&, time_point) override { log += "heard "; }
-  std::shared_ptr<attached_stream> connect(connection&, failure& why) override {
+  std::shared_ptr<io::attached_stream> connect(connection& c, failure& why) override {
     ++connects;
     if (!has_descriptors) {
       why = {errc::unavailable, "no descriptor"};
       return nullptr;
     }
-    auto made = std::make_shared<deaf_attachment>();
-    made->stream = std::make_unique<deaf_stream>();
-    return made;
+    return std::make_shared<io::attached_stream>(c, std::make_unique<deaf_stream>());
   }
   void wake_by(time_point t) override { wake = std::min(wake, t); }
   core::environment& env() override { return time; }
@@ -58,7 +57,7 @@ class recording_owner final : public connection_owner {
   failure last;
   time_point wake = core::never;
   int connects = 0;
-  bool has_descriptors = true;
+  bool has_descriptors = true, is_accepting = true;
 };
 
 class named_reply final : public reply_handler {
@@ -66,10 +65,13 @@ class named_reply final : public reply_handler {
   named_reply(recording_owner& o, std::string name) : to_(o), name_(std::move(name)) {}
   void on_reply(const value& v, const reply_context& c) override {
     to_.log += name_ + '=' + (v.is(value::kind::integer) ? std::to_string(v.integer()) : "") +
-               std::string(v.text()) + std::string(c.aborted) + ' ';
+               std::string(v.text()) + std::string(c.aborted) + (c.is_doubted ? "? " : " ");
   }
   void on_not_executed(const reply_context&) override { to_.log += name_ + "=unknown "; }
   void on_cut(const reply_context&) override { to_.log += name_ + "=cut "; }
+  bool needs_master() const noexcept override { return !looks_only; }
+
+  bool looks_only = false;
 
  private:
   recording_owner& to_;
@@ -84,11 +86,11 @@ class redis_connection : public testing::Test {
     e.op_timeout = 4s;
   }
   time_point now() { return o.time.now(); }
-  void hear(std::string_view bytes) { c.received(std::as_bytes(std::span(bytes)), now(), events); }
+  void hear(std::string_view bytes) { c.on_bytes(std::as_bytes(std::span(bytes)), now(), events); }
   void make_ready() {
     c.open(now());
-    c.opened();
-    hear("+OK\r\n:7\r\n" + bulk("run_id:r1\r\n"));
+    c.on_open(now(), events);
+    hear(greeting(7, "r1"));
     c.out().clear();
     o.log.clear();
     o.wake = core::never;
@@ -117,14 +119,66 @@ TEST_F(redis_connection, is_ready_once_it_is_open_and_greeted) {
   c.open(now());
   EXPECT_FALSE(c.may_write());
   EXPECT_TRUE(c.has_unattended_replies());
-  c.opened();
+  c.on_open(now(), events);
   EXPECT_TRUE(c.may_write());
   EXPECT_FALSE(c.is_ready());
-  EXPECT_EQ(commands_in(c.out()), "CLIENT SETNAME holdfast-commands | CLIENT ID | INFO server");
-  hear("+OK\r\n:7\r\n" + bulk("run_id:r1\r\n"));
+  EXPECT_EQ(commands_in(c.out()),
+            "CLIENT SETNAME holdfast-commands | CLIENT ID | " + std::string(asks_who_it_is));
+  hear(greeting(7, "r1"));
   EXPECT_TRUE(c.is_ready());
   EXPECT_FALSE(c.has_unattended_replies());
   EXPECT_EQ(log(), "ready ");
+}
+
+TEST_F(redis_connection, to_a_server_that_will_not_do_ends_and_is_tried_again) {
+  o.is_accepting = false;
+  c.open(now());
+  c.on_open(now(), events);
+  hear(greeting(7));
+  EXPECT_TRUE(c.is_down());
+  EXPECT_TRUE(c.will_pass());
+  EXPECT_EQ(log(), "down ");
+  EXPECT_EQ(o.last.text, "another server");
+  o.is_accepting = true;
+  until_alarm();
+  c.on_open(now(), events);
+  hear(greeting(8));
+  EXPECT_TRUE(c.is_ready());
+}
+
+TEST_F(redis_connection, a_reply_is_doubted_when_it_was_awaited_before) {
+  make_ready();
+  send(a);
+  send(b);
+  c.doubt_replies();
+  send(a);
+  hear("+one\r\n+two\r\n+three\r\n");
+  EXPECT_EQ(log(), "a=one? b=two? a=three ");
+}
+
+TEST_F(redis_connection, a_new_connection_has_no_doubted_replies) {
+  make_ready();
+  send(a);
+  c.doubt_replies();
+  c.end({errc::unavailable, "ended"}, now(), events);
+  EXPECT_EQ(log(), "a=cut down ");
+  until_alarm();
+  c.on_open(now(), events);
+  hear(greeting(8) + ":1\r\n");
+  send(b);
+  hear("+two\r\n");
+  EXPECT_EQ(log(), "ready b=two ");
+}
+
+TEST_F(redis_connection, tells_that_the_server_has_become_a_replica) {
+  make_ready();
+  send(a);
+  hear("-READONLY You can't write against a read only replica.\r\n");
+  EXPECT_EQ(log(), "doubt a=READONLY You can't write against a read only replica. demoted ");
+  b.looks_only = true;
+  send(b);
+  hear("-READONLY You can't write against a read only replica.\r\n");
+  EXPECT_EQ(log(), "doubt b=READONLY You can't write against a read only replica. ");
 }
 
 TEST_F(redis_connection, gives_replies_in_the_order_of_the_requests) {
@@ -155,10 +209,10 @@ TEST_F(redis_connection, a_reason_is_forgotten_with_the_connection_that_gave_it)
   make_ready();
   send(a, 3);
   hear("+OK\r\n-OOM no memory\r\n");
-  c.closed({errc::unavailable, "cut"}, now(), events);
+  c.on_closed({errc::unavailable, "cut"}, now(), events);
   until_alarm();
-  c.opened();
-  hear("+OK\r\n:8\r\n" + bulk("run_id:r2\r\n"));
+  c.on_open(now(), events);
+  hear(greeting(8, "r2"));
   log();
   send(b);
   hear(":1\r\n");
@@ -176,10 +230,10 @@ TEST_F(redis_connection, doubts_the_data_before_the_reply_that_says_so) {
   make_ready();
   send(a);
   hear("-READONLY replica\r\n");
-  EXPECT_EQ(log(), "doubt a=READONLY replica ");
+  EXPECT_EQ(log(), "doubt a=READONLY replica demoted ");
   send(a, 2);
   hear("-READONLY replica\r\n-EXECABORT discarded\r\n");
-  EXPECT_EQ(log(), "doubt a=EXECABORT discardedREADONLY replica ");
+  EXPECT_EQ(log(), "doubt a=EXECABORT discardedREADONLY replica demoted ");
 }
 
 TEST_F(redis_connection, counts_the_replies_that_nobody_blocks_for) {
@@ -195,7 +249,7 @@ TEST_F(redis_connection, that_is_lost_cuts_what_was_not_answered_and_then_is_dow
   make_ready();
   send(a);
   send(b);
-  c.closed({errc::unavailable, "reset"}, now(), events);
+  c.on_closed({errc::unavailable, "reset"}, now(), events);
   EXPECT_EQ(log(), "a=cut b=cut down ");
   EXPECT_EQ(o.last.text, "reset");
   EXPECT_TRUE(c.is_down());
@@ -203,12 +257,12 @@ TEST_F(redis_connection, that_is_lost_cuts_what_was_not_answered_and_then_is_dow
 
 TEST_F(redis_connection, that_was_ready_is_opened_again_at_once_and_then_later_each_time) {
   make_ready();
-  c.closed({errc::unavailable, "reset"}, now(), events);
+  c.on_closed({errc::unavailable, "reset"}, now(), events);
   EXPECT_EQ(until_alarm(), 0ms);
   EXPECT_EQ(o.connects, 2);
   duration before{};
   for (const duration pause : {50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 2000ms, 2000ms}) {
-    c.closed({errc::unavailable, "nobody listens"}, now(), events);
+    c.on_closed({errc::unavailable, "nobody listens"}, now(), events);
     o.wake = core::never;
     c.on_alarm(now(), events);
     const duration waited = until_alarm();
@@ -222,12 +276,12 @@ TEST_F(redis_connection, that_was_ready_is_opened_again_at_once_and_then_later_e
 TEST_F(redis_connection, in_a_pause_is_opened_earlier_when_there_is_a_hurry) {
   make_ready();
   for (int i = 0; i < 6; ++i) {
-    c.closed({errc::unavailable, "reset"}, now(), events);
+    c.on_closed({errc::unavailable, "reset"}, now(), events);
     o.wake = core::never;
     c.on_alarm(now(), events);
     until_alarm();
   }
-  c.closed({errc::unavailable, "reset"}, now(), events);
+  c.on_closed({errc::unavailable, "reset"}, now(), events);
   o.wake = core::never;
   c.hurry(now() + 10ms);
   EXPECT_EQ(until_alarm(), 10ms);
@@ -236,20 +290,20 @@ TEST_F(redis_connection, in_a_pause_is_opened_earlier_when_there_is_a_hurry) {
 
 TEST_F(redis_connection, that_cannot_be_opened_is_not_reached) {
   c.open(now());
-  c.closed({errc::unavailable, "connection refused"}, now(), events);
+  c.on_closed({errc::unavailable, "connection refused"}, now(), events);
   EXPECT_EQ(log(), "unreached ");
 }
 
 TEST_F(redis_connection, whose_peer_is_not_trusted_is_refused_for_good) {
   c.open(now());
-  c.closed({errc::refused, "certificate"}, now(), events);
+  c.on_closed({errc::refused, "certificate"}, now(), events);
   EXPECT_EQ(log(), "refused ");
   EXPECT_FALSE(c.will_pass());
 }
 
 TEST_F(redis_connection, that_the_server_will_not_have_is_refused) {
   c.open(now());
-  c.opened();
+  c.on_open(now(), events);
   hear("-NOAUTH Authentication required.\r\n");
   EXPECT_EQ(log(), "refused ");
   EXPECT_EQ(c.last_failure().code, errc::refused);
@@ -257,7 +311,7 @@ TEST_F(redis_connection, that_the_server_will_not_have_is_refused) {
 
 TEST_F(redis_connection, to_a_full_server_passes) {
   c.open(now());
-  c.opened();
+  c.on_open(now(), events);
   hear("-ERR max number of clients reached\r\n");
   EXPECT_EQ(log(), "down ");
   EXPECT_TRUE(c.will_pass());
@@ -322,19 +376,19 @@ TEST_F(redis_connection, gives_up_a_server_that_does_not_speak_the_protocol) {
 
 TEST_F(redis_connection, hints_at_tls_where_a_server_closes_before_it_answers) {
   c.open(now());
-  c.opened();
-  c.closed({errc::unavailable, "closed by the peer"}, now(), events);
+  c.on_open(now(), events);
+  c.on_closed({errc::unavailable, "closed by the peer"}, now(), events);
   EXPECT_TRUE(o.last.text.find("rediss:") != std::string::npos) << o.last.text;
 }
 
 TEST_F(redis_connection, for_messages_distinguishes_them_from_replies) {
   connection m(o, e, lane::messages, channels);
   m.open(now());
-  m.opened();
+  m.on_open(now(), events);
   const auto hear_it = [&](std::string_view bytes) {
-    m.received(std::as_bytes(std::span(bytes)), now(), events);
+    m.on_bytes(std::as_bytes(std::span(bytes)), now(), events);
   };
-  hear_it("+OK\r\n:7\r\n" + bulk("run_id:r1\r\n"));
+  hear_it(greeting(7, "r1"));
   m.expect(a, 1, now());
   log();
   hear_it("*3\r\n$7\r\nmessage\r\n$2\r\nch\r\n$4\r\nlook\r\n*2\r\n$4\r\npong\r\n$0\r\n\r\n");

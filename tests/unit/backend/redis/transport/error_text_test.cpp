@@ -8,6 +8,7 @@
 
 #include "backend/redis/transport/resp.hpp"
 #include "backend/redis/transport/server_info.hpp"
+#include "tests/unit/backend/redis/transport/reply_text.hpp"
 
 namespace holdfast::redis {
 namespace {
@@ -36,11 +37,15 @@ constexpr text_row text_rows[] = {
     {"MOVED 3999 127.0.0.1:6381", false, false, errc::refused},
 };
 
-TEST(redis_server_errors, have_one_meaning_each_by_themselves_and_behind_an_aborted_transaction) {
+TEST(redis_server_errors, have_one_meaning_each_alone_and_when_they_abort_something) {
   for (const text_row& r : text_rows) {
     const std::string behind =
         "EXECABORT Transaction discarded because of: " + std::string(r.error);
-    for (const std::string& text : {std::string(r.error), behind}) {
+    const std::string in_script =
+        "ERR Error running script (call to f_e32817decd74acde185bee8f8373420acc9075b6): "
+        "@user_script:11: @user_script: 11: -" +
+        std::string(r.error.substr(r.error.starts_with('-') ? 1 : 0));
+    for (const std::string& text : {std::string(r.error), behind, in_script}) {
       EXPECT_EQ(puts_data_in_doubt(text), r.doubts_data) << text;
       const error_meaning* const m = meaning_of(text);
       ASSERT_TRUE(m) << text;
@@ -50,7 +55,9 @@ TEST(redis_server_errors, have_one_meaning_each_by_themselves_and_behind_an_abor
   }
   for (const std::string_view text :
        {"READONLYNOT", "ERR unknown command", "",
-        "EXECABORT Transaction discarded because of previous errors."})
+        "EXECABORT Transaction discarded because of previous errors.",
+        "ERR Error running script (call to f_e3): @user_script:1: attempt to index a nil value",
+        "ERR unknown command: -OOM"})
     EXPECT_FALSE(meaning_of(text)) << text;
   EXPECT_FALSE(puts_data_in_doubt(std::string_view()));
 }
@@ -108,6 +115,10 @@ TEST(redis_server_errors, show_which_right_is_lacking) {
 TEST(redis_server_errors, are_explained_with_the_remedy_and_without_control_characters) {
   EXPECT_NE(explain("READONLY You can't write").find("name its master"), std::string::npos);
   EXPECT_NE(explain("NOPERM this user").find("docs/options.md"), std::string::npos);
+  for (const char* refusal : {"ERR AUTH <password> called without any password configured for the "
+                              "default user. Are you sure your configuration is correct?",
+                              "ERR Client sent AUTH, but no password is set"})
+    EXPECT_NE(explain(refusal).find("leave the password out of the URL"), std::string::npos);
   EXPECT_EQ(explain("ERR odd\x01\xff\r\n"), "the server answered \"ERR odd????\"");
   EXPECT_EQ(explain(std::string(1000, 'x')),
             "the server answered \"" + std::string(200, 'x') + '"');
@@ -124,6 +135,27 @@ TEST(redis_server_info, has_its_fields_whole) {
   EXPECT_EQ(info_field("", "maxmemory"), "");
 }
 
+TEST(redis_server_info, takes_only_two_numbers_for_the_server_s_time) {
+  const auto time_in = [](std::string_view reply_text) {
+    server_time out{-1};
+    with_replies(reply_text, [&](const value& v) { out = read_time(v); });
+    return out;
+  };
+  EXPECT_EQ(time_in("*2\r\n$10\r\n1795429196\r\n$6\r\n175335\r\n"),
+            server_time{1'795'429'196'175'335});
+  EXPECT_EQ(time_in("*2\r\n$1\r\n1\r\n$1\r\n0\r\n"), server_time{1'000'000});
+  for (const std::string_view no_time :
+       {"*2\r\n$4\r\nlate\r\n$1\r\n5\r\n", "*2\r\n$2\r\n1x\r\n$1\r\n5\r\n",
+        "*2\r\n$1\r\n1\r\n$4\r\nlate\r\n", "*2\r\n$1\r\n1\r\n$2\r\n5x\r\n",
+        "*2\r\n$0\r\n\r\n$1\r\n5\r\n", "*2\r\n$1\r\n1\r\n$0\r\n\r\n", "*2\r\n:1\r\n:5\r\n",
+        "*2\r\n$2\r\n-1\r\n$1\r\n5\r\n", "*2\r\n$1\r\n1\r\n$2\r\n-5\r\n",
+        "*2\r\n$1\r\n1\r\n$7\r\n1000000\r\n", "*2\r\n$19\r\n9223372036854775807\r\n$1\r\n0\r\n",
+        "*2\r\n$20\r\n92233720368547758080\r\n$1\r\n0\r\n", "*1\r\n$1\r\n1\r\n",
+        "*3\r\n$1\r\n1\r\n$1\r\n5\r\n$1\r\n6\r\n", "*0\r\n", "$1\r\n1\r\n", ":1\r\n", "$-1\r\n",
+        "-ERR no time\r\n"})
+    EXPECT_EQ(time_in(no_time), server_time::zero()) << no_time;
+}
+
 TEST(redis_server_info, warns_of_eviction_where_it_can_happen) {
   const auto warns = [](const std::string& most, const std::string& policy) {
     return !eviction_warning("maxmemory:" + most + "\r\nmaxmemory_policy:" + policy + "\r\n")
@@ -135,6 +167,20 @@ TEST(redis_server_info, warns_of_eviction_where_it_can_happen) {
   EXPECT_FALSE(warns("100", "noeviction"));
   EXPECT_FALSE(warns("100", ""));
   EXPECT_EQ(eviction_warning(""), "");
+}
+
+TEST(redis_error_text, of_a_script_before_redis_7_is_that_of_its_command) {
+  for (const char* text :
+       {"@user_script: 8: -READONLY You can't write against a read only replica.",
+        "ERR Error running script (call to f_e3): @user_script:8: @user_script: 8: -READONLY "
+        "You"}) {
+    ASSERT_TRUE(meaning_of(text)) << text;
+    EXPECT_EQ(meaning_of(text)->code, "READONLY");
+    EXPECT_TRUE(is_of_replica(text));
+  }
+  constexpr error_meaning own[] = {{"WRONGTYPE", errc::mismatch, false, false, ""}};
+  EXPECT_TRUE(
+      meaning_of("ERR Error running script (call to f_e3): @user_script:8: WRONGTYPE x", own));
 }
 
 }  // namespace

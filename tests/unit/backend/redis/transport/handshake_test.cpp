@@ -7,6 +7,8 @@ namespace {
 
 using outcome = handshake::outcome;
 
+constexpr core::time_point start{std::chrono::hours{1}};
+
 class redis_handshake : public testing::Test {
  protected:
   std::string begin(handshake& h) {
@@ -16,18 +18,19 @@ class redis_handshake : public testing::Test {
   }
   outcome hear(handshake& h, const std::string& replies) {
     outcome last = outcome::goes_on;
-    with_replies(replies, [&](const value& v) { last = h.on_reply(v, out); });
+    with_replies(replies, [&](const value& v) {
+      last = h.on_reply(v, out);
+      if (last == outcome::introduced) last = h.go_on(out, start);
+    });
     return last;
   }
   std::string sent() { return commands_in(std::exchange(out, {})); }
-  static std::string info(const std::string& run_id) {
-    return bulk("# Server\r\nrun_id:" + run_id + "\r\n");
-  }
+  static std::string info(const std::string& run_id) { return introduction(run_id); }
   // A connection whose id is `id`, which was used and is lost.
   void one_that_is_lost(handshake& h, int id, const std::string& run_id = "r1") {
     begin(h);
     ASSERT_EQ(hear(h, "+OK\r\n:" + std::to_string(id) + "\r\n" + info(run_id)), outcome::done);
-    h.on_lost(true);
+    h.on_lost(true, start);
   }
 
   endpoint e;
@@ -37,7 +40,8 @@ class redis_handshake : public testing::Test {
 };
 
 TEST_F(redis_handshake, sends_its_name_and_queries_its_id_and_the_server) {
-  EXPECT_EQ(begin(commands), "CLIENT SETNAME holdfast-commands | CLIENT ID | INFO server");
+  EXPECT_EQ(begin(commands),
+            "CLIENT SETNAME holdfast-commands | CLIENT ID | " + std::string(asks_who_it_is));
   EXPECT_EQ(hear(commands, "+OK\r\n"), outcome::goes_on);
   EXPECT_EQ(hear(commands, ":7\r\n"), outcome::goes_on);
   EXPECT_EQ(hear(commands, info("r1")), outcome::done);
@@ -49,18 +53,65 @@ TEST_F(redis_handshake, authenticates_and_selects_first) {
   e.password = "secret";
   e.database = 3;
   EXPECT_EQ(begin(commands),
-            "AUTH secret | SELECT 3 | CLIENT SETNAME holdfast-commands | CLIENT ID | INFO server");
+            "AUTH secret | SELECT 3 | CLIENT SETNAME holdfast-commands | CLIENT ID | " +
+                std::string(asks_who_it_is));
   e.user = "me";
   handshake named(e, lane::renewals, channels);
   EXPECT_EQ(begin(named),
-            "AUTH me secret | SELECT 3 | CLIENT SETNAME holdfast-renewals | CLIENT ID | "
-            "INFO server");
+            "AUTH me secret | SELECT 3 | CLIENT SETNAME holdfast-renewals | CLIENT ID | " +
+                std::string(asks_who_it_is));
 }
 
 TEST_F(redis_handshake, continues_where_the_user_lacks_a_right_that_it_can_do_without) {
   begin(commands);
-  EXPECT_EQ(hear(commands, "-NOPERM no CLIENT\r\n-ERR unknown command\r\n-NOPERM no INFO\r\n"),
+  EXPECT_EQ(hear(commands, "-NOPERM no CLIENT\r\n-ERR unknown command\r\n-ERR unknown\r\n"
+                           "-NOPERM no INFO\r\n-NOPERM no INFO\r\n"),
+            outcome::goes_on);
+  EXPECT_EQ(sent(), "HELLO 2");
+  EXPECT_EQ(hear(commands, "-NOPERM no HELLO\r\n"), outcome::done);
+  EXPECT_FALSE(commands.server().is_known());
+}
+
+const std::string without_info = "+OK\r\n:7\r\n+laddr=x\r\n-NOPERM no\r\n-NOPERM no\r\n";
+
+TEST_F(redis_handshake, without_the_right_to_info_reads_the_role_from_hello) {
+  begin(commands);
+  EXPECT_EQ(hear(commands, without_info), outcome::goes_on);
+  EXPECT_EQ(hear(commands, "*4\r\n$5\r\nproto\r\n:2\r\n$4\r\nrole\r\n$7\r\nreplica\r\n"),
             outcome::done);
+  EXPECT_EQ(commands.server().role, server_role::replica);
+}
+
+TEST_F(redis_handshake, without_the_right_to_info_publishes_to_the_channel_of_its_own) {
+  channels.renew_own(5);
+  handshake renewals(e, lane::renewals, channels);
+  for (const bool is_there : {true, false}) {
+    begin(renewals);
+    EXPECT_EQ(hear(renewals, without_info), outcome::goes_on);
+    EXPECT_EQ(sent(), "HELLO 2 | PUBLISH " + channels.own() + " 0");
+    EXPECT_EQ(hear(renewals, is_there ? "-ERR no\r\n:1\r\n" : "-ERR no\r\n:0\r\n"), outcome::done);
+    EXPECT_EQ(renewals.server().has_listener, is_there);
+  }
+}
+
+TEST_F(redis_handshake, a_count_of_an_earlier_channel_of_its_own_shows_nothing) {
+  channels.renew_own(5);
+  handshake renewals(e, lane::renewals, channels);
+  begin(renewals);
+  hear(renewals, without_info + "-ERR no\r\n");
+  channels.on_lost();
+  channels.renew_own(6);
+  EXPECT_EQ(hear(renewals, ":1\r\n"), outcome::done);
+  EXPECT_EQ(renewals.server().has_listener, std::nullopt);
+}
+
+TEST_F(redis_handshake, of_the_connection_for_messages_subscribes_to_the_own_channel_if_it_may) {
+  channels.renew_own(5);
+  begin(messages);
+  EXPECT_EQ(hear(messages, without_info + "-ERR no\r\n"), outcome::goes_on);
+  EXPECT_EQ(sent(), "HELLO 2 | SUBSCRIBE " + channels.own());
+  EXPECT_EQ(hear(messages, "-NOPERM no channel\r\n"), outcome::done);
+  EXPECT_EQ(channels.own(), "");
 }
 
 struct refusal {
@@ -97,7 +148,7 @@ TEST_F(redis_handshake, ends_each_older_connection_before_it_is_done) {
   EXPECT_EQ(sent(), "CLIENT KILL ID 7");
   EXPECT_EQ(hear(commands, ":0\r\n"), outcome::done);
   EXPECT_TRUE(commands.no_older_connection_runs());
-  commands.on_lost(true);
+  commands.on_lost(true, start);
   begin(commands);
   hear(commands, "+OK\r\n:11\r\n" + info("r1"));
   EXPECT_EQ(sent(), "CLIENT KILL ID 9");
@@ -121,14 +172,26 @@ TEST_F(redis_handshake, a_server_that_was_started_anew_has_no_older_connection) 
 TEST_F(redis_handshake, a_connection_without_a_known_id_may_be_running_on) {
   begin(commands);
   EXPECT_EQ(hear(commands, "+OK\r\n-NOPERM no ID\r\n" + info("r1")), outcome::done);
-  commands.on_lost(true);
+  commands.on_lost(true, start);
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n:9\r\n" + info("r1")), outcome::done);
   EXPECT_FALSE(commands.no_older_connection_runs());
+}
+
+TEST_F(redis_handshake, ends_what_it_left_at_a_server_when_it_comes_back_there) {
+  one_that_is_lost(commands, 7, "r1");
+  one_that_is_lost(commands, 3, "r2");
+  begin(commands);
+  EXPECT_EQ(hear(commands, "+OK\r\n:9\r\n" + info("r1")), outcome::goes_on);
+  EXPECT_EQ(sent(), "CLIENT KILL ID 7");
+  EXPECT_EQ(hear(commands, ":1\r\n"), outcome::done);
+  EXPECT_TRUE(commands.no_older_connection_runs());
 }
 
 TEST_F(redis_handshake, a_connection_that_was_never_used_leaves_nothing) {
   begin(commands);
   hear(commands, "+OK\r\n:7\r\n");
-  commands.on_lost(false);
+  commands.on_lost(false, start);
   EXPECT_TRUE(commands.no_older_connection_runs());
   begin(commands);
   EXPECT_EQ(hear(commands, "+OK\r\n:9\r\n" + info("r1")), outcome::done);

@@ -14,14 +14,15 @@ class redis_reachability : public testing::Test {
   // The lines of the log since the last call; a warning begins with '!'.
   std::string lines() {
     std::string out;
-    for (const auto& [level, text] : log.take())
+    const core::deferred_log::lines taken = log.take();
+    for (const auto& [level, text] : taken.all)
       out += (level == log_level::warning ? "!" : "") +
              text.substr(std::string("redis://h: ").size()) + '\n';
     return out;
   }
   static core::failure lost(const std::string& why) { return {errc::unavailable, why}; }
 
-  deferred_log log;
+  core::deferred_log log;
   reachability r{"redis://h?secret=1", log};
 };
 

@@ -25,6 +25,20 @@ inline std::string bulk(std::string_view text) {
   return '$' + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
 }
 
+// What a server says of itself in a handshake.
+inline std::string introduction(const std::string& run_id, const std::string& history = "h",
+                                const std::string& before = "0") {
+  return bulk("id=1 addr=127.0.0.1:9 laddr=127.0.0.1:6379 fd=8") +
+         bulk("# Server\r\nrun_id:" + run_id + "\r\n") +
+         bulk("# Replication\r\nrole:master\r\nmaster_replid:" + history +
+              "\r\nmaster_replid2:" + before + "\r\n");
+}
+// The replies to the whole of it, by a server without a password.
+inline std::string greeting(int id, const std::string& run_id = "r1") {
+  return "+OK\r\n:" + std::to_string(id) + "\r\n" + introduction(run_id);
+}
+constexpr std::string_view asks_who_it_is = "CLIENT INFO | INFO server | INFO replication";
+
 // "PING | CLIENT ID": the commands in these bytes.
 inline std::string commands_in(std::string_view bytes) {
   std::string out;

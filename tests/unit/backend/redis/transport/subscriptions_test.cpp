@@ -124,6 +124,31 @@ TEST_F(redis_subscriptions, wait_for_a_confirmation_before_a_channel_is_dropped)
   EXPECT_EQ(dropped(listening_since + 2s), "one ");
 }
 
+TEST_F(redis_subscriptions, that_were_refused_are_requested_again) {
+  all.add("one", a);
+  requested();
+  confirm("one");
+  all.add("two", a);
+  all.add("three", a);
+  requested();
+  all.on_refused();
+  confirm("three");
+  EXPECT_TRUE(all.is_active("one"));
+  const std::string again = requested();
+  EXPECT_TRUE(again == "two three " || again == "three two ") << again;
+  confirm("two");
+  EXPECT_TRUE(all.is_active("two"));
+}
+
+TEST_F(redis_subscriptions, that_were_refused_are_dropped_without_a_word) {
+  all.add("one", a);
+  requested();
+  all.on_refused();
+  all.remove("one", a, listening_since);
+  EXPECT_EQ(dropped(listening_since + 1s), "");
+  EXPECT_EQ(requested(), "");
+}
+
 TEST_F(redis_subscriptions, drop_what_was_never_requested_without_a_word) {
   all.add("one", a);
   all.remove("one", a, listening_since);

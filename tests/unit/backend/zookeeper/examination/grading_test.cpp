@@ -116,7 +116,7 @@ TEST(zookeeper_grading, each_fault_has_its_grade_and_a_remedy) {
          f.tree.sequence = 2'000'000'000;
          f.tree.most_used = "job";
        }},
-      {"sequences", bad, [](ensemble_facts& f) { f.tree.sequence = 2'147'483'647; }},
+      {"sequences", bad, [](ensemble_facts& f) { f.tree.sequence = 2'147'473'647; }},
       {"nodes", warn, [](ensemble_facts& f) { f.tree.odd = {"job (it holds data)"}; }},
       {"clock", warn, [](ensemble_facts& f) { f.tree.clock->offset = -3s; }},
       {"clock", warn, [](ensemble_facts& f) { f.tree.clock.reset(); }},

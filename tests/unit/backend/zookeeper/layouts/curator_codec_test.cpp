@@ -74,11 +74,17 @@ TEST(zookeeper_curator_codec, nodes_of_one_number_have_an_order) {
   }
 }
 
-// The server's numbers stick there, and one of another server may be negative.
-TEST(zookeeper_curator_codec, numbers_that_are_none_have_a_place_all_the_same) {
+TEST(zookeeper_curator_codec, a_name_without_a_valid_sequence_has_a_place_too) {
   const names all{"lock-2147483647", "lock--2147483648", "lock-"};
   EXPECT_EQ(line_of(codec, all), "(lock-) lock--2147483648 lock-2147483647");
   EXPECT_EQ(line_of(codec, reversed(all)), line_of(codec, all));
+}
+
+TEST(zookeeper_curator_codec, a_negative_sequence_of_another_node_is_reported) {
+  const std::vector<std::string_view> wrapped{"a-lock--2147483648", second};
+  EXPECT_TRUE(codec.place_of(second, lock_mode::exclusive, wrapped).has_wrapped);
+  const std::vector<std::string_view> at_the_limit{"a-lock-2147483647", second, "a-lock--foreign"};
+  EXPECT_FALSE(codec.place_of(second, lock_mode::exclusive, at_the_limit).has_wrapped);
 }
 
 TEST(zookeeper_curator_codec, the_parent_is_a_container) {

@@ -10,7 +10,7 @@ namespace {
 
 struct counted_holders final : core::holders_handler {
   int answers = 0;
-  void on_holders(std::vector<holder>) override { ++answers; }
+  void on_result(std::vector<holder>) override { ++answers; }
   void on_failed(core::failure) override { ADD_FAILURE(); }
 };
 

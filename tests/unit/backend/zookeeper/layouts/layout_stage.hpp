@@ -75,10 +75,11 @@ class played_network final : public core::environment {
 // What a claim is told: "granted 7", "refused", "lost" ...
 struct noted_events final : core::claim_sink {
   std::string log;
+  int doubts = 0;
   void on_granted(const core::grant& g) override { note("granted " + std::to_string(g.number)); }
   void on_refused(core::failure) override { note("refused"); }
   void on_extended(core::time_point, std::uint32_t) override {}
-  void on_doubtful() override {}
+  void on_doubtful() override { ++doubts; }
   void on_lost(std::error_code) override { note("lost"); }
   void on_wanted() override { note("wanted"); }
   void on_ended(core::failure) override { note("ended"); }
@@ -95,7 +96,7 @@ class layout_stage {
 
   explicit layout_stage(const std::string& options = {})
       : settings_(settings_of("zookeeper://h?" + options)),
-        layout_(zookeeper::make_layout(net_, settings_)),
+        layout_(std::move(zookeeper::make_layouts(net_, settings_).front())),
         over_(net_, settings_, *layout_) {
     {
       const std::lock_guard guard(over_.mutex());
@@ -145,6 +146,11 @@ class layout_stage {
     answered_ = 0;
     be_attached();
   }
+
+  // The connection is lost, and none is had until the next move().
+  void lose() { net_.events->on_closed({errc::unavailable, "reset"}); }
+  bool is_connecting() const { return net_.events != nullptr; }
+  void pass(core::duration d) { net_.time.advance(d); }
 
   // What the claim sent when the session was attached.
   std::string sent_again() { return std::exchange(sent_again_, {}); }

@@ -71,6 +71,11 @@ TEST(zookeeper_rw_codec, a_writer_of_kazoo_does_not_see_what_is_no_number) {
   EXPECT_EQ(place_of(of_kazoo, "y__lock__of_mine", all), "is not there");
 }
 
+TEST(zookeeper_rw_codec, a_sequence_past_the_limit_is_that_of_a_contender) {
+  EXPECT_EQ(line_of(of_kazoo, {"x__lock__-2147483648"}), "(x__lock__-2147483648)");
+  EXPECT_EQ(line_of(of_kazoo, {"x__lock__--147483648"}), "");
+}
+
 TEST(zookeeper_rw_codec, kazoos_mutex_does_not_wait_for_readers_of_its_read_write_lock) {
   const names all{"x__rlock__0000000001", "y__lock__0000000002"};
   EXPECT_EQ(place_of(of_kazoo, "y__lock__0000000002", all), "holds");

@@ -43,9 +43,11 @@ TEST(zookeeper_error_text, each_error_of_a_server_has_its_kind_and_the_remedy) {
   EXPECT_EQ(errc_of(error::throttled), errc::unavailable);
   EXPECT_EQ(explain(error::no_auth, "/l/job"),
             "the ACL of /l/job refuses this user; it needs r and c there, and d to release");
-  EXPECT_EQ(explain(error::node_exists, "/l/job"),
-            "the sequence of /l/job has reached 2147483647; delete that node while nobody holds or "
-            "wants the lock, or name another lock");
+  EXPECT_EQ(
+      explain(error::node_exists, "/l/job"),
+      "the sequence of /l/job has come close to its limit of 2147483647, beyond which the "
+      "server does not keep the order of the nodes; delete that node while no client holds or "
+      "wants the lock, or use another name");
   EXPECT_EQ(explain(error{-999}, "/l/job"), "the server answers with error -999 about /l/job");
 }
 

@@ -10,11 +10,16 @@ struct permit_words {
   using operation = permit_operation;
   using verdict = permit_verdict;
   static inline const std::map<operation, std::string> operations =
-      {{operation::take, "take"},           {operation::join, "join"},
-       {operation::look, "look"},           {operation::find, "find"},
-       {operation::lease, "lease"},         {operation::count, "count"},
-       {operation::recount, "recount"},     {operation::watch_own, "watch_own"},
-       {operation::peek_line, "peek_line"}, {operation::leave_line, "leave_line"},
+      {{operation::take, "take"},
+       {operation::join, "join"},
+       {operation::look, "look"},
+       {operation::find, "find"},
+       {operation::lease, "lease"},
+       {operation::count, "count"},
+       {operation::recount, "recount"},
+       {operation::watch_own, "watch_own"},
+       {operation::check_waiters, "check_waiters"},
+       {operation::leave_line, "leave_line"},
        {operation::remove, "remove"}};
   static inline const std::map<std::string, verdict> verdicts =
       {{"granted", verdict::granted}, {"full", verdict::full},
@@ -29,7 +34,7 @@ struct permit_words {
     if (word == "on_line") return r.on_line();
     if (word == "on_own_end") return r.on_own_lease(true);
     if (word == "on_own_change") return r.on_own_lease(false);
-    if (word == "on_peek") return r.peek_line(now, t);
+    if (word == "on_peek") return r.check_waiters(now, t);
     return permit_recipe::on_attached();
   }
 };
@@ -120,24 +125,31 @@ TEST(zookeeper_permit_recipe, another_total_is_told_once_nothing_is_left) {
   expect_rows<played_permits>({{at_head + "on_leases mismatch", "remove wake:1000"}});
 }
 
+TEST(zookeeper_permit_recipe, a_claim_at_the_limit_of_its_sequence_is_refused_once_removed) {
+  for (const std::string& before :
+       std::vector<std::string>{"acquire ", returned, returned + "first ", at_head + "on_leases "})
+    expect_rows<played_permits>({{before + "exhausted", "remove wake:1000"},
+                                 {before + "exhausted done", because("refused", errc::exhausted)}});
+}
+
 TEST(zookeeper_permit_recipe, a_holder_hears_of_the_line_and_of_the_end_of_its_leases) {
   const std::string held = "acquire granted ";
   expect_rows<played_permits>(
       {{held + "wake", "watch_own"},
        {held + "wake watched", "nothing"},
-       {held + "wake gone", because("lost", errc::not_held)},
+       {held + "wake gone", because("orphan lost", errc::not_held)},
        {held + "wake cut", "wake:100"},
-       {held + "on_own_end", because("lost", errc::not_held)},
+       {held + "on_own_end", because("orphan lost", errc::not_held)},
        {held + "on_own_change", "watch_own"},
        {held + "wake watched?", "asked"},
        {held + "wake watched? on_own_change watched?", "nothing"},
        {held + "wake watched? release done acquire granted wake watched?", "asked"},
-       {held + "wake watched on_own_change gone", because("lost", errc::not_held)},
-       {held + "on_peek", "peek_line"},
+       {held + "wake watched on_own_change gone", because("orphan lost", errc::not_held)},
+       {held + "on_peek", "check_waiters"},
        {held + "on_peek watched", "nothing"},
        {held + "on_peek watched+", "wanted"},
-       {held + "on_peek cut", "peek_line"},
-       {held + "on_line", "peek_line"},
+       {held + "on_peek cut", "check_waiters"},
+       {held + "on_line", "check_waiters"},
        {held + "on_line watched+ on_line", "nothing"},
        {"acquire granted+ on_peek", "nothing"},
        {held + "session_lost", because("lost", errc::timed_out)},

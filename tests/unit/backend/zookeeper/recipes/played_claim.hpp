@@ -25,8 +25,8 @@ inline const char* name_of(state s) {
 }
 
 inline const char* name_of(operation o) {
-  constexpr const char* names[] = {"none",  "create",    "join",      "list",      "find",
-                                   "watch", "watch_own", "peek_line", "downgrade", "remove"};
+  constexpr const char* names[] = {"none",  "create",    "join",          "list",      "find",
+                                   "watch", "watch_own", "check_waiters", "downgrade", "remove"};
   return names[static_cast<int>(o)];
 }
 
@@ -66,7 +66,7 @@ class played_claim {
     if (word == "renew") return sequential_recipe::renew(op_timeout, now, t_);
     if (word == "release") return recipe_.release(now, t_);
     if (word == "downgrade") return recipe_.downgrade(now, t_);
-    if (word == "peek") return recipe_.peek_line(now, t_);
+    if (word == "peek") return recipe_.check_waiters(now, t_);
     if (word == "cut") return recipe_.on_cut(sent_.what, sent_.epoch, now, t_);
     if (word == "cut_of_old") return recipe_.on_cut(sent_.what, sent_.epoch - 1, now, t_);
     if (word == "give_up") return recipe_.give_up(errc::closed);
@@ -105,8 +105,8 @@ class played_claim {
   }
 
   // "known": behind, and all of it is watched already. "alone": watched, and all ahead has ended;
-  // "outdated": watched, and what is ahead is not known. At the end: "+", others stand behind; "!",
-  // the own node asks for the lock.
+  // "outdated": watched, and what is ahead is not known; "exhausted": failed. At the end: "+",
+  // others stand behind; "!", the own node asks for the lock.
   sequential_reply reply_of(std::string word) {
     sequential_reply r;
     r.to = sent_.what;
@@ -117,8 +117,8 @@ class played_claim {
     r.why = errc::refused;
     for (; word.back() == '+' || word.back() == '!'; word.pop_back())
       (word.back() == '+' ? r.others_wait : r.is_revoked) = true;
-    if (word == "throttled") {
-      r.why = errc::unavailable;
+    if (word == "throttled" || word == "exhausted") {
+      r.why = word == "throttled" ? errc::unavailable : errc::exhausted;
       word = "failed";
     }
     if (word == "late") {

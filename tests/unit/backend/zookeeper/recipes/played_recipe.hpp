@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "backend/zookeeper/recipes/session_recipe.hpp"
+#include "claim/recipes/session_recipe.hpp"
 
 namespace holdfast::zookeeper::session_recipe_tests {
 
@@ -70,8 +70,10 @@ class played_recipe {
     r.number = 7;
     r.deadline = now_ + session_timeout;
     r.term = session_timeout;
-    r.why = word.starts_with("mismatch") ? errc::mismatch : errc::refused;
-    if (r.why == errc::mismatch) word = "failed!";
+    r.why = word == "mismatch"    ? errc::mismatch
+            : word == "exhausted" ? errc::exhausted
+                                  : errc::refused;
+    if (r.why != errc::refused) word = "failed!";
     if (word == "throttled") {
       r.why = errc::unavailable;
       word = "failed";

@@ -48,6 +48,14 @@ TEST(zookeeper_sequential, one_that_is_not_alone_lists_and_watches) {
                {"acquire created behind failed", with("idle orphan refused", errc::refused)}});
 }
 
+TEST(zookeeper_sequential, a_claim_at_the_limit_of_its_sequence_removes_its_node_and_is_refused) {
+  for (const std::string before : {"acquire ", "acquire cut ", "acquire created "})
+    expect_each({{before + "exhausted", "withdrawing remove sleep:1000"},
+                 {before + "exhausted done", with("idle refused", errc::exhausted)},
+                 {before + "exhausted cut", "withdrawing remove"},
+                 {before + "exhausted on_session_lost", with("idle refused", errc::exhausted)}});
+}
+
 TEST(zookeeper_sequential, an_attempt_that_is_behind_removes_its_node_and_is_refused) {
   const std::string behind = "attempt created behind ";
   expect_each({{behind, "withdrawing remove sleep:1000"},
@@ -198,7 +206,7 @@ TEST(zookeeper_sequential, a_holder_that_was_alone_watches_its_node_after_a_whil
   expect_each({{watched, "held watch_own"},
                {watched + "watched", "held"},
                {watched + "watched wake", "held"},
-               {watched + "gone", with("lost lost", errc::not_held)},
+               {watched + "gone", with("lost orphan lost", errc::not_held)},
                {watched + "failed", "held"},
                {watched + "cut", "held sleep:100"},
                {watched + "cut wake", "held watch_own"},
@@ -207,10 +215,11 @@ TEST(zookeeper_sequential, a_holder_that_was_alone_watches_its_node_after_a_whil
 }
 
 TEST(zookeeper_sequential, a_holder_whose_node_was_removed_has_lost_the_lock) {
-  expect_each({{"acquire granted wake watched on_own_end", with("lost lost", errc::not_held)},
-               {waiting + "on_nothing on_own_end", with("lost lost", errc::not_held)},
-               {waiting + "on_nothing on_own_end release", with("idle ended", errc::not_held)},
-               {waiting + "on_nothing on_own_end on_session_lost", "lost"}});
+  expect_each(
+      {{"acquire granted wake watched on_own_end", with("lost orphan lost", errc::not_held)},
+       {waiting + "on_nothing on_own_end", with("lost orphan lost", errc::not_held)},
+       {waiting + "on_nothing on_own_end release", with("idle ended", errc::not_held)},
+       {waiting + "on_nothing on_own_end on_session_lost", "lost"}});
 }
 
 TEST(zookeeper_sequential, a_session_that_is_lost_takes_the_lock_and_not_the_wait) {
@@ -246,19 +255,19 @@ TEST(zookeeper_sequential, a_grant_has_the_number_of_its_own_node_and_the_deadli
     EXPECT_EQ(g.number, own_number) << path;
     EXPECT_EQ(g.deadline, c.now + session_timeout) << path;
     EXPECT_EQ(g.lease_term, session_timeout) << path;
-    EXPECT_NE(g.line_unseen, c.recipe().others_wait()) << path;
+    EXPECT_NE(g.waiters_unknown, c.recipe().others_wait()) << path;
   }
 }
 
 TEST(zookeeper_sequential, others_in_the_line_are_reported_once) {
-  expect_each({{"acquire granted peek", "held peek_line"},
+  expect_each({{"acquire granted peek", "held check_waiters"},
                {"acquire granted peek watched", "held"},
                {"acquire granted peek watched+", "held wanted"},
                {"acquire granted peek watched+ watched+", "held"},
                {"acquire granted peek watched+ on_children", "held"},
-               {"acquire granted peek watched on_children", "held peek_line"},
+               {"acquire granted peek watched on_children", "held check_waiters"},
                {"acquire granted peek watched on_children watched+", "held wanted"},
-               {"acquire granted peek cut", "held peek_line"},
+               {"acquire granted peek cut", "held check_waiters"},
                {listed + "granted+ on_children", "held"},
                {"acquire peek", "creating"},
                {"acquire on_children", "creating"}});
@@ -295,11 +304,11 @@ TEST(zookeeper_sequential, a_downgrade_is_repeated_until_it_is_answered) {
                {"acquire granted downgrade wake", "held"},
                {"acquire granted downgrade failed", "held watch_own"},
                {"acquire granted wake watched downgrade failed", "held"},
-               {"acquire granted downgrade gone", with("lost lost", errc::not_held)},
+               {"acquire granted downgrade gone", with("lost orphan lost", errc::not_held)},
                {"acquire granted downgrade on_own_end", "held"},
                {"acquire granted downgrade on_own_end watched", "held"},
                {"acquire granted downgrade on_own_end watched on_own_end",
-                with("lost lost", errc::not_held)},
+                with("lost orphan lost", errc::not_held)},
                {"acquire downgrade", "creating"},
                {"acquire granted renew", "held"}});
   played_claim c;

@@ -59,12 +59,12 @@ TEST(zookeeper_single_node_recipe, a_create_whose_reply_is_lost_is_looked_for) {
 
 TEST(zookeeper_single_node_recipe, a_holder_whose_node_ends_has_lost_the_lock) {
   const std::string held = "acquire granted ";
-  expect_rows<played_node>({{held + "on_end", because("lost", errc::not_held)},
+  expect_rows<played_node>({{held + "on_end", because("orphan lost", errc::not_held)},
                             {held + "on_end release", because("ended", errc::not_held)},
                             {held + "on_change", "find"},
                             {held + "on_change granted", "nothing"},
-                            {held + "on_change busy", because("lost", errc::not_held)},
-                            {held + "on_change gone", because("lost", errc::not_held)},
+                            {held + "on_change busy", because("orphan lost", errc::not_held)},
+                            {held + "on_change gone", because("orphan lost", errc::not_held)},
                             {held + "on_change cut", "find"},
                             {held + "deadline", "extended"},
                             {held + "doubtful", "doubtful"},

@@ -1,5 +1,7 @@
 // A session under faults: lost connections, servers that do not answer or should not be believed,
 // and its own end.
+#include <algorithm>
+
 #include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
 
 namespace holdfast::zookeeper_unit {
@@ -193,6 +195,18 @@ TEST(zookeeper_session_fault, doubt_comes_after_a_third_without_a_proof) {
   EXPECT_EQ(t.take_log(), strings{"doubtful"});
   t.pass(2s);
   EXPECT_TRUE(t.take_log().empty()) << "once";
+}
+
+TEST(zookeeper_session_fault, a_second_lost_connection_is_no_second_doubt) {
+  session_stage t(ensemble_of(2));
+  t.attach();
+  t.take_log();
+  for (int cuts = 0; cuts < 2; ++cuts) {
+    t.lose();
+    t.open();
+  }
+  const strings log = t.take_log();
+  EXPECT_EQ(std::count(log.begin(), log.end(), "doubtful"), 1);
 }
 
 TEST(zookeeper_session_fault, a_read_only_server_is_refused) {

@@ -62,5 +62,23 @@ TEST(zookeeper_session_outage, a_first_session_tries_each_server_within_the_conn
   EXPECT_TRUE(alone.is_connected());
 }
 
+TEST(zookeeper_session_outage, an_overdue_reply_is_pinged_after_a_cut_with_a_ping_in_flight) {
+  session_stage t;
+  noted_replies a;
+  t.attach();
+  t.s.submit(a, opcode::sync, "A", t.now());
+  (void)t.sent();
+  t.pass(200ms);
+  EXPECT_EQ(t.sent().size(), 1u) << "the ping";
+  t.lose();
+  t.open();
+  (void)t.sent();
+  t.give(connected(timeout_ms, session_id));
+  t.s.submit(a, opcode::sync, "B", t.now());
+  EXPECT_EQ(t.sent().size(), 2u) << "the write that renews, and the request";
+  t.pass(200ms);
+  EXPECT_EQ(t.sent().size(), 1u) << "the next ping";
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_unit

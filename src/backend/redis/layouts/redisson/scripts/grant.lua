@@ -1,3 +1,4 @@
+-- part
 -- Makes it the owner's until the end of the lease: its hash is {owner -> 1}, and the counter of
 -- RFencedLock counts a number. Granted to the same owner again, neither the hold nor a number is
 -- counted: a request may arrive twice.

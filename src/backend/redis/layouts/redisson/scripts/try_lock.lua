@@ -1,3 +1,4 @@
+-- include: grant
 -- Acquires the free lock. May arrive twice: an owner is granted the lock once.
 -- KEYS: the lock, the counter of RFencedLock. ARGV: owner, ttl in ms.
 -- {1, the number} it is ours | {0, what is left of the holder's lease in ms; -1: it has no end}

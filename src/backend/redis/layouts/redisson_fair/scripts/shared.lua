@@ -1,3 +1,4 @@
+-- part
 -- The queue of RFairLock: a list of owners, the next one first, and a sorted set of the time (ms
 -- since 1970) from which on each is taken for dead, once it is at the head of the list.
 local lock, queue, times = KEYS[1], KEYS[2], KEYS[3]

@@ -1,7 +1,9 @@
+-- include: redisson/grant shared
 -- Acquires the free lock, if nobody is before this owner; else takes a place in the queue, or keeps
 -- it. May arrive twice: an owner is granted the lock once, and has one place.
 -- KEYS: the lock, its queue, their times, the counter of RFencedLock.
--- ARGV: owner, ttl in ms, window in ms, channel, 1 it may queue, 1 it had a place.
+-- ARGV: owner, ttl in ms, window in ms, channel, 1 it may queue, 1 it had a place,
+-- the longest ttl in ms that may end before the next waiter's heartbeat.
 -- {1, the number} it is ours | {0, ms until another try can succeed; -1: not known}
 local counter, owner, ttl = KEYS[4], ARGV[1], ARGV[2]
 local window, channel = tonumber(ARGV[3]), ARGV[4]
@@ -42,6 +44,9 @@ if is_free and (place or free_place()) == 1 then
   redis.call('LPOP', queue)
   redis.call('ZREM', times, owner)
   take_window_off(line, 2, window)
+  -- The next waiter knows the end of the lease before this one. When this lease is longer than a
+  -- heartbeat, the waiter sends its request in time and learns the new end.
+  if tonumber(ttl) <= tonumber(ARGV[7]) then wake_head(channel) end
   return answer
 end
 

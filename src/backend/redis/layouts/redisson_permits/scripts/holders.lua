@@ -1,7 +1,9 @@
+-- include: shared
 -- The permits that are out, and what is left of each by this server's clock.
--- {available, then each permit and its ms; -1: it does not end} | {} no semaphore
+-- {available, then each permit and its ms; -1: it does not end}
 local count, permits = KEYS[1], KEYS[2]
-if other_type(count, permits) then return {} end
+local wrong = other_type(count, permits)
+if wrong then return wrong end
 local out = {tonumber(redis.call('GET', count) or 0)}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,3 +1,4 @@
+-- part
 -- KEYS of each lock: how many permits are available; its permits, each with the time of its end in
 -- ms. A claim's permits are its id of 12 bytes and a number in 4.
 local never = 922337203685477

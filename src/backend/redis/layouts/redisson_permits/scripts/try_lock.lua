@@ -1,3 +1,4 @@
+-- include: shared
 -- Permits for a claim, all or none; again for a claim that has them.
 -- ARGV: claim, its permits, the total, now, its end, the channel.
 -- {1} it has them | {0, ms until the first of the others ends; -1: none does}

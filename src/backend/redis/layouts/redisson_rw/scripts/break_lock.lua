@@ -1,3 +1,4 @@
+-- include: shared
 -- Ends all holds of the owner that somebody saw, on the side where it was seen, and wakes all who
 -- wait when that lets others in. With the number of a group of readers: ends those of all its
 -- readers that are holdfast's.

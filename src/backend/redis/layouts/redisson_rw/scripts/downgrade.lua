@@ -1,3 +1,4 @@
+-- include: shared
 -- Makes the writer a reader, for what is left of its lease, and wakes the readers that wait.
 -- Repeatable: the answer stays.
 -- KEYS: the lock, the owner's hold. ARGV: owner, ttl in ms, channel.

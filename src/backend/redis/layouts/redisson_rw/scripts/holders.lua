@@ -1,9 +1,12 @@
+-- include: shared
 -- Reads who has the lock, readers each for itself. KEYS: the lock. ARGV: what all holds begin with.
 -- {for each: {owner, as a writer with :write behind it, what is left of its lease in ms; -1: no
 -- end}}
 local lock, holds = KEYS[1], ARGV[1]
 local out = {}
-if not mode_of(lock) then return out end
+local mode = mode_of(lock)
+if mode == false then return out end
+if not mode then return redis.error_reply('OTHERKIND the key holds another type of lock') end
 local fields = redis.call('HGETALL', lock)
 for i = 1, #fields, 2 do
   local owner = fields[i]

@@ -1,3 +1,4 @@
+-- include: shared
 -- Extends holds of writers and readers, many in one call: each stands for itself, and extends no
 -- other. A hold that has ended stays ended.
 -- KEYS, for each: the lock, the owner's hold. ARGV, for each: owner, ttl in ms.

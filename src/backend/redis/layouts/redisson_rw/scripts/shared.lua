@@ -1,3 +1,4 @@
+-- part
 -- The beginning of every script of layout `redisson-rw`. The lock is a hash: mode -> read or write,
 -- <owner> -> the count of its read holds, <owner>:write -> that of its write holds. Each read hold
 -- has a key of its own besides, which lives as long as its lease: without any of them a reader is

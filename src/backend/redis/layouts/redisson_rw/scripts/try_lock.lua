@@ -1,3 +1,4 @@
+-- include: shared
 -- Acquires as a writer or as a reader. Repeatable: an owner has one hold, however often it asks, and
 -- its lease begins with the last request.
 -- KEYS: the lock, the counter of numbers, the owner's hold. ARGV: owner, ttl in ms, read or write,

@@ -1,3 +1,4 @@
+-- include: guard
 -- Writes a value if the guard beside it admits the token or the owner.
 -- Source: fencing tokens, Kleppmann's "How to do distributed locking".
 -- KEYS: the guard's hash, the key. ARGV: ordered, exact or set; token, owner, value.

@@ -1,3 +1,4 @@
+-- include: shared
 -- Grants the lock if it is free and no other claim is first, else enqueues the claim. Sent again,
 -- it changes nothing and answers how things are, also after a try_lock whose reply was lost.
 -- Source: the queue of docs/safety.md (rule 4); the grant is redis.io's SET key id PX ttl.

@@ -1,9 +1,10 @@
+-- include: shared members
 -- lock_or_queue.lua of a reader, which joins the group, and of a claim on a semaphore's permits.
 -- Source: members and their leases as in docs/safety.md, with one queue for waiters of all kinds.
 -- ARGV: id, ttl in ms, window in ms, arrival or '', '1' when its timer on the lock has ended, '1'
--- when it does not wait, permits, total of the semaphore, the note of the holder for M or ''.
+-- when it does not wait, total of the semaphore, the note of the holder for M or ''.
 -- Answers as lock_or_queue.lua; an eighth part is 1 when the number is that of an earlier reader.
-local id, ttl, permits, total = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[7]), ARGV[8]
+local id, ttl, total, note = ARGV[1], tonumber(ARGV[2]), ARGV[7], ARGV[8]
 local is_reader = kind_of(id) == 'hfs:'
 local now = server_time()
 local wrong = other_kind(id)
@@ -15,7 +16,6 @@ if not wrong and not is_reader then
 end
 if wrong then
   remove_waiter(id)
-  redis.call('HDEL', P, id)
   return wrong
 end
 remove_expired(now)
@@ -27,11 +27,10 @@ local function join_group(is_new)
   if is_new then
     local was_in_line = redis.call('ZREM', Q, id) == 1
     redis.call('HDEL', M, id)
-    if ARGV[9] ~= '' then
-      redis.call('HSET', M, id, ARGV[9])
+    if note ~= '' then
+      redis.call('HSET', M, id, note)
       redis.call('PEXPIRE', M, 31626000000)
     end
-    if permits > 1 then redis.call('HSET', P, id, permits) end
     add_member(id, now + ttl * 1000)
     -- The earlier members were not notified of a writer behind this one.
     local came = admit_waiters(now)
@@ -53,7 +52,7 @@ local function create_group()
     owner = 'hfg:' .. decimal(n)
   else
     owner = 'hfp:' .. total
-    redis.call('HSET', P, '#', total)
+    redis.call('HSET', P, '#', total, '', 0)
     redis.call('PEXPIRE', P, 31626000000)
   end
   redis.call('SET', K, owner, 'PX', ttl)  -- it expires though the rest be refused
@@ -76,12 +75,11 @@ end
 if is_shared() and redis.call('ZSCORE', R, id) then return join_group(false) end
 if not first or first == id then
   if not owner then return create_group() end
-  if has_room(id, permits) then return join_group(true) end
+  if has_room(id) then return join_group(true) end
 end
 if ARGV[6] == '1' then return {busy, 0, now, 0, 0, 1, 0, 0} end
 local place, is_new = enqueue(id, ARGV[3], ARGV[4], now)
 if not is_reader then
-  if permits > 1 then redis.call('HSET', P, id, permits) end
   redis.call('HSET', P, '#', total)
   redis.call('PEXPIRE', P, 31626000000)
 end

@@ -1,3 +1,4 @@
+-- part
 -- The beginning of the scripts about readers and holders of permits, after shared.lua.
 -- Removes members whose lease has expired, and the group with its last member.
 local function remove_expired(now)
@@ -34,7 +35,9 @@ local function after_waiter_left(id, was_first, now)
     return rest
   end
   if owner == writer_of(id) then redis.call('HDEL', M, owner) end
-  if owner == writer_of(id) or (not owner and was_first) then return hand_over(now) end
+  -- A free lock for which nobody waits is left without notes and without counts of permits.
+  local is_unused = not owner and not first_waiter()
+  if owner == writer_of(id) or (not owner and was_first) or is_unused then return hand_over(now) end
   if owner then
     -- A foreign holder notifies nobody when it releases: the first waiter begins to poll.
     local left = is_ours() and redis.call('PTTL', K) or 0

@@ -1,12 +1,13 @@
+-- include: shared
 -- Releases the lock and hands it to the first waiter. Repeatable: the answer stays.
 -- Source: redis.io's compare-and-delete, with the hand-over of docs/safety.md.
 -- ARGV: id. {1 released | 0 another owner or none | 3 ask again, 0}
 local id = ARGV[1]
+redis.call('HDEL', M, id)  -- also when the lease ended before this request arrived
 if owner ~= id then
   -- The request was sent twice: the first grant has expired, and the second one enqueued the
   -- claim.
   if redis.call('ZREM', Q, id) == 1 then
-    redis.call('HDEL', M, id)
     if owner then
       pass_timer(server_time() + math.max(redis.call('PTTL', K), 0) * 1000)
     elseif hand_over(nil) == nil then
@@ -15,5 +16,4 @@ if owner ~= id then
   end
   return {0, 0}
 end
-redis.call('HDEL', M, id)
 return {hand_over(nil) == nil and again or 1, 0}

@@ -2,7 +2,7 @@
 -- step. The next claim gets the timer for the end of the window.
 -- Source: release.lua and lock_or_queue.lua in the fewest steps, for the usual hand-over between
 -- clients that all keep requesting; every other case is left to those two.
--- KEYS: K, Q, M, N. ARGV: id, next id, its window in ms, '1' when M may have a note of id.
+-- KEYS: K, Q, M, N. ARGV: id, next id, its window in ms, '1' when M may have a note of id, stamp.
 -- {1, time, window} | {3} to be released by release.lua; the next claim was not enqueued
 local K, Q, M, N = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 if redis.pcall('GET', K) ~= ARGV[1] then return {3} end
@@ -27,11 +27,17 @@ if n < now - 1000000 then
 end
 local noted = redis.call('HGET', M, id)
 local window = noted or 250
-local grant = string.format('grant|%.0f|%.0f|%s|1|%s|%s', n, now, window, id, K)
+local grant = string.format('grant|%.0f|%.0f|%s|1|%s|%s|%s', n, now, window, ARGV[5], id, K)
 local done = redis.pcall('SET', K, id, 'PX', window)
 if done.err then return give_up(done) end
 if noted then redis.call('HDEL', M, id) end
-if redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), grant) == 0 then
+local heard = redis.pcall('PUBLISH', 'hf:' .. string.sub(id, 5, 20), grant)
+if type(heard) == 'table' then
+  redis.call('SET', K, ARGV[1], 'PX', 1000)
+  if noted then redis.call('HSET', M, id, noted) end
+  return give_up(heard)
+end
+if heard == 0 then
   redis.call('SET', K, ARGV[1], 'PX', 1000)  -- until release.lua frees it
   return {3}
 end

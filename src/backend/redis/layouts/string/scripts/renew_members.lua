@@ -1,5 +1,6 @@
 -- Renews the leases of readers and holders of permits, as renew.lua does of exclusive holders.
 -- Source: docs/safety.md (rule 4). A reader whose downgrade has not arrived yet is a writer here.
+-- What the server refuses to one member ends the renewal of no other.
 -- KEYS: K, R, M of each lock. ARGV and the answer: as renew.lua.
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
@@ -11,17 +12,19 @@ local function renew(K, R, M, id, ttl, about)
   local alone = kind == 'hfs:' and owner == 'hf1:' .. string.sub(id, 5)
   if not alone then
     if what ~= (kind == 'hfs:' and 'hfg:' or 'hfp:') then return 0 end
-    local ends = tonumber(redis.call('ZSCORE', R, id))
-    if not ends or ends <= now then return 0 end
+    local ends = redis.pcall('ZSCORE', R, id)
+    if type(ends) == 'table' then return -1 end
+    if not ends or tonumber(ends) <= now then return 0 end
   end
   local done = redis.pcall('PEXPIRE', K, ttl)
   if type(done) == 'table' then return -1 end
   if not alone then
-    redis.call('ZADD', R, string.format('%.0f', now + ttl * 1000), id)
+    local added = redis.pcall('ZADD', R, string.format('%.0f', now + ttl * 1000), id)
     local last = redis.call('ZRANGE', R, -1, -1, 'WITHSCORES')[2]
     local left = math.floor((last - now) / 1000) + 1
     redis.call('PEXPIRE', K, left)
     redis.call('PEXPIRE', R, left + 60000)
+    if type(added) == 'table' then return -1 end
   end
   if about ~= '' then
     redis.pcall('HSET', M, id, about)

@@ -1,3 +1,4 @@
+-- part
 -- The beginning of every script about one lock: its keys, and the steps that the scripts share.
 -- Source: the single-instance lock of redis.io's "Distributed Locks with Redis", with a number
 -- for each grant, a queue, and a release that hands the lock to the first waiter
@@ -8,10 +9,13 @@
 --   M  a hash: id -> of a waiter its window in ms, unless that is 250; of a holder its note
 --   R  the members of a group or a semaphore: a sorted set id -> end of the lease, in us of the
 --      server's clock. K lasts as long as the last of them
---   P  of a semaphore, a hash: '#' -> the total, id -> permits of a claim that wants or has more
---      than one, '' -> the sum of all permits above one that the members have
--- A claim is hf1:<client>:<claim>, as a reader hfs:..., as a holder of permits hfp:...; its
--- client listens on the channel hf:<client>.
+--   P  of a semaphore, a hash: '#' -> the total, '' -> the sum of all permits above one that the
+--      members have. Where the sum is lost it is counted again from R, whose ids show the permits
+-- The last argument of each script is a stamp: the first digits of the run_id of the server that
+-- the caller means, or '' where it does not know it. It goes into each grant that is sent.
+-- A claim is hf1:<client>:<claim>, as a reader hfs:..., as a holder of permits hfp:...; the second
+-- eight of the 32 digits of such a claim are how many permits it wants or has. Its client listens
+-- on the channel hf:<client>.
 --
 -- The first write of every script is a ZREM, ZPOPMIN, HDEL or DEL: at maxmemory the server
 -- refuses a script whose first write takes memory, and a message that was published cannot be
@@ -30,9 +34,9 @@ local function is_ours() return kind_of(owner) == 'hf1:' or is_shared() end
 local function decimal(n) return string.format('%.0f', n) end
 local function first_waiter() return redis.call('ZRANGE', Q, 0, 0)[1] end
 
-local function send_message(id, what, text)
+local function send_message(id, what, text, call)
   local message = what .. '|' .. text .. '|' .. id .. '|' .. K
-  return redis.call('PUBLISH', 'hf:' .. string.sub(id, 5, 20), message)
+  return (call or redis.call)('PUBLISH', 'hf:' .. string.sub(id, 5, 20), message)
 end
 
 -- Notifies the holder, or all members, that another client waits.
@@ -65,14 +69,32 @@ local function remove_waiter(id)
   redis.call('HDEL', M, id)
 end
 
-local function permits_of(id) return tonumber(redis.call('HGET', P, id)) or 1 end
+local function permits_of(id)
+  return kind_of(id) == 'hfp:' and math.max(tonumber(string.sub(id, 30, 37), 16) or 1, 1) or 1
+end
 
-local function has_room(id, more)
+-- All permits above one that the members have.
+local function permits_above_one()
+  local sum = redis.call('HGET', P, '')
+  if sum then return tonumber(sum) end
+  sum = 0
+  for _, id in ipairs(redis.call('ZRANGE', R, 0, -1)) do sum = sum + permits_of(id) - 1 end
+  redis.pcall('HSET', P, '', sum)
+  redis.pcall('PEXPIRE', P, 31626000000)
+  return sum
+end
+
+-- A sum that was lost is left to permits_above_one().
+local function add_above_one(more)
+  if more ~= 0 and redis.call('HGET', P, '') then redis.call('HINCRBY', P, '', more) end
+end
+
+local function has_room(id)
   if not owner then return false end
   if kind_of(id) == 'hfs:' then return kind_of(owner) == 'hfg:' end
   if kind_of(id) ~= 'hfp:' or kind_of(owner) ~= 'hfp:' then return false end
-  local used = redis.call('ZCARD', R) + (tonumber(redis.call('HGET', P, '')) or 0)
-  return used + (more or permits_of(id)) <= tonumber(string.sub(owner, 5))
+  local used = redis.call('ZCARD', R) + permits_above_one()
+  return used + permits_of(id) <= tonumber(string.sub(owner, 5))
 end
 
 -- Tells the first waiter to look at the lock at the time `at`: from here on it keeps the timer.
@@ -81,29 +103,39 @@ local function pass_timer(at)
     local id = first_waiter()
     if not id or send_message(id, 'look', decimal(at)) > 0 then return end
     remove_waiter(id)
-    if kind_of(id) == 'hfp:' then redis.call('HDEL', P, id) end
     -- The waiter that was just removed may have kept the next one out: that one looks now.
     id = first_waiter()
     if id and has_room(id) then at = 0 end
   end
 end
 
+-- The sum first: where one of the two is refused, too few permits are granted, not too many.
 local function add_member(id, ends)
+  add_above_one(permits_of(id) - 1)
   redis.call('ZADD', R, decimal(ends), id)
-  local more = kind_of(id) == 'hfp:' and permits_of(id) - 1 or 0
-  if more > 0 then redis.call('HINCRBY', P, '', more) end
 end
 
 -- True when the id was a member.
 local function remove_member(id)
   if redis.call('ZREM', R, id) == 0 then return false end
   redis.call('HDEL', M, id)
-  if kind_of(id) == 'hfp:' then
-    local permits = permits_of(id)
-    redis.call('HDEL', P, id)
-    if permits > 1 then redis.call('HINCRBY', P, '', 1 - permits) end
-  end
+  add_above_one(1 - permits_of(id))
   return true
+end
+
+-- Takes back what was granted to a waiter that could not be notified: it is the first again.
+local function take_back(id, noted, now)
+  if kind_of(id) ~= 'hf1:' then
+    remove_member(id)
+  elseif owner then
+    redis.call('SET', K, owner, 'PX', 1000)  -- as it was, until the request is repeated
+  else
+    redis.call('DEL', K)
+  end
+  local first = redis.call('ZRANGE', Q, 0, 0, 'WITHSCORES')[2]
+  redis.call('ZADD', Q, decimal((first or now) - 1), id)
+  redis.call('PEXPIRE', Q, 31626000000)
+  if noted then redis.call('HSET', M, id, noted) end
 end
 
 -- Grants the lock, or a part of it, to a waiter for its window. Returns the window, and whether
@@ -123,8 +155,13 @@ local function grant_to_waiter(id, n, now, others)
   redis.call('ZREM', Q, id)
   if noted then redis.call('HDEL', M, id) end
   others = others or redis.call('EXISTS', Q)
-  local grant = string.format('%.0f|%.0f|%s|%d', n, now, window, others)
-  if send_message(id, 'grant', grant) > 0 then return tonumber(window), others end
+  local grant = string.format('%.0f|%.0f|%s|%d|%s', n, now, window, others, ARGV[#ARGV])
+  local heard = send_message(id, 'grant', grant, redis.pcall)
+  if type(heard) == 'table' then
+    take_back(id, noted, now)
+    heard = send_message(id, 'look', decimal(now))  -- ends the script with the same error
+  end
+  if heard > 0 then return tonumber(window), others end
   if not alone then remove_member(id) end
 end
 
@@ -188,18 +225,19 @@ end
 local function remove_group()
   for _, id in ipairs(redis.call('ZRANGE', R, 0, -1)) do
     redis.call('HDEL', M, id)
-    redis.call('HDEL', P, id)
   end
   redis.call('DEL', R)
   redis.call('HDEL', P, '')
 end
 
 -- Makes the free lock a group or a semaphore, for the first waiter and all that may be admitted
--- with it. Nil when none of their clients listens; false when the counter is ahead of the clock.
+-- with it. Nil when none of their clients listens; false when that is left to their next requests.
 local function open_group(id, now)
   remove_group()
   if kind_of(id) == 'hfp:' then
-    owner = 'hfp:' .. (redis.call('HGET', P, '#') or 1)
+    local total = redis.call('HGET', P, '#')
+    if not total then return false end  -- it was lost; the waiter's next request has it
+    owner = 'hfp:' .. total
   else
     local n = next_number(now, true)
     if not n then return false end

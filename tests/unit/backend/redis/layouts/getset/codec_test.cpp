@@ -127,11 +127,11 @@ TEST_F(redis_getset_codec, a_holder_is_shown_by_its_stamp_and_broken_by_it) {
   put("1699999997000");
   ASSERT_EQ(on.look(key).size(), 1u);
   EXPECT_EQ(on.look(key)[0].owner, "1699999997000");
-  EXPECT_EQ(on.look(key)[0].left, 7s);
+  EXPECT_EQ(on.look(key)[0].expires_in, 7s);
   EXPECT_FALSE(on.break_lock(key, now_stamp));
   EXPECT_TRUE(on.break_lock(key, "1699999997000"));
   put("1");
-  EXPECT_EQ(on.look(key)[0].left, 0s);
+  EXPECT_EQ(on.look(key)[0].expires_in, 0s);
 }
 
 }  // namespace

@@ -89,17 +89,18 @@ TEST_F(redis_lua_codec, a_look_finds_the_owner_and_what_is_left_of_its_lease) {
   ask(operation::try_lock, ours, 3s);
   ASSERT_EQ(look("job").size(), 1u);
   EXPECT_EQ(look("job")[0].owner, ours);
-  EXPECT_EQ(look("job")[0].left, 3s);
+  EXPECT_EQ(look("job")[0].expires_in, 3s);
   command({"SET", "foreign", "somebody"});
-  EXPECT_EQ(look("foreign")[0].left, std::chrono::milliseconds::max());
+  EXPECT_EQ(look("foreign")[0].expires_in, std::chrono::milliseconds::max());
   command({"HSET", "hash", "a", "b"});
-  EXPECT_TRUE(look("hash").empty());
+  ASSERT_EQ(look("hash").size(), 1u) << "SETNX is refused by any key";
+  EXPECT_EQ(look("hash")[0].owner, "hash");
   EXPECT_TRUE(look("none").empty());
 }
 
 TEST_F(redis_lua_codec, a_script_is_known_by_its_hash_once_it_is_loaded) {
   EXPECT_EQ(ask(operation::try_lock, ours, 10s, script_form::by_hash).what, verdict::failed);
-  for (const script& s : of_lua.scripts()) command({"SCRIPT", "LOAD", s.text});
+  for (const script* const s : of_lua.facts().loaded) command({"SCRIPT", "LOAD", s->text});
   EXPECT_EQ(ask(operation::try_lock, ours, 10s, script_form::by_hash).what, verdict::granted);
 }
 

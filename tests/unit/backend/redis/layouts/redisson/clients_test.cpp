@@ -245,7 +245,7 @@ TEST_F(redisson_clients, show_foreign_holders_and_break_the_lock_that_was_shown)
   const auto found = c.holders("job");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].owner, foreign_owner);
-  EXPECT_EQ(c.inspect("").size(), 1u);
+  EXPECT_EQ(c.list("").size(), 1u);
   EXPECT_FALSE(c.break_lock("job", "somebody"));
   EXPECT_TRUE(c.break_lock("job", foreign_owner));
   EXPECT_TRUE(is_free());

@@ -163,7 +163,7 @@ TEST_F(redisson_codec, a_spin_lock_is_the_same_without_messages) {
   EXPECT_EQ(spins.ask(operation::try_lock, mine).what, verdict::granted);
   EXPECT_TRUE(spins.break_lock("job", ours));
   EXPECT_EQ(spins.heard(), "");
-  EXPECT_FALSE(of_spin.rules().has_channel);
+  EXPECT_FALSE(of_spin.facts().rules.has_channel);
 }
 
 TEST_F(redisson_codec, renewals_compare_the_owner_of_each_lock) {
@@ -188,7 +188,7 @@ TEST_F(redisson_codec, a_lock_is_broken_for_the_owner_that_was_seen_and_wakes_wa
   held_by(theirs, "2", "3000");
   ASSERT_EQ(on.look("job").size(), 1u);
   EXPECT_EQ(on.look("job")[0].owner, theirs);
-  EXPECT_EQ(on.look("job")[0].left, 3s);
+  EXPECT_EQ(on.look("job")[0].expires_in, 3s);
   on.listen_to(channel);
   on.heard();
   EXPECT_FALSE(on.break_lock("job", ours));
@@ -236,7 +236,7 @@ TEST_F(redisson_codec, braces_of_a_name_are_its_slot) {
 TEST_F(redisson_codec, a_script_is_known_by_its_hash_once_it_is_loaded) {
   const lock_request r{.key = "job", .owner = ours, .ttl = 10s};
   EXPECT_EQ(on.ask(operation::try_lock, r, script_form::by_hash).what, verdict::failed);
-  for (const script& s : tested.scripts()) on.command({"SCRIPT", "LOAD", s.text});
+  for (const script* const s : tested.facts().loaded) on.command({"SCRIPT", "LOAD", s->text});
   EXPECT_EQ(on.ask(operation::try_lock, r, script_form::by_hash).what, verdict::granted);
 }
 

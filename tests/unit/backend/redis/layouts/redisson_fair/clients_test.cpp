@@ -233,7 +233,7 @@ TEST_F(redisson_fair_clients, show_the_holder_and_how_many_wait_and_break_the_lo
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].owner, redissons);
   EXPECT_EQ(found[0].waiting, 1);
-  EXPECT_EQ(c.inspect("").size(), 1u) << "its other keys are no locks";
+  EXPECT_EQ(c.list("").size(), 1u) << "its other keys are no locks";
   EXPECT_TRUE(c.break_lock("job", redissons));
   EXPECT_TRUE(is_free());
   EXPECT_FALSE(nobody_waits());

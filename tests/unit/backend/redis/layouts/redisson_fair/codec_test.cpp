@@ -170,6 +170,22 @@ TEST_F(redisson_fair_codec, a_release_tells_the_head_alone) {
   EXPECT_EQ(on.heard(), message_to(b)) << "the lock had ended before";
 }
 
+// It knows the lease of the holder before: it would sleep beyond the end of this one.
+TEST_F(redisson_fair_codec, a_grant_with_a_short_lease_wakes_the_next_waiter) {
+  listen_to({b, d, e});
+  try_lock(a);
+  for (const std::string& each : {b, d, e}) again(each);
+  release(a);
+  on.heard();
+  EXPECT_EQ(ask(operation::try_lock, b, 1s, true, true).what, verdict::granted);
+  EXPECT_EQ(on.heard(), message_to(d));
+  EXPECT_EQ(again(d).rest, 1s);
+  release(b);
+  on.heard();
+  EXPECT_EQ(again(d).what, verdict::granted);
+  EXPECT_EQ(on.heard(), "") << "the heartbeat of the next waiter comes before the end of 30 s";
+}
+
 TEST_F(redisson_fair_codec, a_release_passes_dead_heads_over) {
   listen_to({b, d});
   try_lock(a);
@@ -225,7 +241,7 @@ TEST_F(redisson_fair_codec, a_lock_is_broken_for_the_owner_that_was_seen) {
   try_lock(b);
   ASSERT_EQ(on.look("job").size(), 1u);
   EXPECT_EQ(on.look("job")[0].owner, theirs);
-  EXPECT_EQ(on.look("job")[0].left, 60s);
+  EXPECT_EQ(on.look("job")[0].expires_in, 60s);
   EXPECT_EQ(on.look("job")[0].waiting, 1);
   EXPECT_FALSE(on.break_lock("job", b));
   EXPECT_EQ(on.heard(), "");

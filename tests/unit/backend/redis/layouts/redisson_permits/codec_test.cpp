@@ -82,7 +82,7 @@ TEST_F(redis_permits_codec, a_permit_without_an_end_shows_none) {
   on.command({"SET", "job", "0"});
   on.command({"ZADD", timeouts, "922337203685477", "0123456789abcdef"});
   EXPECT_EQ(try_lock(ours, 1, 1).rest, duration::max());
-  EXPECT_EQ(on.look("job").at(0).left, std::chrono::milliseconds::max());
+  EXPECT_EQ(on.look("job").at(0).expires_in, std::chrono::milliseconds::max());
 }
 
 TEST_F(redis_permits_codec, a_claim_that_has_its_permits_is_granted_them_once) {
@@ -219,9 +219,9 @@ TEST_F(redis_permits_codec, holders_are_shown_by_their_first_permit_and_broken_b
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].owner, tested.text_of(ours));
   EXPECT_EQ(found[0].permits, 2u);
-  EXPECT_EQ(found[0].of, 4u);
-  EXPECT_EQ(found[0].left, 10s);
-  EXPECT_EQ(found[0].how, lock_mode::permit);
+  EXPECT_EQ(found[0].total_permits, 4u);
+  EXPECT_EQ(found[0].expires_in, 10s);
+  EXPECT_EQ(found[0].mode, lock_mode::permit);
   EXPECT_EQ(found[1].owner, "30313233343536373839616263646566");
   EXPECT_FALSE(on.break_lock("job", "somebody"));
   EXPECT_FALSE(on.break_lock("job", tested.text_of(theirs)));

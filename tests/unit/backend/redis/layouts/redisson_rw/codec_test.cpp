@@ -192,17 +192,17 @@ TEST_F(redisson_rw_codec, holders_are_shown_each_with_its_side_and_its_lease) {
   const auto readers = on.look("job");
   ASSERT_EQ(readers.size(), 2u) << "not the dead one";
   EXPECT_EQ(readers[0].owner, ours);
-  EXPECT_EQ(readers[0].how, lock_mode::shared);
-  EXPECT_EQ(readers[0].left, 5s);
-  EXPECT_EQ(readers[1].left, 3s);
+  EXPECT_EQ(readers[0].mode, lock_mode::shared);
+  EXPECT_EQ(readers[0].expires_in, 5s);
+  EXPECT_EQ(readers[1].expires_in, 3s);
   EXPECT_TRUE(on.look("{job}:" + std::string(ours) + ":rwlock_timeout:1").empty());
   EXPECT_TRUE(on.look("none").empty());
   on.command({"DEL", "job"});
   write(ours, 7s);
   ASSERT_EQ(on.look("job").size(), 1u);
   EXPECT_EQ(on.look("job")[0].owner, std::string(ours) + ":write");
-  EXPECT_EQ(on.look("job")[0].how, lock_mode::exclusive);
-  EXPECT_EQ(on.look("job")[0].left, 7s);
+  EXPECT_EQ(on.look("job")[0].mode, lock_mode::exclusive);
+  EXPECT_EQ(on.look("job")[0].expires_in, 7s);
 }
 
 TEST_F(redisson_rw_codec, a_break_ends_the_side_that_was_seen_and_wakes_those_who_wait) {

@@ -25,6 +25,7 @@ class redis_codec : public testing::Test {
   redis_codec() {
     args.lock = "job";
     args.owner = "hf1:me";
+    args.stamp = "01234567";
     args.ttl = 30s;
     args.window = 250ms;
   }
@@ -32,7 +33,7 @@ class redis_codec : public testing::Test {
   template <class Append>
   static std::string written(Append append) {
     std::string out;
-    script_cache cache(all_scripts());
+    script_cache cache(every_script());
     command_writer to(out, cache);
     append(to);
     return with_names(commands_in(out));
@@ -41,25 +42,11 @@ class redis_codec : public testing::Test {
     return written([&](command_writer& to) { append_request(to, what, args); });
   }
   static std::string with_names(std::string text) {
-    constexpr std::string_view names[] = {"lock_or_queue",
-                                          "member_lock_or_queue",
-                                          "release",
-                                          "member_release",
-                                          "withdraw",
-                                          "renew",
-                                          "renew_members",
-                                          "resolve",
-                                          "downgrade",
-                                          "break_lock",
-                                          "raise_counter",
-                                          "release_uncontended",
-                                          "release_with_successor",
-                                          "lock_all",
-                                          "guard",
-                                          "guarded_write"};
-    for (std::size_t i = 0; i < all_scripts().size(); ++i)
-      for (const std::string_view of : {all_scripts()[i].sha1, all_scripts()[i].text})
-        if (const auto at = text.find(of); at != text.npos) text.replace(at, of.size(), names[i]);
+    constexpr std::string_view layout = "string/";
+    for (const script& s : every_script())
+      for (const std::string_view form : {s.sha1, s.text})
+        if (const auto at = text.find(form); s.name.starts_with(layout) && at != text.npos)
+          text.replace(at, form.size(), s.name.substr(layout.size()));
     return text;
   }
 
@@ -83,45 +70,44 @@ TEST_F(redis_codec, try_locks_are_one_transaction) {
 
 TEST_F(redis_codec, an_exclusive_claim_is_enqueued_with_its_window_and_its_place) {
   EXPECT_EQ(request(operation::lock_or_queue),
-            "EVALSHA lock_or_queue" + keys + "hf1:me 30000 250  ");
+            "EVALSHA lock_or_queue" + keys + "hf1:me 30000 250   01234567");
   args.arrival = 17;
   args.looks = true;
   EXPECT_EQ(request(operation::lock_or_queue),
-            "EVALSHA lock_or_queue" + keys + "hf1:me 30000 250 17 1");
+            "EVALSHA lock_or_queue" + keys + "hf1:me 30000 250 17 1 01234567");
 }
 
-TEST_F(redis_codec, a_member_is_enqueued_with_its_permits_and_its_note) {
+TEST_F(redis_codec, a_member_is_enqueued_with_the_total_and_its_note) {
   args.mode = lock_mode::permit;
   args.owner = "hfp:me";
-  args.permits = 2;
   args.total_permits = 5;
   args.info = "host|1|2|note";
   args.waits = false;
-  EXPECT_EQ(request(operation::lock_or_queue),
-            "EVALSHA member_lock_or_queue" + keys + "hfp:me 30000 250   1 2 5 host|1|2|note");
+  EXPECT_EQ(request(operation::lock_or_queue), "EVALSHA member_lock_or_queue" + keys +
+                                                   "hfp:me 30000 250   1 5 host|1|2|note 01234567");
 }
 
 TEST_F(redis_codec, a_release_is_that_of_its_kind_and_may_enqueue_the_next_claim) {
-  EXPECT_EQ(request(operation::release), "EVALSHA release" + keys + "hf1:me");
+  EXPECT_EQ(request(operation::release), "EVALSHA release" + keys + "hf1:me 01234567");
   args.next_owner = "hf1:next";
   args.next_window = 400ms;
   EXPECT_EQ(request(operation::release),
-            "EVALSHA release_with_successor" + keys + "hf1:me hf1:next 400 0");
+            "EVALSHA release_with_successor" + keys + "hf1:me hf1:next 400 0 01234567");
   args.info_may_be_stored = true;
   EXPECT_EQ(request(operation::release),
-            "EVALSHA release_with_successor" + keys + "hf1:me hf1:next 400 1");
+            "EVALSHA release_with_successor" + keys + "hf1:me hf1:next 400 1 01234567");
   args.mode = lock_mode::shared;
-  EXPECT_EQ(request(operation::release), "EVALSHA member_release" + keys + "hf1:me");
+  EXPECT_EQ(request(operation::release), "EVALSHA member_release" + keys + "hf1:me 01234567");
 }
 
 TEST_F(redis_codec, the_other_requests_name_what_they_need) {
   EXPECT_EQ(request(operation::peek_kind), "GET job");
-  EXPECT_EQ(request(operation::peek_line), "EXISTS holdfast:{job}:job:q");
-  EXPECT_EQ(request(operation::resolve), "EVALSHA resolve" + keys + "hf1:me 30000");
-  EXPECT_EQ(request(operation::withdraw), "EVALSHA withdraw" + keys + "hf1:me");
+  EXPECT_EQ(request(operation::check_waiters), "EXISTS holdfast:{job}:job:q");
+  EXPECT_EQ(request(operation::resolve), "EVALSHA resolve" + keys + "hf1:me 30000 01234567");
+  EXPECT_EQ(request(operation::withdraw), "EVALSHA withdraw" + keys + "hf1:me 01234567");
   args.arrival = 9;
   args.owner = "hfs:me";
-  EXPECT_EQ(request(operation::downgrade), "EVALSHA downgrade" + keys + "hf1:me 9");
+  EXPECT_EQ(request(operation::downgrade), "EVALSHA downgrade" + keys + "hf1:me 9 01234567");
 }
 
 TEST_F(redis_codec, many_are_released_or_granted_in_one_script) {
@@ -152,10 +138,10 @@ TEST_F(redis_codec, what_is_rare_goes_by_its_text) {
     append(out);
     return with_names(commands_in(out));
   };
-  EXPECT_EQ(text([](std::string& out) { append_withdraw(out, "job", "hf1:me"); }),
-            "EVAL withdraw" + keys + "hf1:me");
-  EXPECT_EQ(text([](std::string& out) { append_break_lock(out, "job", "hf1:me"); }),
-            "EVAL break_lock" + keys + "hf1:me");
+  EXPECT_EQ(text([](std::string& out) { append_withdraw(out, "job", "hf1:me", "01234567"); }),
+            "EVAL withdraw" + keys + "hf1:me 01234567");
+  EXPECT_EQ(text([](std::string& out) { append_break_lock(out, "job", "hf1:me", "01234567"); }),
+            "EVAL break_lock" + keys + "hf1:me 01234567");
   EXPECT_EQ(text([](std::string& out) { append_raise_counter(out, 42); }),
             "EVAL raise_counter 1 holdfast:n 42");
 }
@@ -256,6 +242,7 @@ TEST_F(redis_codec, a_busy_key_shows_its_kind) {
   EXPECT_EQ(kind("$-1\r\n").what, verdict::busy);
   EXPECT_EQ(kind(bulk("hfp:3")).why, errc::mismatch);
   EXPECT_EQ(kind("-WRONGTYPE Operation\r\n").why, errc::mismatch);
+  EXPECT_EQ(kind("-NOPERM this user\r\n").why, errc::refused);
 }
 
 TEST_F(redis_codec, a_release_is_done_or_not_the_owners_or_to_be_sent_again) {

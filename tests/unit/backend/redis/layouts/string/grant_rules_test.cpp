@@ -35,7 +35,7 @@ constexpr floor_row floor_rows[] = {
     {operation::peek_kind, {false, false, false}, false},
     {operation::resolve, {false, false, false}, false},
     {operation::downgrade, {false, false, false}, false},
-    {operation::peek_line, {false, false, false}, false},
+    {operation::check_waiters, {false, false, false}, false},
     {operation::release_uncontended, {false, false, false}, false},
     {operation::release, {false, false, false}, false},
     {operation::withdraw, {false, false, false}, false},
@@ -52,12 +52,16 @@ TEST(redis_grant_rules, a_request_that_is_answered_by_a_number_needs_the_floor) 
 
 TEST(redis_grant_rules, a_request_is_sent_only_when_all_that_it_depends_on_is_there) {
   for (const floor_row& row : floor_rows) {
-    for (unsigned bits = 0; bits < 16; ++bits) {
+    for (unsigned bits = 0; bits < 32; ++bits) {
       const readiness r{.commands = (bits & 1) != 0,
                         .messages = (bits & 2) != 0,
+                        .lanes_agree = (bits & 16) != 0,
                         .floor = (bits & 4) != 0,
                         .raising = (bits & 8) != 0};
+      const bool may_grant =
+          row.needs_floor[0] || row.needs_messages || row.what == operation::resolve;
       const bool expected = r.commands && (!row.needs_messages || r.messages) &&
+                            (!may_grant || r.lanes_agree) &&
                             (!row.needs_floor[0] || (r.floor && !r.raising));
       EXPECT_EQ(may_send(row.what, exclusive_mode, r), expected)
           << static_cast<int>(row.what) << ' ' << bits;
@@ -66,13 +70,24 @@ TEST(redis_grant_rules, a_request_is_sent_only_when_all_that_it_depends_on_is_th
 }
 
 TEST(redis_grant_rules, a_reader_is_not_enqueued_without_a_floor) {
-  readiness r{.commands = true, .messages = true, .floor = false, .raising = false};
+  readiness r{.commands = true,
+              .messages = true,
+              .lanes_agree = true,
+              .floor = false,
+              .raising = false};
   EXPECT_TRUE(may_send(operation::lock_or_queue, exclusive_mode, r));
   EXPECT_FALSE(may_send(operation::lock_or_queue, shared, r));
   r.floor = true;
   EXPECT_TRUE(may_send(operation::lock_or_queue, shared, r));
   r.raising = true;
   EXPECT_FALSE(may_send(operation::lock_or_queue, permit, r));
+}
+
+TEST(redis_grant_rules, a_push_counts_only_from_the_server_of_the_commands) {
+  EXPECT_TRUE(is_of_server("01234567", "01234567"));
+  EXPECT_FALSE(is_of_server("01234567", "89abcdef"));
+  EXPECT_FALSE(is_of_server("", "89abcdef"));
+  EXPECT_FALSE(is_of_server("", ""));
 }
 
 TEST(redis_grant_rules, a_window_is_at_least_a_quarter_second_and_eight_round_trips) {

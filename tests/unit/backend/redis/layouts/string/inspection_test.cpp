@@ -1,4 +1,4 @@
-// inspect(), holders() and break_lock() against the model of Redis: what they find, and what they
+// list(), holders() and break_lock() against the model of Redis: what they find, and what they
 // make of keys that are not as they should be.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view owner = "hf1:0000000000000001:00000000000000000000000000000001";
 constexpr std::string_view first_reader = "hfs:0000000000000001:00000000000000000000000000000001";
 constexpr std::string_view second_reader = "hfs:0000000000000002:00000000000000000000000000000002";
-constexpr std::string_view permits = "hfp:0000000000000001:00000000000000000000000000000001";
+constexpr std::string_view permits = "hfp:0000000000000001:00000000000000030000000000000001";
 
 struct redis_inspection : testing::Test {
   on_model world;
@@ -40,7 +40,7 @@ struct redis_inspection : testing::Test {
   }
   std::vector<std::string> names(std::string_view prefix = {}) {
     std::vector<std::string> out;
-    for (const holder& h : c.inspect(prefix)) out.push_back(h.name);
+    for (const holder& h : c.list(prefix)) out.push_back(h.name);
     std::sort(out.begin(), out.end());
     return out;
   }
@@ -59,9 +59,9 @@ TEST_F(redis_inspection, shows_a_holder_with_all_that_is_stored_about_it) {
   EXPECT_EQ(found[0].pid, 7);
   EXPECT_EQ(found[0].note, "a|note") << "a note may have the separator in it";
   EXPECT_EQ(found[0].held, 10s);
-  EXPECT_EQ(found[0].left, 10s);
+  EXPECT_EQ(found[0].expires_in, 10s);
   EXPECT_EQ(found[0].waiting, 2);
-  EXPECT_EQ(found[0].how, lock_mode::exclusive);
+  EXPECT_EQ(found[0].mode, lock_mode::exclusive);
 }
 
 TEST_F(redis_inspection, shows_a_foreign_holder_and_one_without_a_ttl) {
@@ -69,7 +69,7 @@ TEST_F(redis_inspection, shows_a_foreign_holder_and_one_without_a_ttl) {
   const auto found = c.holders("job");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].owner, "somebody");
-  EXPECT_EQ(found[0].left, std::chrono::milliseconds::max());
+  EXPECT_EQ(found[0].expires_in, std::chrono::milliseconds::max());
   EXPECT_EQ(found[0].note + found[0].host, "");
 }
 
@@ -99,12 +99,30 @@ TEST_F(redis_inspection, finds_more_locks_than_the_server_lists_at_a_time) {
   EXPECT_EQ(names("lock").size(), 2500u);
 }
 
+TEST_F(redis_inspection, shows_the_note_and_the_token_of_a_holder_with_a_note_at_once) {
+  const client holding = world.open("ttl=30s");
+  const lease held = holding.mutex("job").acquire({.note = "nightly"});
+  const lease silent = holding.mutex("other").acquire();
+  world.pass(100ms);
+  const auto found = c.holders("job");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].note, "nightly");
+  EXPECT_EQ(found[0].token, held.token());
+  EXPECT_EQ(c.holders("other")[0].token, 0) << "no request is sent for a holder without a note";
+}
+
+TEST_F(redis_inspection, reports_a_key_of_another_type_where_one_name_is_queried) {
+  world.command({"HSET", "hash", "a", "b"});
+  std::error_code ec;
+  EXPECT_TRUE(c.holders("hash", ec).empty());
+  EXPECT_EQ(ec, errc::mismatch);
+}
+
 TEST_F(redis_inspection, shows_nobody_of_a_lock_that_is_free_or_is_no_lock) {
   world.command({"HSET", "hash", "a", "b"});
   world.command({"HSET", key("hash", 'm'), owner, "host|7|1|note"});
   world.command({"ZADD", key("waited_for", 'q'), "1", "a"});
   EXPECT_EQ(names(), list{});
-  EXPECT_TRUE(c.holders("hash").empty());
   EXPECT_TRUE(c.holders("none").empty());
 }
 
@@ -127,8 +145,8 @@ TEST_F(redis_inspection, shows_each_reader_whose_lease_has_not_ended) {
   const auto found = c.holders("job");
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].owner, first_reader);
-  EXPECT_EQ(found[0].left, 5s);
-  EXPECT_EQ(found[0].how, lock_mode::shared);
+  EXPECT_EQ(found[0].expires_in, 5s);
+  EXPECT_EQ(found[0].mode, lock_mode::shared);
   EXPECT_EQ(found[0].permits, 0u);
   EXPECT_EQ(found[1].owner, "hfs:third");
 }
@@ -137,11 +155,10 @@ TEST_F(redis_inspection, shows_the_permits_of_each_holder_of_a_semaphore) {
   world.command({"SET", "job", "hfp:5", "PX", "10000"});
   const std::string ends = at(5s);
   world.command({"ZADD", key("job", 'r'), ends, permits, ends, "hfp:other"});
-  world.command({"HSET", key("job", 'p'), "#", "5", permits, "3"});
   const auto found = c.holders("job");
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].how, lock_mode::permit);
-  EXPECT_EQ(found[0].of, 5u);
+  EXPECT_EQ(found[0].mode, lock_mode::permit);
+  EXPECT_EQ(found[0].total_permits, 5u);
   EXPECT_EQ(found[0].permits + found[1].permits, 4u);
 }
 
@@ -149,7 +166,7 @@ TEST_F(redis_inspection, a_prefix_of_the_url_is_not_part_of_a_name) {
   client of_shop = world.open("prefix=shop:");
   hold("shop:job");
   hold("job");
-  const auto found = of_shop.inspect();
+  const auto found = of_shop.list();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].name, "job");
   EXPECT_TRUE(of_shop.break_lock("job", std::string(owner)));
@@ -170,7 +187,7 @@ TEST_F(redis_inspection, breaks_a_lock_of_the_owner_that_was_seen_and_of_no_othe
 TEST_F(redis_inspection, a_server_that_refuses_is_reported_with_its_reason) {
   world.model.forbid("scan");
   try {
-    (void)c.inspect();
+    (void)c.list();
     ADD_FAILURE() << "nothing was refused";
   } catch (const lock_error& e) {
     EXPECT_EQ(e.code(), errc::refused);

@@ -81,6 +81,18 @@ TEST(redis_names, an_owner_is_its_mode_its_client_and_its_claim) {
             "hfp:ffffffffffffffff:ffffffffffffffff0000000000000001");
 }
 
+TEST(redis_names, an_owner_of_permits_shows_how_many) {
+  const claim_id three = with_permits(some_claim, 3);
+  const owner_text text = text_of(some_client, three, lock_mode::permit);
+  EXPECT_EQ(view(text), "hfp:0123456789abcdef:fedcba980000000300000000000000ff");
+  EXPECT_EQ(permits_of(view(text)), 3u);
+  EXPECT_EQ(claim_of(some_client, view(text)), three);
+  constexpr std::uint32_t most = ~std::uint32_t{0};
+  EXPECT_EQ(permits_of(view(text_of(0, with_permits({}, most), lock_mode::permit))), most);
+  EXPECT_EQ(permits_of(view(text_of(0, {}, lock_mode::permit))), 1u);
+  EXPECT_EQ(permits_of("hfp:other"), 1u);
+}
+
 TEST(redis_names, a_claim_is_found_in_the_owner_of_its_client_and_in_no_other) {
   for (const lock_mode mode : {lock_mode::exclusive, lock_mode::shared, lock_mode::permit}) {
     const owner_text text = text_of(some_client, some_claim, mode);

@@ -8,13 +8,15 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(redis_messages, of_a_grant_have_its_number_time_and_window) {
-  const auto m = read_message("grant|1700000000000007|1700000000000003|250|1|hf1:0:1|a lock");
+  const auto m =
+      read_message("grant|1700000000000007|1700000000000003|250|1|89abcdef|hf1:0:1|a lock");
   ASSERT_TRUE(m);
   EXPECT_EQ(m->what, push::kind::grant);
   EXPECT_EQ(m->number, 1'700'000'000'000'007);
   EXPECT_EQ(m->at, server_time(1'700'000'000'000'003));
   EXPECT_EQ(m->window, 250ms);
   EXPECT_TRUE(m->others);
+  EXPECT_EQ(m->stamp, "89abcdef");
   EXPECT_EQ(m->owner, "hf1:0:1");
   EXPECT_EQ(m->lock, "a lock");
 }
@@ -52,7 +54,7 @@ TEST(redis_messages, of_another_kind_are_none_of_ours) {
 TEST(redis_messages, that_are_cut_or_spoilt_have_nothing_that_counts) {
   for (const std::string_view text :
        {"grant", "grant|", "grant|x|y|z|w", "grant|-1|-1|-1|0||", "grant|99999999999999999999|1",
-        "grant|1|18446744073709551615|9223372036854775807|1|o|l"}) {
+        "grant|1|18446744073709551615|9223372036854775807|1|s|o|l"}) {
     const auto m = read_message(text);
     ASSERT_TRUE(m) << text;
     EXPECT_LE(m->number, number_max);

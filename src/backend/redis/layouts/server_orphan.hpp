@@ -1,0 +1,49 @@
+// An owner id that may be left at a server, and what the reply to its withdrawal proves.
+#pragma once
+#include <list>
+
+#include "backend/redis/transport/reply_handler.hpp"
+#include "backend/redis/transport/resp.hpp"
+#include "claim/orphan_withdrawals.hpp"
+
+namespace holdfast::redis {
+
+// Orphan derives from it and has withdraw(), which sends, and take(value, now), which reads a
+// reply: `done`, `again`, or, where another command follows it, whether that was sent. Layout has
+// over() and orphans().
+template <class Orphan, class Layout>
+class server_orphan : public claims::orphan, public reply_handler {
+ public:
+  typename std::list<Orphan>::iterator place;
+
+ protected:
+  using withdrawal = claims::withdrawal;
+  server_orphan(Layout& l, core::time_point end,
+                core::duration pause_max = core::duration::max()) noexcept
+      : claims::orphan(end, pause_max), home(l) {}
+  ~server_orphan() = default;
+
+  Layout& home;
+
+ private:
+  void on_reply(const value& v, const reply_context& c) final {
+    if (c.is_doubted) return on_cut(c);
+    const withdrawal read = self().take(v, c.now);
+    if (read == withdrawal::sent) return;
+    const bool is_last = read == withdrawal::done;
+    conclude(!is_last                                 ? read
+             : v.is(value::kind::error)               ? withdrawal::refused
+             : home.over().no_older_connection_runs() ? withdrawal::done
+                                                      : withdrawal::unproven,
+             c);
+  }
+  void on_not_executed(const reply_context& c) final { conclude(withdrawal::again, c); }
+  void on_cut(const reply_context&) final { home.orphans().on_cut(self()); }
+  void conclude(withdrawal w, const reply_context& c) {
+    Layout& to = home;  // on_answer() may end this
+    to.over().tick_by(to.orphans().on_answer(self(), w, c.now));
+  }
+  Orphan& self() noexcept { return static_cast<Orphan&>(*this); }
+};
+
+}  // namespace holdfast::redis

@@ -1,0 +1,64 @@
+#include "backend/redis/transport/server_identity.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "backend/redis/transport/server_info.hpp"
+
+namespace holdfast::redis {
+
+namespace {
+
+// "name=value" in a list; empty: it is not there.
+std::string_view part_of(std::string_view list, std::string_view name, char separator) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(separator), list.size());
+    const std::string_view part = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    if (part.size() > name.size() && part.starts_with(name) && part[name.size()] == '=')
+      return part.substr(name.size() + 1);
+  }
+  return {};
+}
+
+// It is a run of zeros where there is none.
+std::string history_in(std::string_view info, std::string_view field) {
+  const std::string_view id = info_field(info, field);
+  return id.find_first_not_of('0') == std::string_view::npos ? std::string() : std::string(id);
+}
+
+}  // namespace
+
+void read_server(std::string_view info, server_identity& out) {
+  out.run_id = info_field(info, "run_id");
+}
+
+void read_role(std::string_view role, server_identity& out) {
+  if (role == "master") out.role = server_role::master;
+  if (role == "slave" || role == "replica") out.role = server_role::replica;
+}
+
+void read_replication(std::string_view info, server_identity& out) {
+  read_role(info_field(info, "role"), out);
+  out.history = history_in(info, "master_replid");
+  out.history_before = history_in(info, "master_replid2");
+  constexpr int replicas_max = 64;
+  for (int i = 0; i < replicas_max; ++i) {
+    const std::string_view line = info_field(info, "slave" + std::to_string(i));
+    if (line.empty()) return;
+    if (part_of(line, "state", ',') != "online") continue;
+    const std::string_view host = part_of(line, "ip", ','), port = part_of(line, "port", ',');
+    out.replicas.push_back(std::string(host) + ':' + std::string(port));
+  }
+}
+
+void read_own_end(std::string_view client_info, server_identity& out) {
+  out.address = part_of(client_info, "laddr", ' ');
+}
+
+std::string_view short_id(std::string_view id) noexcept {
+  constexpr std::size_t digits = 8;
+  return id.substr(0, digits);
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,185 @@
+// The transport's part of lineage.hpp: which server each connection may use.
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/transport/transport.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::redis {
+
+using core::event_queue;
+using core::failure;
+using action = lineage::action;
+
+namespace {
+
+constexpr const char* is_replica =
+    "the server is a replica, which grants no locks; name its master in the URL, or lead the name "
+    "there";
+constexpr const char* leads_on = "the name leads to another server now";
+
+}  // namespace
+
+// The others follow the commands, to the address that these have reached. Where only the connection
+// for messages shows which server one is to, renewals follow it.
+bool transport::may_open(connection& c, time_point now) {
+  if (&c == &commands_) return true;
+  connection& before = &c == &renewals_ && awaits_listener_ ? messages_ : commands_;
+  if (commands_.is_ready() && &before == &commands_) return true;
+  awaits_commands_[static_cast<unsigned>(c.what())] = true;
+  (commands_.is_ready() ? before : commands_).open(now);
+  return false;
+}
+
+std::shared_ptr<io::attached_stream> transport::connect(connection& c, failure& why) {
+  core::address where = endpoint_.where;
+  if (&c != &commands_) {
+    const core::address reached = commands_.stream()->peer();
+    if (!reached.host.empty() || !reached.path.empty()) where = reached;
+  }
+  const auto loop = &c == &renewals_ ? core::driven_by::thread : core::driven_by::callers;
+  return reactor_.connect(c, where, endpoint_.tls ? &*endpoint_.tls : nullptr, loop, why);
+}
+
+bool transport::accepts(connection& c, failure& why, time_point now, event_queue& events) {
+  if (&c == &commands_) return accepts_commands(c.server(), why);
+  const bool has_channel = !lineage_.leader().is_known() && !subscriptions_.own().empty();
+  const bool is_unshown = awaits_listener_ || (has_channel && !c.server().has_listener);
+  if (!commands_.is_ready() || (&c == &renewals_ && is_unshown)) {
+    why = {errc::unavailable, "the connection that it follows was lost meanwhile"};
+    awaits_commands_[static_cast<unsigned>(c.what())] = true;
+    return false;
+  }
+  const action next = lineage_.judge_lane(c.server());
+  if (&c == &messages_ && awaits_listener_) subscriptions_.renew_own(core::random_u64(env()));
+  if (next == action::join) return true;
+  why = {errc::unavailable, leads_on};
+  if (next == action::move) leave(leads_on, now, events);
+  return false;
+}
+
+bool transport::accepts_commands(const server_identity& s, failure& why) {
+  const std::string before = lineage_.leader().run_id;
+  switch (lineage_.judge_commands(s)) {
+    case action::join: return true;
+    case action::join_stranger:
+      reactor_.log().add(log_level::warning,
+                         endpoint_.text + ": another server answers (run_id " +
+                             std::string(short_id(s.run_id)) + ", before it " +
+                             std::string(short_id(before)) +
+                             "), and nothing shows that it has the data of the one before: it was "
+                             "started anew, or the name leads elsewhere; locks that are held are "
+                             "confirmed there, or lost");
+      return true;
+    case action::refuse: why = {errc::unavailable, lineage_.refusal_of(s)}; return false;
+    default: why = {errc::unavailable, is_replica}; return false;
+  }
+}
+
+// The commands have a server: connections to another one end.
+void transport::follow_commands(time_point now, event_queue& events) {
+  const server_identity& led = commands_.server();
+  confirmed_at_ = now;
+  has_moved_ = joined_ && (!led.is_known() || *joined_ != led.run_id);
+  if (has_moved_) clock_ = {};
+  joined_ = led.run_id;
+  awaits_listener_ = !led.is_known();
+  for (connection* c : {&messages_, &renewals_}) {
+    const bool stays =
+        awaits_listener_ ? c->is_down() : !c->is_ready() || c->server().is_same_process(led);
+    if (!stays && !core::planted(core::mutant::lanes_at_two_servers))
+      c->end({errc::unavailable, leads_on}, now, events);
+    if (std::exchange(awaits_commands_[static_cast<unsigned>(c->what())], false)) c->open(now);
+  }
+  if (awaits_listener_) messages_.open(now);
+}
+
+// False: nothing can show that the connection for messages is to the commands' server, or the
+// run_ids have.
+bool transport::await_count(time_point now) {
+  if (!awaits_listener_ || !commands_.is_ready()) return awaits_listener_;
+  if (subscriptions_.own().empty()) return follow_messages(now), false;
+  ++awaited_counts_;
+  return submit(*count_reply_, now, [&](request_writer& w) {
+    command(w.out(), 3) << "PUBLISH" << subscriptions_.own() << "0";
+  });
+}
+
+// A count that was requested for an earlier connection for messages shows nothing of this one.
+void transport::on_counted(const value& v, const reply_context& c) {
+  if (--awaited_counts_ > 0 || !awaits_listener_ || !messages_.is_ready()) return;
+  if (v.is_error("NOPERM")) {
+    subscriptions_.drop_own();
+    return on_listener_shown(c);
+  }
+  const bool is_refused = v.is(value::kind::error);
+  const action next = is_refused ? action::retry : lineage_.judge_listener(v.integer() > 0);
+  if (next == action::join) return on_listener_shown(c);
+  if (next == action::move) return leave(leads_on, c.now, c.events);
+  messages_.reject({errc::unavailable, leads_on}, c.now, c.events);
+}
+
+void transport::on_listener_shown(const reply_context& c) {
+  follow_messages(c.now);
+  if (!c.is_doubted && !std::exchange(is_confirmed_, true)) on_confirmed(c.now);
+}
+
+void transport::follow_messages(time_point now) {
+  awaits_listener_ = false;
+  if (std::exchange(awaits_commands_[static_cast<unsigned>(lane::renewals)], false))
+    renewals_.open(now);
+}
+
+// Requests in flight were sent when the name may already have led elsewhere.
+void transport::doubt_all() noexcept {
+  is_confirmed_ = core::planted(core::mutant::reply_of_replaced_server);
+  for (connection* c : lanes())
+    if (!is_confirmed_) c->doubt_replies();
+}
+
+// By the alarm: on the loop of the renewals, a flush of the other loop would need the mutex again.
+void transport::on_confirmed(time_point now) {
+  source_.on_agreed(*this, now);
+  tick_by(now);
+}
+
+void transport::leave(const char* why, time_point now, event_queue& events) {
+  for (connection* c : lanes())
+    if (c->is_ready()) c->end({errc::unavailable, why}, now, events);
+}
+
+void transport::on_demoted(time_point now, event_queue& events) {
+  if (!core::planted(core::mutant::demoted_master_kept)) leave(is_replica, now, events);
+}
+
+void transport::on_probed(const server_identity& s, time_point now, event_queue& events) {
+  if (!commands_.is_ready()) return;
+  switch (lineage_.judge_probe(s)) {
+    case action::join:
+      confirmed_at_ = now;
+      if (!std::exchange(is_confirmed_, true)) on_confirmed(now);
+      return;
+    case action::move: return leave(leads_on, now, events);
+    default: return;
+  }
+}
+
+// While nothing is held or awaited, nobody asks: the first use after that is asked about soon.
+void transport::plan_probe(time_point last) {
+  const bool can_compare = lineage_.leader().is_known() || !subscriptions_.own().empty();
+  if (endpoint_.probe == duration::zero() || !can_compare) return;
+  const time_point due = last + core::jittered(reactor_.env(), endpoint_.probe, 0.1);
+  next_probe_ = std::max(due, reactor_.env().now());
+  tick_by(next_probe_);
+}
+
+void transport::probe_if_due(time_point now) {
+  if (next_probe_ == core::never) return;
+  if (now < next_probe_) return tick_by(next_probe_);
+  next_probe_ = core::never;
+  if (!source_.is_in_use()) return;
+  if (commands_.is_ready() && !core::planted(core::mutant::name_not_probed)) probe_.start(now);
+  plan_probe(now);
+}
+
+}  // namespace holdfast::redis

@@ -1,0 +1,41 @@
+// The layouts of one client: one, or one for each kind of lock. All of them receive
+// what the session reports, and each identifies its own nodes.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/zookeeper/layouts/layout.hpp"
+#include "seam/store_family.hpp"
+
+namespace holdfast::zookeeper {
+
+class layout_family final : public session_user {
+ public:
+  // `stores` is empty, and names the layout in its texts.
+  layout_family(std::vector<std::unique_ptr<layout>>, core::store_family stores);
+
+  const core::store_family& stores() const noexcept { return stores_; }
+
+  // As of each layout, with the transport's mutex held.
+  void attach(transport&);
+  void detach() noexcept;
+  void end_claims(errc, const std::string& why, time_point now, core::event_queue&);
+  bool is_dispatching() const;
+
+  // session_user
+  void on_attached(bool is_new, time_point now, core::event_queue&) override;
+  void on_deadline(time_point deadline, core::event_queue&) override;
+  void on_doubtful(core::event_queue&) override;
+  void on_session_lost(const core::failure&, core::event_queue&) override;
+  void on_watch(const watch_event&, time_point now, core::event_queue&) override;
+  void on_down(const core::failure&, time_point now, core::event_queue&) override;
+  void on_ended(const core::failure&, core::event_queue&) override;
+  void on_tick(time_point now, core::event_queue&) override;
+
+ private:
+  const std::vector<std::unique_ptr<layout>> all_;
+  core::store_family stores_;
+};
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,24 @@
+// The pauses of a recipe between two requests of the same kind.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "base/environment.hpp"
+
+namespace holdfast::claims {
+
+// `first` for the first time, and twice as long each time after; `most` at the most.
+constexpr core::duration doubled(core::duration first, unsigned times,
+                                 core::duration most) noexcept {
+  return std::min(most, first * (1 << std::min(times, 20u)));
+}
+
+constexpr void count_up(std::uint8_t& times) noexcept {
+  if (times < 255) ++times;
+}
+
+// Before a request is repeated that the server did not execute.
+inline constexpr core::duration failed_pause_min = std::chrono::milliseconds{20};
+inline constexpr core::duration failed_pause_max = std::chrono::seconds{2};
+
+}  // namespace holdfast::claims

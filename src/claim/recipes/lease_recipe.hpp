@@ -1,0 +1,225 @@
+// The base of recipes whose grants are leases, renewed one by one: the life of a grant, and how a
+// claim waits for an answer. Pure, as claim/recipe.hpp says.
+//
+//   state       | event                      | next | effects
+//   ------------+----------------------------+------+----------------------------------------------
+//   held        | renew                      | held | send renew
+//               | done                       | held | extended: its send + ttl - drift
+//               | not owner                  | lost | lost
+//               | downgrade: done            | held | the repetition ends
+//               | downgrade: refused         | held | sleep, then send it again
+//               | others wait                | held | wanted, once
+//               | moved: the store is        | held | doubtful, until a renewal is done
+//               | another server now         |      |
+//   any         | refused: not now           | same | sleep, longer each time, and once more until
+//               |                            |      | just before the request is overdue
+//   acquiring   | overdue, given up          | idle | refused; orphan
+//   releasing,  | overdue, given up          | idle | ended (outcome_unknown); orphan
+//   withdrawing |                            |      |
+//
+// Each recipe derives from it and defines how a claim acquires and releases the lock. A waiter,
+// which makes more than one attempt, is never overdue: it waits through an outage.
+#pragma once
+#include <holdfast/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/mutant.hpp"
+#include "claim/recipe.hpp"
+#include "claim/recipes/back_off.hpp"
+#include "seam/client_options.hpp"
+
+namespace holdfast::claims {
+
+// State: at least idle, held, lost, releasing and withdrawing. Operation: at least renew.
+template <class State, class Operation>
+class lease_recipe {
+ public:
+  using state = State;
+  using operation = Operation;
+  using step = effects<Operation>;
+
+  step renew(duration ttl, time_point, const timing&) noexcept {
+    if (!is_held()) return {};
+    ttl_ = ttl;
+    return send(operation::renew);
+  }
+  // The store is another server now, which may not know the lease.
+  step on_moved() noexcept {
+    step out;
+    if (!is_held() || core::planted(core::mutant::moved_lease_undoubted)) return out;
+    is_doubtful_ = true;
+    out.event = claim_event::doubtful;
+    return out;
+  }
+  step give_up(errc why) noexcept {
+    if (!waits()) return {};
+    step out = is_leaving() ? become_idle(claim_event::ended, errc::outcome_unknown)
+                            : become_idle(claim_event::refused, why);
+    out.orphan = true;
+    return out;
+  }
+
+  state now_in() const noexcept { return state_; }
+  std::uint32_t epoch() const noexcept { return epoch_; }
+  bool is_idle() const noexcept { return state_ == state::idle; }
+  bool is_held() const noexcept { return state_ == state::held; }
+  bool waits() const noexcept { return !is_idle() && !is_held() && state_ != state::lost; }
+  // Waits for the lock for as long as it takes.
+  bool is_waiter() const noexcept { return !one_attempt_ && is_acquiring(); }
+  // Makes one attempt, which is not answered yet.
+  bool is_attempt() const noexcept { return one_attempt_ && is_acquiring(); }
+  bool is_downgraded() const noexcept { return is_downgraded_; }
+  duration ttl() const noexcept { return ttl_; }
+  bool others_wait() const noexcept { return others_wait_; }
+  bool is_doubtful() const noexcept { return is_doubtful_; }
+  // With the deadline of the last renewal.
+  core::grant granted() const noexcept {
+    return {.number = number_, .deadline = deadline_, .received_at = asked_since_};
+  }
+  // When its request is overdue; never: it waits.
+  time_point due(const timing& t) const noexcept {
+    const bool is_bounded =
+        waits() && (!is_waiter() || core::planted(core::mutant::waiter_given_up));
+    return is_bounded ? core::saturating_add(asked_since_, t.op_timeout) : core::never;
+  }
+  // When to send it for the last time before that: early enough for a connection to be opened and
+  // for an answer.
+  time_point last_try(const timing& t) const noexcept {
+    const time_point end = due(t);
+    return end == core::never ? end : end - t.op_timeout / 8;
+  }
+
+ protected:
+  bool is_leaving() const noexcept {
+    return state_ == state::releasing || state_ == state::withdrawing;
+  }
+  bool is_acquiring() const noexcept { return waits() && !is_leaving(); }
+  bool is_late(std::uint32_t epoch) const noexcept {
+    return epoch != epoch_ && !core::planted(core::mutant::late_reply_accepted);
+  }
+
+  static step send(operation what) noexcept {
+    step out;
+    out.send = what;
+    return out;
+  }
+  void begin(const core::acquire_request& request) noexcept {
+    ttl_ = request.ttl;
+    one_attempt_ = request.one_attempt;
+    is_downgraded_ = false;
+  }
+  // Here it sends a first request of its kind; replies to earlier ones do not count any more.
+  void turn_to(state next, time_point now) noexcept {
+    ++epoch_;
+    state_ = next;
+    asked_since_ = now;
+    attempts_ = 0;
+    is_downgrading_ = false;
+  }
+  step become_held(std::int64_t number, time_point deadline, time_point now) noexcept {
+    if (!core::planted(core::mutant::late_reply_accepted)) ++epoch_;
+    state_ = state::held;
+    is_doubtful_ = false;
+    asked_since_ = now;
+    number_ = number;
+    deadline_ = deadline;
+    step out;
+    out.sleeps = true;
+    out.event = claim_event::granted;
+    return out;
+  }
+  step become_idle(claim_event what, errc why) noexcept {
+    ++epoch_;
+    state_ = state::idle;
+    step out;
+    out.sleeps = true;
+    out.event = what;
+    out.why = why;
+    return out;
+  }
+  // Until then the lease is this claim's that was requested at `sent`.
+  static time_point deadline_of(duration ttl, time_point sent, time_point now,
+                                const timing& t) noexcept {
+    if (!t.runs_out) return core::never;
+    const time_point from = core::planted(core::mutant::deadline_from_reply) ? now : sent;
+    return core::saturating_add(from, core::worth(ttl, t.clock_skew));
+  }
+  step extend(time_point deadline) noexcept {
+    deadline_ = deadline;
+    is_doubtful_ = false;
+    step out;
+    out.event = claim_event::extended;
+    return out;
+  }
+  step lose(errc why) noexcept {
+    state_ = state::lost;
+    is_downgrading_ = false;
+    step out;
+    out.event = claim_event::lost;
+    out.why = why == errc{} ? errc::lost : why;
+    return out;
+  }
+  // Another client waits for what is held.
+  step note_others(step out = {}) noexcept {
+    if (others_wait_) return out;
+    others_wait_ = true;
+    out.event = out.event | claim_event::wanted;
+    return out;
+  }
+  void begin_downgrade() noexcept {
+    is_downgrading_ = is_downgraded_ = true;
+    attempts_ = 0;
+  }
+
+  // A reply without an outcome is ignored: the core repeats the renewal.
+  template <class Reply>
+  step on_renew_reply(const Reply& r, time_point now, const timing& t) noexcept {
+    using verdict = typename Reply::verdict;
+    if (!is_held()) return {};
+    if (r.what == verdict::done) return extend(deadline_of(r.ttl, r.sent, now, t));
+    return r.what == verdict::not_owner ? lose(r.why) : step{};
+  }
+  // A refusal shows nothing of what the server stores: the request is repeated until the server
+  // executes it, or the lease ends.
+  template <class Reply>
+  step on_downgrade_reply(const Reply& r, time_point now, const timing& t) noexcept {
+    using verdict = typename Reply::verdict;
+    if (!is_held() || !is_downgrading_) return {};
+    if (r.what == verdict::not_owner) return lose(r.why);
+    if (r.what != verdict::done) return pause(now, t);
+    is_downgrading_ = false;
+    return {};
+  }
+  // Before a request is sent again that was not executed.
+  step pause(time_point now, const timing& t) noexcept {
+    const duration d = doubled(failed_pause_min, attempts_, failed_pause_max);
+    count_up(attempts_);
+    step out;
+    out.sleeps = true;
+    out.wake = now + d;
+    out.spread = d / 4;
+    const time_point last = last_try(t);
+    if (out.wake + out.spread < last) return out;
+    out.wake = now < last ? last : std::min(out.wake, due(t));
+    out.spread = {};
+    return out;
+  }
+
+  duration ttl_{};
+  std::int64_t number_ = 0;
+  time_point deadline_ = core::never;
+  // Since the first send of the request that is not answered yet; held: since the grant.
+  time_point asked_since_{};
+  std::uint32_t epoch_ = 0;
+  std::uint8_t attempts_ = 0;  // at the request that is not answered yet
+  state state_ = state::idle;
+  bool one_attempt_ : 1 = false;
+  bool others_wait_ : 1 = false;
+  bool is_doubtful_ : 1 = false;     // held, and not confirmed since the store moved
+  bool is_downgrading_ : 1 = false;  // held, and not answered yet
+  bool is_downgraded_ : 1 = false;   // of this grant, even before the server has answered
+};
+
+}  // namespace holdfast::claims

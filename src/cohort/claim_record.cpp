@@ -1,0 +1,60 @@
+#include "cohort/claim_record.hpp"
+
+#include <utility>
+
+#include "cohort/client_impl.hpp"
+#include "cohort/local_lock.hpp"
+
+namespace holdfast::core {
+
+void claim_record::prepare(const acquire_request& r) {
+  pending_verbs = 0;  // a stale cancel, overtaken by the answer, would withdraw the new claim
+  has_successor = false;
+  one_attempt = r.one_attempt;
+  grant.prepare(r);
+  const bool has_extra = !r.note.empty() || r.group;
+  extra =
+      has_extra
+          ? std::make_unique<const extra_arguments>(extra_arguments{std::string(r.note), r.group})
+          : nullptr;
+}
+
+void claim_record::on_granted(const core::grant& g) {
+  home.apply([&](cohort& c) {
+    core::grant received = g;
+    const bool is_dated = g.received_at != time_point{};
+    if (!is_dated && c.clock_matters()) received.received_at = home.client().env().now();
+    c.on_granted(*this, received);
+  });
+}
+
+void claim_record::on_refused(failure why) {
+  home.apply([&](cohort& c) { c.on_refused(*this, why); });
+}
+
+void claim_record::on_extended(time_point deadline, std::uint32_t ticket) {
+  home.apply([&](cohort& c) { c.on_extended(*this, deadline, ticket, home.client().env().now()); });
+}
+
+void claim_record::on_doubtful() {
+  home.apply([&](cohort& c) { c.on_doubtful(*this, home.client().env().now()); });
+}
+
+void claim_record::on_lost(std::error_code why) {
+  home.apply([&](cohort& c) { c.on_lost(*this, why); });
+}
+
+void claim_record::on_wanted() {
+  home.apply([&](cohort& c) { c.on_wanted(*this); });
+}
+
+void claim_record::on_revocation_requested() {
+  home.apply([&](cohort& c) { c.on_revocation_requested(*this); });
+}
+
+void claim_record::on_ended(failure why) {
+  if (why.code) home.report_end(*this, why);
+  home.apply([&](cohort& c) { c.on_ended(*this, why); });
+}
+
+}  // namespace holdfast::core

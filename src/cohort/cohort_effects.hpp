@@ -1,0 +1,65 @@
+// What a cohort leaves for its local lock to carry out with the mutex unlocked: verbs of claims,
+// answers to callers, notices. It also counts for the client's metrics.
+#pragma once
+#include <memory>
+#include <stop_token>
+#include <system_error>
+#include <vector>
+
+#include "base/intrusive_queue.hpp"
+#include "cohort/claim_record.hpp"
+#include "cohort/lock_rules.hpp"
+#include "cohort/turn.hpp"
+#include "cohort/waiter.hpp"
+
+namespace holdfast::core {
+
+class cohort_effects {
+ public:
+  struct notices {
+    std::vector<std::stop_source> sources;
+    // For the log: of turns that are lost; how those in doubt may end soon.
+    std::vector<detail::turn::fate> losses, doubts;
+  };
+
+  explicit cohort_effects(const lock_rules& r) noexcept : rules_(r) {}
+  const lock_rules& rules() const noexcept { return rules_; }
+
+  void schedule(claim_record&, claim_record::verb) noexcept;
+  bool has_scheduled() const noexcept { return !scheduled_.empty(); }
+  claim_record* take_scheduled() noexcept;  // removes one; its pending_verbs are to be run
+
+  void answer(completion&) noexcept;  // without a failure
+  void answer(waiter&, failure);
+  void answer(confirmation&, failure);
+  completion* take_answered() noexcept { return answered_.take_all(); }
+
+  void watch(detail::turn&, loss_watch&);
+  void end_watch(loss_watch&);  // does nothing when it has been answered
+  void answer_watches(detail::turn&, std::error_code);
+
+  void doubt(detail::turn&);  // notifies its holder
+  void report_doubt(detail::turn::fate how_it_may_end);
+  void lose(detail::turn&, detail::turn::fate);
+  void request_revocation(detail::turn&);
+  bool has_notices() const noexcept { return notices_ != nullptr; }
+  std::unique_ptr<notices> take_notices() noexcept { return std::move(notices_); }  // or null
+
+  void count(counters::counter) const noexcept;
+  // Called before the turn joins those of the grant.
+  void count_turn(detail::turn&, const waiter&, bool joins_others, time_point now) const;
+  void count_hold(detail::turn&, time_point now) const;
+  void count_renewal(time_point due, time_point now) const;
+
+ private:
+  void answer(completion&, failure);
+  notices& notices_of_now();
+  void request(std::stop_source&);
+
+  const lock_rules& rules_;
+  intrusive_queue<completion, &completion::next_answered> answered_;
+  intrusive_queue<claim_record, &claim_record::next_scheduled> scheduled_;
+  std::unique_ptr<notices> notices_;
+};
+
+}  // namespace holdfast::core

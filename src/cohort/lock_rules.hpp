@@ -1,0 +1,25 @@
+// The options, the capabilities and the services that all cohorts of a client share.
+#pragma once
+#include <cstdint>
+
+#include "cohort/counters.hpp"
+#include "seam/client_options.hpp"
+#include "seam/connection.hpp"
+#include "seam/lock_store.hpp"
+
+namespace holdfast::core {
+
+inline constexpr std::int64_t turns_per_grant = 1024;  // a token is number * 1024 + turn
+inline constexpr duration polled_every = std::chrono::milliseconds{1};  // while lingering
+
+struct lock_rules {  // common to all cohorts of a client whose locks are in one lock store
+  client_options options;
+  capabilities can;
+  lock_store* locks = nullptr;  // null: the backend has no locks of this kind
+  core::connection* connection = nullptr;
+  environment* env = nullptr;
+  counters* counts = nullptr;  // null: metrics are off
+  std::uint32_t phase = 0;  // random per client, so that clients do not all renew at the same time
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,166 @@
+// What a client that talks to servers shares, whatever the store: one mutex, the loop that its
+// blocked callers drive, a loop with a thread of its own, one alarm, the lines for the log, and the
+// wait of the thread that opens or closes it.
+//
+//   event              | with the mutex                           | then, without it
+//   -------------------+------------------------------------------+-----------------------------
+//   of a stream        | its user reads it                        | log, dispatch
+//   the alarm          | each user's on_alarm()                   | flush, log, dispatch
+//   flush of a loop    | each user's flush(), which releases the  |
+//                      | mutex while it writes                    |
+//   a library is due   | decide(), report(); not perform()        | log, dispatch
+//
+// After each of them the wait is asked whether it has ended, and the loop is driven in the
+// background while a reply is awaited for which no caller blocks.
+//
+// It is below the backends, which alone use it, and above the event loop, of which it knows the
+// interface only: loops come from the environment, so the simulator's network serves as well. That
+// is why it is neither in src/io/network, where sockets are, nor in src/claim, which knows no I/O.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/deferred_log.hpp"
+#include "io/reactor/attached_library.hpp"
+#include "io/reactor/attached_stream.hpp"
+#include "io/reactor/blocking_wait.hpp"
+
+namespace holdfast::io {
+
+// The connections to one server, or to one ensemble. All calls with the reactor's mutex held.
+class reactor_user {
+ public:
+  // Writes what was collected for connections of that loop. May release the mutex meanwhile; then
+  // another thread may be called as well.
+  virtual void flush(std::unique_lock<std::mutex>&, core::driven_by) noexcept = 0;
+  virtual void on_alarm(core::time_point now, core::event_queue&) = 0;  // see wake_by()
+  // No caller blocks for a reply that is awaited.
+  virtual bool has_unattended_replies() const noexcept = 0;
+
+ protected:
+  ~reactor_user() = default;
+};
+
+class client_reactor final : private core::alarm_target {
+ public:
+  struct thread_names {  // the kernel keeps 15 characters of each
+    const char *alarm, *loop, *own_loop;
+  };
+  // Throws lock_error (unsupported): the environment has no network. `url` without secrets.
+  client_reactor(core::environment&, const thread_names&, const std::string& url);
+  ~client_reactor();
+
+  std::mutex& mutex() noexcept { return mutex_; }
+  core::environment& env() const noexcept { return env_; }
+  core::caller_driver* driver() noexcept { return loop_->driver(); }  // null: callers do not block
+  void forked() noexcept;                                             // in a fork's child
+  bool is_forked() const noexcept { return forked_.load(std::memory_order_relaxed); }
+  // From any thread: what was collected for a loop is written.
+  void request_flush(bool at_once) noexcept { loop_->request_flush(at_once); }
+  void request_flush_of_own_loop(bool at_once) noexcept {
+    if (core::event_loop* const own = own_loop_seen_) own->request_flush(at_once);
+  }
+  void flush() noexcept { callers_writer_.flush(); }  // on this thread, for the loop of callers
+
+  // With the mutex.
+  void add(reactor_user& u) { users_.push_back(&u); }
+  void remove(reactor_user& u) noexcept { std::erase(users_, &u); }
+  core::deferred_log& log() noexcept { return log_; }
+  // on_alarm() is due then. False: no thread can be started for the alarm; the next call tries
+  // again.
+  bool wake_by(core::time_point);
+  // Callers who block for a reply, and claims that rely on a push: callers drive the loop for them.
+  void count(int waiting, int listening) noexcept {
+    waiting_.fetch_add(waiting, std::memory_order_relaxed);
+    listening_.fetch_add(listening, std::memory_order_relaxed);
+  }
+  int waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+  // Over the loop of callers, or over that with a thread of its own, which is made with its first
+  // connection. Null, with the reason: this process has no descriptor or thread left, or stop() was
+  // called.
+  std::shared_ptr<attached_stream> connect(stream_user&, const core::address&,
+                                           const core::tls_terms*, core::driven_by,
+                                           core::failure& why);
+  bool is_stopped() const noexcept { return is_stopped_; }
+
+  // Without the mutex: event(now, events) with it, unless stopped; then logs and dispatches.
+  // `flushes`: has written at once what the event has collected.
+  template <class Event>
+  void run(Event event, bool flushes = false);
+  // No event comes any more, and nothing is sent. Called before a user, or what it reads, ends.
+  void stop() noexcept;
+
+  // One thread opens or closes a client. A wait begins with the mutex held; the thread then calls
+  // wait() without it, or abandon() if it is not to block.
+  void begin(blocking_wait& w) noexcept { wait_ = &w; }
+  void wait(blocking_wait&, std::stop_token = {});
+  void abandon(const blocking_wait&) noexcept;
+
+ private:
+  friend class attached_library;
+  struct connected_stream;
+  struct writer final : core::loop_user {  // of one loop
+    writer(client_reactor& r, core::driven_by b) noexcept : home(r), by(b) {}
+    void flush() noexcept override;
+    bool has_pending_replies() const noexcept override {
+      return by == core::driven_by::thread || home.waiting_.load(std::memory_order_relaxed) > 0 ||
+             home.listening_.load(std::memory_order_relaxed) > 0 ||
+             home.unattended_.load(std::memory_order_relaxed);
+    }
+    client_reactor& home;
+    const core::driven_by by;
+  };
+
+  void on_alarm(core::time_point now) override;
+  core::event_loop& loop_of(core::driven_by);
+  void answer_wait(core::time_point now);
+  void end_wait(core::failure why);
+  void attend_if_needed();
+  attached_library* take_due(core::driven_by) noexcept;
+  void perform_due(core::driven_by) noexcept;
+  void perform(attached_library&, core::event_queue&);
+
+  core::environment& env_;
+  const thread_names names_;
+  std::mutex mutex_;
+  std::vector<reactor_user*> users_;
+  core::deferred_log log_;
+  std::vector<std::shared_ptr<connected_stream>> streams_;  // until they have closed
+  std::vector<attached_library*> due_;
+  blocking_wait* wait_ = nullptr;
+  std::atomic<int> waiting_{0}, listening_{0};
+  std::atomic<bool> unattended_{false};  // a reply is awaited for which no caller blocks
+  std::atomic<bool> forked_{false};
+  bool is_stopped_ = false;
+  core::time_point alarm_at_ = core::never;
+  writer callers_writer_{*this, core::driven_by::callers};
+  writer own_writer_{*this, core::driven_by::thread};
+  std::unique_ptr<core::alarm> alarm_;
+  std::unique_ptr<core::event_loop> loop_, own_loop_;  // ended first
+  std::atomic<core::event_loop*> own_loop_seen_{
+      nullptr};  // own_loop_, for threads without the mutex
+};
+
+template <class Event>
+void client_reactor::run(Event event, bool flushes) {
+  core::event_queue events;
+  core::deferred_log::lines lines;
+  {
+    const core::time_point now = env_.now();
+    const std::lock_guard guard(mutex_);
+    if (is_stopped_) return;
+    event(now, events);
+    answer_wait(now);
+    attend_if_needed();
+    if (!log_.is_empty()) lines = log_.take();
+  }
+  if (flushes) loop_->request_flush(true);
+  core::deferred_log::write(lines);
+  events.dispatch();  // the last thing: the client may be gone then
+}
+
+}  // namespace holdfast::io

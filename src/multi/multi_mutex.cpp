@@ -1,0 +1,42 @@
+#include <utility>
+
+#include <holdfast/client.hpp>
+#include <holdfast/detail/multi_access.hpp>
+#include <holdfast/multi_mutex.hpp>
+
+#include "base/fail.hpp"
+#include "multi/multi_acquire.hpp"
+
+namespace holdfast::inline v0 {
+
+const std::vector<exclusive_lockable*>& detail::multi_access::locks_of(
+    const multi_mutex& m) noexcept {
+  return m.members_;
+}
+
+void multi_mutex::check() const { detail::multi_access::refuse_none_or_twins(members_); }
+
+bool multi_mutex::lock_within(detail::wait_bound bound) {
+  if (current_) {
+    if (bound.is_try()) return false;
+    core::fail(errc::would_self_deadlock, "lock", "it is locked already: unlock() it first");
+  }
+  current_ = take(detail::acquire_call(bound, nullptr));
+  return static_cast<bool>(current_);
+}
+
+lease_set multi_mutex::take(detail::acquire_call c) const {
+  std::error_code* const ec = c.ec;
+  return core::in_either_form(ec,
+                              [&] { return detail::multi_access::take(members_, std::move(c)); });
+}
+
+lease_set client::take_all(const lock_names& names, detail::acquire_call c) const {
+  std::error_code* const ec = c.ec;
+  return core::in_either_form(ec, [&] {
+    const detail::named_locks locks(*this, names);
+    return detail::multi_access::take(locks.all(), std::move(c));
+  });
+}
+
+}  // namespace holdfast::inline v0

@@ -1,0 +1,49 @@
+#include "testkit/servers/redis_program.hpp"
+
+#include <cstdlib>
+#include <regex>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "testkit/servers/program.hpp"
+#include "testkit/servers/scratch_folder.hpp"
+
+namespace holdfast::testkit {
+namespace {
+
+std::string output_of(std::vector<std::string> argv) {
+  const scratch_folder folder;
+  run_program({std::move(argv), {}, folder.file("out")});
+  return folder.read("out");
+}
+
+redis_program inspect() {
+  const char* const file = std::getenv("HOLDFAST_TEST_REDIS_SERVER");
+  redis_program found{file && *file ? file : "redis-server"};
+  const std::string text = output_of({found.file, "--version"});
+  std::smatch parts;
+  if (!std::regex_search(text, parts, std::regex("(Redis|Valkey) server v=([0-9]+)[.]([0-9]+)")))
+    throw std::runtime_error(found.file + " reports no version: " + text);
+  found.is_valkey = parts[1] == "Valkey";
+  found.major = std::stoi(parts[2]);
+  found.minor = std::stoi(parts[3]);
+  // Without a certificate no server starts. Only a server that has TLS misses the certificate.
+  const std::string refusal = output_of({found.file, "--port", "0", "--tls-port", "1"});
+  found.has_tls = refusal.find("tls-cert-file") != std::string::npos &&
+                  refusal.find("Bad directive") == std::string::npos;
+  return found;
+}
+
+}  // namespace
+
+bool redis_program::is_at_least(int wanted_major, int wanted_minor) const noexcept {
+  return major > wanted_major || (major == wanted_major && minor >= wanted_minor);
+}
+
+const redis_program& tested_redis() {
+  static const redis_program program = inspect();
+  return program;
+}
+
+}  // namespace holdfast::testkit

@@ -1,0 +1,78 @@
+// Who holds a lock while its name is led to other servers: no two, but for the windows that
+// docs/safety.md states. A control plants a mutant, and must find more.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ostream>
+#include <string_view>
+
+#include "base/mutant.hpp"
+#include "campaign.hpp"
+#include "tests/stress/run.hpp"
+
+namespace holdfast::redis_test {
+namespace {
+
+// HOLDFAST_ROUNDS=N, as ./dev torture sets it: N rounds in all.
+int rounds_or(int few) {
+  const char* const text = std::getenv("HOLDFAST_ROUNDS");
+  return text ? std::atoi(text) : few;
+}
+
+class redis_balancer : public on_redis {
+ protected:
+  const std::uint64_t seed = stress::seed_of_run();
+  const testing::ScopedTrace trace{__FILE__, __LINE__,
+                                   "HOLDFAST_STRESS_SEED=" + std::to_string(seed)};
+};
+
+TEST_F(redis_balancer, lets_no_two_hold_beyond_the_stated_windows) {
+  constexpr std::uint64_t grants_least = 1'000;
+  campaign all(seed);
+  const auto kinds = fault_kinds();
+  const int rounds = rounds_or(static_cast<int>(kinds.size()));
+  for (int i = 0; i < rounds && !HasFailure(); ++i)
+    all.play(kinds[static_cast<std::size_t>(i) % kinds.size()]);
+  all.print();
+  const tally t = all.total();
+  EXPECT_EQ(t.beyond, 0);
+  EXPECT_EQ(t.broken_tokens, 0);
+  EXPECT_TRUE(t.grants >= grants_least || rounds < std::ssize(kinds)) << t.grants;
+}
+
+struct control_case {
+  core::mutant planted;
+  const char *name, *fault;
+};
+
+void PrintTo(const control_case& c, std::ostream* out) { *out << c.name; }
+
+class redis_balancer_control : public redis_balancer,
+                               public testing::WithParamInterface<control_case> {};
+
+TEST_P(redis_balancer_control, finds_two_holders_when_a_rule_is_broken) {
+  constexpr int rounds_max = 20;
+  const auto kind = std::ranges::find(fault_kinds(), std::string_view(GetParam().fault),
+                                      [](const fault_kind& k) { return std::string_view(k.name); });
+  core::plant(GetParam().planted);
+  {
+    campaign all(seed);
+    for (int i = 0; i < rounds_max && all.total().beyond == 0; ++i) all.play(*kind);
+    all.print();
+    EXPECT_GT(all.total().beyond, 0);
+  }
+  core::plant(core::mutant::none);
+}
+
+constexpr control_case controls[] = {
+    {core::mutant::replaced_master_joined, "replaced_master_joined", "back to a former master"},
+    {core::mutant::name_not_probed, "name_not_probed", "stream lost, nothing cut"},
+    {core::mutant::push_of_another_server, "push_of_another_server", "failover, nothing cut"},
+};
+
+INSTANTIATE_TEST_SUITE_P(, redis_balancer_control, testing::ValuesIn(controls),
+                         [](const auto& p) { return std::string(p.param.name); });
+
+}  // namespace
+}  // namespace holdfast::redis_test

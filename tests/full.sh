@@ -1,0 +1,53 @@
+# shellcheck shell=bash disable=SC2154
+# For ./dev: the parts of `./dev test --full`, and the sum of their results. Expects $root, say,
+# need, and the suites of ./dev test.
+
+other_servers=(redis-6.2 valkey-9 zookeeper-3.9)
+
+# part NAME COMMAND...: adds what COMMAND reports in its last line, "N passed, N failed", and the
+# tests that it names as "failed: TEST". A command that ends without that last line has failed.
+part() {
+  local name=$1 log began=$SECONDS result=0 passed=0 failed=0
+  shift
+  log=$(mktemp)
+  echo "== $name"
+  ("$@") </dev/null 2>&1 | tee "$log" || result=$?
+  if [[ $(tail -n 1 "$log") =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+    passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]}
+  fi
+  mapfile -t -O "${#failures[@]}" failures < <(sed -n "s|^failed: |$name: |p" "$log")
+  rm -f "$log"
+  if ((result != 0 && failed == 0)); then
+    failed=1
+    failures+=("$name: it ended without a result")
+  fi
+  all_passed=$((all_passed + passed))
+  all_failed=$((all_failed + failed))
+  echo "== $name: $((SECONDS - began)) s"
+}
+
+# on_other_server SERVER: the tests that use a server, on another version of it.
+on_other_server() {
+  local variable kinds='^(contract|fault|interop)$' backend=redis
+  if [[ $1 == zookeeper-* ]]; then backend=zookeeper kinds='^(contract|fault|interop|rounds)$'; fi
+  if ! variable=$("$root/packaging/servers/fetch.sh" "$1" "$root/build/servers"); then
+    echo "$variable"
+    [[ $variable == skipped:* ]]
+    return
+  fi
+  env "$variable" "$root/tests/suite" "$root/build/release" -L "$kinds" -L "^$backend$"
+}
+
+# full: prints the sum alone in the last line; exit 1 if anything failed.
+full() {
+  local all_passed=0 all_failed=0 failures=() server
+  part suite whole_suite
+  (need servers) || say "continuing without the packages that fetch other versions of servers"
+  for server in "${other_servers[@]}"; do
+    part "on $server" on_other_server "$server"
+  done
+  part clang clang_suite
+  ((${#failures[@]} == 0)) || printf 'failed: %s\n' "${failures[@]}"
+  echo "$all_passed passed, $all_failed failed"
+  ((all_failed == 0))
+}

@@ -1,0 +1,179 @@
+// One name that leads to several servers of Redis.
+#include "scenario.hpp"
+#ifdef HOLDFAST_WITH_REDIS
+#include "backend/redis/layouts/string/grant_rules.hpp"
+#include "backend/redis/transport/older_connections.hpp"
+#include "tests/unit/backend/redis/on_model.hpp"
+#include "tests/unit/backend/redis/transport/two_transports.hpp"
+
+namespace holdfast::mutants {
+namespace {
+
+using core::mutant;
+using redis::lane;
+using redis::lineage;
+using redis::server_identity;
+using namespace std::chrono_literals;
+
+server_identity master(const char* run_id, const char* history, const char* before) {
+  server_identity s;
+  s.run_id = run_id;
+  s.role = redis::server_role::master;
+  s.history = history;
+  s.history_before = before;
+  return s;
+}
+
+std::string a_master_that_was_replaced_is_refused() {
+  lineage l;
+  l.judge_commands(master("a", "ha", ""));
+  l.judge_commands(master("b", "hb", "ha"));
+  const auto next = l.judge_commands(master("a", "ha", ""));
+  return next == lineage::action::refuse ? "" : "it is led back to the older master";
+}
+
+std::string a_lane_joins_the_server_of_the_commands_alone() {
+  lineage l;
+  l.judge_commands(master("a", "ha", ""));
+  const auto next = l.judge_lane(master("b", "hb", ""));
+  return next == lineage::action::retry ? "" : "renewals go to another server than commands";
+}
+
+std::string what_was_left_at_a_server_is_known_on_the_return() {
+  redis::older_connections older;
+  older.add("a", 7, {});
+  older.add("b", 3, {});
+  return older.of("a", {}).size() == 1 ? "" : "the abandoned connection lives on";
+}
+
+std::string a_push_of_another_server_proves_nothing() {
+  return redis::grant_rules::is_of_server("0123", "4567") ? "it is taken for a grant" : "";
+}
+
+// A transport with all three connections to one server.
+class three_lanes final : public redis::two_transports {
+ public:
+  three_lanes() {
+    have_three();
+    a.in_use = true;
+  }
+  void send() {
+    a.to_send = 1;
+    reactor.flush();
+  }
+  using two_transports::a;
+  using two_transports::greet;
+  using two_transports::is_ready;
+  using two_transports::net;
+  using two_transports::one;
+  using two_transports::reactor;
+
+ private:
+  void TestBody() override {}
+};
+
+std::string a_reply_after_the_end_of_another_connection_is_doubted() {
+  three_lanes s;
+  s.send();
+  s.net.close(2);
+  s.net.reply(0, "+x\r\n");
+  return s.a.take_log() == "down =x? " ? "" : "the reply counts";
+}
+
+std::string a_refused_transaction_puts_the_data_in_doubt() {
+  three_lanes s;
+  {
+    const std::lock_guard guard(s.reactor.mutex());
+    s.one.write_commands([&](redis::request_writer& w) {
+      w.plain(1) << "EXEC";
+      w.expect(s.a, 2, s.net.now());
+    });
+  }
+  s.net.reply(0, "-READONLY You can't write against a read only replica.\r\n-EXECABORT x\r\n");
+  return s.a.take_log().starts_with("doubt ") ? "" : "numbers go on as if nothing had been said";
+}
+
+std::string a_replica_is_left() {
+  three_lanes s;
+  s.send();
+  s.net.reply(0, "-READONLY You can't write against a read only replica.\r\n");
+  return s.is_ready(lane::commands) ? "the client stays at the replica" : "";
+}
+
+std::string a_promotion_is_noticed_though_nothing_ends() {
+  three_lanes s;
+  s.send();
+  s.net.reply(0, "+x\r\n");
+  s.net.time.advance(1200ms);
+  if (s.net.lines.size() > 3) s.greet(3, "r2", "hb", "ha");
+  return s.is_ready(lane::commands) ? "the client stays at the older master" : "";
+}
+
+std::string a_lane_without_a_run_id_is_where_the_messages_are() {
+  lineage l;
+  server_identity elsewhere;
+  elsewhere.has_listener = false;
+  l.judge_commands({});
+  const auto next = l.judge_lane(elsewhere);
+  return next == lineage::action::retry ? "" : "renewals go to another server than commands";
+}
+
+std::string an_older_connection_for_messages_is_not_counted() {
+  redis::subscriptions s;
+  s.renew_own(1);
+  const std::string before = s.own();
+  s.on_lost();
+  s.renew_own(2);
+  return s.own() == before ? "it is counted though it may be at another server" : "";
+}
+
+std::string a_lease_is_confirmed_at_another_server() {
+  redis::on_model w;
+  const client c = w.open("ttl=60s");
+  const lease held = c.mutex("job").acquire();
+  w.model.restart(sim::kept::nothing);
+  w.pass(20ms);
+  return held.held() ? "it is held though the server has forgotten it" : "";
+}
+
+std::string a_lease_is_doubtful_until_another_server_confirms_it() {
+  redis::on_model w;
+  for (const std::string layout : {"string", "lua"}) {
+    const client c = w.open("ttl=60s&metrics=1&layout=" + layout);
+    const lease held = c.mutex(layout).acquire();
+    w.model.restart(sim::kept::everything);
+    w.pass(20ms);
+    if (!held.held()) return "it is lost though the server knows it";
+    if (c.metrics().doubts == 0) return "the holder does not learn that the server is another one";
+  }
+  return "";
+}
+
+constexpr scenario of_lineage[] = {
+    {mutant::replaced_master_joined, "redis", a_master_that_was_replaced_is_refused},
+    {mutant::lanes_at_two_servers, "redis", a_lane_joins_the_server_of_the_commands_alone},
+    {mutant::listener_not_counted, "redis", a_lane_without_a_run_id_is_where_the_messages_are},
+    {mutant::own_channel_kept, "redis", an_older_connection_for_messages_is_not_counted},
+    {mutant::connections_left_behind, "redis", what_was_left_at_a_server_is_known_on_the_return},
+    {mutant::push_of_another_server, "redis", a_push_of_another_server_proves_nothing},
+    {mutant::reply_of_replaced_server, "redis",
+     a_reply_after_the_end_of_another_connection_is_doubted},
+    {mutant::doubt_in_transaction_missed, "redis", a_refused_transaction_puts_the_data_in_doubt},
+    {mutant::demoted_master_kept, "redis", a_replica_is_left},
+    {mutant::name_not_probed, "redis", a_promotion_is_noticed_though_nothing_ends},
+    {mutant::leases_unconfirmed, "redis", a_lease_is_confirmed_at_another_server},
+    {mutant::moved_lease_undoubted, "redis", a_lease_is_doubtful_until_another_server_confirms_it},
+};
+
+}  // namespace
+
+std::span<const scenario> lineage_scenarios() { return of_lineage; }
+
+}  // namespace holdfast::mutants
+#else
+namespace holdfast::mutants {
+
+std::span<const scenario> lineage_scenarios() { return {}; }
+
+}  // namespace holdfast::mutants
+#endif

@@ -1,0 +1,114 @@
+// What a seed makes of a plan of two servers behind one name.
+#include <algorithm>
+#include <utility>
+
+#include "tests/sim/machine/dice.hpp"
+#include "tests/sim/redis/layouts.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Leases that are long beside the time that a change of servers takes a client.
+void draw_long_leases(plan& p, dice& d) {
+  constexpr std::chrono::milliseconds ttls[] = {500ms, 1s, 2s, 4s};
+  p.ttl = ttls[d.below(std::size(ttls))];
+  p.delay_max = std::min<moment>(p.delay_max, 5ms);
+  p.delay_min = std::min(p.delay_min, p.delay_max);
+  p.op_timeout = std::max(p.op_timeout, p.ttl / 2);
+  p.hold_max = p.ttl * d.between(1, 3);
+  p.think_max = p.ttl * d.between(0, 1) + 1ms;
+  p.rounds = d.between(2, 4);
+  p.troubled = p.ttl * d.between(3, 6);
+}
+
+fault::share some_share(dice& d) { return static_cast<fault::share>(d.below(3)); }
+
+fault some_promotion(const plan& p, dice& d) {
+  fault f;
+  f.what = trouble::promoted;
+  f.cuts = some_share(d);
+  if (d.chance(0.5)) f.lost = d.between(1ms, p.ttl / 2);
+  const double order = d.share();
+  if (order < 0.2) f.name_follows = -d.between(1ms, p.ttl / 4);
+  if (order > 0.6) f.name_follows = d.between(1ms, p.ttl);
+  if (d.chance(0.2)) f.stops = d.between(1ms, p.ttl * 2);
+  f.lasts = d.between(p.ttl / 2, p.ttl * 4);
+  return f;
+}
+
+fault some_failover(const plan& p, dice& d) {
+  fault f;
+  f.what = trouble::failed_over;
+  f.cuts = some_share(d);
+  f.lasts = d.between(1ms, p.ttl / 8);
+  const double order = d.share();
+  if (order < 0.2) f.name_follows = -d.between(1ms, p.ttl / 4);
+  if (order > 0.5) f.name_follows = d.between(1ms, p.ttl);
+  return f;
+}
+
+moment end_of(const fault& f) {
+  return f.at + std::max(f.lost, f.name_follows < 0ns ? -f.name_follows : f.name_follows) * 2 +
+         f.lasts + 2ms;
+}
+
+// One after the other: each goes on when the one before is over, and the servers replicate again.
+void draw_changes(plan& p, dice& d) {
+  moment at = d.between(0ns, p.ttl * 2);
+  for (int n = d.between(1, 4); n > 0; --n) {
+    fault f = d.chance(0.6) ? some_promotion(p, d) : some_failover(p, d);
+    f.at = at;
+    p.faults.push_back(f);
+    const moment begun = std::exchange(at, end_of(f) + d.between(0ns, p.ttl * 2));
+    if (d.chance(0.2)) {
+      f = fault{};
+      f.what = trouble::replication_id_changed;
+      f.whom = static_cast<std::uint32_t>(d.below(2));
+      f.at = d.between(begun, at);
+      p.faults.push_back(f);
+    }
+    if (!d.chance(0.4)) continue;
+    f = fault{};
+    f.what = d.chance(0.7) ? trouble::name_led_back : trouble::taken_back;
+    f.cuts = some_share(d);
+    f.at = d.between(begun, at);
+    f.lasts = d.between(1ms, p.ttl);
+    p.faults.push_back(f);
+    at = std::max(at, end_of(f));
+  }
+}
+
+void draw_others(plan& p, dice& d) {
+  constexpr trouble kinds[] = {trouble::pause,        trouble::crash,        trouble::cut,
+                               trouble::stall,        trouble::black_hole,   trouble::refuse,
+                               trouble::server_pause, trouble::script_flush, trouble::restart,
+                               trouble::down};
+  for (int n = d.chance(0.6) ? 0 : d.between(1, 3); n > 0; --n) {
+    fault f;
+    f.what = kinds[d.below(std::size(kinds))];
+    f.at = d.between(0ns, p.troubled);
+    f.lasts = d.between(1ms, p.ttl);
+    f.whom = static_cast<std::uint32_t>(d.below(static_cast<std::uint64_t>(p.clients)));
+    p.faults.push_back(f);
+  }
+}
+
+}  // namespace
+
+plan draw_of_two(std::uint64_t seed, const played_layout& l) {
+  plan p = draw(seed, flavour::calm, l);
+  dice d(seed ^ 0x7365727665727332);
+  p.servers = 2;
+  draw_long_leases(p, d);
+  draw_changes(p, d);
+  draw_others(p, d);
+  for (const fault& f : p.faults) p.troubled = std::max(p.troubled, end_of(f) + 1ms);
+  std::stable_sort(p.faults.begin(), p.faults.end(),
+                   [](const fault& x, const fault& y) { return x.at < y.at; });
+  return p;
+}
+
+}  // namespace holdfast::sim

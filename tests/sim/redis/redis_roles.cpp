@@ -1,0 +1,205 @@
+#include "tests/sim/redis/redis_roles.hpp"
+
+#include <algorithm>
+
+#include "tests/sim/machine/world.hpp"
+
+namespace holdfast::sim {
+
+using namespace std::chrono_literals;
+
+redis_roles::redis_roles(world& w, model_redis::wall_clock clock)
+    : world_(w), pair_(std::move(clock), [this] { on_effects(); }) {}
+
+// By the name, or by the address of one server.
+int redis_roles::connect(peer& p, const std::string& host) {
+  int to = named_;
+  for (const int server : {0, 1})
+    if (pair_.at(server).address().ip == host) to = server;
+  return pair_.at(to).connect(p) * 2 + to;
+}
+
+void redis_roles::receive(int connection, std::string_view bytes) {
+  pair_.at(server_of(connection)).receive(connection / 2, bytes);
+}
+
+void redis_roles::disconnect(int connection) {
+  pair_.at(server_of(connection)).disconnect(connection / 2);
+}
+
+bool redis_roles::is_connected(int connection) const {
+  return pair_.at(server_of(connection)).is_connected(connection / 2);
+}
+
+void redis_roles::on_effects() {
+  world_.later(world_.delay(), [this] {
+    if (!stands_) world_.change_server([this] { pair_.deliver_next(); });
+  });
+}
+
+void redis_roles::happen(const fault& f) {
+  switch (f.what) {
+    case trouble::promoted: return promote(f);
+    case trouble::failed_over: return fail_over(f);
+    case trouble::name_led_back: return lead_name_back(f);
+    case trouble::taken_back: return take_back(f);
+    default: return change_id(static_cast<int>(f.whom % 2));
+  }
+}
+
+// A client that has not heard of a master's first id cannot know what it continues.
+void redis_roles::change_id(int server) {
+  const bool is_known = server != newest_ || world_.all_have_seen(newest_, pipes_then_);
+  if (!pair_.replica() && is_known) pair_.change_id(server);
+}
+
+void redis_roles::promote(const fault& f) {
+  const auto to = pair_.replica();
+  if (!to || is_busy_ || is_led_back_) return;
+  is_busy_ = true;
+  stands_ = f.lost > 0ns;
+  if (f.stops > 0ns) stand_until_[1 - *to] = world_.time.now() + f.stops;
+  const moment first = std::max({f.lost, -f.name_follows, 0ns});
+  world_.later(first + f.name_follows, [this, to = *to, cuts = f.cuts] { lead_name_to(to, cuts); });
+  world_.later(first, [this, to = *to, cuts = f.cuts] {
+    world_.change_server([&] {
+      if (!stands_) pair_.deliver_all();
+      is_lossy_ = pair_.is_under_way();
+      stands_ = was_swapped_ = false;
+      pair_.promote(to);
+      begin_reign(to);
+      look_who_leads(cuts);
+    });
+  });
+  world_.later(first + std::max(f.lasts, f.name_follows + 1ms), [this, to = *to] {
+    is_busy_ = false;
+    if (!world_.is_healed()) demote(1 - to);
+  });
+}
+
+void redis_roles::fail_over(const fault& f) {
+  const auto to = pair_.replica();
+  if (!to || is_busy_ || is_led_back_) return;
+  is_busy_ = true;
+  const moment first = std::max(f.lasts, -f.name_follows);
+  pair_.begin_failover();
+  world_.later(first + f.name_follows, [this, to = *to, cuts = f.cuts] { lead_name_to(to, cuts); });
+  world_.later(first, [this, to = *to, cuts = f.cuts] {
+    world_.change_server([&] {
+      pair_.end_failover();
+      is_lossy_ = false;
+      was_swapped_ = true;
+      begin_reign(to);
+      look_who_leads(cuts);
+    });
+  });
+  world_.later(first + std::max(0ns, f.name_follows) + 1ms, [this] { is_busy_ = false; });
+}
+
+void redis_roles::begin_reign(int server) {
+  newest_ = server;
+  written_ = pair_.at(1 - server).replication_offset();
+  pipes_then_ = world_.pipes_made();
+}
+
+void redis_roles::demote(int server) {
+  world_.change_server([&] {
+    if (leading_ == server)
+      is_lossy_ = is_lossy_ || pair_.at(server).replication_offset() != written_;
+    pair_.follow(server);
+    look_who_leads(fault::share::none);
+  });
+}
+
+// A client that has seen the other server only goes on there, as nothing tells it.
+void redis_roles::lead_name_back(const fault& f) {
+  if (is_led_back_ || leading_ != newest_ || named_ != newest_) return;
+  if (!world_.all_have_seen(newest_, pipes_then_)) return;
+  is_led_back_ = true;
+  lead_name_to(1 - newest_, fault::share::none);
+  constexpr double shares[] = {0, 0.5, 1};
+  world_.cut_connections_to(newest_, shares[static_cast<int>(f.cuts)]);
+  world_.later(f.lasts, [this] {
+    is_led_back_ = false;
+    lead_name_to(newest_, fault::share::none);
+  });
+}
+
+// What the new one has done since is lost.
+void redis_roles::take_back(const fault& f) {
+  if (pair_.replica() || is_led_back_ || leading_ != newest_ || named_ != newest_) return;
+  const int old = 1 - newest_;
+  world_.change_server([&] {
+    begin_reign(old);
+    pair_.follow(1 - old);
+    is_lossy_ = true;
+    was_swapped_ = false;
+    look_who_leads(f.cuts);
+  });
+  lead_name_to(old, f.cuts);
+}
+
+void redis_roles::lead_name_to(int server, fault::share cuts) {
+  constexpr double shares[] = {0, 0.5, 1};
+  named_ = server;
+  named_since_ = world_.time.now();
+  excuse_clients();
+  world_.cut_connections_to(1 - server, shares[static_cast<int>(cuts)]);
+  world_.change_server([&] { look_who_leads(cuts); });
+}
+
+void redis_roles::look_who_leads(fault::share cuts) {
+  if (leading_ == newest_ || (named_ != newest_ && !pair_.is_replica(leading_))) return;
+  const bool wrote_more = pair_.at(leading_).replication_offset() != written_;
+  is_lossy_ = is_lossy_ || (wrote_more && !was_swapped_);
+  world_.watch->moved(window(cuts));
+  leading_ = newest_;
+  excuse_clients();
+  if (is_lossy_) on_loss();
+}
+
+// Each until it is answered by the server that leads.
+void redis_roles::excuse_clients() {
+  const moment now = world_.time.now();
+  for (const machine* const m : world_.living())
+    world_.watch->excuse_client(*m, now, now + world_.schedule.op_timeout * 3 + 6s);
+}
+
+// How long users of the server that led before may believe in it: docs/safety.md.
+moment redis_roles::window(fault::share cuts) const {
+  if (was_swapped_) return 0ns;
+  const plan& p = world_.schedule;
+  const bool are_all_cut = cuts == fault::share::all;
+  const bool stands = stand_until_[newest_] > world_.time.now();
+  const bool is_troubled = std::ranges::any_of(p.faults, [](const fault& f) {
+    return f.what < trouble::promoted && f.what != trouble::script_flush;
+  });
+  // A client that the name has led to a replica tries again after pauses that grow.
+  const moment in_vain = world_.time.now() - named_since_;
+  const moment pause = in_vain > 0ns ? std::min<moment>(2500ms, in_vain * 5 / 4 + 150ms) : 0ns;
+  const moment reaches = world_.time_to_reach() + pause;
+  const moment probes = std::max<moment>(1s, p.ttl / 3) * 5 / 4;
+  if (is_troubled || stands) return world_.lease_max() + reaches + probes;
+  return are_all_cut ? reaches : reaches + probes;
+}
+
+// The old master may go on as one for ever.
+void redis_roles::heal() {
+  world_.change_server([this] {
+    stands_ = false;
+    pair_.end_failover();
+    pair_.deliver_all();
+    named_ = newest_;
+    look_who_leads(fault::share::none);
+    if (world_.chance.chance(0.7)) pair_.follow(1 - newest_);
+  });
+}
+
+// An old master that restarts beside the new one is not distinguishable from one that an operator
+// returned to.
+void redis_roles::restart() {
+  if (!pair_.replica()) return;
+  world_.change_server([this] { pair_.restart(leading_); });
+}
+
+}  // namespace holdfast::sim

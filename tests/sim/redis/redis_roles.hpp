@@ -1,0 +1,67 @@
+// Two Redis servers behind the simulated name: which one is the master, where the name leads, and
+// how both change.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "tests/sim/machine/store_model.hpp"
+#include "tests/sim/redis/model/redis_pair.hpp"
+
+namespace holdfast::sim {
+
+class world;
+
+// A connection's handle tells its server.
+class redis_roles {
+ public:
+  redis_roles(world&, model_redis::wall_clock);
+
+  int connect(peer&, const std::string& host);
+  static int server_of(int connection) noexcept { return connection % 2; }
+  void receive(int connection, std::string_view bytes);
+  void disconnect(int connection);
+  bool is_connected(int connection) const;
+  moment stands_until(int connection) const noexcept { return stand_until_[server_of(connection)]; }
+
+  // Whose grants count: of the server that was promoted last, once the name has led to it or the
+  // one before is its replica.
+  int leading() const noexcept { return leading_; }
+  model_redis& at(int server) noexcept { return pair_.at(server); }
+  // Calls `on_loss` where grants of the server that led before are unknown to the one that leads.
+  std::function<void()> on_loss;
+
+  void happen(const fault&);
+  void restart();  // of the server whose grants count
+  void heal();
+
+ private:
+  void on_effects();
+  void change_id(int server);
+  void promote(const fault&);
+  void fail_over(const fault&);
+  void lead_name_back(const fault&);
+  void take_back(const fault&);
+  void begin_reign(int server);
+  void demote(int server);
+  void lead_name_to(int server, fault::share cuts);
+  void look_who_leads(fault::share cuts);
+  moment window(fault::share cuts) const;
+  void excuse_clients();
+
+  world& world_;
+  redis_pair pair_;
+  int named_ = 0;  // by the name
+  moment named_since_{};
+  int newest_ = 0;  // was promoted last
+  int leading_ = 0;
+  moment stand_until_[2] = {};
+  bool is_busy_ = false;  // a change of roles goes on
+  bool is_led_back_ = false;
+  bool stands_ = false;       // the stream to the replica
+  bool is_lossy_ = false;     // the newest lacked something of the other when it was promoted
+  bool was_swapped_ = false;  // by a failover
+  std::int64_t written_ = 0;  // by the other one until then
+  int pipes_then_ = 0;
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,284 @@
+#include "backend/redis/transport/lineage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace holdfast::redis {
+namespace {
+
+using action = lineage::action;
+
+// A master with a history; `before`: the one that it continues.
+server_identity a_master(const std::string& run_id, const std::string& history,
+                         const std::string& before = {}) {
+  server_identity s;
+  s.run_id = run_id;
+  s.role = server_role::master;
+  s.history = history;
+  s.history_before = before;
+  s.address = "10.0.0." + run_id.substr(1) + ":6379";
+  return s;
+}
+
+server_identity a_replica(const std::string& run_id, const std::string& history) {
+  server_identity s = a_master(run_id, history);
+  s.role = server_role::replica;
+  return s;
+}
+
+const server_identity server_a = a_master("r1", "ha"), server_b = a_master("r2", "hb", "ha"),
+                      server_c = a_master("r3", "hc", "hb");
+
+TEST(redis_lineage, the_first_master_is_joined) {
+  lineage l;
+  EXPECT_EQ(l.judge_commands(server_a), action::join);
+  EXPECT_EQ(l.leader().run_id, "r1");
+}
+
+TEST(redis_lineage, a_replica_is_never_joined) {
+  lineage l;
+  EXPECT_EQ(l.judge_commands(a_replica("r1", "ha")), action::retry);
+  EXPECT_FALSE(l.leader().is_known());
+}
+
+TEST(redis_lineage, the_same_server_is_joined_again) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_commands(server_a), action::join);
+  EXPECT_EQ(l.judge_lane(server_a), action::join);
+  EXPECT_EQ(l.judge_probe(server_a), action::join);
+}
+
+TEST(redis_lineage, a_promoted_replica_is_followed) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_lane(server_b), action::move);
+  EXPECT_EQ(l.judge_probe(server_b), action::move);
+  EXPECT_EQ(l.judge_commands(server_b), action::join);
+  EXPECT_EQ(l.leader().run_id, "r2");
+}
+
+TEST(redis_lineage, a_master_that_was_replaced_is_refused) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  EXPECT_EQ(l.judge_commands(server_a), action::refuse);
+  EXPECT_EQ(l.judge_lane(server_a), action::retry);
+  EXPECT_EQ(l.judge_probe(server_a), action::retry);
+  EXPECT_EQ(l.leader().run_id, "r2");
+  const std::string why = l.refusal_of(server_a);
+  EXPECT_NE(why.find("10.0.0.1:6379"), std::string::npos) << why;
+  EXPECT_NE(why.find("10.0.0.2:6379"), std::string::npos) << why;
+  EXPECT_NE(why.find("REPLICAOF NO ONE"), std::string::npos) << why;
+}
+
+TEST(redis_lineage, a_master_is_refused_once_a_probe_has_seen_the_newer_one) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_probe(server_b);
+  EXPECT_EQ(l.judge_commands(server_a), action::refuse);
+  EXPECT_EQ(l.judge_commands(server_b), action::join);
+}
+
+TEST(redis_lineage, every_master_of_a_chain_is_refused_but_the_last) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  l.judge_commands(server_c);
+  EXPECT_EQ(l.judge_commands(server_a), action::refuse);
+  EXPECT_EQ(l.judge_commands(server_b), action::refuse);
+  EXPECT_EQ(l.judge_commands(server_c), action::join);
+}
+
+TEST(redis_lineage, a_demoted_master_that_is_promoted_again_is_followed) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  EXPECT_EQ(l.judge_commands(a_replica("r1", "hb")), action::retry);
+  EXPECT_EQ(l.judge_commands(a_master("r1", "ha2", "hb")), action::join);
+  EXPECT_EQ(l.judge_commands(server_b), action::refuse);
+}
+
+TEST(redis_lineage, an_older_master_is_joined_when_the_newer_one_is_its_replica) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  server_identity back = server_a;
+  back.replicas = {server_b.address};
+  EXPECT_EQ(l.judge_commands(back), action::join);
+  EXPECT_EQ(l.judge_commands(server_a), action::join);  // what followed it is forgotten
+}
+
+TEST(redis_lineage, an_older_master_with_a_new_term_is_joined_as_a_stranger) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  EXPECT_EQ(l.judge_commands(a_master("r1", "ha2", "ha")), action::join_stranger);
+  EXPECT_EQ(l.judge_commands(a_master("r1", "ha2", "ha")), action::join);
+}
+
+TEST(redis_lineage, a_master_that_only_draws_a_new_name_stays_what_it_was) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  EXPECT_EQ(l.judge_commands(a_master("r1", "ha9")), action::refuse);
+  EXPECT_EQ(l.judge_commands(a_master("r2", "hb9")), action::join);
+  EXPECT_EQ(l.judge_commands(a_master("r3", "hc", "hb9")), action::join);
+  EXPECT_EQ(l.judge_commands(a_master("r2", "hb9")), action::refuse);
+}
+
+TEST(redis_lineage, a_server_that_was_started_anew_without_its_data_is_a_stranger) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_commands(a_master("r7", "hx")), action::join_stranger);
+}
+
+TEST(redis_lineage, one_that_was_started_anew_with_its_data_is_followed) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_commands(a_master("r7", "ha7", "ha")), action::join);
+}
+
+TEST(redis_lineage, siblings_are_strangers_to_each_other) {
+  lineage l;
+  l.judge_commands(server_a);
+  l.judge_commands(server_b);
+  EXPECT_EQ(l.judge_commands(a_master("r4", "hd", "ha")), action::join_stranger);
+}
+
+TEST(redis_lineage, a_lane_at_a_stranger_makes_all_move_the_third_time) {
+  lineage l;
+  const server_identity stranger = a_master("r9", "hz");
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_lane(stranger), action::retry);
+  EXPECT_EQ(l.judge_lane(stranger), action::retry);
+  EXPECT_EQ(l.judge_lane(stranger), action::move);
+}
+
+TEST(redis_lineage, a_lane_that_finds_the_commands_server_begins_to_count_anew) {
+  lineage l;
+  const server_identity stranger = a_master("r9", "hz");
+  l.judge_commands(server_a);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(l.judge_lane(stranger), action::retry);
+    EXPECT_EQ(l.judge_lane(stranger), action::retry);
+    EXPECT_EQ(l.judge_lane(server_a), action::join);
+  }
+}
+
+TEST(redis_lineage, a_probe_at_a_stranger_makes_all_move_the_fifth_time_in_a_row) {
+  lineage l;
+  const server_identity stranger = a_master("r9", "hz");
+  l.judge_commands(server_a);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(l.judge_probe(stranger), action::retry);
+  EXPECT_EQ(l.judge_probe(server_a), action::join);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(l.judge_probe(stranger), action::retry);
+  EXPECT_EQ(l.judge_probe(stranger), action::move);
+}
+
+TEST(redis_lineage, a_lane_or_probe_that_sees_the_leader_demoted_makes_all_move) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_lane(a_replica("r1", "hb")), action::move);
+  EXPECT_EQ(l.judge_probe(a_replica("r1", "hb")), action::move);
+  EXPECT_EQ(l.judge_lane(a_replica("r5", "ha")), action::retry);
+  EXPECT_EQ(l.judge_probe(a_replica("r5", "ha")), action::retry);
+}
+
+TEST(redis_lineage, what_a_refused_replica_says_is_remembered) {
+  lineage l;
+  l.judge_commands(server_a);
+  server_identity follower = a_replica("r5", "hb");
+  follower.history_before = "ha";
+  l.judge_commands(follower);
+  EXPECT_EQ(l.judge_commands(server_a), action::refuse);
+}
+
+TEST(redis_lineage, servers_that_say_nothing_are_never_refused) {
+  lineage l;
+  const server_identity silent;
+  EXPECT_EQ(l.judge_commands(silent), action::join);
+  EXPECT_EQ(l.judge_lane(silent), action::join);
+  EXPECT_EQ(l.judge_commands(silent), action::join);
+  EXPECT_EQ(l.judge_commands(server_a), action::join);
+  EXPECT_EQ(l.judge_commands(silent), action::join_stranger);
+}
+
+TEST(redis_lineage, a_server_without_a_run_id_is_that_of_the_messages_or_another_one) {
+  lineage l;
+  server_identity here, elsewhere;
+  here.has_listener = true;
+  elsewhere.has_listener = false;
+  l.judge_commands({});
+  EXPECT_EQ(l.judge_listener(true), action::join);
+  EXPECT_EQ(l.judge_lane(here), action::join);
+  EXPECT_EQ(l.judge_probe(here), action::join);
+  EXPECT_EQ(l.judge_probe(elsewhere), action::retry);
+  EXPECT_EQ(l.judge_lane(elsewhere), action::retry);
+  EXPECT_EQ(l.judge_listener(false), action::retry);
+  EXPECT_EQ(l.judge_lane(elsewhere), action::move);
+}
+
+TEST(redis_lineage, a_probe_that_shows_nothing_confirms_nothing) {
+  lineage l;
+  l.judge_commands({});
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(l.judge_probe({}), action::retry);
+}
+
+TEST(redis_lineage, a_lane_without_a_run_id_is_not_at_a_server_that_reports_one) {
+  lineage l;
+  l.judge_commands(server_a);
+  EXPECT_EQ(l.judge_lane({}), action::retry);
+}
+
+TEST(redis_lineage, histories_that_name_each_other_end) {
+  lineage l;
+  l.judge_commands(a_master("r1", "x", "y"));
+  l.judge_commands(a_master("r2", "y", "x"));
+  l.judge_commands(a_master("r3", "z", "z"));
+  SUCCEED();
+}
+
+TEST(redis_lineage, only_the_last_histories_are_remembered) {
+  lineage l;
+  l.judge_commands(server_a);
+  for (int i = 0; i < 40; ++i) {
+    const std::string n = std::to_string(i);
+    l.judge_commands(a_master("s" + n, "h" + n, i == 0 ? "ha" : "h" + std::to_string(i - 1)));
+  }
+  EXPECT_EQ(l.judge_commands(a_master("s38", "h38", "h37")), action::refuse);
+  EXPECT_EQ(l.leader().history, "h39");
+}
+
+TEST(redis_server_identity, is_read_from_what_the_server_says) {
+  server_identity s;
+  read_server("# Server\r\nrun_id:0123456789abcdef\r\n", s);
+  read_replication("# Replication\r\nrole:master\r\nconnected_slaves:2\r\n"
+                   "slave0:ip=10.0.0.2,port=6380,state=online,offset=88,lag=0\r\n"
+                   "slave1:ip=10.0.0.3,port=6381,state=wait_bgsave,offset=0,lag=0\r\n"
+                   "master_replid:aaaa\r\nmaster_replid2:0000000000\r\n",
+                   s);
+  read_own_end("id=3 addr=127.0.0.1:5000 laddr=10.0.0.1:6379 fd=8 name=", s);
+  EXPECT_EQ(s.run_id, "0123456789abcdef");
+  EXPECT_EQ(short_id(s.run_id), "01234567");
+  EXPECT_EQ(s.role, server_role::master);
+  EXPECT_EQ(s.history, "aaaa");
+  EXPECT_EQ(s.history_before, "");
+  EXPECT_EQ(s.address, "10.0.0.1:6379");
+  EXPECT_EQ(s.replicas, std::vector<std::string>{"10.0.0.2:6380"});
+}
+
+TEST(redis_server_identity, is_unknown_where_the_server_says_nothing) {
+  server_identity s;
+  read_server("", s);
+  read_replication("# Replication\r\n\r\n", s);
+  read_own_end("", s);
+  EXPECT_FALSE(s.is_known());
+  EXPECT_EQ(s.role, server_role::unknown);
+  EXPECT_EQ(s.history, "");
+  EXPECT_EQ(s.address, "");
+}
+
+}  // namespace
+}  // namespace holdfast::redis

@@ -1,0 +1,193 @@
+// Two transports, each to a server of its own, on one reactor: one mutex, one loop, one alarm.
+#include "backend/redis/transport/transport.hpp"
+
+#include "tests/unit/backend/redis/transport/two_transports.hpp"
+
+namespace holdfast::redis {
+namespace {
+
+using redis_transport = two_transports;
+
+TEST_F(redis_transport, opens_each_server_by_itself) {
+  open(one);
+  open(two);
+  ASSERT_EQ(net.lines.size(), 2u);
+  EXPECT_EQ(net.lines[0]->host, "first");
+  EXPECT_EQ(net.lines[1]->host, "second");
+  greet(1);
+  EXPECT_FALSE(one.is_ready(lane::commands));
+  EXPECT_TRUE(two.is_ready(lane::commands));
+  EXPECT_EQ(a.log, "");
+  EXPECT_EQ(b.log, "ready0 ");
+}
+
+TEST_F(redis_transport, a_flush_writes_what_either_has_to_send) {
+  have_both();
+  a.to_send = 2;
+  b.to_send = 1;
+  reactor.flush();
+  EXPECT_EQ(net.received(0), "GET 1 | GET 2");
+  EXPECT_EQ(net.received(1), "GET 1");
+}
+
+TEST_F(redis_transport, a_reply_goes_to_the_source_of_its_transport) {
+  have_both();
+  a.to_send = b.to_send = 1;
+  reactor.flush();
+  net.reply(1, "+for-b\r\n");
+  EXPECT_EQ(a.take_log(), "");
+  EXPECT_EQ(b.take_log(), "=for-b ");
+  net.reply(0, "+for-a\r\n");
+  EXPECT_EQ(a.take_log(), "=for-a ");
+}
+
+TEST_F(redis_transport, a_loss_of_one_server_leaves_the_other_alone) {
+  have_both();
+  a.to_send = b.to_send = 1;
+  reactor.flush();
+  net.close(0);
+  EXPECT_EQ(a.take_log(), "cut down ");
+  EXPECT_TRUE(one.is_out());
+  EXPECT_FALSE(two.is_out());
+  net.reply(1, "+still\r\n");
+  EXPECT_EQ(b.take_log(), "=still ");
+}
+
+TEST_F(redis_transport, a_server_that_is_silent_is_given_up_by_itself) {
+  have_both();
+  a.to_send = 1;
+  reactor.flush();
+  // It was sent at time 0 of the clock: long ago.
+  net.time.advance(0ms);
+  EXPECT_EQ(a.take_log(), "silent cut down ");
+  EXPECT_TRUE(two.is_ready(lane::commands));
+}
+
+TEST_F(redis_transport, when_one_connection_is_lost_the_others_are_asked) {
+  open(one);
+  greet(0);
+  open(one, lane::messages);
+  greet(1);
+  const int before = net.attended;
+  net.close(0);
+  EXPECT_GT(net.attended, before);  // nobody may block for the answer
+  net.time.advance(0ms);
+  EXPECT_EQ(net.received(1), "PING");
+  EXPECT_FALSE(one.read_reach().connected);
+}
+
+TEST_F(redis_transport, one_alarm_serves_both) {
+  have_both();
+  const time_point now = net.now();
+  a.tick_at = now + 30ms;
+  b.tick_at = now + 20ms;
+  {
+    const std::lock_guard guard(reactor.mutex());
+    one.tick_by(a.tick_at);
+    two.tick_by(b.tick_at);
+  }
+  net.time.advance(20ms);
+  EXPECT_EQ(a.take_log(), "");
+  EXPECT_EQ(b.take_log(), "tick ");
+  net.time.advance(10ms);
+  EXPECT_EQ(a.take_log(), "tick ");
+}
+
+TEST_F(redis_transport, scripts_are_known_or_missing_at_each_server_by_itself) {
+  have_both();
+  a.calls = b.calls = true;
+  EXPECT_EQ(net.received(0), "EVALSHA aaaa 0");
+  EXPECT_EQ(net.received(1), "EVALSHA aaaa 0");
+  net.reply(0, "-NOSCRIPT No matching script\r\n");
+  net.reply(1, "+1\r\n");
+  EXPECT_EQ(a.take_log(), "unknown ");
+  EXPECT_EQ(b.take_log(), "=1 ");
+  b.calls = true;
+  EXPECT_EQ(net.received(0), "EVAL return 1 0");
+  EXPECT_EQ(net.received(1), "EVALSHA aaaa 0");
+}
+
+TEST_F(redis_transport, doubts_the_data_of_one_server_only) {
+  have_both();
+  b.to_send = 1;
+  reactor.flush();
+  net.reply(1, "-READONLY replica\r\n");
+  EXPECT_EQ(b.take_log(), "doubt =READONLY replica down ");
+  EXPECT_EQ(a.take_log(), "");
+}
+
+TEST_F(redis_transport, a_reply_that_nobody_blocks_for_has_the_loop_driven) {
+  open(one);
+  greet(0);
+  const int before = net.attended;
+  {
+    const std::lock_guard guard(reactor.mutex());
+    EXPECT_TRUE(one.submit(a, net.now(), [](request_writer& w) { w.plain(1) << "PING"; }));
+  }
+  net.time.advance(1s);  // an alarm: the silence is noticed
+  EXPECT_GT(net.attended, before);
+}
+
+TEST_F(redis_transport, nothing_is_submitted_without_a_connection_which_is_opened) {
+  const std::lock_guard guard(reactor.mutex());
+  EXPECT_FALSE(one.submit(a, net.now(), [](request_writer&) { FAIL(); }));
+  EXPECT_EQ(net.lines.size(), 1u);
+}
+
+TEST_F(redis_transport, subscribes_in_the_handshake_and_later) {
+  early_or_late early, late;
+  std::unique_ptr<subscription> first_channel, second_channel;
+  {
+    const std::lock_guard guard(reactor.mutex());
+    first_channel = one.subscribe("early", early, net.now());
+  }
+  EXPECT_TRUE(net.lines.empty());
+  open(one, lane::messages);
+  greet(0);
+  EXPECT_EQ(a.take_log(), "ready0 ");
+  greet(1);
+  EXPECT_EQ(net.received(1), "SUBSCRIBE early");
+  EXPECT_EQ(a.log, "");
+  net.reply(1, "*3\r\n$9\r\nsubscribe\r\n$5\r\nearly\r\n:1\r\n");
+  EXPECT_EQ(a.take_log(), "ready1 ");
+  EXPECT_EQ(early.heard, "+ ");
+  {
+    const std::lock_guard guard(reactor.mutex());
+    second_channel = one.subscribe("late", late, net.now());
+    EXPECT_TRUE(first_channel->is_active());
+    EXPECT_FALSE(second_channel->is_active());
+  }
+  EXPECT_EQ(net.received(1), "SUBSCRIBE late");
+  net.reply(1, "*3\r\n$9\r\nsubscribe\r\n$4\r\nlate\r\n:2\r\n");
+  net.reply(1, "*3\r\n$7\r\nmessage\r\n$4\r\nlate\r\n$1\r\nx\r\n");
+  EXPECT_EQ(late.heard, "+ x ");
+  EXPECT_EQ(early.heard, "+ ");
+  {
+    const std::lock_guard guard(reactor.mutex());
+    second_channel.reset();
+  }
+  net.time.advance(1s);
+  EXPECT_EQ(net.received(1), "UNSUBSCRIBE late");
+  const std::lock_guard guard(reactor.mutex());
+  first_channel.reset();
+}
+
+TEST_F(redis_transport, asks_for_the_clock_unless_a_sample_is_fresh_or_on_its_way) {
+  have_both();
+  {
+    const std::lock_guard guard(reactor.mutex());
+    one.want_sample(1s, net.now());
+    one.want_sample(1s, net.now());
+  }
+  EXPECT_EQ(net.received(0), "TIME");
+  net.reply(0, "*2\r\n$10\r\n1700000000\r\n$1\r\n5\r\n");
+  EXPECT_EQ(one.clock().last_seen(), server_time(1'700'000'000'000'005));
+  const std::lock_guard guard(reactor.mutex());
+  one.want_sample(1s, net.now());
+  EXPECT_EQ(two.clock().last_seen(), std::nullopt);
+  net.time.freeze(2s);
+  one.want_sample(1s, net.now());
+}
+
+}  // namespace
+}  // namespace holdfast::redis

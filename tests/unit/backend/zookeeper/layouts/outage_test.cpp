@@ -1,0 +1,49 @@
+// When waiters are refused in an outage that lasts longer than the outage-timeout.
+#include "tests/unit/backend/zookeeper/layouts/played_outage.hpp"
+
+namespace holdfast::zookeeper_unit {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(zookeeper_outage, brings_the_leases_of_the_session_into_doubt) {
+  played_outage t;
+  t.be_granted();
+  EXPECT_EQ(t.told.doubts, 0);
+  t.lose();
+  EXPECT_EQ(t.told.doubts, 1);
+}
+
+TEST(zookeeper_outage, ends_a_wait_after_the_outage_timeout) {
+  played_outage t;
+  t.acquire();
+  t.last(8900ms);
+  EXPECT_EQ(t.told.take(), "");
+  t.last(200ms);
+  EXPECT_EQ(t.told.take(), "refused");
+}
+
+TEST(zookeeper_outage, ends_a_later_wait_after_the_same_time) {
+  played_outage t;
+  t.last(8000ms);
+  t.acquire();
+  t.last(8900ms);
+  EXPECT_EQ(t.told.take(), "")
+      << "the outage has lasted longer than the outage-timeout, not the wait";
+  t.last(200ms);
+  EXPECT_EQ(t.told.take(), "refused");
+}
+
+// The pause between two attempts is up to two seconds by then.
+TEST(zookeeper_outage, is_checked_once_more_shortly_before_a_wait_ends) {
+  played_outage t;
+  t.last(300ms);
+  t.acquire();
+  t.last(outage_timeout);
+  EXPECT_EQ(t.told.take(), "refused");
+  EXPECT_TRUE(
+      t.attempted_between(300ms + outage_timeout - last_attempt_lead, 300ms + outage_timeout));
+}
+
+}  // namespace
+}  // namespace holdfast::zookeeper_unit
