@@ -8,9 +8,9 @@ function(holdfast_optional_backend folder option)
   if(NOT ${option})
     return()
   endif()
-  # What begins as a transport alone is compiled for its tests.
+  # A backend that is not complete yet is compiled for its tests.
   set(written ${PROJECT_SOURCE_DIR}/src/backend/${folder})
-  if(NOT EXISTS ${written}/backend.hpp AND NOT (EXISTS ${written} AND HOLDFAST_TESTS))
+  if(NOT EXISTS ${written}/backend.hpp AND NOT HOLDFAST_TESTS)
     message(FATAL_ERROR "${option}=ON, but holdfast ${PROJECT_VERSION} has no ${folder} backend "
       "yet. Configure with -D${option}=OFF.")
   endif()
@@ -31,7 +31,7 @@ set(holdfast_backend_folders ${holdfast_backends} ${holdfast_transports})
 list(TRANSFORM holdfast_backend_folders PREPEND backend/)
 
 # Sockets, TLS and the loop of events: for the backends that talk to a server.
-if(HOLDFAST_WITH_REDIS OR HOLDFAST_WITH_ZOOKEEPER)
+if(HOLDFAST_WITH_REDIS OR HOLDFAST_WITH_ZOOKEEPER OR HOLDFAST_WITH_MYSQL)
   set(HOLDFAST_WITH_NETWORK ON)
 endif()
 if(HOLDFAST_WITH_NETWORK)

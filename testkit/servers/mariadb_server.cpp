@@ -1,0 +1,221 @@
+#include "testkit/servers/mariadb_server.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include "testkit/servers/mariadb_template.hpp"
+#include "testkit/servers/port.hpp"
+
+namespace holdfast::testkit {
+namespace {
+
+constexpr std::chrono::seconds mariadb_start_bound{60};
+constexpr std::chrono::seconds mariadb_end_bound{60};
+constexpr std::chrono::seconds mariadb_wait_bound{30};
+constexpr int mariadb_ports_tried =
+    8;  // another program may take a port between our look and the start
+
+constexpr unsigned unknown_thread = 1094;  // of KILL: the connection has ended
+
+std::chrono::seconds second_of(std::chrono::system_clock::time_point t) {
+  return std::chrono::floor<std::chrono::seconds>(t.time_since_epoch());
+}
+
+}  // namespace
+
+bool mariadb_server::installed() {
+  return is_installed("mariadbd") && is_installed("mariadb-install-db");
+}
+
+mariadb_server::mariadb_server(const mariadb_options& options)
+    : options_(options), folder_(options.below) {
+  if (!options_.tls.empty()) certificates_.emplace(folder_);
+  std::filesystem::copy(mariadb_template(), folder_.file("data"),
+                        std::filesystem::copy_options::recursive);
+  for (int i = 0; i < mariadb_ports_tried && !link_; ++i) {
+    port_ = free_port();
+    start();
+  }
+  if (!link_) throw std::runtime_error("mariadbd does not come up: " + log());
+  create_users();
+}
+
+mariadb_server::~mariadb_server() = default;
+
+void mariadb_server::write_config() const {
+  std::string text = "[mariadbd]\nuser=" + std::to_string(::geteuid()) +
+                     "\ndatadir=" + folder_.file("data") + "\nsocket=" + socket_path() +
+                     "\npid-file=" + folder_.file("pid") + "\ntmpdir=" + folder_.path().string() +
+                     "\nbind-address=127.0.0.1\nport=" + std::to_string(port_) +
+                     "\nserver-id=" + std::to_string(options_.server_id) +
+                     "\nskip-name-resolve\nperformance-schema=0\ninnodb-buffer-pool-size=16M\n"
+                     "innodb-buffer-pool-load-at-startup=0\n"
+                     "innodb-buffer-pool-dump-at-shutdown=0\ninnodb-fast-shutdown=1\n"
+                     "character-set-server=utf8mb4\n" +
+                     mariadb_template_config;
+  if (options_.replication)
+    text += "log-bin=bin\nlog-slave-updates=1\nrelay-log=relay\nslave-net-timeout=5\n";
+  if (certificates_)
+    text += "ssl-cert=" + certificates_->certificate(options_.tls) +
+            "\nssl-key=" + certificates_->key(options_.tls) +
+            "\nssl-ca=" + certificates_->certificate("ca") + '\n';
+  for (const std::string& line : options_.config) text += line + '\n';
+  folder_.write("my.cnf", text);
+}
+
+// Not replicated: each server has its own.
+void mariadb_server::create_users() {
+  query("SET sql_log_bin=0");
+  query("DELETE FROM mysql.global_priv WHERE User='root' AND Host<>'localhost'");
+  query("FLUSH PRIVILEGES");
+  query(std::string("CREATE DATABASE ") + database + " CHARACTER SET utf8mb4");
+  for (const std::string host : {"127.0.0.1", "localhost"}) {
+    const std::string account = std::string(user) + "@'" + host + '\'';
+    query("CREATE USER " + account + " IDENTIFIED BY '" + password + '\'');
+    query(std::string("GRANT ALL PRIVILEGES ON ") + database + ".* TO " + account);
+  }
+  if (options_.replication) {
+    query("CREATE USER replica@'127.0.0.1' IDENTIFIED BY 'replica'");
+    query("GRANT REPLICATION SLAVE ON *.* TO replica@'127.0.0.1'");
+  }
+  query("SET sql_log_bin=1");
+  query(std::string("USE ") + database);
+}
+
+// Answers, or has ended: the port was taken, or a line of the configuration is wrong.
+bool mariadb_server::comes_up() {
+  const auto until = std::chrono::steady_clock::now() + mariadb_start_bound;
+  while (program_->running() && std::chrono::steady_clock::now() < until) {
+    try {
+      link_.emplace(sql_login{.socket = socket_path(), .user = "root"});
+      link_->error_of(std::string("USE ") + database);  // which the first start has yet to create
+      return true;
+    } catch (const sql_error&) {}
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  return false;
+}
+
+void mariadb_server::start() {
+  link_.reset();
+  write_config();
+  started_ = std::chrono::system_clock::now();
+  program_.emplace(program_terms{{"mariadbd", "--defaults-file=" + folder_.file("my.cnf")},
+                                 {},
+                                 folder_.file("log")});
+  if (!comes_up()) program_.reset();
+}
+
+void mariadb_server::kill_hard() {
+  link_.reset();
+  program_->kill();
+}
+
+void mariadb_server::shut_down() {
+  link_.reset();
+  program_->signal(SIGTERM);
+  if (program_->wait(mariadb_end_bound) < 0)
+    throw std::runtime_error("mariadbd does not shut down: " + log());
+}
+
+void mariadb_server::restart() {
+  kill_hard();
+  while (second_of(std::chrono::system_clock::now()) <=
+         second_of(started_) + std::chrono::seconds{1})
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  start();
+  if (!link_) throw std::runtime_error("mariadbd does not come up again: " + log());
+}
+
+void mariadb_server::wait_for(const std::function<bool()>& is_so, const std::string& what) {
+  const auto until = std::chrono::steady_clock::now() + mariadb_wait_bound;
+  while (!is_so()) {
+    if (std::chrono::steady_clock::now() >= until)
+      throw std::runtime_error("half a minute was not enough: " + what);
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+}
+
+void mariadb_server::replicate(mariadb_server& primary) {
+  query("SET GLOBAL read_only=1");
+  query("CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=" + std::to_string(primary.port()) +
+        ", MASTER_USER='replica', MASTER_PASSWORD='replica', MASTER_CONNECT_RETRY=1,"
+        " MASTER_USE_GTID=slave_pos");
+  query("START SLAVE");
+  wait_for(
+      [&] {
+        const sql_result status = query("SHOW SLAVE STATUS");
+        return status.of("Slave_IO_Running") == "Yes" && status.of("Slave_SQL_Running") == "Yes";
+      },
+      "a replica connects to its primary");
+}
+
+void mariadb_server::catch_up_with(mariadb_server& primary) {
+  const std::string position = primary.variable("global.gtid_binlog_pos");
+  const std::string bound = std::to_string(mariadb_wait_bound.count());
+  if (query("SELECT MASTER_GTID_WAIT('" + position + "', " + bound + ")").text() != "0")
+    throw std::runtime_error("a replica does not catch up: " + log());
+}
+
+void mariadb_server::promote() {
+  query("STOP SLAVE");
+  query("RESET SLAVE ALL");
+  query("SET GLOBAL read_only=0");
+}
+
+std::string mariadb_server::url() const {
+  return std::string("mysql://") + user + ':' + password + "@127.0.0.1:" + std::to_string(port_) +
+         '/' + database;
+}
+
+sql_login mariadb_server::login() const {
+  return {.port = port_, .user = user, .password = password, .database = database};
+}
+
+mariadb_link mariadb_server::link() const { return mariadb_link(login()); }
+
+mariadb_link mariadb_server::root() const {
+  return mariadb_link({.socket = socket_path(), .user = "root", .database = database});
+}
+
+sql_result mariadb_server::query(const std::string& statement) {
+  if (!link_) throw sql_error(0, "the server was ended: " + statement);
+  return link_->query(statement);
+}
+
+std::string mariadb_server::status(const std::string& name) {
+  return query("SHOW GLOBAL STATUS LIKE '" + name + '\'').of("Value");
+}
+
+void mariadb_server::wait_until(const std::string& statement, const std::string& text) {
+  wait_for([&] { return query(statement).text() == text; }, statement + " = " + text);
+}
+
+void mariadb_server::wait_until_row_wait(unsigned long connection_id) {
+  wait_until("SELECT trx_state FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id=" +
+                 std::to_string(connection_id),
+             "LOCK WAIT");
+}
+
+void mariadb_server::wait_until_named_wait(unsigned long connection_id) {
+  wait_until("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID=" +
+                 std::to_string(connection_id),
+             "User lock");
+}
+
+void mariadb_server::wait_until_gone(unsigned long connection_id) {
+  wait_until("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID=" +
+                 std::to_string(connection_id),
+             "0");
+}
+
+void mariadb_server::kill_connection(unsigned long connection_id) {
+  const std::string statement = "KILL " + std::to_string(connection_id);
+  wait_for([&] { return link_->error_of(statement) == unknown_thread; }, statement);
+}
+
+}  // namespace holdfast::testkit
