@@ -54,12 +54,12 @@ struct snapshot {
   std::uint64_t handoffs, cycles = 0;
   std::vector<std::uint64_t> turns;
 
-  snapshot(const mapped_arena& arena, const party& p) : handoffs(arena->handoffs.load()) {
+  snapshot(const mapped_arena& arena, const contender& p) : handoffs(arena->handoffs.load()) {
     for (unsigned i = 0; i < p.processes * p.threads; ++i) turns.push_back(arena->turns[i].load());
     cycles = std::accumulate(turns.begin(), turns.end(), std::uint64_t{0});
   }
 
-  party_outcome since(const snapshot& before, std::uint64_t in_all) const {
+  contender_outcome since(const snapshot& before, std::uint64_t in_all) const {
     const double passed = seconds(at - before.at).count();
     std::uint64_t most = 0, fewest = UINT64_MAX;
     for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -83,7 +83,7 @@ mapped_arena::mapped_arena(int descriptor) {
 
 mapped_arena::~mapped_arena() { munmap(arena_, sizeof *arena_); }
 
-party_outcome run_party(const party& p, seconds length) {
+contender_outcome run_contender(const contender& p, seconds length) {
   if (p.processes * p.threads > handoff_arena::most_workers)
     throw std::runtime_error("more workers than the arena counts");
   const shared_memory memory;

@@ -7,7 +7,7 @@
 
 namespace bench {
 
-struct party {
+struct contender {
   // "flock" opens a file, "holdfast" a URL, "mutex" the URL of a layout without shares, "token" the
   // token of a Redis server on a port of 127.0.0.1. "readers" opens a URL too, and nine in ten
   // turns are a share; with "as readers" the same turns are exclusive.
@@ -17,7 +17,7 @@ struct party {
   unsigned threads = 1;  // of each process
 };
 
-struct party_outcome {
+struct contender_outcome {
   double handoffs = 0;       // per second: the holder is another process than the holder before it
   double cycles = 0;         // acquisitions per second
   double unfairness = 0;     // the most of them by one thread, as a ratio to the fewest
@@ -26,7 +26,7 @@ struct party_outcome {
 
 // Starts the processes and counts for `length`. The last owner and the counts stand in memory that
 // all share and are written under the lock. Throws when a worker fails or hangs.
-party_outcome run_party(const party&, seconds length);
+contender_outcome run_contender(const contender&, seconds length);
 
 // The main function of a worker process. It gets the command line without the first two words.
 int worker_main(int argc, char** argv);

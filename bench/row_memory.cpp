@@ -1,4 +1,4 @@
-// memory/w1, w3, crowd, rw-read and metrics.
+// memory/w1, w3, contenders, rw-read and metrics.
 #include <holdfast/holdfast.hpp>
 
 #include <memory>
@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "crowd.hpp"
+#include "contenders.hpp"
 #include "fifo_lock.hpp"
 #include "pace.hpp"
 #include "reading.hpp"
@@ -42,22 +42,22 @@ class idle_thread {
   std::thread thread_;
 };
 
-outcome fifo_crowd(unsigned threads, seconds length) {
+outcome fifo_contenders(unsigned threads, seconds length) {
   fifo_lock lock;
-  return run_crowd(lock, threads, length);
+  return run_contenders(lock, threads, length);
 }
 
-outcome memory_crowd(unsigned threads, seconds length) {
+outcome memory_contenders(unsigned threads, seconds length) {
   memory_lock lock;
-  return run_crowd(lock.mutex, threads, length);
+  return run_contenders(lock.mutex, threads, length);
 }
 
 constexpr unsigned readers = 64;
 
 template <class SharedMutex>
-outcome reading_crowd(SharedMutex& of, seconds length) {
+outcome reading_contenders(SharedMutex& of, seconds length) {
   reading<SharedMutex> share{of};
-  return run_crowd(share, readers, length);
+  return run_contenders(share, readers, length);
 }
 
 template <class Mutex>
@@ -86,39 +86,39 @@ std::vector<contest> memory_counted() {
 std::vector<contest> memory_readers() {
   const auto limit = [](seconds length) {
     std::shared_mutex lock;
-    return reading_crowd(lock, length);
+    return reading_contenders(lock, length);
   };
   const auto ours = [](seconds length) {
     const auto client = holdfast::client::open("memory:");
     auto lock = client.shared_mutex("bench");
-    return reading_crowd(lock, length);
+    return reading_contenders(lock, length);
   };
   return {{"", limit, ours}};
 }
 
-std::vector<contest> memory_crowds() {
+std::vector<contest> memory_w3() {
   std::vector<contest> contests;
   for (const unsigned threads : {16u, 64u}) {
     contests.push_back({std::to_string(threads) + " threads",
-                        [threads](seconds length) { return fifo_crowd(threads, length); },
-                        [threads](seconds length) { return memory_crowd(threads, length); }});
+                        [threads](seconds length) { return fifo_contenders(threads, length); },
+                        [threads](seconds length) { return memory_contenders(threads, length); }});
   }
   return contests;
 }
 
 std::vector<contest> memory_many_contenders() {
-  return {{"", [](seconds length) { return memory_crowd(few_contenders, length); },
-           [](seconds length) { return memory_crowd(many_contenders, length); }}};
+  return {{"", [](seconds length) { return memory_contenders(few_contenders, length); },
+           [](seconds length) { return memory_contenders(many_contenders, length); }}};
 }
 
 std::vector<contest> memory_most_contenders() {
-  return {{"", [](seconds length) { return memory_crowd(few_contenders, length); },
-           [](seconds length) { return memory_crowd(most_contenders, length); }}};
+  return {{"", [](seconds length) { return memory_contenders(few_contenders, length); },
+           [](seconds length) { return memory_contenders(most_contenders, length); }}};
 }
 
 std::vector<contest> fifo_many_contenders() {
-  return {{"", [](seconds length) { return fifo_crowd(few_contenders, length); },
-           [](seconds length) { return fifo_crowd(many_contenders, length); }}};
+  return {{"", [](seconds length) { return fifo_contenders(few_contenders, length); },
+           [](seconds length) { return fifo_contenders(many_contenders, length); }}};
 }
 
 }  // namespace bench

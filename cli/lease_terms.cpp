@@ -43,7 +43,7 @@ lease_terms terms_of(const run_arguments& arguments, const std::optional<url>& w
   const nanoseconds usual = std::min<nanoseconds>(std::chrono::seconds{5}, terms.ttl / 5);
   terms.grace = agreed(arguments.grace, option_of(where, "grace"), "grace").value_or(usual);
   terms.grace = std::chrono::floor<milliseconds>(terms.grace);
-  // The time-out of a session is known after the grant, and is checked then.
+  // The timeout of a session is known after the grant, and is checked then.
   if (!place::has_session(where) && terms.grace > terms.ttl / 3)
     throw usage_error(std::string(arguments.grace ? "--grace" : "the URL's grace=") +
                       " is above a third of the ttl (" + seconds(terms.ttl) +

@@ -65,7 +65,7 @@ int lock_wait::obtain() {
   return 0;
 }
 
-// Under a session its time-out, which the server has the last word on, takes the place of the ttl.
+// Under a session its timeout, which the server has the last word on, takes the place of the ttl.
 void lock_wait::fit_terms_to_lease() {
   if (!held_ || has_ttl() || !has_deadline()) return;
   terms_.ttl = std::max<std::chrono::nanoseconds>(held_.expires() - lease_clock::now(), {});

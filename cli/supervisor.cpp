@@ -72,11 +72,11 @@ class supervision {
  private:
   void wait() {
     pollfd on[] = {{signals_.fd(), POLLIN, 0}, {alert_ ? alert_->fd() : -1, POLLIN, 0}};
-    ::poll(on, 2, static_cast<int>(patience().count()));
+    ::poll(on, 2, static_cast<int>(wait_limit().count()));
   }
 
   // Until the page needs the deadline of a renewal, or the group its SIGKILL.
-  milliseconds patience() const {
+  milliseconds wait_limit() const {
     if (!page_) return milliseconds{-1};
     const auto now = clock::now();
     const auto until = ending_ ? kill_at_ - now : (page_->deadline() - now) / 8;

@@ -19,7 +19,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds repaint_interval{1}, report_interval{60};
 // At Redis a holder is known a moment after the first waiter has come.
-constexpr std::chrono::milliseconds patience_for_holder{1500};
+constexpr std::chrono::milliseconds wait_for_holder{1500};
 constexpr std::string_view to_start_and_clear = "\r\033[K";
 
 std::mutex screen;     // who writes to the terminal
@@ -68,7 +68,7 @@ waiting_line::waiting_line(const client& c, const place& at, std::span<const std
       const auto waited = steady_clock::now() - began;
       lock.lock();
       if (state->ended) return;
-      if (first && !is_known && waited < patience_for_holder) {
+      if (first && !is_known && waited < wait_for_holder) {
         state->changed.wait_for(lock, std::chrono::milliseconds{100}, [&] { return state->ended; });
         continue;
       }

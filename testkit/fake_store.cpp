@@ -4,34 +4,34 @@
 
 namespace holdfast::testkit {
 
-using core::bound_to;
 using core::claim_event;
 using core::event_queue;
+using core::lifetime;
 
 namespace {
 
-template <bound_to life>
-core::backend open_bound_to(const core::opening& how) {
+template <lifetime life>
+core::backend open_bound_to(const core::open_args& how) {
   return core::backend_of(std::make_unique<fake_store>(life, how.env));
 }
 
 constexpr core::scheme schemes[] = {
-    {"ttl", open_bound_to<bound_to::ttl>, ""},
-    {"session", open_bound_to<bound_to::session>, ""},
-    {"connection", open_bound_to<bound_to::connection>, ""},
-    {"process", open_bound_to<bound_to::process>, ""},
+    {"ttl", open_bound_to<lifetime::ttl>, ""},
+    {"session", open_bound_to<lifetime::session>, ""},
+    {"connection", open_bound_to<lifetime::connection>, ""},
+    {"process", open_bound_to<lifetime::process>, ""},
 };
 
 }  // namespace
 
-fake_store::fake_store(bound_to life, core::environment& env) : env_(env) {
+fake_store::fake_store(lifetime life, core::environment& env) : env_(env) {
   can_.life = life;
-  can_.wanted = core::wanted_by::push;
+  can_.wanted = core::contention_signal::push;
   can_.modes |= core::bit_of(lock_mode::shared);
   if (can_.has_deadlines()) deadline_ = env.now() + session_timeout;
 }
 
-client fake_store::open(bound_to life, core::environment& env, std::string_view options) {
+client fake_store::open(lifetime life, core::environment& env, std::string_view options) {
   std::string text(schemes[static_cast<std::size_t>(life)].name);
   text.append(options.empty() ? ":" : ":?").append(options);
   return detail::client_access::open(url::parse(text), {}, env, {}, schemes);
@@ -190,7 +190,7 @@ void fake_store::claim::on_event(claim_event what) {
   switch (what) {
     case claim_event::granted: return sink_.on_granted(g);
     case claim_event::refused: return sink_.on_refused({make_error_code(errc::timed_out), {}});
-    case claim_event::wanted: return sink_.on_wanted();
+    case claim_event::wanted: return sink_.on_contended();
     case claim_event::extended: return sink_.on_extended(g.deadline, ticket);
     case claim_event::doubtful: return sink_.on_doubtful();
     case claim_event::revocation: return sink_.on_revocation_requested();

@@ -30,10 +30,10 @@ class fake_store final : public core::lock_store, public core::connection {
   class claim;
   static constexpr duration session_timeout = std::chrono::seconds{12};
 
-  fake_store(core::bound_to, core::environment&);
+  fake_store(core::lifetime, core::environment&);
 
   // A client of a store of its own. The store lives as long as the client.
-  static client open(core::bound_to, core::environment&, std::string_view options = {});
+  static client open(core::lifetime, core::environment&, std::string_view options = {});
   static fake_store& of(const client& c) {
     return static_cast<fake_store&>(detail::client_access::impl(c).connection());
   }

@@ -31,15 +31,15 @@ def process(port, names, until, counts, first):
 
 def main():
     port, work, length = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
-    crowds = {
+    contenders = {
         "own-lock": [["peer"]],
         "own-locks": [["peer/%d" % i for i in range(64)]],
         "one-lock": [["peer"] * 4] * 4,
     }[work]
-    counts = multiprocessing.Array("Q", sum(len(names) for names in crowds), lock=False)
+    counts = multiprocessing.Array("Q", sum(len(names) for names in contenders), lock=False)
     until = time.monotonic() + length
     processes, first = [], 0
-    for names in crowds:
+    for names in contenders:
         processes.append(
             multiprocessing.Process(target=process, args=(port, names, until, counts, first))
         )

@@ -21,7 +21,7 @@ outcome bare_hand_over(int port, seconds length);
 inline constexpr const char* token_list = "bench:token";
 
 // A lock of which the server hands the one token to the client that has waited longest; see
-// redis_stage::lay_out_token(). For one thread.
+// redis_fixture::lay_out_token(). For one thread.
 class token_lock {
  public:
   explicit token_lock(int port) : redis_(port) {}

@@ -26,8 +26,8 @@ std::string nanoseconds(clock::time_point at) {
 
 }  // namespace
 
-redisson_crowd_of::redisson_crowd_of(int port, unsigned jvms, unsigned threads, std::string name,
-                                     const std::string& options)
+redisson_contenders_of::redisson_contenders_of(int port, unsigned jvms, unsigned threads,
+                                               std::string name, const std::string& options)
     : threads_(threads), name_(std::move(name)) {
   const std::string& why_not = redisson_peer::unavailable();
   if (!why_not.empty()) throw row_skipped(why_not);
@@ -39,11 +39,11 @@ redisson_crowd_of::redisson_crowd_of(int port, unsigned jvms, unsigned threads, 
   run(warm_up);
 }
 
-outcome redisson_crowd_of::run(seconds length) {
+outcome redisson_contenders_of::run(seconds length) {
   const auto from = clock::now() + until_all_run;
   const auto to = from + std::chrono::duration_cast<clock::duration>(length);
-  const std::string words = "c main crowd lock " + name_ + ' ' + std::to_string(threads_) + ' ' +
-                            nanoseconds(from) + ' ' + nanoseconds(to);
+  const std::string words = "c main contenders lock " + name_ + ' ' + std::to_string(threads_) +
+                            ' ' + nanoseconds(from) + ' ' + nanoseconds(to);
   std::vector<redisson_peer::call> calls;
   for (const auto& jvm : jvms_) calls.push_back(jvm->send(words));
   double sum = 0, most = 0, fewest = 1e18;
@@ -61,7 +61,7 @@ outcome redisson_crowd_of::run(seconds length) {
 peer redisson_peer_of(int port, unsigned threads, const std::string& name) {
   return {"the real Redisson", [=](seconds length) {
             try {
-              return redisson_crowd_of(port, 1, threads, name).run(length).figure;
+              return redisson_contenders_of(port, 1, threads, name).run(length).figure;
             } catch (const row_skipped& why) {
               throw peer_missing(why.what());
             }

@@ -12,10 +12,10 @@ namespace bench {
 // `jvms` JVMs of `threads` threads each, on one lock, or on one each where the name ends in '#'.
 // `options` are those of a client of Redisson. Warm from the start. Throws row_skipped where
 // Redisson cannot be had.
-class redisson_crowd_of {
+class redisson_contenders_of {
  public:
-  redisson_crowd_of(int port, unsigned jvms, unsigned threads, std::string name,
-                    const std::string& options = {});
+  redisson_contenders_of(int port, unsigned jvms, unsigned threads, std::string name,
+                         const std::string& options = {});
 
   outcome run(seconds length);
 

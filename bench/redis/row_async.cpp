@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "crowd.hpp"
+#include "contenders.hpp"
 #include "redis/bare_limits.hpp"
-#include "redis/stage.hpp"
+#include "redis/fixture.hpp"
 #include "row.hpp"
 
 namespace bench {
@@ -33,8 +33,8 @@ boost::asio::awaitable<void> cycle(const holdfast::mutex& lock, worker_count& mi
 }
 
 struct awaited_locks {
-  redis_stage stage;
-  holdfast::client client = holdfast::client::open(stage.url());
+  redis_fixture fixture;
+  holdfast::client client = holdfast::client::open(fixture.url());
   std::vector<holdfast::mutex> locks;
 
   awaited_locks() {
@@ -53,7 +53,7 @@ struct awaited_locks {
                             });
     }
     std::jthread only([&context] { context.run(); });
-    outcome o = count_crowd(counts, length);
+    outcome o = count_contenders(counts, length);
     stop = true;
     return o;
   }
@@ -64,7 +64,7 @@ struct awaited_locks {
 std::vector<contest> redis_own_locks_async() {
   const auto own = std::make_shared<awaited_locks>();
   return {{"",
-           [own](seconds length) { return bare_pipeline(own->stage.port(), coroutines, length); },
+           [own](seconds length) { return bare_pipeline(own->fixture.port(), coroutines, length); },
            [own](seconds length) { return own->run(length); }}};
 }
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "crowd.hpp"
+#include "contenders.hpp"
 #include "pace.hpp"
 #include "reading.hpp"
 #include "redis/bare_limits.hpp"
+#include "redis/fixture.hpp"
 #include "redis/peers.hpp"
-#include "redis/stage.hpp"
 #include "row.hpp"
 
 namespace bench {
@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned redis_workers = 64;
 
 struct own_locks {
-  redis_stage stage;
+  redis_fixture fixture;
   holdfast::client client = open();
   std::vector<holdfast::mutex> locks;
 
@@ -30,23 +30,23 @@ struct own_locks {
     for (unsigned i = 0; i < count; ++i) locks.push_back(client.mutex(prefix + std::to_string(i)));
   }
   holdfast::client open(const std::string& query = {}) {
-    return holdfast::client::open(stage.url(query));
+    return holdfast::client::open(fixture.url(query));
   }
   outcome run_all(seconds length) {
-    return run_crowd_on([this](unsigned i) -> holdfast::mutex& { return locks[i]; },
-                        static_cast<unsigned>(locks.size()), length);
+    return run_contenders_on([this](unsigned i) -> holdfast::mutex& { return locks[i]; },
+                             static_cast<unsigned>(locks.size()), length);
   }
 };
 
 template <class Cycle>
 std::vector<contest> against_round_trips(Cycle cycle) {
   const auto own = std::make_shared<own_locks>(1);
-  return {{"", [own](seconds length) { return bare_round_trips(own->stage.port(), length); },
+  return {{"", [own](seconds length) { return bare_round_trips(own->fixture.port(), length); },
            [own, cycle](seconds length) {
              const auto once = [&] { cycle(own->locks.front()); };
              return outcome{1e9 / nanoseconds_per_cycle(length, once), {}};
            },
-           redis_peers(own->stage.port(), workload::own_lock)}};
+           redis_peers(own->fixture.port(), workload::own_lock)}};
 }
 
 }  // namespace
@@ -77,9 +77,9 @@ std::vector<contest> redis_readers() {
       own->open("?linger=50ms").shared_mutex("read by all"));
   const auto ours = [own, read](seconds length) {
     reading<holdfast::shared_mutex> share{*read};
-    const auto before = own->stage.commands();
-    outcome o = run_crowd(share, redis_workers, length);
-    const auto asked = static_cast<double>(own->stage.commands() - before);
+    const auto before = own->fixture.commands();
+    outcome o = run_contenders(share, redis_workers, length);
+    const auto asked = static_cast<double>(own->fixture.commands() - before);
     o.beside.emplace_back("commands per 1000 readers", asked * 1000 / (o.figure * length.count()));
     return o;
   };
@@ -112,9 +112,9 @@ std::vector<contest> redis_own_locks() {
   const auto own = std::make_shared<own_locks>(redis_workers);
   return {
       {"",
-       [own](seconds length) { return bare_pipeline(own->stage.port(), redis_workers, length); },
+       [own](seconds length) { return bare_pipeline(own->fixture.port(), redis_workers, length); },
        [own](seconds length) { return own->run_all(length); },
-       redis_peers(own->stage.port(), workload::own_locks)}};
+       redis_peers(own->fixture.port(), workload::own_locks)}};
 }
 
 std::vector<contest> redis_own_locks_cpu() {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "redis/stage.hpp"
+#include "redis/fixture.hpp"
 #include "renewal_watch.hpp"
 
 namespace bench {
@@ -14,8 +14,8 @@ class locks_in_redis {  // whose server is another process
   outcome run(seconds length) { return watch_.run(length); }
 
  private:
-  redis_stage stage_;
-  renewal_watch watch_{holdfast::client::open(stage_.url("?ttl=30s")), "client bytes per lock",
+  redis_fixture fixture_;
+  renewal_watch watch_{holdfast::client::open(fixture_.url("?ttl=30s")), "client bytes per lock",
                        [](std::size_t grown) { return grown; }};
 };
 

@@ -11,7 +11,7 @@
 namespace bench {
 
 // To 127.0.0.1. All members throw std::runtime_error. It sends no pings: idle for longer than its
-// session's time-out, it loses that.
+// session's timeout, it loses that.
 class bare_zookeeper {
  public:
   explicit bare_zookeeper(int port);

@@ -33,7 +33,8 @@ void need_curator() {
 
 }  // namespace
 
-curator_crowd_of::curator_crowd_of(int port, unsigned jvms, unsigned threads, std::string path)
+curator_contenders_of::curator_contenders_of(int port, unsigned jvms, unsigned threads,
+                                             std::string path)
     : threads_(threads), path_(std::move(path)) {
   need_curator();
   for (unsigned i = 0; i < jvms; ++i) {
@@ -43,11 +44,11 @@ curator_crowd_of::curator_crowd_of(int port, unsigned jvms, unsigned threads, st
   run(warm_up);
 }
 
-outcome curator_crowd_of::run(seconds length) {
+outcome curator_contenders_of::run(seconds length) {
   const auto from = clock::now() + until_all_run;
   const auto to = from + std::chrono::duration_cast<clock::duration>(length);
-  const std::string words = "c main crowd mutex " + path_ + ' ' + std::to_string(threads_) + ' ' +
-                            nanoseconds(from) + ' ' + nanoseconds(to);
+  const std::string words = "c main contenders mutex " + path_ + ' ' + std::to_string(threads_) +
+                            ' ' + nanoseconds(from) + ' ' + nanoseconds(to);
   std::vector<curator_peer::call> calls;
   for (const auto& jvm : jvms_) calls.push_back(jvm->send(words));
   double sum = 0, most = 0, fewest = 1e18, used = 0;

@@ -11,9 +11,9 @@ namespace bench {
 
 // `jvms` JVMs of `threads` threads each on one InterProcessMutex. Warm from the start. Throws
 // row_skipped where Curator cannot be had.
-class curator_crowd_of {
+class curator_contenders_of {
  public:
-  curator_crowd_of(int port, unsigned jvms, unsigned threads, std::string path);
+  curator_contenders_of(int port, unsigned jvms, unsigned threads, std::string path);
 
   // Acquisitions per second; beside them what processor time of the JVMs one takes.
   outcome run(seconds length);

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "crowd.hpp"
+#include "contenders.hpp"
 #include "pace.hpp"
 #include "process_meter.hpp"
 #include "row.hpp"
 #include "zookeeper/bare_cycles.hpp"
+#include "zookeeper/fixture.hpp"
 #include "zookeeper/real_curator.hpp"
-#include "zookeeper/stage.hpp"
 
 namespace bench {
 namespace {
@@ -22,11 +22,11 @@ constexpr unsigned zookeeper_workers = 64;
 constexpr int cycles_of_batch = 64;
 
 struct own_nodes {
-  zookeeper_stage stage;
-  holdfast::client client = holdfast::client::open(stage.url());
+  zookeeper_fixture fixture;
+  holdfast::client client = holdfast::client::open(fixture.url());
   std::vector<holdfast::mutex> locks;
 
-  own_nodes(unsigned count, storage s) : stage(s) {
+  own_nodes(unsigned count, storage s) : fixture(s) {
     for (unsigned i = 0; i < count; ++i)
       locks.push_back(client.mutex("order-" + std::to_string(i)));
   }
@@ -49,7 +49,7 @@ outcome guarded_cycles(holdfast::mutex& m, seconds length) {
 
 std::vector<contest> against_bare_cycles(outcome (*cycles)(holdfast::mutex&, seconds), storage s) {
   const auto own = std::make_shared<own_nodes>(1, s);
-  return {{"", [own](seconds length) { return bare_cycles(own->stage.port(), length); },
+  return {{"", [own](seconds length) { return bare_cycles(own->fixture.port(), length); },
            [own, cycles](seconds length) { return cycles(own->locks.front(), length); }}};
 }
 
@@ -57,11 +57,11 @@ std::vector<contest> against_bare_pipeline(storage s) {
   const auto own = std::make_shared<own_nodes>(zookeeper_workers, s);
   return {{"",
            [own](seconds length) {
-             return bare_cycles_in_flight(own->stage.port(), zookeeper_workers, length);
+             return bare_cycles_in_flight(own->fixture.port(), zookeeper_workers, length);
            },
            [own](seconds length) {
              const auto lock_of = [own](unsigned i) -> holdfast::mutex& { return own->locks[i]; };
-             return run_crowd_on(lock_of, zookeeper_workers, length);
+             return run_contenders_on(lock_of, zookeeper_workers, length);
            }}};
 }
 
@@ -81,7 +81,8 @@ std::vector<contest> zookeeper_own_locks_on_disk() { return against_bare_pipelin
 
 std::vector<contest> zookeeper_cpu() {
   const auto own = std::make_shared<own_nodes>(1, storage::memory);
-  const auto theirs = std::make_shared<curator_crowd_of>(own->stage.port(), 1, 1, "/curator's");
+  const auto theirs =
+      std::make_shared<curator_contenders_of>(own->fixture.port(), 1, 1, "/curator's");
   const auto cpu_of = [](const outcome& o) {
     return outcome{o.beside.back().second, {{"cycles/s", o.figure}}};
   };

@@ -8,7 +8,7 @@
 #include "row.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 #include "zookeeper/bare_zookeeper.hpp"
-#include "zookeeper/stage.hpp"
+#include "zookeeper/fixture.hpp"
 
 namespace bench {
 
@@ -26,7 +26,7 @@ class long_queue {
     const std::string name = "queue-" + std::to_string(++runs_);
     const std::string path = '/' + name;
     client_.mutex(name).acquire().release();  // the parent is there
-    bare_zookeeper others(stage_.port());
+    bare_zookeeper others(fixture_.port());
     const std::string first = create(others, path, 1);
     std::thread waiter(
         [m = client_.mutex(name), &lease = lease_]() mutable { lease = m.acquire(); });
@@ -83,8 +83,8 @@ class long_queue {
     }
   }
 
-  zookeeper_stage stage_;
-  holdfast::testkit::tcp_proxy proxy_{stage_.port()};
+  zookeeper_fixture fixture_;
+  holdfast::testkit::tcp_proxy proxy_{fixture_.port()};
   holdfast::client client_;
   holdfast::lease lease_;
   unsigned runs_ = 0;

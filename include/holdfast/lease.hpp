@@ -32,7 +32,7 @@ inline namespace HOLDFAST_API v0 {
 // The deadline is counted from before the request was sent, with a margin for the drift of clocks,
 // so held() is false before the store grants the lock to anybody else. The notice is a tenth of the
 // ttl plus ?grace= (default 0), at most half of the ttl. With zookeeper: a lease becomes doubtful
-// when a third of the session's time-out has passed without proof of the session. With redis: also
+// when a third of the session's timeout has passed without proof of the session. With redis: also
 // when the URL leads to another server than before, until that server confirms the lease.
 //
 // The destructor and the assignment release the lock as unlock() does and do not block. A

@@ -72,7 +72,9 @@ class acquirable : public detail::lockable_base,
 
  private:
   friend class detail::acquire_verbs<acquirable<mode>, lease>;
-  lease take(detail::acquire_call c) const { return lockable_base::take(mode, std::move(c)); }
+  lease acquire_impl(detail::acquire_call c) const {
+    return lockable_base::acquire_impl(mode, std::move(c));
+  }
 };
 
 // A lock that one holder can have alone: the Lockable side of mutex, recursive_mutex and

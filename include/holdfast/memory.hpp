@@ -56,7 +56,7 @@ class memory_store {
   // and the same calls lose the same messages.
   void lose_at_random(std::uint64_t seed, double requests, double replies);
   // Moves the clock of the store and of its clients forward, as if the process had been stopped for
-  // that time: leases, time-outs and bounds of waits expire. held(), status() and expires() show it
+  // that time: leases, timeouts and bounds of waits expire. held(), status() and expires() show it
   // at once; waiters, callbacks and releases follow on threads of the library.
   //
   // A lease whose ttl has passed is lost, renewed or not: to observe renewals, advance in steps

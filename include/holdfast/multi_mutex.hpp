@@ -134,7 +134,7 @@ class multi_mutex final : public detail::acquire_verbs<multi_mutex, lease_set> {
   friend class detail::multi_access;
   void check() const;
   bool lock_within(detail::wait_bound);
-  lease_set take(detail::acquire_call) const;
+  lease_set acquire_impl(detail::acquire_call) const;
   std::vector<exclusive_lockable*> members_;
   lease_set current_;
 };

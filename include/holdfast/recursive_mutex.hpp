@@ -41,8 +41,10 @@ class recursive_mutex final : public exclusive_lockable {
   // errc::forked    `mine` was made before fork(), and this is the child
   // errc::closed    the client was closed
   // Does not block. Safe to call from any thread.
-  lease reacquire(const lease& mine) const { return take_again(mine, nullptr); }
-  lease reacquire(const lease& mine, std::error_code& ec) const { return take_again(mine, &ec); }
+  lease reacquire(const lease& mine) const { return reacquire_impl(mine, nullptr); }
+  lease reacquire(const lease& mine, std::error_code& ec) const {
+    return reacquire_impl(mine, &ec);
+  }
 };
 
 }  // namespace v0

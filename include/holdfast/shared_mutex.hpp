@@ -162,9 +162,9 @@ class shared_mutex final : public exclusive_lockable {
   // errc::forked       `mine` was made before fork(), and this is the child
   // errc::closed       the client was closed
   // Does not block.
-  lease downgrade(lease&& mine) const { return take_down(std::move(mine), nullptr); }
+  lease downgrade(lease&& mine) const { return downgrade_impl(std::move(mine), nullptr); }
   lease downgrade(lease&& mine, std::error_code& ec) const {
-    return take_down(std::move(mine), &ec);
+    return downgrade_impl(std::move(mine), &ec);
   }
 
   // The same for a writer that locked with std::unique_lock: the returned lock is a reader's.
@@ -211,7 +211,8 @@ class shared_mutex final : public exclusive_lockable {
                                            std::error_code* ec);
   template <class... E>
   lease take_share(detail::wait_bound b, const acquire_options* o, E&&... ending) const {
-    return lockable_base::take(lock_mode::shared, detail::acquire_call(b, o).with(ending...));
+    return lockable_base::acquire_impl(lock_mode::shared,
+                                       detail::acquire_call(b, o).with(ending...));
   }
   template <class... Token>
   auto start_share(detail::wait_bound b, const acquire_options* o, Token&&... token) const {

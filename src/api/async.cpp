@@ -74,7 +74,7 @@ class async_acquire final : public async_operation, private core::waiter, privat
   }
   void withdraw() noexcept override {
     home.withdraw(*this);
-    see_to(client());
+    flush_client(client());
   }
 
  private:
@@ -190,7 +190,7 @@ std::shared_ptr<client_impl> client_of(const lease& l) {
   return t ? t->home.client().shared_from_this() : nullptr;
 }
 
-void see_to(client_impl& c) noexcept {
+void flush_client(client_impl& c) noexcept {
   if (!c.is_of_this_process()) return;
   core::connection& over = c.connection();
   over.flush();

@@ -133,7 +133,7 @@ lockable_base::~lockable_base() {
 
 std::string_view lockable_base::name() const noexcept { return state_->home.name(); }
 
-lease lockable_base::take(lock_mode how, acquire_call c) const {
+lease lockable_base::acquire_impl(lock_mode how, acquire_call c) const {
   local_lock& home = state_->home;
   const wait_terms how_long(c.bound, std::move(c.stop));
   if (c.ec) c.ec->clear();
@@ -158,13 +158,13 @@ turn* lockable_base::turn_of(const lease& mine, std::string_view operation,
   return nullptr;
 }
 
-lease lockable_base::take_again(const lease& mine, std::error_code* ec) const {
+lease lockable_base::reacquire_impl(const lease& mine, std::error_code* ec) const {
   turn* const again = turn_of(mine, "reacquire", ec);
   if (again) again->leases.fetch_add(1, std::memory_order_relaxed);
   return lease(again);
 }
 
-lease lockable_base::take_down(lease&& mine, std::error_code* ec) const {
+lease lockable_base::downgrade_impl(lease&& mine, std::error_code* ec) const {
   turn* const t = turn_of(mine, "downgrade", ec);
   if (!t) return {};
   failure why = state_->home.downgrade(*t);
@@ -191,7 +191,7 @@ bool lockable_base::lock_shared_within(wait_bound bound) {
     shares_here.push_back(std::move(mine));
     return true;
   }
-  lease taken = take(lock_mode::shared, acquire_call(bound, nullptr));
+  lease taken = acquire_impl(lock_mode::shared, acquire_call(bound, nullptr));
   if (!taken) return false;
   if (state_->common.lend(*taken.turn_)) taken.turn_ = nullptr;
   share mine(*state_, std::move(taken));
@@ -263,7 +263,7 @@ bool lockable_base::lock_within(wait_bound bound) {
     if (bound.is_try()) return false;
     s.home.fail("lock", {errc::would_self_deadlock, std::string(held_by_another_object)});
   }
-  lease taken = take(lock_mode::exclusive, acquire_call(bound, nullptr));
+  lease taken = acquire_impl(lock_mode::exclusive, acquire_call(bound, nullptr));
   if (!taken) return false;
   s.current = std::move(taken);
   s.depth = 1;

@@ -61,7 +61,7 @@ void wake_batch::wake() noexcept {
   waiting_ = 0;
 }
 
-const loop_waker*& parker::driven_here() noexcept {
+const loop_waker*& parker::loop_of_this_thread() noexcept {
   static thread_local const loop_waker* here = nullptr;
   return here;
 }
@@ -100,7 +100,7 @@ void parker::signal() noexcept {
   int seen = state_.load(std::memory_order_acquire);
   wake_target sleeper;
   for (;;) {
-    const bool to_wake = seen == is_driving && waker_ != driven_here();
+    const bool to_wake = seen == is_driving && waker_ != loop_of_this_thread();
     if (seen == is_parked) sleeper = sleeps_at_;
     const int next = to_wake ? is_waking : is_signalled;
     if (!state_.compare_exchange_weak(seen, next, std::memory_order_acq_rel,

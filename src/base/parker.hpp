@@ -92,7 +92,7 @@ class parker {
 
   // The waker of the loop that the calling thread runs: a signal from inside that loop need not
   // wake it.
-  static const loop_waker*& driven_here() noexcept;
+  static const loop_waker*& loop_of_this_thread() noexcept;
 
  private:
   static constexpr int is_new = 0, is_parked = 1, is_driving = 2, is_waking = 3, is_signalled = 4;

@@ -18,7 +18,7 @@ namespace holdfast::claims {
 
 class listed_claim : public core::heap_timer {  // the base of what a layout keeps of each claim
  public:
-  claim_place place() const noexcept { return place_; }
+  claim_handle place() const noexcept { return place_; }
 
  protected:
   listed_claim() = default;
@@ -27,7 +27,7 @@ class listed_claim : public core::heap_timer {  // the base of what a layout kee
  private:
   template <class, class>
   friend class claim_list;
-  claim_place place_;
+  claim_handle place_;
 };
 
 // Claims by the group that each names with group(): one event of the store concerns all of a group.
@@ -123,7 +123,7 @@ class claim_list : public claim_table<Claim> {
   }
   struct waits {
     time_point due = core::never;  // end_waits() again
-    bool hurry = false;            // a wait ends soon: the server is tried once more before
+    bool retry_now = false;        // a wait ends soon: the server is tried once more before
   };
   // Ends the waiters that have waited through the outage for the outage-timeout. A wait may begin
   // later than the outage did.
@@ -136,11 +136,11 @@ class claim_list : public claim_table<Claim> {
       const time_point end = end_of_wait(c.recipe().waits_since(), out_since);
       if (end <= now) return c.give_up(errc::unavailable, why(), now, events);
       const time_point last_try = end - lead();
-      out.hurry = out.hurry || (last_try <= now && hurried_at_ < last_try);
+      out.retry_now = out.retry_now || (last_try <= now && hurried_at_ < last_try);
       out.due = std::min(out.due, last_try > now ? last_try : end);
     });
-    if (out.hurry) hurried_at_ = now;
-    out.hurry = out.hurry && !core::planted(core::mutant::last_attempt_omitted);
+    if (out.retry_now) hurried_at_ = now;
+    out.retry_now = out.retry_now && !core::planted(core::mutant::last_attempt_omitted);
     return out;
   }
 

@@ -10,10 +10,10 @@ namespace holdfast::claims {
 
 // Where a reply finds its claim. One to a claim that has gone finds nobody: the place has another
 // generation by then.
-struct claim_place {
+struct claim_handle {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
-  auto operator<=>(const claim_place&) const noexcept = default;
+  auto operator<=>(const claim_handle&) const noexcept = default;
 };
 
 // For pushes, which carry an owner id. A claim with an owner id links itself in by `next_of_id`;
@@ -21,7 +21,7 @@ struct claim_place {
 template <class Claim>
 class claim_table {
  public:
-  claim_place add(Claim& c) {
+  claim_handle add(Claim& c) {
     if (free_ == none) {
       slots_.push_back({&c, 0, none});
       return {static_cast<std::uint32_t>(slots_.size() - 1), 0};
@@ -31,13 +31,13 @@ class claim_table {
     slots_[index].who = &c;
     return {index, slots_[index].generation};
   }
-  void remove(claim_place p) noexcept {
+  void remove(claim_handle p) noexcept {
     slot& s = slots_[p.index];
     s.who = nullptr;
     ++s.generation;
     s.next_free = std::exchange(free_, p.index);
   }
-  Claim* at(claim_place p) const noexcept {
+  Claim* at(claim_handle p) const noexcept {
     const slot& s = slots_[p.index];
     return s.generation == p.generation ? s.who : nullptr;
   }

@@ -20,7 +20,7 @@ enum class withdrawal : unsigned char {
   may_be_lost,  // sent, and perhaps no answer follows: sent again after a pause
   again,        // answered: the store has more to do than one call goes through
   refused,      // answered: not executed. The id may be queued, and others wait behind it
-  unproven,     // answered, but an earlier request of this id may still arrive
+  unverified,   // answered, but an earlier request of this id may still arrive
   done,
 };
 

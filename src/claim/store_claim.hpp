@@ -275,7 +275,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
     switch (what) {
       case claim_event::granted: return sink_.on_granted(grant());
       case claim_event::refused: return sink_.on_refused(failure());
-      case claim_event::wanted: return sink_.on_wanted();
+      case claim_event::wanted: return sink_.on_contended();
       case claim_event::extended: {
         time_point deadline;
         std::uint32_t ticket;

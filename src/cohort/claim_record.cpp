@@ -44,8 +44,8 @@ void claim_record::on_lost(std::error_code why) {
   home.apply([&](cohort& c) { c.on_lost(*this, why); });
 }
 
-void claim_record::on_wanted() {
-  home.apply([&](cohort& c) { c.on_wanted(*this); });
+void claim_record::on_contended() {
+  home.apply([&](cohort& c) { c.on_contended(*this); });
 }
 
 void claim_record::on_revocation_requested() {

@@ -48,7 +48,7 @@ struct claim_record final : claim_sink {
   void on_extended(time_point deadline, std::uint32_t ticket) override;
   void on_doubtful() override;
   void on_lost(std::error_code) override;
-  void on_wanted() override;
+  void on_contended() override;
   void on_revocation_requested() override;
   void on_ended(failure) override;
 

@@ -114,13 +114,14 @@ void cohort::await(confirmation& c, const claim_record& about, std::uint32_t tic
 }
 
 bool cohort::needs_clock(const turn& t) const noexcept {
-  const bool polls = t.is_share && rules().can.wanted == wanted_by::poll;
+  const bool polls = t.is_share && rules().can.wanted == contention_signal::poll;
   return !waiters_.is_empty() || polls || rules().options.linger > duration::zero() ||
          rules().counts;
 }
 
 bool cohort::should_poll(const turn& t, time_point now) const noexcept {
-  if (rules().can.wanted != wanted_by::poll || !t.of || !claims_.is_held(*t.of)) return false;
+  if (rules().can.wanted != contention_signal::poll || !t.of || !claims_.is_held(*t.of))
+    return false;
   return (!waiters_.is_empty() || t.is_share) && t.of->grant.is_budget_spent(now, rules());
 }
 
@@ -391,7 +392,7 @@ void cohort::on_lost(claim_record& c, std::error_code why) {
                                    : fate::taken);
 }
 
-void cohort::on_wanted(claim_record& c) {
+void cohort::on_contended(claim_record& c) {
   if (!claims_.is_held(c)) return;
   c.grant.set_contended(true);
   c.grant.close_admission();
@@ -402,12 +403,13 @@ void cohort::on_wanted(claim_record& c) {
 void cohort::on_revocation_requested(claim_record& c) {
   if (!claims_.is_held(c) || planted(mutant::revocation_ignored)) return;
   c.grant.revoke(effects_);
-  on_wanted(c);
+  on_contended(c);
 }
 
 claim_record* cohort::lingering_unseen() const noexcept {
   claim_record* const held = claims_.held();
-  const bool is_unseen = rules().can.wanted == wanted_by::poll && held && held->grant.lingers();
+  const bool is_unseen =
+      rules().can.wanted == contention_signal::poll && held && held->grant.lingers();
   return is_unseen ? held : nullptr;
 }
 
@@ -434,7 +436,7 @@ void cohort::tick(time_point now) {
     tick(*c, now);
     c = after;
   }
-  if (hurry_at_ <= now) hurry(now);
+  if (hurry_at_ <= now) retry_now(now);
   if (earliest_until_ > now) return;
   earliest_until_ = never;
   for (waiter* w = waiters_.first(); w;) {
@@ -470,7 +472,7 @@ void cohort::plan_hurry(const waiter& w, time_point now) noexcept {
   if (rules().connection && at > now) hurry_at_ = std::min(hurry_at_, at);
 }
 
-void cohort::hurry(time_point now) {
+void cohort::retry_now(time_point now) {
   hurry_at_ = never;
   for (const waiter* w = waiters_.first(); w; w = w->after)
     if (w->until != never) plan_hurry(*w, now);

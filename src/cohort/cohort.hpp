@@ -94,7 +94,7 @@ class cohort {
   void on_extended(claim_record&, time_point deadline, std::uint32_t ticket, time_point now);
   void on_doubtful(claim_record&, time_point now);
   void on_lost(claim_record&, std::error_code why);
-  void on_wanted(claim_record&);
+  void on_contended(claim_record&);
   void on_revocation_requested(claim_record&);
   void on_ended(claim_record&, const failure&);
 
@@ -120,7 +120,7 @@ class cohort {
   void answer_waiters(const failure&, bool only_one_attempt);  // from the first on
   void await(confirmation&, const claim_record& about, std::uint32_t ticket) noexcept;
   void plan_hurry(const waiter&, time_point now) noexcept;
-  void hurry(time_point now);
+  void retry_now(time_point now);
 
   bool is_free_for(const waiter&) const noexcept;
   bool joins(const waiter&, time_point now) const noexcept;

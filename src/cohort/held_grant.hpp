@@ -16,7 +16,7 @@
 //   ----------------+----------------------------+------------------+------------------------------
 //   awaits_renewal  | a turn that would start on | on_extended; the | no turn starts, renewals are
 //                   | a short lease              | last waiter left | repeated
-//   is_contended    | grant, on_wanted, a poll   | a poll           | readers are not admitted, a
+//   is_contended    | grant, on_contended, poll  | a poll           | readers are not admitted, a
 //                   |                            |                  | spent budget ends the grant
 //   waiters_unknown | grant                      | check_waiters()  | the store is checked before
 //                   |                            |                  | the grant is kept for long

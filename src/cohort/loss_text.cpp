@@ -8,8 +8,8 @@ namespace {
 // The lifetime of this store's grants decides what was not confirmed.
 std::string unconfirmed(const core::lock_rules& rules) {
   switch (rules.can.life) {
-    case core::bound_to::session: return "the session was not confirmed in time";
-    case core::bound_to::connection: return "the connection was not confirmed in time";
+    case core::lifetime::session: return "the session was not confirmed in time";
+    case core::lifetime::connection: return "the connection was not confirmed in time";
     default: return "no renewal was confirmed in time";
   }
 }

@@ -57,7 +57,7 @@ memory_store::memory_store(std::string_view name, std::error_code& ec) {
 std::string memory_store::url() const { return "memory:" + core::percent_encode(name_); }
 
 void memory_store::set_latency(std::chrono::milliseconds one_way) {
-  change_faults(*state_, [&](auto& sky) { sky.latency = std::max(one_way, one_way.zero()); });
+  change_faults(*state_, [&](auto& plan) { plan.latency = std::max(one_way, one_way.zero()); });
 }
 
 void memory_store::advance(std::chrono::nanoseconds d) {
@@ -66,27 +66,27 @@ void memory_store::advance(std::chrono::nanoseconds d) {
 }
 
 void memory_store::lose_requests(std::uint32_t count) {
-  change_faults(*state_, [&](auto& sky) { sky.requests_to_lose = count; });
+  change_faults(*state_, [&](auto& plan) { plan.requests_to_lose = count; });
 }
 
 void memory_store::lose_replies(std::uint32_t count) {
-  change_faults(*state_, [&](auto& sky) { sky.replies_to_lose = count; });
+  change_faults(*state_, [&](auto& plan) { plan.replies_to_lose = count; });
 }
 
 void memory_store::lose_at_random(std::uint64_t seed, double requests, double replies) {
-  change_faults(*state_, [&](auto& sky) {
-    sky.dice = seed;
-    sky.lose_requests = requests;
-    sky.lose_replies = replies;
+  change_faults(*state_, [&](auto& plan) {
+    plan.dice = seed;
+    plan.lose_requests = requests;
+    plan.lose_replies = replies;
   });
 }
 
 void memory_store::begin_outage() {
-  change_faults(*state_, [](auto& sky) { sky.outage = true; });
+  change_faults(*state_, [](auto& plan) { plan.outage = true; });
 }
 
 void memory_store::end_outage() {
-  change_faults(*state_, [](auto& sky) { sky.outage = false; });
+  change_faults(*state_, [](auto& plan) { plan.outage = false; });
   event_queue events;
   {
     const std::lock_guard guard(state_->mutex);
@@ -98,7 +98,7 @@ void memory_store::end_outage() {
 void memory_store::stop_requests_of(const client& c) {
   auto& wire = transport_of(c, *state_);
   const std::lock_guard guard(state_->mutex);
-  wire.sever(true);
+  wire.cut_off(true);
 }
 
 void memory_store::stop_requests_of(const client& c, std::error_code& ec) {
@@ -110,7 +110,7 @@ void memory_store::resume_requests_of(const client& c) {
   event_queue events;
   {
     const std::lock_guard guard(state_->mutex);
-    wire.sever(false);
+    wire.cut_off(false);
     state_->announce_restart(events, &wire);
   }
   events.dispatch();

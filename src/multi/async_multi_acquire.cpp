@@ -59,7 +59,7 @@ class async_multi_acquire final : public async_operation,
   }
   void withdraw() noexcept override {
     multi_acquire::withdraw();
-    for (const auto& c : clients()) see_to(*c);
+    for (const auto& c : clients()) flush_client(*c);
   }
   bool is_over() const noexcept { return is_over_; }
   lease_set result(std::error_code& code) {

@@ -76,7 +76,7 @@ named_locks::named_locks(const client& c, const lock_names& names) {
   multi_access::refuse_none_or_twins(all_);
 }
 
-lease_set multi_access::take(std::span<exclusive_lockable* const> locks, acquire_call c) {
+lease_set multi_access::acquire_impl(std::span<exclusive_lockable* const> locks, acquire_call c) {
   const auto asked = asked_of(locks, c);
   const wait_terms how_long(c.bound, std::move(c.stop));
   if (c.ec) c.ec->clear();

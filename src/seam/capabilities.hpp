@@ -16,15 +16,15 @@ namespace holdfast::core {
 //              |                                |                      |               | deadline
 //   connection | send time of the last          | the backend's        | unsupported   | the cut,
 //              | statement acknowledged, plus   | heartbeat, likewise  |               | deadline
-//              | the server's idle time-out     |                      |               |
+//              | the server's idle timeout     |                      |               |
 //   process    | never                          | nobody               | accepted,     | never
 //              |                                |                      | no effect     |
 //
 // The ttl of a request has an effect under the first one only.
-enum class bound_to : unsigned char { ttl, session, connection, process };
+enum class lifetime : unsigned char { ttl, session, connection, process };
 enum class order : unsigned char { fifo, none };
-enum class wanted_by : unsigned char {
-  push,    // claim_sink::on_wanted() reports that somebody waits at the store
+enum class contention_signal : unsigned char {
+  push,    // claim_sink::on_contended() reports that somebody waits at the store
   poll,    // claim::others_wait() is queried
   silent,  // unknown; the cohort assumes that somebody waits
 };
@@ -41,9 +41,9 @@ constexpr const char* plural_of(lock_kind k) noexcept {
 }
 
 struct capabilities {
-  bound_to life = bound_to::ttl;
+  lifetime life = lifetime::ttl;
   order queue = order::none;
-  wanted_by wanted = wanted_by::silent;
+  contention_signal wanted = contention_signal::silent;
   unsigned modes = bit_of(lock_mode::exclusive);
   bool tokens = true;      // every grant has a number
   bool durable = false;    // grants and numbers outlive the process
@@ -58,8 +58,8 @@ struct capabilities {
   bool unsafe = false;  // a demonstration: two may hold it without a fault of either
 
   // The core calls claim::renew(). Otherwise the deadlines, if any, move by unasked on_extended().
-  constexpr bool core_renews() const noexcept { return life == bound_to::ttl; }
-  constexpr bool has_deadlines() const noexcept { return life != bound_to::process; }
+  constexpr bool core_renews() const noexcept { return life == lifetime::ttl; }
+  constexpr bool has_deadlines() const noexcept { return life != lifetime::process; }
 };
 
 constexpr unsigned modes_of(lock_kind k) noexcept {

@@ -10,9 +10,9 @@
 //   renew(ticket)    | on_extended(ticket), or on_lost, or none: outcome unknown, the core repeats
 //                    | it. Only called where capabilities::core_renews()
 //   downgrade        | none: the grant becomes shared when the store has executed it
-//   check_waiters    | on_wanted when somebody waits, else none
+//   check_waiters    | on_contended when somebody waits, else none
 //   release          | on_ended
-//   (no verb)        | on_lost, on_wanted; where the backend keeps the lifetime (a session, a
+//   (no verb)        | on_lost, on_contended; where the backend keeps the lifetime (a session, a
 //                    | connection) also on_extended(ticket 0) and on_doubtful; where its locks can
 //                    | be asked for, on_revocation_requested
 //
@@ -76,7 +76,7 @@ struct grant {
   bool provisional = false;  // granted for a short window only: the first turn starts at once and
                              // is renewed before the window ends
   bool waiters_unknown = false;  // the reply cannot show every waiter: see check_waiters()
-  duration lease_term{};  // what one confirmation is worth: the time-out of the session or the
+  duration lease_term{};  // what one confirmation is worth: the timeout of the session or the
                           // connection; {}: the ttl of the request
 };
 
@@ -94,7 +94,7 @@ class claim_sink {
   // Reported by the store. lost: another owner has the lock; not_held: nobody; timed_out: it
   // expired.
   virtual void on_lost(std::error_code) = 0;
-  virtual void on_wanted() = 0;
+  virtual void on_contended() = 0;
   // Another client requests the release. Ignoring it has no consequence here.
   virtual void on_revocation_requested() {}
   virtual void on_ended(failure) = 0;  // code {}: released or withdrawn; not_held: the store had
@@ -124,7 +124,9 @@ class claim {
   virtual void check_waiters() {}
   virtual void release(
       const successor* next) = 0;  // with next: release(), then next->who->acquire(next->request)
-  virtual bool others_wait() { return true; }  // wanted_by::poll; called by the holder, while held
+  virtual bool others_wait() {
+    return true;
+  }  // contention_signal::poll; called by the holder, while held
   // While held: the owner that a guard compares, as inspect() shows it. Readers that hold the lock
   // together share one id, which break_lock() accepts too.
   virtual std::string owner() const { return {}; }

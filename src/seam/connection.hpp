@@ -27,7 +27,7 @@ class connection {
   virtual bool is_unavailable() const noexcept { return false; }
   // The core calls it with its locks held, so it takes no lock under which the core is called.
   virtual connection_status status() { return {}; }
-  // A caller's time-out is near: retries that were planned for later are made now.
+  // A caller's timeout is near: retries that were planned for later are made now.
   virtual void retry_now() noexcept {}
   virtual void flush() {}  // has the transport send the collected requests
   // The loop driven by callers who wait for an answer that concerns no single lock. Null: they just

@@ -13,7 +13,7 @@
 namespace holdfast::core {
 
 void own_options::refuse(std::string why) const {
-  fail(errc::bad_option, "open", std::move(why), {}, opening_.where.text());
+  fail(errc::bad_option, "open", std::move(why), {}, args_.where.text());
 }
 
 bool own_options::text(std::string_view name, std::string& to) {
@@ -67,8 +67,8 @@ void own_options::refuse_others() const {
   const auto is_known = [&](const url::option& o) {
     return std::ranges::find(known_, o.first) != known_.end();
   };
-  const auto unknown = std::ranges::find_if_not(opening_.own, is_known);
-  if (unknown != opening_.own.end()) refuse_unknown_option(opening_.where, unknown->first, known_);
+  const auto unknown = std::ranges::find_if_not(args_.own, is_known);
+  if (unknown != args_.own.end()) refuse_unknown_option(args_.where, unknown->first, known_);
 }
 
 }  // namespace holdfast::core

@@ -21,13 +21,13 @@ struct layout_choice {
 // lock_error (bad_option). Returns whether the option was given.
 class own_options {
  public:
-  explicit own_options(const opening& o) noexcept : opening_(o) {}
+  explicit own_options(const open_args& o) noexcept : args_(o) {}
 
   template <class Use>
   bool read(std::string_view name, Use use) {
     known_.push_back(name);
     bool is_given = false;
-    for (const url::option& given : opening_.own) {
+    for (const url::option& given : args_.own) {
       if (given.first != name) continue;
       use(given.second);
       is_given = true;
@@ -50,7 +50,7 @@ class own_options {
  private:
   void file(std::string_view name, std::string& to);
 
-  const opening& opening_;
+  const open_args& args_;
   std::vector<std::string_view> known_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace holdfast::core {
 
-struct opening {  // what a backend is opened with
+struct open_args {  // what a backend is opened with
   const url& where;
   const client_options& shared;
   const std::vector<url::option>& own;  // the query without the options in client_options
@@ -24,8 +24,8 @@ struct opening {  // what a backend is opened with
 
 struct scheme {
   std::string_view name;
-  backend (*open)(const opening&);  // throws lock_error; null: not in this build
-  std::string_view build_option;    // the CMake option that builds it; empty: none does
+  backend (*open)(const open_args&);  // throws lock_error; null: not in this build
+  std::string_view build_option;      // the CMake option that builds it; empty: none does
   environment& (*environment_of)(const url&) = nullptr;  // null: system_environment()
 };
 

@@ -1,4 +1,4 @@
-// The real kazoo, in a Python of its own: the other party of a test.
+// The real kazoo, in a Python of its own: the other contender of a test.
 #pragma once
 #include "testkit/peers/line_peer.hpp"
 

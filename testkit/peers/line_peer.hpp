@@ -1,5 +1,5 @@
 // A program that drives a lock library of another language, by commands of one line each: the other
-// party of a test or a benchmark. java/CommandLoop.java describes the lines.
+// contender of a test or a benchmark. java/CommandLoop.java describes the lines.
 #pragma once
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-// The real Redisson, in a JVM of its own: the other party of a test or a benchmark.
+// The real Redisson, in a JVM of its own: the other contender of a test or a benchmark.
 #pragma once
 #include "testkit/peers/java_peer.hpp"
 

@@ -178,7 +178,7 @@ int tcp_proxy::engine::watch(std::vector<pollfd>& watched) const {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
 }
 
-// Asked of each socket in each round, recv() was a third of what a crowd's tests cost.
+// Asked of each socket in each round, recv() was a third of what tests with many clients cost.
 void tcp_proxy::engine::note_what_came(const std::vector<pollfd>& watched) {
   auto at = watched.begin() + 2;  // in the order of watch()
   for (proxied& c : connections_) {

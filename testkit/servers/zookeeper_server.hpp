@@ -15,7 +15,7 @@
 namespace holdfast::testkit {
 
 struct zookeeper_options {
-  // The unit of all its times. It grants session time-outs of 2 to 20 ticks, and ends a session up
+  // The unit of all its times. It grants session timeouts of 2 to 20 ticks, and ends a session up
   // to one tick late.
   std::chrono::milliseconds tick{200};
   std::string tls{};         // the port speaks TLS with this certificate: "server", "expired" ...

@@ -57,7 +57,7 @@ int open_terminal() {
 }  // namespace
 
 bool eventually(const std::function<bool()>& fact) {
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto end = std::chrono::steady_clock::now() + wait_limit;
   while (!fact()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds{2});

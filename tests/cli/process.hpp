@@ -10,9 +10,9 @@
 
 namespace holdfast::cli_test {
 
-inline constexpr std::chrono::seconds patience{60};  // far above what anything here takes
+inline constexpr std::chrono::seconds wait_limit{60};  // far above what anything here takes
 
-// True as soon as `fact` is; false when patience has run out.
+// True as soon as `fact` is; false after that time.
 bool eventually(const std::function<bool()>& fact);
 
 struct ending {
@@ -40,11 +40,11 @@ class process {
   pid_t pid() const noexcept { return pid_; }
   std::string out() const;  // what it has written by now; on a terminal all that was shown
   std::string err() const;
-  std::string line();             // the next whole line of out(); "" when patience has run out
+  std::string line();             // the next whole line of out(); "" after wait_limit
   void type(const std::string&);  // into its standard input
   void end_input();
   void signal(int number) const;
-  ending wait();  // {-1, 0} when patience has run out, with what it is at on standard error
+  ending wait();  // {-1, 0} after wait_limit, with what it is at on standard error
 
   pid_t foreground_group() const;  // of its terminal
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "backend/zookeeper/examination/probe.hpp"
+#include "backend/zookeeper/diagnosis/probe.hpp"
 #include "backend/zookeeper/settings.hpp"
 #include "seam/client_options.hpp"
 #include "testkit/servers/clock_shim.hpp"

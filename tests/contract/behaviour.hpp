@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fixture.hpp"
 #include "modes.hpp"
-#include "stage.hpp"
 #include "subject.hpp"
 
 namespace contract {
@@ -34,7 +34,7 @@ struct behaviour {
   played how;
   in_modes modes;
   needs what;
-  void (*play)(stage&);
+  void (*play)(fixture&);
 };
 
 #define CONTRACT_BEHAVIOUR(number, function, how, modes, what) \
@@ -60,7 +60,7 @@ behaviours sharing();
 behaviours shared_mutexes();
 behaviours permits();
 behaviours limits();
-behaviours crowds();
+behaviours contenders();
 behaviours several();
 
 const behaviours& all_behaviours();  // by number

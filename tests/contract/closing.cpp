@@ -9,7 +9,7 @@ namespace {
 
 using holdfast::errc;
 
-void close_ends_waits(stage& on) {
+void close_ends_waits(fixture& on) {
   const auto holder = on.client();
   auto client = on.client();
   const auto lease = on.lock(holder).acquire();
@@ -27,7 +27,7 @@ void close_ends_waits(stage& on) {
   EXPECT_TRUE(lease.held());
 }
 
-void close_releases_leases(stage& on) {
+void close_releases_leases(fixture& on) {
   auto client = on.client();
   const auto other = on.other();
   auto lease = on.lock(client).acquire();
@@ -41,7 +41,7 @@ void close_releases_leases(stage& on) {
   EXPECT_TRUE(client.close()) << "closing twice is closing once";
 }
 
-void a_closed_client_reports_that_it_is_closed(stage& on) {
+void a_closed_client_reports_that_it_is_closed(fixture& on) {
   auto client = on.client();
   const auto copy = client;
   const auto lock = on.lock(copy);
@@ -54,7 +54,7 @@ void a_closed_client_reports_that_it_is_closed(stage& on) {
   EXPECT_EQ(thrown_by([&] { look.result(); }), errc::closed);
 }
 
-void a_lease_keeps_its_client_alive(stage& on) {
+void a_lease_keeps_its_client_alive(fixture& on) {
   const auto other = on.other();
   auto client = std::optional(on.client());
   auto lease = on.lock(*client).acquire();
@@ -65,7 +65,7 @@ void a_lease_keeps_its_client_alive(stage& on) {
   EXPECT_NE(token_of(other->ask("try job")), 0);
 }
 
-void a_child_of_fork_owns_nothing(stage& on) {
+void a_child_of_fork_owns_nothing(fixture& on) {
   auto client = on.client();
   const auto other = on.other();
   auto lock = on.lock(client);

@@ -4,7 +4,7 @@
 namespace contract {
 namespace {
 
-void the_lock_of_a_killed_holder_becomes_free(stage& on) {
+void the_lock_of_a_killed_holder_becomes_free(fixture& on) {
   const auto client = on.client();
   const auto other = on.short_lived_other();
   const auto before = token_of(other->ask("try job"));
@@ -17,7 +17,7 @@ void the_lock_of_a_killed_holder_becomes_free(stage& on) {
   EXPECT_TRUE(on.is_later(waiting.result(), before));
 }
 
-void a_stopped_holder_shares_the_lock_with_nobody(stage& on) {
+void a_stopped_holder_shares_the_lock_with_nobody(fixture& on) {
   const auto client = on.client();
   const auto other = on.short_lived_other();
   ASSERT_NE(token_of(other->ask("try job")), 0);
@@ -29,7 +29,7 @@ void a_stopped_holder_shares_the_lock_with_nobody(stage& on) {
   EXPECT_EQ(other->ask("held job"), lease ? "no" : "yes");
 }
 
-void a_killed_waiter_blocks_nobody(stage& on) {
+void a_killed_waiter_blocks_nobody(fixture& on) {
   const auto client = on.client();
   const auto killed = on.short_lived_other();
   const auto next = on.short_lived_other();
@@ -43,7 +43,7 @@ void a_killed_waiter_blocks_nobody(stage& on) {
   EXPECT_NE(token_of(next->receive(generous)), 0);
 }
 
-void a_stopped_waiter_blocks_nobody(stage& on) {
+void a_stopped_waiter_blocks_nobody(fixture& on) {
   const auto client = on.client();
   const auto stopped = on.short_lived_other();
   const auto next = on.short_lived_other();

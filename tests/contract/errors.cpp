@@ -10,7 +10,7 @@ using holdfast::errc;
 using holdfast::outcome;
 using std::chrono::milliseconds;
 
-void bad_options_are_refused(stage& on) {
+void bad_options_are_refused(fixture& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   for (const auto ttl : {milliseconds(99), milliseconds(1), milliseconds(-1), milliseconds::min(),
@@ -28,7 +28,7 @@ void bad_options_are_refused(stage& on) {
   EXPECT_TRUE(lock.try_acquire({.note = std::string_view(long_note).substr(1)}));
 }
 
-void both_forms_report_the_same(stage& on) {
+void both_forms_report_the_same(fixture& on) {
   auto client = on.client();
   const auto lock = on.lock(client);
   std::stop_source stopped;
@@ -65,7 +65,7 @@ void both_forms_report_the_same(stage& on) {
         errc::closed);
 }
 
-void an_error_names_the_lock_and_the_backend(stage& on) {
+void an_error_names_the_lock_and_the_backend(fixture& on) {
   auto client = on.client();
   const auto lock = on.lock(client, "nightly job");
   client.close();
@@ -82,7 +82,7 @@ void an_error_names_the_lock_and_the_backend(stage& on) {
   }
 }
 
-void granted_busy_and_broken_are_distinct(stage& on) {
+void granted_busy_and_broken_are_distinct(fixture& on) {
   auto client = on.client();
   const auto other = on.client();
   std::error_code ec;

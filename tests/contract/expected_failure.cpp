@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "party.hpp"
+#include "contender.hpp"
 
 namespace contract {
 

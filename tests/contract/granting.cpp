@@ -3,7 +3,7 @@
 namespace contract {
 namespace {
 
-void a_free_lock_is_granted(stage& on) {
+void a_free_lock_is_granted(fixture& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   const auto lease = lock.acquire();
@@ -19,7 +19,7 @@ void a_free_lock_is_granted(stage& on) {
     EXPECT_EQ(lease.expires(), holdfast::lease_clock::time_point::max());
 }
 
-void a_released_lock_is_granted_again(stage& on) {
+void a_released_lock_is_granted_again(fixture& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   for (int times = 0; times < 3; ++times) {
@@ -30,7 +30,7 @@ void a_released_lock_is_granted_again(stage& on) {
   }
 }
 
-void a_held_lock_is_busy_for_others(stage& on) {
+void a_held_lock_is_busy_for_others(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lease = on.lock(client).acquire();
@@ -42,7 +42,7 @@ void a_held_lock_is_busy_for_others(stage& on) {
   EXPECT_FALSE(on.lock(client).try_acquire());
 }
 
-void busy_is_not_an_error(stage& on) {
+void busy_is_not_an_error(fixture& on) {
   const auto holder = on.client();
   const auto client = on.client();
   const auto lease = on.lock(holder).acquire();
@@ -58,7 +58,7 @@ void busy_is_not_an_error(stage& on) {
   EXPECT_NO_THROW(EXPECT_FALSE(lock.try_lock_for(std::chrono::milliseconds(5))));
 }
 
-void an_attempt_never_waits(stage& on) {
+void an_attempt_never_waits(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   const auto waiting = on.other();
@@ -70,7 +70,7 @@ void an_attempt_never_waits(stage& on) {
   EXPECT_TRUE(lease.held());
 }
 
-void a_timed_wait_ends_while_the_lock_is_held(stage& on) {
+void a_timed_wait_ends_while_the_lock_is_held(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   const auto lease = on.lock(client).acquire();
@@ -81,7 +81,7 @@ void a_timed_wait_ends_while_the_lock_is_held(stage& on) {
   EXPECT_TRUE(lease.held());
 }
 
-void a_time_limit_in_the_past_is_one_attempt(stage& on) {
+void a_time_limit_in_the_past_is_one_attempt(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   const auto past = std::chrono::steady_clock::now() - std::chrono::hours(1);
@@ -97,7 +97,7 @@ void a_time_limit_in_the_past_is_one_attempt(stage& on) {
   EXPECT_TRUE(on.rival(other).try_acquire_for(std::chrono::seconds(0)));
 }
 
-void different_locks_do_not_meet(stage& on) {
+void different_locks_do_not_meet(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   const auto lease = on.lock(client).acquire();
@@ -106,7 +106,7 @@ void different_locks_do_not_meet(stage& on) {
   EXPECT_TRUE(on.lock(client, "another").try_acquire());
 }
 
-void a_lease_out_of_scope_is_released(stage& on) {
+void a_lease_out_of_scope_is_released(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   try {
@@ -117,7 +117,7 @@ void a_lease_out_of_scope_is_released(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void a_release_is_done_when_it_returns(stage& on) {
+void a_release_is_done_when_it_returns(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   for (int times = 0; times < 5; ++times) {

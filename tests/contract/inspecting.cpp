@@ -13,7 +13,7 @@ std::vector<std::string> names_of(const std::vector<holdfast::holder>& holders) 
   return names;
 }
 
-void inspect_shows_the_holder_and_its_note(stage& on) {
+void inspect_shows_the_holder_and_its_note(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   EXPECT_TRUE(other.list().empty());
@@ -38,7 +38,7 @@ void inspect_shows_the_holder_and_its_note(stage& on) {
   EXPECT_TRUE(other.list().empty());
 }
 
-void inspect_finds_by_prefix(stage& on) {
+void inspect_finds_by_prefix(fixture& on) {
   const auto client = on.client();
   std::vector<holdfast::lease> leases;
   for (const auto* name : {"shop/b", "shop/a", "shop", "Shop/c", "sh%p", "depot"})
@@ -51,7 +51,7 @@ void inspect_finds_by_prefix(stage& on) {
   EXPECT_EQ(names_of(client.list("nothing")), list{});
 }
 
-void the_holders_of_one_lock_are_shown_at_once(stage& on) {
+void the_holders_of_one_lock_are_shown_at_once(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   EXPECT_TRUE(other.holders("job").empty());
@@ -71,7 +71,7 @@ void the_holders_of_one_lock_are_shown_at_once(stage& on) {
   EXPECT_EQ(thrown_by([&] { (void)other.holders(""); }), errc::bad_name);
 }
 
-void break_lock_takes_a_lock_away(stage& on) {
+void break_lock_takes_a_lock_away(fixture& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
   const auto operators = on.client();
@@ -86,7 +86,7 @@ void break_lock_takes_a_lock_away(stage& on) {
   EXPECT_EQ(other->ask("held job"), "yes");
 }
 
-void a_wrong_holder_breaks_nothing(stage& on) {
+void a_wrong_holder_breaks_nothing(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   const auto lease = on.lock(client).acquire();
@@ -101,7 +101,7 @@ void a_wrong_holder_breaks_nothing(stage& on) {
   EXPECT_FALSE(on.rival(other).try_acquire());
 }
 
-void features_are_true(stage& on) {
+void features_are_true(fixture& on) {
   const auto told = on.client().features();
   EXPECT_EQ(told.ttl, on.can().ttl);
   EXPECT_EQ(told.fifo, on.can().fifo);

@@ -13,7 +13,7 @@ std::unique_ptr<acquiring> acquire_in_a_thread(const any_lock& lock, std::stop_t
   return std::make_unique<acquiring>([&lock, stop] { return lock.acquire({}, stop).token(); });
 }
 
-void a_stop_ends_a_wait(stage& on) {
+void a_stop_ends_a_wait(fixture& on) {
   const auto holder = on.client();
   const auto client = on.client();
   const auto lease = on.lock(holder).acquire();
@@ -32,7 +32,7 @@ void a_stop_ends_a_wait(stage& on) {
   EXPECT_EQ(timed.result(), 0) << "a try_ verb comes back empty";
 }
 
-void a_stop_before_the_call_leaves_one_attempt(stage& on) {
+void a_stop_before_the_call_leaves_one_attempt(fixture& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   const auto other = on.client();
@@ -46,7 +46,7 @@ void a_stop_before_the_call_leaves_one_attempt(stage& on) {
   EXPECT_FALSE(lock.try_acquire_for(std::chrono::hours(1), {}, stop.get_token()));
 }
 
-void a_stopped_wait_leaves_no_trace(stage& on) {
+void a_stopped_wait_leaves_no_trace(fixture& on) {
   const auto holder = on.client();
   const auto client = on.client();
   const auto other = on.other();
@@ -64,7 +64,7 @@ void a_stopped_wait_leaves_no_trace(stage& on) {
   EXPECT_TRUE(lock.try_acquire()) << "and the one who was stopped may come again";
 }
 
-void a_stop_ends_no_held_lease(stage& on) {
+void a_stop_ends_no_held_lease(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   std::stop_source stop;
@@ -75,7 +75,7 @@ void a_stop_ends_no_held_lease(stage& on) {
   EXPECT_EQ(other->ask("try job"), "busy");
 }
 
-void a_wait_that_ran_out_leaves_no_trace(stage& on) {
+void a_wait_that_ran_out_leaves_no_trace(fixture& on) {
   const auto holder = on.client();
   const auto waiting = on.other();
   const auto other = on.other();
@@ -89,7 +89,7 @@ void a_wait_that_ran_out_leaves_no_trace(stage& on) {
 }
 
 // Of three waiters the one at `leaver` leaves; the others are served in their order.
-void leaves_without_stranding(stage& on, std::size_t leaver) {
+void leaves_without_stranding(fixture& on, std::size_t leaver) {
   const auto client = on.client();
   auto lease = on.lock(client).acquire();
   const auto lock = on.rival(client);
@@ -111,11 +111,11 @@ void leaves_without_stranding(stage& on, std::size_t leaver) {
   EXPECT_TRUE(on.is_later(waiters[1]->result(), waiters[0]->result()));
 }
 
-void leaving_the_middle_strands_nobody(stage& on) { leaves_without_stranding(on, 1); }
-void leaving_the_front_strands_nobody(stage& on) { leaves_without_stranding(on, 0); }
+void leaving_the_middle_strands_nobody(fixture& on) { leaves_without_stranding(on, 1); }
+void leaving_the_front_strands_nobody(fixture& on) { leaves_without_stranding(on, 0); }
 
 // The waiter leaves as the lock is released: whoever is told of the release must pass it on.
-void leaving_at_the_release_strands_nobody(stage& on) {
+void leaving_at_the_release_strands_nobody(fixture& on) {
   const auto holder = on.client();
   const auto client = on.client();
   const auto held = on.lock(holder);

@@ -7,11 +7,11 @@ namespace {
 using holdfast::lease_clock;
 
 // Longer than anybody waits for anything here.
-holdfast::client lingering_client(stage& on) {
+holdfast::client lingering_client(fixture& on) {
   return on.client_with(on.has_ttl() ? "linger=1h&ttl=1h" : "linger=1h");
 }
 
-void a_lingering_lock_is_acquired_again_under_its_grant(stage& on) {
+void a_lingering_lock_is_acquired_again_under_its_grant(fixture& on) {
   constexpr std::int64_t turns_per_grant = 1024;
   const auto client = lingering_client(on);
   const auto lock = on.lock(client);
@@ -25,7 +25,7 @@ void a_lingering_lock_is_acquired_again_under_its_grant(stage& on) {
   }
 }
 
-void a_lingering_lock_is_released_to_a_waiter(stage& on) {
+void a_lingering_lock_is_released_to_a_waiter(fixture& on) {
   const auto client = lingering_client(on);
   const auto other = on.other();
   on.lock(client).acquire().unlock();
@@ -34,14 +34,14 @@ void a_lingering_lock_is_released_to_a_waiter(stage& on) {
   EXPECT_FALSE(on.lock(client).try_acquire());
 }
 
-void what_is_released_does_not_linger(stage& on) {
+void what_is_released_does_not_linger(fixture& on) {
   const auto client = lingering_client(on);
   const auto other = on.other();
   on.lock(client).acquire().release();
   EXPECT_NE(token_of(other->ask("try job")), 0);
 }
 
-void a_lease_is_lost_at_its_limit_though_it_is_renewed(stage& on) {
+void a_lease_is_lost_at_its_limit_though_it_is_renewed(fixture& on) {
   constexpr auto limit = 3 * short_ttl / 2;
   const auto client = on.short_lived_client();
   const auto lease = on.lock(client).acquire({.max_hold = limit});
@@ -53,7 +53,7 @@ void a_lease_is_lost_at_its_limit_though_it_is_renewed(stage& on) {
   EXPECT_EQ(lease.status(), holdfast::errc::lost);
 }
 
-void what_is_held_too_long_becomes_free(stage& on) {
+void what_is_held_too_long_becomes_free(fixture& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
   auto lease = on.lock(client).acquire({.max_hold = short_ttl});
@@ -65,7 +65,7 @@ void what_is_held_too_long_becomes_free(stage& on) {
 }
 
 // A machine that stops the suite for most of a ttl loses the lease by right: hence several tries.
-void extend_keeps_a_lease_of_manual_renewal(stage& on) {
+void extend_keeps_a_lease_of_manual_renewal(fixture& on) {
   const auto client = on.client();
   bool kept = false;
   for (int tries = 0; tries < 5 && !kept; ++tries) {

@@ -10,7 +10,7 @@ namespace {
 
 using holdfast::errc;
 
-void the_holder_is_notified_of_a_loss(stage& on) {
+void the_holder_is_notified_of_a_loss(fixture& on) {
   const auto client = on.short_lived_client();
   const auto lease = on.lock(client).acquire();
   EXPECT_FALSE(lease.loss_token().stop_requested());
@@ -22,7 +22,7 @@ void the_holder_is_notified_of_a_loss(stage& on) {
   EXPECT_EQ(thrown_by([&] { lease.check(); }), lease.status());
 }
 
-void doubt_is_reported_before_loss(stage& on) {
+void doubt_is_reported_before_loss(fixture& on) {
   const auto client = on.short_lived_client();
   const auto lease = on.lock(client).acquire();
   std::mutex mutex;
@@ -55,7 +55,7 @@ std::string why_lost(const holdfast::lease& lease) {
 
 // What an extension, or the session's watch, finds of a lease that was broken, with a rival in its
 // place or with nobody.
-std::string why_broken(stage& on, const holdfast::client& client, bool has_rival) {
+std::string why_broken(fixture& on, const holdfast::client& client, bool has_rival) {
   const auto other = on.client();
   auto lease = on.lock(client).acquire();
   const std::string owner = lease.owner();
@@ -75,7 +75,7 @@ void expect_mentioned(const std::string& what, const std::string& text) {
   EXPECT_NE(text.find(what), text.npos) << text;
 }
 
-void a_loss_has_a_reason(stage& on) {
+void a_loss_has_a_reason(fixture& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   expect_mentioned("its max_hold has ended", why_lost(lock.acquire({.max_hold = short_ttl})));

@@ -53,7 +53,7 @@ std::vector<std::string> odd_names() {
           "nightly@host"};
 }
 
-void names_are_data(stage& on) {
+void names_are_data(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   auto names = odd_names();
@@ -71,7 +71,7 @@ void names_are_data(stage& on) {
   for (const auto& name : names) EXPECT_TRUE(on.rival(other, name).try_acquire()) << name;
 }
 
-void long_names_differ_to_the_last_byte(stage& on) {
+void long_names_differ_to_the_last_byte(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   std::vector<std::string> names = {std::string(512, 'x'), std::string(511, 'x') + "y",
@@ -93,7 +93,7 @@ void long_names_differ_to_the_last_byte(stage& on) {
   EXPECT_EQ(shown, names) << "and are shown whole";
 }
 
-void bad_names_are_refused(stage& on) {
+void bad_names_are_refused(fixture& on) {
   const auto client = on.client();
   for (const auto& name : {
            ""s,

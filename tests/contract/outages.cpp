@@ -5,7 +5,7 @@ namespace {
 
 using holdfast::outcome;
 
-void an_outage_is_reported_and_hangs_nobody(stage& on) {
+void an_outage_is_reported_and_hangs_nobody(fixture& on) {
   const auto client = on.short_lived_client();
   const auto lock = on.lock(client);
   on.store().begin_outage();
@@ -20,7 +20,7 @@ void an_outage_is_reported_and_hangs_nobody(stage& on) {
 }
 
 // That an attempt fails shows that an op-timeout has passed since it was made.
-void a_waiter_waits_through_an_outage(stage& on) {
+void a_waiter_waits_through_an_outage(fixture& on) {
   const auto client = on.short_lived_client();
   const auto waiting = on.short_lived_client();
   const auto lock = on.lock(client);
@@ -34,7 +34,7 @@ void a_waiter_waits_through_an_outage(stage& on) {
   EXPECT_TRUE(wait.result());
 }
 
-void a_bound_that_ends_in_an_outage_is_no_busy_lock(stage& on) {
+void a_bound_that_ends_in_an_outage_is_no_busy_lock(fixture& on) {
   const auto client = on.short_lived_client();
   const auto lock = on.lock(client);
   (void)lock.acquire();
@@ -44,7 +44,7 @@ void a_bound_that_ends_in_an_outage_is_no_busy_lock(stage& on) {
   on.store().end_outage();
 }
 
-void an_outage_timeout_ends_the_wait_for_a_store(stage& on) {
+void an_outage_timeout_ends_the_wait_for_a_store(fixture& on) {
   const auto client = on.client_with("op-timeout=300ms&outage-timeout=600ms");
   const auto lock = on.lock(client);
   (void)lock.acquire();
@@ -56,7 +56,7 @@ void an_outage_timeout_ends_the_wait_for_a_store(stage& on) {
 }
 
 // The first one is refused once the outage has lasted for an outage-timeout.
-void a_late_waiter_waits_its_whole_outage_timeout(stage& on) {
+void a_late_waiter_waits_its_whole_outage_timeout(fixture& on) {
   constexpr std::chrono::milliseconds bound{600};
   const auto client = on.client_with("op-timeout=300ms&outage-timeout=600ms");
   const auto first = on.lock(client), late = on.lock(client, "late");
@@ -70,7 +70,7 @@ void a_late_waiter_waits_its_whole_outage_timeout(stage& on) {
   on.store().end_outage();
 }
 
-void locks_work_again_after_an_outage(stage& on) {
+void locks_work_again_after_an_outage(fixture& on) {
   const auto client = on.short_lived_client();
   const auto other = on.short_lived_client();
   auto lease = on.lock(client).acquire();
@@ -86,7 +86,7 @@ void locks_work_again_after_an_outage(stage& on) {
   EXPECT_TRUE(becomes([&] { return granted(client); }));
 }
 
-void an_acquire_without_an_answer_holds_nothing_for_good(stage& on) {
+void an_acquire_without_an_answer_holds_nothing_for_good(fixture& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
   std::error_code ec;

@@ -7,7 +7,7 @@ using holdfast::errc;
 using holdfast::outcome;
 
 // A lease that is lost, with the lock already granted to `other`.
-holdfast::lease lost_to(stage& on, const holdfast::client& client, party& other) {
+holdfast::lease lost_to(fixture& on, const holdfast::client& client, contender& other) {
   auto lease = on.lock(client).acquire();
   on.store().lose_leases_of(client);
   EXPECT_TRUE(comes(lease.loss_token()));
@@ -17,7 +17,7 @@ holdfast::lease lost_to(stage& on, const holdfast::client& client, party& other)
   return lease;
 }
 
-void a_stale_unlock_harms_nobody(stage& on) {
+void a_stale_unlock_harms_nobody(fixture& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
   const auto third = on.client();
@@ -28,7 +28,7 @@ void a_stale_unlock_harms_nobody(stage& on) {
   EXPECT_EQ(other->ask("release job"), "ok") << "the store knows it as theirs";
 }
 
-void a_stale_release_reports_the_loss(stage& on) {
+void a_stale_release_reports_the_loss(fixture& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
   auto lease = lost_to(on, client, *other);
@@ -39,7 +39,7 @@ void a_stale_release_reports_the_loss(stage& on) {
   EXPECT_EQ(other->ask("held job"), "yes");
 }
 
-void a_lost_lock_stays_occupied_until_its_unlock(stage& on) {
+void a_lost_lock_stays_occupied_until_its_unlock(fixture& on) {
   const auto client = on.short_lived_client();
   const auto other = on.other();
   auto lock = on.lock(client);
@@ -58,7 +58,7 @@ void a_lost_lock_stays_occupied_until_its_unlock(stage& on) {
   EXPECT_TRUE(becomes([&] { return static_cast<bool>(on.lock(client).try_acquire()); }));
 }
 
-void a_lease_is_released_once(stage& on) {
+void a_lease_is_released_once(fixture& on) {
   const auto client = on.client();
   auto lease = on.lock(client).acquire();
   lease.release();
@@ -73,7 +73,7 @@ void a_lease_is_released_once(stage& on) {
   EXPECT_TRUE(next.held());
 }
 
-void a_lease_moves_to_another_thread(stage& on) {
+void a_lease_moves_to_another_thread(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lease = on.lock(client).acquire();
@@ -88,7 +88,7 @@ void a_lease_moves_to_another_thread(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void an_assigned_lease_releases_what_it_had(stage& on) {
+void an_assigned_lease_releases_what_it_had(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lease = on.lock(client, "first").acquire();
@@ -101,7 +101,7 @@ void an_assigned_lease_releases_what_it_had(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void a_lock_object_moves_while_it_is_free(stage& on) {
+void a_lock_object_moves_while_it_is_free(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lock = client.mutex("job");

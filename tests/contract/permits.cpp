@@ -13,7 +13,7 @@ holdfast::lease take(const holdfast::client& c, std::uint32_t wanted, std::uint3
   return any_lock(c, "job", wanted, of).try_acquire();
 }
 
-void as_many_hold_permits_as_there_are(stage& on) {
+void as_many_hold_permits_as_there_are(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto first = take(client, 1, 3);
@@ -28,7 +28,7 @@ void as_many_hold_permits_as_there_are(stage& on) {
   EXPECT_EQ(other->ask("held 1of3:job"), "yes");
 }
 
-void several_permits_are_granted_at_once(stage& on) {
+void several_permits_are_granted_at_once(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto two = take(client, 2, 3);
@@ -40,7 +40,7 @@ void several_permits_are_granted_at_once(stage& on) {
   EXPECT_NE(token_of(other->ask("try 2of3:job")), 0) << "both came back";
 }
 
-void permits_are_granted_all_or_none(stage& on) {
+void permits_are_granted_all_or_none(fixture& on) {
   const auto client = on.client();
   const auto greedy = on.other();
   const auto other = on.other();
@@ -52,7 +52,7 @@ void permits_are_granted_all_or_none(stage& on) {
   EXPECT_TRUE(one.held());
 }
 
-void a_large_request_is_not_passed_by_small_ones(stage& on) {
+void a_large_request_is_not_passed_by_small_ones(fixture& on) {
   const auto client = on.client();
   const auto large = on.other();
   const auto small = on.other();
@@ -74,7 +74,7 @@ void a_large_request_is_not_passed_by_small_ones(stage& on) {
   EXPECT_NE(token_of(small->receive(generous)), 0);
 }
 
-void permits_of_a_killed_holder_become_free(stage& on) {
+void permits_of_a_killed_holder_become_free(fixture& on) {
   const auto client = on.client();
   const auto killed = on.short_lived_other();
   const auto mine = take(client, 1, 3);
@@ -88,15 +88,15 @@ void permits_of_a_killed_holder_become_free(stage& on) {
   EXPECT_TRUE(mine.held());
 }
 
-void contenders_never_hold_more_permits_than_there_are(stage& on) {
+void contenders_never_hold_more_permits_than_there_are(fixture& on) {
   constexpr std::uint32_t permits = 4;
   const auto one = on.client();
   const auto another = on.client();
   std::atomic<std::uint32_t> inside = 0, served = 0;
   std::atomic<bool> too_many = false;
-  std::vector<std::jthread> crowd;
+  std::vector<std::jthread> contenders;
   for (std::uint32_t i = 0; i < 8; ++i) {
-    crowd.emplace_back([&, wanted = i % 3 + 1, client = i % 2 ? one : another] {
+    contenders.emplace_back([&, wanted = i % 3 + 1, client = i % 2 ? one : another] {
       const any_lock lock(client, "job", wanted, permits);
       for (int times = 0; times < 20; ++times) {
         const auto held = lock.acquire();
@@ -107,12 +107,12 @@ void contenders_never_hold_more_permits_than_there_are(stage& on) {
       }
     });
   }
-  crowd.clear();
+  contenders.clear();
   EXPECT_FALSE(too_many);
   EXPECT_EQ(served, 160u);
 }
 
-void permits_that_there_cannot_be_are_refused(stage& on) {
+void permits_that_there_cannot_be_are_refused(fixture& on) {
   const auto client = on.client();
   constexpr auto most = holdfast::semaphore::permits_max;
   EXPECT_EQ(thrown_by([&] { (void)client.semaphore("job", 0); }), errc::bad_option);
@@ -140,7 +140,7 @@ bool says_mismatch(const any_lock& lock) {
   return false;
 }
 
-void another_number_of_permits_is_reported(stage& on) {
+void another_number_of_permits_is_reported(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   auto held = take(client, 1, 3);
@@ -155,7 +155,7 @@ void another_number_of_permits_is_reported(stage& on) {
   }));
 }
 
-void a_mutex_and_a_semaphore_of_one_name_are_reported(stage& on) {
+void a_mutex_and_a_semaphore_of_one_name_are_reported(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   {
@@ -178,7 +178,7 @@ void a_mutex_and_a_semaphore_of_one_name_are_reported(stage& on) {
   EXPECT_TRUE(alone.held());
 }
 
-void tokens_of_permits_differ_and_grow(stage& on) {
+void tokens_of_permits_differ_and_grow(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   const auto first = take(client, 1, 4);

@@ -5,7 +5,7 @@ namespace {
 
 using holdfast::errc;
 
-void a_recursive_lock_needs_as_many_unlocks(stage& on) {
+void a_recursive_lock_needs_as_many_unlocks(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lock = client.recursive_mutex("job");
@@ -23,7 +23,7 @@ void a_recursive_lock_needs_as_many_unlocks(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void re_entry_belongs_to_the_thread(stage& on) {
+void re_entry_belongs_to_the_thread(fixture& on) {
   const auto client = on.client();
   auto lock = client.recursive_mutex("job");
   lock.lock();
@@ -42,7 +42,7 @@ void re_entry_belongs_to_the_thread(stage& on) {
   EXPECT_TRUE(on.is_later(waiting.result(), token));
 }
 
-void re_entry_keeps_the_token(stage& on) {
+void re_entry_keeps_the_token(fixture& on) {
   const auto client = on.client();
   auto lock = client.recursive_mutex("job");
   lock.lock();
@@ -57,7 +57,7 @@ void re_entry_keeps_the_token(stage& on) {
   lock.unlock();
 }
 
-void a_reacquired_lease_holds_to_the_last(stage& on) {
+void a_reacquired_lease_holds_to_the_last(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   const auto lock = client.recursive_mutex("job");
@@ -72,7 +72,7 @@ void a_reacquired_lease_holds_to_the_last(stage& on) {
   EXPECT_NE(token_of(other->ask("try job")), 0);
 }
 
-void only_a_held_lease_is_reacquired(stage& on) {
+void only_a_held_lease_is_reacquired(fixture& on) {
   const auto client = on.short_lived_client();
   const auto lock = client.recursive_mutex("job");
   const auto of_another = client.mutex("another").acquire();
@@ -84,7 +84,7 @@ void only_a_held_lease_is_reacquired(stage& on) {
   EXPECT_EQ(thrown_by([&] { (void)lock.reacquire(mine); }), holdfast::outcome::lost);
 }
 
-void acquire_is_never_a_re_entry(stage& on) {
+void acquire_is_never_a_re_entry(fixture& on) {
   const auto client = on.client();
   auto lock = client.recursive_mutex("job");
   lock.lock();
@@ -93,7 +93,7 @@ void acquire_is_never_a_re_entry(stage& on) {
   lock.unlock();
 }
 
-void locking_twice_is_reported_as_a_self_deadlock(stage& on) {
+void locking_twice_is_reported_as_a_self_deadlock(fixture& on) {
   const auto client = on.client();
   auto lock = client.mutex("job");
   lock.lock();
@@ -105,7 +105,7 @@ void locking_twice_is_reported_as_a_self_deadlock(stage& on) {
   lock.unlock();
 }
 
-void a_thread_does_not_wait_for_its_own_lock(stage& on) {
+void a_thread_does_not_wait_for_its_own_lock(fixture& on) {
   const auto client = on.client();
   auto one = client.mutex("job"), another = client.mutex("job");
   one.lock();

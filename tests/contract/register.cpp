@@ -33,7 +33,7 @@ class contract_case final : public ::testing::Test {
 
  private:
   void play() {
-    stage here(on_, where_, mode_);
+    fixture here(on_, where_, mode_);
     what_.play(here);
   }
 

@@ -14,7 +14,7 @@ using holdfast::errc;
 using holdfast::multi_mutex;
 
 // Whether all these come free: nothing of them was kept.
-bool come_free(party& other, std::initializer_list<const char*> names) {
+bool come_free(contender& other, std::initializer_list<const char*> names) {
   return becomes([&] {
     bool all = true;
     for (const auto* name : names) {
@@ -26,7 +26,7 @@ bool come_free(party& other, std::initializer_list<const char*> names) {
   });
 }
 
-void several_locks_are_held_together(stage& on) {
+void several_locks_are_held_together(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto a = client.mutex("a");
@@ -49,7 +49,7 @@ void several_locks_are_held_together(stage& on) {
   for (const std::string& name : names) EXPECT_NE(token_of(other->ask("try " + name)), 0) << name;
 }
 
-void one_busy_lock_and_none_is_granted(stage& on) {
+void one_busy_lock_and_none_is_granted(fixture& on) {
   const auto client = on.client();
   const auto holder = on.other();
   const auto other = on.other();
@@ -67,7 +67,7 @@ void one_busy_lock_and_none_is_granted(stage& on) {
   EXPECT_TRUE(becomes([&] { return static_cast<bool>(all.try_acquire()); }));
 }
 
-void a_wait_for_several_ends_when_all_are_free(stage& on) {
+void a_wait_for_several_ends_when_all_are_free(fixture& on) {
   const auto client = on.client();
   const auto first = on.other();
   const auto second = on.other();
@@ -82,7 +82,7 @@ void a_wait_for_several_ends_when_all_are_free(stage& on) {
   EXPECT_TRUE(waiting.result().held());
 }
 
-void a_stopped_wait_for_several_keeps_none(stage& on) {
+void a_stopped_wait_for_several_keeps_none(fixture& on) {
   const auto client = on.client();
   const auto holder = on.other();
   const auto other = on.other();
@@ -98,7 +98,7 @@ void a_stopped_wait_for_several_keeps_none(stage& on) {
   EXPECT_TRUE(come_free(*other, {"a", "c"}));
 }
 
-void the_order_of_several_locks_does_not_matter(stage& on) {
+void the_order_of_several_locks_does_not_matter(fixture& on) {
   const auto one = on.client();
   const auto another = on.client();
   const auto work = [](const holdfast::client& client, std::array<const char*, 3> names) {
@@ -117,7 +117,7 @@ void the_order_of_several_locks_does_not_matter(stage& on) {
   EXPECT_TRUE(forth.result() && back.result() && beside.result());
 }
 
-void one_lock_given_twice_is_refused(stage& on) {
+void one_lock_given_twice_is_refused(fixture& on) {
   const auto client = on.client();
   auto a = client.mutex("a");
   auto b = client.mutex("b");
@@ -130,7 +130,7 @@ void one_lock_given_twice_is_refused(stage& on) {
 }
 
 // reacquire() takes no lease of another lock: so each member is what it says.
-void members_keep_the_order_in_which_they_were_given(stage& on) {
+void members_keep_the_order_in_which_they_were_given(fixture& on) {
   const auto client = on.client();
   auto a = client.recursive_mutex("a");
   auto b = client.recursive_mutex("b");
@@ -150,7 +150,7 @@ void members_keep_the_order_in_which_they_were_given(stage& on) {
   }
 }
 
-void several_locks_may_be_of_several_backends(stage& on) {
+void several_locks_may_be_of_several_backends(fixture& on) {
   const auto elsewhere = make_file_subject({});
   const auto here = on.client();
   const auto there = holdfast::client::open(elsewhere->url());
@@ -169,7 +169,7 @@ void several_locks_may_be_of_several_backends(stage& on) {
   EXPECT_TRUE(come_free(*other, {"job"}));
 }
 
-void the_loss_of_one_is_the_loss_of_all(stage& on) {
+void the_loss_of_one_is_the_loss_of_all(fixture& on) {
   const auto client = on.client();
   const auto losing = on.short_lived_client();
   auto a = client.mutex("a");
@@ -189,7 +189,7 @@ void the_loss_of_one_is_the_loss_of_all(stage& on) {
   EXPECT_FALSE(set);
 }
 
-void lock_guard_takes_several(stage& on) {
+void lock_guard_takes_several(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto a = client.mutex("a");
@@ -207,7 +207,7 @@ void lock_guard_takes_several(stage& on) {
   EXPECT_TRUE(come_free(*other, {"a", "b"}));
 }
 
-void an_error_of_several_names_its_member(stage& on) {
+void an_error_of_several_names_its_member(fixture& on) {
   const auto client = on.client();
   const auto failure_of = [](auto call) {
     try {

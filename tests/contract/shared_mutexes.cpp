@@ -9,7 +9,7 @@ namespace {
 
 using holdfast::errc;
 
-void shared_lock_of_the_standard_library_works(stage& on) {
+void shared_lock_of_the_standard_library_works(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lock = client.shared_mutex("job");
@@ -31,7 +31,7 @@ void shared_lock_of_the_standard_library_works(stage& on) {
   EXPECT_FALSE(late.try_lock_until(std::chrono::steady_clock::now()));
 }
 
-void a_thread_releases_its_own_share(stage& on) {
+void a_thread_releases_its_own_share(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lock = client.shared_mutex("job");
@@ -48,7 +48,7 @@ void a_thread_releases_its_own_share(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void a_downgrade_lets_readers_in_under_its_token(stage& on) {
+void a_downgrade_lets_readers_in_under_its_token(fixture& on) {
   const auto client = on.client();
   const auto reader = on.other();
   const auto lock = client.shared_mutex("job");
@@ -72,7 +72,7 @@ void a_downgrade_lets_readers_in_under_its_token(stage& on) {
   }
 }
 
-void readers_that_wait_enter_at_a_downgrade(stage& on) {
+void readers_that_wait_enter_at_a_downgrade(fixture& on) {
   const auto client = on.client();
   const auto one = on.other();
   const auto another = on.other();
@@ -92,7 +92,7 @@ void readers_that_wait_enter_at_a_downgrade(stage& on) {
   }
 }
 
-void no_writer_comes_between_a_lock_and_its_downgrade(stage& on) {
+void no_writer_comes_between_a_lock_and_its_downgrade(fixture& on) {
   const auto client = on.client();
   const auto writer = on.other();
   const auto lock = client.shared_mutex("job");
@@ -108,7 +108,7 @@ void no_writer_comes_between_a_lock_and_its_downgrade(stage& on) {
   EXPECT_GT(token_of(writer->receive(generous)), token);
 }
 
-void only_a_held_writer_is_downgraded(stage& on) {
+void only_a_held_writer_is_downgraded(fixture& on) {
   const auto client = on.short_lived_client();
   const auto lock = client.shared_mutex("job");
   const auto refusal = [&](holdfast::lease& lease) {
@@ -130,7 +130,7 @@ void only_a_held_writer_is_downgraded(stage& on) {
   EXPECT_EQ(refusal(lost), holdfast::outcome::lost);
 }
 
-void a_shared_lock_of_the_standard_library_has_a_lease(stage& on) {
+void a_shared_lock_of_the_standard_library_has_a_lease(fixture& on) {
   const auto client = on.client();
   auto lock = client.shared_mutex("job");
   EXPECT_FALSE(lock.current_shared());
@@ -148,7 +148,7 @@ void a_shared_lock_of_the_standard_library_has_a_lease(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void a_unique_lock_becomes_a_shared_lock(stage& on) {
+void a_unique_lock_becomes_a_shared_lock(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lock = client.shared_mutex("job");

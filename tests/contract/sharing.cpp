@@ -8,7 +8,7 @@
 namespace contract {
 namespace {
 
-void readers_share_a_lock(stage& on) {
+void readers_share_a_lock(fixture& on) {
   const auto client = on.client();
   const auto reader = on.peer();
   const auto mine = on.lock(client).acquire();
@@ -18,7 +18,7 @@ void readers_share_a_lock(stage& on) {
   EXPECT_EQ(reader->ask("held job"), "yes");
 }
 
-void a_share_keeps_writers_out_until_its_last_reader_has_left(stage& on) {
+void a_share_keeps_writers_out_until_its_last_reader_has_left(fixture& on) {
   const auto client = on.client();
   const auto first = on.peer();
   const auto last = on.peer();
@@ -36,7 +36,7 @@ void a_share_keeps_writers_out_until_its_last_reader_has_left(stage& on) {
   EXPECT_NE(token_of(writer->receive(generous)), 0);
 }
 
-void a_mutex_excludes_readers_and_writers(stage& on) {
+void a_mutex_excludes_readers_and_writers(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lease = client.mutex("job").acquire();
@@ -52,7 +52,7 @@ void a_mutex_excludes_readers_and_writers(stage& on) {
 }
 
 // Also between the readers of one client, whom its store does not hear of.
-void a_waiting_writer_lets_no_later_reader_in(stage& on) {
+void a_waiting_writer_lets_no_later_reader_in(fixture& on) {
   const auto client = on.client();
   const auto writer = on.other();
   const auto late = on.peer();
@@ -70,7 +70,7 @@ void a_waiting_writer_lets_no_later_reader_in(stage& on) {
   EXPECT_NE(token_of(late->receive(generous)), 0);
 }
 
-void a_stream_of_readers_starves_no_writer(stage& on) {
+void a_stream_of_readers_starves_no_writer(fixture& on) {
   const auto one = on.client();
   const auto another = on.client();
   const auto writer = on.other();
@@ -90,7 +90,7 @@ void a_stream_of_readers_starves_no_writer(stage& on) {
   over = true;
 }
 
-void queued_readers_enter_together(stage& on) {
+void queued_readers_enter_together(fixture& on) {
   const auto client = on.client();
   const auto one = on.peer();
   const auto another = on.peer();
@@ -107,7 +107,7 @@ void queued_readers_enter_together(stage& on) {
   EXPECT_EQ(token_of(third->receive(generous)), token);
 }
 
-void readers_that_share_have_one_token_and_one_owner(stage& on) {
+void readers_that_share_have_one_token_and_one_owner(fixture& on) {
   const auto client = on.client();
   const auto reader = on.peer();
   const auto mine = on.lock(client).acquire();
@@ -118,7 +118,7 @@ void readers_that_share_have_one_token_and_one_owner(stage& on) {
   EXPECT_EQ(beside.owner(), mine.owner());
 }
 
-void a_later_group_has_a_larger_token(stage& on) {
+void a_later_group_has_a_larger_token(fixture& on) {
   const auto client = on.client();
   const auto reader = on.peer();
   const auto writer = on.other();
@@ -137,7 +137,7 @@ void a_later_group_has_a_larger_token(stage& on) {
   }
 }
 
-void a_stale_reader_harms_no_other_reader(stage& on) {
+void a_stale_reader_harms_no_other_reader(fixture& on) {
   const auto client = on.client();
   const auto third = on.client();
   const auto reader = on.peer();
@@ -151,7 +151,7 @@ void a_stale_reader_harms_no_other_reader(stage& on) {
   EXPECT_TRUE(becomes([&] { return static_cast<bool>(on.rival(third).try_acquire()); }));
 }
 
-void a_killed_reader_among_living_ones_blocks_nobody(stage& on) {
+void a_killed_reader_among_living_ones_blocks_nobody(fixture& on) {
   const auto client = on.client();
   const auto killed = on.short_lived_peer();
   auto mine = on.lock(client).acquire();
@@ -165,7 +165,7 @@ void a_killed_reader_among_living_ones_blocks_nobody(stage& on) {
   EXPECT_TRUE(writer.result());
 }
 
-void no_share_becomes_a_lock_in_place(stage& on) {
+void no_share_becomes_a_lock_in_place(fixture& on) {
   const auto client = on.client();
   auto share = on.lock(client).acquire();
   const auto token = share.token();

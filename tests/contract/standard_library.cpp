@@ -6,7 +6,7 @@
 namespace contract {
 namespace {
 
-void the_guards_of_the_standard_library_work(stage& on) {
+void the_guards_of_the_standard_library_work(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lock = on.lock(client);
@@ -31,7 +31,7 @@ void the_guards_of_the_standard_library_work(stage& on) {
   EXPECT_FALSE(late.try_lock());
 }
 
-void scoped_lock_takes_several_without_deadlock(stage& on) {
+void scoped_lock_takes_several_without_deadlock(fixture& on) {
   const auto client = on.client();
   auto first = on.lock(client, "first");
   auto second = on.lock(client, "second");
@@ -50,7 +50,7 @@ void scoped_lock_takes_several_without_deadlock(stage& on) {
   EXPECT_EQ(count, 100);
 }
 
-void a_condition_variable_waits_with_it(stage& on) {
+void a_condition_variable_waits_with_it(fixture& on) {
   const auto client = on.client();
   auto lock = on.lock(client);
   std::condition_variable_any changed;

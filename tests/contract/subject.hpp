@@ -53,7 +53,7 @@ struct subject_under_test {
   bool has_outages = false;
   bool downgrades = false;      // readers of other processes see a downgrade at once
   bool prefers_writers = true;  // among clients; those of one client are served in order
-  bool has_time = true;         // for crowds that wait for each other
+  bool has_time = true;         // for contenders that wait for each other
   std::string_view (*is_missing)() = nullptr;  // why this machine lacks it; empty: it has it
   std::size_t most_not_applicable = 0;
   std::vector<expected_failure> expected_failures{};

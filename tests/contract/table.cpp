@@ -11,7 +11,7 @@ const behaviours& all_behaviours() {
     for (const auto group :
          {granting, waiting,      leaving,        tokens,  ownership, reentry,    standard_library,
           losses,   time_passing, outages,        closing, names,     inspecting, errors,
-          crashes,  sharing,      shared_mutexes, permits, limits,    crowds,     several})
+          crashes,  sharing,      shared_mutexes, permits, limits,    contenders, several})
       std::ranges::copy(group(), std::back_inserter(table));
     std::ranges::stable_sort(table, {}, &behaviour::number);
     return table;

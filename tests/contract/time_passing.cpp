@@ -8,7 +8,7 @@ using holdfast::errc;
 using holdfast::lease_clock;
 constexpr holdfast::acquire_options by_hand{.ttl = short_ttl, .renew = holdfast::renewal::manual};
 
-void a_lease_is_not_held_from_its_deadline_on(stage& on) {
+void a_lease_is_not_held_from_its_deadline_on(fixture& on) {
   const auto client = on.client();
   const auto lease = on.lock(client).acquire(by_hand);
   const auto deadline = lease.expires();
@@ -26,7 +26,7 @@ void a_lease_is_not_held_from_its_deadline_on(stage& on) {
   EXPECT_TRUE(comes(lease.loss_token()));
 }
 
-void nobody_enters_before_the_deadline(stage& on) {
+void nobody_enters_before_the_deadline(fixture& on) {
   const auto client = on.client();
   const auto other = on.client();
   const auto lease = on.lock(client).acquire(by_hand);
@@ -39,7 +39,7 @@ void nobody_enters_before_the_deadline(stage& on) {
 }
 
 // A machine that stops the suite for most of a ttl loses the lease by right: hence several tries.
-void a_renewed_lease_outlives_three_ttl(stage& on) {
+void a_renewed_lease_outlives_three_ttl(fixture& on) {
   const auto client = on.short_lived_client();
   bool outlived = false;
   for (int tries = 0; tries < 5 && !outlived; ++tries) {
@@ -51,7 +51,7 @@ void a_renewed_lease_outlives_three_ttl(stage& on) {
   EXPECT_TRUE(outlived);
 }
 
-void a_lease_of_manual_renewal_runs_out(stage& on) {
+void a_lease_of_manual_renewal_runs_out(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   const auto lease = on.lock(client).acquire(by_hand);
@@ -62,7 +62,7 @@ void a_lease_of_manual_renewal_runs_out(stage& on) {
   EXPECT_FALSE(lease.held());
 }
 
-void extend_makes_a_lease_run_longer(stage& on) {
+void extend_makes_a_lease_run_longer(fixture& on) {
   constexpr std::chrono::minutes long_time{10};
   const auto client = on.client();
   auto lease = on.lock(client).acquire();
@@ -84,7 +84,7 @@ void extend_makes_a_lease_run_longer(stage& on) {
 }
 
 // A program is written once: where a lock ends with its holder a ttl is kept by itself.
-void a_ttl_is_accepted(stage& on) {
+void a_ttl_is_accepted(fixture& on) {
   constexpr std::chrono::seconds ttl{10};
   const auto client = on.client();
   const auto lock = on.lock(client);
@@ -98,7 +98,7 @@ void a_ttl_is_accepted(stage& on) {
   }
 }
 
-void a_lease_without_a_deadline_is_not_promised_one(stage& on) {
+void a_lease_without_a_deadline_is_not_promised_one(fixture& on) {
   const auto without = on.client_with("renew=0");
   const auto renewing = on.client();
   const auto expected = on.has_ttl() ? std::error_code{} : make_error_code(errc::unsupported);
@@ -112,7 +112,7 @@ void a_lease_without_a_deadline_is_not_promised_one(stage& on) {
   EXPECT_TRUE(becomes([&] { return renewing.list().empty(); })) << "nothing was kept";
 }
 
-void a_strict_client_refuses_what_has_no_effect(stage& on) {
+void a_strict_client_refuses_what_has_no_effect(fixture& on) {
   const auto client = on.client_with("strict=1");
   const auto lock = on.lock(client);
   const auto expected = on.has_ttl() ? std::error_code{} : make_error_code(errc::unsupported);

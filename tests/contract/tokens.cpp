@@ -5,7 +5,7 @@
 namespace contract {
 namespace {
 
-void a_token_grows_from_grant_to_grant(stage& on) {
+void a_token_grows_from_grant_to_grant(fixture& on) {
   const auto client = on.client();
   const auto lock = on.lock(client);
   std::int64_t last = 0;
@@ -17,27 +17,27 @@ void a_token_grows_from_grant_to_grant(stage& on) {
   }
 }
 
-void a_token_grows_from_thread_to_thread(stage& on) {
+void a_token_grows_from_thread_to_thread(fixture& on) {
   constexpr int threads = 8;
   constexpr int each = 300;  // more turns in all than the numbers of one grant suffice for
   const auto client = on.client();
   const auto lock = on.lock(client);
   std::vector<std::int64_t> tokens;  // guarded by the lock itself
-  std::vector<std::jthread> crowd;
+  std::vector<std::jthread> contenders;
   for (int i = 0; i < threads; ++i) {
-    crowd.emplace_back([&] {
+    contenders.emplace_back([&] {
       for (int times = 0; times < each; ++times) {
         const auto lease = lock.acquire();
         tokens.push_back(lease.token());
       }
     });
   }
-  crowd.clear();
+  contenders.clear();
   ASSERT_EQ(tokens.size(), std::size_t{threads} * each);
   for (std::size_t i = 1; i < tokens.size(); ++i) ASSERT_GT(tokens[i], tokens[i - 1]);
 }
 
-void a_token_grows_from_client_to_client(stage& on) {
+void a_token_grows_from_client_to_client(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   const auto lock = on.lock(client);
@@ -54,7 +54,7 @@ void a_token_grows_from_client_to_client(stage& on) {
   }
 }
 
-void a_token_grows_over_a_crash(stage& on) {
+void a_token_grows_over_a_crash(fixture& on) {
   const auto client = on.client();
   const auto other = on.short_lived_other();
   const auto before = token_of(other->ask("try job"));
@@ -64,7 +64,7 @@ void a_token_grows_over_a_crash(stage& on) {
   EXPECT_GT(lease.token(), before);
 }
 
-void a_token_grows_when_all_have_gone(stage& on) {
+void a_token_grows_when_all_have_gone(fixture& on) {
   std::int64_t before = 0;
   {
     const auto other = on.short_lived_other();

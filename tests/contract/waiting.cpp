@@ -7,7 +7,7 @@ namespace {
 
 using acquiring = caller<std::int64_t>;  // the token that was granted, 0 for none
 
-void a_waiter_gets_the_lock_when_it_is_released(stage& on) {
+void a_waiter_gets_the_lock_when_it_is_released(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lease = on.lock(client).acquire();
@@ -18,7 +18,7 @@ void a_waiter_gets_the_lock_when_it_is_released(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void a_timed_waiter_gets_the_lock_in_time(stage& on) {
+void a_timed_waiter_gets_the_lock_in_time(fixture& on) {
   const auto client = on.client();
   const auto other = on.other();
   auto lease = on.lock(client).acquire();
@@ -28,7 +28,7 @@ void a_timed_waiter_gets_the_lock_in_time(stage& on) {
   EXPECT_NE(token_of(other->receive(generous)), 0);
 }
 
-void waiters_of_one_client_are_served_in_order(stage& on) {
+void waiters_of_one_client_are_served_in_order(fixture& on) {
   constexpr int count = 8;
   const auto client = on.client();
   auto lock = on.lock(client);
@@ -50,7 +50,7 @@ void waiters_of_one_client_are_served_in_order(stage& on) {
   EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
-void a_thousand_waiters_are_all_served(stage& on) {
+void a_thousand_waiters_are_all_served(fixture& on) {
   constexpr int clients = 4;
   constexpr int waiters = 250;
   std::vector<holdfast::client> all;
@@ -63,9 +63,9 @@ void a_thousand_waiters_are_all_served(stage& on) {
   // Two clients share no memory that would tell a checker of races of the order of their turns.
   std::atomic<std::int64_t> served = 0, last = lease.token();
   std::atomic<bool> grown = true;
-  std::vector<std::jthread> crowd;
+  std::vector<std::jthread> contenders;
   for (int i = 0; i < clients * waiters; ++i) {
-    crowd.emplace_back([&, &lock = locks[i % clients]] {
+    contenders.emplace_back([&, &lock = locks[i % clients]] {
       const auto mine = lock.acquire();
       served.store(served.load() + 1);
       if (!on.is_later(mine.token(), last.load())) grown = false;
@@ -73,7 +73,7 @@ void a_thousand_waiters_are_all_served(stage& on) {
     });
   }
   lease.unlock();
-  crowd.clear();
+  contenders.clear();
   EXPECT_EQ(served, clients * waiters);
   EXPECT_TRUE(grown);
 }
@@ -86,7 +86,7 @@ constexpr int turns_of_each_worker = 100;
 #endif
 
 // The worker's answer; "" when nobody has counted for as long as a wait may take.
-std::string answer_of_counter(party& worker, int file) {
+std::string answer_of_counter(contender& worker, int file) {
   std::int64_t before = -1, now[2] = {};
   for (;; before = now[1]) {
     if (std::string answer = worker.receive(generous); !answer.empty()) return answer;
@@ -94,7 +94,7 @@ std::string answer_of_counter(party& worker, int file) {
   }
 }
 
-void sixteen_workers_count_without_a_fault(stage& on) {
+void sixteen_workers_count_without_a_fault(fixture& on) {
   constexpr int workers = 16;
   constexpr int times = turns_of_each_worker;
   char path[] = "/tmp/holdfast-count-XXXXXX";
@@ -102,7 +102,7 @@ void sixteen_workers_count_without_a_fault(stage& on) {
   ASSERT_GE(file, 0);
   std::int64_t words[2] = {};
   EXPECT_EQ(::pwrite(file, words, sizeof words, 0), ssize_t{sizeof words});
-  std::vector<std::unique_ptr<party>> all;
+  std::vector<std::unique_ptr<contender>> all;
   for (int i = 0; i < workers; ++i) all.push_back(on.peer());
   for (auto& one : all) one->send("count job " + std::to_string(times) + " " + path);
   for (auto& one : all) EXPECT_EQ(answer_of_counter(*one, file), "ok");

@@ -19,7 +19,7 @@ class zookeeper_session {
   zookeeper_session(const zookeeper_session&) = delete;
   zookeeper_session& operator=(const zookeeper_session&) = delete;
 
-  // Closes the session of another client, as if the servers had not heard of it for its time-out:
+  // Closes the session of another client, as if the servers had not heard of it for its timeout:
   // its password follows from its id. Nothing happens where it has ended, or where the client
   // attaches it again at that moment.
   static void end(int port, std::int64_t id);

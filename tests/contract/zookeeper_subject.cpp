@@ -1,7 +1,7 @@
 #ifdef HOLDFAST_WITH_ZOOKEEPER
 #include <array>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/servers/tcp_proxy.hpp"
 #include "testkit/servers/zookeeper_ensemble.hpp"
 #include "zookeeper_session.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 #include "tests/stress/player.hpp"
 
 namespace holdfast::fault_test {

@@ -9,7 +9,7 @@
 
 #include "testkit/servers/program.hpp"
 #include "testkit/servers/scratch_folder.hpp"
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::interop_test {
 namespace {

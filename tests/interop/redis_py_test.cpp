@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "testkit/servers/redis_server.hpp"
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::interop_test {
 namespace {
@@ -154,9 +154,9 @@ TEST_F(redis_py, and_threads_of_ours_lose_no_update_between_them) {
   peer more(on.server);
   on.theirs.say("count x n " + std::to_string(times));
   more.say("count x n " + std::to_string(times));
-  std::vector<std::jthread> crowd;
+  std::vector<std::jthread> contenders;
   for (int i = 0; i < 4; ++i) {
-    crowd.emplace_back([&, i] {
+    contenders.emplace_back([&, i] {
       const auto c = client::open(on.server.url());
       const auto m = i % 2 ? c.mutex("x") : on.mine.mutex("x");
       auto link = on.server.link();
@@ -170,7 +170,7 @@ TEST_F(redis_py, and_threads_of_ours_lose_no_update_between_them) {
   }
   EXPECT_EQ(on.theirs.hear(), "ok");
   EXPECT_EQ(more.hear(), "ok");
-  crowd.clear();
+  contenders.clear();
   EXPECT_EQ(on.server.command({"GET", "n"}).text, std::to_string(6 * times));
 }
 

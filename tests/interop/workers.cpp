@@ -45,9 +45,9 @@ turns_had play_workers(
   return out;
 }
 
-std::string crowd_of(int count, const std::string& type, const std::string& name,
-                     counted_time counted) {
-  return "crowd " + type + ' ' + name + ' ' + std::to_string(count) + ' ' +
+std::string contenders_of(int count, const std::string& type, const std::string& name,
+                          counted_time counted) {
+  return "contenders " + type + ' ' + name + ' ' + std::to_string(count) + ' ' +
          nanoseconds(counted.from) + ' ' + nanoseconds(counted.to);
 }
 

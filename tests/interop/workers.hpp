@@ -24,8 +24,9 @@ turns_had play_workers(
     int count, counted_time,
     const std::function<worker_clock::time_point(std::size_t worker)>& take_turn);
 
-// The command for the crowd of a peer (Crowd.java), and what it answers.
-std::string crowd_of(int count, const std::string& type, const std::string& name, counted_time);
+// The command for the contenders of a peer (Contenders.java), and what it answers.
+std::string contenders_of(int count, const std::string& type, const std::string& name,
+                          counted_time);
 turns_had turns_in(const std::string& answer);
 
 struct turns_of_both {

@@ -4,7 +4,7 @@
 
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using core::mutant;
 
 std::string nobody_enters_before_a_lost_lease_is_left() {
-  scene s;
+  fixture s;
   auto& c = s.open("");
   auto lost = s.acquire(c, by_hand(1s))->result();
   s.pass(2s);
@@ -24,10 +24,10 @@ std::string nobody_enters_before_a_lost_lease_is_left() {
 
 // Twenty of one client, and one of another that must not wait for them all.
 std::string turns_are_cut_short_when_somebody_waits() {
-  scene s;
-  auto& crowd = s.open("ttl=60s&turns=4");
+  fixture s;
+  auto& contenders = s.open("ttl=60s&turns=4");
   auto& other = s.open("ttl=60s");
-  auto held = s.acquire(crowd)->result();
+  auto held = s.acquire(contenders)->result();
   const auto take = [&s](const client& c) {
     return s.start<std::int64_t>([lock = std::make_shared<mutex>(c, lock_name)](std::stop_token t) {
       std::error_code ec;
@@ -35,21 +35,21 @@ std::string turns_are_cut_short_when_somebody_waits() {
     });
   };
   std::vector<std::shared_ptr<call<std::int64_t>>> local;
-  for (int i = 0; i < 20; ++i) local.push_back(take(crowd));
+  for (int i = 0; i < 20; ++i) local.push_back(take(contenders));
   const auto waiting = take(other);
   held.unlock();
   if (!s.passes_until(*waiting, 1min)) return "the other was never served";
   const auto foreign = waiting->result();
   bool overtakes = false;
   for (auto& one : local) {
-    if (!s.passes_until(*one, 1min)) return "one of the crowd was never served";
+    if (!s.passes_until(*one, 1min)) return "one of the contenders was never served";
     overtakes = one->result() > foreign || overtakes;
   }
   return overtakes ? "" : "the other client was served last of all";
 }
 
 std::string a_leaver_passes_its_wake_up_on() {
-  scene s;
+  fixture s;
   auto& holder = s.open("ttl=60s");
   auto& c = s.open("ttl=60s");
   auto held = s.acquire(holder)->result();
@@ -63,7 +63,7 @@ std::string a_leaver_passes_its_wake_up_on() {
 }
 
 std::string a_turn_starts_with_time_left() {
-  scene s;
+  fixture s;
   auto& c = s.open("");
   auto held = s.acquire(c, by_hand(1s))->result();
   const auto next = s.acquire(c, by_hand(1s));
@@ -75,7 +75,7 @@ std::string a_turn_starts_with_time_left() {
 }
 
 std::string waiters_are_served_in_order() {
-  scene s;
+  fixture s;
   auto& c = s.open("ttl=60s");
   auto held = s.acquire(c)->result();
   std::vector<std::shared_ptr<call<lease>>> line;
@@ -94,7 +94,7 @@ std::string waiters_are_served_in_order() {
 }
 
 std::string lingering_ends_when_somebody_waits() {
-  scene s;
+  fixture s;
   auto& c = s.open("ttl=60s&linger=50s");
   auto& other = s.open("ttl=60s");
   s.acquire(c)->result().unlock();
@@ -104,7 +104,7 @@ std::string lingering_ends_when_somebody_waits() {
   return waiting->result() ? "" : "not granted";
 }
 
-std::shared_ptr<call<bool>> try_to_read(scene& s, shared_mutex& m) {
+std::shared_ptr<call<bool>> try_to_read(fixture& s, shared_mutex& m) {
   return s.start<bool>([&m](std::stop_token) {
     const bool is_in = m.try_lock_shared();
     if (is_in) m.unlock_shared();
@@ -113,7 +113,7 @@ std::shared_ptr<call<bool>> try_to_read(scene& s, shared_mutex& m) {
 }
 
 std::string a_share_in_common_lets_nobody_past_a_writer() {
-  scene s;
+  fixture s;
   auto& c = s.open("ttl=60s");
   auto m = c.shared_mutex(lock_name);
   for (client* const of : {&c, &s.open("ttl=60s")}) {
@@ -131,7 +131,7 @@ std::string a_share_in_common_lets_nobody_past_a_writer() {
 }
 
 std::string nobody_joins_a_share_that_has_run_out() {
-  scene s;
+  fixture s;
   auto m = s.open("ttl=10s").shared_mutex(lock_name);
   m.lock_shared();
   s.env.freeze(1min);
@@ -143,7 +143,7 @@ std::string nobody_joins_a_share_that_has_run_out() {
 }
 
 std::string a_wait_that_no_timer_ends_is_refused() {
-  scene s;
+  fixture s;
   auto& holder = s.open("ttl=60s");
   auto& other = s.open("ttl=60s");
   const auto held = s.acquire(holder)->result();

@@ -5,7 +5,7 @@
 #include "cohort/blocked.hpp"
 #include "cohort/local_lock.hpp"
 #include "cohort/turn.hpp"
-#include "scene.hpp"
+#include "fixture.hpp"
 #include "tests/unit/cohort/cohort_fixture.hpp"
 
 namespace holdfast::mutants {
@@ -14,7 +14,7 @@ namespace {
 using core::mutant;
 
 std::string the_deadline_counts_from_the_send() {
-  scene s;
+  fixture s;
   auto& c = s.open("op-timeout=60s");
   s.store.set_latency(1s);
   const auto sent = s.now();
@@ -27,7 +27,7 @@ std::string the_deadline_counts_from_the_send() {
 
 // A hundredth is what two clocks may drift apart in a ttl.
 std::string the_deadline_leaves_room_for_drift() {
-  scene s;
+  fixture s;
   const auto sent = s.now();
   const auto held = s.acquire(s.open("clock-skew=1s"), by_hand(10s))->result();
   if (held.expires() <= sent + 8s) return "too little is left of the ttl";
@@ -35,7 +35,7 @@ std::string the_deadline_leaves_room_for_drift() {
 }
 
 std::string held_reads_the_clock() {
-  scene s;
+  fixture s;
   const auto held = s.acquire(s.open(""), by_hand(1s))->result();
   if (!held.held()) return "not held";
   s.env.freeze(2s);
@@ -43,7 +43,7 @@ std::string held_reads_the_clock() {
 }
 
 std::string doubt_comes_before_the_deadline() {
-  scene s;
+  fixture s;
   const auto held = s.acquire(s.open(""), by_hand(1s))->result();
   const auto doubt = held.doubt_token();
   s.pass(held.expires() - s.now() - 1ms);
@@ -52,7 +52,7 @@ std::string doubt_comes_before_the_deadline() {
 }
 
 std::string loss_is_told_at_the_deadline() {
-  scene s;
+  fixture s;
   const auto held = s.acquire(s.open(""), by_hand(1s))->result();
   const auto loss = held.loss_token();
   s.pass(held.expires() - s.now() - 1ms);
@@ -63,7 +63,7 @@ std::string loss_is_told_at_the_deadline() {
 
 // The renewal is heard by the store in time, and its answer comes after the deadline.
 std::string what_is_lost_stays_lost() {
-  scene s;
+  fixture s;
   const auto held = s.acquire(s.open("ttl=1s&op-timeout=5s"))->result();
   s.store.set_latency(400ms);
   bool was_lost = false;
@@ -76,7 +76,7 @@ std::string what_is_lost_stays_lost() {
 }
 
 std::string a_renewal_leaves_in_time() {
-  scene s;
+  fixture s;
   const auto held = s.acquire(s.open("ttl=9s"))->result();
   const auto before = held.expires();
   s.pass(3s);
@@ -84,7 +84,7 @@ std::string a_renewal_leaves_in_time() {
 }
 
 std::string a_lost_renewal_is_repeated_in_time() {
-  scene s;
+  fixture s;
   const auto held = s.acquire(s.open("ttl=9s"))->result();
   s.store.lose_requests(1);
   s.pass(9s);
@@ -93,7 +93,7 @@ std::string a_lost_renewal_is_repeated_in_time() {
 
 // The holder's clock runs ahead of the store's by the margin, so it learns of the loss first.
 std::string after_a_loss_the_ttl_runs_out() {
-  scene s;
+  fixture s;
   const auto granted = s.now();
   const auto held = s.acquire(s.open(""), by_hand(10s))->result();
   const auto next = s.acquire(s.open(""));
@@ -106,7 +106,7 @@ std::string after_a_loss_the_ttl_runs_out() {
 
 // The store would renew nothing for whoever waits for that answer any more.
 std::string a_release_answers_the_renewal_before_it() {
-  scene s;
+  fixture s;
   auto held = s.acquire(s.open("ttl=60s&op-timeout=1h"))->result();
   s.store.set_latency(10s);
   core::blocked_confirmation renewal;

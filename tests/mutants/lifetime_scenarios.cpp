@@ -15,7 +15,7 @@ constexpr auto a_third = fake_store::session_timeout / 3;
 
 struct in_session {
   testkit::manual_environment env;
-  const client c = fake_store::open(core::bound_to::session, env);
+  const client c = fake_store::open(core::lifetime::session, env);
   fake_store& store = fake_store::of(c);
   mutex m{c, "job"};
 };

@@ -3,7 +3,7 @@
 #ifdef HOLDFAST_WITH_MEMORY
 #include <optional>
 
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using core::mutant;
 
 // Within a time that is far shorter than the ttl of whoever left the lock behind.
-bool comes_free(scene& s, const client& c) {
+bool comes_free(fixture& s, const client& c) {
   for (int step = 0; step < 30; ++step) {
     if (s.attempt(c)) return true;
     s.pass(1s);
@@ -22,7 +22,7 @@ bool comes_free(scene& s, const client& c) {
 // The first acquire is given up before its grant arrives; the grant must not pass for the answer
 // to the second, while another client is next at the store.
 std::string a_late_grant_is_no_grant() {
-  scene s;
+  fixture s;
   auto& hasty = s.open("ttl=60s&op-timeout=800ms&outage-timeout=800ms");
   auto& patient = s.open("ttl=60s&op-timeout=60s");
   const auto one_lock = hasty.mutex(lock_name);  // so that both are asked by the same claim
@@ -45,7 +45,7 @@ std::string a_late_grant_is_no_grant() {
 }
 
 std::string an_unknown_acquire_leaves_no_orphan() {
-  scene s;
+  fixture s;
   auto& c = s.open("ttl=300s&op-timeout=1s");
   auto& other = s.open("ttl=300s&op-timeout=1s");
   s.store.lose_replies(1);
@@ -54,7 +54,7 @@ std::string an_unknown_acquire_leaves_no_orphan() {
 }
 
 std::string a_release_is_heard_in_the_end() {
-  scene s;
+  fixture s;
   auto& c = s.open("ttl=300s&op-timeout=1s");
   auto& other = s.open("ttl=300s&op-timeout=1s");
   auto held = s.acquire(c)->result();
@@ -64,7 +64,7 @@ std::string a_release_is_heard_in_the_end() {
 }
 
 std::string an_outage_hangs_nobody() {
-  scene s;
+  fixture s;
   auto& c = s.open("op-timeout=1s");
   s.store.begin_outage();
   const auto asked = s.start<std::error_code>([&c](const std::stop_token&) {
@@ -81,7 +81,7 @@ std::string an_outage_hangs_nobody() {
 }
 
 std::string a_bound_that_ends_in_an_outage_is_no_busy_lock() {
-  scene s;
+  fixture s;
   auto& c = s.open("op-timeout=60s");
   s.store.begin_outage();
   const auto asked = s.start<std::error_code>([&c](std::stop_token stop) {
@@ -95,7 +95,7 @@ std::string a_bound_that_ends_in_an_outage_is_no_busy_lock() {
 
 // A waiter leaves in an outage, and the store says long afterwards that it is in line no more.
 std::string close_is_clean_once_all_is_settled() {
-  scene s;
+  fixture s;
   const auto held = s.acquire(s.open("ttl=1h"))->result();
   auto& c = s.open("ttl=1h&op-timeout=1s");
   const auto waiting = s.acquire(c);

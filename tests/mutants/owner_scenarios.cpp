@@ -3,7 +3,7 @@
 
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using core::mutant;
 
 std::string no_two_grants_have_one_owner() {
-  scene s;
+  fixture s;
   auto& c = s.open("");
   const auto one_lock = c.mutex(lock_name);  // so that all is asked by the same claim
   std::set<std::string> owners;
@@ -27,7 +27,7 @@ std::string no_two_grants_have_one_owner() {
 }
 
 std::string a_late_release_frees_nobody_else() {
-  scene s;
+  fixture s;
   auto& stopped = s.open("");
   auto& next = s.open("ttl=60s");
   auto& third = s.open("");
@@ -44,7 +44,7 @@ std::string a_late_release_frees_nobody_else() {
 }
 
 std::string a_renewal_extends_nobody_else() {
-  scene s;
+  fixture s;
   auto& first = s.open("ttl=3s");
   auto& second = s.open("ttl=60s");
   const auto robbed = s.acquire(first)->result();

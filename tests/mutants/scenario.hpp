@@ -19,7 +19,7 @@ std::span<const scenario> message_scenarios();
 std::span<const scenario> owner_scenarios();
 std::span<const scenario> cohort_scenarios();
 std::span<const scenario> several_scenarios();
-std::span<const scenario> crowd_scenarios();
+std::span<const scenario> contenders_scenarios();
 std::span<const scenario> token_scenarios();
 std::span<const scenario> fork_scenarios();
 std::span<const scenario> file_scenarios();

@@ -3,8 +3,8 @@
 #ifdef HOLDFAST_WITH_MEMORY
 #include <holdfast/detail/multi_access.hpp>
 
+#include "fixture.hpp"
 #include "multi/multi_acquire.hpp"
-#include "scene.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -13,7 +13,7 @@ using core::mutant;
 
 // Each waits for what the other has, unless both take them in one order.
 std::string two_of_two_locks_do_not_wait_for_each_other() {
-  scene s;
+  fixture s;
   auto& holder = s.open("ttl=60s");
   auto& one = s.open("ttl=60s&turns=4");
   auto& two = s.open("ttl=60s&turns=8");
@@ -41,7 +41,7 @@ struct counted_steps final : detail::multi_acquire {
 
 // The time is over when the first of two is granted, and another client has the second.
 std::string several_are_waited_for_no_longer_than_asked() {
-  scene s;
+  fixture s;
   auto& holder = s.open("ttl=60s");
   auto& c = s.open("ttl=60s");
   const auto held = holder.mutex("b").acquire();

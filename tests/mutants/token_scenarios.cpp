@@ -5,7 +5,7 @@
 
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
-#include "scene.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using core::mutant;
 
 std::string each_turn_has_a_token_of_its_own() {
-  scene s;
+  fixture s;
   auto& c = s.open("");
   auto held = s.acquire(c)->result();
   const auto first = held.token();
@@ -23,10 +23,10 @@ std::string each_turn_has_a_token_of_its_own() {
   return next->result().token() > first ? "" : "the resource cannot tell the two holders apart";
 }
 
-// A crowd long enough to use up the numbers of one grant, then a grant to somebody else.
+// A queue long enough to use up the numbers of one grant, then a grant to somebody else.
 std::string the_turns_of_a_grant_are_limited() {
-  constexpr int crowd = 1030;
-  scene s;
+  constexpr int contenders = 1030;
+  fixture s;
   auto& c = s.open("ttl=600s");
   auto& other = s.open("ttl=600s");
   auto held = s.acquire(c)->result();
@@ -34,7 +34,7 @@ std::string the_turns_of_a_grant_are_limited() {
   std::int64_t highest = held.token();  // guarded by the lock
   std::vector<std::unique_ptr<call<int>>> all;
   std::vector<pid_t> threads;
-  for (int i = 0; i < crowd; ++i) {
+  for (int i = 0; i < contenders; ++i) {
     all.push_back(std::make_unique<call<int>>([&](std::stop_token) {
       const auto mine = lock.acquire();
       highest = std::max(highest, mine.token());
@@ -51,7 +51,7 @@ std::string the_turns_of_a_grant_are_limited() {
 }
 
 std::string a_guard_refuses_smaller_tokens() {
-  scene s;
+  fixture s;
   auto& c = s.open("");
   fencing_guard guard;
   auto held = s.acquire(c)->result();
@@ -64,7 +64,7 @@ std::string a_guard_refuses_smaller_tokens() {
 }
 
 std::string numbers_are_not_below_the_clock() {
-  scene s;
+  fixture s;
   auto& c = s.open("");
   auto held = s.acquire(c)->result();
   const auto before = held.token();

@@ -4,7 +4,7 @@
 #ifdef HOLDFAST_WITH_ZOOKEEPER
 #include "backend/zookeeper/recipes/permits.hpp"
 #include "tests/unit/backend/zookeeper/layouts/played_outage.hpp"
-#include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
+#include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -16,23 +16,23 @@ using zookeeper::opcode;
 
 // Another claim's node may have this sequence too, and then the GUIDs decide.
 std::string a_claim_near_its_limit_is_refused() {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   (void)t.requests();
-  t.answer(5, layout_stage::created(t.own_name("2147483647")));
-  t.answer(5, layout_stage::stat(1, 1, 5));
+  t.answer(5, layout_fixture::created(t.own_name("2147483647")));
+  t.answer(5, layout_fixture::stat(1, 1, 5));
   return t.told.take().empty() ? "" : "it holds the lock by a sequence that is not its own";
 }
 
 std::string a_claim_with_a_negative_rival_is_refused() {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   (void)t.requests();
   const std::string own = t.own_name("0000000002");
-  t.answer(5, layout_stage::created(own));
-  t.answer(5, layout_stage::stat(1, 2, 5));
+  t.answer(5, layout_fixture::created(own));
+  t.answer(5, layout_fixture::stat(1, 2, 5));
   (void)t.requests();
-  t.answer(5, layout_stage::children({own, "_c_a-lock--2147483648"}));
+  t.answer(5, layout_fixture::children({own, "_c_a-lock--2147483648"}));
   return t.requests() == "delete" ? "" : "it waits behind a node that was created after its own";
 }
 
@@ -74,7 +74,7 @@ std::string the_doubt_of_a_session_reaches_its_leases() {
 }
 
 std::string an_overdue_reply_is_pinged_after_a_cut() {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   t.s.submit(a, opcode::sync, "A", t.now());

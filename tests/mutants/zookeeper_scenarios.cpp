@@ -6,9 +6,9 @@
 #include "backend/zookeeper/layouts/held_write.hpp"
 #include "backend/zookeeper/layouts/nodes_ahead.hpp"
 #include "backend/zookeeper/recipes/single_node.hpp"
-#include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
+#include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
 #include "tests/unit/backend/zookeeper/recipes/played_claim.hpp"
-#include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
+#include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 
 namespace holdfast::mutants {
 namespace {
@@ -20,7 +20,7 @@ using zookeeper::opcode;
 const std::string again = connected(timeout_ms, session_id);
 
 // Its ConnectRequest was sent a second after that of the new session.
-struct attached_again : session_stage {
+struct attached_again : session_fixture {
   attached_again() {
     attach();
     before = deadline;
@@ -49,7 +49,7 @@ std::string attaching_needs_a_write() {
 }
 
 std::string a_follower_passes_no_touch_on() {
-  session_stage t;
+  session_fixture t;
   noted_replies write;
   t.attach();
   const time_point before = t.deadline;
@@ -63,7 +63,7 @@ std::string a_follower_passes_no_touch_on() {
 std::string a_server_is_asked_once_attached() {
   zookeeper::ensemble terms = ensemble_of(1);
   terms.attach = zookeeper::attach_to::leader;
-  session_stage t(std::move(terms));
+  session_fixture t(std::move(terms));
   noted_replies write;
   t.attach();
   t.open(channel::mode);
@@ -91,17 +91,17 @@ std::string a_late_acknowledgement_is_none() {
 }
 
 std::string the_smallest_time_out_counts() {
-  session_stage t;
+  session_fixture t;
   t.attach();
   t.lose();
   t.open();
   t.sent();
   t.give(connected(20'000, session_id));
-  return t.s.id() == 0 ? "" : "followers go back to the smaller time-out, and it is believed";
+  return t.s.id() == 0 ? "" : "followers go back to the smaller timeout, and it is believed";
 }
 
 std::string a_lapsed_session_is_replaced() {
-  session_stage t;
+  session_fixture t;
   t.attach();
   t.pass_silently(session_timeout);
   t.give(replied(-2, 5));
@@ -109,7 +109,7 @@ std::string a_lapsed_session_is_replaced() {
 }
 
 std::string waiters_queue_with_the_next_session() {
-  session_stage t;
+  session_fixture t;
   noted_replies queued;
   t.attach();
   t.when_lost = [&] { t.s.submit(queued, opcode::create, "A", t.now()); };
@@ -120,18 +120,18 @@ std::string waiters_queue_with_the_next_session() {
 
 // What it loses with a session it asks for again, until it knows that the session is lost.
 struct asking_again final : noted_replies {
-  explicit asking_again(session_stage& t) : at(t) {
+  explicit asking_again(session_fixture& t) : at(t) {
     at.when_lost = [this] { knows = true; };
   }
   void on_cut(bool, const zookeeper::reply_context& context) override {
     if (!knows) at.s.submit(*this, opcode::multi, "A", context.now);
   }
-  session_stage& at;
+  session_fixture& at;
   bool knows = false;
 };
 
 std::string a_request_ends_with_its_session() {
-  session_stage t;
+  session_fixture t;
   asking_again claim(t);
   t.attach();
   t.lose();
@@ -147,7 +147,7 @@ std::string a_request_ends_with_its_session() {
 }
 
 std::string a_read_only_server_is_refused() {
-  session_stage t;
+  session_fixture t;
   t.s.open(t.now());
   t.open();
   t.give(connected(timeout_ms, session_id, "0123456789abcdef", true));
@@ -155,7 +155,7 @@ std::string a_read_only_server_is_refused() {
 }
 
 std::string watches_move_with_the_session() {
-  session_stage t;
+  session_fixture t;
   noted_replies watch;
   t.attach();
   t.s.submit(watch, opcode::exists, "", t.now(), "/a");
@@ -215,40 +215,40 @@ std::string a_lost_create_is_looked_for() {
 
 // The node before its own was removed and made again while it looked the other way.
 std::string a_younger_node_grants_nothing() {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   (void)t.requests();
   const std::string own = t.own_name("0000000002"), before = "_c_a-lock-0000000001";
-  t.answer(5, layout_stage::created(own));
-  t.answer(5, layout_stage::stat(1, 2, 5));
+  t.answer(5, layout_fixture::created(own));
+  t.answer(5, layout_fixture::stat(1, 2, 5));
   (void)t.requests();
-  t.answer(5, layout_stage::children({own, before}));
+  t.answer(5, layout_fixture::children({own, before}));
   (void)t.requests();
-  t.answer(9, layout_stage::data(9));
-  t.answer(9, layout_stage::data(5));
-  t.give(event(zookeeper::event_kind::deleted, layout_stage::node(before)));
+  t.answer(9, layout_fixture::data(9));
+  t.answer(9, layout_fixture::data(5));
+  t.give(event(zookeeper::event_kind::deleted, layout_fixture::node(before)));
   return t.told.take().empty() ? "" : "a node came in between, and its end was taken for a turn";
 }
 
 std::string a_node_of_an_older_session_is_left_alone() {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   (void)t.requests();
   const std::string own = t.own_name("0000000001");
   t.move();
   t.answer(10);  // sync
-  t.answer(10, layout_stage::children({own}));
+  t.answer(10, layout_fixture::children({own}));
   (void)t.requests();
-  t.answer(10, layout_stage::stat(6, 0, 0, layout_stage::session + 1));
+  t.answer(10, layout_fixture::stat(6, 0, 0, layout_fixture::session + 1));
   return t.told.take().empty() ? "" : "the node ends with a session that this client has lost";
 }
 
 std::string a_downgrade_keeps_the_place() {
-  layout_stage t("layout=curator-rw");
+  layout_fixture t("layout=curator-rw");
   t.acquire();
   (void)t.requests();
-  t.answer(5, layout_stage::created(t.own_name("0000000007")));
-  t.answer(5, layout_stage::stat(1, 1, 5));
+  t.answer(5, layout_fixture::created(t.own_name("0000000007")));
+  t.answer(5, layout_fixture::stat(1, 1, 5));
   t.claim->downgrade();
   (void)t.requests();
   return t.last_request.find("__READ__0000000007") != std::string::npos
@@ -257,17 +257,17 @@ std::string a_downgrade_keeps_the_place() {
 }
 
 std::string a_request_for_the_lock_is_read() {
-  layout_stage t("layout=curator-rw");
+  layout_fixture t("layout=curator-rw");
   t.acquire();
   (void)t.requests();
   std::string own = t.own_name("0000000007");
-  t.answer(5, layout_stage::created(own));
-  t.answer(5, layout_stage::stat(1, 1, 5));
+  t.answer(5, layout_fixture::created(own));
+  t.answer(5, layout_fixture::stat(1, 1, 5));
   t.claim->downgrade();
   (void)t.requests();
   own.replace(own.find("WRIT"), 4, "READ");
-  t.answer(6, layout_stage::replaced_by(own));
-  t.answer(7, layout_stage::data(6, "__REVOKE__"));
+  t.answer(6, layout_fixture::replaced_by(own));
+  t.answer(7, layout_fixture::data(6, "__REVOKE__"));
   return t.told.take() == "granted 5, asked" ? "" : "an operator asked for the lock, unheard";
 }
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <thread>
 
-#include "crowd.hpp"
+#include "contenders.hpp"
 #include "player.hpp"
 #include "run.hpp"
 
@@ -23,7 +23,7 @@ class stress_processes_on_lock_files : public run {};
 
 TEST_F(stress_processes_on_lock_files, keep_every_promise_while_they_are_killed_and_stopped) {
   const holdfast::testkit::scratch_folder locks;
-  crowd all(seed, "file://" + locks.path().string(), threads, cast_of<player>());
+  contenders all(seed, "file://" + locks.path().string(), threads, cast_of<player>());
   for (int i = 0; i < processes; ++i) all.add();
   int kills = 0;
   for (const auto until = std::chrono::steady_clock::now() + run_time;

@@ -24,10 +24,10 @@ mixed_player::mixed_player(const holdfast::client& client, std::string process,
 }
 
 void mixed_player::play() {
-  const auto wish = up_to(9);
-  if (wish < 4) return read();
-  if (wish < 7) return write();
-  if (wish < 9) return take_permits();
+  const auto chance = up_to(9);
+  if (chance < 4) return read();
+  if (chance < 7) return write();
+  if (chance < 9) return take_permits();
   take_two();
 }
 
@@ -37,7 +37,7 @@ void mixed_player::read() {
   r.shared = true;
   std::error_code ec;
   auto held = waits_long() ? locks_[lock].acquire_shared({}, {}, ec)
-                           : locks_[lock].try_acquire_shared_for(patience(), {}, {}, ec);
+                           : locks_[lock].try_acquire_shared_for(wait_limit(), {}, {}, ec);
   if (!granted(r, held, ec)) return;
   work();
   check(lock_name(lock), held);
@@ -50,7 +50,7 @@ void mixed_player::write() {
   const auto r = begin(name, operation::acquire);
   std::error_code ec;
   auto held = waits_long() ? locks_[lock].acquire({}, {}, ec)
-                           : locks_[lock].try_acquire_for(patience(), {}, {}, ec);
+                           : locks_[lock].try_acquire_for(wait_limit(), {}, {}, ec);
   if (!granted(r, held, ec)) return;
   for (auto pieces = up_to(2); pieces > 0; --pieces) {
     work();
@@ -80,7 +80,7 @@ void mixed_player::take_permits() {
   std::error_code ec;
   const holdfast::acquire_options wanted{.permits = r.permits};
   auto held = waits_long() ? pool_.acquire(wanted, {}, ec)
-                           : pool_.try_acquire_for(patience(), wanted, {}, ec);
+                           : pool_.try_acquire_for(wait_limit(), wanted, {}, ec);
   if (!granted(r, held, ec)) return;
   work();
   check(pool_name, held);
@@ -93,7 +93,8 @@ void mixed_player::take_two() {
     begun.push_back(begin(lock_name(lock), operation::acquire));
   std::error_code ec;
   const holdfast::multi_mutex both(locks_[1], locks_[0]);
-  auto set = waits_long() ? both.acquire({}, {}, ec) : both.try_acquire_for(patience(), {}, {}, ec);
+  auto set =
+      waits_long() ? both.acquire({}, {}, ec) : both.try_acquire_for(wait_limit(), {}, {}, ec);
   const lease none;
   const auto member = [&](std::size_t lock) -> const lease& {
     return set ? set.members()[mixed_locks - 1 - lock] : none;

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "crowd.hpp"
+#include "contenders.hpp"
 #include "mixed_player.hpp"
 #include "run.hpp"
 #ifdef HOLDFAST_WITH_REDIS
@@ -43,7 +43,7 @@ void expect_all_kinds(const std::vector<record>& history) {
   EXPECT_GE(together, 3) << "no two readers were of one group";
 }
 
-void harass(crowd& all, int kills, std::chrono::milliseconds apart,
+void harass(contenders& all, int kills, std::chrono::milliseconds apart,
             std::chrono::milliseconds longest_pause) {
   for (int i = 0; i < processes; ++i) all.add();
   for (; kills > 0; --kills) {
@@ -57,7 +57,7 @@ void harass(crowd& all, int kills, std::chrono::milliseconds apart,
 
 TEST_F(stress_mixed_modes_in_processes, keep_every_promise_on_file) {
   const holdfast::testkit::scratch_folder locks;
-  crowd all(seed, "file://" + locks.path().string(), threads, cast_of<mixed_player>());
+  contenders all(seed, "file://" + locks.path().string(), threads, cast_of<mixed_player>());
   harass(all, 25, 150ms, 100ms);
   const auto history = all.history();
   expect_all_kinds(history);
@@ -70,7 +70,7 @@ TEST_F(stress_mixed_modes_in_processes, keep_every_promise_on_redis) {
   if (!redis_server::installed()) GTEST_SKIP() << redis_server::not_installed;
   const redis_server server;
   const auto url = server.url() + "?ttl=500ms&op-timeout=400ms";
-  crowd all(seed, url, threads, cast_of<mixed_player>());
+  contenders all(seed, url, threads, cast_of<mixed_player>());
   harass(all, 20, 300ms, 900ms);
   const auto history = all.history();
   expect_all_kinds(history);

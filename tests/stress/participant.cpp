@@ -91,7 +91,7 @@ void participant::leave(const std::string& lock, lease held) {
   end(std::move(begun), !ec ? result::ok : ec == outcome::lost ? result::lost : result::unknown);
 }
 
-std::chrono::milliseconds participant::patience() {
+std::chrono::milliseconds participant::wait_limit() {
   return std::chrono::milliseconds(up_to(habits_.longest_wait.count()));
 }
 

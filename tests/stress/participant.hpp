@@ -58,7 +58,7 @@ class participant {
   void write_under(std::size_t lock, const holdfast::lease&);
   void leave(const std::string& lock, holdfast::lease);
 
-  std::chrono::milliseconds patience();
+  std::chrono::milliseconds wait_limit();
   std::uint64_t up_to(std::uint64_t most) { return numbers_() % (most + 1); }
 
  private:

@@ -30,11 +30,11 @@ lease player::take(std::size_t lock) {
   auto r = begin(lock_name(lock), operation::acquire);
   std::error_code ec;
   lease held;
-  const auto wish = up_to(9);
-  if (wish == 0) {
+  const auto chance = up_to(9);
+  if (chance == 0) {
     held = locks_[lock].try_acquire({}, ec);
-  } else if (wish < 4) {
-    held = locks_[lock].try_acquire_for(patience(), {}, {}, ec);
+  } else if (chance < 4) {
+    held = locks_[lock].try_acquire_for(wait_limit(), {}, {}, ec);
   } else {
     held = locks_[lock].acquire({}, {}, ec);
   }

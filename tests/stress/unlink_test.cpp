@@ -10,7 +10,7 @@
 
 #include "api/client_access.hpp"
 #include "base/environment.hpp"
-#include "crowd.hpp"
+#include "contenders.hpp"
 #include "io/real_environment.hpp"
 #include "mixed_player.hpp"
 #include "player.hpp"
@@ -94,7 +94,7 @@ class wanderer final : public participant {
       auto r = begin(name, operation::acquire);
       std::error_code ec;
       auto held =
-          up_to(2) == 0 ? lock.try_acquire({}, ec) : lock.try_acquire_for(patience(), {}, {}, ec);
+          up_to(2) == 0 ? lock.try_acquire({}, ec) : lock.try_acquire_for(wait_limit(), {}, {}, ec);
       if (!granted(std::move(r), held, ec)) continue;
       check(name, held);
       leave(name, std::move(held));
@@ -116,7 +116,7 @@ class stress_lock_files_that_come_and_go : public run {
  protected:
   std::string url() const { return "file://" + locks.path().string() + "?unlink=1"; }
 
-  void play(crowd& all, std::chrono::seconds how_long) {
+  void play(contenders& all, std::chrono::seconds how_long) {
     constexpr int processes = 5;
     for (int i = 0; i < processes; ++i) all.add();
     for (const auto until = std::chrono::steady_clock::now() + how_long;
@@ -148,17 +148,17 @@ class stress_lock_files_that_come_and_go : public run {
 };
 
 TEST_F(stress_lock_files_that_come_and_go, keep_every_promise_on_few_names) {
-  crowd all(seed, url(), 3, visitors<player>(url()));
+  contenders all(seed, url(), 3, visitors<player>(url()));
   play(all, 6s);
 }
 
 TEST_F(stress_lock_files_that_come_and_go, keep_every_promise_of_readers_and_permits) {
-  crowd all(seed, url(), 3, visitors<mixed_player>(url()));
+  contenders all(seed, url(), 3, visitors<mixed_player>(url()));
   play(all, 6s);
 }
 
 TEST_F(stress_lock_files_that_come_and_go, keep_every_promise_and_are_few_on_many_names) {
-  crowd all(seed, url(), 3, visitors<wanderer>(url()));
+  contenders all(seed, url(), 3, visitors<wanderer>(url()));
   play(all, 6s);
   EXPECT_LT(files_of_locks(locks.path()), 200u) << "of 500 names";
 }

@@ -84,8 +84,9 @@ class async_entry_for final : public async_entry {
     if (op) begin(op);
     for (const auto& c : clients)
       if (c)
-        this->box_->begun(c,
-                          [&] { boost::asio::post(e, [box = this->box_] { box->see_to_all(); }); });
+        this->box_->begun(c, [&] {
+          boost::asio::post(e, [box = this->box_] { box->flush_clients(); });
+        });
   }
 
  private:

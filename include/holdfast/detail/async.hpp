@@ -89,7 +89,7 @@ HOLDFAST_API std::shared_ptr<client_impl> client_of(const client&);  // null whe
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const lockable_base&);
 HOLDFAST_API std::shared_ptr<client_impl> client_of(const lease&);  // null when it is empty
 // Sends what was begun; a thread of the library awaits the replies when no caller blocks.
-HOLDFAST_API void see_to(client_impl&) noexcept;
+HOLDFAST_API void flush_client(client_impl&) noexcept;
 // Calls turn_ended() when this thread has dispatched all events it has; at once if it has none.
 HOLDFAST_API void after_turn(std::shared_ptr<async_answers>);
 
@@ -169,29 +169,29 @@ class async_box final : public async_answers, public std::enable_shared_from_thi
       now->deliver();
     }
     delivers_here() = outer;
-    see_to_all();
+    flush_clients();
   }
 
-  // Notes that an operation of that client has begun; `post` posts a call of see_to_all().
+  // Notes that an operation of that client has begun; `post` posts a call of flush_clients().
   template <class Post>
   void begun(std::shared_ptr<client_impl> c, Post post) {
     bool posts;
     {
       const std::lock_guard l(mutex_);
-      posts = to_see_to_.empty() && delivers_here() != this;
-      for (const auto& known : to_see_to_)
+      posts = to_flush_.empty() && delivers_here() != this;
+      for (const auto& known : to_flush_)
         if (known == c) return;
-      to_see_to_.push_back(std::move(c));
+      to_flush_.push_back(std::move(c));
     }
     if (posts) post();
   }
-  void see_to_all() {
+  void flush_clients() {
     std::vector<std::shared_ptr<client_impl>> all;
     {
       const std::lock_guard l(mutex_);
-      all.swap(to_see_to_);
+      all.swap(to_flush_);
     }
-    for (const auto& c : all) see_to(*c);
+    for (const auto& c : all) flush_client(*c);
   }
 
   void end() noexcept {
@@ -208,7 +208,7 @@ class async_box final : public async_answers, public std::enable_shared_from_thi
         e = std::exchange(e->after_, nullptr);
         now->abandon();
       }
-    see_to_all();
+    flush_clients();
   }
 
  private:
@@ -235,7 +235,7 @@ class async_box final : public async_answers, public std::enable_shared_from_thi
   async_entry* last_ = nullptr;
   bool delivery_is_due_ = false;
   bool dead_ = false;
-  std::vector<std::shared_ptr<client_impl>> to_see_to_;
+  std::vector<std::shared_ptr<client_impl>> to_flush_;
 };
 
 inline bool async_entry::answered(std::error_code code, lease& l,

@@ -38,9 +38,9 @@ class lockable_base {
   // Terminates the program when locked; for std::mutex that is undefined behaviour.
   ~lockable_base();
 
-  lease take(lock_mode, acquire_call) const;
-  lease take_again(const lease& mine, std::error_code*) const;
-  lease take_down(lease&& exclusive, std::error_code*) const;
+  lease acquire_impl(lock_mode, acquire_call) const;
+  lease reacquire_impl(const lease& mine, std::error_code*) const;
+  lease downgrade_impl(lease&& exclusive, std::error_code*) const;
   bool lock_within(wait_bound);
   void unlock_current() noexcept;
   bool lock_shared_within(wait_bound);

@@ -19,7 +19,7 @@ namespace detail {
 
 class multi_access {
  public:
-  static lease_set take(std::span<exclusive_lockable* const>, acquire_call);
+  static lease_set acquire_impl(std::span<exclusive_lockable* const>, acquire_call);
   // Releases all. `failed`, if given, gets the index of the first member that fails.
   static std::error_code release(std::vector<lease>&, std::size_t* failed = nullptr) noexcept;
   // The details of an error about each member, for use after its release.

@@ -87,56 +87,56 @@ concept perhaps_a_token = sizeof...(T) <= 1 &&
                           (!std::same_as<std::remove_cvref_t<T>, acquire_options> && ...) &&
                           (!std::same_as<std::remove_cvref_t<T>, open_options> && ...);
 
-// Gives `Lock` its verbs, each of which returns a `Lease`. `Lock` provides take(acquire_call), and
-// holdfast/asio.hpp provides start_acquire(lock, bound, options, tokens...), which is found by
-// argument-dependent lookup.
+// Gives `Lock` its verbs, each of which returns a `Lease`. `Lock` provides
+// acquire_impl(acquire_call), and holdfast/asio.hpp provides start_acquire(lock, bound, options,
+// tokens...), which is found by argument-dependent lookup.
 template <class Lock, class Lease>
 class acquire_verbs {
  public:
   template <class... E>
   requires call_ending<E...> Lease acquire(E&&... ending)
-  const { return take(wait_bound::forever(), nullptr, ending...); }
+  const { return acquire_impl(wait_bound::forever(), nullptr, ending...); }
   template <class... E>
   requires call_ending<E...> Lease acquire(const acquire_options& o, E&&... ending)
-  const { return take(wait_bound::forever(), &o, ending...); }
+  const { return acquire_impl(wait_bound::forever(), &o, ending...); }
   Lease acquire(const acquire_options& o, std::stop_token s, std::error_code& ec) const {
-    return take(wait_bound::forever(), &o, std::move(s), ec);
+    return acquire_impl(wait_bound::forever(), &o, std::move(s), ec);
   }
 
   template <class... E>
   requires call_ending<E...> Lease try_acquire(E&&... ending)
-  const { return take(wait_bound::one_attempt(), nullptr, ending...); }
+  const { return acquire_impl(wait_bound::one_attempt(), nullptr, ending...); }
   template <class... E>
   requires call_ending<E...> Lease try_acquire(const acquire_options& o, E&&... ending)
-  const { return take(wait_bound::one_attempt(), &o, ending...); }
+  const { return acquire_impl(wait_bound::one_attempt(), &o, ending...); }
   Lease try_acquire(const acquire_options& o, std::stop_token s, std::error_code& ec) const {
-    return take(wait_bound::one_attempt(), &o, std::move(s), ec);
+    return acquire_impl(wait_bound::one_attempt(), &o, std::move(s), ec);
   }
 
   template <class R, class P, class... E>
   requires call_ending<E...> Lease try_acquire_for(std::chrono::duration<R, P> d, E&&... ending)
-  const { return take(within(d), nullptr, ending...); }
+  const { return acquire_impl(within(d), nullptr, ending...); }
   template <class R, class P, class... E>
   requires call_ending<E...> Lease try_acquire_for(std::chrono::duration<R, P> d,
                                                    const acquire_options& o, E&&... ending)
-  const { return take(within(d), &o, ending...); }
+  const { return acquire_impl(within(d), &o, ending...); }
   template <class R, class P>
   Lease try_acquire_for(std::chrono::duration<R, P> d, const acquire_options& o, std::stop_token s,
                         std::error_code& ec) const {
-    return take(within(d), &o, std::move(s), ec);
+    return acquire_impl(within(d), &o, std::move(s), ec);
   }
 
   template <class C, class D, class... E>
   requires call_ending<E...> Lease try_acquire_until(std::chrono::time_point<C, D> t, E&&... ending)
-  const { return take(within(left_until(t)), nullptr, ending...); }
+  const { return acquire_impl(within(left_until(t)), nullptr, ending...); }
   template <class C, class D, class... E>
   requires call_ending<E...> Lease try_acquire_until(std::chrono::time_point<C, D> t,
                                                      const acquire_options& o, E&&... ending)
-  const { return take(within(left_until(t)), &o, ending...); }
+  const { return acquire_impl(within(left_until(t)), &o, ending...); }
   template <class C, class D>
   Lease try_acquire_until(std::chrono::time_point<C, D> t, const acquire_options& o,
                           std::stop_token s, std::error_code& ec) const {
-    return take(within(left_until(t)), &o, std::move(s), ec);
+    return acquire_impl(within(left_until(t)), &o, std::move(s), ec);
   }
 
   // The same without blocking, for Boost.Asio; include holdfast/asio.hpp, which documents them.
@@ -190,8 +190,8 @@ class acquire_verbs {
  private:
   const Lock& lock() const noexcept { return static_cast<const Lock&>(*this); }
   template <class... E>
-  Lease take(wait_bound b, const acquire_options* o, E&&... ending) const {
-    return lock().take(acquire_call(b, o).with(ending...));
+  Lease acquire_impl(wait_bound b, const acquire_options* o, E&&... ending) const {
+    return lock().acquire_impl(acquire_call(b, o).with(ending...));
   }
   template <class... Token>
   auto start(wait_bound b, const acquire_options* o, Token&&... token) const {

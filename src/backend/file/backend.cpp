@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "backend/file/claim.hpp"
+#include "backend/file/diagnosis.hpp"
 #include "backend/file/error_text.hpp"
-#include "backend/file/examination.hpp"
 #include "backend/file/holder_scan.hpp"
 #include "base/fail.hpp"
 #include "base/mutant.hpp"
@@ -16,9 +16,9 @@ namespace holdfast::file {
 namespace {
 
 constexpr core::capabilities abilities{
-    .life = core::bound_to::process,
+    .life = core::lifetime::process,
     .queue = core::order::none,
-    .wanted = core::wanted_by::poll,
+    .wanted = core::contention_signal::poll,
     .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
              core::bit_of(lock_mode::permit),
     .tokens = true,
@@ -51,7 +51,7 @@ std::string path_of(const url& where) {
   return where.path();
 }
 
-directory_options read_options(const core::opening& o) {
+directory_options read_options(const core::open_args& o) {
   directory_options out;
   out.log = o.shared.log;
   core::own_options own(o);
@@ -71,7 +71,7 @@ class file_backend final : public core::lock_store,
                            public core::connection,
                            private core::unused_locks {
  public:
-  explicit file_backend(const core::opening& o)
+  explicit file_backend(const core::open_args& o)
       : env_(o.env),
         me_(who_am_i(o.env)),
         folder_(o.where, path_of(o.where), read_options(o), me_.host) {}
@@ -151,7 +151,7 @@ class file_backend final : public core::lock_store,
 
 }  // namespace
 
-core::backend open(const core::opening& o) {
+core::backend open(const core::open_args& o) {
   return core::backend_of(std::make_unique<file_backend>(o));
 }
 

@@ -53,8 +53,8 @@ bool file_claim::describe(const core::acquire_request& how) {
 void file_claim::start(const core::acquire_request& how, bool behind) {
   if (!describe(how)) return sink_.on_refused(trouble_);
   may_pass_ = false;
-  const recipe::wish wish{how.one_attempt, behind, file_.is_open(), as_};
-  const action next = carry_out(recipe_.acquire(wish), nullptr);
+  const recipe::request request{how.one_attempt, behind, file_.is_open(), as_};
+  const action next = carry_out(recipe_.acquire(request), nullptr);
   if (next == action::wait) return enqueue();
   deliver(next);
 }

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <string>
 
+#include "backend/file/lock_file.hpp"
 #include "backend/file/recipe.hpp"
 #include "backend/file/record.hpp"
 #include "backend/file/release_notice.hpp"
-#include "backend/file/transport.hpp"
 #include "backend/file/waiter_threads.hpp"
 #include "base/fork.hpp"
 #include "seam/claim.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/file/transport.hpp"
+#include "backend/file/lock_file.hpp"
 #include "seam/result_handler.hpp"
 
 namespace holdfast::file {

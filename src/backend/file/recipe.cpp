@@ -43,12 +43,12 @@ action recipe::refuse_locked(reason why) noexcept {
 }
 
 action recipe::start() noexcept {
-  if (wish_.behind && !wish_.one_attempt) return go(state::waiting, action::wait);
+  if (request_.behind && !request_.one_attempt) return go(state::waiting, action::wait);
   return go(state::trying, action::try_lock);
 }
 
-action recipe::acquire(const wish& w) noexcept {
-  wish_ = w;
+action recipe::acquire(const request& w) noexcept {
+  request_ = w;
   reopened_ = 0;
   joins_ = false;
   why_ = reason::none;
@@ -84,9 +84,9 @@ action recipe::on(event e) noexcept {
     case state::opening: return start();
     case state::trying:
       if (e == event::locked) return go(state::looking, action::look);
-      if (wish_.one_attempt) return go(state::insisting, action::try_unprobed);
+      if (request_.one_attempt) return go(state::retrying_unprobed, action::try_unprobed);
       return go(state::waiting, action::wait);
-    case state::insisting:
+    case state::retrying_unprobed:
       if (e == event::locked) return go(state::looking, action::look);
       return refuse_unlocked(reason::busy);
     case state::waiting:

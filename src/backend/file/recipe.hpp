@@ -13,14 +13,14 @@
 //   free       | acquire                 | try_lock                   | trying
 //   free       | acquire, behind others  | wait                       | waiting
 //   opening    | opened                  | try_lock, or wait          | trying, or waiting
-//   trying     | busy, one attempt       | try_unprobed               | insisting
+//   trying     | busy, one attempt       | try_unprobed               | retrying_unprobed
 //   trying     | busy                    | wait                       | waiting
 //   trying     | locked                  | look                       | looking
-//   insisting  | locked                  | look                       | looking
-//   insisting  | busy                    | refuse: busy               | free
+//   retrying_unprobed  | locked                  | look                       | looking
+//   retrying_unprobed  | busy                    | refuse: busy               | free
 //   waiting    | locked                  | look                       | looking
 //   waiting    | interrupted             | end                        | free
-//   insisting, | another: held as        | refuse: another_kind       | free
+//   retrying_unprobed, | another: held as        | refuse: another_kind       | free
 //   waiting    | another kind            |                            |
 //   looking    | another file has the    | reopen (releases the lock) | opening
 //              | name now                |                            |
@@ -45,12 +45,12 @@
 //
 //   state      | event                   | action                     | next state
 //   -----------+-------------------------+----------------------------+------------
-//   trying     | busy, one attempt, or   | try_unprobed               | insisting
+//   trying     | busy, one attempt, or   | try_unprobed               | retrying_unprobed
 //              | permits                 |                            |
 //   trying     | busy                    | wait                       | waiting
-//   insisting  | busy                    | refuse: busy, or wait      | free, or waiting
+//   retrying_unprobed  | busy                    | refuse: busy, or wait      | free, or waiting
 //   trying,    | locked                  | guard                      | guarding
-//   insisting, |                         |                            |
+//   retrying_unprobed, |                         |                            |
 //   waiting    |                         |                            |
 //   guarding   | guarded                 | look                       | looking
 //   guarding   | busy, one attempt       | unlock                     | refusing: failed
@@ -155,7 +155,7 @@ class recipe {
     free,
     opening,
     trying,
-    insisting,
+    retrying_unprobed,
     waiting,
     guarding,
     looking,
@@ -167,14 +167,14 @@ class recipe {
     refusing,
     stepping_back,
   };
-  struct wish {
+  struct request {
     bool one_attempt = false;
     bool behind = false;  // others wait, and come first
     bool is_open = false;
     kind as{};
   };
 
-  action acquire(const wish&) noexcept;
+  action acquire(const request&) noexcept;
   action looked(const observation&) noexcept;
   action on(event) noexcept;
 
@@ -183,7 +183,7 @@ class recipe {
   reason why() const noexcept { return why_; }              // for refuse
 
  private:
-  bool alone() const noexcept { return wish_.as.how == lock_mode::exclusive; }
+  bool alone() const noexcept { return request_.as.how == lock_mode::exclusive; }
   action looked_together(const observation&) noexcept;
   action on_together(event) noexcept;
   action step_back(reason) noexcept;
@@ -196,7 +196,7 @@ class recipe {
   std::int64_t number_ = 0;
   state state_ = state::free;
   reason why_ = reason::none;
-  wish wish_;
+  request request_;
   unsigned char reopened_ = 0;
   bool joins_ = false;  // readers that hold the lock already
 };

@@ -9,17 +9,17 @@ using core::planted;
 
 // Not now: the claim waits, or is refused when it has one attempt.
 action recipe::step_back(reason why) noexcept {
-  if (wish_.one_attempt) return refuse_locked(why);
+  if (request_.one_attempt) return refuse_locked(why);
   return go(state::stepping_back, action::unlock);
 }
 
 action recipe::looked_together(const observation& seen) noexcept {
-  const bool shares = wish_.as.how == lock_mode::shared;
+  const bool shares = request_.as.how == lock_mode::shared;
   const bool others =
       seen.taken && seen.what == content::record && seen.as.how != lock_mode::exclusive;
-  if (others && seen.as.of != wish_.as.of) return refuse_locked(reason::another_kind);
+  if (others && seen.as.of != request_.as.of) return refuse_locked(reason::another_kind);
   // A single attempt on a free lock is admitted: it delays waiters only briefly.
-  const bool waits = seen.others_first && (seen.taken || !wish_.one_attempt);
+  const bool waits = seen.others_first && (seen.taken || !request_.one_attempt);
   if (waits && !planted(mutant::file_writer_starved)) return step_back(reason::busy);
   joins_ = others && shares && !planted(mutant::file_group_renumbered);
   const std::int64_t number =
@@ -35,12 +35,12 @@ action recipe::on_together(event e) noexcept {
     case state::trying:
       if (e == event::locked) return go(state::guarding, action::guard);
       // The exclusive holder may only be removing the file, or inspecting it.
-      if (wish_.one_attempt || wish_.as.how == lock_mode::permit)
-        return go(state::insisting, action::try_unprobed);
+      if (request_.one_attempt || request_.as.how == lock_mode::permit)
+        return go(state::retrying_unprobed, action::try_unprobed);
       return go(state::waiting, action::wait);
-    case state::insisting:
+    case state::retrying_unprobed:
       if (e == event::locked) return go(state::guarding, action::guard);
-      if (wish_.one_attempt) return refuse_unlocked(reason::busy);
+      if (request_.one_attempt) return refuse_unlocked(reason::busy);
       return go(state::waiting, action::wait);
     case state::waiting:
       if (e == event::locked) return go(state::guarding, action::guard);

@@ -100,7 +100,7 @@ void unused_files::remove_some(wall_time wall) noexcept try {
   const bool at_first = !next_;
   if (!fill(p, wall)) return;
   const auto entries = p.entries();
-  int looks = 0, removals = 0;
+  int looks = 0, removed = 0;
   const std::size_t first = at_first ? static_cast<std::size_t>(wall.count()) % entries.size() : 0;
   for (std::size_t i = first; i < first + entries.size(); ++i) {
     const struct dirent64& entry = *entries[i % entries.size()];
@@ -108,8 +108,8 @@ void unused_files::remove_some(wall_time wall) noexcept try {
     std::string_view suffix;
     const std::string stem = stem_of(entry.d_name, suffix);
     if (stem.empty()) continue;
-    if (is_left_over(stem, suffix, wall) && remove(stem, wall)) ++removals;
-    if (++looks == looks_per_creation || removals == removals_per_creation) break;
+    if (is_left_over(stem, suffix, wall) && remove(stem, wall)) ++removed;
+    if (++looks == looks_per_creation || removed == removals_per_creation) break;
   }
 } catch (const std::bad_alloc&) {
   next_.reset();

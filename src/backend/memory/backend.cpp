@@ -12,9 +12,9 @@ namespace holdfast::memory {
 namespace {
 
 constexpr core::capabilities abilities_with_ttl{
-    .life = core::bound_to::ttl,
+    .life = core::lifetime::ttl,
     .queue = core::order::fifo,
-    .wanted = core::wanted_by::push,
+    .wanted = core::contention_signal::push,
     .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
              core::bit_of(lock_mode::permit),
     .tokens = true,
@@ -27,7 +27,7 @@ constexpr core::capabilities abilities_with_ttl{
 
 constexpr core::capabilities abilities_without_ttl = [] {
   core::capabilities c = abilities_with_ttl;
-  c.life = core::bound_to::process;
+  c.life = core::lifetime::process;
   return c;
 }();
 
@@ -37,7 +37,7 @@ struct own_settings {
   duration stop_after = duration::max();
 };
 
-own_settings read_own(const core::opening& o) {
+own_settings read_own(const core::open_args& o) {
   constexpr double dice_max = 9007199254740992.0;  // 2^53
   own_settings out;
   core::own_options own(o);
@@ -59,7 +59,7 @@ own_settings read_own(const core::opening& o) {
 
 }  // namespace
 
-core::backend open(const core::opening& o) {
+core::backend open(const core::open_args& o) {
   if (!o.where.endpoints().empty() || !o.where.user().empty() || !o.password.empty())
     core::fail(errc::bad_url, "open",
                "a memory store has no host, user or password: write memory: or memory:NAME", {},
@@ -72,9 +72,9 @@ core::backend open(const core::opening& o) {
                      .outage_timeout = o.shared.outage_timeout,
                      .runs_out = own.runs_out};
   auto made = std::make_unique<backend>(std::move(store), o.env, rules);
-  made->wire().set_faults(own.faults);
+  made->over().set_faults(own.faults);
   if (own.stop_after != duration::max())
-    made->wire().stop_after(core::saturating_add(o.env.now(), own.stop_after));
+    made->over().stop_after(core::saturating_add(o.env.now(), own.stop_after));
   return core::backend_of(std::move(made));
 }
 
@@ -84,7 +84,7 @@ core::environment& environment_of(const url& where) {
 }
 
 backend::backend(std::shared_ptr<server> s, core::environment& env, const timing& rules)
-    : layout_(std::move(s), env, rules), queries_(layout_.wire()) {}
+    : layout_(std::move(s), env, rules), queries_(layout_.over()) {}
 
 backend::~backend() = default;
 
@@ -132,8 +132,8 @@ bool backend::close(time_point until) {
   bool is_clean = false;
   {
     std::unique_lock lock(layout_.mutex());
-    while (!is_settled() && !event_queue::dispatching_here() && !wire().is_mute() &&
-           wire().wait(lock, until)) {}
+    while (!is_settled() && !event_queue::dispatching_here() && !over().is_mute() &&
+           over().wait(lock, until)) {}
     is_clean = is_settled();
     layout_.close(events);
     queries_.fail_all(errc::closed, events);

@@ -16,7 +16,7 @@ namespace holdfast::memory {
 //   seed=N               of these random losses; the same seed loses the same messages
 //   stop-after=DURATION  from this long after the open no message of this client arrives, as if
 //                        its process were stopped
-core::backend open(const core::opening&);  // throws lock_error
+core::backend open(const core::open_args&);  // throws lock_error
 // The real one, or that of a named store, whose clock a test moves.
 core::environment& environment_of(const url&);
 
@@ -37,16 +37,16 @@ class backend final : public core::lock_store, public core::connection {
 
   // connection
   void diagnose(core::findings_handler&) override;
-  bool is_unavailable() const noexcept override { return layout_.wire().is_out(); }
+  bool is_unavailable() const noexcept override { return layout_.over().is_unavailable(); }
   core::connection_status status() override;
   bool close(time_point until) override;
-  void forked() noexcept override { layout_.wire().forked(); }
+  void forked() noexcept override { layout_.over().forked(); }
 
-  transport& wire() noexcept { return layout_.wire(); }
+  transport& over() noexcept { return layout_.over(); }
 
  private:
   void* find_extension(const std::type_info& wanted) noexcept override {
-    return offer(wire(), wanted);
+    return offer(over(), wanted);
   }
   bool is_settled() const { return queries_.empty() && layout_.is_settled(); }
   bool is_dispatching() const;

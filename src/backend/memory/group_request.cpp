@@ -5,14 +5,14 @@
 namespace holdfast::memory {
 
 group_request::~group_request() {
-  if (!home_.is_forked()) home_.wire().forget(*this);
+  if (!home_.is_forked()) home_.over().forget(*this);
 }
 
 std::optional<reply> group_request::submit(const claim& asker, time_point now) {
   if (is_broken || parts_.empty()) collect(now);
-  if (!home_.wire().submit(*this, now)) return {};
+  if (!home_.over().submit(*this, now)) return {};
   std::optional<reply> own;
-  auto& others = home_.wire().at().answers;
+  auto& others = home_.over().at().answers;
   hand_out(now, [&](claim& c, const reply& r) {
     if (&c == &asker) {
       own = r;

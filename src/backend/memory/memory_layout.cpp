@@ -88,11 +88,11 @@ void memory_layout::on_push(claim& c, const push& p, time_point now, event_queue
 
 void memory_layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   const time_point end = std::max(c.recipe().surely_over(), now);
-  tend_by(orphans_.add(now, *this, *c.lock, c.who,
+  tick_by(orphans_.add(now, *this, *c.lock, c.who,
                        core::saturating_add(end, claims::late_request_max)));
 }
 
-void memory_layout::tend_by(time_point t) {
+void memory_layout::tick_by(time_point t) {
   if (t >= orphan_timer_.due) return;
   orphan_timer_.due = t;
   transport_.wake_at(orphan_timer_, t);

@@ -91,8 +91,8 @@ class memory_layout {
   memory_layout(std::shared_ptr<server>, core::environment&, const timing&);
   ~memory_layout();  // the client is closed before
 
-  transport& wire() noexcept { return transport_; }
-  const transport& wire() const noexcept { return transport_; }
+  transport& over() noexcept { return transport_; }
+  const transport& over() const noexcept { return transport_; }
   claims::group_barrier<group_request>& groups() noexcept { return groups_; }
   claims::orphan_withdrawals<orphan>& orphans() noexcept { return orphans_; }
 
@@ -124,7 +124,7 @@ class memory_layout {
   // The transport's, with the mutex held.
   static void on_reply(claim&, const reply&, time_point now, event_queue&);
   static void on_push(claim&, const push&, time_point now, event_queue&);
-  void tend_by(time_point);  // when the next orphan is due
+  void tick_by(time_point);  // when the next orphan is due
 
   static request request_of(const claim&, operation, time_point now);
 
@@ -134,7 +134,7 @@ class memory_layout {
     void on_reply(const reply&, time_point, event_queue&) override {}
     void on_wake(time_point now, event_queue&) override {
       due = core::never;
-      home.tend_by(home.orphans_.tick(now));
+      home.tick_by(home.orphans_.tick(now));
     }
     memory_layout& home;
     time_point due = core::never;

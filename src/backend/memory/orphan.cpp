@@ -10,8 +10,8 @@ orphan::orphan(memory_layout& home, entry& lock, const owner_id& who, time_point
 
 orphan::~orphan() {
   if (home_.is_forked()) return;  // the parent's threads may have left the store in any state
-  home_.wire().forget(*this);
-  home_.wire().at().data.detach(lock_, home_.env().now());
+  home_.over().forget(*this);
+  home_.over().at().data.detach(lock_, home_.env().now());
 }
 
 claims::withdrawal orphan::withdraw(time_point now) {
@@ -19,7 +19,7 @@ claims::withdrawal orphan::withdraw(time_point now) {
   r.what = operation::leave;
   r.who = who_;
   r.sent = now;
-  return home_.wire().submit(*this, lock_, r, now) ? claims::withdrawal::done
+  return home_.over().submit(*this, lock_, r, now) ? claims::withdrawal::done
                                                    : claims::withdrawal::may_be_lost;
 }
 

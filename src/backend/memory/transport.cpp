@@ -15,13 +15,13 @@ constexpr duration window_min = std::chrono::milliseconds{250};
 
 void server::faults_changed() {
   fault_free = faults.is_fault_free();
-  for (transport* const l : links) l->on_faults_changed();
+  for (transport* const l : transports) l->on_faults_changed();
 }
 
 void server::announce_restart(event_queue& events, const transport* only) {
   data.for_each_endpoint([&](endpoint& p) {
     auto& who = static_cast<claim&>(p);
-    transport& home = who.store().wire();
+    transport& home = who.store().over();
     if (only && &home != only) return;
     const time_point now = home.env().now();
     home.deliver(who, {push::hint::restarted, who.who, {}}, now, events);
@@ -30,7 +30,7 @@ void server::announce_restart(event_queue& events, const transport* only) {
 }
 
 bool server::break_lock(std::string_view lock, core::environment& spare, event_queue& events) {
-  core::environment& env = links.empty() ? spare : links.front()->env();
+  core::environment& env = transports.empty() ? spare : transports.front()->env();
   const time_point now = env.now();
   const bool taken = data.break_lock(lock, {}, now, env, pushes);
   deliver(now, events);
@@ -47,7 +47,7 @@ void server::deliver_outbox(time_point now, event_queue& events) {
     } else {
       const push_list::addressed_push one = pushes[pushed++];
       auto& to = static_cast<claim&>(*one.to);
-      to.store().wire().deliver(to, one.what, now, events);
+      to.store().over().deliver(to, one.what, now, events);
     }
   }
   answers.clear();
@@ -57,7 +57,7 @@ void server::deliver_outbox(time_point now, event_queue& events) {
 transport::transport(std::shared_ptr<server> s, core::environment& env, const timing& t)
     : server_(std::move(s)), env_(env), terms_(t) {
   const std::lock_guard lock(server_->mutex);
-  server_->links.push_back(this);
+  server_->transports.push_back(this);
   on_faults_changed();
 }
 
@@ -66,7 +66,7 @@ transport::~transport() {
   std::unique_ptr<core::alarm> ending;
   {
     const std::lock_guard lock(server_->mutex);
-    std::erase(server_->links, this);
+    std::erase(server_->transports, this);
     ending = std::move(alarm_);
   }
 }
@@ -155,11 +155,11 @@ void transport::move_wake(sender& who, time_point t) {
 
 void transport::forget(sender& who) noexcept {
   sleepers_.set(who, core::never);
-  std::erase_if(up_, [&](const upward& m) { return m.from == &who; });
-  std::erase_if(down_, [&](const downward& m) { return m.to == &who; });
+  std::erase_if(up_, [&](const request_underway& m) { return m.from == &who; });
+  std::erase_if(down_, [&](const reply_underway& m) { return m.to == &who; });
 }
 
-void transport::sever(bool yes) noexcept {
+void transport::cut_off(bool yes) noexcept {
   severed_ = yes;
   if (yes) {
     up_.clear();
@@ -180,7 +180,8 @@ void transport::stop_after(time_point t) noexcept {
 
 void transport::on_faults_changed() noexcept {
   fault_free_ = faults_.is_fault_free() && !severed_ && stops_at_ == core::never;
-  is_out_.store(severed_ || faults_.outage || server_->faults.outage, std::memory_order_relaxed);
+  is_unavailable_.store(severed_ || faults_.outage || server_->faults.outage,
+                        std::memory_order_relaxed);
 }
 
 bool transport::set_alarm() noexcept {
@@ -213,13 +214,13 @@ void transport::on_alarm(time_point now) {
 void transport::deliver_due(time_point now, event_queue& events) {
   for (std::size_t count = 0; count < batch_max; ++count) {
     if (!up_.empty() && up_.front().due <= now) {
-      const upward m = std::move(up_.front());
+      const request_underway m = std::move(up_.front());
       up_.pop_front();
       if (cut(now)) continue;
       if (const auto answered = arrive(*m.from, m.lock, m.what, now))
         hand_over(*m.from, *answered, now, events);
     } else if (!down_.empty() && down_.front().due <= now) {
-      const downward m = down_.front();
+      const reply_underway m = down_.front();
       down_.pop_front();
       if (cut(now)) continue;
       if (m.is_push) {

@@ -69,7 +69,7 @@ struct server {
   store data;
   fault_plan faults;  // for every client
   bool fault_free = true;
-  std::vector<transport*> links;
+  std::vector<transport*> transports;
   push_list pushes;                                    // the outbox: pushes, and
   std::vector<std::pair<subscriber*, reply>> answers;  // replies to other claims of a group
 
@@ -107,7 +107,7 @@ class transport final : private core::alarm_target {
   }
   void forget(sender&) noexcept;  // no queued message reaches it any more
   void deliver(subscriber&, const push&, time_point now, event_queue&);  // from the store
-  void sever(bool) noexcept;
+  void cut_off(bool) noexcept;
   void set_faults(const fault_plan&) noexcept;
   void stop_after(time_point) noexcept;
   bool set_alarm() noexcept;  // false: the alarm cannot be set
@@ -120,8 +120,8 @@ class transport final : private core::alarm_target {
   // submit() answers at once.
   bool is_fault_free() const noexcept { return fault_free_ && server_->fault_free && quiet(); }
   // Any thread, with or without the mutex: no request of this client is answered.
-  bool is_out() const noexcept {
-    return is_out_.load(std::memory_order_relaxed) ||
+  bool is_unavailable() const noexcept {
+    return is_unavailable_.load(std::memory_order_relaxed) ||
            (stops_at_ != core::never && env_.now() >= stops_at_);
   }
   void on_faults_changed() noexcept;  // call it after a change
@@ -129,7 +129,7 @@ class transport final : private core::alarm_target {
   void forked() noexcept { forked_ = true; }
 
  private:
-  struct upward {
+  struct request_underway {
     time_point due;
     sender* from;
     entry* lock;  // null: from a store_query
@@ -137,7 +137,7 @@ class transport final : private core::alarm_target {
     std::unique_ptr<const request_details>
         more;  // a copy: the sender may request other things by now
   };
-  struct downward {
+  struct reply_underway {
     time_point due;
     sender* to;
     bool is_push;
@@ -167,10 +167,10 @@ class transport final : private core::alarm_target {
   bool forked_ = false;
   bool overdue_ = false;               // wait()'s time has come
   time_point stops_at_ = core::never;  // set before the transport is used
-  std::atomic<bool> is_out_{false};
+  std::atomic<bool> is_unavailable_{false};
   duration round_trip_{};  // smoothed
-  std::deque<upward> up_;
-  std::deque<downward> down_;
+  std::deque<request_underway> up_;
+  std::deque<reply_underway> down_;
   core::timer_heap sleepers_;  // senders
   time_point waits_until_ = core::never;
   std::condition_variable delivered_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/redis/examination/examination.hpp"
+#include "backend/redis/diagnosis/diagnosis.hpp"
 #include "backend/redis/layouts/layouts.hpp"
 #include "backend/redis/topologies/single.hpp"
 #include "base/fail.hpp"
@@ -47,7 +47,7 @@ class last_replies final : public io::blocking_wait {
 
 }  // namespace
 
-core::backend open(const core::opening& o) {
+core::backend open(const core::open_args& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
   made->connect(o.stop);
   const core::store_family stores = made->stores();
@@ -94,7 +94,7 @@ void backend::settle(time_point until) {
     reactor_.begin(w);
     // The time to close is short: neither a back-off nor a pause after a refusal is waited for.
     const time_point now = reactor_.env().now();
-    for (transport* t : topology_->nodes()) t->hurry(lane::commands, now);
+    for (transport* t : topology_->nodes()) t->retry_now(lane::commands, now);
     layouts_.withdraw_all(now);
   }
   flush();
@@ -129,13 +129,13 @@ bool backend::is_dispatching() {
 
 core::connection_status backend::status() {
   const std::lock_guard guard(reactor_.mutex());
-  return node_.read_reach();
+  return node_.read_status();
 }
 
 void backend::retry_now() noexcept {
   if (reactor_.is_forked()) return;
   const std::lock_guard guard(reactor_.mutex());
-  if (!reactor_.is_stopped()) layouts_.hurry(reactor_.env().now());
+  if (!reactor_.is_stopped()) layouts_.retry_now(reactor_.env().now());
 }
 
 }  // namespace holdfast::redis

@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 
 // redis:, rediss:, redis+unix:. Connects and greets the server. Throws lock_error.
-core::backend open(const core::opening&);
+core::backend open(const core::open_args&);
 
 class backend final : public core::connection {
  public:
@@ -22,7 +22,7 @@ class backend final : public core::connection {
   const core::store_family& stores() const noexcept { return layouts_.stores(); }
 
   // connection
-  bool is_unavailable() const noexcept override { return node_.is_out(); }
+  bool is_unavailable() const noexcept override { return node_.is_unavailable(); }
   core::connection_status status() override;
   void retry_now() noexcept override;
   void flush() override { reactor_.flush(); }

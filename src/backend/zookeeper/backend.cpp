@@ -2,12 +2,12 @@
 
 #include <utility>
 
-#include "backend/zookeeper/examination/examination.hpp"
+#include "backend/zookeeper/diagnosis/diagnosis.hpp"
 #include "backend/zookeeper/layouts/layouts.hpp"
 
 namespace holdfast::zookeeper {
 
-core::backend open(const core::opening& o) {
+core::backend open(const core::open_args& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
   made->connect(o.stop);
   const core::store_family stores = made->stores();
@@ -52,18 +52,18 @@ bool backend::is_dispatching() {
 
 core::connection_status backend::status() {
   const std::lock_guard guard(over_.mutex());
-  return over_.read_reach();
+  return over_.read_status();
 }
 
 void backend::retry_now() noexcept {
   if (over_.is_forked()) return;
   const std::lock_guard guard(over_.mutex());
-  over_.hurry(env_.now());
+  over_.retry_now(env_.now());
 }
 
 void backend::diagnose(core::findings_handler& to) {
   if (!over_.driver())
-    return to.on_failed({errc::unsupported, "an examination blocks, and this thread is not to"});
+    return to.on_failed({errc::unsupported, "a diagnosis blocks, and this thread is not to"});
   duration granted;
   {
     const std::lock_guard guard(over_.mutex());

@@ -10,7 +10,7 @@
 namespace holdfast::zookeeper {
 
 // zookeeper:, zookeepers:. Opens a session. Throws lock_error.
-core::backend open(const core::opening&);
+core::backend open(const core::open_args&);
 
 class backend final : public core::connection {
  public:
@@ -20,7 +20,7 @@ class backend final : public core::connection {
   const core::store_family& stores() const noexcept { return layouts_.stores(); }
 
   // connection
-  bool is_unavailable() const noexcept override { return over_.is_out(); }
+  bool is_unavailable() const noexcept override { return over_.is_unavailable(); }
   core::connection_status status() override;
   void retry_now() noexcept override;
   void flush() override { over_.request_flush(true); }

@@ -22,17 +22,17 @@ constexpr duration default_retry_base = 50ms;
 constexpr duration default_revocation_timeout = 1s, revocation_timeout_max = 1h;
 constexpr std::string_view server_tree = "/zookeeper";  // the servers' own
 
-[[noreturn]] void refuse(const core::opening& o, std::string why) {
+[[noreturn]] void refuse(const core::open_args& o, std::string why) {
   core::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
-void read_servers(const core::opening& o, settings& out) {
+void read_servers(const core::open_args& o, settings& out) {
   for (const url::endpoint& e : o.where.endpoints())
     out.servers.push_back({e.host, e.port ? e.port : default_port, {}});
   if (out.servers.empty()) refuse(o, "name the servers: zookeeper://host1,host2:2181,host3/chroot");
 }
 
-void read_chroot(const core::opening& o, settings& out) {
+void read_chroot(const core::open_args& o, settings& out) {
   std::string_view path = o.where.path();
   if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   if (path.empty() || path == "/") return;
@@ -43,7 +43,7 @@ void read_chroot(const core::opening& o, settings& out) {
   out.chroot = path;
 }
 
-void read_credentials(const core::opening& o, settings& out) {
+void read_credentials(const core::open_args& o, settings& out) {
   const std::string_view password =
       o.password.empty() ? secret_access::password(o.where) : o.password;
   const std::string& user = o.where.user();
@@ -66,7 +66,7 @@ std::vector<std::string> patterns_of(const core::own_options& own, std::string_v
   return out;
 }
 
-void read_options(const core::opening& o, settings& out) {
+void read_options(const core::open_args& o, settings& out) {
   core::own_options own(o);
   own.layout(out.layout, {is_layout, layout_names, danger_of});
   own.read("extra-lock-patterns",
@@ -92,7 +92,7 @@ void read_options(const core::opening& o, settings& out) {
 
 }  // namespace
 
-settings read_settings(const core::opening& o) {
+settings read_settings(const core::open_args& o) {
   settings out;
   read_servers(o, out);
   read_chroot(o, out);

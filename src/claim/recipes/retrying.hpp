@@ -90,10 +90,10 @@ struct retrying_reply {
   };
   retrying_operation to = retrying_operation::none;
   verdict what = verdict::failed;
-  bool final = true;         // no older request of this claim can arrive any more
-  bool left = false;         // failed: something of this claim may be at the server
-  bool told_others = false;  // release: a waiter of another client got a message
-  errc why{};                // failed; not_owner: as claim_sink::on_lost() reports it
+  bool final = true;             // no older request of this claim can arrive any more
+  bool left = false;             // failed: something of this claim may be at the server
+  bool notified_others = false;  // release: a waiter of another client got a message
+  errc why{};                    // failed; not_owner: as claim_sink::on_lost() reports it
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;         // of a renewal
   std::int64_t number = 0;          // granted; 0: the layout has none

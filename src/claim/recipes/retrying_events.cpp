@@ -8,7 +8,7 @@ using core::saturating_add;
 namespace {
 
 // Clients that wait go on waiting: what this claim's last release met, its next one meets too.
-constexpr duration told_lately = std::chrono::milliseconds{100};
+constexpr duration notified_lately = std::chrono::milliseconds{100};
 constexpr std::uint8_t pauses_for_peers = 8;  // after the lock was found busy
 
 }  // namespace
@@ -113,7 +113,7 @@ retrying_recipe::step retrying_recipe::on_leave_reply(const reply& r, time_point
   if (!is_leaving()) return {};
   if (r.what == verdict::next_step) return take_next_step();
   if (r.what != verdict::done && r.what != verdict::not_owner) return pause(now, t);
-  if (r.told_others) yields_until_ = now + told_lately;
+  if (r.notified_others) yields_until_ = now + notified_lately;
   if (state_ == state::releasing) released_at_ = now;
   // Sent before, it may be gone because of that.
   const bool was_ours = state_ == state::releasing && attempts_ == 0;

@@ -76,7 +76,7 @@ void background_driver::run() noexcept {
   unsigned idle = 0;
   while (!ending_) {
     idle = look() ? 0 : idle + 1;
-    if (idle > patience) rest(asleep);
+    if (idle > naps_before_sleep) rest(asleep);
     // Collected requests are written together with those that follow.
     if (!attended_) rest(napping);
   }

@@ -11,15 +11,15 @@ namespace holdfast::io {
 
 // Asleep while there is nothing to do; wake() costs a system call only then. While awake, it checks
 // after each nap: it writes what was collected, promotes a sleeping caller, or drives the loop
-// itself when nobody has for one nap and a reply is awaited. It falls asleep after `patience` naps
-// without work. A nap costs about 20 us of CPU time in a virtual machine, so naps grow longer while
-// callers drive: what the last of several consecutive unlocks has collected may wait for
-// `longest_nap`.
+// itself when nobody has for one nap and a reply is awaited. It falls asleep after
+// `naps_before_sleep` naps without work. A nap costs about 20 us of CPU time in a virtual machine,
+// so naps grow longer while callers drive: what the last of several consecutive unlocks has
+// collected may wait for `longest_nap`.
 class background_driver final : private background_thread {
  public:
   static constexpr std::chrono::microseconds nap{150};  // with the kernel's timer slack of 50: 200
   static constexpr std::chrono::microseconds longest_nap{1200};
-  static constexpr unsigned patience = 2;
+  static constexpr unsigned naps_before_sleep = 2;
 
   // Throws std::system_error when the thread cannot be started.
   background_driver(leader_followers&, engine&, const char* thread_name);

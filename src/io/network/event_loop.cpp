@@ -99,9 +99,9 @@ class asio_engine : public engine, public network {
 };
 
 // Combines the user's pending replies with the loop's own pending work.
-class user_and_streams final : public core::loop_user {
+class combined_loop_user final : public core::loop_user {
  public:
-  user_and_streams(core::loop_user& u, const network& n) : user_(u), network_(n) {}
+  combined_loop_user(core::loop_user& u, const network& n) : user_(u), network_(n) {}
   void flush() noexcept override { user_.flush(); }
   bool has_pending_replies() const noexcept override {
     return network_.busy.load() > 0 || user_.has_pending_replies();
@@ -163,7 +163,7 @@ class driven_by_callers final : public asio_engine {
   void collected(bool at_once) noexcept {
     if (at_once) {
       leaders_.write_now();
-    } else if (leaders_.note_collected()) {
+    } else if (leaders_.note_unflushed()) {
       background_->wake();
     }
     leaders_.promote();  // a reply may be awaited since
@@ -172,7 +172,7 @@ class driven_by_callers final : public asio_engine {
   core::caller_driver* driver_of_callers() noexcept { return &leaders_; }
 
  private:
-  user_and_streams user_;
+  combined_loop_user user_;
   leader_followers leaders_;
   std::optional<background_driver> background_;
 };

@@ -163,7 +163,7 @@ void leader_followers::write_now() noexcept {
   user_.flush();
 }
 
-bool leader_followers::note_collected() noexcept {
+bool leader_followers::note_unflushed() noexcept {
   if (collected_.load(std::memory_order_relaxed)) return false;
   if (collected_.exchange(true, std::memory_order_seq_cst)) return false;
   const bool unseen = !watches_.load(std::memory_order_seq_cst);
@@ -188,9 +188,10 @@ void leader_followers::run_round(core::duration most) noexcept {
 }
 
 void leader_followers::drive(core::parker& p) noexcept {
-  const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_waker());
+  const core::loop_waker* const outer =
+      std::exchange(core::parker::loop_of_this_thread(), as_waker());
   while (p.drives()) run_round(core::duration::max());
-  core::parker::driven_here() = outer;
+  core::parker::loop_of_this_thread() = outer;
   step_down();
   p.park();  // the thread that woke the loop is about to signal
 }
@@ -215,7 +216,8 @@ void leader_followers::drive_in_background(const std::atomic<bool>& enough, core
     if (leader_.load(std::memory_order_relaxed) != nobody) return;
     leader_.store(background, std::memory_order_seq_cst);
   }
-  const core::loop_waker* const outer = std::exchange(core::parker::driven_here(), as_waker());
+  const core::loop_waker* const outer =
+      std::exchange(core::parker::loop_of_this_thread(), as_waker());
   for (unsigned quiet = is_watchful ? 0 : watchful_turns; !enough && !must_step_down_;) {
     const bool wrote = collected_.exchange(false, std::memory_order_seq_cst);
     quiet = wrote ? 0 : quiet + 1;
@@ -226,7 +228,7 @@ void leader_followers::drive_in_background(const std::atomic<bool>& enough, core
     run_round(watches ? nap : core::duration::max());
   }
   watches_.store(false, std::memory_order_relaxed);
-  core::parker::driven_here() = outer;
+  core::parker::loop_of_this_thread() = outer;
   step_down();
 }
 

@@ -63,7 +63,7 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   void write_now() noexcept;
   // A request was collected that may be delayed. True for the first one since the last
   // write_collected(), which must be called soon.
-  bool note_collected() noexcept;
+  bool note_unflushed() noexcept;
   bool has_collected() const noexcept { return collected_.load(std::memory_order_seq_cst); }
   void write_collected() noexcept;
   // Called by the engine.

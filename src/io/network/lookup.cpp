@@ -18,7 +18,7 @@
 namespace holdfast::io {
 namespace {
 
-constexpr std::chrono::seconds resolver_patience{1};  // where the name was known before
+constexpr std::chrono::seconds resolver_wait{1};  // where the name was known before
 
 // Never destroyed: threads that nobody joins use it. In a fork's child its mutex may be locked for
 // ever, so nobody waits for that.
@@ -85,7 +85,7 @@ struct look_up_job {
     if (!start_detached(body, its.get())) return {known, {}};
     (void)its.release();  // the thread owns it now
     std::unique_lock l(about->mutex);
-    about->changed.wait_for(l, resolver_patience, [&] { return about->answer.has_value(); });
+    about->changed.wait_for(l, resolver_wait, [&] { return about->answer.has_value(); });
     const bool is_found = about->answer && !about->answer->endpoints.empty();
     return is_found ? *about->answer : found{known, {}};
   }

@@ -24,7 +24,7 @@ struct found {
 using resolver = found (*)(const std::string& host, const std::string& port);
 found ask_system(const std::string& host, const std::string& port);
 
-// Calls the resolver on a thread of its own, which nobody joins: the system's time-outs are long
+// Calls the resolver on a thread of its own, which nobody joins: the system's timeouts are long
 // (Asio's own resolver makes the loop's destructor wait for them). `then` is called on a thread of
 // the library's. Where the resolver fails, or takes longer than a second, a name stands for what it
 // did before: an outage of the name service is none of the servers'.

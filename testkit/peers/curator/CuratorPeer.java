@@ -7,7 +7,7 @@
 //   asleep THREAD     whether that thread waits for its turn, and not for the reply to a request
 //   version           of Curator; unknown: its jars, Debian's, do not say
 //
-// Locks.java has the verbs of locks, Nodes.java those of bare nodes, Crowd.java and Drain.java the
+// Locks.java has the verbs of locks, Nodes.java those of bare nodes, Contenders.java and Drain.java the
 // ones of benchmarks.
 import java.util.Arrays;
 import java.util.Map;
@@ -47,8 +47,8 @@ public final class CuratorPeer extends CommandLoop {
         return session(client);
       case "asleep":
         return isAsleep(thread(name, words[0]));
-      case "crowd":
-        return Crowd.run(client, words);
+      case "contenders":
+        return Contenders.run(client, words);
       case "drain":
         return Drain.run(client, words);
       default:

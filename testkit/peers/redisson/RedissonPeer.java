@@ -1,7 +1,7 @@
 // The real Redisson, driven by the commands of CommandLoop.java. `open URL [OPTION=NUMBER]...` comes
 // first, `close` stops a client without releasing anything: to the server it crashed.
 // `asleep THREAD` says whether that thread waits for a message. Locks.java has the verbs of locks,
-// Permits.java those of semaphores, Crowd.java the one of benchmarks.
+// Permits.java those of semaphores, Contenders.java the one of benchmarks.
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,8 +39,8 @@ public final class RedissonPeer extends CommandLoop {
         return Thread.currentThread().getId();
       case "asleep":
         return isAsleep(thread(name, words[0]));
-      case "crowd":
-        return Crowd.run(client, words);
+      case "contenders":
+        return Contenders.run(client, words);
       default:
         return words[0].equals("permits") ? Permits.perform(client, verb, words)
             : Locks.perform(client, verb, words);

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "base/fail.hpp"
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -71,7 +71,7 @@ other_process::part take_turns(const std::string& where) {
   return [where](const other_process::line& l) {
     try {
       const auto store = open_backend(where);
-      party p(*store, "x");
+      contender p(*store, "x");
       while (!l.hear().empty()) {
         const answer a = p.try_once();
         l.say(a.what == answer::kind::granted ? std::to_string(a.number) : "refused " + a.why.text);
@@ -119,7 +119,7 @@ TEST_F(a_directory_of_several_users, removes_what_another_left) {
   EXPECT_TRUE(files().contains("x.lock"));
   user_process other(second_user, true, [this](const other_process::line& l) {
     const auto store = open_backend(url("&unlink=1"));
-    { party(*store, "x").hold(); }
+    { contender(*store, "x").hold(); }
     l.say("done");
   });
   EXPECT_EQ(other->hear(), "done");
@@ -195,7 +195,7 @@ TEST_F(a_directory_of_several_users, shows_its_locks_to_root_who_takes_none) {
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].name, "x");
   EXPECT_EQ(seen[0].pid, owner->pid());
-  party p(*store, "y");
+  contender p(*store, "y");
   const answer a = p.try_once();
   EXPECT_EQ(a.why.code, errc::refused);
   EXPECT_NE(a.why.text.find("belongs to user"), std::string::npos) << a.why.text;

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -13,7 +13,7 @@ using kind = answer::kind;
 
 TEST(file_census, shows_who_holds_and_only_what_is_held) {
   const opened store;
-  party a(*store, "a"), b(*store, "b"), free(*store, "c");
+  contender a(*store, "a"), b(*store, "b"), free(*store, "c");
   free.hold();
   free.let_go();
   a.acquire("rebuild the index");
@@ -39,7 +39,7 @@ TEST(file_census, shows_who_holds_and_only_what_is_held) {
 
 TEST(file_census, a_note_is_of_its_own_grant) {
   const opened store;
-  party p(*store, "x");
+  contender p(*store, "x");
   for (const std::string note : {"a long note to begin with", "short", ""}) {
     p.acquire(note);
     p.next();
@@ -51,9 +51,9 @@ TEST(file_census, a_note_is_of_its_own_grant) {
 TEST(file_census, is_of_the_names_with_the_prefix) {
   const opened store;
   const std::string long_name = "app/" + std::string(500, 'x');
-  std::vector<std::unique_ptr<party>> all;
+  std::vector<std::unique_ptr<contender>> all;
   for (const std::string& name : {std::string("app/1"), long_name, std::string("other")}) {
-    all.push_back(std::make_unique<party>(*store, name));
+    all.push_back(std::make_unique<contender>(*store, name));
     all.back()->hold();
   }
   const auto found = inspect(*store, "app/");
@@ -78,7 +78,7 @@ TEST(file_census, a_free_lock_is_never_found_busy_because_of_a_scan) {
       }
       other->close(core::never);
     });
-  party p(*store, "x");
+  contender p(*store, "x");
   int busy = 0;
   for (int i = 0; i < 20'000 || looks < 2'000; ++i) {
     if (p.try_once().what == kind::granted) {
@@ -94,7 +94,7 @@ TEST(file_census, a_free_lock_is_never_found_busy_because_of_a_scan) {
 
 TEST(file_census, breaking_is_not_possible_and_names_the_process_to_end) {
   const opened store;
-  party p(*store, "x");
+  contender p(*store, "x");
   p.hold();
   const core::failure why = break_lock(*store, "x");
   EXPECT_EQ(why.code, errc::unsupported);
@@ -125,7 +125,7 @@ TEST(file_census, foreign_files_and_foreign_locks_are_no_obstacle) {
   const opened store;
   for (const char* name : {"notes.txt", "%zz.lock", ".hidden", "a b.lock"})
     std::filesystem::create_directory(store.folder.file(name));
-  party p(*store, "x");
+  contender p(*store, "x");
   p.hold();
   EXPECT_EQ(inspect(*store).size(), 1u);
   p.let_go();

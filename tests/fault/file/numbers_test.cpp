@@ -8,7 +8,7 @@
 #include "backend/file/naming.hpp"
 #include "backend/file/record.hpp"
 #include "testkit/manual_environment.hpp"
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -48,7 +48,7 @@ TEST(file_numbers, grow_when_the_clock_is_set_back) {
   std::int64_t last = 0;
   for (int i = 0; i < 5; ++i) {
     for (const auto* store : {&first, &then}) {
-      party p(**store, "x");
+      contender p(**store, "x");
       const std::int64_t number = p.hold();
       EXPECT_GT(number, last);
       last = number;
@@ -61,7 +61,7 @@ TEST(file_numbers, are_never_below_the_clock) {
   const lock_folder folder;
   clock_at clock(1'700'000'000s);
   const auto store = open_backend(folder.url(), clock.env);
-  party p(*store, "x");
+  contender p(*store, "x");
   EXPECT_GE(p.hold(), 1'700'000'000'000'000);
   p.let_go();
   clock.env.set_wall(1'800'000'000s);
@@ -73,19 +73,19 @@ TEST(file_numbers, grow_when_the_file_is_lost_as_in_a_reboot) {
   const lock_folder folder;
   clock_at clock(1'700'000'000s);
   const auto store = open_backend(folder.url(), clock.env);
-  party before(*store, "x");
+  contender before(*store, "x");
   const std::int64_t last = before.hold();
   before.let_go();
   fs::remove(folder.file("x.lock"));
   clock.env.set_wall(1'700'000'001s);
-  party after(*store, "x");
+  contender after(*store, "x");
   EXPECT_GT(after.hold(), last);
   after.let_go();
 }
 
 TEST(file_numbers, are_those_of_the_file) {
   const opened store;
-  party p(*store, "x");
+  contender p(*store, "x");
   const std::int64_t number = p.hold();
   const std::string text = content_of(store.folder.file("x.lock"));
   const auto r = file::parse_record(text);
@@ -98,14 +98,14 @@ TEST(file_numbers, are_those_of_the_file) {
 
 TEST(file_numbers, a_deleted_file_lets_nobody_in_beside_the_new_one) {
   const opened store;
-  party old(*store, "x"), waiter(*store, "x"), fresh(*store, "x");
+  contender old(*store, "x"), waiter(*store, "x"), fresh(*store, "x");
   const std::int64_t first = old.hold();
   waiter.acquire();
   ASSERT_TRUE(eventually([&] { return old.claim().others_wait(); }));
   fs::remove(store.folder.file("x.lock"));
   EXPECT_GT(fresh.hold(), first);  // nothing can keep the old holder and the new apart
   old.let_go();
-  party other(*store, "x");
+  contender other(*store, "x");
   EXPECT_EQ(other.try_once().what, kind::refused);
   EXPECT_FALSE(waiter.answered());  // it had the old file's lock by now: and let go of it
   fresh.let_go();
@@ -118,13 +118,13 @@ TEST(file_numbers, a_file_that_was_replaced_is_noticed) {
   const lock_folder folder;
   clock_at clock(1'700'000'000s);
   const auto store = open_backend(folder.url(), clock.env);
-  party cached(*store, "x");
+  contender cached(*store, "x");
   for (int i = 0; i < 5; ++i) {
     cached.hold();
     cached.let_go();
   }
   fs::rename(folder.file("x.lock"), folder.file("moved away"));
-  party holder(*store, "x");
+  contender holder(*store, "x");
   holder.hold();
   clock.env.advance(11ms);
   EXPECT_EQ(cached.try_once().what, kind::refused);
@@ -135,18 +135,18 @@ TEST(file_numbers, a_deleted_directory_is_made_again) {
   const lock_folder folder;
   const std::string place = folder.path().string() + "/locks";
   const auto store = open_backend("file://" + place), other = open_backend("file://" + place);
-  party p(*store, "x");
+  contender p(*store, "x");
   const std::int64_t first = p.hold();
   p.let_go();
   fs::remove_all(place);
   const std::int64_t second = p.hold();
   EXPECT_GT(second, first);
-  party q(*other, "x");
+  contender q(*other, "x");
   EXPECT_EQ(q.try_once().what, kind::refused);
   p.let_go();
   fs::rename(place, place + ".moved");
   const auto third = open_backend("file://" + place);
-  party r(*third, "x"), s(*other, "y");
+  contender r(*third, "x"), s(*other, "y");
   r.hold();
   s.hold();
   EXPECT_TRUE(fs::exists(place + "/y.lock"));
@@ -174,7 +174,7 @@ TEST(file_numbers, garbage_is_refused_named_and_left_as_it_is) {
   for (const spoilt& s : all) {
     SCOPED_TRACE(s.what);
     write_file(store.folder.file("x.lock"), s.text);
-    party p(*store, "x");
+    contender p(*store, "x");
     const answer a = p.try_once();
     EXPECT_EQ(a.what, kind::refused);
     EXPECT_EQ(a.why.code, errc::refused);
@@ -191,7 +191,7 @@ TEST(file_numbers, garbage_is_refused_named_and_left_as_it_is) {
 
 TEST(file_numbers, a_file_that_is_spoilt_between_two_cycles_is_refused) {
   const opened store;
-  party p(*store, "x");
+  contender p(*store, "x");
   for (int i = 0; i < 5; ++i) {
     p.hold();
     p.let_go();
@@ -209,7 +209,7 @@ TEST(file_numbers, two_names_with_one_file_are_a_mismatch) {
   const std::string name(512, 'n');
   const std::string file = file::file_stem(name) + std::string(file::lock_suffix);
   write_file(store.folder.file(file), record_of(name.substr(0, 511) + "o", 5));
-  party p(*store, name);
+  contender p(*store, name);
   const answer a = p.try_once();
   EXPECT_EQ(a.what, kind::refused);
   EXPECT_EQ(a.why.code, errc::mismatch);
@@ -218,7 +218,7 @@ TEST(file_numbers, two_names_with_one_file_are_a_mismatch) {
 TEST(file_numbers, end_with_a_clear_error) {
   const opened store;
   write_file(store.folder.file("x.lock"), record_of("x", file::number_max));
-  party p(*store, "x");
+  contender p(*store, "x");
   const answer a = p.try_once();
   EXPECT_EQ(a.what, kind::refused);
   EXPECT_EQ(a.why.code, errc::refused);

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "shared_page.hpp"
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -21,7 +21,7 @@ TEST(file_permits, there_are_as_many_as_there_are_over_all_processes) {
   other_process first(hold(folder.url(), permits(2, 3)));
   const std::int64_t number = std::stoll(first.hear());
   const auto store = open_backend(folder.url());
-  party a(*store, "x"), b(*store, "x");
+  contender a(*store, "x"), b(*store, "x");
   EXPECT_EQ(a.ask_once(permits(2, 3)).why.code, errc::timed_out);
   const answer one = a.ask_once(permits(1, 3));
   EXPECT_EQ(one.what, kind::granted);
@@ -42,7 +42,7 @@ TEST(file_permits, those_of_a_killed_holder_come_back_to_whoever_waits) {
   other_process holder(hold(folder.url(), permits(2, 3)));
   EXPECT_FALSE(holder.hear().empty());
   const auto store = open_backend(folder.url());
-  party waiting(*store, "x");
+  contender waiting(*store, "x");
   waiting.ask(permits(3, 3));
   EXPECT_FALSE(waiting.answered());
   holder.kill();
@@ -53,7 +53,7 @@ TEST(file_permits, those_of_a_killed_holder_come_back_to_whoever_waits) {
 
 TEST(file_permits, a_release_wakes_the_waiters_that_it_sees) {
   const opened store;
-  party holder(*store, "x"), a(*store, "x"), b(*store, "x");
+  contender holder(*store, "x"), a(*store, "x"), b(*store, "x");
   holder.get(permits(2, 2));
   EXPECT_FALSE(holder.claim().others_wait());
   a.ask(permits(1, 2));
@@ -72,7 +72,7 @@ TEST(file_permits, a_large_request_is_not_starved_by_a_stream_of_small_ones) {
   for (int p = 0; p < 4; ++p)
     small.push_back(std::make_unique<other_process>([&](const line& l) {
       const auto store = open_backend(folder.url());
-      party one(*store, "x");
+      contender one(*store, "x");
       for (bool said = false;; said = true) {
         one.get(permits(1, 3));
         if (!said) l.say("there");
@@ -82,7 +82,7 @@ TEST(file_permits, a_large_request_is_not_starved_by_a_stream_of_small_ones) {
     }));
   for (const auto& s : small) EXPECT_EQ(s->hear(), "there");
   const auto store = open_backend(folder.url());
-  party large(*store, "x");
+  contender large(*store, "x");
   for (int i = 0; i < 10; ++i) {
     large.get(permits(3, 3));
     large.let_go();
@@ -92,7 +92,7 @@ TEST(file_permits, a_large_request_is_not_starved_by_a_stream_of_small_ones) {
 
 TEST(file_permits, small_requests_do_not_pass_a_large_one_that_waits) {
   const opened store;
-  party a(*store, "x"), b(*store, "x"), large(*store, "x"), small(*store, "x");
+  contender a(*store, "x"), b(*store, "x"), large(*store, "x"), small(*store, "x");
   a.get(permits(1, 3));
   b.get(permits(1, 3));
   large.ask(permits(3, 3));
@@ -112,7 +112,7 @@ TEST(file_permits, small_requests_do_not_pass_a_large_one_that_waits) {
 
 TEST(file_permits, a_stopped_waiter_does_not_keep_the_others_out_for_ever) {
   const opened store;
-  party holder(*store, "x"), waiting(*store, "x"), hasty(*store, "x");
+  contender holder(*store, "x"), waiting(*store, "x"), hasty(*store, "x");
   holder.get(permits(2, 2));
   other_process stopped(hold(store.folder.url(), permits(1, 2)));
   ASSERT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
@@ -130,7 +130,7 @@ TEST(file_permits, a_stopped_waiter_does_not_keep_the_others_out_for_ever) {
 
 TEST(file_permits, a_wait_can_be_cancelled_at_any_moment_and_takes_nothing) {
   const opened store;
-  party holder(*store, "x"), first(*store, "x"), second(*store, "x");
+  contender holder(*store, "x"), first(*store, "x"), second(*store, "x");
   holder.get(permits(2, 2));
   for (int i = 0; i < 300; ++i) {
     first.ask(permits(1, 2));
@@ -152,7 +152,7 @@ TEST(file_permits, another_count_is_reported_while_some_are_held) {
   other_process holder(hold(folder.url(), permits(1, 3)));
   holder.hear();
   const auto store = open_backend(folder.url());
-  party other(*store, "x");
+  contender other(*store, "x");
   for (const bool attempt : {true, false}) {
     if (attempt) {
       const answer a = other.ask_once(permits(1, 4));
@@ -171,7 +171,7 @@ TEST(file_permits, another_count_is_reported_while_some_are_held) {
 
 TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
   const opened store;
-  party semaphore(*store, "x"), lock(*store, "x");
+  contender semaphore(*store, "x"), lock(*store, "x");
   semaphore.get(permits(1, 3));
   for (const core::acquire_request& how : {core::acquire_request{}, share()}) {
     EXPECT_EQ(lock.ask_once(how).why.code, errc::mismatch);
@@ -192,7 +192,7 @@ TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
 
 TEST(file_permits, none_or_more_than_there_are_are_refused) {
   const opened store;
-  party p(*store, "x");
+  contender p(*store, "x");
   for (const core::acquire_request& wrong : {permits(0, 3), permits(4, 3), permits(1, 2'000'000)})
     EXPECT_EQ(p.ask_once(wrong).why.code, errc::bad_option);
   p.get(permits(1'000'000, 1'000'000));
@@ -204,7 +204,7 @@ TEST(file_permits, inspect_shows_each_holder_with_its_permits) {
   other_process other(hold(folder.url(), permits(1, 6)));
   other.hear();
   const auto store = open_backend(folder.url());
-  party a(*store, "x"), b(*store, "x"), c(*store, "x");
+  contender a(*store, "x"), b(*store, "x"), c(*store, "x");
   a.get(permits(1, 6));
   b.get(permits(2, 6));
   a.let_go();
@@ -226,11 +226,11 @@ TEST(file_permits, inspect_shows_each_holder_with_its_permits) {
 
 TEST(file_permits, the_descriptor_keeps_all_of_a_holder) {
   const opened store;
-  party other(*store, "x");
+  contender other(*store, "x");
   int copy = -1;
   {
     const auto its = open_backend(store.folder.url());
-    party holder(*its, "x");
+    contender holder(*its, "x");
     holder.get(permits(2, 2));
     copy = ::dup(holder.claim().native_handle());
     ASSERT_GE(copy, 0);
@@ -261,7 +261,7 @@ TEST(file_permits, eight_processes_never_take_more_than_there_are) {
   for (int p = 0; p < 8; ++p) {
     all.push_back(std::make_unique<other_process>([&, p](const line& l) {
       const auto store = open_backend(folder.url());
-      party one(*store, "x");
+      contender one(*store, "x");
       for (int i = 0; i < 200; ++i) {
         const int count = 1 + (i + p) % 3;
         one.get(permits(static_cast<std::uint32_t>(count), of));
@@ -282,12 +282,12 @@ TEST(file_permits, eight_processes_never_take_more_than_there_are) {
 
 TEST(file_permits, holders_killed_at_random_leave_all_permits) {
   const opened store;
-  party mine(*store, "x");
+  contender mine(*store, "x");
   std::int64_t last = 0;
   for (int round = 0; round < 20; ++round) {
     other_process victim([&](const line& l) {
       const auto its = open_backend(store.folder.url());
-      party p(*its, "x"), q(*its, "x");
+      contender p(*its, "x"), q(*its, "x");
       l.say("ready");
       for (;;) {
         p.get(permits(2, 5));

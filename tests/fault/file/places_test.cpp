@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -49,7 +49,7 @@ TEST(file_places, a_full_disk_refuses_and_loses_nothing) {
   small_disk disk(folder.file("disk"));
   if (!disk) GTEST_SKIP() << "skipped: only root may mount a small file system";
   const auto store = open_backend("file://" + folder.file("disk").string());
-  party old(*store, "old"), fresh(*store, "fresh");
+  contender old(*store, "old"), fresh(*store, "fresh");
   const std::int64_t first = old.hold();
   old.let_go();
   disk.fill();
@@ -73,7 +73,7 @@ TEST(file_places, a_read_only_file_system_is_refused_when_it_is_opened) {
   disk.make_read_only();
   const std::string why = error_of_opening("file://" + folder.file("disk").string(), errc::refused);
   EXPECT_TRUE(says(why, "Read-only file system") && says(why, "can be written")) << why;
-  party p(*before, "x");
+  contender p(*before, "x");
   EXPECT_EQ(p.try_once().why.code, errc::refused);
   before->close(core::never);
 }
@@ -107,7 +107,7 @@ TEST(file_places, a_directory_of_someone_else_is_refused) {
   if (::chown(folder.path().c_str(), 12345, 12345) != 0)
     GTEST_SKIP() << "skipped: only root can give a directory away";
   const auto store = open_backend(folder.url());  // for root, who may look
-  party p(*store, "x");
+  contender p(*store, "x");
   const answer a = p.try_once();
   EXPECT_EQ(a.why.code, errc::refused);
   EXPECT_TRUE(says(a.why.text, "belongs to user 12345"));
@@ -144,7 +144,7 @@ TEST(file_places, urls_and_options_that_mean_nothing_are_refused) {
 
 TEST(file_places, the_default_directory_is_the_users_own) {
   const auto store = open_backend("file:");
-  party p(*store, "holdfast-fault-test of the default directory");
+  contender p(*store, "holdfast-fault-test of the default directory");
   p.hold();
   const std::string name = "holdfast-" + std::to_string(::geteuid());
   const std::string file = "/holdfast-fault-test%20of%20the%20default%20directory.lock";
@@ -174,7 +174,7 @@ TEST(file_places, a_lock_file_that_is_something_else_is_refused_by_name) {
   for (const bad_file& bad : all) {
     SCOPED_TRACE(bad.says);
     bad.make(folder.file("x.lock"));
-    party p(*store, "x");
+    contender p(*store, "x");
     const answer a = p.try_once();
     EXPECT_EQ(a.what, kind::refused);
     EXPECT_EQ(a.why.code, errc::refused);
@@ -195,7 +195,7 @@ TEST(file_places, a_lock_file_of_another_user_is_refused) {
   if (::chown(folder.file("x.lock").c_str(), 12345, 12345) != 0)
     GTEST_SKIP() << "skipped: only root can give a file away";
   const auto store = open_backend(folder.url());
-  party p(*store, "x");
+  contender p(*store, "x");
   const answer a = p.try_once();
   EXPECT_EQ(a.why.code, errc::refused);
   EXPECT_TRUE(says(a.why.text, "another user")) << a.why.text;
@@ -217,9 +217,9 @@ TEST(file_places, names_that_look_like_paths_are_locks_in_the_folder) {
                                ".probe",
                                std::string(511, '/') + "a",
                                std::string(511, '/') + "b"};
-  std::vector<std::unique_ptr<party>> all;
+  std::vector<std::unique_ptr<contender>> all;
   for (const std::string& name : names) {
-    all.push_back(std::make_unique<party>(*store, name));
+    all.push_back(std::make_unique<contender>(*store, name));
     all.back()->hold();  // each beside the others
   }
   const auto found = inspect(*store);
@@ -239,7 +239,7 @@ TEST(file_places, what_a_program_without_standard_streams_prints_goes_into_no_lo
   other_process bare([&](const other_process::line& l) {
     for (const int standard : {0, 1, 2}) ::close(standard);
     const auto store = open_backend(folder.url());
-    party p(*store, "x");
+    contender p(*store, "x");
     p.hold();
     EXPECT_GT(p.claim().native_handle(), 2);
     l.say(::write(1, "x", 1) < 0 ? "nowhere" : "somewhere");

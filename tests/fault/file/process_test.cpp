@@ -11,7 +11,7 @@
 #include <new>
 #include <thread>
 
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -21,7 +21,7 @@ using line = other_process::line;
 
 void hold_until_killed(const std::string& url, const line& to_test) {
   const auto store = open_backend(url);
-  party holder(*store, "x");
+  contender holder(*store, "x");
   to_test.say(std::to_string(holder.hold()));
   to_test.hear();
 }
@@ -31,7 +31,7 @@ TEST(file_process, a_killed_holder_frees_the_lock_and_its_waiter_gets_a_greater_
   other_process holder([&](const line& l) { hold_until_killed(folder.url(), l); });
   const std::int64_t killed = std::stoll(holder.hear());
   const auto store = open_backend(folder.url());
-  party waiter(*store, "x");
+  contender waiter(*store, "x");
   EXPECT_EQ(waiter.try_once().what, kind::refused);
   waiter.acquire();
   holder.kill();
@@ -48,7 +48,7 @@ TEST(file_process, a_stopped_holder_keeps_the_lock) {
   holder.hear();
   holder.stop();
   const auto store = open_backend(folder.url());
-  party other(*store, "x");
+  contender other(*store, "x");
   EXPECT_EQ(other.try_once().why.code, errc::timed_out);
   holder.go_on();
   EXPECT_EQ(other.try_once().why.code, errc::timed_out);
@@ -57,7 +57,7 @@ TEST(file_process, a_stopped_holder_keeps_the_lock) {
 
 TEST(file_process, a_stopped_waiter_does_not_hold_up_the_others) {
   const opened store;
-  party holder(*store, "x"), waiter(*store, "x");
+  contender holder(*store, "x"), waiter(*store, "x");
   holder.hold();
   other_process stopped([&](const line& l) { hold_until_killed(store.folder.url(), l); });
   ASSERT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
@@ -101,7 +101,7 @@ TEST(file_process, a_forks_child_that_lives_on_does_not_keep_its_killed_parents_
   });
   const pid_t child = static_cast<pid_t>(std::stol(parent.hear()));
   const auto store = open_backend(folder.url());
-  party waiter(*store, "x");
+  contender waiter(*store, "x");
   waiter.acquire();
   parent.kill();
   EXPECT_EQ(waiter.next().what, kind::granted);
@@ -146,7 +146,7 @@ TEST(file_process, a_program_that_inherits_the_descriptor_keeps_the_lock_until_i
   const pid_t job = static_cast<pid_t>(std::stol(wrapper.hear()));
   wrapper.kill();
   const auto store = open_backend(folder.url());
-  party other(*store, "x");
+  contender other(*store, "x");
   EXPECT_EQ(other.try_once().why.code, errc::timed_out);
   other.acquire();
   ::kill(job, SIGKILL);
@@ -205,7 +205,7 @@ TEST(file_process, holders_killed_at_random_leave_no_overlap_no_step_back_and_no
   ASSERT_NE(shared, MAP_FAILED);
   arena& a = *new (shared) arena;
   const auto store = open_backend(folder.url());
-  party mine(*store, "x");
+  contender mine(*store, "x");
   for (int round = 0; round < 40; ++round) {
     other_process victim([&](const line& l) {
       const client c = client::open(folder.url());

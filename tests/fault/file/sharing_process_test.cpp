@@ -10,7 +10,7 @@
 
 #include "backend/file/holder_bytes.hpp"
 #include "shared_page.hpp"
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -23,7 +23,7 @@ TEST(file_sharing_process, a_killed_reader_frees_its_share) {
   other_process reader(hold(folder.url(), share()));
   EXPECT_FALSE(reader.hear().empty());
   const auto store = open_backend(folder.url());
-  party writer(*store, "x");
+  contender writer(*store, "x");
   writer.acquire();
   EXPECT_FALSE(writer.answered());
   reader.kill();
@@ -38,7 +38,7 @@ TEST(file_sharing_process, a_stream_of_readers_does_not_starve_a_writer) {
   for (int p = 0; p < 6; ++p)
     readers.push_back(std::make_unique<other_process>([&](const line& l) {
       const auto store = open_backend(folder.url());
-      party reader(*store, "x");
+      contender reader(*store, "x");
       for (bool said = false;; said = true) {  // together they are always there
         reader.get(share());
         if (!said) l.say("reading");
@@ -48,7 +48,7 @@ TEST(file_sharing_process, a_stream_of_readers_does_not_starve_a_writer) {
     }));
   for (const auto& r : readers) EXPECT_EQ(r->hear(), "reading");
   const auto store = open_backend(folder.url());
-  party writer(*store, "x");
+  contender writer(*store, "x");
   for (int i = 0; i < 20; ++i) {
     writer.hold();
     writer.let_go();
@@ -58,11 +58,11 @@ TEST(file_sharing_process, a_stream_of_readers_does_not_starve_a_writer) {
 
 TEST(file_sharing_process, a_stopped_writer_that_waits_does_not_keep_readers_out_for_ever) {
   const opened store;
-  party reader(*store, "x"), late(*store, "x"), hasty(*store, "x");
+  contender reader(*store, "x"), late(*store, "x"), hasty(*store, "x");
   reader.get(share());
   other_process writer([&](const line& l) {
     const auto its = open_backend(store.folder.url());
-    party p(*its, "x");
+    contender p(*its, "x");
     l.say(std::to_string(p.hold()));
     p.let_go();
   });
@@ -82,7 +82,7 @@ TEST(file_sharing_process, a_job_that_inherits_the_descriptor_keeps_the_share) {
   const lock_folder folder;
   other_process wrapper([&](const line& l) {
     const auto store = open_backend(folder.url());
-    party reader(*store, "x");
+    contender reader(*store, "x");
     reader.get(share());
     const int inherited = ::fcntl(reader.claim().native_handle(), F_DUPFD, 0);
     const pid_t job = ::vfork();
@@ -97,7 +97,7 @@ TEST(file_sharing_process, a_job_that_inherits_the_descriptor_keeps_the_share) {
   const pid_t job = static_cast<pid_t>(std::stol(wrapper.hear()));
   wrapper.kill();
   const auto store = open_backend(folder.url());
-  party writer(*store, "x"), reader(*store, "x");
+  contender writer(*store, "x"), reader(*store, "x");
   EXPECT_EQ(writer.try_once().why.code, errc::timed_out);
   EXPECT_EQ(reader.ask_once(share()).what, kind::granted);
   EXPECT_EQ(inspect(*store).size(), 2u);
@@ -110,7 +110,7 @@ TEST(file_sharing_process, a_job_that_inherits_the_descriptor_keeps_the_share) {
 
 TEST(file_sharing_process, a_process_stopped_on_entry_delays_the_others_which_get_an_error) {
   const opened store;
-  party a(*store, "x"), b(*store, "x");
+  contender a(*store, "x"), b(*store, "x");
   a.get(share());
   other_process entering([&](const line& l) {
     const int fd = ::open(store.folder.file("x.lock").c_str(), O_RDWR | O_CLOEXEC);
@@ -152,7 +152,7 @@ TEST(file_sharing_process, a_forks_child_that_lives_on_keeps_neither_share_nor_p
     });
     const auto child = static_cast<pid_t>(std::stol(parent.hear()));
     const auto store = open_backend(folder.url());
-    party next(*store, "x");
+    contender next(*store, "x");
     EXPECT_NE(next.ask_once(how.mode == lock_mode::shared ? core::acquire_request{} : how).what,
               kind::granted);
     parent.kill();
@@ -190,7 +190,7 @@ TEST(file_sharing_process, eight_processes_of_readers_and_writers_never_mix_and_
   for (int p = 0; p < 8; ++p) {
     all.push_back(std::make_unique<other_process>([&, p](const line& l) {
       const auto store = open_backend(folder.url());
-      party one(*store, "x");
+      contender one(*store, "x");
       for (int i = 0; i < 300; ++i) {
         const bool writes = (i + p) % 4 == 0;
         const std::int64_t number = one.get(writes ? core::acquire_request{} : share());

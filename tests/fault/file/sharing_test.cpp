@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -20,12 +20,12 @@ TEST(file_sharing, readers_of_several_processes_hold_together_under_one_number) 
   other_process second(hold(folder.url(), share()));
   EXPECT_EQ(second.hear(), number);
   const auto store = open_backend(folder.url());
-  party third(*store, "x"), writer(*store, "x");
+  contender third(*store, "x"), writer(*store, "x");
   EXPECT_EQ(std::to_string(third.get(share())), number);
   EXPECT_EQ(writer.try_once().why.code, errc::timed_out);
   first.say("leave");
   EXPECT_EQ(first.wait(), 0);
-  party late(*store, "x");
+  contender late(*store, "x");
   EXPECT_EQ(std::to_string(late.get(share())), number);  // the group goes on without its founder
   late.let_go();
   second.kill();
@@ -37,7 +37,7 @@ TEST(file_sharing, readers_of_several_processes_hold_together_under_one_number) 
 
 TEST(file_sharing, readers_and_a_writer_keep_each_other_out) {
   const opened store;
-  party reader(*store, "x"), writer(*store, "x");
+  contender reader(*store, "x"), writer(*store, "x");
   const std::int64_t first = reader.get(share());
   EXPECT_EQ(writer.try_once().why.code, errc::timed_out);
   reader.let_go();
@@ -56,7 +56,7 @@ TEST(file_sharing, readers_and_a_writer_keep_each_other_out) {
 
 TEST(file_sharing, a_reader_that_comes_while_a_writer_waits_comes_in_after_it) {
   const opened store;
-  party reader(*store, "x"), writer(*store, "x"), late(*store, "x"), hasty(*store, "x");
+  contender reader(*store, "x"), writer(*store, "x"), late(*store, "x"), hasty(*store, "x");
   const std::int64_t first = reader.get(share());
   writer.acquire();
   ASSERT_TRUE(eventually([&] { return reader.claim().others_wait(); }));
@@ -78,7 +78,7 @@ TEST(file_sharing, a_reader_that_comes_while_a_writer_waits_comes_in_after_it) {
 
 TEST(file_sharing, a_reader_that_waits_for_a_writer_that_gives_up_comes_in) {
   const opened store;
-  party reader(*store, "x"), writer(*store, "x"), late(*store, "x");
+  contender reader(*store, "x"), writer(*store, "x"), late(*store, "x");
   reader.get(share());
   writer.acquire();
   ASSERT_TRUE(eventually([&] { return reader.claim().others_wait(); }));
@@ -92,7 +92,7 @@ TEST(file_sharing, a_reader_that_waits_for_a_writer_that_gives_up_comes_in) {
 
 TEST(file_sharing, a_reader_that_waits_can_be_cancelled) {
   const opened store;
-  party holder(*store, "x"), other(*store, "x"), reader(*store, "x");
+  contender holder(*store, "x"), other(*store, "x"), reader(*store, "x");
   holder.hold();
   for (const bool behind_a_writer : {false, true}) {
     if (behind_a_writer) {
@@ -115,7 +115,7 @@ TEST(file_sharing, a_reader_that_waits_can_be_cancelled) {
 
 TEST(file_sharing, inspect_shows_each_reader_and_disturbs_none) {
   const opened store;
-  party a(*store, "x"), writer(*store, "x");
+  contender a(*store, "x"), writer(*store, "x");
   other_process b(hold(store.folder.url(), share()));
   const std::string number = b.hear();
   a.get({.note = "the note", .mode = lock_mode::shared});
@@ -142,7 +142,7 @@ TEST(file_sharing, inspect_shows_each_reader_and_disturbs_none) {
 
 TEST(file_sharing, a_reader_finds_the_file_that_was_put_in_place_of_a_deleted_one) {
   const opened store;
-  party old(*store, "x"), reader(*store, "x");
+  contender old(*store, "x"), reader(*store, "x");
   const std::int64_t first = old.get(share());
   std::filesystem::remove(store.folder.file("x.lock"));
   const std::int64_t second = reader.get(share());
@@ -163,7 +163,7 @@ TEST(file_sharing, readers_that_have_gone_leave_no_descriptor) {
   const auto before = open_files();
   for (const core::acquire_request& how : {share(), permits(1, 1)}) {
     const auto store = open_backend(folder.url());
-    party holder(*store, "x"), waiter(*store, "x");
+    contender holder(*store, "x"), waiter(*store, "x");
     holder.get(how.mode == lock_mode::shared ? core::acquire_request{} : how);
     waiter.ask(how);
     EXPECT_TRUE(eventually([&] { return holder.claim().others_wait(); }));

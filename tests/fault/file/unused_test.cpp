@@ -11,7 +11,7 @@
 
 #include "base/fail.hpp"
 #include "testkit/manual_environment.hpp"
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -39,7 +39,7 @@ class a_directory_of_locks : public ::testing::Test {
     return fd;
   }
   std::int64_t use_once(core::lock_store& s, std::string_view name) const {
-    party p(s, name);
+    contender p(s, name);
     const auto number = p.hold();
     p.let_go();
     return number;
@@ -54,7 +54,7 @@ class a_directory_of_locks : public ::testing::Test {
 };
 
 TEST_F(a_directory_of_locks, loses_the_files_of_a_lock_with_its_last_claim) {
-  party p(*store, "x");
+  contender p(*store, "x");
   p.hold();
   EXPECT_FALSE(p.claim().others_wait());  // makes the waiters' file
   p.let_go();
@@ -75,7 +75,7 @@ TEST_F(a_directory_of_locks, keeps_what_another_process_holds) {
     const other_process holder(hold(url(), how));
     ASSERT_NE(holder.hear(), "");
     {
-      party p(*store, "x");
+      contender p(*store, "x");
       EXPECT_EQ(p.try_once().what, answer::kind::refused);
     }
     EXPECT_TRUE(files().contains("x.lock"));
@@ -88,7 +88,7 @@ TEST_F(a_directory_of_locks, keeps_what_another_process_holds) {
 TEST_F(a_directory_of_locks, keeps_what_a_job_has_locked_on_the_claims_description) {
   int copy = -1;
   {
-    party p(*store, "x");
+    contender p(*store, "x");
     p.hold();
     copy = ::dup(p.claim().native_handle());
     p.let_go();
@@ -113,7 +113,7 @@ TEST_F(a_directory_of_locks, keeps_what_somebody_waits_for) {
 TEST_F(a_directory_of_locks, keeps_what_is_no_record_of_the_name) {
   put("x.lock", std::string(1024, 'x'));
   {
-    party p(*store, "x");
+    contender p(*store, "x");
     EXPECT_EQ(p.try_once().what, answer::kind::refused);
   }
   use_once(*store, "y");
@@ -132,7 +132,7 @@ TEST_F(a_directory_of_locks, grows_its_numbers_by_the_floor_alone) {
 
 TEST_F(a_directory_of_locks, refuses_new_files_above_a_floor_that_cannot_be_read) {
   put(".floor", "nonsense");
-  party p(*store, "x");
+  contender p(*store, "x");
   const answer a = p.try_once();
   EXPECT_EQ(a.what, answer::kind::refused);
   EXPECT_EQ(a.why.code, errc::refused);
@@ -144,7 +144,7 @@ TEST_F(a_directory_of_locks, loses_what_crashes_have_left_a_few_files_with_each_
   {
     other_process crashing([this](const other_process::line& l) {
       const auto own = open_backend(url());
-      std::deque<party> all;
+      std::deque<contender> all;
       for (int i = 0; i < left; ++i) all.emplace_back(*own, "left-" + std::to_string(i)).hold();
       l.say("held");
       l.hear();
@@ -162,7 +162,7 @@ TEST_F(a_directory_of_locks, loses_what_crashes_have_left_a_few_files_with_each_
 TEST_F(a_directory_of_locks, loses_all_that_is_unused_at_a_word) {
   const auto plain = open_backend(folder.url());
   for (int i = 0; i < 20; ++i) use_once(*plain, "left-" + std::to_string(i));
-  party holding(*store, "held");
+  contender holding(*store, "held");
   holding.hold();
   core::failure why;
   EXPECT_EQ(remove_unused(*plain, why), 0u);
@@ -199,9 +199,9 @@ TEST_F(a_directory_of_locks, keeps_its_files_without_unlink) {
 // Whoever removes a file has it alone for a moment, with .probe: an attempt looks again. On a
 // machine that stops the test for a tenth of a second that is over too late: hence several tries.
 TEST_F(a_directory_of_locks, does_not_take_a_removal_for_a_holder) {
-  party first(*store, "x");
+  contender first(*store, "x");
   for (const core::acquire_request& how : {core::acquire_request{}, share(), permits(1, 3)}) {
-    party p(*store, "x");
+    contender p(*store, "x");
     bool granted = false;
     for (int tries = 0; tries < 20 && !granted; ++tries) {
       first.get(how);  // the record of this kind
@@ -227,12 +227,12 @@ TEST_F(a_directory_of_locks, does_not_take_a_removal_for_a_holder) {
 TEST_F(a_directory_of_locks, has_one_holder_after_a_file_was_removed_under_an_idle_claim) {
   testkit::manual_environment env;
   const auto standing = open_backend(url(), env);
-  party idle(*standing, "x");
+  contender idle(*standing, "x");
   idle.hold();
   idle.let_go();
   use_once(*store, "x");
   ASSERT_EQ(files(), names{});
-  party other(*store, "x");
+  contender other(*store, "x");
   other.hold();
   EXPECT_EQ(idle.try_once().what, answer::kind::refused);
   other.let_go();

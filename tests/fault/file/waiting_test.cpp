@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::file_test {
 namespace {
@@ -22,7 +22,7 @@ std::size_t open_files() {
 
 TEST(file_waiting, a_blocked_wait_can_be_cancelled) {
   const opened store;
-  party holder(*store, "x"), waiter(*store, "x");
+  contender holder(*store, "x"), waiter(*store, "x");
   holder.hold();
   waiter.acquire();
   ASSERT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
@@ -37,7 +37,7 @@ TEST(file_waiting, a_blocked_wait_can_be_cancelled) {
 
 TEST(file_waiting, a_cancel_at_any_moment_is_answered_once) {
   const opened store;
-  party holder(*store, "x"), waiter(*store, "x");
+  contender holder(*store, "x"), waiter(*store, "x");
   std::mt19937_64 random(5);
   for (int i = 0; i < 2'000; ++i) {
     holder.hold();
@@ -53,7 +53,7 @@ TEST(file_waiting, a_cancel_at_any_moment_is_answered_once) {
 
 TEST(file_waiting, a_cancel_that_races_with_the_grant_ends_or_is_too_late) {
   const opened store;
-  party holder(*store, "x"), waiter(*store, "x");
+  contender holder(*store, "x"), waiter(*store, "x");
   std::mt19937_64 random(6);
   int granted = 0, ended = 0;
   for (int i = 0; i < 20'000 && (i < 1'000 || !granted || !ended); ++i) {
@@ -81,12 +81,12 @@ TEST(file_waiting, a_cancel_that_races_with_the_grant_ends_or_is_too_late) {
 
 TEST(file_waiting, a_holder_sees_whether_another_process_waits) {
   const opened store;
-  party holder(*store, "x");
+  contender holder(*store, "x");
   holder.hold();
   EXPECT_FALSE(holder.claim().others_wait());
   other_process waiter([&](const other_process::line& l) {
     const auto its = open_backend(store.folder.url());
-    party p(*its, "x");
+    contender p(*its, "x");
     p.acquire();
     l.hear();
   });
@@ -98,7 +98,7 @@ TEST(file_waiting, a_holder_sees_whether_another_process_waits) {
 
 TEST(file_waiting, a_holder_sees_waiters_though_their_file_was_deleted) {
   const opened store;
-  party holder(*store, "x"), waiter(*store, "x");
+  contender holder(*store, "x"), waiter(*store, "x");
   holder.hold();
   EXPECT_FALSE(holder.claim().others_wait());
   std::filesystem::remove(store.folder.file("x.waiters"));
@@ -111,14 +111,14 @@ TEST(file_waiting, a_holder_sees_waiters_though_their_file_was_deleted) {
 
 TEST(file_waiting, a_request_with_the_release_is_granted_after_the_waiter) {
   const opened store;
-  party a(*store, "x"), b(*store, "x"), heir(*store, "x");
+  contender a(*store, "x"), b(*store, "x"), heir(*store, "x");
   for (int i = 0; i < 200; ++i) {
     a.hold();
     b.acquire();
     const core::successor next{&heir.claim(), {}};
     a.claim().release(&next);
     ASSERT_EQ(a.next().what, kind::ended);
-    party *first = nullptr, *second = nullptr;
+    contender *first = nullptr, *second = nullptr;
     ASSERT_TRUE(eventually([&] { return b.answered() || heir.answered(); }));
     first = b.answered() ? &b : &heir;
     second = first == &b ? &heir : &b;
@@ -133,12 +133,12 @@ TEST(file_waiting, a_request_with_the_release_is_granted_after_the_waiter) {
 TEST(file_waiting, closing_answers_those_that_wait) {
   const lock_folder folder;
   const auto store = open_backend(folder.url());
-  party holder(*store, "x"), one(*store, "x"), two(*store, "x");
+  contender holder(*store, "x"), one(*store, "x"), two(*store, "x");
   holder.hold();
   one.acquire();
   two.acquire();
   store->close(core::never);
-  for (party* p : {&one, &two}) {
+  for (contender* p : {&one, &two}) {
     const answer a = p->next();
     EXPECT_EQ(a.what, kind::refused);
     EXPECT_EQ(a.why.code, errc::closed);
@@ -148,11 +148,11 @@ TEST(file_waiting, closing_answers_those_that_wait) {
 
 TEST(file_waiting, many_locks_are_waited_for_at_once) {
   const opened store;
-  std::vector<std::unique_ptr<party>> holders, waiters;
+  std::vector<std::unique_ptr<contender>> holders, waiters;
   for (int i = 0; i < 50; ++i) {
     const std::string name = "lock " + std::to_string(i);
-    holders.push_back(std::make_unique<party>(*store, name));
-    waiters.push_back(std::make_unique<party>(*store, name));
+    holders.push_back(std::make_unique<contender>(*store, name));
+    waiters.push_back(std::make_unique<contender>(*store, name));
     holders.back()->hold();
     waiters.back()->acquire();
   }
@@ -170,7 +170,7 @@ TEST(file_waiting, signals_of_the_program_neither_end_a_wait_nor_reach_its_threa
   ASSERT_EQ(::sigaction(SIGUSR1, &how, &before), 0);
   const lock_folder folder;
   const auto store = open_backend(folder.url());
-  party holder(*store, "x"), waiter(*store, "x");
+  contender holder(*store, "x"), waiter(*store, "x");
   holder.hold();
   waiter.acquire();
   ASSERT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
@@ -191,7 +191,7 @@ TEST(file_waiting, a_real_time_signal_that_the_program_uses_is_left_alone) {
   ASSERT_EQ(::sigaction(SIGRTMAX - 1, &how, &before), 0);
   const lock_folder folder;
   const auto store = open_backend(folder.url());
-  party holder(*store, "x"), waiter(*store, "x");
+  contender holder(*store, "x"), waiter(*store, "x");
   for (int i = 0; i < 100; ++i) {
     holder.hold();
     waiter.acquire();
@@ -209,7 +209,7 @@ TEST(file_waiting, descriptors_are_given_back) {
   const std::size_t before = open_files();
   for (int i = 0; i < 5; ++i) {
     const auto store = open_backend(folder.url());
-    party holder(*store, "x"), waiter(*store, "x");
+    contender holder(*store, "x"), waiter(*store, "x");
     holder.hold();
     waiter.acquire();
     EXPECT_EQ(inspect(*store).size(), 1u);
@@ -224,9 +224,9 @@ TEST(file_waiting, descriptors_are_given_back) {
 TEST(file_waiting, many_idle_locks_do_not_use_up_the_descriptors) {
   const opened store;
   const std::size_t before = open_files();
-  std::vector<std::unique_ptr<party>> all;
+  std::vector<std::unique_ptr<contender>> all;
   for (int i = 0; i < 700; ++i) {
-    all.push_back(std::make_unique<party>(*store, "lock " + std::to_string(i)));
+    all.push_back(std::make_unique<contender>(*store, "lock " + std::to_string(i)));
     all.back()->hold();
     all.back()->let_go();
   }

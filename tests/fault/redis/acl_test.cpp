@@ -139,7 +139,7 @@ TEST_P(redis_acl_refuses_a_hand_over, and_the_waiter_keeps_its_place_and_its_not
   redis_server server({.acl = "lock on >secret ~* &* +@all"});
   peer p("redis://lock:secret@127.0.0.1:" + std::to_string(server.port()));
   peer other(server.url());
-  wish first(p, "x"), again(p, "x"), next(other, "x");
+  test_claim first(p, "x"), again(p, "x"), next(other, "x");
   ASSERT_TRUE(first.get(alone(5s)));
   next.ask(alone());
   ASSERT_TRUE(eventually_in_line(server, 1));
@@ -209,7 +209,7 @@ TEST_F(redis_acl, nothing_stays_behind_when_all_clients_have_gone) {
 TEST_F(redis_acl, a_downgrade_that_the_server_refuses_half_way_lets_no_other_client_in) {
   redis_server server({.acl = least});
   peer holding(url_of(server)), others(server.url());
-  wish writer(holding, "x"), reader(others, "x"), second(others, "x");
+  test_claim writer(holding, "x"), reader(others, "x"), second(others, "x");
   ASSERT_TRUE(writer.get(alone()));
   server.command({"ACL", "SETUSER", "lock", "-zadd"});
   writer.downgrade();

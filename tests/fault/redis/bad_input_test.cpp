@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/servers/port.hpp"
 
 namespace holdfast::redis_test {

@@ -31,23 +31,24 @@ core::failure listener::failure() const {
   return failure_;
 }
 
-wish::wish(peer& p, const std::string& name) : home_(p), claim_(p.store().open(name, heard)) {}
+test_claim::test_claim(peer& p, const std::string& name)
+    : home_(p), claim_(p.store().open(name, heard)) {}
 
-wish::~wish() {
+test_claim::~test_claim() {
   if (asked_ && !heard.heard('r')) cancel();
   if (held_) release();
 }
 
-void wish::flush() { home_.go_on(); }
+void test_claim::flush() { home_.go_on(); }
 
-void wish::ask(const core::acquire_request& how) {
+void test_claim::ask(const core::acquire_request& how) {
   heard.forget();
   asked_ = true;
   claim_->acquire(how);
   flush();
 }
 
-bool wish::is_granted() {
+bool test_claim::is_granted() {
   if (asked_ && heard.heard('g')) {
     held_ = true;
     asked_ = false;
@@ -55,13 +56,13 @@ bool wish::is_granted() {
   return held_;
 }
 
-bool wish::get(const core::acquire_request& how) {
+bool test_claim::get(const core::acquire_request& how) {
   ask(how);
   if (heard.hears_any("gr") == 'r') asked_ = false;
   return is_granted();
 }
 
-bool wish::renew(std::chrono::milliseconds ttl) {
+bool test_claim::renew(std::chrono::milliseconds ttl) {
   for (int times = 0; times < 1500; ++times) {  // as the core does: one that is cut has no answer
     renew_soon(ttl);
     if (const char what = heard.hears_any("ml", 20ms); what != '-') return what == 'm';
@@ -69,28 +70,28 @@ bool wish::renew(std::chrono::milliseconds ttl) {
   return false;
 }
 
-void wish::renew_soon(std::chrono::milliseconds ttl) {
+void test_claim::renew_soon(std::chrono::milliseconds ttl) {
   claim_->renew(ttl, 1);
   flush();
 }
 
-void wish::downgrade() {
+void test_claim::downgrade() {
   claim_->downgrade();
   flush();
 }
 
-bool wish::release() {
+bool test_claim::release() {
   release_soon();
   return heard.hears('e') && !heard.failure().code;
 }
 
-void wish::release_soon() {
+void test_claim::release_soon() {
   held_ = false;
   claim_->release(nullptr);
   flush();
 }
 
-void wish::release_to(wish& next, const core::acquire_request& how) {
+void test_claim::release_to(test_claim& next, const core::acquire_request& how) {
   heard.forget();
   next.heard.forget();
   held_ = false;
@@ -100,7 +101,7 @@ void wish::release_to(wish& next, const core::acquire_request& how) {
   flush();
 }
 
-void wish::cancel() {
+void test_claim::cancel() {
   claim_->cancel();
   flush();
   const char how = heard.hears_any("gre");

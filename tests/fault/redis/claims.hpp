@@ -9,9 +9,9 @@
 #include <string>
 
 #include "backend/redis/backend.hpp"
+#include "fixture.hpp"
 #include "io/real_environment.hpp"
 #include "seam/registry.hpp"
-#include "stage.hpp"
 
 namespace holdfast::redis_test {
 
@@ -31,7 +31,7 @@ class listener final : public core::claim_sink {
   void on_lost(std::error_code) override {
     note('l', [] {});
   }
-  void on_wanted() override {
+  void on_contended() override {
     note('w', [] {});
   }
   void on_ended(core::failure f) override {
@@ -63,12 +63,12 @@ class listener final : public core::claim_sink {
 class peer;
 
 // One claim of a peer. Released, or withdrawn, at its end.
-class wish {
+class test_claim {
  public:
-  wish(peer&, const std::string& name);
-  wish(const wish&) = delete;
-  wish& operator=(const wish&) = delete;
-  ~wish();
+  test_claim(peer&, const std::string& name);
+  test_claim(const test_claim&) = delete;
+  test_claim& operator=(const test_claim&) = delete;
+  ~test_claim();
 
   void ask(const core::acquire_request&);
   bool get(const core::acquire_request&);  // asks, and waits for the grant
@@ -77,7 +77,7 @@ class wish {
   void downgrade();
   bool release();       // true when it was still there
   void release_soon();  // does not wait for the answer
-  void release_to(wish& next,
+  void release_to(test_claim& next,
                   const core::acquire_request&);  // which asks in the same write; does not wait
   void cancel();
   std::string owner() const { return claim_->owner(); }

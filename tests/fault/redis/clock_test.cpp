@@ -1,5 +1,5 @@
 // The server's clock is stepped while locks are held.
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

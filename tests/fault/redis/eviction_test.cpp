@@ -1,6 +1,6 @@
 // A server that may evict the keys of locks is named in the log when a client is opened.
+#include "fixture.hpp"
 #include "heard_warnings.hpp"
-#include "stage.hpp"
 
 namespace holdfast::redis_test {
 namespace {

@@ -1,7 +1,7 @@
 // Layout `redisson` as a family: one client has Redisson's locks of every kind.
 #include <algorithm>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/thrown_by.hpp"
 #include "tests/fault/kinds_of_locks.hpp"
 

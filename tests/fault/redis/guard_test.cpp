@@ -1,7 +1,7 @@
 // The guard at the resource: a holder that was paused, and a write that was under way.
 #include <future>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

@@ -1,5 +1,5 @@
 // Processes that are stopped or killed while they hold the lock or wait for it.
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

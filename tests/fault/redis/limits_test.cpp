@@ -1,5 +1,5 @@
 // A server at one of its limits, or at the hands of its administrator.
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

@@ -1,5 +1,5 @@
 // An operator's questions at the server.
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

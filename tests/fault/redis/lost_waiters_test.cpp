@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

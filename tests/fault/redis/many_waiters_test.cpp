@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {
@@ -64,10 +64,10 @@ void are_served_one_by_one(redis_server& server, const std::string& options, int
       ::mmap(nullptr, sizeof(lanes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   const std::unique_ptr<lanes, unmap> all(new (memory) lanes);
-  std::vector<std::unique_ptr<other_process>> crowd;
+  std::vector<std::unique_ptr<other_process>> contenders;
   const auto url = server.url() + "?op-timeout=30s&connect-timeout=30s&close-timeout=10s" + options;
   for (int i = 0; i < processes; ++i) {
-    crowd.push_back(std::make_unique<other_process>([&](const other_process::line& l) {
+    contenders.push_back(std::make_unique<other_process>([&](const other_process::line& l) {
       l.hear();
       wait_for_all(url, locks, *all);
     }));
@@ -75,13 +75,13 @@ void are_served_one_by_one(redis_server& server, const std::string& options, int
   const client c = client::open(url);
   std::vector<lease> held;
   for (int i = 0; i < locks; ++i) held.push_back(c.mutex(name_of(i)).acquire());
-  for (const auto& one : crowd) one->say("go");
+  for (const auto& one : contenders) one->say("go");
   for (int i = 0; i < locks; ++i) ASSERT_TRUE(in_line(name_of(i)));
   for (const lane& one : *all) EXPECT_EQ(one.served, 0);
 
   const auto t = told_by([&] {
     for (lease& one : held) one.release();
-    for (const auto& one : crowd) EXPECT_EQ(one->wait(), 0);
+    for (const auto& one : contenders) EXPECT_EQ(one->wait(), 0);
   });
   testing::Test::RecordProperty("milliseconds", static_cast<int>(t.took.count()));
   for (int i = 0; i < locks; ++i) {

@@ -22,7 +22,7 @@ void comes_in_and_goes_whatever_is_cut(direction d, const core::acquire_request&
   two_peers on;
   std::int64_t last = 0;
   at_every_byte(on.proxy, d, [&](auto cut) {
-    wish one(on.mine, "x");
+    test_claim one(on.mine, "x");
     cut();
     if (one.get(how)) {
       EXPECT_GT(one.number(), last);
@@ -49,7 +49,7 @@ TEST_F(redis_member_reply_lost, of_the_release_of_a_member) {
   for (const core::acquire_request& how : {reading(), permits(2, 3)}) {
     two_peers on;
     at_every_byte(on.proxy, direction::to_client, [&](auto cut) {
-      wish one(on.mine, "x"), stays(on.other, "x");
+      test_claim one(on.mine, "x"), stays(on.other, "x");
       ASSERT_TRUE(one.get(how));
       ASSERT_TRUE(stays.get(how.mode == lock_mode::permit ? permits(1, 3) : how));
       cut();
@@ -67,7 +67,7 @@ TEST_F(redis_member_reply_lost, of_the_release_of_a_member) {
 void downgrades_whatever_is_cut(direction d) {
   two_peers on;
   at_every_byte(on.proxy, d, [&](auto cut) {
-    wish writer(on.mine, "x"), reader(on.other, "x");
+    test_claim writer(on.mine, "x"), reader(on.other, "x");
     ASSERT_TRUE(writer.get(alone()));
     cut();
     writer.downgrade();
@@ -95,7 +95,7 @@ void gathers_whatever_is_cut(direction d) {
     core::acquire_request how = once(alone());
     how.group = core::lock_group::of(2);
     {
-      wish one(on.mine, "x"), two(on.mine, "y");
+      test_claim one(on.mine, "x"), two(on.mine, "y");
       cut();
       one.ask(how);
       two.ask(how);

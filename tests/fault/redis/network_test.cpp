@@ -1,5 +1,5 @@
 // A network that resets, swallows, delays and delivers late.
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

@@ -15,7 +15,7 @@ class redis_notes : public on_redis {
   }
   static long long kept(redis_server& server) { return server.command({"HLEN", notes}).number; }
   // It is granted, its note is at the server, and the lock goes as at the end of its lease.
-  static void hold_and_lose(wish& w, redis_server& server) {
+  static void hold_and_lose(test_claim& w, redis_server& server) {
     ASSERT_TRUE(w.get(alone()));
     ASSERT_TRUE(w.renew(usual_ttl));
     server.command({"DEL", "x"});
@@ -28,7 +28,7 @@ TEST_F(redis_notes, on_lost_holders_go_when_later_ones_note_who_they_are) {
   for (int i = 0; i < 25; ++i) server.command({"HSET", notes, lost_id(i), "host|1|1|"});
   peer p(server.url());
   for (long long before = 25; before > 0;) {
-    wish w(p, "x");
+    test_claim w(p, "x");
     ASSERT_TRUE(w.get(alone()));
     ASSERT_TRUE(w.renew(usual_ttl));
     const long long left = kept(server) - 1;  // its own is there
@@ -37,7 +37,7 @@ TEST_F(redis_notes, on_lost_holders_go_when_later_ones_note_who_they_are) {
     before = left;
     server.command({"DEL", "x"});
   }
-  wish last(p, "x");  // a release with nobody in line leaves nothing
+  test_claim last(p, "x");  // a release with nobody in line leaves nothing
   ASSERT_TRUE(last.get(alone()));
   ASSERT_TRUE(last.renew(usual_ttl));
   ASSERT_TRUE(last.release());
@@ -47,7 +47,7 @@ TEST_F(redis_notes, on_lost_holders_go_when_later_ones_note_who_they_are) {
 TEST_F(redis_notes, on_waiters_and_holders_stay) {
   redis_server server;
   peer p(server.url());
-  wish first(p, "x"), next(p, "x");
+  test_claim first(p, "x"), next(p, "x");
   ASSERT_TRUE(first.get(alone()));
   next.ask(alone());
   ASSERT_TRUE(eventually_in_line(server, 1));
@@ -67,7 +67,7 @@ TEST_F(redis_notes, on_waiters_and_holders_stay) {
 TEST_F(redis_notes, on_lost_holders_go_with_the_grant_to_a_waiter) {
   redis_server server;
   peer p(server.url());
-  wish first(p, "x"), next(p, "x");
+  test_claim first(p, "x"), next(p, "x");
   ASSERT_TRUE(first.get(alone(500ms)));
   next.ask(alone());
   ASSERT_TRUE(eventually_in_line(server, 1));
@@ -80,7 +80,7 @@ TEST_F(redis_notes, on_lost_holders_go_with_the_grant_to_a_waiter) {
 TEST_F(redis_notes, of_a_holder_are_removed_by_a_release_that_arrives_after_the_lease_has_ended) {
   redis_server server;
   peer p(server.url());
-  wish late(p, "x");
+  test_claim late(p, "x");
   hold_and_lose(late, server);
   EXPECT_FALSE(late.release());
   EXPECT_EQ(kept(server), 0);
@@ -89,7 +89,7 @@ TEST_F(redis_notes, of_a_holder_are_removed_by_a_release_that_arrives_after_the_
 TEST_F(redis_notes, of_a_holder_that_noticed_its_loss_are_removed_with_its_release) {
   redis_server server;
   peer p(server.url());
-  wish lost(p, "x");
+  test_claim lost(p, "x");
   hold_and_lose(lost, server);
   lost.heard.forget();
   ASSERT_FALSE(lost.renew(usual_ttl));

@@ -1,6 +1,6 @@
-// Outages of a real server, shorter and longer than every time-out: waiters wait through them, one
+// Outages of a real server, shorter and longer than every timeout: waiters wait through them, one
 // attempt does not. Most of these tests wait; ctest runs them beside each other.
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {
@@ -51,7 +51,7 @@ TEST_P(redis_outage_of, a_server_that_is_killed_and_restarted_serves_all_waiters
 INSTANTIATE_TEST_SUITE_P(kill, redis_outage_of, testing::Values(1s, 4s, 8s, 20s, 60s),
                          [](const auto& one) { return std::to_string(one.param / 1s) + "s"; });
 
-// The time from its return to the last grant is not judged but by the suite's patience: what is
+// The time from its return to the last grant is not judged but by the suite's own limit: what is
 // shown is that none of many short restarts makes anybody fail after the server is back.
 TEST_F(redis_outage, a_short_restart_makes_no_waiter_fail_after_it) {
   redis_server server({.durable = true});

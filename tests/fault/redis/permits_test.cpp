@@ -9,7 +9,7 @@ class redis_permits : public on_redis {};
 TEST_F(redis_permits, as_many_are_had_as_there_are_and_no_more) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish one(a, "x"), two(b, "x"), three(a, "x");
+  test_claim one(a, "x"), two(b, "x"), three(a, "x");
   ASSERT_TRUE(one.get(permits(2, 3)));
   EXPECT_FALSE(two.get(once(permits(2, 3))));
   EXPECT_EQ(two.heard.failure().code, errc::timed_out);
@@ -25,7 +25,7 @@ TEST_F(redis_permits, as_many_are_had_as_there_are_and_no_more) {
 TEST_F(redis_permits, a_large_wish_is_not_passed_by_small_ones) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish one(a, "x"), two(b, "x"), large(a, "x"), small(b, "x");
+  test_claim one(a, "x"), two(b, "x"), large(a, "x"), small(b, "x");
   ASSERT_TRUE(one.get(permits(1, 4)));
   ASSERT_TRUE(two.get(permits(1, 4)));
   large.ask(permits(3, 4));
@@ -44,13 +44,13 @@ TEST_F(redis_permits, of_a_killed_holder_come_back_when_its_lease_has_ended) {
   redis_server server;
   other_process holder([&](const other_process::line& l) {
     peer p(server.url());
-    wish mine(p, "x");
+    test_claim mine(p, "x");
     l.say(mine.get(permits(2, 3, 500ms)) ? "held" : "refused");
     l.hear();
   });
   ASSERT_EQ(holder.hear(), "held");
   peer a(server.url());
-  wish stays(a, "x"), waits(a, "x");
+  test_claim stays(a, "x"), waits(a, "x");
   ASSERT_TRUE(stays.get(permits(1, 3, 10min)));
   waits.ask(permits(2, 3, 10min));
   ASSERT_TRUE(eventually_in_line(server, 1));
@@ -63,7 +63,7 @@ TEST_F(redis_permits, are_counted_right_after_any_way_to_lose_them) {
   redis_server server;
   peer a(server.url()), b(server.url());
   for (int i = 0; i < 20; ++i) {
-    wish lapses(a, "x"), leaves(b, "x"), broken(a, "x"), gives_up(b, "x"), all(a, "x");
+    test_claim lapses(a, "x"), leaves(b, "x"), broken(a, "x"), gives_up(b, "x"), all(a, "x");
     ASSERT_TRUE(lapses.get(permits(2, 6, 100ms)));
     ASSERT_TRUE(leaves.get(permits(3, 6)));
     ASSERT_TRUE(broken.get(permits(1, 6)));
@@ -80,7 +80,7 @@ TEST_F(redis_permits, are_counted_right_after_any_way_to_lose_them) {
 TEST_F(redis_permits, inspect_shows_the_permits_of_each_holder) {
   redis_server server;
   peer a(server.url());
-  wish one(a, "x"), two(a, "x");
+  test_claim one(a, "x"), two(a, "x");
   ASSERT_TRUE(one.get(permits(2, 5)));
   ASSERT_TRUE(two.get(permits(1, 5)));
   const auto seen = a.inspect("x");
@@ -110,7 +110,7 @@ TEST_F(redis_permits, of_a_name_that_is_another_kind_of_lock_are_refused_and_the
                               {reading(), permits(1, 4), "a mutex"},
                               {reading(), once(permits(1, 4)), "a mutex"}};
   for (const meeting& m : meetings) {
-    wish first(a, "x"), then(b, "x");
+    test_claim first(a, "x"), then(b, "x");
     ASSERT_TRUE(first.get(m.first));
     EXPECT_FALSE(then.get(m.then));
     const auto why = then.heard.failure();
@@ -126,7 +126,7 @@ TEST_F(redis_permits, and_shares_of_a_key_that_is_no_lock_are_refused) {
   peer a(server.url());
   server.command({"HSET", "x", "is", "another's"});
   for (const core::acquire_request& how : {permits(1, 4), reading(), once(alone())}) {
-    wish one(a, "x");
+    test_claim one(a, "x");
     EXPECT_FALSE(one.get(how));
     EXPECT_EQ(one.heard.failure().code, errc::mismatch) << one.heard.failure().text;
   }

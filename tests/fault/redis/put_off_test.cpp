@@ -2,7 +2,7 @@
 // bounded wait are told that it is unavailable, and why.
 #include <filesystem>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

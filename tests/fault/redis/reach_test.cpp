@@ -1,6 +1,6 @@
 // What a client tells of a restart of its server: in its metrics and in the log.
+#include "fixture.hpp"
 #include "heard_warnings.hpp"
-#include "stage.hpp"
 #include "testkit/no_descriptors.hpp"
 
 namespace holdfast::redis_test {

@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "every_byte.hpp"
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

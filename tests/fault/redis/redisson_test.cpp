@@ -4,7 +4,7 @@
 #include <barrier>
 
 #include "every_byte.hpp"
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

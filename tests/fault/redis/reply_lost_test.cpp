@@ -1,7 +1,7 @@
 // The reply to each changing step is cut off after each of its bytes: the step was done, and the
 // client does not know it.
 #include "every_byte.hpp"
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

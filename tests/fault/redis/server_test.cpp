@@ -1,5 +1,5 @@
 // A server that restarts, forgets, stalls or refuses.
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

@@ -9,7 +9,7 @@ class redis_shared : public on_redis {};
 TEST_F(redis_shared, readers_of_all_clients_hold_it_together_under_one_number) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish one(a, "x"), two(b, "x"), writer(b, "x");
+  test_claim one(a, "x"), two(b, "x"), writer(b, "x");
   ASSERT_TRUE(one.get(reading()));
   ASSERT_TRUE(two.get(reading()));
   EXPECT_EQ(one.number(), two.number());
@@ -27,7 +27,7 @@ TEST_F(redis_shared, readers_of_all_clients_hold_it_together_under_one_number) {
 TEST_F(redis_shared, no_reader_passes_a_writer_that_waits) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish one(a, "x"), writer(b, "x"), two(a, "x"), three(b, "x");
+  test_claim one(a, "x"), writer(b, "x"), two(a, "x"), three(b, "x");
   ASSERT_TRUE(one.get(reading()));
   writer.ask(alone());
   EXPECT_TRUE(one.heard.hears('w')) << "the reader is told that somebody waits";
@@ -48,7 +48,7 @@ TEST_F(redis_shared, no_reader_passes_a_writer_that_waits) {
 TEST_F(redis_shared, a_reader_whose_lease_has_ended_is_none_and_blocks_nobody) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish zombie(a, "x"), living(b, "x"), writer(b, "x");
+  test_claim zombie(a, "x"), living(b, "x"), writer(b, "x");
   ASSERT_TRUE(zombie.get(reading(200ms)));
   ASSERT_TRUE(living.get(reading(30s)));
   ASSERT_TRUE(eventually([&] { return a.inspect("x").size() == 1; }));
@@ -62,7 +62,7 @@ TEST_F(redis_shared, a_reader_whose_lease_has_ended_is_none_and_blocks_nobody) {
 TEST_F(redis_shared, a_writer_waits_no_longer_than_for_the_last_of_the_readers_that_live) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish soon(a, "x"), late(a, "x"), writer(b, "x");
+  test_claim soon(a, "x"), late(a, "x"), writer(b, "x");
   ASSERT_TRUE(soon.get(reading(300ms)));
   ASSERT_TRUE(late.get(reading(10min)));
   writer.ask(alone(10min));
@@ -74,7 +74,7 @@ TEST_F(redis_shared, a_writer_waits_no_longer_than_for_the_last_of_the_readers_t
 TEST_F(redis_shared, a_writer_becomes_the_first_reader_and_lets_in_those_behind_it) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish writer(a, "x"), reader(b, "x"), next(b, "x");
+  test_claim writer(a, "x"), reader(b, "x"), next(b, "x");
   ASSERT_TRUE(writer.get(alone()));
   reader.ask(reading());
   EXPECT_TRUE(writer.heard.hears('w'));
@@ -96,10 +96,10 @@ TEST_F(redis_shared, a_thousand_readers_come_in_when_the_writer_goes) {
   redis_server server;
   constexpr int clients = 10, each = 100;
   std::deque<peer> peers;
-  std::deque<wish> readers;
+  std::deque<test_claim> readers;
   for (int i = 0; i < clients; ++i) peers.emplace_back(server.url());
   peer b(server.url());
-  wish writer(b, "x"), last(b, "x");
+  test_claim writer(b, "x"), last(b, "x");
   ASSERT_TRUE(writer.get(alone()));
   for (auto& p : peers)
     for (int i = 0; i < each; ++i) readers.emplace_back(p, "x").ask(reading());
@@ -107,14 +107,14 @@ TEST_F(redis_shared, a_thousand_readers_come_in_when_the_writer_goes) {
   last.ask(alone());
   ASSERT_TRUE(eventually_in_line(server, clients * each + 1));
   EXPECT_TRUE(writer.release());
-  for (wish& r : readers) {
+  for (test_claim& r : readers) {
     ASSERT_TRUE(r.heard.hears('g'));
     ASSERT_TRUE(r.is_granted());
     r.renew_soon(30s);
     EXPECT_EQ(r.number(), readers.front().number());
   }
   // On a slow machine one of them may have been too late with its first renewal.
-  for (wish& r : readers)
+  for (test_claim& r : readers)
     EXPECT_TRUE(r.heard.grant().others_wait || r.heard.hears_any("wl") != '-');
   readers.clear();
   EXPECT_TRUE(last.heard.hears('g'));
@@ -128,14 +128,14 @@ TEST_F(redis_shared, a_stream_of_readers_does_not_starve_a_writer) {
     stream.emplace_back([&] {
       peer p(server.url());
       while (!over) {
-        wish one(p, "x");
+        test_claim one(p, "x");
         EXPECT_TRUE(one.get(reading()));
       }
     });
   }
   peer b(server.url());
   for (int i = 0; i < 20; ++i) {
-    wish writer(b, "x");
+    test_claim writer(b, "x");
     EXPECT_TRUE(writer.get(alone()));
   }
   over = true;
@@ -144,14 +144,14 @@ TEST_F(redis_shared, a_stream_of_readers_does_not_starve_a_writer) {
 TEST_F(redis_shared, readers_learn_with_their_next_renewal_that_everything_was_flushed) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish one(a, "x"), two(b, "x"), other(b, "y");
+  test_claim one(a, "x"), two(b, "x"), other(b, "y");
   ASSERT_TRUE(one.get(reading()));
   ASSERT_TRUE(two.get(reading()));
   const auto before = one.number();
   server.command({"FLUSHALL"});
   EXPECT_FALSE(one.renew(30s));
   EXPECT_FALSE(two.release());
-  wish again(b, "x");
+  test_claim again(b, "x");
   ASSERT_TRUE(again.get(reading()));
   EXPECT_GT(again.number(), before);
 }
@@ -159,7 +159,7 @@ TEST_F(redis_shared, readers_learn_with_their_next_renewal_that_everything_was_f
 TEST_F(redis_shared, inspect_shows_each_reader_and_break_takes_one_or_all) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish one(a, "x"), two(b, "x"), writer(b, "x");
+  test_claim one(a, "x"), two(b, "x"), writer(b, "x");
   ASSERT_TRUE(one.get(reading()));
   ASSERT_TRUE(two.get(reading()));
   writer.ask(alone());

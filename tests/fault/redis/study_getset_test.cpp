@@ -131,7 +131,7 @@ TEST_F(redis_study_getset, a_loser_overwrites_the_holder_s_stamp_whose_release_t
   getset_behind_proxy on;
   other_clock ahead(1s);  // so that the two never write the same millisecond
   peer a(on.server.url() + of_getset), b(on.proxy.url() + of_getset, ahead);
-  wish holder(a, "x"), loser(b, "x");
+  test_claim holder(a, "x"), loser(b, "x");
   on.put_dead_stamp();
   // Both have read the dead stamp; the holder's GETSET comes first.
   on.before("GETSET", [&] { EXPECT_TRUE(holder.get(once(alone(10min)))); });
@@ -146,7 +146,7 @@ TEST_F(redis_study_getset, a_client_whose_clock_is_ahead_takes_a_lock_that_is_he
   redis_server server;
   other_clock ahead(1h);
   peer a(server.url() + of_getset), b(server.url() + of_getset, ahead);
-  wish holder(a, "x"), thief(b, "x");
+  test_claim holder(a, "x"), thief(b, "x");
   ASSERT_TRUE(holder.get(alone(10min)));
   EXPECT_TRUE(thief.get(once(alone(10min)))) << "two hold it";
   EXPECT_FALSE(holder.renew(10min)) << "and the first of them learns it with its next renewal";
@@ -158,7 +158,7 @@ TEST_F(redis_study_getset, of_two_clients_with_one_stamp_each_takes_the_other_s_
   other_clock still(0us);
   still.stop();
   peer a(on.server.url() + of_getset, still), b(on.proxy.url() + of_getset, still);
-  wish holder(a, "x"), other(b, "x"), first(b, "y");
+  test_claim holder(a, "x"), other(b, "x"), first(b, "y");
   ASSERT_TRUE(first.get(once(alone(10min))));
   ASSERT_TRUE(holder.get(alone(10min)));
   // Its SETNX was answered with 0, which is lost; it reads the stamp to learn what became of it.
@@ -173,7 +173,7 @@ TEST_F(redis_study_getset, of_two_clients_with_one_stamp_each_takes_the_other_s_
 TEST_F(redis_study_getset, a_lock_taken_between_the_reading_and_the_deleting_is_deleted) {
   getset_behind_proxy on;
   peer a(on.proxy.url() + of_getset);
-  wish late(a, "x");
+  test_claim late(a, "x");
   ASSERT_TRUE(late.get(alone(10min)));
   on.before("DEL", [&] {
     (void)on.meddler.command({"GETSET", key, std::to_string(unix_ms() + 1)});

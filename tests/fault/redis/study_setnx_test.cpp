@@ -88,7 +88,7 @@ TEST_F(redis_study_setnx, a_crash_between_setnx_and_expire_leaves_the_lock_for_e
 TEST_F(redis_study_setnx, a_release_after_the_lease_deletes_the_next_holder_s_lock) {
   redis_server server;
   peer a(server.url() + of_setnx), b(server.url() + of_setnx);
-  wish late(a, "x"), next(b, "x"), third(a, "x");
+  test_claim late(a, "x"), next(b, "x"), third(a, "x");
   ASSERT_TRUE(late.get(alone(100ms)));
   ASSERT_TRUE(eventually([&] { return server.command({"EXISTS", "x"}).number == 0; }));
   ASSERT_TRUE(next.get(alone()));

@@ -17,7 +17,7 @@ class redis_succession : public on_redis {
   }
   redis_server server;
   peer a{server.url()}, b{server.url()};
-  wish held{a, "x"}, next{a, "x"}, waits{b, "x"};
+  test_claim held{a, "x"}, next{a, "x"}, waits{b, "x"};
 };
 
 TEST_F(redis_succession, a_successor_is_queued_behind_the_waiters) {

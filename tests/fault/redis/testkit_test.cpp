@@ -12,14 +12,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class redis_stage : public testing::Test {
+class redis_fixture : public testing::Test {
  protected:
   void SetUp() override {
     if (!redis_server::installed()) GTEST_SKIP() << redis_server::not_installed;
   }
 };
 
-TEST_F(redis_stage, a_server_answers_and_keeps_its_data_over_a_restart_or_not) {
+TEST_F(redis_fixture, a_server_answers_and_keeps_its_data_over_a_restart_or_not) {
   redis_server server;
   const int port = server.port();
   EXPECT_EQ(server.command({"SET", "k", "v"}).text, "OK");
@@ -30,7 +30,7 @@ TEST_F(redis_stage, a_server_answers_and_keeps_its_data_over_a_restart_or_not) {
   EXPECT_TRUE(server.command({"GET", "k"}).is_nil());
 }
 
-TEST_F(redis_stage, a_durable_server_keeps_what_it_answered_to_though_killed) {
+TEST_F(redis_fixture, a_durable_server_keeps_what_it_answered_to_though_killed) {
   redis_server server({.durable = true});
   server.command({"SET", "k", "v"});
   server.kill_hard();
@@ -38,7 +38,7 @@ TEST_F(redis_stage, a_durable_server_keeps_what_it_answered_to_though_killed) {
   EXPECT_EQ(server.command({"GET", "k"}).text, "v");
 }
 
-TEST_F(redis_stage, a_stopped_server_is_silent_until_it_continues) {
+TEST_F(redis_fixture, a_stopped_server_is_silent_until_it_continues) {
   redis_server server;
   redis_link link = server.link();
   server.stop();
@@ -47,7 +47,7 @@ TEST_F(redis_stage, a_stopped_server_is_silent_until_it_continues) {
   EXPECT_EQ(link.receive().text, "PONG");
 }
 
-TEST_F(redis_stage, the_server_dies_with_its_object) {
+TEST_F(redis_fixture, the_server_dies_with_its_object) {
   pid_t pid = 0;
   {
     const redis_server server;
@@ -57,7 +57,7 @@ TEST_F(redis_stage, the_server_dies_with_its_object) {
   EXPECT_NE(::kill(pid, 0), 0);
 }
 
-TEST_F(redis_stage, users_and_passwords_are_as_configured) {
+TEST_F(redis_fixture, users_and_passwords_are_as_configured) {
   redis_server server({.password = "grown-up", .acl = "lock on >secret resetkeys ~lock:* +get"});
   redis_link stranger("127.0.0.1", server.port());
   EXPECT_TRUE(stranger.command({"GET", "lock:a"}).is_error());
@@ -67,7 +67,7 @@ TEST_F(redis_stage, users_and_passwords_are_as_configured) {
   EXPECT_TRUE(stranger.command({"GET", "other"}).is_error());
 }
 
-TEST_F(redis_stage, a_tls_server_shows_its_certificate_and_no_plain_text) {
+TEST_F(redis_fixture, a_tls_server_shows_its_certificate_and_no_plain_text) {
   if (!redis_server::has_tls()) GTEST_SKIP() << redis_server::no_tls;
   for (const char* name : {"server", "expired", "stranger"}) {
     const redis_server server({.tls = name});
@@ -86,7 +86,7 @@ TEST_F(redis_stage, a_tls_server_shows_its_certificate_and_no_plain_text) {
   }
 }
 
-TEST_F(redis_stage, the_clock_of_a_running_server_moves) {
+TEST_F(redis_fixture, the_clock_of_a_running_server_moves) {
   redis_server server({.clock_shim = true});
   const auto seconds = [&] { return std::stoll(server.command({"TIME"}).items.at(0).text); };
   const auto before = seconds();
@@ -100,7 +100,7 @@ TEST_F(redis_stage, the_clock_of_a_running_server_moves) {
   EXPECT_TRUE(server.command({"GET", "k"}).is_nil());
 }
 
-TEST_F(redis_stage, a_server_becomes_a_replica_and_a_master_again) {
+TEST_F(redis_fixture, a_server_becomes_a_replica_and_a_master_again) {
   redis_server a, b;
   a.command({"SET", "k", "v"});
   b.replicate(a);
@@ -116,7 +116,7 @@ TEST_F(redis_stage, a_server_becomes_a_replica_and_a_master_again) {
   EXPECT_EQ(a.command({"GET", "k"}).text, "v");
 }
 
-TEST_F(redis_stage, a_failover_loses_nothing_and_closes_no_connection) {
+TEST_F(redis_fixture, a_failover_loses_nothing_and_closes_no_connection) {
   redis_server a, b;
   b.replicate(a);
   redis_link link = a.link();
@@ -128,7 +128,7 @@ TEST_F(redis_stage, a_failover_loses_nothing_and_closes_no_connection) {
   EXPECT_EQ(link.command({"SET", "k", "w"}).text.substr(0, 8), "READONLY");
 }
 
-class redis_proxy : public redis_stage {};
+class redis_proxy : public redis_fixture {};
 
 struct through_a_proxy {
   redis_server server;

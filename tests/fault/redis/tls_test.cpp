@@ -1,5 +1,5 @@
 // TLS that is as it should be, and TLS that is not.
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 namespace {

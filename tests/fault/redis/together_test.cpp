@@ -12,22 +12,22 @@ class redis_together : public on_redis {};
 // Claims on the names, asked for as one.
 struct gathered {
   gathered(peer& p, const std::vector<std::string>& names) : home(p) {
-    for (const auto& n : names) wishes.emplace_back(p, n);
+    for (const auto& n : names) test_claims.emplace_back(p, n);
   }
   void ask(std::size_t to, std::size_t from = 0) {
-    if (from == 0) set = core::lock_group::of(static_cast<std::uint32_t>(wishes.size()));
+    if (from == 0) set = core::lock_group::of(static_cast<std::uint32_t>(test_claims.size()));
     core::acquire_request how = once(alone());
     how.group = set;
-    for (std::size_t i = from; i < to; ++i) wishes[i].ask(how);
+    for (std::size_t i = from; i < to; ++i) test_claims[i].ask(how);
   }
   std::size_t granted() {
     std::size_t n = 0;
-    for (wish& w : wishes) n += w.heard.hears_any("gr") == 'g' && w.is_granted();
+    for (test_claim& w : test_claims) n += w.heard.hears_any("gr") == 'g' && w.is_granted();
     return n;
   }
   peer& home;
   core::lock_group set;
-  std::deque<wish> wishes;
+  std::deque<test_claim> test_claims;
 };
 
 TEST_F(redis_together, all_are_granted_with_numbers_that_grow) {
@@ -35,26 +35,26 @@ TEST_F(redis_together, all_are_granted_with_numbers_that_grow) {
   peer a(server.url());
   gathered four(a, {"d", "a", "b", "c"});
   four.ask(3);
-  EXPECT_FALSE(four.wishes[0].heard.heard('g')) << "it waits for the fourth";
+  EXPECT_FALSE(four.test_claims[0].heard.heard('g')) << "it waits for the fourth";
   four.ask(4, 3);
   EXPECT_EQ(four.granted(), 4u);
   std::vector<std::int64_t> numbers;
-  for (const wish& w : four.wishes) numbers.push_back(w.number());
+  for (const test_claim& w : four.test_claims) numbers.push_back(w.number());
   std::ranges::sort(numbers);
   EXPECT_EQ(std::ranges::adjacent_find(numbers), numbers.end());
-  wish next(a, "a");
+  test_claim next(a, "a");
   EXPECT_FALSE(next.get(once(alone())));
 }
 
 TEST_F(redis_together, none_is_granted_while_one_is_held_or_waited_for) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish held(b, "b"), waits(a, "b"), free(b, "a");
+  test_claim held(b, "b"), waits(a, "b"), free(b, "a");
   ASSERT_TRUE(held.get(alone()));
   gathered three(a, {"a", "b", "c"});
   three.ask(3);
   EXPECT_EQ(three.granted(), 0u);
-  for (const wish& w : three.wishes) EXPECT_EQ(w.heard.failure().code, errc::timed_out);
+  for (const test_claim& w : three.test_claims) EXPECT_EQ(w.heard.failure().code, errc::timed_out);
   EXPECT_TRUE(free.get(once(alone()))) << "nothing of it is left";
   EXPECT_TRUE(free.release() && held.release());
   three.ask(3);
@@ -77,9 +77,9 @@ TEST_F(redis_together, a_member_cancelled_before_the_others_have_come_ends_at_on
   peer a(server.url());
   gathered two(a, {"a", "b"});
   two.ask(1);
-  two.wishes[0].cancel();
-  EXPECT_TRUE(two.wishes[0].heard.heard('e'));
-  EXPECT_FALSE(two.wishes[0].holds());
+  two.test_claims[0].cancel();
+  EXPECT_TRUE(two.test_claims[0].heard.heard('e'));
+  EXPECT_FALSE(two.test_claims[0].holds());
   two.ask(2);
   EXPECT_EQ(two.granted(), 2u);
 }
@@ -87,13 +87,13 @@ TEST_F(redis_together, a_member_cancelled_before_the_others_have_come_ends_at_on
 TEST_F(redis_together, a_semaphore_among_them_is_reported) {
   redis_server server;
   peer a(server.url()), b(server.url());
-  wish other(b, "b");
+  test_claim other(b, "b");
   ASSERT_TRUE(other.get(permits(1, 2)));
   gathered two(a, {"a", "b"});
   two.ask(2);
   EXPECT_EQ(two.granted(), 0u);
-  EXPECT_EQ(two.wishes[0].heard.failure().code, errc::timed_out);
-  EXPECT_EQ(two.wishes[1].heard.failure().code, errc::mismatch);
+  EXPECT_EQ(two.test_claims[0].heard.failure().code, errc::timed_out);
+  EXPECT_EQ(two.test_claims[1].heard.failure().code, errc::mismatch);
 }
 
 TEST_F(redis_together, scripts_that_the_server_has_lost_are_loaded_anew) {
@@ -116,7 +116,8 @@ TEST_F(redis_together, a_counter_that_was_lost_continues_from_the_clock) {
   server.command({"FLUSHALL"});
   more.ask(2);
   ASSERT_EQ(more.granted(), 2u);
-  for (const wish& w : more.wishes) EXPECT_GT(w.number(), two.wishes.back().number());
+  for (const test_claim& w : more.test_claims)
+    EXPECT_GT(w.number(), two.test_claims.back().number());
 }
 
 TEST_F(redis_together, a_server_out_of_memory_refuses_all_and_keeps_none) {
@@ -126,7 +127,7 @@ TEST_F(redis_together, a_server_out_of_memory_refuses_all_and_keeps_none) {
   server.command({"CONFIG", "SET", "maxmemory", "1"});
   two.ask(2);
   EXPECT_EQ(two.granted(), 0u);
-  for (const wish& w : two.wishes) EXPECT_EQ(w.heard.failure().code, errc::unavailable);
+  for (const test_claim& w : two.test_claims) EXPECT_EQ(w.heard.failure().code, errc::unavailable);
   EXPECT_EQ(server.command({"EXISTS", "a", "b"}).number, 0);
   server.command({"CONFIG", "SET", "maxmemory", "0"});
   two.ask(2);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::redis_test {
 

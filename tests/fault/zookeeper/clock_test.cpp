@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "tests/fault/call_recorder.hpp"
 
 namespace holdfast::zookeeper_test {

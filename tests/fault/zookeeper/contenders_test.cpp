@@ -1,7 +1,7 @@
 // Clients that contend for locks at one ZooKeeper server while connections, sessions and the server
 // go; the history of all of them is judged: overlap, the order of tokens, lost wake-ups.
 #include "tests/fault/contenders.hpp"
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {

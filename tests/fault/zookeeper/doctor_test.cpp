@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/servers/zookeeper_ensemble.hpp"
 
 namespace holdfast::zookeeper_test {

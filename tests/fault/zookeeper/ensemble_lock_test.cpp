@@ -1,5 +1,5 @@
 // Locks at three servers, whose leaders die and stop while locks are held, wanted and released.
-#include "lock_stage.hpp"
+#include "lock_fixture.hpp"
 #include "testkit/servers/zookeeper_ensemble.hpp"
 #include "tests/fault/contenders.hpp"
 

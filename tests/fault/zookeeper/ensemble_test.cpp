@@ -1,5 +1,5 @@
 // A session at three servers: links between them that fail, leaders that go.
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/servers/zookeeper_ensemble.hpp"
 
 namespace holdfast::zookeeper_test {

@@ -1,5 +1,5 @@
 // Layout `curator` as a family: one client, with one session, has Curator's locks of every kind.
-#include "lock_stage.hpp"
+#include "lock_fixture.hpp"
 #include "testkit/thrown_by.hpp"
 #include "tests/fault/kinds_of_locks.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/thrown_by.hpp"
 
 namespace holdfast::zookeeper_test {

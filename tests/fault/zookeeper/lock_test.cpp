@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "lock_stage.hpp"
+#include "lock_fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {
@@ -183,8 +183,8 @@ TEST_F(zookeeper_locks, outlive_their_container) {
 
 // Their list is longer than what a server takes in one request.
 TEST_F(zookeeper_locks, are_granted_behind_20_000_nodes) {
-  auto crowd = std::make_unique<session_client>(url("session-timeout=40s"));
-  crowd->open();
+  auto contenders = std::make_unique<session_client>(url("session-timeout=40s"));
+  contenders->open();
   ASSERT_EQ(raw().create(path("x")).code, error::ok);
   constexpr int in_one = 1000;
   for (int done = 0; done < 20'000; done += in_one) {
@@ -194,13 +194,13 @@ TEST_F(zookeeper_locks, are_granted_behind_20_000_nodes) {
       w.create(path("x/_c_00000000-0000-4000-8000-000000000000-lock-"), {},
                node_kind::ephemeral_sequential, acl_of::anyone);
     w.end();
-    ASSERT_EQ(crowd->call(opcode::multi, body).code, error::ok);
+    ASSERT_EQ(contenders->call(opcode::multi, body).code, error::ok);
   }
   client mine = client::open(url("session-timeout=40s"));
   mutex a(mine, "x");
   EXPECT_FALSE(bool(a.try_acquire()));
   waiting_thread next(a);
-  ASSERT_TRUE(crowd->close());
+  ASSERT_TRUE(contenders->close());
   EXPECT_TRUE(bool(next.join()));
 }
 

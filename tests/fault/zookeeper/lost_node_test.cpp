@@ -1,5 +1,5 @@
 // A holder that loses one of several nodes.
-#include "lock_stage.hpp"
+#include "lock_fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {

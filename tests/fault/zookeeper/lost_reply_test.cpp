@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {
@@ -13,13 +13,13 @@ namespace {
 class zookeeper_lost_replies : public on_zookeeper {};
 
 // A client behind a proxy, and a session that sees the nodes.
-struct cut_stage {
+struct cut_fixture {
   zookeeper_server server;
   tcp_proxy proxy{server.port()};
   session_client other{server.url()};
   client mine = client::open(at_port(proxy.port(), "?session-timeout=4s&op-timeout=20s"));
 
-  cut_stage() { other.open(); }
+  cut_fixture() { other.open(); }
   int nodes() {
     const auto stat = zookeeper::read_stat(other.exists("/x").bytes());
     return stat ? stat->children : 0;
@@ -30,7 +30,7 @@ struct cut_stage {
 // waited for, it would never go.
 void acquires_and_releases_whatever_is_cut(direction d) {
   constexpr std::uint64_t of_a_cycle = 420;  // more than a cycle takes, in either direction
-  cut_stage on;
+  cut_fixture on;
   std::int64_t last = 0;
   for (std::uint64_t byte = 0; byte < of_a_cycle; byte += 5) {
     SCOPED_TRACE("cut after " + std::to_string(byte) + " bytes");
@@ -81,7 +81,7 @@ TEST_F(zookeeper_lost_replies, and_parents_that_the_server_removes_at_once_are_m
 // While the waiter is away, the node before its own is removed and made again at the same path: an
 // event of data, not of a deletion. Who holds now is another.
 TEST_F(zookeeper_lost_replies, and_a_node_that_was_made_again_meanwhile_grant_nothing) {
-  cut_stage on;
+  cut_fixture on;
   const std::string path = "/x/_c_01234567-89ab-cdef-0123-456789abcdef-lock-0000000000";
   ASSERT_EQ(on.other.create("/x", node_kind::container).code, error::ok);
   ASSERT_EQ(on.other.create(path, node_kind::ephemeral).code, error::ok);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/servers/zookeeper_ensemble.hpp"
 #include "tests/fault/call_recorder.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/servers/port.hpp"
 #include "testkit/servers/redis_server.hpp"
 

@@ -1,5 +1,5 @@
 // Requests that a server would not take: they are larger than its jute.maxbuffer.
-#include "lock_stage.hpp"
+#include "lock_fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {

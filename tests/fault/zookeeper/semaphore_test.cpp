@@ -4,7 +4,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "lock_stage.hpp"
+#include "lock_fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "lock_stage.hpp"
+#include "lock_fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <thread>
 
-#include "stage.hpp"
+#include "fixture.hpp"
 #include "testkit/asleep.hpp"
 
 namespace holdfast::zookeeper_test {

@@ -2,7 +2,7 @@
 // client's node.
 #include <thread>
 
-#include "lock_stage.hpp"
+#include "lock_fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {

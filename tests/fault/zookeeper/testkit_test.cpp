@@ -9,7 +9,7 @@
 
 #include "testkit/servers/port.hpp"
 #include "testkit/servers/zookeeper_server.hpp"
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {

@@ -9,14 +9,14 @@ namespace {
 struct watched_mutex {
   zookeeper_server server;
   kind mutex{library::curator, "mutex", "curator"};
-  std::unique_ptr<party> ours = party_of_ours(server, mutex);
-  std::unique_ptr<party> theirs = party_of_theirs(server, mutex);
+  std::unique_ptr<contender> ours = contender_of_ours(server, mutex);
+  std::unique_ptr<contender> theirs = contender_of_theirs(server, mutex);
   peer_client other{curator(), address_of(server)};
   client admin = client::open(server.url());
   queue_view nodes{curator(), server, "/x", "/x"};
 
   // Until both are queued.
-  std::shared_future<clock::time_point> waiting(party& p) {
+  std::shared_future<clock::time_point> waiting(contender& p) {
     auto entered = p.wait();
     EXPECT_TRUE(eventually([&] { return nodes.queued() == 2 && p.is_asleep(); }));
     return entered;

@@ -2,7 +2,7 @@
 #include "tests/interop/migration.hpp"
 
 #include "testkit/peers/curator_peer.hpp"
-#include "tests/interop/zookeeper/stage.hpp"
+#include "tests/interop/zookeeper/fixture.hpp"
 
 namespace holdfast::zookeeper_wire {
 namespace {

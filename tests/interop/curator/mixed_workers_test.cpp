@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/interop/workers.hpp"
-#include "tests/interop/zookeeper/stage.hpp"
+#include "tests/interop/zookeeper/fixture.hpp"
 
 namespace holdfast::zookeeper_wire {
 namespace {
@@ -33,7 +33,8 @@ class curator_workers_table : public with_curator, public testing::WithParamInte
       std::jthread beside([&] {
         const std::string type = is_semaphore ? "semaphore:1" : "mutex";
         had.them = interop_test::turns_in(
-            peer.ask("crowd", interop_test::crowd_of(workers_of_a_side, type, "/x", counted)));
+            peer.ask("contenders",
+                     interop_test::contenders_of(workers_of_a_side, type, "/x", counted)));
       });
       had.us = interop_test::play_workers(workers_of_a_side, counted, [&](std::size_t worker) {
         const client& c = mine[worker % mine.size()];

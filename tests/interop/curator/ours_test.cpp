@@ -1,7 +1,7 @@
 // What layout `curator` sends and leaves at the server, beside what Curator does (wire_test.cpp).
 #include <holdfast/holdfast.hpp>
 
-#include "tests/interop/zookeeper/stage.hpp"
+#include "tests/interop/zookeeper/fixture.hpp"
 
 namespace holdfast::zookeeper_wire {
 namespace {

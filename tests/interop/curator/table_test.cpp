@@ -48,8 +48,8 @@ TEST_F(curator_table, rw_writer_that_waits_stops_later_readers) {
   const kind write{library::curator, "write", "curator-rw"},
       read{library::curator, "read", "curator-rw"};
   both_ways(server_, nodes, into, read, write, [&](const direction& d) {
-    const auto late_of_ours = party_of_ours(server_, read);
-    const auto late_of_theirs = party_of_theirs(server_, read);
+    const auto late_of_ours = contender_of_ours(server_, read);
+    const auto late_of_theirs = contender_of_theirs(server_, read);
     d.holder.hold();
     const auto waiting = d.asleep();
     EXPECT_FALSE(late_of_ours->try_once());
@@ -80,7 +80,7 @@ TEST_F(curator_table, rw_downgrade_admits_readers_and_keeps_its_place_before_wri
     d.add("downgrade, reader in", ms_text(entered - begun));
   });
   both_ways(server_, nodes, into, write, write, [&](const direction& d) {
-    const auto third = party_of_theirs(server_, write);
+    const auto third = contender_of_theirs(server_, write);
     d.holder.hold();
     const auto writer = d.asleep();
     d.holder.downgrade();
@@ -112,8 +112,8 @@ TEST_F(curator_table, semaphore_mutex) {
 TEST_F(curator_table, semaphore_is_divided_among_the_clients_of_both) {
   result_table into("curator-semaphore");
   const kind k{library::curator, "semaphore:2", "curator-semaphore", 2};
-  const auto mine = party_of_ours(server_, k), more = party_of_ours(server_, k);
-  const auto theirs = party_of_theirs(server_, k), others = party_of_theirs(server_, k);
+  const auto mine = contender_of_ours(server_, k), more = contender_of_ours(server_, k);
+  const auto theirs = contender_of_theirs(server_, k), others = contender_of_theirs(server_, k);
   mine->hold();
   theirs->hold();
   EXPECT_FALSE(more->try_once());
@@ -172,8 +172,8 @@ TEST_F(curator_table, mutexes_of_a_multi_lock) {
 TEST_F(curator_table, locks_of_two_types_on_one_path_exclude_nobody_and_are_refused_by_holdfast) {
   result_table into("curator");
   const kind mutex{library::curator, "mutex", "curator"};
-  const auto mine = party_of_ours(server_, mutex);
-  const auto theirs = party_of_theirs(server_, {library::curator, "write", ""});
+  const auto mine = contender_of_ours(server_, mutex);
+  const auto theirs = contender_of_theirs(server_, {library::curator, "write", ""});
   mine->hold();
   EXPECT_TRUE(theirs->try_once());
   EXPECT_TRUE(mine->release());

@@ -1,6 +1,6 @@
 // The locks of the real Curator by what they send and what they leave at the server: what the
 // layouts `curator`, `curator-rw` and `curator-semaphore` have to write, and what they may meet.
-#include "tests/interop/zookeeper/stage.hpp"
+#include "tests/interop/zookeeper/fixture.hpp"
 
 namespace holdfast::zookeeper_wire {
 namespace {
@@ -99,7 +99,7 @@ TEST_F(curator_wire, revocable_mutex_has_no_data_and_its_node_is_watched_until_i
   EXPECT_EQ(on.c.ask("t", "mine mutex /x"), "true");
   const std::string sent = on.sent_by("unlock mutex /x");
   EXPECT_TRUE(sent.ends_with("delete " + own + "\n")) << sent;
-  EXPECT_EQ(on.sent_by("lock mutex /x"),  // a release ends the wish to be told
+  EXPECT_EQ(on.sent_by("lock mutex /x"),  // a release ends the request to be told
             created("/x/_c_<uuid>-lock-") + "get_children2 /x\n");
   EXPECT_EQ(on.sent_by("revoke /x/gone"), "set_data /x/gone\n");
 }

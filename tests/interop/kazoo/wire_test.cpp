@@ -1,6 +1,6 @@
 // The locks of the real kazoo by what they send and what they leave at the server: what the layouts
 // `kazoo` and `kazoo-rw` have to write, and what they may meet.
-#include "tests/interop/zookeeper/stage.hpp"
+#include "tests/interop/zookeeper/fixture.hpp"
 
 namespace holdfast::zookeeper_wire {
 namespace {

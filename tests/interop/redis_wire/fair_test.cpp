@@ -6,8 +6,8 @@
 #include <optional>
 #include <thread>
 
-#include "tests/fault/file/stage.hpp"
-#include "tests/interop/redisson/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
+#include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {

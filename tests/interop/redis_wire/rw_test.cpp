@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "tests/fault/file/stage.hpp"
-#include "tests/interop/redisson/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
+#include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/interop/redisson/stage.hpp"
+#include "tests/interop/redisson/fixture.hpp"
 #include "tests/interop/workers.hpp"
 
 namespace holdfast::redisson_test {

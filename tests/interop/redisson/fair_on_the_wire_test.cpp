@@ -1,7 +1,7 @@
 // RFairLock of the real Redisson by what it leaves on the server: what layout `redisson-fair` has
 // to write, and what it may meet.
-#include "tests/fault/file/stage.hpp"
-#include "tests/interop/redisson/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
+#include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {

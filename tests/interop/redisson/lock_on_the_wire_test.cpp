@@ -1,7 +1,7 @@
 // RLock, RFencedLock and RSpinLock of the real Redisson by what they leave on the server: what the
 // layouts `redisson` and `redisson-spin` have to write, and what they may meet.
-#include "tests/fault/file/stage.hpp"
-#include "tests/interop/redisson/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
+#include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {

@@ -1,7 +1,7 @@
 // The Java and the C++ program of docs/from-redisson.md, on one lock at the same time.
 #include "tests/interop/migration.hpp"
 
-#include "tests/interop/redisson/stage.hpp"
+#include "tests/interop/redisson/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {

@@ -26,7 +26,7 @@ class redisson_workers_table : public with_redisson, public testing::WithParamIn
   }
   static turns_had theirs(const redisson_client& c, int count, counted_time counted) {
     return interop_test::turns_in(
-        c.ask("crowd", interop_test::crowd_of(count, GetParam().type, "x", counted)));
+        c.ask("contenders", interop_test::contenders_of(count, GetParam().type, "x", counted)));
   }
   void play(int clients_of_ours, const std::string& options = {}) {
     const redisson_client redisson = open_theirs();

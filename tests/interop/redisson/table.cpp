@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 
 namespace holdfast::redisson_test {
 namespace {
@@ -108,7 +108,7 @@ void direction::all() const {
 void count_together(redis_server& server, table& into, const kind& k) {
   constexpr int times = 25, threads = 2;
   server.command({"DEL", "n"});
-  const auto theirs = party_of_redisson(server, k), mine = party_of_ours(server, k);
+  const auto theirs = contender_of_redisson(server, k), mine = contender_of_ours(server, k);
   const redisson_client c(server);
   std::vector<call> counting;
   for (int i = 0; i < threads; ++i)
@@ -118,7 +118,7 @@ void count_together(redis_server& server, table& into, const kind& k) {
     std::vector<std::jthread> all;
     for (int i = 0; i < threads; ++i) {
       all.emplace_back([&] {
-        const auto one = party_of_ours(server, k);
+        const auto one = contender_of_ours(server, k);
         auto link = server.link();
         for (int n = 0; n < times; ++n) {
           one->wait().get();

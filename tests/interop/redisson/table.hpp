@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/interop/redisson/party.hpp"
+#include "tests/interop/redisson/contender.hpp"
 #include "tests/interop/result_table.hpp"
 
 namespace holdfast::redisson_test {
@@ -15,8 +15,8 @@ struct direction {
   redis_server& server;
   table& into;
   std::string types;  // "lock", "write / read"
-  party& holder;
-  party& waiter;
+  contender& holder;
+  contender& waiter;
   std::string channel;  // the waiter subscribes to one that starts so; empty: it polls
 
   void exclusion() const;

@@ -1,7 +1,7 @@
 // holdfast and the real Redisson on one lock: each type of lock, in both directions.
 #include <algorithm>
 
-#include "tests/fault/file/stage.hpp"
+#include "tests/fault/file/fixture.hpp"
 #include "tests/interop/redisson/table.hpp"
 
 namespace holdfast::redisson_test {
@@ -20,9 +20,9 @@ class redisson_table : public with_redisson {
         held.type == wanted.type ? held.type : held.type + " / " + wanted.type;
     for (const bool ours_holds : {true, false}) {
       const auto holder =
-          ours_holds ? party_of_ours(server_, held) : party_of_redisson(server_, held);
+          ours_holds ? contender_of_ours(server_, held) : contender_of_redisson(server_, held);
       const auto waiter =
-          ours_holds ? party_of_redisson(server_, wanted) : party_of_ours(server_, wanted);
+          ours_holds ? contender_of_redisson(server_, wanted) : contender_of_ours(server_, wanted);
       check(direction{server_, into, types, *holder, *waiter, channel});
       EXPECT_EQ(server_.command({"EXISTS", "x"}).number, 0);
     }
@@ -100,9 +100,9 @@ TEST_F(redisson_table, fair) {
 TEST_F(redisson_table, fair_waiters_of_both_are_served_in_the_order_of_their_arrival) {
   table into("redisson-fair");
   const kind k{"fair", "redisson-fair"};
-  std::vector<std::unique_ptr<party>> all;
+  std::vector<std::unique_ptr<contender>> all;
   for (int i = 0; i < 6; ++i)
-    all.push_back(i % 2 ? party_of_ours(server_, k) : party_of_redisson(server_, k));
+    all.push_back(i % 2 ? contender_of_ours(server_, k) : contender_of_redisson(server_, k));
   all.front()->hold(60s);
   std::vector<std::shared_future<clock::time_point>> waiting(1);
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -174,8 +174,8 @@ TEST_F(redisson_table, permits_are_divided_among_the_clients_of_both) {
   const kind k{"permits", "redisson-permits", 2};
   const redisson_client creator(server_);
   EXPECT_EQ(creator.ask("t", "create permits x 2"), "true");
-  const auto mine = party_of_ours(server_, k), more = party_of_ours(server_, k);
-  const auto theirs = party_of_redisson(server_, k), others = party_of_redisson(server_, k);
+  const auto mine = contender_of_ours(server_, k), more = contender_of_ours(server_, k);
+  const auto theirs = contender_of_redisson(server_, k), others = contender_of_redisson(server_, k);
   mine->hold(60s);
   theirs->hold(60s);
   EXPECT_FALSE(more->try_once());

@@ -4,7 +4,7 @@
 #include <future>
 
 #include "testkit/servers/zookeeper_ensemble.hpp"
-#include "tests/interop/zookeeper/stage.hpp"
+#include "tests/interop/zookeeper/fixture.hpp"
 
 namespace holdfast::zookeeper_wire {
 namespace {

@@ -124,9 +124,9 @@ void try_everything(const zookeeper_server& server, const queue_view& nodes, res
 
 void serve_in_order(const zookeeper_server& server, const queue_view& nodes, result_table& into,
                     const kind& k) {
-  std::vector<std::unique_ptr<party>> all;
+  std::vector<std::unique_ptr<contender>> all;
   for (int i = 0; i < 6; ++i)
-    all.push_back(i % 2 ? party_of_ours(server, k) : party_of_theirs(server, k));
+    all.push_back(i % 2 ? contender_of_ours(server, k) : contender_of_theirs(server, k));
   all.front()->hold();
   std::vector<std::shared_future<clock::time_point>> waiting(1);
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -148,8 +148,9 @@ void count_together(const zookeeper_server& server, const queue_view& nodes, res
   constexpr int times = 25, threads = 2;
   const std::string node = "/n-" + k.type.substr(0, k.type.find_first_of(":+"));
   EXPECT_EQ(nodes.by().ask("create " + node + " PERSISTENT 0"), node);
-  const auto theirs = party_of_theirs(server, k);
-  const std::unique_ptr<party> mine[threads] = {party_of_ours(server, k), party_of_ours(server, k)};
+  const auto theirs = contender_of_theirs(server, k);
+  const std::unique_ptr<contender> mine[threads] = {contender_of_ours(server, k),
+                                                    contender_of_ours(server, k)};
   const peer_client counter(k.of == library::curator ? curator() : kazoo(), address_of(server));
   std::vector<call> counting;
   for (int i = 0; i < threads; ++i)

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "tests/interop/result_table.hpp"
-#include "tests/interop/zookeeper/party.hpp"
+#include "tests/interop/zookeeper/contender.hpp"
 
 namespace holdfast::zookeeper_wire {
 
 using interop_test::result_table;
 
-// The nodes of the locks of a table, seen by a client of neither party.
+// The nodes of the locks of a table, seen by a client of neither contender.
 class queue_view {
  public:
   queue_view(testkit::line_peer& peer, const zookeeper_server& server, std::string queue,
@@ -33,8 +33,8 @@ struct direction {
   const queue_view& nodes;
   result_table& into;
   std::string types;  // "mutex", "write / read"
-  party& holder;
-  party& waiter;
+  contender& holder;
+  contender& waiter;
 
   void exclusion() const;
   void sharing() const;
@@ -52,9 +52,10 @@ void both_ways(const zookeeper_server& server, const queue_view& nodes, result_t
                const kind& held, const kind& wanted, Check check) {
   const std::string types = held.type == wanted.type ? held.type : held.type + " / " + wanted.type;
   for (const bool ours_holds : {true, false}) {
-    const auto holder = ours_holds ? party_of_ours(server, held) : party_of_theirs(server, held);
+    const auto holder =
+        ours_holds ? contender_of_ours(server, held) : contender_of_theirs(server, held);
     const auto waiter =
-        ours_holds ? party_of_theirs(server, wanted) : party_of_ours(server, wanted);
+        ours_holds ? contender_of_theirs(server, wanted) : contender_of_ours(server, wanted);
     check(direction{nodes, into, types, *holder, *waiter});
     EXPECT_TRUE(eventually([&] { return nodes.queued() == 0; })) << nodes.text();
   }

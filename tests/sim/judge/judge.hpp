@@ -29,7 +29,7 @@ class world;
 //            | may not know yet that it had one.
 //   lost     | no holder gets a loss reported of what it has; not judged where the clock leaps,
 //            | which is taken for a machine that was stopped, nor where servers grant sessions
-//            | other time-outs, for such a session is replaced. Of two servers behind one name,
+//            | other timeouts, for such a session is replaced. Of two servers behind one name,
 //            | losses are judged that are reported when the window of a change is over.
 //   tokens   | in the order in which claims got the lock at the server, the numbers of their grants
 //            | grow. Always judged; a schedule has either lost data or a clock that is set back.
@@ -159,12 +159,12 @@ class judge final : public observer {
     int handed_to_lost = 0, lost_in_stall = 0;  // since then
     std::string lost_owner;
     std::unordered_set<std::string> released;  // claims
-    std::string crowded;  // a client with more queued claims than waiting users
-    moment crowded_since{};
+    std::string contended;  // a client with more queued claims than waiting users
+    moment contended_since{};
   };
   void look(lock_state&, const pipe* by);
   bool grants_in_order() const noexcept {
-    return can_.queue == core::order::fifo && can_.wanted != core::wanted_by::push;
+    return can_.queue == core::order::fifo && can_.wanted != core::contention_signal::push;
   }
   void judge_spin(std::string_view bytes);
   void judge_order(lock_state&, const std::string& owner_before, const pipe* by);

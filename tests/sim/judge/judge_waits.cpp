@@ -156,7 +156,7 @@ void judge::judge_stall(lock_state& l) {
 void judge::judge_ghosts(int lock) {
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const moment now = world_.time.now();
-  std::string crowded;
+  std::string contended;
   const auto line = view_->queue_at(l.number);
   for (const std::string_view id : line) {
     const std::string_view client = view_->client_in(id);
@@ -165,16 +165,16 @@ void judge::judge_ghosts(int lock) {
     });
     const machine* const m = world_.machine_of(client);
     const bool is_judged = world_.acts(client) && !(m && is_excused(*m));
-    if (is_judged && mine > world_.users_waiting(lock, client)) crowded = client;
+    if (is_judged && mine > world_.users_waiting(lock, client)) contended = client;
   }
-  if (crowded.empty() || crowded != l.crowded) {
-    l.crowded = crowded;
-    l.crowded_since = now;
+  if (contended.empty() || contended != l.contended) {
+    l.contended = contended;
+    l.contended_since = now;
     return;
   }
-  if (now - std::max(l.crowded_since, ghosts_excused_until_) <= ghost_max_) return;
-  world_.complain("ghost: " + crowded + " has more claims in the line of " + l.key +
-                  " than waiting users, for " + in_ms(now - l.crowded_since));
+  if (now - std::max(l.contended_since, ghosts_excused_until_) <= ghost_max_) return;
+  world_.complain("ghost: " + contended + " has more claims in the line of " + l.key +
+                  " than waiting users, for " + in_ms(now - l.contended_since));
 }
 
 // Of a mutex: readers and holders of permits may be lost many at once.
@@ -235,7 +235,8 @@ void judge::judge_idleness(int lock) {
   lock_state& l = locks_[static_cast<std::size_t>(lock)];
   const std::string_view idle = idle_holder(lock);
   const moment now = world_.time.now();
-  const bool lingers = world_.schedule.linger.count() > 0 && can_.wanted != core::wanted_by::silent;
+  const bool lingers =
+      world_.schedule.linger.count() > 0 && can_.wanted != core::contention_signal::silent;
   const bool is_kept = !idle.empty() && (!lingers || has_waiters(l));
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();

@@ -41,7 +41,7 @@ enum class trouble : unsigned char {
   link_frozen,       // likewise of one that follows
   link_cut,          // they part at once
   slow_buckets,      // sessions that expire together are closed late, one after the other
-  other_bounds,      // a server grants longer time-outs from then on
+  other_bounds,      // a server grants longer timeouts from then on
   followers_killed,  // all of them, and started again
   sequence_high,     // the nodes of the locks have almost reached the limit of their sequence
   holder_removed,    // the node of one that has a lock, by another program

@@ -21,7 +21,7 @@ void draw_pace(plan& p, dice& d) {
   p.delay_min = p.delay_max / d.between(1, 20);
   p.slow_share = d.chance(0.5) ? 0 : d.share() / 4;
   p.split_share = d.chance(0.5) ? 0 : d.share() / 3;
-  // A client that cannot reach the server within its time-outs shows nothing.
+  // A client that cannot reach the server within its timeouts shows nothing.
   const auto trip = std::chrono::ceil<milliseconds>(p.delay_max * (p.slow_share > 0 ? 60 : 12));
   p.op_timeout = std::max(p.op_timeout, trip);
   if (p.ttl < trip / 2) p.ttl = trip / 2;

@@ -33,10 +33,10 @@ world::world(const plan& p, const world_parts& parts, recording r, std::ostream*
       recording_(r),
       trace_(trace) {
   set_log_hook(hear_warning);
-  patience_ = 10s +
-              (p.ttl + p.hold_max) * (processes_max() * p.users * (p.rounds + 2)) *
-                  (p.several ? p.locks : 1) +
-              store->window_of_waiter() * (processes_max() * p.users);
+  wait_limit_ = 10s +
+                (p.ttl + p.hold_max) * (processes_max() * p.users * (p.rounds + 2)) *
+                    (p.several ? p.locks : 1) +
+                store->window_of_waiter() * (processes_max() * p.users);
   for (int i = 0; i < p.clients; ++i) open_client();
   of_this_thread = this;  // what a layout says of itself when it is opened is no warning of trouble
   for (const fault& f : p.faults) time.at(f.at, [this, f] { happen(f); });
@@ -179,8 +179,8 @@ void world::play_last_act() {
   watch->begin_last_act();
   const int users =
       processes_max() * schedule.users * (schedule.several ? schedule.locks : 1) * last_rounds;
-  patience_ = 1s + (hold_max() * 2 + watch->free_max() + schedule.delay_max * 20) * users +
-              store->window_of_waiter() * users;
+  wait_limit_ = 1s + (hold_max() * 2 + watch->free_max() + schedule.delay_max * 20) * users +
+                store->window_of_waiter() * users;
   healed_at_ = time.now();
   for (process& p : processes_)
     for (const auto& u : p.users)

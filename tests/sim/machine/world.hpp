@@ -172,7 +172,7 @@ class world {
   bool is_calm_ = false;  // in the last act no message is slow
   moment healed_at_{};
   moment troubled_since_{}, recovered_{-1};
-  moment patience_{};  // how long one may wait when all is well
+  moment wait_limit_{};  // how long one may wait when all is well
   std::string complaint_;
 };
 

@@ -109,8 +109,8 @@ void world::check_waits() {
   if (!healed_) return;
   for (const process& p : processes_)
     for (const auto& u : p.users)
-      if (u->waits(time.now(), healed_at_) > patience_)
-        complain("served: a user has waited for " + std::to_string(patience_.count() / 1000000) +
+      if (u->waits(time.now(), healed_at_) > wait_limit_)
+        complain("served: a user has waited for " + std::to_string(wait_limit_.count() / 1000000) +
                  " ms though all is well");
 }
 

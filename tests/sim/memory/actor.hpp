@@ -42,7 +42,7 @@ class memory_actor final : public core::claim_sink {
   void on_extended(core::time_point deadline, std::uint32_t ticket) override;
   void on_doubtful() override {}
   void on_lost(std::error_code) override;
-  void on_wanted() override { note("is wanted"); }
+  void on_contended() override { note("is wanted"); }
   void on_ended(core::failure) override;
   void begin(const core::acquire_request&);
   void note(const std::string&);

@@ -21,7 +21,7 @@ std::unique_ptr<lock_view> view_of(redis_store& s, const std::vector<std::string
 
 constexpr core::capabilities of_string{
     .queue = core::order::fifo,
-    .wanted = core::wanted_by::push,
+    .wanted = core::contention_signal::push,
     .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
              core::bit_of(lock_mode::permit),
     .tokens = true,

@@ -136,7 +136,7 @@ plan on_ensemble(plan p, const zookeeper_layout& l, flavour how) {
   choose_kind(p, l.can);
   p.kill_forbidden = false;
   p.parts_wait = false;  // for as long as a session may last: no client would come to rest
-  // A client takes a server for silent that does not answer for a third of the session's time-out,
+  // A client takes a server for silent that does not answer for a third of the session's timeout,
   // in which it may have to connect, attach, ask for the mode and write.
   const auto trip = std::chrono::ceil<milliseconds>(p.delay_max * (p.slow_share > 0 ? 10 : 1));
   p.ttl = std::max(p.ttl, trip * 32);

@@ -115,9 +115,9 @@ TEST(common_shares, keep_writers_out_under_load) {
   int a = 0, b = 0;  // guarded by m
   std::atomic<int> torn{0};
   {
-    std::vector<std::jthread> crowd;
+    std::vector<std::jthread> contenders;
     for (int t = 0; t < 8; ++t)
-      crowd.emplace_back([&, t] {
+      contenders.emplace_back([&, t] {
         for (int i = 0; i < 2000; ++i) {
           if ((i + t) % 10 == 0) {
             const std::lock_guard writer(m);

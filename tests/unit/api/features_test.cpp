@@ -27,7 +27,7 @@ namespace {
 
 // A backend that was not connected describes itself all the same: the test needs no server.
 template <class Backend, auto ReadSettings>
-core::backend unconnected(const core::opening& o) {
+core::backend unconnected(const core::open_args& o) {
   auto made = std::make_unique<Backend>(o.env, ReadSettings(o));
   const core::store_family stores = made->stores();
   return {std::move(made), stores};

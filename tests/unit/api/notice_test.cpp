@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 namespace core = holdfast::core;
 
 // Has no thread to give as long as the limit of processes is reached.
-struct crowded_environment final : core::environment {
+struct contended_environment final : core::environment {
   struct worker final : core::worker {
-    explicit worker(crowded_environment& e) : home(e) {}
+    explicit worker(contended_environment& e) : home(e) {}
     void post(std::function<void()> job) override {
       if (home.is_full) throw std::system_error(EAGAIN, std::generic_category());
       job();
     }
-    crowded_environment& home;
+    contended_environment& home;
   };
 
   core::time_point now() noexcept override { return real.now(); }
@@ -39,7 +39,7 @@ struct crowded_environment final : core::environment {
 };
 
 TEST(a_notice, that_finds_no_thread_is_given_with_the_next) {
-  crowded_environment env;
+  contended_environment env;
   const auto where = holdfast::url::parse("memory:");
   const auto c = holdfast::detail::client_access::open(where, {}, env);
   const auto lease = c.mutex("x").acquire({.ttl = 1s, .renew = holdfast::renewal::manual});

@@ -123,11 +123,11 @@ TEST_F(claim_list_test, a_last_attempt_is_made_once_before_each_end) {
   const time_point out_since = now, last = all.first_end_of_wait(now);
   EXPECT_EQ(last, out_since + 60s - 1s);
   wait_since(a, now);
-  EXPECT_FALSE(end_waits(out_since).hurry);
+  EXPECT_FALSE(end_waits(out_since).retry_now);
   now = last;
-  EXPECT_TRUE(end_waits(out_since).hurry);
+  EXPECT_TRUE(end_waits(out_since).retry_now);
   const auto again = end_waits(out_since);
-  EXPECT_FALSE(again.hurry);
+  EXPECT_FALSE(again.retry_now);
   EXPECT_EQ(again.due, out_since + 60s);
 }
 

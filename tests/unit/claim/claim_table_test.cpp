@@ -28,7 +28,7 @@ std::vector<const tabled_claim*> all_of(const claim_table<tabled_claim>& table) 
 TEST(claim_table, finds_each_claim_at_its_place) {
   claim_table<tabled_claim> table;
   tabled_claim a, b;
-  const claim_place of_a = table.add(a), of_b = table.add(b);
+  const claim_handle of_a = table.add(a), of_b = table.add(b);
   EXPECT_EQ(table.at(of_a), &a);
   EXPECT_EQ(table.at(of_b), &b);
   EXPECT_EQ(all_of(table), (std::vector<const tabled_claim*>{&a, &b}));
@@ -37,7 +37,7 @@ TEST(claim_table, finds_each_claim_at_its_place) {
 TEST(claim_table, finds_no_claim_at_a_place_that_was_given_up) {
   claim_table<tabled_claim> table;
   tabled_claim a, b;
-  const claim_place of_a = table.add(a), of_b = table.add(b);
+  const claim_handle of_a = table.add(a), of_b = table.add(b);
   table.remove(of_a);
   EXPECT_EQ(table.at(of_a), nullptr);
   EXPECT_EQ(table.at(of_b), &b);
@@ -47,9 +47,9 @@ TEST(claim_table, finds_no_claim_at_a_place_that_was_given_up) {
 TEST(claim_table, gives_a_place_that_was_given_up_to_another_claim_and_not_its_late_replies) {
   claim_table<tabled_claim> table;
   tabled_claim a, b;
-  const claim_place of_a = table.add(a);
+  const claim_handle of_a = table.add(a);
   table.remove(of_a);
-  const claim_place of_b = table.add(b);
+  const claim_handle of_b = table.add(b);
   EXPECT_EQ(of_b.index, of_a.index) << "a table does not grow with the claims that were there";
   EXPECT_EQ(table.at(of_a), nullptr);
   EXPECT_EQ(table.at(of_b), &b);
@@ -58,9 +58,9 @@ TEST(claim_table, gives_a_place_that_was_given_up_to_another_claim_and_not_its_l
 TEST(claim_table, reuses_all_places_that_were_given_up) {
   claim_table<tabled_claim> table;
   std::array<tabled_claim, 3> claims;
-  std::vector<claim_place> places;
+  std::vector<claim_handle> places;
   for (tabled_claim& c : claims) places.push_back(table.add(c));
-  for (const claim_place p : places) table.remove(p);
+  for (const claim_handle p : places) table.remove(p);
   for (tabled_claim& c : claims) EXPECT_LT(table.add(c).index, claims.size());
   EXPECT_EQ(all_of(table).size(), claims.size());
 }

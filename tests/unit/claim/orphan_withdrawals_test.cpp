@@ -65,22 +65,22 @@ TEST_F(orphans, what_awaits_its_answer_is_sent_again_only_after_a_cut) {
 
 TEST_F(orphans, an_answer_that_proves_nothing_is_not_the_last) {
   add();
-  EXPECT_EQ(answer(withdrawal::unproven), now + 100ms);
+  EXPECT_EQ(answer(withdrawal::unverified), now + 100ms);
   EXPECT_EQ(all.tick(now + 99ms), now + 100ms);
   EXPECT_EQ(plan.sent, 1);
   EXPECT_EQ(all.tick(now += 100ms), core::never);
   EXPECT_EQ(plan.sent, 2);
-  EXPECT_EQ(answer(withdrawal::unproven), now + 1s);
-  EXPECT_EQ(answer(withdrawal::unproven), now + 10s);
+  EXPECT_EQ(answer(withdrawal::unverified), now + 1s);
+  EXPECT_EQ(answer(withdrawal::unverified), now + 10s);
   now += 1h - 5s;
-  EXPECT_EQ(answer(withdrawal::unproven), core::never) << "it expires before the next";
+  EXPECT_EQ(answer(withdrawal::unverified), core::never) << "it expires before the next";
   EXPECT_TRUE(all.empty());
 }
 
 TEST_F(orphans, others_wait_behind_a_place_that_a_late_request_leaves_so_pauses_have_a_bound) {
   plan.pause_max = 3s;
   add();
-  for (int i = 0; i < 5; ++i) EXPECT_LE(answer(withdrawal::unproven), now + 3s);
+  for (int i = 0; i < 5; ++i) EXPECT_LE(answer(withdrawal::unverified), now + 3s);
 }
 
 TEST_F(orphans, while_the_server_refuses_others_wait_behind_it_so_pauses_are_short) {

@@ -154,7 +154,7 @@ struct sink final : core::claim_sink {
   }
   void on_doubtful() override { heard += 'd'; }
   void on_lost(std::error_code) override { heard += 'l'; }
-  void on_wanted() override { heard += 'w'; }
+  void on_contended() override { heard += 'w'; }
   void on_ended(core::failure f) override { failure = std::move(f), heard += 'e'; }
 };
 

@@ -41,7 +41,7 @@ struct asker final : holdfast::core::confirmation {
 class a_cohort : public ::testing::Test {
  protected:
   a_cohort() {
-    rules.can.wanted = holdfast::core::wanted_by::push;
+    rules.can.wanted = holdfast::core::contention_signal::push;
     rules.env = &env;
   }
 
@@ -72,7 +72,7 @@ class a_cohort : public ::testing::Test {
     complete_answered();
   }
   void leave(caller& w, bool others_wait = false, asker* report = nullptr) {
-    if (others_wait) machine.on_wanted(*w.granted->of);
+    if (others_wait) machine.on_contended(*w.granted->of);
     machine.leave(*w.granted, report, env.now());
     w.granted = nullptr;
     complete_answered();

@@ -83,7 +83,7 @@ TEST_F(a_cohort_of_readers, refuse_one_attempt_when_the_door_is_shut_before_it_c
   enter(attempt);
   EXPECT_FALSE(attempt.answered);
   EXPECT_EQ(said(claim_record::renew), claim) << "too little is left for it";
-  machine.on_wanted(*claim);
+  machine.on_contended(*claim);
   machine.on_extended(*claim, env.now() + 30s, claim->grant.ticket(), env.now());
   complete_answered();
   EXPECT_TRUE(attempt.answered);
@@ -97,7 +97,7 @@ TEST_F(a_cohort_of_readers, let_nobody_in_once_somebody_else_waits) {
   reader a, late;
   enter(a);
   claim_record* const claim = grant_next(7);
-  machine.on_wanted(*claim);
+  machine.on_contended(*claim);
   enter(late);
   EXPECT_FALSE(late.answered);
   leave(a);
@@ -234,7 +234,7 @@ TEST_F(a_cohort_of_readers, an_idle_grant_is_given_back_when_somebody_waits_or_i
   enter(a);
   claim_record* claim = grant_next(7);
   leave(a);
-  machine.on_wanted(*claim);
+  machine.on_contended(*claim);
   EXPECT_EQ(said(claim_record::release), claim);
   machine.on_ended(*claim, {});
   enter(b);
@@ -258,7 +258,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_queue_checks_it_once_before_it_i
   enter(b);
   leave(b);
   EXPECT_TRUE(silent());
-  machine.on_wanted(*claim);
+  machine.on_contended(*claim);
   EXPECT_EQ(said(claim_record::release), claim);
 }
 
@@ -271,7 +271,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_saw_no_queue_checks_it_when_its_turns_a
   EXPECT_TRUE(silent()) << "it has a turn left, whoever waits";
   leave(b);
   EXPECT_EQ(said(claim_record::check_waiters), claim);
-  machine.on_wanted(*claim);
+  machine.on_contended(*claim);
   leave(c);
   EXPECT_FALSE(d.answered);
   EXPECT_EQ(said(claim_record::release), claim);
@@ -292,7 +292,7 @@ TEST_F(a_cohort_of_readers, a_grant_that_is_wanted_checks_no_queue) {
   caller a;
   enter(a);
   claim_record* const claim = grant_past_a_line(7);
-  machine.on_wanted(*claim);
+  machine.on_contended(*claim);
   leave(a);
   EXPECT_EQ(said(claim_record::release), claim);
 }

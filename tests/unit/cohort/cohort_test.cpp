@@ -190,7 +190,7 @@ TEST_F(a_cohort, only_the_first_waiter_awaits_the_store_and_only_while_a_claim_r
   EXPECT_NE(second.granted, nullptr);
   enter(third);
   EXPECT_EQ(machine.awaits_store(), nullptr);
-  machine.on_wanted(*second.granted->of);
+  machine.on_contended(*second.granted->of);
   env.advance(1min);  // the budget of turns is spent
   leave(second);
   EXPECT_EQ(machine.awaits_store(), &third);

@@ -16,18 +16,18 @@ namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
-using core::bound_to;
+using core::lifetime;
 using testkit::fake_store;
 using testkit::thrown_by;
 
 constexpr auto session_timeout = fake_store::session_timeout;
 
-class lifetime : public ::testing::Test {
+class lifetimes : public ::testing::Test {
  protected:
-  client open(bound_to life, std::string_view options = {}) {
+  client open(lifetime life, std::string_view options = {}) {
     return fake_store::open(life, env, options);
   }
-  // The session stays confirmed: a heartbeat each third of its time-out.
+  // The session stays confirmed: a heartbeat each third of its timeout.
   void pass_confirmed(const client& c, core::duration d) {
     for (const auto end = env.now() + d; env.now() < end;) {
       env.advance(std::min<core::duration>(session_timeout / 3, end - env.now()));
@@ -38,13 +38,13 @@ class lifetime : public ::testing::Test {
 };
 
 // Session and connection lifetimes are the same to the core.
-class kept_by_the_backend : public lifetime, public ::testing::WithParamInterface<bound_to> {};
+class kept_by_the_backend : public lifetimes, public ::testing::WithParamInterface<lifetime> {};
 
-std::string name_of(const ::testing::TestParamInfo<bound_to>& p) {
-  return p.param == bound_to::session ? "session" : "connection";
+std::string name_of(const ::testing::TestParamInfo<lifetime>& p) {
+  return p.param == lifetime::session ? "session" : "connection";
 }
 INSTANTIATE_TEST_SUITE_P(lifetimes, kept_by_the_backend,
-                         ::testing::Values(bound_to::session, bound_to::connection), name_of);
+                         ::testing::Values(lifetime::session, lifetime::connection), name_of);
 
 TEST_P(kept_by_the_backend, a_lease_has_the_deadline_of_the_session_and_the_core_renews_nothing) {
   const client c = open(GetParam());
@@ -89,7 +89,7 @@ TEST_P(kept_by_the_backend, the_log_says_what_was_not_confirmed) {
   const lease held = m.acquire();
   env.advance(session_timeout);
   set_log_hook(nullptr);
-  const std::string kept = GetParam() == bound_to::session ? "session" : "connection";
+  const std::string kept = GetParam() == lifetime::session ? "session" : "connection";
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_NE(lines[0].find("it may soon be lost: the " + kept + " was not confirmed in time"),
             std::string::npos)
@@ -262,7 +262,7 @@ TEST_P(kept_by_the_backend, a_lingering_lock_is_kept_while_the_session_is_confir
   pass_confirmed(c, 5 * session_timeout);
   m.acquire().unlock();
   EXPECT_EQ(c.metrics().grants, 1u);
-  env.advance(session_timeout);  // released an eighth of the time-out before the deadline
+  env.advance(session_timeout);  // released an eighth of the timeout before the deadline
   fake_store::of(c).confirm();
   m.acquire().unlock();
   EXPECT_EQ(c.metrics().grants, 2u);
@@ -286,8 +286,8 @@ TEST_P(kept_by_the_backend, what_was_granted_after_the_end_of_the_session_is_not
   EXPECT_TRUE(m.try_acquire().held());
 }
 
-TEST_F(lifetime, of_a_ttl_is_renewed_by_the_core_and_extended_on_request) {
-  const client c = open(bound_to::ttl);
+TEST_F(lifetimes, of_a_ttl_is_renewed_by_the_core_and_extended_on_request) {
+  const client c = open(lifetime::ttl);
   mutex m(c, "x");
   lease held = m.acquire({.ttl = 9s});
   EXPECT_EQ(held.expires(), env.now() + 9s);
@@ -299,8 +299,8 @@ TEST_F(lifetime, of_a_ttl_is_renewed_by_the_core_and_extended_on_request) {
   EXPECT_TRUE(c.features().ttl);
 }
 
-TEST_F(lifetime, of_the_process_has_no_deadline_no_renewal_and_no_loss) {
-  const client c = open(bound_to::process);
+TEST_F(lifetimes, of_the_process_has_no_deadline_no_renewal_and_no_loss) {
+  const client c = open(lifetime::process);
   mutex m(c, "x");
   lease held = m.acquire({.ttl = 9s});
   EXPECT_EQ(held.expires(), core::never);

@@ -47,7 +47,7 @@ class lock_driver : public testing::Test {
   }
   testkit::manual_environment env;
   counted_driver first, second;
-  const client c = testkit::fake_store::open(core::bound_to::session, env);
+  const client c = testkit::fake_store::open(core::lifetime::session, env);
 };
 
 TEST_F(lock_driver, a_blocked_caller_drives_the_loop_of_the_lock_that_it_waits_for) {

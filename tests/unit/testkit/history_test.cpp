@@ -151,9 +151,9 @@ TEST_F(history_file, threads_write_whole_lines) {
   constexpr int each = 500;
   {
     history_writer writer(path);
-    std::vector<std::jthread> crowd;
+    std::vector<std::jthread> contenders;
     for (int t = 0; t < threads; ++t) {
-      crowd.emplace_back([&writer, t] {
+      contenders.emplace_back([&writer, t] {
         auto r = sample();
         r.process = std::string(20, static_cast<char>('a' + t));
         for (r.token = 1; r.token <= each; ++r.token) writer.add(r);

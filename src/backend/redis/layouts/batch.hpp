@@ -12,7 +12,7 @@
 namespace holdfast::redis {
 
 struct batch_member {
-  claims::claim_place whose;
+  claims::claim_handle whose;
   std::uint32_t epoch = 0;   // of the claim when it asked: a reply to an earlier one is discarded
   std::uint32_t ticket = 0;  // of a renewal
   duration ttl{};

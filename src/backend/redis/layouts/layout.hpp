@@ -18,14 +18,14 @@ namespace holdfast::redis {
 
 class layout : public core::lock_store, public request_source {
  public:
-  // Beyond what every connection needs; an operator's examination asks for it.
+  // Beyond what every connection needs; an operator's diagnosis asks for it.
   virtual layout_needs needs() const { return {}; }
 
   // All with the reactor's mutex held.
   virtual void attach(topology&) = 0;
   virtual void detach() noexcept = 0;
-  // A caller's time-out is near: what was planned for later is done now.
-  virtual void hurry(time_point now) = 0;
+  // A caller's timeout is near: what was planned for later is done now.
+  virtual void retry_now(time_point now) = 0;
   // The client ends: what may be left at the server is withdrawn once more.
   virtual void withdraw_all(time_point now) = 0;
   virtual bool is_settled() const noexcept = 0;  // nothing has to be withdrawn any more

@@ -27,8 +27,8 @@ void layout_family::detach() noexcept {
   for (const auto& l : all_) l->detach();
 }
 
-void layout_family::hurry(time_point now) {
-  for (const auto& l : all_) l->hurry(now);
+void layout_family::retry_now(time_point now) {
+  for (const auto& l : all_) l->retry_now(now);
 }
 
 void layout_family::withdraw_all(time_point now) {

@@ -21,7 +21,7 @@ class layout_family final : public request_source {
   // As of each layout, with the reactor's mutex held.
   void attach(topology&);
   void detach() noexcept;
-  void hurry(time_point now);
+  void retry_now(time_point now);
   void withdraw_all(time_point now);
   bool is_settled() const noexcept;
   void end_claims(errc, const std::string& why, time_point now, core::event_queue&);

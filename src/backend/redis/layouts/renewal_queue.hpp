@@ -61,7 +61,7 @@ class renewal_queue {
  private:
   static constexpr std::size_t requests_max = 16;
 
-  std::deque<claims::claim_place> waiting_;
+  std::deque<claims::claim_handle> waiting_;
   std::size_t in_flight_ = 0;
 };
 

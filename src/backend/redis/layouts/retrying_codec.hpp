@@ -61,7 +61,7 @@ struct codec_facts {
   const script* look = nullptr;
   const script* break_lock = nullptr;
   std::span<const error_meaning> own_errors{};  // of the scripts
-  layout_needs needs{};                         // for an operator's examination
+  layout_needs needs{};                         // for an operator's diagnosis
   std::string_view owner_prefix{};              // empty: text_of() and is_owner() are overridden
   std::string_view key_suffix{};
   // The owner is the time at which it tries, so every try has another one, and every renewal too.

@@ -104,7 +104,7 @@ void retrying_layout::collect(retrying_claim& c, retrying_operation what, time_p
   if (over_->is_ready(lane::commands)) return;
   over_->note_affected(now);
   watch_outage(now);
-  if (!c.recipe().is_waiter()) over_->hurry(lane::commands, now + settings_.retry_base);
+  if (!c.recipe().is_waiter()) over_->retry_now(lane::commands, now + settings_.retry_base);
   over_->open(lane::commands, now);
 }
 

@@ -34,7 +34,7 @@ class retrying_layout final : public layout, public claims::store_defaults {
   layout_needs needs() const override { return codec_->facts().needs; }
   void attach(topology& t) override { over_ = t.nodes().front(); }
   void detach() noexcept override;
-  void hurry(time_point now) override { over_->hurry(lane::commands, now); }
+  void retry_now(time_point now) override { over_->retry_now(lane::commands, now); }
   void withdraw_all(time_point now) override;
   void end_claims(errc code, const std::string& why, time_point now,
                   core::event_queue& events) override {

@@ -174,14 +174,14 @@ void retrying_layout::probe_messages(time_point now) {
 
 // The first waiter makes its last attempt then, at the earliest.
 void retrying_layout::watch_outage(time_point now) {
-  if (over_->is_out()) over_->tick_by(claims_.first_end_of_wait(now));
+  if (over_->is_unavailable()) over_->tick_by(claims_.first_end_of_wait(now));
 }
 
 void retrying_layout::end_waits(time_point now, event_queue& events) {
   const auto why = [this] { return over_->outage_text(); };
   const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
   over_->tick_by(waits.due);
-  if (waits.hurry) over_->hurry(lane::commands, now);
+  if (waits.retry_now) over_->retry_now(lane::commands, now);
 }
 
 void retrying_layout::write_renewals(request_writer& to, time_point now) {

@@ -34,7 +34,7 @@ class server_orphan : public claims::orphan, public reply_handler {
     conclude(!is_last                                 ? read
              : v.is(value::kind::error)               ? withdrawal::refused
              : home.over().no_older_connection_runs() ? withdrawal::done
-                                                      : withdrawal::unproven,
+                                                      : withdrawal::unverified,
              c);
   }
   void on_not_executed(const reply_context& c) final { conclude(withdrawal::again, c); }

@@ -208,7 +208,7 @@ void connection::on_alarm(time_point now, event_queue& events) {
 
 // An attempt out of turn does not make the pause after it longer: many callers with a short bound
 // would keep a client away from a server that is back.
-void connection::hurry(time_point by) {
+void connection::retry_now(time_point by) {
   if (state_ != state::down || retry_at_ == core::never || retry_at_ <= by) return;
   if (attempts_ > 1) --attempts_;
   retry_at_ = by;

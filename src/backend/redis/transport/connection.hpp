@@ -10,7 +10,7 @@
 //   greeting   | it fails                     | down; permanently if the server rejects us
 //   any        | end()                        | down; open() again after a pause
 //   any        | closed, silent for too long, | down: what was not answered is cut; open() again
-//              | not RESP                     | after a pause that doubles, or earlier by hurry()
+//              | not RESP                     | after a doubling pause, or earlier by retry_now()
 #pragma once
 #include <memory>
 #include <string>
@@ -95,7 +95,7 @@ class connection final : public io::stream_user {
   void expect(reply_handler&, std::uint32_t replies, time_point sent,
               attended = attended::by_callers, std::uint16_t script = script_cache::none);
   void on_alarm(time_point now, core::event_queue&);
-  void hurry(time_point by);  // the pause before the next connection ends then at the latest
+  void retry_now(time_point by);  // the pause before the next connection ends then at the latest
   const std::shared_ptr<io::attached_stream>& stream() const noexcept { return stream_; }
   bool may_write() const noexcept { return state_ >= state::greeting; }
   // Nothing that was sent over an earlier connection is executed any more.

@@ -9,7 +9,7 @@ probe::probe(io::client_reactor& r, const endpoint& e, asker& a, subscriptions& 
 
 void probe::start(time_point now) {
   is_wanted_ = true;
-  connection_.hurry(now);
+  connection_.retry_now(now);
   connection_.open(now);
 }
 

@@ -134,7 +134,7 @@ void reachability::weigh(time_point now) {
   const bool out = ((lost_ | silent_) & needed_by_waiters) != 0 || !put_off_.empty();
   if (out == (since_ != core::never)) return;
   since_ = out ? now : core::never;
-  is_out_.store(out, std::memory_order_relaxed);
+  is_unavailable_.store(out, std::memory_order_relaxed);
 }
 
 std::string reachability::why() const {

@@ -40,7 +40,9 @@ class reachability {
   core::connection_status read(time_point now) const;
   std::string_view put_off() const noexcept { return put_off_; }
 
-  bool is_out() const noexcept { return is_out_.load(std::memory_order_relaxed); }  // any thread
+  bool is_unavailable() const noexcept {
+    return is_unavailable_.load(std::memory_order_relaxed);
+  }  // any thread
 
  private:
   using bits = unsigned;
@@ -66,7 +68,7 @@ class reachability {
   std::uint64_t reconnects_ = 0;
   bool is_told_ = false;  // the outage, as a warning
   std::string eviction_;  // the warning about it that is in the log; empty: none
-  std::atomic<bool> is_out_{false};
+  std::atomic<bool> is_unavailable_{false};
   core::deferred_log& log_;
 };
 

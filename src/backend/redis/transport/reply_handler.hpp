@@ -28,7 +28,7 @@ class reply_handler {
   // The server did not know the script, and did nothing.
   virtual void on_not_executed(const reply_context&) = 0;
   virtual void on_cut(const reply_context&) = 0;  // nobody knows whether it was executed
-  // A replica that refuses it is the wrong server; an examination looks at what it finds.
+  // A replica that refuses it is the wrong server; a diagnosis looks at what it finds.
   virtual bool needs_master() const noexcept { return true; }
 
  protected:

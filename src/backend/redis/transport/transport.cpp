@@ -128,7 +128,7 @@ const connection& transport::of(lane what) const noexcept {
 
 void transport::on_ready(connection& c, time_point now, event_queue& events) {
   reach_.on_ready(c.what(), now);
-  for (connection* other : lanes()) other->hurry(now);
+  for (connection* other : lanes()) other->retry_now(now);
   if (c.what() == lane::commands) follow_commands(now, events);
   const bool is_shown = c.what() != lane::messages || !await_count(now);
   const bool is_news = is_shown && commands_.is_ready() && !std::exchange(is_confirmed_, true);
@@ -147,7 +147,7 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
   if (c.was_ready()) doubt_all();
   const bool is_news = !reach_.is_lost(c.what());
   reach_.on_lost(c.what(), why, source_.is_in_use(), now);
-  if (is_news) prove_others(c, now);
+  if (is_news) verify_others(c, now);
   watch_outage();
   if (c.what() == lane::commands) is_sampling_ = false;
   if (c.what() == lane::messages) {
@@ -251,7 +251,7 @@ void transport::probe_messages(time_point now) {
 }
 
 // An idle connection is not read, so its closing would go unnoticed.
-void transport::prove_others(const connection& lost, time_point now) {
+void transport::verify_others(const connection& lost, time_point now) {
   for (connection* c : lanes()) {
     if (c == &lost || !c->is_ready() || reach_.is_asked(c->what())) continue;
     reach_.on_asked(c->what());
@@ -263,7 +263,7 @@ void transport::prove_others(const connection& lost, time_point now) {
 
 // The next line for the log.
 void transport::watch_outage() {
-  if (reach_.is_out()) tick_by(reach_.next_tick());
+  if (reach_.is_unavailable()) tick_by(reach_.next_tick());
 }
 
 void transport::note_put_off(std::string why, time_point now) {
@@ -277,11 +277,11 @@ void transport::note_affected(time_point now) {
 }
 
 std::string transport::outage_text() const {
-  return "the outage lasts for longer than the outage-timeout: " + read_reach().trouble.text;
+  return "the outage lasts for longer than the outage-timeout: " + read_status().trouble.text;
 }
 
 std::string transport::why_not() const {
-  const core::connection_status known = read_reach();
+  const core::connection_status known = read_status();
   std::string out = "no answer within the op-timeout";
   if (known.trouble.code) return out + ": " + known.trouble.text;
   return out;

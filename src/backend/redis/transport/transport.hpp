@@ -113,17 +113,19 @@ class transport final : private connection_owner, private io::reactor_user, priv
 
   void tick_by(time_point t) { reactor_.wake_by(t); }  // request_source::on_tick() is due then
   // The pause before a new connection ends then at the latest.
-  void hurry(lane what, time_point by) { of(what).hurry(by); }
+  void retry_now(lane what, time_point by) { of(what).retry_now(by); }
   // From any thread, for commands and messages without the mutex too: something is to be written.
   void request_flush(lane, bool at_once) noexcept;
 
   // Reasons for which requests are not answered.
   void note_put_off(std::string why, time_point now);  // the server does not do it now
   void note_accepted(time_point now) { reach_.on_accepted(now); }
-  void note_affected(time_point now);                               // somebody comes to need it
-  bool is_out() const noexcept { return reach_.is_out(); }          // any thread, with any lock
+  void note_affected(time_point now);  // somebody comes to need it
+  bool is_unavailable() const noexcept {
+    return reach_.is_unavailable();
+  }                                                                 // any thread, with any lock
   time_point out_since() const noexcept { return reach_.since(); }  // `never`: it is not
-  core::connection_status read_reach() const { return reach_.read(reactor_.env().now()); }
+  core::connection_status read_status() const { return reach_.read(reactor_.env().now()); }
   std::string why_not() const;  // for an operation that was not answered in time
   // The text of a failure that has none of its own; empty: it needs none.
   std::string reason(errc why) const {
@@ -175,7 +177,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   const connection& of(lane) const noexcept;
   void write(connection&, std::unique_lock<std::mutex>&) noexcept;
   void probe_messages(time_point now);
-  void prove_others(const connection&, time_point now);  // are they still there?
+  void verify_others(const connection&, time_point now);  // are they still there?
   bool accepts_commands(const server_identity&, core::failure& why);
   void follow_commands(time_point now, core::event_queue&);
   void doubt_all() noexcept;

@@ -9,20 +9,20 @@
 #include <utility>
 #include <vector>
 
-#include "backend/zookeeper/layouts/claim_flight.hpp"
+#include "backend/zookeeper/layouts/claim_batch.hpp"
 #include "backend/zookeeper/layouts/layout.hpp"
 #include "backend/zookeeper/layouts/lock_path.hpp"
 #include "backend/zookeeper/layouts/node_data.hpp"
 #include "backend/zookeeper/layouts/node_query.hpp"
-#include "backend/zookeeper/layouts/removals.hpp"
+#include "backend/zookeeper/layouts/orphans.hpp"
 #include "backend/zookeeper/layouts/request_bodies.hpp"
 #include "backend/zookeeper/settings.hpp"
 
 namespace holdfast::zookeeper {
 
 // The layout of a recipe derives from it and has what of claims::store_of is not here: submit(),
-// renew_owner(), withdraw_orphan() and text_of_owner(). Flight derives from claim_flight.
-template <class Protocol, class Flight>
+// renew_owner(), withdraw_orphan() and text_of_owner(). Batch derives from claim_batch.
+template <class Protocol, class Batch>
 class claims_layout : public layout, public claims::store_defaults {
  public:
   using claim = claims::store_claim<Protocol>;
@@ -39,9 +39,9 @@ class claims_layout : public layout, public claims::store_defaults {
   }
   void attach(transport& t) override {
     over_ = &t;
-    removals_.attach(t);
+    orphans_.attach(t);
   }
-  void detach() noexcept override { removals_.clear(); }
+  void detach() noexcept override { orphans_.clear(); }
   void end_claims(errc code, const std::string& why, time_point now, event_queue& events) override {
     if (!ended_.code) ended_ = {code, why};
     waits_.close(events);
@@ -49,13 +49,13 @@ class claims_layout : public layout, public claims::store_defaults {
   }
   bool is_dispatching() const override { return claims_.is_dispatching(); }
 
-  // session_user
+  // session_listener
   void on_attached(bool is_new, time_point now, event_queue& events) override {
     out_since_ = core::never;
     servers_failed_ = 0;
     if (is_new) return;
     for_each_recipe(now, events, [](recipe& r) { return r.on_attached(); });
-    removals_.resume(now);
+    orphans_.resume(now);
   }
   void on_watch(const watch_event& e, time_point now, event_queue& events) final {
     waits_.on_watch(e, now, events);
@@ -69,7 +69,7 @@ class claims_layout : public layout, public claims::store_defaults {
   }
   // Its nodes go with it.
   void on_session_lost(const core::failure&, event_queue& events) override {
-    removals_.clear();
+    orphans_.clear();
     const time_point now = env_.now();
     for_each_recipe(now, events, [&](recipe& r) { return r.on_session_lost(now, rules()); });
   }
@@ -84,7 +84,7 @@ class claims_layout : public layout, public claims::store_defaults {
   }
   void on_ended(const core::failure& why, event_queue& events) override {
     ended_ = why.code ? why : core::failure{errc::closed, "the client was closed"};
-    removals_.clear();
+    orphans_.clear();
     end_claims(static_cast<errc>(ended_.code.value()), ended_.text, env_.now(), events);
   }
   void on_tick(time_point now, event_queue& events) override {
@@ -92,7 +92,7 @@ class claims_layout : public layout, public claims::store_defaults {
     over_->tick_by(claims_.wake_due(now, events));
     waits_.on_tick(now, events);
     over_->tick_by(waits_.next());
-    removals_.tick(now);
+    orphans_.tick(now);
   }
 
   // The contract of claims::store_of.
@@ -128,42 +128,42 @@ class claims_layout : public layout, public claims::store_defaults {
     return {};
   }
 
-  // For its flights; with the transport's mutex held.
+  // For its batches; with the transport's mutex held.
   transport& over() noexcept { return *over_; }
-  claim* claim_at(const claims::claim_place& p) const noexcept { return claims_.at(p); }
+  claim* claim_at(const claims::claim_handle& p) const noexcept { return claims_.at(p); }
   // False: the session has ended for good.
-  bool send(Flight& f, opcode op, std::string body, time_point now, std::string watched = {}) {
+  bool send(Batch& f, opcode op, std::string body, time_point now, std::string watched = {}) {
     const bool is_sent =
         over_->of_session().submit(f, op, std::move(body), now, std::move(watched));
     if (is_sent) f.expect();
     return is_sent;
   }
   // getData, not exists: where the node is not there, no watch is left behind.
-  void send_watch(Flight& f, const std::string& path, time_point now) {
+  void send_watch(Batch& f, const std::string& path, time_point now) {
     send(f, opcode::get_data, watched_path_body(path, true), now, path);
   }
-  void send_parent(Flight& f, const std::string& path, node_kind kind, time_point now) {
+  void send_parent(Batch& f, const std::string& path, node_kind kind, time_point now) {
     std::string body;
     append_create(body, path, {}, kind, acl_of::anyone);
     const bool is_container = kind == node_kind::container;
     send(f, is_container ? opcode::create_container : opcode::create2, std::move(body), now);
   }
-  void on_flight_end(claim_flight<Protocol>& f, const reply_context& context) {
+  void on_flight_end(claim_batch<Protocol>& f, const reply_context& context) {
     claim* const c = claim_at(f.whose());
     auto r = std::exchange(f.result, {});
     std::string text = std::exchange(f.text, {});
-    spare_flights_.push_back(static_cast<Flight*>(&f));
+    spare_batches_.push_back(static_cast<Batch*>(&f));
     if (!c) return;
     const session_deadline& by = over_->of_session().deadline();
     r.deadline = by.deadline();
     r.term = by.timeout();
     c->on_reply(r, std::move(text), context.now, context.events);
   }
-  void on_flight_cut(claim_flight<Protocol>& f, const reply_context& context) {
+  void on_flight_cut(claim_batch<Protocol>& f, const reply_context& context) {
     const auto what = f.what();
     const std::uint32_t epoch = f.result.epoch;
     claim* const c = claim_at(f.whose());
-    spare_flights_.push_back(static_cast<Flight*>(&f));
+    spare_batches_.push_back(static_cast<Batch*>(&f));
     if (!c) return;
     c->on([&](recipe& r) { return r.on_cut(what, epoch, context.now, rules()); }, context.now,
           context.events);
@@ -188,23 +188,23 @@ class claims_layout : public layout, public claims::store_defaults {
     r.why = static_cast<errc>(ended_.code.value());
     return r;
   }
-  // Ends a flight that sends nothing.
-  std::optional<typename recipe::reply> answer_at_once(Flight& f,
+  // Ends a batch that sends nothing.
+  std::optional<typename recipe::reply> answer_at_once(Batch& f,
                                                        typename recipe::reply::verdict what) {
     f.result.what = what;
-    spare_flights_.push_back(&f);
+    spare_batches_.push_back(&f);
     return f.result;
   }
-  Flight& take_flight() {
-    if (spare_flights_.empty()) {
-      flights_.push_back(std::make_unique<Flight>(static_cast<typename Protocol::store&>(*this)));
-      return *flights_.back();
+  Batch& take_batch() {
+    if (spare_batches_.empty()) {
+      batches_.push_back(std::make_unique<Batch>(static_cast<typename Protocol::store&>(*this)));
+      return *batches_.back();
     }
-    Flight& out = *spare_flights_.back();
-    spare_flights_.pop_back();
+    Batch& out = *spare_batches_.back();
+    spare_batches_.pop_back();
     return out;
   }
-  removals& to_be_removed() noexcept { return removals_; }
+  orphan_nodes& orphans() noexcept { return orphans_; }
   query_context queries() noexcept { return {*over_, waits_, settings_.op_timeout}; }
   template <class Each>
   void for_each_at(std::string_view path, Each each) {
@@ -220,7 +220,7 @@ class claims_layout : public layout, public claims::store_defaults {
     const auto why = [this] { return over_->of_session().last_failure().text; };
     const auto waits = claims_.end_waits(out_since_, why, now, events);
     over_->tick_by(waits.due);
-    if (waits.hurry) over_->hurry(now);
+    if (waits.retry_now) over_->retry_now(now);
   }
 
   core::environment& env_;
@@ -229,9 +229,9 @@ class claims_layout : public layout, public claims::store_defaults {
   transport* over_ = nullptr;  // while it is attached
   claims::claim_list<claim, std::string_view> claims_;
   node_waits waits_;
-  removals removals_;
-  std::vector<std::unique_ptr<Flight>> flights_;
-  std::vector<Flight*> spare_flights_;
+  orphan_nodes orphans_;
+  std::vector<std::unique_ptr<Batch>> batches_;
+  std::vector<Batch*> spare_batches_;
   time_point out_since_ = core::never;  // without a connection
   std::size_t servers_failed_ = 0;      // since then
   core::failure ended_;                 // for good

@@ -11,7 +11,7 @@
 
 namespace holdfast::zookeeper {
 
-class layout : public core::lock_store, public session_user {
+class layout : public core::lock_store, public session_listener {
  public:
   // All with the transport's mutex held.
   virtual void attach(transport&) = 0;

@@ -10,7 +10,7 @@
 
 namespace holdfast::zookeeper {
 
-class layout_family final : public session_user {
+class layout_family final : public session_listener {
  public:
   // `stores` is empty, and names the layout in its texts.
   layout_family(std::vector<std::unique_ptr<layout>>, core::store_family stores);
@@ -23,7 +23,7 @@ class layout_family final : public session_user {
   void end_claims(errc, const std::string& why, time_point now, core::event_queue&);
   bool is_dispatching() const;
 
-  // session_user
+  // session_listener
   void on_attached(bool is_new, time_point now, core::event_queue&) override;
   void on_deadline(time_point deadline, core::event_queue&) override;
   void on_doubtful(core::event_queue&) override;

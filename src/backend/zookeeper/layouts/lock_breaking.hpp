@@ -10,7 +10,7 @@
 //   a watch on the node  | no right to write | its nodes are removed
 //                        | the node ends     | yes
 //                        | time is over      | its nodes are removed
-//   the removals         | done, or gone     | yes
+//   the nodes removed    | done, or gone     | yes
 #pragma once
 #include <functional>
 #include <span>

@@ -20,9 +20,9 @@ namespace holdfast::zookeeper {
 // The capabilities of every layout of sequential nodes.
 constexpr core::capabilities abilities(unsigned modes) noexcept {
   const bool shares = (modes & core::bit_of(lock_mode::shared)) != 0;
-  return {.life = core::bound_to::session,
+  return {.life = core::lifetime::session,
           .queue = core::order::fifo,
-          .wanted = core::wanted_by::push,
+          .wanted = core::contention_signal::push,
           .modes = modes,
           .tokens = true,
           .durable = true,

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "backend/zookeeper/layouts/claim_flight.hpp"
+#include "backend/zookeeper/layouts/claim_batch.hpp"
 #include "backend/zookeeper/layouts/nodes_ahead.hpp"
 #include "backend/zookeeper/layouts/sequential_codec.hpp"
 #include "backend/zookeeper/recipes/sequential.hpp"
@@ -39,9 +39,9 @@ struct sequential_protocol {
 };
 using sequential_claim = claims::store_claim<sequential_protocol>;
 
-class sequential_flight final : public claim_flight<sequential_protocol> {
+class sequential_flight final : public claim_batch<sequential_protocol> {
  public:
-  using claim_flight::claim_flight;
+  using claim_batch::claim_batch;
   const std::string& removed_node() const noexcept { return node_; }
 
  private:

@@ -67,7 +67,7 @@ std::string sequential_layout::node_name(const sequential_claim& c, lock_mode mo
 
 void sequential_layout::withdraw_orphan(sequential_claim& c, time_point now, event_queue&) {
   if (!c.attempt) return;
-  removals& all = to_be_removed();
+  orphan_nodes& all = orphans();
   if (!c.sequence)
     return all.add(removed_by::beginning, c.path, codec_->name_of(c.attempt, c.mode), now);
   all.add(removed_by::name, c.path, node_name(c), now);

@@ -36,7 +36,7 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
   // The name of the own node; empty: unknown.
   std::string node_name(const sequential_claim& c) const { return node_name(c, c.mode); }
 
-  // For its flights.
+  // For its batches.
   const sequential_codec& codec() const noexcept { return *codec_; }
 
  private:

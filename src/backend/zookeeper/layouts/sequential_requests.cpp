@@ -14,7 +14,7 @@ using operation = sequential_operation;
 std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, operation what,
                                                           time_point now, event_queue&) {
   if (auto answer = answer_after_end(c, what)) return answer;
-  sequential_flight& f = take_flight();
+  sequential_flight& f = take_batch();
   f.begin(c, what);
   switch (what) {
     case operation::create:

@@ -48,7 +48,7 @@
 //               | the own node asks for release | held        | revocation, once
 //               | after a while, unwatched      | held        | send watch_own
 //               | downgrade: the next node is   | held        | send downgrade; cut: again;
-//               | watched in the same flight,   |             | failed: send watch_own
+//               | watched in the same batch,   |             | failed: send watch_own
 //               | and the own one is not        |             |
 //               | release                       | releasing   | send remove
 //   lost        | release                       | idle        | ended (not_held)

@@ -20,7 +20,7 @@ class reply_handler {
   // It is unknown whether the request was executed; `was_sent` false: it was not.
   virtual void on_cut(bool was_sent, const reply_context&) = 0;
   // False: whoever asked has given up. While it was not sent it is cut then.
-  virtual bool is_wanted() const noexcept { return true; }
+  virtual bool has_requester() const noexcept { return true; }
 
  protected:
   ~reply_handler() = default;

@@ -17,7 +17,7 @@ duration milliseconds_of(std::int32_t n) { return std::chrono::milliseconds{n}; 
 
 }  // namespace
 
-session::session(session_owner& owner, const ensemble& e)
+session::session(session_host& owner, const ensemble& e)
     : owner_(owner), ensemble_(e), servers_(e.servers, e.retry_base, owner.env()) {}
 
 void session::open(time_point now) {
@@ -51,7 +51,7 @@ void session::opened(channel c, time_point now, event_queue&) {
   schedule(now);
 }
 
-// The time-out of the creation is asked for again: another one would move the session's end at
+// The timeout of the creation is asked for again: another one would move the session's end at
 // some servers and not at others.
 void session::begin_attaching(time_point now) {
   state_ = state::attaching;
@@ -129,7 +129,7 @@ void session::on_attached_frame(const connect_response& answer, time_point now,
   if (is_new) {
     deadline_.create(attach_sent_, timeout);
   } else if (!deadline_.attach(attach_sent_, timeout)) {
-    return retire({errc::timed_out, "the server has negotiated another time-out than the one that "
+    return retire({errc::timed_out, "the server has negotiated another timeout than the one that "
                                     "made the session: give all servers the same "
                                     "minSessionTimeout and maxSessionTimeout"},
                   now, events);
@@ -154,7 +154,7 @@ void session::become_attached(bool is_new, time_point now, event_queue& events) 
     send_renewing_write(now);
   }
   if (ensemble_.attach == attach_to::leader) ask_mode();
-  if (is_new || planted(mutant::attachment_alone_renews)) tell_deadline(events);
+  if (is_new || planted(mutant::attachment_alone_renews)) report_deadline(events);
   owner_.on_attached(is_new, now, events);
   cut_unwanted(now, events);
   if (state_ == state::attached) send_queued(now);

@@ -11,7 +11,7 @@
 //   attached   | a third of T is near, rule A   | draining: nothing is sent
 //   draining   | the last reply                 | connecting
 //   attached,  | the deadline has passed, or    | retiring: it is lost; closeSession
-//   draining   | another time-out is negotiated |
+//   draining   | another timeout is negotiated |
 //   retiring   | answered, or the end           | connecting: a new one is made
 //   any        | close(), attached              | closing: closeSession
 //   closing    | answered                       | ended
@@ -27,7 +27,7 @@
 #include "backend/zookeeper/transport/server_list.hpp"
 #include "backend/zookeeper/transport/server_mode.hpp"
 #include "backend/zookeeper/transport/session_deadline.hpp"
-#include "backend/zookeeper/transport/session_owner.hpp"
+#include "backend/zookeeper/transport/session_host.hpp"
 #include "backend/zookeeper/transport/watch_registry.hpp"
 
 namespace holdfast::zookeeper {
@@ -64,11 +64,11 @@ class session {
       "the server is connected to and does not answer: it has no quorum, is overloaded, or is no "
       "ZooKeeper server; check host, port and TLS";
 
-  session(session_owner&, const ensemble&);
+  session(session_host&, const ensemble&);
 
   void open(time_point now);  // once
   void close(time_point now, core::event_queue&);
-  void hurry(time_point by);  // the pause before the next attempt ends then at the latest
+  void retry_now(time_point by);  // the pause before the next attempt ends then at the latest
 
   // A request; `body` without its frame and header. It is sent at once, or when the session is
   // attached again. `watched`: the path on which it sets a watch. False: the session has ended.
@@ -137,7 +137,7 @@ class session {
   void on_retiring_frame(const reply&, time_point now, core::event_queue&);
   void ask_mode();
   void on_mode_bytes(std::span<const std::byte>);
-  void tell_deadline(core::event_queue&);
+  void report_deadline(core::event_queue&);
   void note_write(const sent_request&, const reply&, time_point now, core::event_queue&);
   void finish_draining(time_point now);
   std::int32_t next_number() noexcept;
@@ -154,7 +154,7 @@ class session {
   duration silence_max() const noexcept;
   time_point silent_since() const noexcept;
 
-  session_owner& owner_;
+  session_host& owner_;
   const ensemble& ensemble_;
   server_list servers_;
   state state_ = state::idle;
@@ -163,7 +163,7 @@ class session {
   std::string password_;  // of it
   identity retired_;      // a session that is to be closed first
   session_deadline deadline_;
-  time_point told_deadline_{};  // the last that the owner has heard of
+  time_point reported_deadline_{};  // the last that the owner has heard of
   bool is_doubtful_ = false;
   std::int64_t last_zxid_ = 0;  // the largest seen; kept for the next session
   time_point began_{};          // to connect

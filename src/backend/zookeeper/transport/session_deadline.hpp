@@ -1,6 +1,6 @@
 // The time until which a session is guaranteed to exist, whatever fails at the servers.
 //
-// A touch is a request that the leader executed for this session: its time-out begins anew. It
+// A touch is a request that the leader executed for this session: its timeout begins anew. It
 // counts only once a later write over the same connection was acknowledged with success, and that
 // was read before the deadline in force had passed. So the deadline moves along an unbroken chain
 // of proofs, and deadline = send time of the last touch + T - T/100 - 2 ms.
@@ -13,7 +13,7 @@
 //                  | leader, or alone, after this connection was attached and before the write was
 //                  | sent: it closes all connections when that changes.
 //
-// T is the smallest time-out ever negotiated for the session: followers and new leaders go back to
+// T is the smallest timeout ever negotiated for the session: followers and new leaders go back to
 // the one of its creation. A session whose deadline has passed is never believed again.
 #pragma once
 #include <cstdint>
@@ -37,7 +37,7 @@ class session_deadline {
   // session is made by a write.
   void create(time_point sent, duration timeout) noexcept;
   // Another connection was attached by a ConnectRequest sent at `sent`. False: the server has
-  // negotiated another time-out than at the creation, and the session must be replaced.
+  // negotiated another timeout than at the creation, and the session must be replaced.
   bool attach(time_point sent, duration timeout) noexcept;
   void detach() noexcept;  // the connection is gone
   // The server said so; asked after the connection was attached.

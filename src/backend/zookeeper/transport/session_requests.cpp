@@ -16,7 +16,7 @@ using core::planted;
 
 namespace {
 
-// At the leader each write proves a little more. The owner is told of this part of the time-out at
+// At the leader each write proves a little more. The owner is told of this part of the timeout at
 // once, since each lock that is held has to learn of it.
 constexpr int told_part = 32;
 
@@ -59,8 +59,8 @@ void session::send_queued(time_point now) {
 
 // Drops queued requests whose callers have given up: without a connection they would pile up.
 void session::cut_unwanted(time_point now, event_queue& events) {
-  const auto is_wanted = [](const queued_request& r) { return r.to->is_wanted(); };
-  const auto end = std::stable_partition(queue_.begin(), queue_.end(), is_wanted);
+  const auto has_requester = [](const queued_request& r) { return r.to->has_requester(); };
+  const auto end = std::stable_partition(queue_.begin(), queue_.end(), has_requester);
   const std::vector<queued_request> unwanted(std::make_move_iterator(end),
                                              std::make_move_iterator(queue_.end()));
   queue_.erase(end, queue_.end());
@@ -166,13 +166,13 @@ void session::note_write(const sent_request& request, const reply& r, time_point
   }
   if (!deadline_.acknowledge(request.mark, now)) return;
   const bool was_doubtful = std::exchange(is_doubtful_, false);
-  const duration more = deadline_.deadline() - told_deadline_;
-  if (was_doubtful || more >= deadline_.timeout() / told_part) tell_deadline(events);
+  const duration more = deadline_.deadline() - reported_deadline_;
+  if (was_doubtful || more >= deadline_.timeout() / told_part) report_deadline(events);
 }
 
-void session::tell_deadline(event_queue& events) {
-  told_deadline_ = deadline_.deadline();
-  owner_.on_deadline(told_deadline_, events);
+void session::report_deadline(event_queue& events) {
+  reported_deadline_ = deadline_.deadline();
+  owner_.on_deadline(reported_deadline_, events);
 }
 
 // The session is attached anew, to the same server; where the leader is wanted and this server is

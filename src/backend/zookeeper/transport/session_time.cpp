@@ -16,7 +16,7 @@ namespace {
 constexpr std::chrono::milliseconds reply_overdue{200};
 constexpr std::chrono::milliseconds attach_min{100};
 constexpr std::chrono::seconds first_attach_min{1};
-constexpr int renewal_part = 4;  // of the time-out: early enough to be tried twice within a third
+constexpr int renewal_part = 4;  // of the timeout: early enough to be tried twice within a third
 constexpr int doubt_part = 3;
 
 bool believes_a_lapse() noexcept {
@@ -99,7 +99,7 @@ void session::on_alarm(time_point now, event_queue& events) {
   schedule(now);
 }
 
-void session::hurry(time_point by) {
+void session::retry_now(time_point by) {
   if (state_ != state::waiting || by >= retry_at_) return;
   retry_at_ = by;
   owner_.wake_by(by);

@@ -9,7 +9,7 @@ namespace holdfast::zookeeper {
 using core::event_queue;
 using core::failure;
 
-transport::transport(core::environment& env, const endpoint& where, session_user& user)
+transport::transport(core::environment& env, const endpoint& where, session_listener& user)
     : reactor_(env, {"holdfast-zk", "holdfast-zk-io", "holdfast-zk-hold"}, where.text),
       where_(where),
       user_(user),
@@ -93,12 +93,12 @@ void transport::request_flush(bool at_once) noexcept {
   if (has_own_loop_) reactor_.request_flush_of_own_loop(at_once);
 }
 
-core::connection_status transport::read_reach() const {
+core::connection_status transport::read_status() const {
   core::connection_status out;
-  out.connected = !is_out();
+  out.connected = !is_unavailable();
   out.reconnects = reconnects_;
   out.last_failure = last_failure_.text;
-  if (is_out()) out.trouble = {errc::unavailable, last_failure_.text};
+  if (is_unavailable()) out.trouble = {errc::unavailable, last_failure_.text};
   return out;
 }
 
@@ -106,7 +106,7 @@ core::connection_status transport::read_reach() const {
 void transport::note_down(const failure& why, time_point now) {
   last_failure_ = why;
   if (is_reached_) last_telling_ = why;
-  if (is_out_.exchange(true, std::memory_order_relaxed)) return;
+  if (is_unavailable_.exchange(true, std::memory_order_relaxed)) return;
   out_since_ = now;
   if (was_attached_)
     reactor_.log().add(log_level::warning,
@@ -115,7 +115,7 @@ void transport::note_down(const failure& why, time_point now) {
 
 void transport::note_attached(time_point now) {
   const bool is_again = std::exchange(was_attached_, true);
-  if (!is_out_.exchange(false, std::memory_order_relaxed) || !is_again) return;
+  if (!is_unavailable_.exchange(false, std::memory_order_relaxed) || !is_again) return;
   ++reconnects_;
   const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(now - out_since_);
   reactor_.log().add(log_level::warning, "connected to " + where_.text + " again after " +

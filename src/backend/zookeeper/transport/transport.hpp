@@ -2,7 +2,7 @@
 // library drives them. A caller that is stopped while it drives (by a signal's handler, by a
 // debugger) reads nothing: once a server has not answered in time, the next connection belongs to
 // a loop with a thread of its own. So no thread of the program stops a renewal for longer than a
-// third of the session's time-out.
+// third of the session's timeout.
 #pragma once
 #include <array>
 #include <atomic>
@@ -28,7 +28,7 @@ struct endpoint : ensemble {           // what is connected to
 };
 
 // The layout above. All calls with the transport's mutex held.
-class session_user {
+class session_listener {
  public:
   virtual void on_attached(bool is_new, time_point now, core::event_queue&) = 0;
   virtual void on_deadline(time_point deadline, core::event_queue&) = 0;
@@ -40,13 +40,13 @@ class session_user {
   virtual void on_tick(time_point, core::event_queue&) {}  // at, or soon after, a tick_by()
 
  protected:
-  ~session_user() = default;
+  ~session_listener() = default;
 };
 
-class transport final : private session_owner, private io::reactor_user {
+class transport final : private session_host, private io::reactor_user {
  public:
   // Throws lock_error (unsupported): the environment has no network. `where` outlives it.
-  transport(core::environment&, const endpoint& where, session_user&);
+  transport(core::environment&, const endpoint& where, session_listener&);
   ~transport();
 
   // Without the mutex. Waits until a session is attached and the node of the chroot was seen, at
@@ -65,13 +65,13 @@ class transport final : private session_owner, private io::reactor_user {
   session& of_session() noexcept { return session_; }
   core::environment& env() override { return reactor_.env(); }
   // The pause before the next attempt to connect ends then at the latest.
-  void hurry(time_point by) { session_.hurry(by); }
+  void retry_now(time_point by) { session_.retry_now(by); }
   void tick_by(time_point t) { reactor_.wake_by(t); }
-  core::connection_status read_reach() const;
+  core::connection_status read_status() const;
 
   // Without the mutex, from any thread.
   void request_flush(bool at_once) noexcept;
-  bool is_out() const noexcept { return is_out_.load(std::memory_order_relaxed); }
+  bool is_unavailable() const noexcept { return is_unavailable_.load(std::memory_order_relaxed); }
   core::caller_driver* driver() noexcept { return reactor_.driver(); }  // of callers that block
 
  private:
@@ -88,7 +88,7 @@ class transport final : private session_owner, private io::reactor_user {
     std::shared_ptr<io::attached_stream> over;  // null: none
   };
 
-  // session_owner
+  // session_host
   bool connect(channel, const core::address&, core::failure& why) override;
   void disconnect(channel) noexcept override;
   void wake_by(time_point t) override { reactor_.wake_by(t); }
@@ -122,7 +122,7 @@ class transport final : private session_owner, private io::reactor_user {
 
   io::client_reactor reactor_;
   const endpoint& where_;
-  session_user& user_;
+  session_listener& user_;
   session session_;
   std::array<channel_stream, 2> streams_{channel_stream{*this, channel::session},
                                          channel_stream{*this, channel::mode}};
@@ -135,8 +135,8 @@ class transport final : private session_owner, private io::reactor_user {
   bool is_overdue_ = false;  // the last connection was given up because no answer came
   bool is_writing_ = false;  // a thread does, with the mutex released
   std::string writing_;      // its bytes
-  std::atomic<bool> has_own_loop_{false};  // the connection belongs to the loop with a thread
-  std::atomic<bool> is_out_{false};        // the connection was lost, and none is attached
+  std::atomic<bool> has_own_loop_{false};    // the connection belongs to the loop with a thread
+  std::atomic<bool> is_unavailable_{false};  // the connection was lost, and none is attached
   time_point out_since_ = core::never;
   std::uint64_t reconnects_ = 0;
   bool was_attached_ = false;

@@ -1,7 +1,7 @@
 // The link between a leader and a follower fails while a rival waits.
 #include <ostream>
 
-#include "link_stage.hpp"
+#include "link_fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 namespace {
@@ -11,12 +11,12 @@ using core::mutant;
 class zookeeper_link_rounds : public on_zookeeper {};
 
 TEST_F(zookeeper_link_rounds, a_holder_knows_before_its_rival_holds) {
-  link_stage stage({.tick = 250ms, .config = {"syncLimit=20"}});
+  link_fixture fixture({.tick = 250ms, .config = {"syncLimit=20"}});
   link_result frozen, cut;
   const int rounds = rounds_or(5);
   for (int i = 0; i < rounds && !HasFatalFailure(); ++i)
-    i % 2 == 0 ? stage.play({link_fault::follower_frozen, 1'000ms}, frozen)
-               : stage.play({link_fault::follower_cut, 1'000ms, "", i % 4 == 1}, cut);
+    i % 2 == 0 ? fixture.play({link_fault::follower_frozen, 1'000ms}, frozen)
+               : fixture.play({link_fault::follower_cut, 1'000ms, "", i % 4 == 1}, cut);
   frozen.print("link frozen");
   cut.print("link cut");
   EXPECT_EQ(frozen.overlaps + cut.overlaps, 0);
@@ -37,12 +37,13 @@ class zookeeper_link : public on_zookeeper, public testing::WithParamInterface<l
 TEST_P(zookeeper_link, fails_and_nobody_holds_twice_unless_a_rule_is_broken) {
   constexpr int most_rounds = 40, part_of_rounds = 10;
   const link_case& c = GetParam();
-  link_stage stage({.tick = c.tick, .config = {c.sync_limit}});
+  link_fixture fixture({.tick = c.tick, .config = {c.sync_limit}});
   link_result r;
   const bool is_control = c.planted != mutant::none;
   const planted_mutant control(c.planted);
   const int rounds = is_control ? most_rounds : rounds_or(0) / part_of_rounds;
-  for (int i = 0; i < rounds && r.overlaps == 0 && !HasFatalFailure(); ++i) stage.play(c.terms, r);
+  for (int i = 0; i < rounds && r.overlaps == 0 && !HasFatalFailure(); ++i)
+    fixture.play(c.terms, r);
   r.print(c.name);
   EXPECT_EQ(r.overlaps > 0, is_control);
 }

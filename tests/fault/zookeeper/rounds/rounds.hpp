@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/mutant.hpp"
-#include "tests/fault/zookeeper/stage.hpp"
+#include "tests/fault/zookeeper/fixture.hpp"
 
 namespace holdfast::zookeeper_test {
 

@@ -26,7 +26,7 @@ class unlike_servers {
   }
 
   // The session has moved there when the leader is killed, and its client is out of reach: the next
-  // leader counts from its own start, and by the time-out of the creation.
+  // leader counts from its own start, and by the timeout of the creation.
   void play(fault_test::call_recorder& calls) {
     const int leader = all_.leader(), second = leader == 3 ? 2 : 3;
     tcp_proxy short_one(all_.at(second).port()), long_one(all_.at(1).port());

@@ -42,7 +42,7 @@ void replica::on_connect_request(connection& c, std::span<const std::byte> frame
   c.timeout_ms = std::clamp(timeout_ms, timeout_min_ms, timeout_max_ms);
   if (is == role::looking)
     return accepts_read_only ? attach_read_only(c, session, password) : close(c);
-  c.is = connection::stage::attaching;
+  c.is = connection::fixture::attaching;
   const origin from{id, c.number, boot};
   if (session == 0) {
     constexpr int id_shift = 56;
@@ -61,7 +61,7 @@ void replica::attach_read_only(connection& c, std::int64_t session, std::string_
   if (!all_.serves_reads(*this)) return close(c);
   if (session != 0 && (!state.sessions().contains(session) || password != password_of(session)))
     return close(c);
-  c.is = connection::stage::attaching;
+  c.is = connection::fixture::attaching;
   c.is_read_only = true;
   c.session = session != 0 ? session : all_.next_session();
   answer_connect(c, true);
@@ -69,11 +69,11 @@ void replica::attach_read_only(connection& c, std::int64_t session, std::string_
 
 void replica::on_revalidated(const origin& to, bool is_good) {
   connection* const c = to.boot == boot ? find(to.connection) : nullptr;
-  if (c && c->is == connection::stage::attaching) answer_connect(*c, is_good);
+  if (c && c->is == connection::fixture::attaching) answer_connect(*c, is_good);
 }
 
 void replica::attach(connection& c, std::int64_t session) {
-  if (c.is != connection::stage::attaching) return;
+  if (c.is != connection::fixture::attaching) return;
   c.session = session;
   answer_connect(c, true);
 }
@@ -91,7 +91,7 @@ void replica::answer_connect(connection& c, bool is_good) {
     c.session = 0;
     return close(c);
   }
-  c.is = connection::stage::attached;
+  c.is = connection::fixture::attached;
   all_.read_on_later(c.number);
 }
 

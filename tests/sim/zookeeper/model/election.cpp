@@ -70,7 +70,7 @@ void ensemble::seek(replica& r) {
     if (one != best) join(*one, *best);
 }
 
-// What it knows counts as agreed on, and the time-outs of all sessions begin anew.
+// What it knows counts as agreed on, and the timeouts of all sessions begin anew.
 void ensemble::lead(replica& r) {
   ++r.term;
   r.close_read_only();

@@ -66,7 +66,7 @@ bool ensemble::is_connected(int connection) const {
   const int server = server_of(connection);
   if (server == 0) return false;
   const auto* const c = const_cast<replica&>(at(server)).find(connection);
-  return c && c->is != connection::stage::closed;
+  return c && c->is != connection::fixture::closed;
 }
 
 int ensemble::leader() const {
@@ -115,7 +115,7 @@ void ensemble::flush() {
     connection* const c = server ? of(server).find(number) : nullptr;
     if (!c) continue;
     if (const std::string out = std::exchange(c->out, {}); !out.empty()) c->to->deliver(out);
-    if (c->is != connection::stage::closed) continue;
+    if (c->is != connection::fixture::closed) continue;
     c->to->kicked();
     of(server).disconnect(number);
   }

@@ -49,8 +49,8 @@ connection* replica::find(int number) {
 }
 
 void replica::close(connection& c) {
-  if (c.is == connection::stage::closed) return;
-  c.is = connection::stage::closed;
+  if (c.is == connection::fixture::closed) return;
+  c.is = connection::fixture::closed;
   c.pending.clear();
   watches_.forget(c.number);
   all_.note_output(c.number);
@@ -76,7 +76,7 @@ void replica::disconnect(int number) {
 
 void replica::receive(int number, std::string_view bytes) {
   connection* const c = find(number);
-  if (!c || c->is == connection::stage::closed) return;
+  if (!c || c->is == connection::fixture::closed) return;
   c->in += bytes;
   read_frames(*c);
 }
@@ -86,13 +86,13 @@ void replica::read_on(int number) {
 }
 
 void replica::read_frames(connection& c) {
-  using stage = connection::stage;
+  using fixture = connection::fixture;
   unpark();
   std::size_t used = 0;
-  while (c.is == stage::fresh || c.is == stage::attached) {
+  while (c.is == fixture::fresh || c.is == fixture::attached) {
     const auto rest = std::as_bytes(std::span(c.in)).subspan(used);
     if (rest.size() < zookeeper::frame_head) break;
-    if (c.is == stage::fresh && answer_word(c)) break;
+    if (c.is == fixture::fresh && answer_word(c)) break;
     const std::int32_t length = zookeeper::jute_reader(rest).read_int();
     if (length <= 0 || static_cast<std::size_t>(length) > frame_max) {
       close(c);
@@ -102,7 +102,7 @@ void replica::read_frames(connection& c) {
     if (rest.size() < whole) break;
     used += whole;
     const auto frame = rest.subspan(zookeeper::frame_head, whole - zookeeper::frame_head);
-    if (c.is == stage::fresh) {
+    if (c.is == fixture::fresh) {
       on_connect_request(c, frame);
     } else {
       on_frame(c, frame);
@@ -141,7 +141,7 @@ void replica::on_frame(connection& c, std::span<const std::byte> frame) {
 
 // Up to the first request that others must answer.
 void replica::run(connection& c, bool may_park) {
-  while (c.is == connection::stage::attached && !c.pending.empty()) {
+  while (c.is == connection::fixture::attached && !c.pending.empty()) {
     const request& q = c.pending.front();
     if (is_write(q.type) || (q.type == op::sync && c.synced == 0)) return;
     if (may_park && parks(c)) return;
@@ -153,7 +153,7 @@ void replica::run(connection& c, bool may_park) {
     } else {
       answer_read(c, q);
     }
-    if (c.is == connection::stage::attached) c.pending.pop_front();
+    if (c.is == connection::fixture::attached) c.pending.pop_front();
   }
 }
 
@@ -192,7 +192,7 @@ void replica::apply_next() {
 
 void replica::on_synced(const origin& to, session_tracker::verdict v) {
   connection* const c = to.boot == boot ? find(to.connection) : nullptr;
-  if (!c || c->is != connection::stage::attached) return;
+  if (!c || c->is != connection::fixture::attached) return;
   unpark();
   if (v == session_tracker::verdict::moved) return close(*c);
   ++c->synced;

@@ -22,10 +22,10 @@ class ensemble;
 struct leadership;
 
 struct connection {
-  enum class stage : unsigned char { fresh, attaching, attached, closed };
+  enum class fixture : unsigned char { fresh, attaching, attached, closed };
   int number = 0, server = 0;
   peer* to = nullptr;
-  stage is = stage::fresh;
+  fixture is = fixture::fresh;
   bool shows_read_only = false;  // its client knows of such servers
   bool is_read_only = false;     // it has attached its session to one
   std::string in, out;

@@ -83,7 +83,7 @@ void replica::write(connection& c, std::int32_t xid, std::int64_t zxid, error co
 
 void replica::tell(int number, event_kind kind, const std::string& path) {
   connection* const c = find(number);
-  if (!c || c->is != connection::stage::attached) return;
+  if (!c || c->is != connection::fixture::attached) return;
   constexpr std::int32_t connected = 3;
   std::string body;
   jute_writer(body).write_int(static_cast<std::int32_t>(kind)).write_int(connected);
@@ -191,7 +191,7 @@ error replica::remove_watch(connection& c, const request& q) {
 }
 
 void replica::answer_write(connection& c, const transaction& t, const outcome& o) {
-  if (c.is != connection::stage::attached || c.pending.empty()) return;
+  if (c.is != connection::fixture::attached || c.pending.empty()) return;
   const request q = c.pending.front();
   c.pending.pop_front();
   if (t.code == error::session_moved) return close(c);

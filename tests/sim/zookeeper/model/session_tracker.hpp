@@ -1,4 +1,4 @@
-// When sessions end: the leader's table. Sessions whose time-outs end within the same tick are one
+// When sessions end: the leader's table. Sessions whose timeouts end within the same tick are one
 // bucket, which is taken as a whole and then closed one session after the other.
 #pragma once
 #include <cstdint>
@@ -17,7 +17,7 @@ class session_tracker {
   session_tracker(std::chrono::milliseconds tick, moment now);
 
   void track(std::int64_t session, std::int32_t timeout_ms, moment now);
-  // Its time-out begins anew, which may be earlier than before. False: it is unknown, or closing.
+  // Its timeout begins anew, which may be earlier than before. False: it is unknown, or closing.
   bool touch(std::int64_t session, std::int32_t timeout_ms, moment now);
   // The server to which it is attached: requests over others are of a session that has moved.
   void set_owner(std::int64_t session, int server);

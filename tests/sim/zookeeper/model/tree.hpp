@@ -30,7 +30,7 @@ class tree {
   const node* find(std::string_view path) const;  // "" is the root as well
   node* find(std::string_view path);
   const std::map<std::string, node, std::less<>>& nodes() const noexcept { return nodes_; }
-  // Creation time-outs.
+  // Creation timeouts.
   const std::map<std::int64_t, std::int32_t>& sessions() const noexcept { return sessions_; }
   std::vector<std::string> ephemerals_of(std::int64_t session) const;
   std::int64_t last_zxid() const noexcept { return last_zxid_; }

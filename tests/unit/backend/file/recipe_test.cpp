@@ -193,8 +193,8 @@ TEST(file_recipe, any_answers_lead_to_one_outcome) {
   std::int64_t in_file = 0, last = 0;
   for (int round = 0; round < 20'000; ++round) {
     bool locked = false, open = random() % 2;
-    const recipe::wish wish{random() % 2 == 0, random() % 2 == 0, open};
-    action a = r.acquire(wish);
+    const recipe::request request{random() % 2 == 0, random() % 2 == 0, open};
+    action a = r.acquire(request);
     int steps = 0;
     while (a != action::grant && a != action::refuse && a != action::end) {
       ASSERT_LT(++steps, 1000);
@@ -213,7 +213,7 @@ TEST(file_recipe, any_answers_lead_to_one_outcome) {
           a = r.on(fails ? event::failed : locked ? event::locked : event::busy);
           break;
         case action::wait:
-          ASSERT_TRUE(open && !locked && !wish.one_attempt);
+          ASSERT_TRUE(open && !locked && !request.one_attempt);
           locked = !fails && random() % 4 != 0;
           a = r.on(fails ? event::failed : locked ? event::locked : event::interrupted);
           break;

@@ -4,7 +4,7 @@
 
 #include "base/url_parts.hpp"
 #include "io/real_environment.hpp"
-#include "tests/unit/backend/memory/party.hpp"
+#include "tests/unit/backend/memory/contender.hpp"
 
 namespace holdfast::memory {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using memory_backend = memory_case;
 
 TEST_F(memory_backend, inspect_shows_the_holder_and_the_number_of_waiters) {
-  party a(s, env, "b"), b(s, env, "b"), c(s, env, "a");
+  contender a(s, env, "b"), b(s, env, "b"), c(s, env, "a");
   a.acquire(10s, "the note");
   b.acquire();
   c.acquire();
@@ -32,7 +32,7 @@ TEST_F(memory_backend, inspect_shows_the_holder_and_the_number_of_waiters) {
 }
 
 TEST_F(memory_backend, a_broken_lock_goes_to_the_next_and_its_holder_learns_at_its_renewal) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   a.acquire();
   b.acquire();
   const std::string owner = inspect(a).at(0).owner;
@@ -53,7 +53,7 @@ TEST_F(memory_backend, a_broken_lock_goes_to_the_next_and_its_holder_learns_at_i
 }
 
 TEST_F(memory_backend, inspect_fails_at_the_op_timeout_in_an_outage) {
-  party a(s, env);
+  contender a(s, env);
   outage(true);
   holders h;
   judgement j;
@@ -69,9 +69,9 @@ TEST_F(memory_backend, inspect_fails_at_the_op_timeout_in_an_outage) {
 }
 
 TEST_F(memory_backend, inspect_survives_a_lost_message) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire();
-  sky([](fault_plan& w) { w.replies_to_lose = 1; });
+  faults([](fault_plan& w) { w.replies_to_lose = 1; });
   holders h;
   a.store->inspect({}, h);
   env.advance(3s);
@@ -79,21 +79,21 @@ TEST_F(memory_backend, inspect_survives_a_lost_message) {
 }
 
 TEST_F(memory_backend, names_that_come_and_go_leave_nothing_behind) {
-  party a(s, env);
+  contender a(s, env);
   for (int i = 0; i < 1000; ++i) {
-    party p(s, env, "name" + std::to_string(i));
+    contender p(s, env, "name" + std::to_string(i));
     p.acquire(1s);
     if (i % 2) p.release();
     env.advance(10ms);
   }
   EXPECT_LT(entries(), 300u);
   env.advance(2s);
-  for (int i = 0; i < 400; ++i) party(s, env, "other" + std::to_string(i));
+  for (int i = 0; i < 400; ++i) contender(s, env, "other" + std::to_string(i));
   EXPECT_LT(entries(), 300u);
 }
 
 TEST_F(memory_backend, close_answers_what_is_open_by_its_time_and_refuses_what_comes_after) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   a.acquire();
   b.acquire();
   b.store->close(env.now());
@@ -105,7 +105,7 @@ TEST_F(memory_backend, close_answers_what_is_open_by_its_time_and_refuses_what_c
 }
 
 TEST_F(memory_backend, close_reports_a_release_that_was_not_answered) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire();
   outage(true);
   a.release();
@@ -115,7 +115,7 @@ TEST_F(memory_backend, close_reports_a_release_that_was_not_answered) {
 }
 
 TEST_F(memory_backend, close_waits_for_an_answer_that_comes_in_time) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire();
   latency(50ms);
   a.release();
@@ -173,14 +173,14 @@ TEST_F(memory_backend, excludes_across_threads_through_lost_messages_and_cancels
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 6; ++t)
     threads.emplace_back([&, t] {
-      party p(store, real, "x", {.op_timeout = 200ms, .clock_skew = 0s});
+      contender p(store, real, "x", {.op_timeout = 200ms, .clock_skew = 0s});
       if (t % 2) {
         fault_plan w;
         w.dice = t;
         w.lose_requests = 0.02;
         w.lose_replies = 0.02;
         const std::lock_guard guard(store->mutex);
-        p.store->wire().set_faults(w);
+        p.store->over().set_faults(w);
       }
       std::atomic<int> heard{0};
       p.heard.also = [&](char c) {

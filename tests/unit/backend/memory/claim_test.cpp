@@ -2,7 +2,7 @@
 #include <array>
 #include <optional>
 
-#include "tests/unit/backend/memory/party.hpp"
+#include "tests/unit/backend/memory/contender.hpp"
 
 namespace holdfast::memory {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 using memory_claim = memory_case;
 
 TEST_F(memory_claim, a_free_lock_is_granted_from_inside_the_verb) {
-  party a(s, env);
+  contender a(s, env);
   const auto sent = env.now();
   a.acquire(10s);
   EXPECT_EQ(a.heard.news(), "g");
@@ -24,7 +24,7 @@ TEST_F(memory_claim, a_free_lock_is_granted_from_inside_the_verb) {
 }
 
 TEST_F(memory_claim, the_clock_skew_is_taken_off_the_deadline) {
-  party a(s, env, "x", {.op_timeout = 4s, .clock_skew = 300ms});
+  contender a(s, env, "x", {.op_timeout = 4s, .clock_skew = 300ms});
   const auto sent = env.now();
   a.acquire(10s);
   EXPECT_EQ(a.heard.deadline, sent + 10s - 100ms - 2ms - 300ms);
@@ -33,7 +33,7 @@ TEST_F(memory_claim, the_clock_skew_is_taken_off_the_deadline) {
 
 TEST_F(memory_claim, a_deadline_counts_from_the_send_however_late_the_answer) {
   latency(1s);
-  party a(s, env);
+  contender a(s, env);
   const auto sent = env.now();
   a.acquire(10s);
   EXPECT_EQ(a.heard.news(), "");
@@ -50,7 +50,7 @@ TEST_F(memory_claim, a_deadline_counts_from_the_send_however_late_the_answer) {
 }
 
 TEST_F(memory_claim, one_attempt_on_a_held_lock_is_refused_and_leaves_nothing) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   a.acquire();
   b.attempt();
   EXPECT_EQ(b.heard.news(), "r");
@@ -65,7 +65,7 @@ TEST_F(memory_claim, one_attempt_on_a_held_lock_is_refused_and_leaves_nothing) {
 }
 
 TEST_F(memory_claim, waiters_are_served_in_the_order_of_their_arrival) {
-  party a(s, env), b(s, env), c(s, env), d(s, env);
+  contender a(s, env), b(s, env), c(s, env), d(s, env);
   a.acquire();
   b.acquire();
   c.acquire();
@@ -83,10 +83,10 @@ TEST_F(memory_claim, waiters_are_served_in_the_order_of_their_arrival) {
 }
 
 TEST_F(memory_claim, numbers_grow_and_are_never_below_the_clock) {
-  party a(s, env), b(s, env, "y");
+  contender a(s, env), b(s, env, "y");
   std::int64_t last = env.wall().count() - 1;
   for (int i = 0; i < 100; ++i) {
-    party& p = i % 3 ? a : b;
+    contender& p = i % 3 ? a : b;
     p.acquire();
     EXPECT_GT(p.heard.grant.number, last);
     last = p.heard.grant.number;
@@ -103,10 +103,10 @@ TEST_F(memory_claim, numbers_grow_and_are_never_below_the_clock) {
 TEST_F(memory_claim, contenders_are_served_in_whatever_order_the_others_have_gone) {
   std::array<std::size_t, 3> leaving{0, 1, 2};
   do {
-    std::array<std::optional<party>, 3> idle;
+    std::array<std::optional<contender>, 3> idle;
     for (auto& one : idle) one.emplace(s, env);
     for (const std::size_t each : leaving) idle[each].reset();
-    party a(s, env), b(s, env);
+    contender a(s, env), b(s, env);
     a.acquire();
     b.acquire();
     a.release();
@@ -116,7 +116,7 @@ TEST_F(memory_claim, contenders_are_served_in_whatever_order_the_others_have_gon
 }
 
 TEST_F(memory_claim, a_cancelled_waiter_is_passed_over) {
-  party a(s, env), b(s, env), c(s, env);
+  contender a(s, env), b(s, env), c(s, env);
   a.acquire();
   b.acquire();
   c.acquire();
@@ -128,7 +128,7 @@ TEST_F(memory_claim, a_cancelled_waiter_is_passed_over) {
 }
 
 TEST_F(memory_claim, a_cancel_that_crosses_the_hand_over_passes_the_lock_on) {
-  party a(s, env), b(s, env), c(s, env);
+  contender a(s, env), b(s, env), c(s, env);
   a.acquire();
   b.acquire();
   c.acquire();
@@ -141,7 +141,7 @@ TEST_F(memory_claim, a_cancel_that_crosses_the_hand_over_passes_the_lock_on) {
 }
 
 TEST_F(memory_claim, a_cancel_after_the_grant_leaves_the_grant) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire();
   a.claim->cancel();
   EXPECT_EQ(a.heard.news(), "g");
@@ -150,10 +150,10 @@ TEST_F(memory_claim, a_cancel_after_the_grant_leaves_the_grant) {
 }
 
 TEST_F(memory_claim, the_next_waiter_gets_the_lock_of_a_stopped_holder_when_its_lease_ends) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   a.acquire(10s);
   b.acquire();
-  a.sever(true);
+  a.cut_off(true);
   env.advance(9s);
   EXPECT_EQ(b.heard.news(), "");
   env.advance(1s + 500ms);
@@ -163,11 +163,11 @@ TEST_F(memory_claim, the_next_waiter_gets_the_lock_of_a_stopped_holder_when_its_
 }
 
 TEST_F(memory_claim, a_lock_handed_to_a_stopped_waiter_passes_to_the_next) {
-  party a(s, env), b(s, env), c(s, env);
+  contender a(s, env), b(s, env), c(s, env);
   a.acquire();
   b.acquire();
   c.acquire();
-  b.sever(true);
+  b.cut_off(true);
   a.release();
   EXPECT_EQ(c.heard.news(), "");
   env.advance(1s);  // the window of b and some jitter
@@ -176,15 +176,15 @@ TEST_F(memory_claim, a_lock_handed_to_a_stopped_waiter_passes_to_the_next) {
 }
 
 TEST_F(memory_claim, waiters_that_received_no_push_request_by_themselves) {
-  party a(s, env), b(s, env), c(s, env);
+  contender a(s, env), b(s, env), c(s, env);
   a.acquire(1h);
   b.acquire();
   c.acquire();
-  b.sever(true);
-  c.sever(true);
+  b.cut_off(true);
+  c.cut_off(true);
   a.release();
-  b.sever(false);
-  c.sever(false);
+  b.cut_off(false);
+  c.cut_off(false);
   env.advance(34s);  // a nap is 30 s and a tenth
   EXPECT_NE(b.heard.told.find('g') == std::string::npos,
             c.heard.told.find('g') == std::string::npos);
@@ -194,18 +194,18 @@ TEST_F(memory_claim, waiters_that_received_no_push_request_by_themselves) {
 }
 
 TEST_F(memory_claim, when_the_first_waiter_leaves_the_next_one_watches_the_holder) {
-  party a(s, env), b(s, env), c(s, env);
+  contender a(s, env), b(s, env), c(s, env);
   a.acquire(10s);
   b.acquire();
   c.acquire();
   b.claim->cancel();
-  a.sever(true);
+  a.cut_off(true);
   env.advance(10s + 500ms);
   EXPECT_EQ(c.heard.news(), "g");
 }
 
 TEST_F(memory_claim, a_renewal_after_the_lease_has_expired_is_reported_as_lost) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire(1s);
   env.advance(1s);
   a.claim->renew(1s, 1);
@@ -216,7 +216,7 @@ TEST_F(memory_claim, a_renewal_after_the_lease_has_expired_is_reported_as_lost) 
 }
 
 TEST_F(memory_claim, a_stale_holder_neither_renews_nor_releases_its_successors_lease) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   a.acquire(1s);
   env.advance(1s);
   b.acquire(10s);
@@ -233,7 +233,7 @@ TEST_F(memory_claim, a_stale_holder_neither_renews_nor_releases_its_successors_l
 }
 
 TEST_F(memory_claim, a_stale_release_that_was_never_renewed_frees_nobody_elses_lock) {
-  party a(s, env), b(s, env), c(s, env);
+  contender a(s, env), b(s, env), c(s, env);
   a.acquire(1s);
   env.advance(1s);
   b.acquire(10s);
@@ -245,7 +245,7 @@ TEST_F(memory_claim, a_stale_release_that_was_never_renewed_frees_nobody_elses_l
 }
 
 TEST_F(memory_claim, release_with_a_successor_is_queued_behind_the_waiters) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   note_taker second;
   auto next = a.store->open("x", second);
   a.acquire();
@@ -262,7 +262,7 @@ TEST_F(memory_claim, release_with_a_successor_is_queued_behind_the_waiters) {
 }
 
 TEST_F(memory_claim, verbs_called_from_inside_a_sink_do_not_nest_its_calls) {
-  party a(s, env);
+  contender a(s, env);
   int depth = 0, deepest = 0, cycles = 0;
   a.heard.also = [&](char c) {
     deepest = std::max(deepest, ++depth);

@@ -1,6 +1,6 @@
-// Parties that ask for shares and permits.
+// Contenders that ask for shares and permits.
 #pragma once
-#include "tests/unit/backend/memory/party.hpp"
+#include "tests/unit/backend/memory/contender.hpp"
 
 namespace holdfast::memory {
 
@@ -17,8 +17,8 @@ inline core::acquire_request once(core::acquire_request how) {
 }
 
 // One client with one claim that says what it hears at once.
-struct caller : party {
-  using party::party;
+struct caller : contender {
+  using contender::contender;
   std::string ask(const core::acquire_request& how) {
     claim->acquire(how);
     return heard.news();

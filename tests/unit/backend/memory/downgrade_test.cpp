@@ -30,7 +30,7 @@ TEST_F(memory_downgrade, a_downgrade_that_was_lost_is_repeated) {
   caller writer(s, env), reader(s, env);
   writer.acquire(60s);
   reader.ask(share(60s));
-  sky([](fault_plan& w) { w.requests_to_lose = 2; });
+  faults([](fault_plan& w) { w.requests_to_lose = 2; });
   writer.claim->downgrade();
   EXPECT_EQ(reader.heard.news(), "");
   env.advance(3s);
@@ -44,7 +44,7 @@ TEST_F(memory_downgrade, a_downgrade_that_was_lost_is_repeated) {
 TEST_F(memory_downgrade, its_lost_answer_changes_nothing) {
   caller writer(s, env), reader(s, env);
   writer.acquire(60s);
-  sky([](fault_plan& w) { w.replies_to_lose = 2; });
+  faults([](fault_plan& w) { w.replies_to_lose = 2; });
   writer.claim->downgrade();
   EXPECT_EQ(reader.ask(share(60s)), "");  // the second lost reply
   env.advance(3s);

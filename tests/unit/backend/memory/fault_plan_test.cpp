@@ -1,4 +1,4 @@
-#include "tests/unit/backend/memory/party.hpp"
+#include "tests/unit/backend/memory/contender.hpp"
 
 namespace holdfast::memory {
 namespace {
@@ -6,8 +6,8 @@ namespace {
 using memory_fault = memory_case;
 
 TEST_F(memory_fault, a_lost_request_is_sent_again) {
-  party a(s, env);
-  sky([](fault_plan& w) { w.requests_to_lose = 1; });
+  contender a(s, env);
+  faults([](fault_plan& w) { w.requests_to_lose = 1; });
   a.acquire();
   EXPECT_EQ(a.heard.news(), "");
   env.advance(4s);
@@ -15,8 +15,8 @@ TEST_F(memory_fault, a_lost_request_is_sent_again) {
 }
 
 TEST_F(memory_fault, a_grant_whose_reply_was_lost_is_found_by_its_owner_id) {
-  party a(s, env);
-  sky([](fault_plan& w) { w.replies_to_lose = 1; });
+  contender a(s, env);
+  faults([](fault_plan& w) { w.replies_to_lose = 1; });
   const auto first = env.now();
   a.acquire(10s);
   EXPECT_EQ(a.heard.news(), "");
@@ -33,7 +33,7 @@ TEST_F(memory_fault, a_grant_whose_reply_was_lost_is_found_by_its_owner_id) {
 }
 
 TEST_F(memory_fault, an_attempt_without_any_answer_is_unavailable_at_the_op_timeout) {
-  party a(s, env);
+  contender a(s, env);
   outage(true);
   a.attempt();
   env.advance(3900ms);
@@ -45,21 +45,21 @@ TEST_F(memory_fault, an_attempt_without_any_answer_is_unavailable_at_the_op_time
 }
 
 TEST_F(memory_fault, what_an_unanswered_acquire_left_behind_is_cleared_long_before_its_ttl) {
-  party a(s, env), b(s, env);
-  sky([](fault_plan& w) { w.lose_replies = 1; });
+  contender a(s, env), b(s, env);
+  faults([](fault_plan& w) { w.lose_replies = 1; });
   a.attempt(1h);
   env.advance(4s);
   EXPECT_EQ(a.heard.news(), "r");
   ASSERT_FALSE(s->data.size() == 0);
-  sky([](fault_plan& w) { w.lose_replies = 0; });
-  env.advance(15s);  // the ledger goes on at 0.1, 1 and 10 s
+  faults([](fault_plan& w) { w.lose_replies = 0; });
+  env.advance(15s);  // the orphans are tried again at 0.1, 1 and 10 s
   EXPECT_TRUE(inspect(b).empty());
   b.attempt();
   EXPECT_EQ(b.heard.news(), "g");
 }
 
 TEST_F(memory_fault, a_new_acquire_is_not_hurt_by_the_clearing_of_an_old_one) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   outage(true);
   a.attempt(1h);
   env.advance(4s);
@@ -76,7 +76,7 @@ TEST_F(memory_fault, a_new_acquire_is_not_hurt_by_the_clearing_of_an_old_one) {
 }
 
 TEST_F(memory_fault, a_late_reply_to_a_given_up_acquire_grants_nothing) {
-  party a(s, env);
+  contender a(s, env);
   latency(5s);  // a round trip is longer than the op-timeout
   a.attempt(1h);
   env.advance(4s);
@@ -93,7 +93,7 @@ TEST_F(memory_fault, a_late_reply_to_a_given_up_acquire_grants_nothing) {
 }
 
 TEST_F(memory_fault, a_late_reply_to_a_renewal_is_not_taken_for_the_next_grants) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire(1h);
   latency(100ms);
   a.claim->renew(1h, 5);
@@ -103,9 +103,9 @@ TEST_F(memory_fault, a_late_reply_to_a_renewal_is_not_taken_for_the_next_grants)
 }
 
 TEST_F(memory_fault, a_release_is_repeated_until_it_is_answered) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   a.acquire(1h);
-  sky([](fault_plan& w) { w.requests_to_lose = 3; });
+  faults([](fault_plan& w) { w.requests_to_lose = 3; });
   a.release();
   b.acquire(1h);  // the second of the lost
   env.advance(1min);
@@ -115,9 +115,9 @@ TEST_F(memory_fault, a_release_is_repeated_until_it_is_answered) {
 }
 
 TEST_F(memory_fault, a_release_whose_reply_was_lost_counts_as_done) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire(1h);
-  sky([](fault_plan& w) { w.replies_to_lose = 1; });
+  faults([](fault_plan& w) { w.replies_to_lose = 1; });
   a.release();
   EXPECT_EQ(a.heard.news(), "g");
   env.advance(4s);
@@ -126,7 +126,7 @@ TEST_F(memory_fault, a_release_whose_reply_was_lost_counts_as_done) {
 }
 
 TEST_F(memory_fault, a_release_that_is_never_answered_ends_once_the_lease_has_surely_run_out) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire(10s);
   outage(true);
   a.release();
@@ -138,7 +138,7 @@ TEST_F(memory_fault, a_release_that_is_never_answered_ends_once_the_lease_has_su
 }
 
 TEST_F(memory_fault, a_cancel_that_is_not_answered_ends_at_the_op_timeout_and_is_cleared_later) {
-  party a(s, env), b(s, env), c(s, env);
+  contender a(s, env), b(s, env), c(s, env);
   a.acquire(1h);
   b.acquire();
   outage(true);
@@ -151,7 +151,7 @@ TEST_F(memory_fault, a_cancel_that_is_not_answered_ends_at_the_op_timeout_and_is
 }
 
 TEST_F(memory_fault, a_renewal_without_an_answer_moves_nothing) {
-  party a(s, env);
+  contender a(s, env);
   a.acquire(10s);
   outage(true);
   a.claim->renew(10s, 1);
@@ -164,7 +164,7 @@ TEST_F(memory_fault, a_renewal_without_an_answer_moves_nothing) {
 }
 
 TEST_F(memory_fault, a_waiter_waits_through_an_outage) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   a.acquire(10s);
   b.acquire(10s);
   outage(true);
@@ -176,7 +176,7 @@ TEST_F(memory_fault, a_waiter_waits_through_an_outage) {
 }
 
 TEST_F(memory_fault, a_failover_to_an_older_state_forgets_a_grant_and_numbers_grow_on) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   {
     const std::lock_guard guard(s->mutex);
     s->data.snapshot();
@@ -199,11 +199,11 @@ TEST_F(memory_fault, a_failover_to_an_older_state_forgets_a_grant_and_numbers_gr
 }
 
 TEST_F(memory_fault, those_that_wait_ask_again_after_a_restart) {
-  party a(s, env), b(s, env), c(s, env);
+  contender a(s, env), b(s, env), c(s, env);
   a.acquire(1h);
   b.acquire(1h);
   c.acquire(1h);
-  a.sever(true);
+  a.cut_off(true);
   event_queue events;
   {
     const std::lock_guard guard(s->mutex);
@@ -217,7 +217,7 @@ TEST_F(memory_fault, those_that_wait_ask_again_after_a_restart) {
 }
 
 TEST_F(memory_fault, a_snapshot_puts_back_holder_and_queue) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   a.acquire(1h, "first");
   b.acquire(1h);
   {
@@ -240,14 +240,14 @@ TEST_F(memory_fault, the_same_seed_loses_the_same_messages) {
   const auto run = [](std::uint64_t seed) {
     testkit::manual_environment own(3);
     auto store = std::make_shared<server>();
-    party a(store, own);
+    contender a(store, own);
     fault_plan w;
     w.dice = seed;
     w.lose_requests = 0.3;
     w.lose_replies = 0.3;
     {
       const std::lock_guard guard(store->mutex);
-      a.store->wire().set_faults(w);
+      a.store->over().set_faults(w);
     }
     std::string heard;
     for (int i = 0; i < 30; ++i) {
@@ -267,10 +267,10 @@ TEST_F(memory_fault, the_same_seed_loses_the_same_messages) {
 }
 
 TEST_F(memory_fault, a_stopped_client_is_cut_off_after_its_time) {
-  party a(s, env), b(s, env);
+  contender a(s, env), b(s, env);
   {
     const std::lock_guard guard(s->mutex);
-    a.store->wire().stop_after(env.now() + 1s);
+    a.store->over().stop_after(env.now() + 1s);
   }
   a.acquire(2s);
   EXPECT_EQ(a.heard.news(), "g");

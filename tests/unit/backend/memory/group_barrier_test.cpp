@@ -91,7 +91,7 @@ TEST_F(memory_gathering, shares_and_permits_can_be_among_them) {
 }
 
 TEST_F(memory_gathering, a_lost_request_is_repeated_for_all) {
-  sky([](fault_plan& w) { w.requests_to_lose = 2; });
+  faults([](fault_plan& w) { w.requests_to_lose = 2; });
   EXPECT_EQ(all.ask_all(), "");
   env.advance(2s);
   EXPECT_EQ(all.news(), "ggg");
@@ -99,7 +99,7 @@ TEST_F(memory_gathering, a_lost_request_is_repeated_for_all) {
 }
 
 TEST_F(memory_gathering, a_lost_reply_changes_nothing) {
-  sky([](fault_plan& w) { w.replies_to_lose = 1; });
+  faults([](fault_plan& w) { w.replies_to_lose = 1; });
   EXPECT_EQ(all.ask_all(), "");
   other.attempt();
   EXPECT_EQ(other.heard.news(), "r");
@@ -109,7 +109,7 @@ TEST_F(memory_gathering, a_lost_reply_changes_nothing) {
 }
 
 TEST_F(memory_gathering, one_that_was_broken_before_the_answer_takes_back_all) {
-  sky([](fault_plan& w) { w.replies_to_lose = 1; });
+  faults([](fault_plan& w) { w.replies_to_lose = 1; });
   EXPECT_EQ(all.ask_all(), "");
   judgement j;
   other.store->break_lock("b", inspect(other).at(1).owner, j);

@@ -67,13 +67,13 @@ TEST_F(memory_permits, those_of_a_dead_holder_come_back) {
   caller dead(s, env), living(s, env), waiting(s, env);
   dead.ask(permits(2, 3, 3s));
   living.ask(permits(1, 3, 60s));
-  dead.sever(true);
+  dead.cut_off(true);
   waiting.ask(permits(2, 3));
   env.advance(2s);
   EXPECT_EQ(waiting.heard.news(), "");
   env.advance(2s);
   EXPECT_EQ(waiting.heard.news(), "g");
-  dead.sever(false);
+  dead.cut_off(false);
   dead.claim->renew(3s, 1);
   EXPECT_EQ(dead.heard.news(), "l");
   dead.release();
@@ -83,7 +83,7 @@ TEST_F(memory_permits, those_of_a_dead_holder_come_back) {
 
 TEST_F(memory_permits, a_lost_reply_takes_none_twice) {
   caller a(s, env), b(s, env);
-  sky([](fault_plan& w) { w.replies_to_lose = 2; });
+  faults([](fault_plan& w) { w.replies_to_lose = 2; });
   EXPECT_EQ(a.ask(permits(2, 3)), "");
   env.advance(3s);
   EXPECT_EQ(a.heard.news(), "g");
@@ -164,7 +164,7 @@ TEST_F(memory_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
 TEST_F(memory_permits, a_mismatch_is_reported_though_its_reply_was_lost) {
   caller semaphore(s, env), lock(s, env);
   semaphore.ask(permits(1, 3, 60s));
-  sky([](fault_plan& w) { w.replies_to_lose = 1; });
+  faults([](fault_plan& w) { w.replies_to_lose = 1; });
   EXPECT_EQ(lock.ask({.ttl = 10s}), "");
   env.advance(1s);
   EXPECT_EQ(lock.heard.news(), "r");

@@ -147,12 +147,12 @@ TEST_F(memory_sharing, a_renewal_that_comes_too_late_brings_no_reader_back_besid
 
 TEST_F(memory_sharing, a_lost_reply_to_a_reader_leaves_one_reader) {
   caller a(s, env), writer(s, env);
-  sky([](fault_plan& w) { w.replies_to_lose = 2; });
+  faults([](fault_plan& w) { w.replies_to_lose = 2; });
   EXPECT_EQ(a.ask(share()), "");
   env.advance(3s);
   EXPECT_EQ(a.heard.news(), "g");
   EXPECT_EQ(inspect(a).size(), 1u);
-  sky([](fault_plan& w) { w.replies_to_lose = 1; });
+  faults([](fault_plan& w) { w.replies_to_lose = 1; });
   a.release();
   env.advance(1s);
   EXPECT_EQ(a.heard.news(), "e");

@@ -108,7 +108,7 @@ class played_claim {
       word = "granted";
     }
     if (word == "told") {
-      r.told_others = true;
+      r.notified_others = true;
       word = "done";
     }
     if (word == "left") {

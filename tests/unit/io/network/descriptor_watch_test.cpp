@@ -12,7 +12,7 @@
 
 #include "base/parker.hpp"
 #include "io/real_environment.hpp"
-#include "tests/unit/io/network/loop_stage.hpp"
+#include "tests/unit/io/network/loop_fixture.hpp"
 
 namespace holdfast::network_tests {
 namespace {

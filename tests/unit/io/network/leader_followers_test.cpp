@@ -249,7 +249,7 @@ TEST(background_driver, writes_what_was_collected_when_nobody_comes) {
   io::background_driver background_driver(leader_followers, server, "test");
   for (int i = 0; i < 20; ++i) {
     server.ask(nullptr);
-    if (leader_followers.note_collected()) background_driver.wake();
+    if (leader_followers.note_unflushed()) background_driver.wake();
     server.wait_until_all_is_written();
   }
   server.wait_until_all_is_answered();
@@ -329,7 +329,7 @@ TEST(background_driver, callers_and_what_nobody_waits_for_go_together) {
     if (t % 2) {
       leader_followers.write_now();
       background_driver.attend();
-    } else if (leader_followers.note_collected()) {
+    } else if (leader_followers.note_unflushed()) {
       background_driver.wake();
     }
   });

@@ -8,7 +8,7 @@
 #include "io/real_environment.hpp"
 #include "testkit/servers/certificates.hpp"
 #include "testkit/servers/scratch_folder.hpp"
-#include "tests/unit/io/network/loop_stage.hpp"
+#include "tests/unit/io/network/loop_fixture.hpp"
 
 namespace holdfast::network_tests {
 namespace {

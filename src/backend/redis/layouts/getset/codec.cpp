@@ -29,9 +29,9 @@ constexpr required_command commands[] = {
 constexpr const script* loaded[] = {&scripts::renew, &scripts::holder, &scripts::break_lock};
 
 constexpr codec_facts facts_of_getset{
-    .can = {.life = core::bound_to::ttl,
+    .can = {.life = core::lifetime::ttl,
             .queue = core::order::none,
-            .wanted = core::wanted_by::silent,
+            .wanted = core::contention_signal::silent,
             .modes = core::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,

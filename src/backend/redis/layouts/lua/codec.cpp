@@ -21,9 +21,9 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::resolve, &scri
                                     &scripts::renew, &scripts::holder};
 
 constexpr codec_facts facts_of_lua{
-    .can = {.life = core::bound_to::ttl,
+    .can = {.life = core::lifetime::ttl,
             .queue = core::order::none,
-            .wanted = core::wanted_by::silent,
+            .wanted = core::contention_signal::silent,
             .modes = core::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,

@@ -47,9 +47,9 @@ constexpr codec_facts facts_of(waiters how) {
   const std::span all = commands;
   const bool listens = how == waiters::listen;
   return {
-      .can = {.life = core::bound_to::ttl,
+      .can = {.life = core::lifetime::ttl,
               .queue = core::order::none,
-              .wanted = core::wanted_by::silent,
+              .wanted = core::contention_signal::silent,
               .modes = core::bit_of(lock_mode::exclusive),
               .tokens = true,
               .processes = true,

@@ -54,9 +54,9 @@ constexpr const script* loaded[] = {&scripts::try_lock,          &scripts::relea
                                     &redisson::scripts::holders, &scripts::break_lock};
 
 constexpr codec_facts facts_of_fair{
-    .can = {.life = core::bound_to::ttl,
+    .can = {.life = core::lifetime::ttl,
             .queue = core::order::fifo,
-            .wanted = core::wanted_by::silent,
+            .wanted = core::contention_signal::silent,
             .modes = core::bit_of(lock_mode::exclusive),
             .tokens = true,
             .processes = true,

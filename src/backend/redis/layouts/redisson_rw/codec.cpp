@@ -47,9 +47,9 @@ constexpr const script* loaded[] = {&scripts::try_lock,  &scripts::release, &scr
                                     &scripts::downgrade, &scripts::holders, &scripts::break_lock};
 
 constexpr codec_facts facts_of_rw{
-    .can = {.life = core::bound_to::ttl,
+    .can = {.life = core::lifetime::ttl,
             .queue = core::order::none,
-            .wanted = core::wanted_by::silent,
+            .wanted = core::contention_signal::silent,
             .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared),
             .tokens = true,
             .durable = true,

@@ -26,9 +26,9 @@ constexpr required_command commands[] = {
 
 // The scripts are for an operator: none is loaded.
 constexpr codec_facts facts_of_setnx{
-    .can = {.life = core::bound_to::ttl,
+    .can = {.life = core::lifetime::ttl,
             .queue = core::order::none,
-            .wanted = core::wanted_by::silent,
+            .wanted = core::contention_signal::silent,
             .modes = core::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,

@@ -8,7 +8,7 @@ namespace holdfast::redis {
 
 template <class Stays>
 void string_layout::review_deferred(Stays stays) {
-  std::vector<claims::claim_place> before;
+  std::vector<claims::claim_handle> before;
   before.swap(deferred_);
   for (const auto place : before) {
     claim* const c = claims_.at(place);

@@ -32,14 +32,14 @@ class inspection final : public admin_query<std::vector<holder>> {
         prefix_(key_prefix_ + std::string(name)),
         what_(what) {
     if (!name.empty()) names_.push_back(prefix_);
-    if (what == scope::one) stage_ = stage::locks;
+    if (what == scope::one) question_ = question::locks;
   }
 
  private:
-  enum class stage { scan, locks, holders };
+  enum class question { scan, locks, holders };
 
   void send_next(time_point now, event_queue& events) override {
-    if (stage_ == stage::locks) return ask_locks(now, events);
+    if (question_ == question::locks) return ask_locks(now, events);
     std::string bytes;
     command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
                       << "1000";
@@ -51,24 +51,24 @@ class inspection final : public admin_query<std::vector<holder>> {
   // not read is left out.
   bool is_failure(const value& v) const override {
     if (!v.is(value::kind::error)) return false;
-    const bool is_owner = stage_ == stage::locks && asked_ % parts_of_lock == 1;
+    const bool is_owner = question_ == question::locks && asked_ % parts_of_lock == 1;
     if (v.is_error("WRONGTYPE")) return what_ == scope::one && is_owner;
     return what_ == scope::one || !is_key_denied(v);
   }
 
   void read(const value& v) override {
-    switch (stage_) {
-      case stage::scan: return scanned(v);
-      case stage::locks: return part_of_lock(v);
-      case stage::holders: return describe(result[described_++], v.text());
+    switch (question_) {
+      case question::scan: return scanned(v);
+      case question::locks: return part_of_lock(v);
+      case question::holders: return describe(result[described_++], v.text());
     }
   }
 
   void on_all_read(time_point now, event_queue& events) override {
-    switch (stage_) {
-      case stage::scan: return cursor_ == "0" ? ask_locks(now, events) : send_next(now, events);
-      case stage::locks: return ask_holders(now, events);
-      case stage::holders: return finish(events);
+    switch (question_) {
+      case question::scan: return cursor_ == "0" ? ask_locks(now, events) : send_next(now, events);
+      case question::locks: return ask_holders(now, events);
+      case question::holders: return finish(events);
     }
   }
 
@@ -81,7 +81,7 @@ class inspection final : public admin_query<std::vector<holder>> {
   }
 
   void ask_locks(time_point now, event_queue& events) {
-    stage_ = stage::locks;
+    question_ = question::locks;
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
     if (names_.empty()) return finish(events);
@@ -163,7 +163,7 @@ class inspection final : public admin_query<std::vector<holder>> {
   }
 
   void ask_holders(time_point now, event_queue& events) {
-    stage_ = stage::holders;
+    question_ = question::holders;
     if (result.empty()) return finish(events);
     for (const holder& h : result) {
       const std::string k = key_prefix_ + h.name;
@@ -197,7 +197,7 @@ class inspection final : public admin_query<std::vector<holder>> {
   const std::string key_prefix_;  // of every lock
   const std::string prefix_;      // of those that are wanted
   const scope what_;
-  stage stage_ = stage::scan;
+  question question_ = question::scan;
   std::string cursor_ = "0";
   std::vector<std::string> names_;
   std::string owner_;

@@ -28,7 +28,7 @@ void string_layout::raise_later(time_point now) {
 void string_layout::raise_if_due(time_point now) {
   if (raise_at_ > now) return over_->tick_by(raise_at_);
   raise_at_ = core::never;
-  const bool is_wanted = std::ranges::any_of(deferred_, [&](claims::claim_place p) {
+  const bool is_wanted = std::ranges::any_of(deferred_, [&](claims::claim_handle p) {
     const claim* const c = claims_.at(p);
     return c && grant_rules::needs_floor(c->deferred, c->recipe().mode());
   });

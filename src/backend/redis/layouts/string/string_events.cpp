@@ -62,7 +62,7 @@ void string_layout::on_cut(batch<string_layout>& r, const reply_context& c) {
   r.to == operation::renew ? renewals_.on_cut(r) : collected_.on_cut(r, c);
 }
 
-void string_layout::answer(claims::claim_place whose, reply q, std::string_view error,
+void string_layout::answer(claims::claim_handle whose, reply q, std::string_view error,
                            const reply_context& context) {
   claim* const c = claims_.at(whose);
   if (!c) return;

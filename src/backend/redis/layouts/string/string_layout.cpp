@@ -9,9 +9,9 @@ namespace holdfast::redis {
 namespace {
 
 constexpr core::capabilities abilities{
-    .life = core::bound_to::ttl,
+    .life = core::lifetime::ttl,
     .queue = core::order::fifo,
-    .wanted = core::wanted_by::push,
+    .wanted = core::contention_signal::push,
     .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
              core::bit_of(lock_mode::permit),
     .tokens = true,

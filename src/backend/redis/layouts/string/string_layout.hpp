@@ -43,7 +43,7 @@ class string_layout final : public layout,
   layout_needs needs() const override { return needs_of_string(); }
   void attach(topology&) override;
   void detach() noexcept override;
-  void hurry(time_point now) override { hurry_by(now); }
+  void retry_now(time_point now) override { retry_by(now); }
   void withdraw_all(time_point now) override;
   void end_claims(errc code, const std::string& why, time_point now,
                   core::event_queue& events) override {
@@ -104,7 +104,7 @@ class string_layout final : public layout,
   void defer(claim&, operation);
   void wait_for_group(claim&);  // others of its group have left
   // `error`: the text that the server gave with it.
-  void answer(claims::claim_place, reply, std::string_view error, const reply_context&);
+  void answer(claims::claim_handle, reply, std::string_view error, const reply_context&);
   void on_reply(batch<string_layout>&, const value&, const reply_context&);
   void on_not_executed(batch<string_layout>&, const reply_context&);
   void on_cut(batch<string_layout>&, const reply_context&);
@@ -147,7 +147,7 @@ class string_layout final : public layout,
   void raise_later(time_point now);  // the server put it off
   void raise_if_due(time_point now);
 
-  void hurry_by(time_point);
+  void retry_by(time_point);
   void put_off(std::string why, time_point now);
   void watch_outage(time_point now);
   void keep_sample(time_point now);
@@ -162,7 +162,7 @@ class string_layout final : public layout,
   number_floor floor_;
   claims::orphan_withdrawals<orphan> orphans_;
   claims::group_barrier<claims::claim_group<claim>> groups_;
-  std::vector<claims::claim_place> deferred_;  // claims whose request may not be sent yet
+  std::vector<claims::claim_handle> deferred_;  // claims whose request may not be sent yet
   batch_pool<string_layout> pool_{*this};
   string_batches collected_{*this};
   renewals renewals_{*this};

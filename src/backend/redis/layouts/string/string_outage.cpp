@@ -32,7 +32,7 @@ void string_layout::put_off(std::string why, time_point now) {
 
 // When the waiters have waited through it for long enough.
 void string_layout::watch_outage(time_point now) {
-  if (over_->is_out()) over_->tick_by(claims_.first_end_of_wait(now));
+  if (over_->is_unavailable()) over_->tick_by(claims_.first_end_of_wait(now));
 }
 
 // The server rejected our credentials: all waiters fail, because only a corrected URL can help.
@@ -80,7 +80,7 @@ void string_layout::end_overdue(time_point now, event_queue& events) {
       c.on([](queueing_recipe& r) { return r.on_overdue(); }, now, events);
       return false;
     }
-    if (last_try <= now && !std::exchange(c.hurried, true)) hurry_by(now);
+    if (last_try <= now && !std::exchange(c.hurried, true)) retry_by(now);
     over_->tick_by(last_try > now ? last_try : end);
     return true;
   });
@@ -90,12 +90,12 @@ void string_layout::end_waits(time_point now, event_queue& events) {
   const auto why = [this] { return over_->outage_text(); };
   const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
   over_->tick_by(waits.due);
-  if (waits.hurry) hurry_by(now);
+  if (waits.retry_now) retry_by(now);
 }
 
-void string_layout::hurry_by(time_point by) {
-  over_->hurry(lane::commands, by);
-  over_->hurry(lane::messages, by);
+void string_layout::retry_by(time_point by) {
+  over_->retry_now(lane::commands, by);
+  over_->retry_now(lane::messages, by);
   if (raise_at_ == core::never || raise_at_ <= by) return;
   raise_at_ = by;
   over_->tick_by(by);

@@ -19,7 +19,7 @@ void string_layout::send(claim& c, operation what, time_point now) {
   if (what == operation::release_uncontended && c.info_may_be_stored) what = operation::release;
   if (what == operation::lock_all) {
     // It may have been in this list before, and was withdrawn: each counts once.
-    std::erase_if(deferred_, [&](claims::claim_place p) { return claims_.at(p) == &c; });
+    std::erase_if(deferred_, [&](claims::claim_handle p) { return claims_.at(p) == &c; });
     c.deferred = operation::none;
     defer(c, what);  // it waits for the others, and no longer than its op-timeout
     if (!may_send(c, what)) return;
@@ -42,7 +42,7 @@ void string_layout::defer(claim& c, operation what) {
   over_->tick_by(c.recipe().last_try(settings_.rules));
   over_->note_affected(now);
   watch_outage(now);
-  if (c.recipe().is_attempt()) hurry_by(now + settings_.retry_base);
+  if (c.recipe().is_attempt()) retry_by(now + settings_.retry_base);
   over_->open(lane::commands, now);
   if (what == operation::lock_or_queue) over_->open(lane::messages, now);
   const bool needs_floor = grant_rules::needs_floor(what, c.recipe().mode());

@@ -84,7 +84,7 @@ void layout::renew_owner(claim& c) {
 
 void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   if (!c.attempt) return;
-  removals& all = to_be_removed();
+  orphan_nodes& all = orphans();
   const std::string leases = folder_of(c, lease_folder), line = folder_of(c, line_folder);
   if (c.is_unanswered) {
     all.add(removed_by::beginning, leases, lease_name(c.attempt), now);
@@ -97,8 +97,7 @@ void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
 
 void layout::leave_line(claim& c, time_point now) {
   if (c.line_node.empty()) return;
-  to_be_removed().add(removed_by::name, folder_of(c, line_folder), std::exchange(c.line_node, {}),
-                      now);
+  orphans().add(removed_by::name, folder_of(c, line_folder), std::exchange(c.line_node, {}), now);
 }
 
 // A watch on a folder or on a node in it; the removal of a folder is an event of its watchers.

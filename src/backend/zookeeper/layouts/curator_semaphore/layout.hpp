@@ -18,9 +18,9 @@ namespace holdfast::zookeeper::curator_semaphore {
 class layout;
 
 inline constexpr core::capabilities abilities{
-    .life = core::bound_to::session,
+    .life = core::lifetime::session,
     .queue = core::order::fifo,
-    .wanted = core::wanted_by::push,
+    .wanted = core::contention_signal::push,
     .modes = core::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
@@ -57,7 +57,7 @@ struct protocol {
 };
 using claim = claims::store_claim<protocol>;
 
-enum class part : unsigned char {  // of a flight: what a request asks
+enum class part : unsigned char {  // of a batch: what a request asks
   parent,
   sync,
   make_leases,
@@ -75,9 +75,9 @@ enum class part : unsigned char {  // of a flight: what a request asks
   remove,
 };
 
-class flight final : public claim_flight<protocol> {
+class batch final : public claim_batch<protocol> {
  public:
-  using claim_flight::claim_flight;
+  using claim_batch::claim_batch;
   void add(part p) { parts_.push_back(p); }
 
  private:
@@ -101,7 +101,7 @@ class flight final : public claim_flight<protocol> {
   bool was_there_ = false;   // something that it removes
 };
 
-class layout final : public claims_layout<protocol, flight>, private held_nodes {
+class layout final : public claims_layout<protocol, batch>, private held_nodes {
  public:
   using claims_layout::claims_layout;
 
@@ -121,13 +121,13 @@ class layout final : public claims_layout<protocol, flight>, private held_nodes 
   static std::string text_of_owner(const claim& c) { return owner_text(c.attempt); }
   std::string reason(const claim&, errc why) const;
 
-  // For its flights.
-  void ask(flight&, part, opcode, std::string body, time_point now, std::string watched = {});
-  void list_line(flight&, const claim&, time_point now);
-  void check_waiters(flight&, const claim&, time_point now);
-  void await_line(flight&, const claim&, time_point now);
-  void watch(flight&, part, const std::string& path, time_point now);
-  void remove_node(flight&, const std::string& path, time_point now);
+  // For its batches.
+  void ask(batch&, part, opcode, std::string body, time_point now, std::string watched = {});
+  void list_line(batch&, const claim&, time_point now);
+  void check_waiters(batch&, const claim&, time_point now);
+  void await_line(batch&, const claim&, time_point now);
+  void watch(batch&, part, const std::string& path, time_point now);
+  void remove_node(batch&, const std::string& path, time_point now);
 
  private:
   void* find_extension(const std::type_info& wanted) noexcept override {
@@ -135,11 +135,11 @@ class layout final : public claims_layout<protocol, flight>, private held_nodes 
   }
   void write(const held_write&, version_handler&) override;
   void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
-  void make_parents(flight&, const claim&, const std::string& folder, time_point now);
-  void make_leases(flight&, claim&, time_point now);
-  void list_leases(flight&, const claim&, time_point now, bool is_synced, bool watches);
-  void enter_line(flight&, claim&, time_point now);
-  bool remove_all(flight&, const claim&, time_point now);
+  void make_parents(batch&, const claim&, const std::string& folder, time_point now);
+  void make_leases(batch&, claim&, time_point now);
+  void list_leases(batch&, const claim&, time_point now, bool is_synced, bool watches);
+  void enter_line(batch&, claim&, time_point now);
+  bool remove_all(batch&, const claim&, time_point now);
   void leave_line(claim&, time_point now);
   void on_node_watch(std::string_view path, bool has_ended, time_point now, core::event_queue&);
 };

@@ -12,13 +12,13 @@ using core::mutant;
 using core::planted;
 using verdict = permit_verdict;
 
-void flight::on_begin(const claim& c) {
+void batch::on_begin(const claim& c) {
   parts_.clear();
   was_there_ = false;
   result.is_there = c.is_unanswered || !c.leases.empty() || !c.line_node.empty();
 }
 
-void flight::read(unsigned at, const reply& r, const reply_context& context) {
+void batch::read(unsigned at, const reply& r, const reply_context& context) {
   switch (parts_.at(at)) {
     case part::parent: return read_parent(at, r);
     case part::sync:
@@ -45,7 +45,7 @@ void flight::read(unsigned at, const reply& r, const reply_context& context) {
 
 // The first one is the lock's, below the chroot. The server removes what is empty, so that may be
 // gone again before its folder is made: the create in that folder tells.
-void flight::read_parent(unsigned at, const reply& r) {
+void batch::read_parent(unsigned at, const reply& r) {
   const bool is_gone_again = at > 0 && r.is(error::no_node);
   if (r.is_ok() || r.is(error::node_exists) || is_gone_again) return;
   const claim* const c = owner();
@@ -55,7 +55,7 @@ void flight::read_parent(unsigned at, const reply& r) {
 }
 
 // One create, or the creates of a transaction, whose header says `ok` in any case.
-void flight::read_made(const reply& r) {
+void batch::read_made(const reply& r) {
   claim* const c = owner();
   if (c) c->is_unanswered = false;
   const bool is_of_line = what() == permit_operation::join;
@@ -86,14 +86,14 @@ void flight::read_made(const reply& r) {
   if (!are_in_order(c->leases)) fail_exhausted();
 }
 
-bool flight::are_in_order(const std::vector<std::string>& leases) const {
+bool batch::are_in_order(const std::vector<std::string>& leases) const {
   const std::string begin = lease_name(attempt_);
   return std::ranges::all_of(leases, [&](const std::string& name) {
     return is_in_order(read_sequence(name, begin));
   });
 }
 
-void flight::read_leases(const reply& r, const reply_context& context) {
+void batch::read_leases(const reply& r, const reply_context& context) {
   claim* const c = owner();
   if (r.is(error::no_node)) {
     result.what = verdict::none;
@@ -124,7 +124,7 @@ void flight::read_leases(const reply& r, const reply_context& context) {
   home_.ask(*this, part::own_lease, opcode::exists, watched_path_body(path, false), context.now);
 }
 
-void flight::read_own_lease(const reply& r) {
+void batch::read_own_lease(const reply& r) {
   const auto stat = r.is_ok() ? read_stat(r.body) : std::nullopt;
   if (stat && stat->ephemeral_owner == home_.over().of_session().id())
     return take_number(stat->czxid);
@@ -133,13 +133,13 @@ void flight::read_own_lease(const reply& r) {
 }
 
 // Waiters come first.
-void flight::read_look(const reply& r) {
+void batch::read_look(const reply& r) {
   const auto line = r.is_ok() ? read_stat(r.body) : std::nullopt;
   if (!r.is_ok() && !r.is(error::no_node)) return fail(r);
   if (line && line->children > 0 && result.what == verdict::granted) result.what = verdict::full;
 }
 
-void flight::read_line(const reply& r, const reply_context& context) {
+void batch::read_line(const reply& r, const reply_context& context) {
   claim* const c = owner();
   result.what = verdict::gone;
   if (r.is(error::no_node)) return;
@@ -161,13 +161,13 @@ void flight::read_line(const reply& r, const reply_context& context) {
               context.now);
 }
 
-void flight::read_blocker(const reply& r, const reply_context& context) {
+void batch::read_blocker(const reply& r, const reply_context& context) {
   const claim* const c = owner();
   if (r.is(error::no_node) && c) return home_.list_line(*this, *c, context.now);
   if (!r.is_ok()) fail(r);
 }
 
-void flight::read_watched(const reply& r) {
+void batch::read_watched(const reply& r) {
   if (r.is(error::no_node)) return conclude(verdict::gone);
   if (!r.is_ok()) return fail(r);
   const auto node = read_data(r.body);
@@ -177,7 +177,7 @@ void flight::read_watched(const reply& r) {
   result.is_revoked = result.is_revoked || is_asked;
 }
 
-void flight::read_peek(const reply& r, const reply_context& context) {
+void batch::read_peek(const reply& r, const reply_context& context) {
   const claim* const c = owner();
   if (r.is(error::no_node) && c) return home_.await_line(*this, *c, context.now);
   const auto all = r.is_ok() ? read_children(r.body) : std::nullopt;
@@ -186,8 +186,8 @@ void flight::read_peek(const reply& r, const reply_context& context) {
   result.others_wait = !all->names.empty();
 }
 
-void flight::read_found(const reply& r, std::string_view folder, const std::string& begin,
-                        const reply_context& context) {
+void batch::read_found(const reply& r, std::string_view folder, const std::string& begin,
+                       const reply_context& context) {
   const claim* const c = owner();
   if (!r.is_ok() && !r.is(error::no_node)) return fail(r);
   const auto all = r.is_ok() ? read_children(r.body) : std::nullopt;
@@ -198,7 +198,7 @@ void flight::read_found(const reply& r, std::string_view folder, const std::stri
       home_.remove_node(*this, folder_of(*c, folder).append("/").append(name), context.now);
 }
 
-void flight::read_removed(const reply& r) {
+void batch::read_removed(const reply& r) {
   if (!r.is_ok() && !r.is(error::no_node)) return fail(r);
   was_there_ = was_there_ || r.is_ok();
   result.what = was_there_ ? verdict::done : verdict::gone;

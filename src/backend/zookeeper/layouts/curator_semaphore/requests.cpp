@@ -15,7 +15,7 @@ std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, tim
     leave_line(c, now);
     return {};
   }
-  flight& f = take_flight();
+  batch& f = take_batch();
   f.begin(c, what);
   switch (what) {
     case operation::take:
@@ -50,13 +50,13 @@ std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, tim
   return {};
 }
 
-void layout::ask(flight& f, part p, opcode op, std::string body, time_point now,
+void layout::ask(batch& f, part p, opcode op, std::string body, time_point now,
                  std::string watched) {
   if (send(f, op, std::move(body), now, std::move(watched))) f.add(p);
 }
 
 // Only what is needed: a container that was never used stays for ever.
-void layout::make_parents(flight& f, const claim& c, const std::string& folder, time_point now) {
+void layout::make_parents(batch& f, const claim& c, const std::string& folder, time_point now) {
   for (const std::string& path : {c.path, folder}) {
     f.add(part::parent);
     send_parent(f, path, node_kind::container, now);
@@ -64,7 +64,7 @@ void layout::make_parents(flight& f, const claim& c, const std::string& folder, 
 }
 
 // One transaction: all the leases, or none.
-void layout::make_leases(flight& f, claim& c, time_point now) {
+void layout::make_leases(batch& f, claim& c, time_point now) {
   const std::string folder = folder_of(c, lease_folder);
   if (c.makes_parents) make_parents(f, c, folder, now);
   c.is_unanswered = true;
@@ -82,14 +82,14 @@ void layout::make_leases(flight& f, claim& c, time_point now) {
   ask(f, part::make_leases, opcode::multi, std::move(body), now);
 }
 
-void layout::list_leases(flight& f, const claim& c, time_point now, bool is_synced, bool watches) {
+void layout::list_leases(batch& f, const claim& c, time_point now, bool is_synced, bool watches) {
   const std::string path = folder_of(c, lease_folder);
   if (is_synced) ask(f, part::sync, opcode::sync, path_body(path), now);
   ask(f, part::list_leases, opcode::get_children2, watched_path_body(path, watches), now,
       watches ? path : std::string());
 }
 
-void layout::enter_line(flight& f, claim& c, time_point now) {
+void layout::enter_line(batch& f, claim& c, time_point now) {
   const std::string folder = folder_of(c, line_folder);
   if (c.makes_parents) make_parents(f, c, folder, now);
   c.is_unanswered = true;
@@ -100,33 +100,33 @@ void layout::enter_line(flight& f, claim& c, time_point now) {
   list_line(f, c, now);
 }
 
-void layout::list_line(flight& f, const claim& c, time_point now) {
+void layout::list_line(batch& f, const claim& c, time_point now) {
   ask(f, part::list_line, opcode::get_children2,
       watched_path_body(folder_of(c, line_folder), false), now);
 }
 
-void layout::check_waiters(flight& f, const claim& c, time_point now) {
+void layout::check_waiters(batch& f, const claim& c, time_point now) {
   const std::string path = folder_of(c, line_folder);
   ask(f, part::check_waiters, opcode::get_children2, watched_path_body(path, true), now, path);
 }
 
 // While nobody has ever been in line, or the folder was removed since: its creation is an event.
-void layout::await_line(flight& f, const claim& c, time_point now) {
+void layout::await_line(batch& f, const claim& c, time_point now) {
   const std::string path = folder_of(c, line_folder);
   ask(f, part::await_line, opcode::exists, watched_path_body(path, true), now, path);
 }
 
-void layout::watch(flight& f, part p, const std::string& path, time_point now) {
+void layout::watch(batch& f, part p, const std::string& path, time_point now) {
   f.add(p);
   send_watch(f, path, now);
 }
 
-void layout::remove_node(flight& f, const std::string& path, time_point now) {
+void layout::remove_node(batch& f, const std::string& path, time_point now) {
   ask(f, part::remove, opcode::remove, delete_body(path), now);
 }
 
 // False: there is nothing.
-bool layout::remove_all(flight& f, const claim& c, time_point now) {
+bool layout::remove_all(batch& f, const claim& c, time_point now) {
   const std::string leases = folder_of(c, lease_folder), line = folder_of(c, line_folder);
   if (c.is_unanswered) {
     ask(f, part::sync, opcode::sync, path_body(c.path), now);

@@ -41,7 +41,7 @@ void layout::renew_owner(claim& c) {
 
 void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   if (!c.attempt) return;
-  to_be_removed().add(removed_by::content, c.path, core::text_of(c.attempt) + ' ', now);
+  orphans().add(removed_by::content, c.path, core::text_of(c.attempt) + ' ', now);
 }
 
 void layout::on_claims_watch(const watch_event& e, time_point now, event_queue& events) {
@@ -54,7 +54,7 @@ void layout::on_claims_watch(const watch_event& e, time_point now, event_queue& 
 std::optional<single_node_recipe::reply> layout::submit(claim& c, operation what, time_point now,
                                                         event_queue&) {
   if (auto answer = answer_after_end(c, what)) return answer;
-  flight& f = take_flight();
+  batch& f = take_batch();
   f.begin(c, what);
   if (what == operation::create) {
     std::string body;
@@ -74,11 +74,11 @@ std::optional<single_node_recipe::reply> layout::submit(claim& c, operation what
 }
 
 // A node that was certainly held is deleted at once; otherwise it may be another's by now.
-void flight::on_begin(const claim& c) {
+void batch::on_begin(const claim& c) {
   deletes_ = what() == operation::remove && c.recipe().is_first_removal();
 }
 
-void flight::read(unsigned at, const reply& r, const reply_context& context) {
+void batch::read(unsigned at, const reply& r, const reply_context& context) {
   switch (what()) {
     case operation::create: return at == 0 ? read_create(r) : read_look(r);
     case operation::find: return at == 0 ? void() : read_look(r);
@@ -87,7 +87,7 @@ void flight::read(unsigned at, const reply& r, const reply_context& context) {
   }
 }
 
-void flight::read_create(const reply& r) {
+void batch::read_create(const reply& r) {
   if (r.is(error::node_exists)) return;
   if (!r.is_ok()) return fail_to_create(r);
   result.is_there = true;
@@ -95,7 +95,7 @@ void flight::read_create(const reply& r) {
 }
 
 // If the read fails, the created node still exists but is not watched.
-void flight::read_look(const reply& r) {
+void batch::read_look(const reply& r) {
   const claim* const c = owner();
   const auto node = r.is_ok() ? read_data(r.body) : std::nullopt;
   const std::int64_t session = home_.over().of_session().id();
@@ -115,7 +115,7 @@ void flight::read_look(const reply& r) {
 }
 
 // The deletion; or sync, a look, and the deletion where it is ours.
-void flight::read_remove(const reply& r, const reply_context& context) {
+void batch::read_remove(const reply& r, const reply_context& context) {
   if (awaited() > 0) return;  // sync
   if (r.is(error::no_node)) {
     result.what = verdict::gone;

@@ -21,9 +21,9 @@ class layout;
 
 // Not breakable: a delete names a path and no node, so it could end the next holder's.
 inline constexpr core::capabilities abilities{
-    .life = core::bound_to::session,
+    .life = core::lifetime::session,
     .queue = core::order::none,
-    .wanted = core::wanted_by::silent,
+    .wanted = core::contention_signal::silent,
     .modes = core::bit_of(lock_mode::exclusive),
     .tokens = true,
     .durable = true,
@@ -42,9 +42,9 @@ struct protocol {
 };
 using claim = claims::store_claim<protocol>;
 
-class flight final : public claim_flight<protocol> {
+class batch final : public claim_batch<protocol> {
  public:
-  using claim_flight::claim_flight;
+  using claim_batch::claim_batch;
   bool deletes() const noexcept { return deletes_; }
 
  private:
@@ -57,7 +57,7 @@ class flight final : public claim_flight<protocol> {
   bool deletes_ = false;  // the answer that comes is that of the deletion
 };
 
-class layout final : public claims_layout<protocol, flight> {
+class layout final : public claims_layout<protocol, batch> {
  public:
   using claims_layout::claims_layout;
 

@@ -283,7 +283,7 @@ TEST_F(redis_connection, in_a_pause_is_opened_earlier_when_there_is_a_hurry) {
   }
   c.on_closed({errc::unavailable, "reset"}, now(), events);
   o.wake = core::never;
-  c.hurry(now() + 10ms);
+  c.retry_now(now() + 10ms);
   EXPECT_EQ(until_alarm(), 10ms);
   EXPECT_FALSE(c.is_down());
 }

@@ -27,7 +27,7 @@ class redis_reachability : public testing::Test {
 };
 
 TEST_F(redis_reachability, is_known_to_be_well_until_something_is_lost) {
-  EXPECT_FALSE(r.is_out());
+  EXPECT_FALSE(r.is_unavailable());
   EXPECT_FALSE(r.read(reached_at).connected);
   r.on_ready(lane::commands, reached_at);
   EXPECT_TRUE(r.read(reached_at).connected);
@@ -38,12 +38,12 @@ TEST_F(redis_reachability, is_known_to_be_well_until_something_is_lost) {
 TEST_F(redis_reachability, an_outage_is_logged_at_once_and_when_it_is_over) {
   r.on_ready(lane::commands, reached_at);
   r.on_lost(lane::commands, lost("reset"), true, reached_at);
-  EXPECT_TRUE(r.is_out());
+  EXPECT_TRUE(r.is_unavailable());
   EXPECT_EQ(r.since(), reached_at);
   EXPECT_EQ(r.read(reached_at + 2s).trouble.text, "no connection: reset");
   EXPECT_EQ(lines(), "!the connection is lost: reset; it is tried again until it works\n");
   r.on_ready(lane::commands, reached_at + 3s);
-  EXPECT_FALSE(r.is_out());
+  EXPECT_FALSE(r.is_unavailable());
   EXPECT_EQ(lines(), "!connected again after 3 s\n");
   EXPECT_EQ(r.read(reached_at + 3s).reconnects, 1u);
 }
@@ -78,7 +78,7 @@ TEST_F(redis_reachability, a_long_outage_is_logged_each_minute_while_somebody_is
 
 TEST_F(redis_reachability, a_lost_connection_for_renewals_keeps_nobody_from_a_lock) {
   r.on_lost(lane::renewals, lost("reset"), true, reached_at);
-  EXPECT_FALSE(r.is_out());
+  EXPECT_FALSE(r.is_unavailable());
   EXPECT_EQ(lines().front(), '!');
 }
 
@@ -111,10 +111,10 @@ TEST_F(redis_reachability, a_connection_that_is_only_asked_is_no_outage) {
 TEST_F(redis_reachability, a_silent_connection_is_an_outage_until_something_arrives) {
   r.on_ready(lane::commands, reached_at);
   r.on_silent(lane::messages, reached_at + 1s);
-  EXPECT_TRUE(r.is_out());
+  EXPECT_TRUE(r.is_unavailable());
   EXPECT_EQ(r.read(reached_at + 1s).trouble.text, "the server does not answer");
   r.on_heard(lane::messages, reached_at + 2s);
-  EXPECT_FALSE(r.is_out());
+  EXPECT_FALSE(r.is_unavailable());
   EXPECT_EQ(lines(), "");
 }
 
@@ -122,10 +122,10 @@ TEST_F(redis_reachability, a_server_that_puts_requests_off_is_out_until_it_accep
   r.on_ready(lane::commands, reached_at);
   r.on_put_off("loading", true, reached_at);
   r.on_put_off("loading", true, reached_at + 1s);
-  EXPECT_TRUE(r.is_out());
+  EXPECT_TRUE(r.is_unavailable());
   EXPECT_EQ(lines(), "!the server puts requests off: loading; it is tried again until it works\n");
   r.on_accepted(reached_at + 2s);
-  EXPECT_FALSE(r.is_out());
+  EXPECT_FALSE(r.is_unavailable());
   EXPECT_EQ(lines(), "!the server takes requests again\n");
 }
 

@@ -47,8 +47,8 @@ TEST_F(redis_transport, a_loss_of_one_server_leaves_the_other_alone) {
   reactor.flush();
   net.close(0);
   EXPECT_EQ(a.take_log(), "cut down ");
-  EXPECT_TRUE(one.is_out());
-  EXPECT_FALSE(two.is_out());
+  EXPECT_TRUE(one.is_unavailable());
+  EXPECT_FALSE(two.is_unavailable());
   net.reply(1, "+still\r\n");
   EXPECT_EQ(b.take_log(), "=still ");
 }
@@ -73,7 +73,7 @@ TEST_F(redis_transport, when_one_connection_is_lost_the_others_are_asked) {
   EXPECT_GT(net.attended, before);  // nobody may block for the answer
   net.time.advance(0ms);
   EXPECT_EQ(net.received(1), "PING");
-  EXPECT_FALSE(one.read_reach().connected);
+  EXPECT_FALSE(one.read_status().connected);
 }
 
 TEST_F(redis_transport, one_alarm_serves_both) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
+#include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
 namespace {
@@ -18,12 +18,12 @@ TEST(zookeeper_holders_query, asks_about_a_few_locks_at_a_time) {
   constexpr int locks = 500, most_at_once = 100;
   std::vector<std::string> names;
   for (int i = 0; i < locks; ++i) names.push_back("lock" + std::to_string(i));
-  layout_stage t;
+  layout_fixture t;
   counted_holders told;
   t.layout().inspect("", told);
   EXPECT_EQ(t.requests(), "sync list");
   t.answer(5);
-  t.answer(5, layout_stage::children(names));
+  t.answer(5, layout_fixture::children(names));
   int asked = 0, answered = 0;
   while (told.answers == 0) {
     const std::string sent = t.requests();

@@ -3,16 +3,16 @@
 #include <chrono>
 #include <vector>
 
-#include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
+#include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
 
 inline constexpr std::chrono::seconds outage_timeout{9};
 inline constexpr std::chrono::milliseconds last_attempt_lead{100};  // an eighth of the op-timeout
 
-class played_outage : public layout_stage {
+class played_outage : public layout_fixture {
  public:
-  played_outage() : layout_stage("outage-timeout=9s&op-timeout=800ms") {}
+  played_outage() : layout_fixture("outage-timeout=9s&op-timeout=800ms") {}
 
   void last(std::chrono::milliseconds length) {
     constexpr std::chrono::milliseconds step{5};

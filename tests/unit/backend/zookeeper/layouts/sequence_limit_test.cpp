@@ -1,5 +1,5 @@
 // Claims whose nodes have sequences that the server does not keep in order.
-#include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
+#include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
 namespace {
@@ -7,12 +7,12 @@ namespace {
 // The only node of the lock, whose sequence another node may have too.
 TEST(zookeeper_sequence_limit, a_claim_near_the_limit_of_its_sequence_is_refused_once_removed) {
   for (const char* sequence : {"2147473647", "2147483647", "-2147483648"}) {
-    layout_stage t;
+    layout_fixture t;
     t.acquire();
     EXPECT_EQ(t.requests(), "create exists");
     const std::string own = t.own_name(sequence);
-    t.answer(5, layout_stage::created(own));
-    t.answer(5, layout_stage::stat(1, 1, 5));
+    t.answer(5, layout_fixture::created(own));
+    t.answer(5, layout_fixture::stat(1, 1, 5));
     EXPECT_EQ(t.told.take(), "") << sequence;
     EXPECT_EQ(t.requests(), "delete") << sequence;
     EXPECT_NE(t.last_request.find(own), std::string::npos) << sequence;
@@ -22,13 +22,13 @@ TEST(zookeeper_sequence_limit, a_claim_near_the_limit_of_its_sequence_is_refused
 }
 
 TEST(zookeeper_sequence_limit, a_claim_that_is_found_again_near_the_limit_is_refused) {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
   t.move();
   EXPECT_EQ(t.sent_again(), "sync list");
   t.answer(10);
-  t.answer(10, layout_stage::children({t.own_name("2147483647")}));
+  t.answer(10, layout_fixture::children({t.own_name("2147483647")}));
   EXPECT_EQ(t.requests(), "delete");
   t.answer(11);
   EXPECT_EQ(t.told.take(), "refused");
@@ -36,28 +36,28 @@ TEST(zookeeper_sequence_limit, a_claim_that_is_found_again_near_the_limit_is_ref
 
 // A negative sequence is younger, and another client may take its node for the first.
 TEST(zookeeper_sequence_limit, a_claim_beside_a_negative_sequence_is_refused) {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
   const std::string own = t.own_name("0000000002");
-  t.answer(5, layout_stage::created(own));
-  t.answer(5, layout_stage::stat(1, 2, 5));
+  t.answer(5, layout_fixture::created(own));
+  t.answer(5, layout_fixture::stat(1, 2, 5));
   EXPECT_EQ(t.requests(), "list");
-  t.answer(5, layout_stage::children({own, "_c_a-lock--2147483648"}));
+  t.answer(5, layout_fixture::children({own, "_c_a-lock--2147483648"}));
   EXPECT_EQ(t.requests(), "delete");
   t.answer(6);
   EXPECT_EQ(t.told.take(), "refused");
 }
 
 TEST(zookeeper_sequence_limit, a_node_of_another_client_at_the_limit_comes_after_the_own_one) {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
   const std::string own = t.own_name("2147473646");
-  t.answer(5, layout_stage::created(own));
-  t.answer(5, layout_stage::stat(1, 2, 5));
+  t.answer(5, layout_fixture::created(own));
+  t.answer(5, layout_fixture::stat(1, 2, 5));
   EXPECT_EQ(t.requests(), "list");
-  t.answer(5, layout_stage::children({own, "_c_a-lock-2147483647"}));
+  t.answer(5, layout_fixture::children({own, "_c_a-lock-2147483647"}));
   EXPECT_EQ(t.told.take(), "granted 5");
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/backend/zookeeper/layouts/layout_stage.hpp"
+#include "tests/unit/backend/zookeeper/layouts/layout_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
 namespace {
@@ -16,7 +16,7 @@ using zookeeper::event_kind;
 const std::string predecessor = "_c_a-lock-0000000001";
 
 // Its create was executed as transaction 5, and those nodes stand before it.
-struct queued : layout_stage {
+struct queued : layout_fixture {
   queued(std::vector<std::string> nodes, const std::string& watches) {
     acquire();
     EXPECT_EQ(requests(), "create exists");
@@ -42,31 +42,31 @@ struct behind_another : queued {
 };
 
 TEST(zookeeper_sequential_layout, one_that_is_alone_is_granted_under_its_own_transaction) {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
-  t.answer(5, layout_stage::created(t.own_name("0000000001")));
-  t.answer(9, layout_stage::stat(1, 1, 5));
+  t.answer(5, layout_fixture::created(t.own_name("0000000001")));
+  t.answer(9, layout_fixture::stat(1, 1, 5));
   EXPECT_EQ(t.told.take(), "granted 5");
 }
 
 // Its node was removed, and another's is there.
 TEST(zookeeper_sequential_layout, one_child_that_is_not_its_own_is_looked_at) {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
-  t.answer(5, layout_stage::created(t.own_name("0000000001")));
-  t.answer(9, layout_stage::stat(1, 1, 8));
+  t.answer(5, layout_fixture::created(t.own_name("0000000001")));
+  t.answer(9, layout_fixture::stat(1, 1, 8));
   EXPECT_EQ(t.told.take(), "");
   EXPECT_EQ(t.requests(), "list");
-  t.answer(9, layout_stage::children({"_c_b-lock-0000000002"}));
+  t.answer(9, layout_fixture::children({"_c_b-lock-0000000002"}));
   EXPECT_EQ(t.told.take(), "");
   EXPECT_EQ(t.requests(), "create exists");
 }
 
 // The server removes a parent that is empty, also between two creates of one write.
 TEST(zookeeper_sequential_layout, the_parent_is_made_again_when_it_was_removed_meanwhile) {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
   t.answer(5, error::no_node);
@@ -80,15 +80,15 @@ TEST(zookeeper_sequential_layout, the_parent_is_made_again_when_it_was_removed_m
 }
 
 TEST(zookeeper_sequential_layout, the_parent_is_made_when_it_is_missing) {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
   t.answer(5, error::no_node);
   t.answer(5, error::no_node);
   EXPECT_EQ(t.requests(), "container create exists");
   t.answer(6, error::node_exists);  // another client was faster
-  t.answer(7, layout_stage::created(t.own_name("0000000001")));
-  t.answer(7, layout_stage::stat(1, 1, 7));
+  t.answer(7, layout_fixture::created(t.own_name("0000000001")));
+  t.answer(7, layout_fixture::stat(1, 1, 7));
   EXPECT_EQ(t.told.take(), "granted 7");
 }
 
@@ -199,13 +199,13 @@ TEST(zookeeper_sequential_layout, a_claim_that_met_others_lists_in_the_flight_of
   t.acquire();
   EXPECT_EQ(t.requests(), "create list");
   const std::string again = t.own_name("0000000003");
-  t.answer(7, layout_stage::created(again));
-  t.answer(7, layout_stage::children({again}));
+  t.answer(7, layout_fixture::created(again));
+  t.answer(7, layout_fixture::children({again}));
   EXPECT_EQ(t.told.take(), "granted 7");
 }
 
 // A create whose reply was lost.
-struct unanswered_create : layout_stage {
+struct unanswered_create : layout_fixture {
   unanswered_create() {
     acquire();
     EXPECT_EQ(requests(), "create exists");
@@ -237,7 +237,7 @@ TEST(zookeeper_sequential_layout, a_node_of_another_session_is_not_adopted) {
   unanswered_create t;
   t.answer(10, unanswered_create::children({t.own}));
   EXPECT_EQ(t.requests(), "exists");
-  t.answer(10, unanswered_create::stat(6, 0, 0, layout_stage::session + 1));
+  t.answer(10, unanswered_create::stat(6, 0, 0, layout_fixture::session + 1));
   EXPECT_EQ(t.told.take(), "");
   EXPECT_EQ(t.requests(), "create exists");
 }
@@ -250,8 +250,8 @@ TEST(zookeeper_sequential_layout, a_request_that_a_waiter_was_sent_is_reported_w
   EXPECT_EQ(t.told.take(), "granted 5, asked");
 }
 
-struct downgrading_writer : layout_stage {
-  downgrading_writer() : layout_stage("layout=curator-rw") {
+struct downgrading_writer : layout_fixture {
+  downgrading_writer() : layout_fixture("layout=curator-rw") {
     acquire();
     EXPECT_EQ(requests(), "create exists");
     answer(5, created(own_name("0000000007")));
@@ -301,11 +301,11 @@ TEST(zookeeper_sequential_layout, a_downgraded_writer_removes_its_next_node) {
 }
 
 TEST(zookeeper_sequential_layout, transactions_that_went_back_are_refused) {
-  layout_stage t;
+  layout_fixture t;
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
-  t.answer(5, layout_stage::created(t.own_name("0000000001")));
-  t.answer(5, layout_stage::stat(1, 1, 5));
+  t.answer(5, layout_fixture::created(t.own_name("0000000001")));
+  t.answer(5, layout_fixture::stat(1, 1, 5));
   EXPECT_EQ(t.told.take(), "granted 5");
   t.claim->release(nullptr);
   EXPECT_EQ(t.requests(), "delete");
@@ -313,8 +313,8 @@ TEST(zookeeper_sequential_layout, transactions_that_went_back_are_refused) {
   EXPECT_EQ(t.told.take(), "ended");
   t.acquire();
   EXPECT_EQ(t.requests(), "create exists");
-  t.answer(4, layout_stage::created(t.own_name("0000000001")));
-  t.answer(4, layout_stage::stat(1, 1, 4));
+  t.answer(4, layout_fixture::created(t.own_name("0000000001")));
+  t.answer(4, layout_fixture::stat(1, 1, 4));
   EXPECT_EQ(t.told.take(), "refused");
 }
 

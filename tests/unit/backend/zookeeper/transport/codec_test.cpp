@@ -167,7 +167,7 @@ TEST(zookeeper_replies, to_connect) {
 }
 
 TEST(zookeeper_replies, to_connect_that_is_none) {
-  // A server in read-only mode: a header in its place, with an epoch where the time-out would be.
+  // A server in read-only mode: a header in its place, with an epoch where the timeout would be.
   EXPECT_FALSE(read_connect_response(inside(replied(0, 0x500000001, error::not_read_write))));
   EXPECT_FALSE(read_connect_response(inside(connected(4'000, 7, "short"))));
   const std::string fine = connected(4'000, 7);

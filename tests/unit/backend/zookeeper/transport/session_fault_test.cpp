@@ -2,7 +2,7 @@
 // and its own end.
 #include <algorithm>
 
-#include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
+#include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
 namespace {
@@ -15,7 +15,7 @@ std::int64_t attached_id(const strings& sent) {
 }
 
 TEST(zookeeper_session_fault, a_lost_connection_is_followed_by_one_to_the_next_server) {
-  session_stage t(ensemble_of(3));
+  session_fixture t(ensemble_of(3));
   noted_replies a, b;
   t.attach();
   t.pass(10ms);
@@ -42,7 +42,7 @@ TEST(zookeeper_session_fault, a_lost_connection_is_followed_by_one_to_the_next_s
 }
 
 TEST(zookeeper_session_fault, watches_are_set_again_from_the_last_change_seen) {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   t.s.submit(a, opcode::exists, "", t.now(), "/gone");
@@ -67,7 +67,7 @@ TEST(zookeeper_session_fault, watches_are_set_again_from_the_last_change_seen) {
 }
 
 TEST(zookeeper_session_fault, an_expired_session_is_lost_and_replaced) {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   t.lose();
@@ -89,7 +89,7 @@ TEST(zookeeper_session_fault, an_expired_session_is_lost_and_replaced) {
 // A waiter queues again as soon as its session is lost. The session that is being closed would
 // never answer.
 TEST(zookeeper_session_fault, what_is_submitted_when_a_session_is_lost_is_for_the_next_one) {
-  session_stage t;
+  session_fixture t;
   noted_replies again;
   t.attach();
   t.when_lost = [&] { t.s.submit(again, opcode::create, "A", t.now()); };
@@ -108,7 +108,7 @@ TEST(zookeeper_session_fault, what_is_submitted_when_a_session_is_lost_is_for_th
 // The process was stopped: the server still answers, and may even execute, for a session whose turn
 // to be ended has not come.
 TEST(zookeeper_session_fault, a_session_past_its_deadline_is_never_believed_again) {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   t.s.submit(a, opcode::create2, "A", t.now());
@@ -131,7 +131,7 @@ TEST(zookeeper_session_fault, a_session_past_its_deadline_is_never_believed_agai
 
 TEST(zookeeper_session_fault,
      a_session_that_lapsed_out_of_reach_is_closed_before_the_next_is_made) {
-  session_stage t;
+  session_fixture t;
   t.attach();
   t.take_log();
   t.lose();
@@ -149,7 +149,7 @@ TEST(zookeeper_session_fault,
 }
 
 TEST(zookeeper_session_fault, an_answer_to_connect_that_comes_after_the_deadline_is_too_late) {
-  session_stage t(ensemble_of(1));
+  session_fixture t(ensemble_of(1));
   t.terms.connect_timeout = 60s;
   t.s.open(t.now());
   t.open();
@@ -162,7 +162,7 @@ TEST(zookeeper_session_fault, an_answer_to_connect_that_comes_after_the_deadline
 
 TEST(zookeeper_session_fault, another_time_out_replaces_the_session) {
   for (const std::int32_t other : {4'000, 20'000}) {
-    session_stage t;
+    session_fixture t;
     t.attach();
     t.lose();
     t.open();
@@ -175,7 +175,7 @@ TEST(zookeeper_session_fault, another_time_out_replaces_the_session) {
 }
 
 TEST(zookeeper_session_fault, an_answer_for_another_session_is_none) {
-  session_stage t(ensemble_of(2));
+  session_fixture t(ensemble_of(2));
   t.attach();
   t.lose();
   t.open();
@@ -185,7 +185,7 @@ TEST(zookeeper_session_fault, an_answer_for_another_session_is_none) {
 }
 
 TEST(zookeeper_session_fault, doubt_comes_after_a_third_without_a_proof) {
-  session_stage t(ensemble_of(1));
+  session_fixture t(ensemble_of(1));
   t.terms.connect_timeout = 60s;
   t.attach();
   t.take_log();
@@ -198,7 +198,7 @@ TEST(zookeeper_session_fault, doubt_comes_after_a_third_without_a_proof) {
 }
 
 TEST(zookeeper_session_fault, a_second_lost_connection_is_no_second_doubt) {
-  session_stage t(ensemble_of(2));
+  session_fixture t(ensemble_of(2));
   t.attach();
   t.take_log();
   for (int cuts = 0; cuts < 2; ++cuts) {
@@ -212,7 +212,7 @@ TEST(zookeeper_session_fault, a_second_lost_connection_is_no_second_doubt) {
 TEST(zookeeper_session_fault, a_read_only_server_is_refused) {
   for (const std::string& answer : {connected(timeout_ms, session_id, "0123456789abcdef", true),
                                     replied(0, 0x500000001, error::not_read_write)}) {
-    session_stage t(ensemble_of(2));
+    session_fixture t(ensemble_of(2));
     t.s.open(t.now());
     t.open();
     t.give(answer);
@@ -225,7 +225,7 @@ TEST(zookeeper_session_fault, a_read_only_server_is_refused) {
 
 // ZOOKEEPER-4537.
 TEST(zookeeper_session_fault, a_reply_that_is_overdue_is_asked_for) {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   t.s.submit(a, opcode::sync, "A", t.now());
@@ -245,7 +245,7 @@ TEST(zookeeper_session_fault, a_reply_that_is_overdue_is_asked_for) {
 }
 
 TEST(zookeeper_session_fault, a_silent_server_is_given_up) {
-  session_stage t(ensemble_of(2));
+  session_fixture t(ensemble_of(2));
   noted_replies a;
   t.attach();
   t.s.submit(a, opcode::sync, "A", t.now());
@@ -256,16 +256,16 @@ TEST(zookeeper_session_fault, a_silent_server_is_given_up) {
 }
 
 TEST(zookeeper_session_fault, a_server_that_does_not_attach_is_given_up_in_time_for_the_others) {
-  session_stage t(ensemble_of(3));
+  session_fixture t(ensemble_of(3));
   t.attach();
   t.lose();
   t.open();
-  t.pass(2'001ms);  // a sixth of the session's time-out
+  t.pass(2'001ms);  // a sixth of the session's timeout
   EXPECT_EQ(t.places.size(), 3u);
 }
 
 TEST(zookeeper_session_fault, pauses_come_after_each_server_was_tried_and_grow) {
-  session_stage t(ensemble_of(2));
+  session_fixture t(ensemble_of(2));
   t.s.open(t.now());
   const auto tries_after = [&](duration d) {
     const auto before = t.places.size();
@@ -285,7 +285,7 @@ TEST(zookeeper_session_fault, pauses_come_after_each_server_was_tried_and_grow) 
 }
 
 TEST(zookeeper_session_fault, without_a_descriptor_it_tries_again) {
-  session_stage t;
+  session_fixture t;
   t.has_descriptors = false;
   t.s.open(t.now());
   EXPECT_EQ(t.s.last_failure().text, "no descriptor");
@@ -301,7 +301,7 @@ TEST(zookeeper_session_fault, replies_out_of_order_and_bytes_of_no_sense_end_the
                                w.write_int(-1).write_long(-1).write_int(0);
                              })};
   for (const std::string& bytes : bad) {
-    session_stage t(ensemble_of(2));
+    session_fixture t(ensemble_of(2));
     noted_replies a;
     t.attach();
     t.s.submit(a, opcode::sync, "A", t.now());
@@ -312,7 +312,7 @@ TEST(zookeeper_session_fault, replies_out_of_order_and_bytes_of_no_sense_end_the
 }
 
 TEST(zookeeper_session_fault, only_a_write_that_was_executed_renews) {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   t.pass(10ms);

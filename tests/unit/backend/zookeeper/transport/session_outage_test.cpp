@@ -1,5 +1,5 @@
 // A session while no server answers.
-#include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
+#include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
 namespace {
@@ -8,7 +8,7 @@ using namespace zookeeper;
 
 // Attempts that end during an outage would pile up, and be made when it is over.
 TEST(zookeeper_session_outage, what_nobody_wants_any_more_is_not_sent) {
-  session_stage t;
+  session_fixture t;
   noted_replies wanted, given_up;
   t.attach();
   t.lose();
@@ -32,7 +32,7 @@ TEST(zookeeper_session_outage, what_nobody_wants_any_more_is_not_sent) {
 
 // As when thousands of waiters queue again at once.
 TEST(zookeeper_session_outage, a_server_that_answers_one_by_one_is_not_silent) {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   for (int i = 0; i < 10; ++i) t.s.submit(a, opcode::sync, "A", t.now());
@@ -48,14 +48,14 @@ TEST(zookeeper_session_outage, a_server_that_answers_one_by_one_is_not_silent) {
 
 // One that does not answer must not use up the time of opening.
 TEST(zookeeper_session_outage, a_first_session_tries_each_server_within_the_connect_timeout) {
-  session_stage t(ensemble_of(3));
+  session_fixture t(ensemble_of(3));
   t.s.open(t.now());
   for (int tried = 1; tried <= 3; ++tried) {
     EXPECT_EQ(t.places.size(), static_cast<std::size_t>(tried));
     t.open();
     t.pass(1s);
   }
-  session_stage alone;
+  session_fixture alone;
   alone.s.open(alone.now());
   alone.open();
   alone.pass(2900ms);
@@ -63,7 +63,7 @@ TEST(zookeeper_session_outage, a_first_session_tries_each_server_within_the_conn
 }
 
 TEST(zookeeper_session_outage, an_overdue_reply_is_pinged_after_a_cut_with_a_ping_in_flight) {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   t.s.submit(a, opcode::sync, "A", t.now());

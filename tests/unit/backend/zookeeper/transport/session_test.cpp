@@ -1,7 +1,7 @@
 // A session's life without faults: attached, renewed, closed.
 #include <algorithm>
 
-#include "tests/unit/backend/zookeeper/transport/session_stage.hpp"
+#include "tests/unit/backend/zookeeper/transport/session_fixture.hpp"
 
 namespace holdfast::zookeeper_unit {
 namespace {
@@ -19,7 +19,7 @@ bool is_connect(const std::string& frame, std::int64_t id, std::int64_t zxid = 0
 bool is_renewing_write(const std::string& frame) { return frame.ends_with(renewing_write_tail); }
 
 TEST(zookeeper_session, is_made_and_what_waited_goes_out) {
-  session_stage t;
+  session_fixture t;
   noted_replies a, b;
   t.s.open(t.now());
   EXPECT_TRUE(t.s.submit(a, opcode::sync, "A", t.now()));
@@ -43,7 +43,7 @@ TEST(zookeeper_session, is_made_and_what_waited_goes_out) {
 TEST(zookeeper_session, asks_for_its_rights_on_each_connection) {
   auto e = ensemble_of(1);
   e.credentials = "u:p";
-  session_stage t(e);
+  session_fixture t(e);
   noted_replies a;
   t.s.open(t.now());
   t.s.submit(a, opcode::sync, "A", t.now());
@@ -69,7 +69,7 @@ TEST(zookeeper_session, asks_for_its_rights_on_each_connection) {
 TEST(zookeeper_session, is_refused_where_its_user_is) {
   auto e = ensemble_of(1);
   e.credentials = "u:p";
-  session_stage t(e);
+  session_fixture t(e);
   t.attach();
   t.take_log();
   t.give(replied(xid::auth, 0, error::auth_failed));
@@ -79,7 +79,7 @@ TEST(zookeeper_session, is_refused_where_its_user_is) {
 
 // Rule A: at any server.
 TEST(zookeeper_session, is_renewed_by_a_new_connection_when_all_is_answered) {
-  session_stage t;
+  session_fixture t;
   noted_replies a, b;
   t.attach();
   t.pass(2'990ms);
@@ -109,7 +109,7 @@ TEST(zookeeper_session, is_renewed_by_a_new_connection_when_all_is_answered) {
 }
 
 TEST(zookeeper_session, is_renewed_as_long_as_it_is_answered) {
-  session_stage t;
+  session_fixture t;
   t.attach();
   for (int i = 0; i < 50; ++i) {
     t.pass(3s);
@@ -132,7 +132,7 @@ zookeeper::ensemble at_the_leader(std::size_t servers) {
 
 // Rule B: at the leader, or at a server alone.
 TEST(zookeeper_session, is_renewed_at_the_leader_by_a_write) {
-  session_stage t(at_the_leader(1));
+  session_fixture t(at_the_leader(1));
   t.attach();
   EXPECT_EQ(t.places, (strings{"session a", "mode a"})) << "asked of the same address, afterwards";
   t.open(channel::mode);
@@ -154,7 +154,7 @@ TEST(zookeeper_session, is_renewed_at_the_leader_by_a_write) {
 
 // Each lock that is held learns of each deadline.
 TEST(zookeeper_session, tells_of_no_deadline_that_is_only_a_little_later) {
-  session_stage t(at_the_leader(1));
+  session_fixture t(at_the_leader(1));
   noted_replies a;
   t.attach();
   t.open(channel::mode);
@@ -178,7 +178,7 @@ TEST(zookeeper_session, tells_of_no_deadline_that_is_only_a_little_later) {
 }
 
 TEST(zookeeper_session, looks_for_the_leader_as_it_renews_at_a_follower) {
-  session_stage t(at_the_leader(2));
+  session_fixture t(at_the_leader(2));
   t.attach();
   t.open(channel::mode);
   t.give("\nMode: follower\n", channel::mode);
@@ -191,7 +191,7 @@ TEST(zookeeper_session, looks_for_the_leader_as_it_renews_at_a_follower) {
 }
 
 TEST(zookeeper_session, is_closed_at_the_server) {
-  session_stage t;
+  session_fixture t;
   noted_replies a;
   t.attach();
   t.s.submit(a, opcode::sync, "A", t.now());
@@ -207,7 +207,7 @@ TEST(zookeeper_session, is_closed_at_the_server) {
 }
 
 TEST(zookeeper_session, is_closed_again_when_that_was_not_confirmed) {
-  session_stage t;
+  session_fixture t;
   t.attach();
   t.s.close(t.now(), t.events);
   (void)t.sent();
@@ -220,7 +220,7 @@ TEST(zookeeper_session, is_closed_again_when_that_was_not_confirmed) {
 }
 
 TEST(zookeeper_session, that_is_just_made_is_closed_too) {
-  session_stage t;
+  session_fixture t;
   t.s.open(t.now());
   t.open();
   (void)t.sent();
@@ -233,7 +233,7 @@ TEST(zookeeper_session, that_is_just_made_is_closed_too) {
 }
 
 TEST(zookeeper_session, that_never_was_is_closed_at_once) {
-  session_stage t;
+  session_fixture t;
   t.s.open(t.now());
   t.s.close(t.now(), t.events);
   EXPECT_EQ(t.take_log(), strings{"ended"});

@@ -1,0 +1,27 @@
+// diagnose(): reads what a server tells of itself, measures it, and tries the rights of its user.
+//
+//   question     | sent                                        | why so
+//   -------------+---------------------------------------------+-----------------------------------
+//   facts        | INFO, CONFIG GET, GET of the counter, EXEC  | an error is a fact; EXEC without
+//                |                                             | MULTI does nothing
+//   transaction  | MULTI, GET without a key, EXEC              | the fault makes EXEC discard all;
+//                |                                             | not sent where EXEC is denied
+//   rights       | MULTI, GET without a key, a call of each    | the ACL is asked when a command is
+//                | command, EXEC                               | queued, and nothing is executed
+//   pings, times | PING and TIME, each after the last answer   | a round trip stands for itself
+//   keys         | SCAN, a bounded number of times             | names with keys of two layouts
+#pragma once
+#include "backend/redis/layouts/required_command.hpp"
+#include "backend/redis/transport/endpoint.hpp"
+#include "seam/result_handler.hpp"
+
+namespace holdfast::redis {
+
+class transport;
+
+// Without the reactor's mutex. Answered at once when there is no connection. The endpoint outlives
+// the answer.
+void start_examination(transport&, const endpoint&, std::span<const layout_needs>,
+                       core::findings_handler&);
+
+}  // namespace holdfast::redis

@@ -1,0 +1,24 @@
+#include "backend/zookeeper/diagnosis/diagnosis.hpp"
+
+#include <algorithm>
+
+namespace holdfast::zookeeper {
+
+std::vector<finding> examine_ensemble(core::environment& env, const settings& s, duration granted) {
+  ensemble_facts facts;
+  facts.asked = s.session_timeout;
+  facts.granted = granted;
+  facts.op_timeout = s.op_timeout;
+  facts.attach = s.attach;
+  facts.has_tls = s.tls.has_value();
+  facts.has_user = !s.credentials.empty();
+  for (const core::address& at : s.servers) facts.servers.push_back(examine_server(env, s, at));
+  if (std::ranges::any_of(facts.servers, &server_facts::serves)) {
+    facts.tree = examine_tree(env, s);
+  } else {
+    facts.tree.unread = {errc::unavailable, "no server serves"};
+  }
+  return grade_all(facts);
+}
+
+}  // namespace holdfast::zookeeper

@@ -1,0 +1,41 @@
+// contenders TYPE NAME THREADS FROM TO: threads that lock and unlock until the time TO. Answers with how
+// many cycles began after FROM and ended before TO, in all, by the busiest thread and by the idlest,
+// and with the longest wait of a thread for the lock from FROM on. Times are nanoseconds of CLOCK_MONOTONIC, so that several processes count the same moment. A NAME
+// that ends with # is a lock for each thread.
+import java.util.Arrays;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+
+final class Contenders {
+  static Object run(RedissonClient client, String[] words) throws InterruptedException {
+    int size = Integer.parseInt(words[2]);
+    long from = Long.parseLong(words[3]);
+    long to = Long.parseLong(words[4]);
+    long[] counts = new long[size];
+    long[] longest = new long[size];
+    Thread[] all = new Thread[size];
+    for (int i = 0; i < size; ++i) {
+      int mine = i;
+      String name = words[1].endsWith("#") ? words[1] + i : words[1];
+      RLock lock = Locks.find(client, words[0], name);
+      all[i] = new Thread(() -> counts[mine] = cycles(lock, from, to, longest, mine));
+      all[i].start();
+    }
+    for (Thread t : all) t.join();
+    var spread = Arrays.stream(counts).summaryStatistics();
+    return spread.getSum() + " " + spread.getMax() + " " + spread.getMin() + " "
+        + Arrays.stream(longest).max().getAsLong();
+  }
+
+  private static long cycles(RLock lock, long from, long to, long[] longest, int mine) {
+    long done = 0;
+    for (;;) {
+      long began = System.nanoTime();
+      lock.lock();
+      longest[mine] = Math.max(longest[mine], System.nanoTime() - Math.max(began, from));
+      lock.unlock();
+      if (System.nanoTime() > to) return done;
+      if (began >= from) ++done;
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// What a diagnosis finds of a directory: each line of it is made worse than good, where this
+// user may.
+#include <holdfast/holdfast.hpp>
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/fault/file/fixture.hpp"
+
+namespace holdfast::file_test {
+namespace {
+
+using grade = finding_grade;
+namespace fs = std::filesystem;
+
+finding found(const client& c, std::string_view what) {
+  for (finding& f : c.diagnose())
+    if (f.what == what) return f;
+  ADD_FAILURE() << "nothing of " << what;
+  return {};
+}
+
+std::string url_of(const fs::path& at) { return "file://" + at.string(); }
+
+TEST(file_examination, of_a_directory_that_was_replaced) {
+  const lock_folder folder;
+  const auto at = folder.file("locks");
+  const auto c = client::open(url_of(at));
+  EXPECT_EQ(found(c, "directory").grade, grade::good);
+  fs::rename(at, folder.file("elsewhere"));
+  EXPECT_EQ(found(c, "directory").grade, grade::bad);
+}
+
+TEST(file_examination, of_a_directory_that_a_group_shares) {
+  const lock_folder folder;
+  const auto c =
+      client::open(url_of(folder.file("locks")) + "?group=" + std::to_string(::getegid()));
+  EXPECT_EQ(found(c, "directory").grade, grade::warn);
+}
+
+TEST(file_examination, of_a_directory_of_another_user) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may look at the locks of others";
+  const lock_folder folder;
+  const auto at = folder.file("locks");
+  fs::create_directory(at);
+  ASSERT_EQ(::chmod(at.c_str(), 0700), 0);
+  ASSERT_EQ(::chown(at.c_str(), 12345, 12345), 0);
+  const auto f = found(client::open(url_of(at)), "directory");
+  EXPECT_EQ(f.grade, grade::bad);
+  EXPECT_NE(f.why.find("12345"), f.why.npos) << f.why;
+}
+
+TEST(file_examination, of_a_directory_above_that_others_may_write) {
+  const lock_folder folder;
+  const auto open = folder.file("open"), at = open / "locks";
+  fs::create_directory(open);
+  const auto c = client::open(url_of(at));
+  ASSERT_EQ(::chmod(open.c_str(), 0755), 0);
+  EXPECT_EQ(found(c, "path").grade, grade::good) << found(c, "path").why;
+  ASSERT_EQ(::chmod(open.c_str(), 0777), 0);
+  const auto f = found(c, "path");
+  EXPECT_EQ(f.grade, grade::bad);
+  EXPECT_NE(f.why.find(open.string() + " "), f.why.npos) << f.why;
+  ASSERT_EQ(::chmod(open.c_str(), 01777), 0);
+  EXPECT_EQ(found(c, "path").grade, grade::good) << "sticky: only the owner may rename it";
+}
+
+TEST(file_examination, of_a_small_file_system_that_holdfast_is_not_tried_on) {
+  const lock_folder folder;
+  const auto at = folder.file("disk");
+  fs::create_directory(at);
+  if (::mount("none", at.c_str(), "ramfs", 0, "mode=0700") != 0)
+    GTEST_SKIP() << "skipped: only root may mount a file system";
+  EXPECT_EQ(found(client::open(url_of(at)), "filesystem").grade, grade::warn);
+  ::umount2(at.c_str(), MNT_DETACH);
+}
+
+TEST(file_examination, of_little_space_and_of_none) {
+  const lock_folder folder;
+  const auto at = folder.file("disk");
+  fs::create_directory(at);
+  if (::mount("none", at.c_str(), "tmpfs", 0, "size=64k,mode=0700") != 0)
+    GTEST_SKIP() << "skipped: only root may mount a file system";
+  {
+    const auto c = client::open(url_of(at));
+    EXPECT_EQ(found(c, "filesystem").grade, grade::good);
+    EXPECT_EQ(found(c, "space").grade, grade::warn);
+    std::ofstream filler(at / "filler", std::ios::binary);
+    const std::string block(4096, '#');
+    while (filler.write(block.data(), 4096).flush()) {}
+    EXPECT_EQ(found(c, "space").grade, grade::bad);
+  }
+  ::umount2(at.c_str(), MNT_DETACH);
+}
+
+TEST(memory_examination, finds_nothing_to_examine) {
+  const auto all = client::open("memory:").diagnose();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].what, "store");
+  EXPECT_EQ(all[0].grade, grade::good);
+}
+
+TEST(client_examination, of_no_store_fails_as_other_calls_do) {
+  std::error_code code;
+  EXPECT_TRUE(client().diagnose(code).empty());
+  EXPECT_EQ(code, errc::closed);
+  auto c = client::open("memory:");
+  c.close();
+  EXPECT_THROW((void)c.diagnose(), lock_error);
+}
+
+}  // namespace
+}  // namespace holdfast::file_test
