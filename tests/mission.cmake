@@ -17,7 +17,9 @@ set(mission_rules
   "(curator|kazoo)(_ensemble)?_zookeeper$=mission:Z1"
   "^(curator|kazoo).*(rw|semaphore|revo|downgrade)=mission:Z2"
   "^zookeeper_(permit_recipe|revocation|rw_codec|semaphore)=mission:Z2"
-  "(rw|semaphore)(_ensemble)?_zookeeper$=mission:Z2")
+  "(rw|semaphore)(_ensemble)?_zookeeper$=mission:Z2"
+  "^mysql_(optimistic|drafts)[.]=mission:M3"
+  "^mysql_(row_locks|traps)[.]=mission:G3")
 
 string(JOIN , mission_backends ${holdfast_backends} -)
 add_test(NAME lint.every_built_row_of_the_mission_has_a_test

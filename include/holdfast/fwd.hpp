@@ -34,6 +34,10 @@ class client;
 class fencing_guard;
 class redis_guard;
 class zookeeper_guard;
+class mysql_connection;
+class mysql_guard;
+class optimistic_table;
+class draft_table;
 
 }  // namespace v0
 }  // namespace holdfast

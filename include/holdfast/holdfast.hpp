@@ -15,6 +15,8 @@
 #include <holdfast/metrics.hpp>
 #include <holdfast/multi_mutex.hpp>
 #include <holdfast/mutex.hpp>
+#include <holdfast/mysql.hpp>
+#include <holdfast/optimistic.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/recursive_mutex.hpp>
 #include <holdfast/semaphore.hpp>

@@ -1,6 +1,8 @@
 #include "testkit/servers/mariadb_link.hpp"
 
+#include <fcntl.h>
 #include <mysql.h>
+#include <unistd.h>
 
 namespace holdfast::testkit {
 namespace {
@@ -90,6 +92,14 @@ unsigned mariadb_link::error_of(const std::string& statement) {
 }
 
 unsigned long mariadb_link::id() const noexcept { return ::mysql_thread_id(connection_.get()); }
+
+// libmariadb sends its farewell to the null device.
+void mariadb_link::abandon() noexcept {
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nothing, descriptor());
+  ::close(nothing);
+  connection_.reset();
+}
 
 int mariadb_link::descriptor() const noexcept {
   return static_cast<int>(::mysql_get_socket(connection_.get()));

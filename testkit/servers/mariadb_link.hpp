@@ -59,6 +59,8 @@ class mariadb_link {
   int descriptor() const noexcept;    // its socket
   st_mysql* handle() const noexcept { return connection_.get(); }
   void close() noexcept { connection_.reset(); }
+  // Closes its descriptor without a farewell to the server, as the end of a process does.
+  void abandon() noexcept;
 
  private:
   struct closing {

@@ -19,6 +19,7 @@ constexpr std::chrono::seconds mariadb_wait_bound{30};
 constexpr int mariadb_ports_tried =
     8;  // another program may take a port between our look and the start
 
+constexpr std::chrono::milliseconds copy_renewal{105};
 constexpr unsigned unknown_thread = 1094;  // of KILL: the connection has ended
 
 std::chrono::seconds second_of(std::chrono::system_clock::time_point t) {
@@ -195,10 +196,17 @@ void mariadb_server::wait_until(const std::string& statement, const std::string&
   wait_for([&] { return query(statement).text() == text; }, statement + " = " + text);
 }
 
+// INNODB_TRX is a copy that the server renews only when it was not read for 0.1 s.
 void mariadb_server::wait_until_row_wait(unsigned long connection_id) {
-  wait_until("SELECT trx_state FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id=" +
-                 std::to_string(connection_id),
-             "LOCK WAIT");
+  const std::string statement =
+      "SELECT trx_state FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id=" +
+      std::to_string(connection_id);
+  wait_for(
+      [&] {
+        std::this_thread::sleep_for(copy_renewal);
+        return query(statement).text() == "LOCK WAIT";
+      },
+      "a statement waits for a row");
 }
 
 void mariadb_server::wait_until_named_wait(unsigned long connection_id) {

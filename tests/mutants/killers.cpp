@@ -13,7 +13,7 @@ constexpr auto groups = {lease_scenarios,      message_scenarios,
                          renewal_scenarios,    lifetime_scenarios,
                          layout_scenarios,     zookeeper_scenarios,
                          several_scenarios,    zookeeper_claim_scenarios,
-                         lineage_scenarios};
+                         lineage_scenarios,    row_scenarios};
 
 std::string survived_scenario(const scenario& s, const mutant& m) {
   remove_planted();

@@ -15,7 +15,7 @@ class a_mutant final : public ::testing::Test {
   void TestBody() override {
     ASSERT_EQ(obstacle_to(mutant_), "");
     if (!survived_) {
-#if !defined(HOLDFAST_WITH_MEMORY) || !defined(HOLDFAST_WITH_REDIS)
+#if !defined(HOLDFAST_WITH_MEMORY) || !defined(HOLDFAST_WITH_REDIS) || !defined(HOLDFAST_WITH_MYSQL)
       GTEST_SKIP() << "the test that notices it needs a backend that is not built";
 #endif
       FAIL() << "no test would notice that this rule is broken: " << mutant_.rule;

@@ -31,5 +31,6 @@ std::span<const scenario> layout_scenarios();
 std::span<const scenario> lineage_scenarios();
 std::span<const scenario> zookeeper_scenarios();
 std::span<const scenario> zookeeper_claim_scenarios();
+std::span<const scenario> row_scenarios();
 
 }  // namespace holdfast::mutants

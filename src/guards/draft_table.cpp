@@ -1,0 +1,173 @@
+#include <holdfast/optimistic.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/fail.hpp"
+#include "base/mutant.hpp"
+#include "guards/mysql_session.hpp"
+#include "guards/mysql_text.hpp"
+
+namespace holdfast::inline v0 {
+
+using guards::quoted_name;
+using guards::sql_effect;
+
+namespace {
+
+constexpr const char* now = "UTC_TIMESTAMP(6)";
+
+std::int64_t number_of(const std::string& version) {
+  std::int64_t number = 0;
+  const char* const end = version.data() + version.size();
+  const auto read = std::from_chars(version.data(), end, number);
+  if (read.ec != std::errc{} || read.ptr != end)
+    core::fail(errc::bad_option, "submit", "the draft's version is not one that open() returned");
+  return number;
+}
+
+void refuse_own_columns(const draft_columns& own, const sql_columns& columns,
+                        std::string_view operation) {
+  for (const std::string* name : {&own.id, &own.version, &own.is_draft, &own.touched})
+    guards::refuse_column(columns, *name, operation);
+}
+
+void take_over(draft& d, const sql_columns& changes) {
+  d.version = std::to_string(number_of(d.version) + 1);
+  for (const auto& [name, value] : changes) d.values.insert_or_assign(name, value);
+}
+
+}  // namespace
+
+draft_table::draft_table(mysql_connection where, draft_columns columns)
+    : where_(std::move(where)), columns_(std::move(columns)) {
+  guards::quoted_table(columns_.table, "draft_table");
+  for (const std::string* name :
+       {&columns_.id, &columns_.version, &columns_.is_draft, &columns_.touched})
+    quoted_name(*name, "draft_table");
+}
+
+draft draft_table::create(const sql_columns& initial) {
+  refuse_own_columns(columns_, initial, "create");
+  std::string names = quoted_name(columns_.version, "create") + ", " +
+                      quoted_name(columns_.is_draft, "create") + ", " +
+                      quoted_name(columns_.touched, "create");
+  std::string values = std::string("1, 1, ") + now;
+  for (const auto& [name, value] : initial) {
+    names += ", " + quoted_name(name, "create");
+    values += ", " + guards::literal(value);
+  }
+  const auto answer = guards::run(where_, "create",
+                                  "INSERT INTO " + guards::quoted_table(columns_.table, "create") +
+                                      " (" + names + ") VALUES (" + values + ')',
+                                  sql_effect::writes);
+  if (answer.is_contended) guards::fail_contended("create");
+  if (answer.insert_id == 0)
+    core::fail(errc::mismatch, "create",
+               "column \"" + columns_.id + "\" is not AUTO_INCREMENT; give it that attribute",
+               columns_.table);
+  return {static_cast<std::int64_t>(answer.insert_id), "1", initial};
+}
+
+std::optional<draft> draft_table::open(std::int64_t id) {
+  const auto answer = guards::run(where_, "open",
+                                  "SELECT " + quoted_name(columns_.version, "open") + ", " +
+                                      guards::quoted_table(columns_.table, "open") + ".* FROM " +
+                                      guards::quoted_table(columns_.table, "open") + " WHERE " +
+                                      quoted_name(columns_.id, "open") + '=' + std::to_string(id) +
+                                      " AND " + quoted_name(columns_.is_draft, "open") + "=1",
+                                  sql_effect::reads);
+  if (answer.is_contended) guards::fail_contended("open");
+  if (answer.rows.empty()) return std::nullopt;
+  draft d{id, answer.rows[0][0].value_or(""), {}};
+  for (std::size_t i = 1; i < answer.fields.size(); ++i) {
+    const std::string& name = answer.fields[i].name;
+    const bool is_own = name == columns_.id || name == columns_.version ||
+                        name == columns_.is_draft || name == columns_.touched;
+    if (!is_own) d.values.insert_or_assign(name, answer.value(0, i));
+  }
+  return d;
+}
+
+// One statement compares all of it: a draft that was submitted, swept or saved meanwhile does not
+// match. `+0` keeps the server from finding the row by the index of the sweep. It would take that
+// index's locks in the other order, and two submits of one draft would deadlock.
+std::string draft_table::is_at(const draft& d, std::string_view operation) const {
+  const std::string same_id = quoted_name(columns_.id, operation) + '=' + std::to_string(d.id);
+  const bool compares_all = !core::planted(core::mutant::draft_version_unchecked);
+  if (!compares_all) return same_id;
+  return same_id + " AND " + quoted_name(columns_.version, operation) + '=' +
+         std::to_string(number_of(d.version)) + " AND " +
+         quoted_name(columns_.is_draft, operation) + "+0=1";
+}
+
+draft_status draft_table::finish(const draft& d, const std::string& statement,
+                                 std::string_view operation) {
+  const auto answer = guards::run(where_, operation, statement, sql_effect::writes);
+  if (answer.is_contended) guards::fail_contended(operation);
+  if (answer.affected == 1) return draft_status::done;
+  // LOCK IN SHARE MODE reads the newest row, as the statement did, not a transaction's snapshot.
+  const auto found = guards::run(where_, operation,
+                                 "SELECT " + quoted_name(columns_.is_draft, operation) + " FROM " +
+                                     guards::quoted_table(columns_.table, operation) + " WHERE " +
+                                     quoted_name(columns_.id, operation) + '=' +
+                                     std::to_string(d.id) + " LOCK IN SHARE MODE",
+                                 sql_effect::reads);
+  if (found.is_contended) return draft_status::changed;
+  if (found.rows.empty()) return draft_status::gone;
+  return found.rows[0][0] == "1" ? draft_status::changed : draft_status::submitted;
+}
+
+draft_status draft_table::save(draft& d, const sql_columns& changes) {
+  refuse_own_columns(columns_, changes, "save");
+  const std::string version = quoted_name(columns_.version, "save");
+  const draft_status status =
+      finish(d,
+             "UPDATE " + guards::quoted_table(columns_.table, "save") + " SET " + version + '=' +
+                 version + "+1, " + quoted_name(columns_.touched, "save") + '=' + now +
+                 (changes.empty() ? "" : ", " + guards::assignments(changes, "save")) + " WHERE " +
+                 is_at(d, "save"),
+             "save");
+  if (status == draft_status::done) take_over(d, changes);
+  return status;
+}
+
+draft_status draft_table::submit(draft& d, const sql_columns& changes) {
+  refuse_own_columns(columns_, changes, "submit");
+  const std::string version = quoted_name(columns_.version, "submit");
+  const draft_status status =
+      finish(d,
+             "UPDATE " + guards::quoted_table(columns_.table, "submit") + " SET " + version + '=' +
+                 version + "+1, " + quoted_name(columns_.is_draft, "submit") + "=0" +
+                 (changes.empty() ? "" : ", " + guards::assignments(changes, "submit")) +
+                 " WHERE " + is_at(d, "submit"),
+             "submit");
+  if (status == draft_status::done) take_over(d, changes);
+  return status;
+}
+
+draft_status draft_table::abandon(const draft& d) {
+  return finish(d,
+                "DELETE FROM " + guards::quoted_table(columns_.table, "abandon") + " WHERE " +
+                    is_at(d, "abandon"),
+                "abandon");
+}
+
+std::uint64_t draft_table::sweep(std::chrono::milliseconds untouched_for, std::uint32_t limit) {
+  const auto microseconds =
+      std::chrono::microseconds(std::max(untouched_for, untouched_for.zero()));
+  const std::string is_draft = quoted_name(columns_.is_draft, "sweep") + "=1";
+  const auto answer =
+      guards::run(where_, "sweep",
+                  "DELETE FROM " + guards::quoted_table(columns_.table, "sweep") + " WHERE " +
+                      (core::planted(core::mutant::submitted_rows_swept) ? "TRUE" : is_draft) +
+                      " AND " + quoted_name(columns_.touched, "sweep") + "<=" + now +
+                      " - INTERVAL " + std::to_string(microseconds.count()) +
+                      " MICROSECOND LIMIT " + std::to_string(limit),
+                  sql_effect::writes);
+  if (answer.is_contended) guards::fail_contended("sweep");
+  return answer.affected;
+}
+
+}  // namespace holdfast::inline v0
