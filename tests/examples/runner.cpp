@@ -11,6 +11,9 @@
 
 #include "testkit/servers/program.hpp"
 #include "testkit/servers/scratch_folder.hpp"
+#ifdef HOLDFAST_WITH_MYSQL
+#include "testkit/servers/mariadb_server.hpp"
+#endif
 #ifdef HOLDFAST_WITH_REDIS
 #include "testkit/servers/redis_server.hpp"
 #endif
@@ -38,6 +41,13 @@ int run_on(const std::string& backend, const std::string& example) {
     const holdfast::testkit::scratch_folder folder;
     return run(example, "file://" + folder.path().string());
   }
+#ifdef HOLDFAST_WITH_MYSQL
+  if (backend == "mysql") {
+    if (!holdfast::testkit::mariadb_server::installed()) return not_installed;
+    const holdfast::testkit::mariadb_server server;
+    return run(example, server.url());
+  }
+#endif
 #ifdef HOLDFAST_WITH_REDIS
   if (backend == "redis") {
     if (!holdfast::testkit::redis_server::installed()) return not_installed;
