@@ -75,6 +75,8 @@ std::vector<contest> memory_renewal();
 std::vector<contest> file_uncontended();
 std::vector<contest> file_processes();
 std::vector<contest> run_spawn();
+std::vector<contest> mysql_optimistic();
+std::vector<contest> mysql_optimistic_hot();
 std::vector<contest> redis_confirmed();
 std::vector<contest> redis_guarded();
 std::vector<contest> redis_own_locks();

@@ -63,6 +63,10 @@ constexpr row table[] = {
     {"zookeeper/bytes", measure::ratio, "bytes received for a grant", zookeeper_bytes},
     {"zookeeper/held", measure::alone, "bytes of the client", zookeeper_held},
 #endif
+#ifdef HOLDFAST_WITH_MYSQL
+    {"mysql/optimistic", measure::ratio, "updates per second", mysql_optimistic},
+    {"mysql/optimistic-hot", measure::ratio, "updates per second", mysql_optimistic_hot},
+#endif
 };
 
 }  // namespace
@@ -81,6 +85,9 @@ bool built_here(std::string_view name) noexcept {
 #endif
 #ifndef HOLDFAST_WITH_ZOOKEEPER
   if (name.starts_with("zookeeper/")) return false;
+#endif
+#ifndef HOLDFAST_WITH_MYSQL
+  if (name.starts_with("mysql/")) return false;
 #endif
   return !name.empty();
 }
