@@ -30,6 +30,9 @@ class cli : public ::testing::Test {
   std::filesystem::path scratch_, folder_;
 };
 
+// A store that stops when a command has begun on a busy machine, too; seconds later its leases end.
+inline constexpr const char* lost_soon = "?ttl=4s&stop-after=2s&op-timeout=1s";
+
 // A command that prints its process number and then sleeps far beyond the test.
 words sleeper();
 // As sh -c.

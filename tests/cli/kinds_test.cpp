@@ -72,7 +72,7 @@ TEST_F(kinds, of_several_locks_in_any_order_runs_do_not_wait_for_each_other) {
 class kinds_on_a_store : public cli, public ::testing::WithParamInterface<words> {};
 
 TEST_P(kinds_on_a_store, end_their_job_when_they_are_lost) {
-  process run(line("memory:?ttl=600ms&stop-after=500ms&op-timeout=1s", GetParam(), sleeper()));
+  process run(line(std::string("memory:") + lost_soon, GetParam(), sleeper()));
   const pid_t job = number_in(run.line());
   EXPECT_EQ(run.wait(), (ending{75, 0}));
   EXPECT_TRUE(has_ended(job));

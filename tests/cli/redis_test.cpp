@@ -99,7 +99,7 @@ TEST_F(redis, few_descriptors_are_an_error_and_never_end_the_program_by_a_signal
 }
 
 TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
-  process holder(hold({"--ttl", "3s"}));
+  process holder(hold({"--ttl", "9s"}));
   const pid_t job = number_in(holder.line());
   const std::string seen = holder_shown();
   output_of({"break", "job", "--owner", seen + "x"}, 1);
@@ -119,7 +119,7 @@ TEST_F(redis, break_takes_the_lock_from_the_holder_that_was_seen) {
 }
 
 TEST_F(redis, a_lock_that_the_server_has_forgotten_is_reported_as_that) {
-  process holder(hold({"--ttl", "3s"}));
+  process holder(hold({"--ttl", "9s"}));
   holder.line();
   output_of({"break", "job", "--owner", holder_shown()}, 0);
   EXPECT_EQ(holder.wait(), (ending{75, 0}));

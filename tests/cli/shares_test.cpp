@@ -94,7 +94,7 @@ TEST_P(shares_and_permits, of_a_killed_run_are_free_when_its_job_is_gone) {
   words sharing{"-s", "x"}, with_permits{"-c", "2", "--take", "2", "x"};
   for (words* const how : {&sharing, &with_permits}) {
     words starting = *how;
-    if (!outlives_run) starting.insert(starting.begin(), {"--ttl", "1s"});
+    if (!outlives_run) starting.insert(starting.begin(), {"--ttl", "4s"});
     process killed(run(starting, sleeper()));
     const pid_t job = number_in(killed.line());
     killed.signal(SIGKILL);

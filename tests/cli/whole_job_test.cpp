@@ -8,8 +8,6 @@
 namespace holdfast::cli_test {
 namespace {
 
-constexpr const char* lost_soon = "?ttl=4s&stop-after=500ms&op-timeout=1s";
-
 // A process in a session of its own that prints its number and ignores being asked to end.
 const std::string stubborn = "setsid sh -c 'trap \"\" TERM; echo $$; while :; do sleep 0.01; done'";
 

@@ -68,13 +68,13 @@ void what_is_held_too_long_becomes_free(fixture& on) {
 void extend_keeps_a_lease_of_manual_renewal(fixture& on) {
   const auto client = on.client();
   bool kept = false;
-  for (int tries = 0; tries < 5 && !kept; ++tries) {
-    auto lease = on.lock(client).acquire({.ttl = short_ttl, .renew = holdfast::renewal::manual});
-    const auto late = lease.expires() + 3 * short_ttl;
+  for (int tries = 0; tries < renewed_tries && !kept; ++tries) {
+    auto lease = on.lock(client).acquire({.ttl = renewed_ttl, .renew = holdfast::renewal::manual});
+    const auto late = lease.expires() + 3 * renewed_ttl;
     std::error_code ec;
     EXPECT_TRUE(becomes([&] {
-      std::this_thread::sleep_for(short_ttl / 8);
-      lease.extend(short_ttl, ec);
+      std::this_thread::sleep_for(renewed_ttl / 8);
+      lease.extend(renewed_ttl, ec);
       return ec || lease.expires() > late;
     }));
     kept = lease.held();

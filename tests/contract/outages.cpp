@@ -39,13 +39,13 @@ void a_bound_that_ends_in_an_outage_is_no_busy_lock(fixture& on) {
   const auto lock = on.lock(client);
   (void)lock.acquire();
   on.store().begin_outage();
-  const auto code = thrown_by([&] { (void)lock.try_acquire_for(std::chrono::milliseconds(900)); });
+  const auto code = thrown_by([&] { (void)lock.try_acquire_for(std::chrono::seconds(4)); });
   EXPECT_EQ(code, holdfast::errc::unavailable) << code.message();
   on.store().end_outage();
 }
 
 void an_outage_timeout_ends_the_wait_for_a_store(fixture& on) {
-  const auto client = on.client_with("op-timeout=300ms&outage-timeout=600ms");
+  const auto client = on.client_with("op-timeout=3s&outage-timeout=4s");
   const auto lock = on.lock(client);
   (void)lock.acquire();
   on.store().begin_outage();
@@ -57,8 +57,8 @@ void an_outage_timeout_ends_the_wait_for_a_store(fixture& on) {
 
 // The first one is refused once the outage has lasted for an outage-timeout.
 void a_late_waiter_waits_its_whole_outage_timeout(fixture& on) {
-  constexpr std::chrono::milliseconds bound{600};
-  const auto client = on.client_with("op-timeout=300ms&outage-timeout=600ms");
+  constexpr std::chrono::seconds bound{4};
+  const auto client = on.client_with("op-timeout=3s&outage-timeout=4s");
   const auto first = on.lock(client), late = on.lock(client, "late");
   on.store().begin_outage();
   caller<bool> early([&] { return static_cast<bool>(first.acquire()); });

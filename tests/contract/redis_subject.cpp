@@ -25,7 +25,7 @@ class redis_subject final : public subject {
 
   std::string url() const override { return with_options(proxy_.url(), options_); }
   std::string short_lived_url() const override {
-    return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=400ms");
+    return with_options(url(), "ttl=" + std::to_string(short_ttl.count()) + "ms&op-timeout=3s");
   }
   void lose_leases_of(const holdfast::client&) override {
     if (options_ == "layout=redisson-permits") {  // whose ends stand beside what ends

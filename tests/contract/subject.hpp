@@ -15,6 +15,10 @@ namespace contract {
 
 // Short enough to wait for, long enough for a busy machine with sanitizers.
 inline constexpr std::chrono::milliseconds short_ttl{400};
+// Of leases that have to be renewed in time; and so many of them last for longer than a busy
+// machine stops a thread.
+inline constexpr std::chrono::milliseconds renewed_ttl{1600};
+inline constexpr int renewed_tries = 5;
 
 // One store, fresh for each case and gone with the subject.
 class subject {

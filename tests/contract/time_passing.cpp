@@ -40,11 +40,13 @@ void nobody_enters_before_the_deadline(fixture& on) {
 
 // A machine that stops the suite for most of a ttl loses the lease by right: hence several tries.
 void a_renewed_lease_outlives_three_ttl(fixture& on) {
-  const auto client = on.short_lived_client();
+  const auto ttl = on.has_ttl() ? renewed_ttl : short_ttl;
+  const auto client = on.has_ttl() ? on.client_with("ttl=" + std::to_string(ttl.count()) + "ms")
+                                   : on.short_lived_client();
   bool outlived = false;
-  for (int tries = 0; tries < 5 && !outlived; ++tries) {
+  for (int tries = 0; tries < renewed_tries && !outlived; ++tries) {
     const auto lease = on.lock(client).acquire();
-    const auto late = lease.expires() + 3 * short_ttl;
+    const auto late = lease.expires() + 3 * ttl;
     EXPECT_TRUE(becomes([&] { return !lease.held() || lease.expires() > late; }));
     outlived = lease.held();
   }

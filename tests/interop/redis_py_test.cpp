@@ -53,7 +53,7 @@ class peer {
 struct both {
   redis_server server;
   peer theirs{server};
-  client mine = client::open(server.url() + "?ttl=700ms");
+  client mine = client::open(server.url() + "?ttl=6s");
   holdfast::mutex lock = mine.mutex("x");
 
   long long left() { return server.command({"PTTL", "x"}).number; }
@@ -117,7 +117,7 @@ TEST_F(redis_py, without_a_ttl_waits_for_ours) {
 
 TEST_F(redis_py, that_was_killed_is_followed_when_its_ttl_is_over) {
   both on;
-  EXPECT_EQ(on.theirs.ask("acquire x 0.5"), "ok");
+  EXPECT_EQ(on.theirs.ask("acquire x 5"), "ok");
   on.theirs.kill();
   EXPECT_FALSE(on.lock.try_acquire());
   const auto held = on.lock.acquire();

@@ -31,7 +31,7 @@ TEST_F(redis_acl, the_least_rights_are_enough_for_everything) {
       all.wait_for_plays(15);
     }
   }
-  auto held = client::open(url_of(server)).mutex("x").acquire();
+  auto held = client::open(url_of(server)).mutex("x").acquire({.ttl = 6s});
   const auto before = held.expires();
   EXPECT_TRUE(eventually([&] { return held.expires() > before; })) << "is not renewed";
   held.release();
@@ -98,8 +98,8 @@ TEST_F(redis_acl, a_list_leaves_out_the_locks_that_the_user_may_not_read) {
     const auto everybody = client::open(server.url() + with_layout);
     const auto c = client::open("redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) +
                                 with_layout);
-    const auto theirs = everybody.mutex("elsewhere").acquire({.ttl = 2s});
-    const auto mine = c.mutex("x").acquire({.ttl = 2s});
+    const auto theirs = everybody.mutex("elsewhere").acquire({.ttl = 6s});
+    const auto mine = c.mutex("x").acquire({.ttl = 6s});
     EXPECT_TRUE(eventually([&] { return everybody.list().size() == 2; })) << layout;
     const auto shown = c.list();
     ASSERT_EQ(shown.size(), 1u) << layout;
@@ -140,7 +140,7 @@ TEST_P(redis_acl_refuses_a_hand_over, and_the_waiter_keeps_its_place_and_its_not
   peer p("redis://lock:secret@127.0.0.1:" + std::to_string(server.port()));
   peer other(server.url());
   test_claim first(p, "x"), again(p, "x"), next(other, "x");
-  ASSERT_TRUE(first.get(alone(5s)));
+  ASSERT_TRUE(first.get(alone(15s)));
   next.ask(alone());
   ASSERT_TRUE(eventually_in_line(server, 1));
   server.command({"HSET", "holdfast:{x}:x:m", next.owner(), "1000"});

@@ -20,7 +20,7 @@ TEST_F(redis_eviction, is_warned_of_once_where_it_can_happen) {
 TEST_F(redis_eviction, is_warned_of_when_it_was_set_before_a_reconnect) {
   redis_server server;
   heard_warnings heard;
-  const auto c = client::open(server.url() + quick_with("ttl=1s"));
+  const auto c = client::open(server.url() + quick_with("ttl=6s"));
   auto held = c.mutex("x").acquire();
   server.command({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
   server.command({"CONFIG", "SET", "maxmemory", "100mb"});

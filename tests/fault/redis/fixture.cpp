@@ -4,6 +4,16 @@ namespace holdfast::redis_test {
 
 std::string quick_with(const std::string& more) { return std::string(quick) + '&' + more; }
 
+client open_eventually(const std::string& url) {
+  client c;
+  std::error_code ec;
+  EXPECT_TRUE(eventually([&] {
+    c = client::open(url, ec);
+    return !ec;
+  })) << ec.message();
+  return c;
+}
+
 told told_by(const std::function<void()>& what) {
   told t;
   const auto begun = std::chrono::steady_clock::now();

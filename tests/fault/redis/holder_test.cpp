@@ -67,7 +67,7 @@ TEST_F(redis_holder, that_is_stopped_beyond_its_lease_knows_when_it_continues) {
 TEST_F(redis_holder, that_is_killed_is_followed_when_its_lease_has_run_out) {
   redis_server server;
   other_process holder([&](const other_process::line& l) {
-    const auto c = client::open(server.url() + "?ttl=600ms");
+    const auto c = client::open(server.url() + "?ttl=4s");
     const auto held = c.mutex("x").acquire();
     l.say("held");
     l.hear();
@@ -126,7 +126,7 @@ TEST_F(redis_holder, s_waiters_may_all_be_stopped_and_the_lock_is_not_lost) {
   waiter.stop();
   held.release();
   // It does not take up the grant in the time it has: the lock is anybody's, and its own in turn.
-  auto again = c.mutex("x").try_acquire_for(10s);
+  auto again = c.mutex("x").try_acquire_for(30s);
   EXPECT_TRUE(again);
   waiter.go_on();
   again.unlock();

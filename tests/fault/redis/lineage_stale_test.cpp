@@ -33,7 +33,7 @@ struct led_back {
   void lead_back() { name.move_to(of.a); }
   // The text of the refusal.
   std::string refused() {
-    const auto t = told_by([&] { (void)mine.mutex("x").try_acquire_for(2s); });
+    const auto t = told_by([&] { (void)mine.mutex("x").try_acquire_for(5s); });
     EXPECT_EQ(t.code, errc::unavailable) << t.text;
     EXPECT_EQ(of.a.command({"EXISTS", "x"}).number, 0);
     return t.text;
@@ -112,7 +112,7 @@ class redis_replica : public on_redis {};
 
 TEST_F(redis_replica, is_refused_by_open) {
   two_servers of;
-  const auto t = told_by([&] { (void)client::open(of.b.url() + "?op-timeout=1s&retry-base=2ms"); });
+  const auto t = told_by([&] { (void)client::open(of.b.url() + "?op-timeout=3s&retry-base=2ms"); });
   EXPECT_EQ(t.code, errc::unavailable) << t.text;
   EXPECT_TRUE(mentions(t.text, "replica")) << t.text;
 }

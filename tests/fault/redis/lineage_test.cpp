@@ -52,11 +52,11 @@ TEST_P(redis_lineage, a_lease_that_the_new_master_does_not_know_is_lost_whicheve
 }
 
 TEST_P(redis_lineage, a_lease_that_was_copied_is_confirmed_at_the_new_master) {
-  constexpr auto ttl = 3s;
+  constexpr auto ttl = 6s;
   for (const std::string lane : {"commands", "renewals"}) {
     two_servers of;
     floating_name name(of.a);
-    const auto mine = open(name.url(), "ttl=3s");
+    const auto mine = open(name.url(), "ttl=6s");
     auto held = mine.mutex("x").acquire();
     renew_at(of.a, name, held);
     EXPECT_TRUE(eventually([&] { return is_kept(of.b); }));
@@ -140,7 +140,7 @@ TEST_P(redis_lineage, no_lease_is_lost_by_a_failover_that_loses_nothing) {
 TEST_P(redis_lineage, an_abandoned_acquire_is_not_executed_after_the_return_to_its_server) {
   two_servers of;
   floating_name name(of.a);
-  const auto mine = open(name.url(), "ttl=10m&op-timeout=300ms");
+  const auto mine = open(name.url(), "ttl=10m&op-timeout=5s");
   mine.mutex("y").acquire().release();
   EXPECT_TRUE(eventually_open(name, of.a, "commands"));
   std::uint64_t last_before = 0;

@@ -26,7 +26,7 @@ class redis_lineage_without_info : public on_redis,
 TEST_P(redis_lineage_without_info, connections_that_are_to_one_server_are_ready) {
   redis_server server({.acl = without_info});
   floating_name name(server);
-  const auto mine = open(name.proxy.port(), "ttl=3s");
+  const auto mine = open(name.proxy.port(), "ttl=6s");
   auto held = mine.mutex("x").acquire();
   EXPECT_TRUE(eventually_renewed_over_its_own(name, server, held));
   for (const std::string lane : {"commands", "messages", "renewals"}) {
@@ -95,7 +95,7 @@ TEST_F(redis_own_channel, is_not_needed_to_hold_a_lock) {
   for (const std::string layout : {"redisson", "lua"}) {
     const auto mine =
         client::open("redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) +
-                     "?ttl=1s&layout=" + layout);
+                     "?ttl=6s&layout=" + layout);
     auto held = mine.mutex(layout).acquire();
     const auto first = held.expires();
     EXPECT_TRUE(eventually([&] { return held.expires() > first; })) << "is not renewed";

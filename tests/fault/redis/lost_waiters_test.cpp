@@ -58,7 +58,7 @@ class redis_lost_waiters : public on_redis, public testing::WithParamInterface<l
 TEST_P(redis_lost_waiters, are_followed_when_their_leases_have_ended) {
   const lost_case& p = GetParam();
   redis_server server;
-  const std::string url = server.url() + "?ttl=1s";
+  const std::string url = server.url() + "?ttl=4s";
   contender holder(url, p.holder), next(url, p.next);
   holder.hold();
   next.ask();
@@ -78,7 +78,8 @@ TEST_P(redis_lost_waiters, are_followed_when_their_leases_have_ended) {
     third = p.third_one == last::comes_after ? get(c, p.third) : c.mutex("x").try_acquire_for(1min);
   });
   EXPECT_TRUE(third.held());
-  // At most their two leases of a second, and one more. When nobody looked it took half a minute.
+  // At most their two leases of four seconds, and one more. A waiter that does not look for itself
+  // takes half a minute.
   EXPECT_LT(t.took, in_bounds);
 }
 
@@ -104,8 +105,8 @@ class redis_forgotten_waiters : public on_redis {};
 
 TEST_F(redis_forgotten_waiters, after_a_flush_are_served_when_the_leases_would_have_ended) {
   redis_server server;
-  const auto holder = client::open(server.url() + "?ttl=2s"), second = client::open(server.url());
-  const auto third = client::open(server.url() + "?ttl=2s");
+  const auto holder = client::open(server.url() + "?ttl=4s"), second = client::open(server.url());
+  const auto third = client::open(server.url() + "?ttl=4s");
   auto held = holder.mutex("x").acquire();
   waiting_thread next(second), behind(third);
   ASSERT_TRUE(eventually_in_line(server, 2));
@@ -123,7 +124,7 @@ TEST_F(redis_forgotten_waiters, after_a_flush_are_served_when_the_leases_would_h
 // client lives on.
 TEST_F(redis_forgotten_waiters, a_refused_claim_does_not_stay_queued) {
   redis_server server;
-  const std::string options = "?ttl=1s&op-timeout=2s";
+  const std::string options = "?ttl=4s&op-timeout=5s";
   server.command({"ACL", "SETUSER", "next", "on", ">pw", "+@all", "~*", "&*"});
   const auto second =
       client::open("redis://next:pw@127.0.0.1:" + std::to_string(server.port()) + options);

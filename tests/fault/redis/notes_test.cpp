@@ -68,7 +68,7 @@ TEST_F(redis_notes, on_lost_holders_go_with_the_grant_to_a_waiter) {
   redis_server server;
   peer p(server.url());
   test_claim first(p, "x"), next(p, "x");
-  ASSERT_TRUE(first.get(alone(500ms)));
+  ASSERT_TRUE(first.get(alone(5s)));
   next.ask(alone());
   ASSERT_TRUE(eventually_in_line(server, 1));
   for (int i = 0; i < 3; ++i) server.command({"HSET", notes, lost_id(i), "host|1|1|"});

@@ -72,8 +72,8 @@ TEST_F(redis_outage, a_short_restart_makes_no_waiter_fail_after_it) {
 
 TEST_F(redis_outage, a_password_that_is_wrong_after_a_restart_ends_every_wait_at_once) {
   redis_server server({.durable = true});
-  const auto c = client::open(server.url() + "?op-timeout=60s&ttl=2s");
-  const auto other = client::open(server.url() + "?op-timeout=60s&ttl=2s");
+  const auto c = client::open(server.url() + "?op-timeout=60s&ttl=1m");
+  const auto other = client::open(server.url() + "?op-timeout=60s&ttl=1m");
   auto held = c.mutex("x").acquire();
   std::error_code queued;
   std::jthread waits([&] { (void)other.mutex("x").acquire({}, {}, queued); });
@@ -102,7 +102,7 @@ void release_unheard(redis_server& server, const client& c) {
 TEST_F(redis_outage, close_is_clean_after_a_password_that_was_wanted_for_a_while) {
   for (const bool closes_at_once : {false, true}) {
     redis_server server({.durable = true});
-    auto c = client::open(server.url() + "?op-timeout=300ms&ttl=10m&close-timeout=30s");
+    auto c = client::open(server.url() + "?op-timeout=5s&ttl=10m&close-timeout=30s");
     release_unheard(server, c);
     server.command({"CONFIG", "SET", "requirepass", ""});
     const auto is_gone = [&] { return server.command({"EXISTS", "x"}).number == 0; };
@@ -115,7 +115,7 @@ TEST_F(redis_outage, close_is_clean_after_a_password_that_was_wanted_for_a_while
 // The lock is left until its lease runs out, and close() says so.
 TEST_F(redis_outage, close_is_not_clean_while_a_password_is_wanted) {
   redis_server server({.durable = true});
-  auto c = client::open(server.url() + "?op-timeout=300ms&ttl=10m&close-timeout=1s");
+  auto c = client::open(server.url() + "?op-timeout=5s&ttl=10m&close-timeout=1s");
   release_unheard(server, c);
   EXPECT_FALSE(c.close());
   EXPECT_EQ(server.command({"EXISTS", "x"}).number, 1);

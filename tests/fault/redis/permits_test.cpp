@@ -45,7 +45,7 @@ TEST_F(redis_permits, of_a_killed_holder_come_back_when_its_lease_has_ended) {
   other_process holder([&](const other_process::line& l) {
     peer p(server.url());
     test_claim mine(p, "x");
-    l.say(mine.get(permits(2, 3, 500ms)) ? "held" : "refused");
+    l.say(mine.get(permits(2, 3, 5s)) ? "held" : "refused");
     l.hear();
   });
   ASSERT_EQ(holder.hear(), "held");

@@ -82,7 +82,7 @@ TEST_F(redis_reach, the_loss_of_one_connection_is_over_when_it_is_there_again) {
 TEST_F(redis_reach, a_first_renewal_needs_no_descriptor) {
   redis_server server;
   const auto c = client::open(server.url() + "?metrics=1&ttl=60s");
-  const auto held = c.mutex("x").acquire({.ttl = 3s});
+  const auto held = c.mutex("x").acquire({.ttl = 6s});
   const testkit::no_descriptors none;
   EXPECT_TRUE(eventually([&] { return c.metrics().renewals_confirmed >= 2; }));
   EXPECT_TRUE(held.held());

@@ -94,7 +94,7 @@ TEST_F(redis_redisson_fair, a_dead_head_delays_the_others_by_a_window_and_nobody
 
 TEST_F(redis_redisson_fair, waiters_and_a_holder_that_die_together_are_followed) {
   redis_server server;
-  const std::string url = server.url() + quick_with("ttl=1s&layout=redisson-fair");
+  const std::string url = server.url() + quick_with("ttl=4s&layout=redisson-fair");
   mortal_waiter holder(url);
   ASSERT_TRUE(eventually([&] { return server.command({"EXISTS", "x"}).number == 1; }));
   std::vector<std::unique_ptr<mortal_waiter>> dead;
@@ -181,7 +181,7 @@ constexpr const char* least_of_fair =
 TEST_F(redis_redisson_fair, the_least_rights_are_enough) {
   redis_server server({.acl = least_of_fair, .default_user = false});
   const std::string url = "redis://lock:secret@127.0.0.1:" + std::to_string(server.port()) +
-                          quick_with("ttl=1s&prefix=jobs/&layout=redisson-fair");
+                          quick_with("ttl=6s&prefix=jobs/&layout=redisson-fair");
   const client c = client::open(url), d = client::open(url);
   auto held = c.mutex("x").acquire();
   waiting_thread waiter(d);

@@ -139,7 +139,7 @@ TEST_F(redis_redisson_permits, an_ended_permit_returns_to_the_pool_and_its_relea
 }
 
 TEST_F(redis_redisson_permits, a_lost_permit_is_a_lost_lease_and_the_others_come_back) {
-  const client c = client::open(url("ttl=600ms"));
+  const client c = client::open(url("ttl=6s"));
   const lease held = c.semaphore("x", 2).acquire({.permits = 2});
   const auto first = server().command({"ZRANGE", timeouts, "0", "0"}).items.at(0).text;
   server().command({"ZREM", timeouts, first});
@@ -150,7 +150,7 @@ TEST_F(redis_redisson_permits, a_lost_permit_is_a_lost_lease_and_the_others_come
 }
 
 TEST_F(redis_redisson_permits, foreign_permits_are_never_renewed) {
-  const client c = client::open(url("ttl=300ms"));
+  const client c = client::open(url("ttl=6s"));
   const std::int64_t ends = wall_ms() + 3'600'000;
   put_foreign(ends, "1");
   const lease held = c.semaphore("x", 2).acquire();
@@ -214,7 +214,7 @@ TEST_F(redis_redisson_permits, the_rights_in_the_documents_are_enough_and_none_i
               "+zcard +pttl +pexpire +publish +subscribe +scan",
        .default_user = false});
   const std::string where = "redis://lock:secret@127.0.0.1:" + std::to_string(limited.port()) +
-                            quick_with("layout=redisson-permits&ttl=600ms");
+                            quick_with("layout=redisson-permits&ttl=6s");
   const client a = client::open(where), b = client::open(where);
   lease held = a.semaphore("jobs/x", 2).acquire({.permits = 2});
   const auto deadline = held.expires();

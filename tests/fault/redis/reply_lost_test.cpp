@@ -118,7 +118,7 @@ TEST_F(redis_reply_lost, or_the_message_that_grants) {
 void renews_whatever_is_cut(direction d) {
   two_ways on;
   // Whoever extends a lease waits for the answer to the end of the op-timeout.
-  const auto c = client::open(on.proxy.url() + "?op-timeout=40ms&retry-base=1ms&ttl=10m");
+  const auto c = open_eventually(on.proxy.url() + "?op-timeout=40ms&retry-base=1ms&ttl=10m");
   at_every_byte(on.proxy, d, [&](auto cut) {
     auto held = c.mutex("x").acquire({.ttl = 1min, .renew = renewal::manual});
     const auto before = held.expires();

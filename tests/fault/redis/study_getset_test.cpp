@@ -104,12 +104,12 @@ TEST_F(redis_study_getset, what_is_no_stamp_is_waited_for) {
 
 TEST_F(redis_study_getset, a_renewed_lock_has_a_newer_stamp_and_is_not_taken) {
   redis_server server;
-  const std::string brief = quick_with("layout=getset&unsafe=1&stale-after=400ms&ttl=400ms");
+  const std::string brief = quick_with("layout=getset&unsafe=1&stale-after=6s&ttl=6s");
   const client c = client::open(server.url() + brief);
   const client other = client::open(server.url() + brief);
   const lease held = c.mutex("x").acquire();
   const std::string first = held.owner();
-  EXPECT_FALSE(other.mutex("x").try_acquire_for(1200ms));
+  EXPECT_FALSE(other.mutex("x").try_acquire_for(7s));
   EXPECT_TRUE(held.held());
   EXPECT_GT(server.command({"GET", key}).text, first);
 }

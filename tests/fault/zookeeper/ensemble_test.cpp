@@ -35,7 +35,7 @@ TEST_F(zookeeper_on_ensemble, a_session_at_a_follower_lapses_before_the_leader_e
 TEST_F(zookeeper_on_ensemble, a_leader_without_followers_answers_and_renews_nothing) {
   zookeeper_ensemble all({.tick = 500ms, .config = {"syncLimit=20"}});
   const int leader = all.leader();
-  session_client c(all.at(leader).url() + "?session-timeout=3s&attach=leader&op-timeout=30s");
+  session_client c(all.at(leader).url() + "?session-timeout=8s&attach=leader&op-timeout=30s");
   c.open();
   ASSERT_EQ(c.create("/own", node_kind::ephemeral).code, error::ok);
   EXPECT_TRUE(eventually([&] { return c.mode() == zookeeper::server_mode::leader; }));
@@ -50,7 +50,7 @@ TEST_F(zookeeper_on_ensemble, a_leader_without_followers_answers_and_renews_noth
   const answer write = c.create("/more");
   EXPECT_TRUE(write.was_cut);
   EXPECT_TRUE(eventually([&] { return c.count("lost") >= 1; }));
-  EXPECT_LT(c.deadline_of(id), alone + 3s);
+  EXPECT_LT(c.deadline_of(id), alone + 8s);
 }
 
 TEST_F(zookeeper_on_ensemble, a_session_finds_the_leader_and_the_next_one) {

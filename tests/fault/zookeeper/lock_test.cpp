@@ -37,7 +37,7 @@ TEST_F(zookeeper_locks, are_waited_for_over_the_end_of_a_session) {
 
 TEST_F(zookeeper_locks, that_are_released_when_the_session_ends_leave_no_node) {
   tcp_proxy proxy(server().port());
-  client mine = client::open(url_at(proxy.port(), "session-timeout=2s&op-timeout=500ms"));
+  client mine = client::open(url_at(proxy.port(), "session-timeout=6s&op-timeout=3s"));
   mutex a(mine, "x");
   lease held = a.acquire();
   proxy.set_both({.hold = true});
@@ -90,7 +90,7 @@ TEST_F(zookeeper_locks, whose_wait_is_given_up_during_a_cut_leave_no_node) {
 }
 
 TEST_F(zookeeper_locks, of_a_session_that_is_gone_are_waited_for) {
-  auto gone = std::make_unique<session_client>(url("session-timeout=1s"));
+  auto gone = std::make_unique<session_client>(url("session-timeout=6s"));
   gone->open();
   ASSERT_EQ(raw().create(path("x")).code, error::ok);
   ASSERT_EQ(gone->create(path("x/_c_before-lock-"), node_kind::ephemeral_sequential).code,

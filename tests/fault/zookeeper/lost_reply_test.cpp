@@ -14,10 +14,10 @@ class zookeeper_lost_replies : public on_zookeeper {};
 
 // A client behind a proxy, and a session that sees the nodes.
 struct cut_fixture {
-  zookeeper_server server;
+  zookeeper_server server{{.config = {"maxSessionTimeout=10000"}}};
   tcp_proxy proxy{server.port()};
   session_client other{server.url()};
-  client mine = client::open(at_port(proxy.port(), "?session-timeout=4s&op-timeout=20s"));
+  client mine = client::open(at_port(proxy.port(), "?session-timeout=10s&op-timeout=20s"));
 
   cut_fixture() { other.open(); }
   int nodes() {

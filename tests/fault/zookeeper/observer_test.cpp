@@ -29,10 +29,10 @@ void take_in_turn(fault_test::call_recorder& calls, const client& mine, const cl
 }
 
 TEST_F(zookeeper_observer_on_ensemble, is_as_good_as_a_follower) {
-  zookeeper_ensemble all({.config = {"syncLimit=20"}}, {}, true);
+  zookeeper_ensemble all({.config = {"syncLimit=20", "maxSessionTimeout=10000"}}, {}, true);
   const std::string observer = all.at(zookeeper_ensemble::observer).url();
   const client mine = client::open(observer + "?session-timeout=3s&op-timeout=60s"),
-               other = client::open(all.url() + "?session-timeout=4s&op-timeout=60s");
+               other = client::open(all.url() + "?session-timeout=10s&op-timeout=60s");
   fault_test::call_recorder calls;
   lease held = calls.acquire("a", mine, "x"), got;
   const auto first = held.expires();

@@ -14,6 +14,8 @@ namespace {
 class zookeeper_session : public on_zookeeper {};
 
 constexpr const char* quick = "?session-timeout=1s&op-timeout=20s";
+// Of a session that must outlive whatever a busy machine does.
+const zookeeper_options for_long_sessions{.config = {"maxSessionTimeout=10000"}};
 
 TEST_F(zookeeper_session, reads_and_writes_nodes) {
   const zookeeper_server server;
@@ -115,9 +117,9 @@ TEST_F(zookeeper_session, that_is_closed_leaves_nothing) {
 }
 
 TEST_F(zookeeper_session, lives_on_over_cuts_with_its_nodes_and_watches) {
-  const zookeeper_server server;
+  const zookeeper_server server(for_long_sessions);
   tcp_proxy proxy(server.port());
-  session_client c(at_port(proxy.port(), "?session-timeout=4s")), other(server.url());
+  session_client c(at_port(proxy.port(), "?session-timeout=10s")), other(server.url());
   c.open();
   other.open();
   const auto id = c.id();
@@ -138,9 +140,9 @@ TEST_F(zookeeper_session, lives_on_over_cuts_with_its_nodes_and_watches) {
 
 // Removed and made again while nobody was connected: the event is one of data.
 TEST_F(zookeeper_session, learns_of_a_node_that_was_made_again_as_of_another) {
-  const zookeeper_server server;
+  const zookeeper_server server(for_long_sessions);
   tcp_proxy proxy(server.port());
-  session_client c(at_port(proxy.port(), "?session-timeout=4s")), other(server.url());
+  session_client c(at_port(proxy.port(), "?session-timeout=10s")), other(server.url());
   c.open();
   other.open();
   ASSERT_EQ(other.create("/watched").code, error::ok);
@@ -158,9 +160,9 @@ TEST_F(zookeeper_session, learns_of_a_node_that_was_made_again_as_of_another) {
 
 // At each byte of the exchanges with which a session is made, attached again and written over.
 TEST_F(zookeeper_session, stands_a_cut_at_every_byte) {
-  const zookeeper_server server;
+  const zookeeper_server server(for_long_sessions);
   tcp_proxy proxy(server.port());
-  session_client c(at_port(proxy.port(), "?session-timeout=4s"));
+  session_client c(at_port(proxy.port(), "?session-timeout=10s"));
   c.open();
   const auto id = c.id();
   for (const direction d : {direction::to_server, direction::to_client})
@@ -177,9 +179,9 @@ TEST_F(zookeeper_session, stands_a_cut_at_every_byte) {
 
 // Rule A: renewed by new connections. Rule B: by writes over one.
 TEST_F(zookeeper_session, is_kept_alive_by_either_rule) {
-  const zookeeper_server server;
-  session_client any(server.url() + "?session-timeout=4s");
-  session_client leader(server.url() + "?session-timeout=4s&attach=leader");
+  const zookeeper_server server(for_long_sessions);
+  session_client any(server.url() + "?session-timeout=10s");
+  session_client leader(server.url() + "?session-timeout=10s&attach=leader");
   any.open();
   leader.open();
   const auto a = any.id(), b = leader.id();
@@ -233,9 +235,9 @@ TEST_F(zookeeper_session, is_renewed_while_the_thread_that_drives_it_is_stopped)
   now.sa_handler = wait_here;
   ASSERT_EQ(::sigaction(SIGUSR1, &now, &before), 0);
   for (const char* attach : {"any", "leader"}) {
-    const zookeeper_server server;
+    const zookeeper_server server(for_long_sessions);
     tcp_proxy proxy(server.port());
-    session_client c(at_port(proxy.port(), "?session-timeout=3s&attach=" + std::string(attach)));
+    session_client c(at_port(proxy.port(), "?session-timeout=10s&attach=" + std::string(attach)));
     session_client other(server.url());
     c.open();
     other.open();
@@ -256,7 +258,7 @@ TEST_F(zookeeper_session, is_renewed_while_the_thread_that_drives_it_is_stopped)
     ASSERT_TRUE(eventually([&] { return stopped == 1; }));
     proxy.set_both({});
     const auto begun = core::system_environment().now();
-    EXPECT_TRUE(eventually([&] { return c.deadline() > begun + 8s || c.count("lost") > 0; }));
+    EXPECT_TRUE(eventually([&] { return c.deadline() > begun + 15s || c.count("lost") > 0; }));
     EXPECT_EQ(c.count("lost"), 0) << attach;
     EXPECT_EQ(c.id(), id) << attach;
     goes_on = true;

@@ -121,7 +121,7 @@ TEST_P(redisson_lock_by_hand, a_foreign_hold_is_neither_renewed_nor_released) {
 }
 
 TEST_P(redisson_lock_by_hand, a_lease_is_renewed_unless_its_time_was_given) {
-  const client brief = open("&ttl=600ms");
+  const client brief = open("&ttl=6s");
   lease watched = brief.mutex("x").acquire();
   for (int i = 0; i < 3; ++i) {
     long long last = ttl_of(*server, "x");
@@ -139,7 +139,7 @@ TEST_P(redisson_lock_by_hand, a_lease_is_renewed_unless_its_time_was_given) {
 
 TEST_P(redisson_lock_by_hand, the_time_of_one_lease_is_not_that_of_the_next) {
   const mutex m(c, "x");
-  m.acquire({.ttl = 500ms, .renew = renewal::manual}).release();
+  m.acquire({.ttl = 5s, .renew = renewal::manual}).release();
   EXPECT_EQ(ttl_of(*server, "x"), -2);
   const lease held = m.acquire();
   EXPECT_GT(ttl_of(*server, "x"), 20'000);

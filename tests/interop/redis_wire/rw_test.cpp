@@ -156,7 +156,7 @@ TEST_F(redisson_rw_by_hand, a_dead_reader_of_either_keeps_a_writer_out_for_its_o
   EXPECT_TRUE(c.shared_mutex("x").acquire().held());
   {
     const client crashed = open();
-    const lease left = crashed.shared_mutex("x").acquire_shared({.ttl = 300ms});
+    const lease left = crashed.shared_mutex("x").acquire_shared({.ttl = 6s});
     // As if it had crashed: its renewals find nothing.
     const std::string owner = c.holders("x").at(0).owner;
     server->command({"PEXPIRE", hold(owner), "200"});
@@ -171,7 +171,7 @@ TEST_F(redisson_rw_by_hand, fifty_readers_outlive_their_ttl_and_keep_no_dead_one
   std::vector<client> clients;
   std::vector<lease> shares;
   for (int i = 0; i < 50; ++i) {
-    clients.push_back(open("&ttl=3s"));
+    clients.push_back(open("&ttl=9s"));
     shares.push_back(clients.back().shared_mutex("x").acquire_shared());
     EXPECT_EQ(shares.back().token(), shares.front().token());
   }
@@ -215,7 +215,7 @@ TEST_F(redisson_rw_by_hand, twenty_readers_that_wait_enter_at_a_downgrade_and_af
 }
 
 TEST_F(redisson_rw_by_hand, a_downgrade_publishes_and_its_hold_is_a_readers) {
-  const client brief = open("&ttl=900ms");
+  const client brief = open("&ttl=6s");
   const shared_mutex m(brief, "x");
   lease held = m.acquire();
   message_log messages(*server);
@@ -272,7 +272,7 @@ TEST_F(redisson_rw_by_hand, the_rights_that_the_documents_list_suffice) {
       "+scan";
   redis_server strict({.acl = "lock on >secret resetkeys resetchannels " + rights});
   const auto url = "redis://lock:secret@127.0.0.1:" + std::to_string(strict.port());
-  const client one = client::open(url + "?layout=redisson-rw&ttl=900ms");
+  const client one = client::open(url + "?layout=redisson-rw&ttl=6s");
   const client other = client::open(url + "?layout=redisson-rw");
   const shared_mutex m(one, "jobs/x");
   lease held = m.acquire();
