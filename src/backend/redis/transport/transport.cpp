@@ -216,8 +216,8 @@ void transport::on_alarm(time_point now, event_queue& events) {
 
 failure transport::why_not_open(bool is_overdue) const {
   const failure& last = commands_.last_failure();
-  const bool has_failed = commands_.is_down() && last.code;
-  if (has_failed && (is_overdue || !commands_.will_pass())) return last;
+  const bool has_failed_for_good = commands_.is_down() && !commands_.will_pass();
+  if (last.code && (is_overdue || has_failed_for_good)) return last;
   return is_overdue ? commands_.too_late("op-timeout") : failure();
 }
 

@@ -134,6 +134,21 @@ TEST_F(redis_transport, nothing_is_submitted_without_a_connection_which_is_opene
   EXPECT_EQ(net.lines.size(), 1u);
 }
 
+TEST_F(redis_transport, that_is_not_open_in_time_reports_why_the_attempt_before_has_failed) {
+  open(one);
+  const auto why = [&](bool is_overdue) {
+    const std::lock_guard guard(reactor.mutex());
+    return one.why_not_open(is_overdue).text;
+  };
+  EXPECT_EQ(why(true), "no connection within the op-timeout");
+  net.open(0);
+  net.close(0, {errc::unavailable, "no answer yet"});
+  net.time.advance(1s);
+  ASSERT_EQ(net.lines.size(), 2u) << "it is tried again";
+  EXPECT_EQ(why(false), "");
+  EXPECT_NE(why(true).find("no answer yet"), std::string::npos) << why(true);
+}
+
 TEST_F(redis_transport, subscribes_in_the_handshake_and_later) {
   early_or_late early, late;
   std::unique_ptr<subscription> first_channel, second_channel;
