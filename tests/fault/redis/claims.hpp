@@ -24,8 +24,11 @@ class listener final : public core::claim_sink {
   void on_refused(core::failure f) override {
     note('r', [&] { failure_ = std::move(f); });
   }
-  void on_extended(core::time_point d, std::uint32_t) override {
-    note('m', [&] { grant_.deadline = d; });
+  void on_extended(core::time_point d, std::uint32_t ticket) override {
+    note('m', [&] {
+      grant_.deadline = d;
+      extended_ = ticket;
+    });
   }
   void on_doubtful() override {}
   void on_lost(std::error_code) override {
@@ -41,7 +44,9 @@ class listener final : public core::claim_sink {
   bool heard(char) const;  // so far
   bool hears(char);        // waits for it, half a minute
   char hears_any(const char* set, std::chrono::milliseconds most = 30s);  // which; or '-'
-  void forget();                                                          // what was heard
+  // Whether the renewal with this ticket was confirmed or the lease was lost: 'm', 'l' or '-'.
+  char hears_of_renewal(std::uint32_t ticket, std::chrono::milliseconds most);
+  void forget();  // what was heard
   core::grant grant() const;
   core::failure failure() const;
 
@@ -58,6 +63,7 @@ class listener final : public core::claim_sink {
   std::string told_;
   core::grant grant_;
   core::failure failure_;
+  std::uint32_t extended_ = 0;  // the ticket of the last renewal that was confirmed
 };
 
 class peer;
@@ -88,10 +94,12 @@ class test_claim {
   listener heard;
 
  private:
+  void send_renewal(std::chrono::milliseconds ttl);
   void flush();
   peer& home_;
   std::unique_ptr<core::claim> claim_;
   bool held_ = false, asked_ = false;
+  std::uint32_t ticket_ = 0;  // of the last renewal
 };
 
 // A client.
