@@ -70,8 +70,8 @@ bool test_claim::get(const core::acquire_request& how) {
   return is_granted();
 }
 
-// Repeated as the core does, for one that is cut has no answer. The answer to an earlier renewal may
-// still come, and counts for nothing.
+// Repeated as the core does, for one that is cut has no answer. The answer to an earlier renewal
+// may still come, and counts for nothing.
 bool test_claim::renew(std::chrono::milliseconds ttl) {
   ++ticket_;
   for (int times = 0; times < 1500; ++times) {
