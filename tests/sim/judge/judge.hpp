@@ -208,7 +208,7 @@ class judge final : public observer {
   void count_excused_time();
   void end_excuse(machine&);
   void judge_reports(stay&);
-  void judge_doubt(const stay&) const;
+  void judge_doubt(stay&) const;
   bool may_have_old_data() const;
   static void note_released(lock_state&, std::string_view claim);
   void judge_once(const lock_state&, std::string_view claim);

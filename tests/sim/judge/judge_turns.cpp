@@ -120,14 +120,16 @@ void judge::awaits_notices(const detail::turn* t, std::stop_token doubt, std::st
 
 // A holder is notified a tenth of its ttl before its deadline, and earlier in the window of a grant
 // that was handed over.
-void judge::judge_doubt(const stay& s) const {
-  if (!s.doubt.stop_possible() || s.doubt.stop_requested() || !s.turn->of) return;
+void judge::judge_doubt(stay& s) const {
+  if (!s.turn->of) return;
   const core::time_point end = s.turn->deadline.load();
-  if (end == core::never) return;
+  if (end < s.deadline) s.earlier_since = world_.time.now();
+  s.deadline = end;
+  if (!s.doubt.stop_possible() || s.doubt.stop_requested() || end == core::never) return;
   const core::duration window = s.turn->of->grant.provisional_left();
   const core::duration notice = window > 0ns ? window / 2 : s.turn->confirmed_ttl() / 10;
-  const moment due =
-      std::max({s.where->when(end - notice), s.where->resumed_at(), s.notified_from});
+  const moment due = std::max(
+      {s.where->when(end - notice), s.where->resumed_at(), s.notified_from, s.earlier_since});
   if (world_.time.now() - due > report_max)
     world_.complain("told: a doubt about the lease of " + s.claim + " was not reported in time");
 }

@@ -30,6 +30,9 @@ struct stay {
   std::stop_token doubt{}, loss{};
   moment notified_from{};
   std::optional<moment> lost_since{};
+  // Its deadline, and when that last became earlier: by the late reply to an older renewal.
+  core::time_point deadline{};
+  moment earlier_since{};
 };
 
 class observer {
