@@ -1,7 +1,10 @@
 // Traps of MariaDB for a lock, shown by plain statements (docs/mysql.md).
 #include <fcntl.h>
 #include <mysql.h>
+#include <poll.h>
 #include <sys/socket.h>
+
+#include <memory>
 
 #include "testkit/servers/program.hpp"
 #include "tests/fault/mysql/fixture.hpp"
@@ -90,6 +93,36 @@ TEST_F(mysql_traps, a_child_program_inherits_the_connection_and_keeps_its_lock) 
   child.kill();
   server().wait_until_gone(parent_id);
   EXPECT_EQ(next.query("SELECT GET_LOCK('x', 0)").number(), 1);
+}
+
+// libmariadb leaves the socket of a TLS connection blocking.
+TEST_F(mysql_traps, a_non_blocking_call_over_tls_waits_for_the_reply) {
+  mariadb_server secure({.tls = "server"});
+  for (const bool has_tls : {false, true}) {
+    const std::unique_ptr<MYSQL, void (*)(MYSQL*)> mysql(::mysql_init(nullptr), ::mysql_close);
+    const char tls = has_tls ? 1 : 0;
+    const std::string ca = secure.tls_files().certificate("ca");
+    ::mysql_options(mysql.get(), MYSQL_OPT_NONBLOCK, nullptr);
+    ::mysql_options(mysql.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &tls);
+    if (has_tls) ::mysql_options(mysql.get(), MYSQL_OPT_SSL_CA, ca.c_str());
+    ASSERT_TRUE(::mysql_real_connect(mysql.get(), "127.0.0.1", mariadb_server::user,
+                                     mariadb_server::password, mariadb_server::database,
+                                     static_cast<unsigned>(secure.port()), nullptr, 0))
+        << ::mysql_error(mysql.get());
+    MYSQL* connected = mysql.get();
+    const std::string statement = "SELECT SLEEP(0.5)";
+    int status = 0;
+    const int awaited =
+        ::mysql_real_query_start(&status, mysql.get(), statement.data(), statement.size());
+    EXPECT_EQ(awaited == 0, has_tls);  // 0: the reply was read inside the call
+    for (int wait = awaited; wait != 0;) {
+      pollfd readable{static_cast<int>(::mysql_get_socket(mysql.get())), POLLIN, 0};
+      ASSERT_EQ(::poll(&readable, 1, 60'000), 1);
+      wait = ::mysql_real_query_cont(&status, mysql.get(), wait);
+    }
+    EXPECT_EQ(status, 0);
+    ::mysql_free_result(::mysql_store_result(mysql.get()));
+  }
 }
 
 // UUID_SHORT() is the second of the server's start and a counter.
