@@ -104,6 +104,8 @@ class optimistic_table {
   // which may be old; write() compares with the newest row in any case.
   std::optional<versioned_row> read(const sql_columns& key,
                                     const std::vector<std::string>& columns = {});
+  std::optional<versioned_row> read(const sql_columns& key, const std::vector<std::string>& columns,
+                                    std::error_code&);
 
   // Writes the changes if the row still has that version: one attempt, for an editor that was
   // opened some time ago.
@@ -119,6 +121,10 @@ class optimistic_table {
                            const sql_columns& changes, std::error_code&);
   [[nodiscard]] bool write(const versioned_row& row, const sql_columns& changes) {
     return write(row.key, row.version, changes);
+  }
+  [[nodiscard]] bool write(const versioned_row& row, const sql_columns& changes,
+                           std::error_code& ec) {
+    return write(row.key, row.version, changes, ec);
   }
 
   // Reads the row, calls `change` with its values, and writes what that returns; after a conflict
@@ -172,8 +178,8 @@ struct draft {
 };
 
 enum class draft_status : unsigned char {
-  done,
-  changed,    // another editor has saved the draft since it was opened
+  changed,    // another editor has saved the draft since it was opened; or there was an error
+  done,       // the step has taken effect
   submitted,  // the row is no draft any longer
   gone,       // the draft was abandoned or swept, or its creation was rolled back
 };
@@ -196,20 +202,27 @@ class draft_table {
   // Inserts a draft with these values. Commit it before its id is handed to an editor.
   // errc::mismatch  also: the id column is not AUTO_INCREMENT
   draft create(const sql_columns& initial = {});
+  draft create(const sql_columns& initial, std::error_code&);
   // Reads a draft. Nothing: it was submitted or is gone.
   std::optional<draft> open(std::int64_t id);
+  std::optional<draft> open(std::int64_t id, std::error_code&);
   // Stores an intermediate state; the draft is not swept for another while.
   [[nodiscard]] draft_status save(draft&, const sql_columns& changes);
+  [[nodiscard]] draft_status save(draft&, const sql_columns& changes, std::error_code&);
   // Stores the changes and ends the draft: the row counts from now on.
   [[nodiscard]] draft_status submit(draft&, const sql_columns& changes = {});
+  [[nodiscard]] draft_status submit(draft&, const sql_columns& changes, std::error_code&);
   // Deletes the draft.
   [[nodiscard]] draft_status abandon(const draft&);
+  [[nodiscard]] draft_status abandon(const draft&, std::error_code&);
   // Deletes drafts that were neither saved nor created within this time by the server's clock. It
   // is longer than the longest edit without a save. Never deletes a submitted row.
   //
   // limit  of one call; call again while it returns the limit
   // Returns how many it has deleted.
   std::uint64_t sweep(std::chrono::milliseconds untouched_for, std::uint32_t limit = 1000);
+  std::uint64_t sweep(std::chrono::milliseconds untouched_for, std::uint32_t limit,
+                      std::error_code&);
 
  private:
   draft_status finish(const draft&, const std::string& statement, std::string_view operation);

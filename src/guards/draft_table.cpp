@@ -170,4 +170,29 @@ std::uint64_t draft_table::sweep(std::chrono::milliseconds untouched_for, std::u
   return answer.affected;
 }
 
+draft draft_table::create(const sql_columns& initial, std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return create(initial); });
+}
+
+std::optional<draft> draft_table::open(std::int64_t id, std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return open(id); });
+}
+
+draft_status draft_table::save(draft& d, const sql_columns& changes, std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return save(d, changes); });
+}
+
+draft_status draft_table::submit(draft& d, const sql_columns& changes, std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return submit(d, changes); });
+}
+
+draft_status draft_table::abandon(const draft& d, std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return abandon(d); });
+}
+
+std::uint64_t draft_table::sweep(std::chrono::milliseconds untouched_for, std::uint32_t limit,
+                                 std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return sweep(untouched_for, limit); });
+}
+
 }  // namespace holdfast::inline v0

@@ -190,6 +190,12 @@ std::optional<versioned_row> optimistic_table::read(const sql_columns& key,
   return state_->read(key, columns);
 }
 
+std::optional<versioned_row> optimistic_table::read(const sql_columns& key,
+                                                    const std::vector<std::string>& columns,
+                                                    std::error_code& ec) {
+  return core::in_either_form(&ec, [&] { return read(key, columns); });
+}
+
 bool optimistic_table::write(const sql_columns& key, std::string_view version,
                              const sql_columns& changes) {
   const auto answer = state_->write(key, version, changes);

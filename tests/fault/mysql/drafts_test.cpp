@@ -223,6 +223,38 @@ TEST_F(mysql_drafts, a_sweep_that_meets_a_submit_takes_the_draft_or_leaves_the_r
   EXPECT_EQ(published(), "x");
 }
 
+TEST_F(mysql_drafts, an_error_is_thrown_or_stored) {
+  draft_table table = articles();
+  draft d = table.create();
+  query("DROP TABLE article");
+  std::error_code code;
+  const auto is_reported = [&] {
+    const bool is_mismatch = code == errc::mismatch;
+    code.clear();
+    return is_mismatch;
+  };
+  EXPECT_EQ(table.create({}, code).id, 0);
+  EXPECT_TRUE(is_reported());
+  EXPECT_FALSE(table.open(d.id, code));
+  EXPECT_TRUE(is_reported());
+  EXPECT_NE(table.save(d, {}, code), draft_status::done);
+  EXPECT_TRUE(is_reported());
+  EXPECT_NE(table.submit(d, {}, code), draft_status::done);
+  EXPECT_TRUE(is_reported());
+  EXPECT_NE(table.abandon(d, code), draft_status::done);
+  EXPECT_TRUE(is_reported());
+  EXPECT_EQ(table.sweep(1h, 1, code), 0u);
+  EXPECT_TRUE(is_reported());
+  optimistic_table rows(mysql_connection(session().handle()), {.table = "article"});
+  EXPECT_FALSE(rows.read({{"id", 1}}, {}, code));
+  EXPECT_TRUE(is_reported());
+  EXPECT_FALSE(rows.write(versioned_row{{{"id", 1}}, {}, "1"}, titled("x"), code));
+  EXPECT_TRUE(is_reported());
+  EXPECT_FALSE(rows.update(
+      {{"id", 1}}, [](const sql_columns& row) { return row; }, {}, {}, code));
+  EXPECT_TRUE(is_reported());
+}
+
 TEST_F(mysql_drafts, what_cannot_work_is_refused) {
   draft_table table = articles();
   EXPECT_EQ(code_of([&] { (void)table.create({{"is_draft", 0}}); }), errc::bad_option);
