@@ -129,17 +129,24 @@ class claim_list : public claim_table<Claim> {
   // later than the outage did.
   template <class Text>
   waits end_waits(time_point out_since, Text why, time_point now, event_queue& events) {
+    const auto all = [](const Claim&) { return true; };
+    return end_waits(all, out_since, hurried_at_, why, now, events);
+  }
+  // The same for those of one server of several, which has a `hurried_at` of its own.
+  template <class Which, class Text>
+  waits end_waits(Which which, time_point out_since, time_point& hurried_at, Text why,
+                  time_point now, event_queue& events) const {
     waits out;
     if (!bounds_waits() || out_since == core::never) return out;
     this->for_each([&](Claim& c) {
-      if (!c.recipe().is_waiter()) return;
+      if (!c.recipe().is_waiter() || !which(std::as_const(c))) return;
       const time_point end = end_of_wait(c.recipe().waits_since(), out_since);
       if (end <= now) return c.give_up(errc::unavailable, why(), now, events);
       const time_point last_try = end - lead();
-      out.retry_now = out.retry_now || (last_try <= now && hurried_at_ < last_try);
+      out.retry_now = out.retry_now || (last_try <= now && hurried_at < last_try);
       out.due = std::min(out.due, last_try > now ? last_try : end);
     });
-    if (out.retry_now) hurried_at_ = now;
+    if (out.retry_now) hurried_at = now;
     out.retry_now = out.retry_now && !core::planted(core::mutant::last_attempt_omitted);
     return out;
   }

@@ -62,7 +62,6 @@ class claim_table {
     while (c && !(c->id() == id)) c = c->next_of_id;
     return c;
   }
-  bool has_ids() const noexcept { return with_id_ > 0; }  // some claim holds or wants a lock
 
   template <class Each>
   void for_each(Each each) const {

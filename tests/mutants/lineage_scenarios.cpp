@@ -3,7 +3,7 @@
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/layouts/string/grant_rules.hpp"
 #include "backend/redis/transport/older_connections.hpp"
-#include "tests/unit/backend/redis/on_model.hpp"
+#include "tests/unit/backend/redis/layouts/string/two_nodes.hpp"
 #include "tests/unit/backend/redis/transport/two_transports.hpp"
 
 namespace holdfast::mutants {
@@ -48,6 +48,15 @@ std::string what_was_left_at_a_server_is_known_on_the_return() {
 
 std::string a_push_of_another_server_proves_nothing() {
   return redis::grant_rules::is_of_server("0123", "4567") ? "it is taken for a grant" : "";
+}
+
+std::string a_push_of_another_node_proves_nothing() {
+  redis::two_nodes w;
+  w.held("first-job");
+  w.held("second-job");
+  const redis::recorded_claim& waiter = w.held("second-job");
+  w.publish_grant_at_first(waiter, "second-job");
+  return waiter.log.empty() ? "" : "it is taken for a grant of the server that has the lock";
 }
 
 // A transport with all three connections to one server.
@@ -156,6 +165,7 @@ constexpr scenario of_lineage[] = {
     {mutant::own_channel_kept, "redis", an_older_connection_for_messages_is_not_counted},
     {mutant::connections_left_behind, "redis", what_was_left_at_a_server_is_known_on_the_return},
     {mutant::push_of_another_server, "redis", a_push_of_another_server_proves_nothing},
+    {mutant::push_of_another_server, "redis", a_push_of_another_node_proves_nothing},
     {mutant::reply_of_replaced_server, "redis",
      a_reply_after_the_end_of_another_connection_is_doubted},
     {mutant::doubt_in_transaction_missed, "redis", a_refused_transaction_puts_the_data_in_doubt},

@@ -1,6 +1,5 @@
 #include "backend/redis/backend.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "backend/redis/diagnosis/diagnosis.hpp"
@@ -21,10 +20,8 @@ class first_connections final : public io::blocking_wait {
 
  private:
   std::optional<failure> outcome(bool is_overdue) override {
-    const auto nodes = topology_.nodes();
-    if (std::ranges::all_of(nodes, &transport::is_open)) return failure();
-    for (const transport* t : nodes)
-      if (failure why = t->why_not_open(is_overdue); why.code) return why;
+    if (topology_.is_open()) return failure();
+    if (failure why = topology_.why_not_open(is_overdue); why.code) return why;
     return std::nullopt;
   }
   topology& topology_;
@@ -59,8 +56,7 @@ backend::backend(core::environment& env, settings s)
       reactor_(env, {"holdfast-redis", "holdfast-io", "holdfast-hold"}, settings_.text),
       layouts_(make_layouts(reactor_, settings_),
                {"layout " + settings_.layout, std::string(other_kinds)}),
-      topology_(std::make_unique<single>(reactor_, settings_, layouts_, every_script())),
-      node_(*topology_->nodes().front()) {
+      topology_(std::make_unique<single>(reactor_, settings_, every_script())) {
   const std::lock_guard guard(reactor_.mutex());
   reactor_.log().write_to(settings_.log);
   layouts_.attach(*topology_);
@@ -102,7 +98,7 @@ void backend::settle(time_point until) {
 }
 
 void backend::diagnose(core::findings_handler& to) {
-  start_examination(node_, settings_, layouts_.needs(), to);
+  start_examination(*topology_->nodes().front(), settings_, layouts_.needs(), to);
 }
 
 bool backend::close(time_point until) {
@@ -129,7 +125,7 @@ bool backend::is_dispatching() {
 
 core::connection_status backend::status() {
   const std::lock_guard guard(reactor_.mutex());
-  return node_.read_status();
+  return topology_->status();
 }
 
 void backend::retry_now() noexcept {

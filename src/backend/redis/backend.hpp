@@ -22,7 +22,7 @@ class backend final : public core::connection {
   const core::store_family& stores() const noexcept { return layouts_.stores(); }
 
   // connection
-  bool is_unavailable() const noexcept override { return node_.is_unavailable(); }
+  bool is_unavailable() const noexcept override { return topology_->is_unavailable(); }
   core::connection_status status() override;
   void retry_now() noexcept override;
   void flush() override { reactor_.flush(); }
@@ -42,7 +42,6 @@ class backend final : public core::connection {
   io::client_reactor reactor_;
   layout_family layouts_;
   const std::unique_ptr<topology> topology_;
-  transport& node_;
 };
 
 }  // namespace holdfast::redis

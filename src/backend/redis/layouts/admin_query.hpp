@@ -65,7 +65,6 @@ class admin_query : public reply_handler, protected claims::admin_query<T> {
     if (!this->has_failed()) read(v);
     go_on(c);
   }
-  void on_not_executed(const reply_context& c) override { on_cut(c); }
   void on_cut(const reply_context& c) override {
     --awaited_;
     this->fail({errc::unavailable, "the connection was lost"});

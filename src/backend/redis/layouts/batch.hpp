@@ -29,7 +29,9 @@ class batch final : public reply_handler {
     if (c.is_doubted || (to == Operation::renew && !c.lanes_agree)) return home_.on_cut(*this, c);
     home_.on_reply(*this, v, c);
   }
-  void on_not_executed(const reply_context& c) override { home_.on_not_executed(*this, c); }
+  void on_not_executed(not_executed why, const value& v, const reply_context& c) override {
+    why == not_executed::script_missing ? home_.on_script_missing(*this, c) : on_reply(v, c);
+  }
   void on_cut(const reply_context& c) override { home_.on_cut(*this, c); }
 
   Operation to{};

@@ -6,7 +6,6 @@
 namespace holdfast::redis {
 
 using core::event_queue;
-using core::failure;
 
 layout_family::layout_family(std::vector<std::unique_ptr<layout>> all, core::store_family stores)
     : all_(std::move(all)), stores_(std::move(stores)) {
@@ -40,45 +39,8 @@ void layout_family::end_claims(errc code, const std::string& why, time_point now
   for (const auto& l : all_) l->end_claims(code, why, now, events);
 }
 
-void layout_family::write_requests(transport& t, lane what, request_writer& w) {
-  for (const auto& l : all_) l->write_requests(t, what, w);
-}
-
-void layout_family::on_ready(transport& t, lane what, time_point now, event_queue& events) {
-  for (const auto& l : all_) l->on_ready(t, what, now, events);
-}
-
-void layout_family::on_agreed(transport& t, time_point now) {
-  for (const auto& l : all_) l->on_agreed(t, now);
-}
-
-void layout_family::on_down(transport& t, lane what, const failure& why, loss how, time_point now,
-                            event_queue& events) {
-  for (const auto& l : all_) l->on_down(t, what, why, how, now, events);
-}
-
-void layout_family::on_silent(transport& t, lane what, time_point now) {
-  for (const auto& l : all_) l->on_silent(t, what, now);
-}
-
-void layout_family::on_data_in_doubt(transport& t) {
-  for (const auto& l : all_) l->on_data_in_doubt(t);
-}
-
-void layout_family::on_tick(transport& t, time_point now, event_queue& events) {
-  for (const auto& l : all_) l->on_tick(t, now, events);
-}
-
-bool layout_family::is_open(const transport& t) const noexcept {
-  return std::ranges::all_of(all_, [&](const auto& l) { return l->is_open(t); });
-}
-
 bool layout_family::is_settled() const noexcept {
   return std::ranges::all_of(all_, [](const auto& l) { return l->is_settled(); });
-}
-
-bool layout_family::is_in_use() const noexcept {
-  return std::ranges::any_of(all_, [](const auto& l) { return l->is_in_use(); });
 }
 
 bool layout_family::is_dispatching() const {

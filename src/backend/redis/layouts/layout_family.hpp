@@ -1,5 +1,4 @@
-// The layouts of one client: one, or one for each kind of lock. All of them receive
-// what a transport reports, and a write has the requests of all.
+// The layouts of one client: one, or one for each kind of lock.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace holdfast::redis {
 
-class layout_family final : public request_source {
+class layout_family {
  public:
   // `stores` is empty, and names the layout in its texts.
   layout_family(std::vector<std::unique_ptr<layout>>, core::store_family stores);
@@ -26,18 +25,6 @@ class layout_family final : public request_source {
   bool is_settled() const noexcept;
   void end_claims(errc, const std::string& why, time_point now, core::event_queue&);
   bool is_dispatching() const;
-
-  // request_source
-  void write_requests(transport&, lane, request_writer&) override;
-  void on_ready(transport&, lane, time_point now, core::event_queue&) override;
-  void on_agreed(transport&, time_point now) override;
-  void on_down(transport&, lane, const core::failure&, loss, time_point now,
-               core::event_queue&) override;
-  void on_silent(transport&, lane, time_point now) override;
-  void on_data_in_doubt(transport&) override;
-  void on_tick(transport&, time_point now, core::event_queue&) override;
-  bool is_open(const transport&) const noexcept override;
-  bool is_in_use() const noexcept override;
 
  private:
   const std::vector<std::unique_ptr<layout>> all_;

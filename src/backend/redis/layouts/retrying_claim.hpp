@@ -15,12 +15,14 @@
 namespace holdfast::redis {
 
 class retrying_layout;
+class retrying_node;
 
 // The layout's state of a claim.
 struct retrying_record : claims::listed_claim, message_handler {
   void on_subscribed(time_point now, core::event_queue&) override;
   void on_message(std::string_view payload, time_point now, core::event_queue&) override;
 
+  retrying_node* node = nullptr;  // the server that has the lock
   std::string key;
   std::string seen;                        // what the last step of an attempt read
   std::unique_ptr<subscription> messages;  // from the first wait on, until the lock is held
@@ -29,7 +31,7 @@ struct retrying_record : claims::listed_claim, message_handler {
   std::chrono::microseconds renewed{};     // see lock_request
   bool was_sent = false;                   // the server may have seen this owner
   bool had_place = false;     // an attempt of this owner was busy: it has or had a place in a queue
-  bool renewing = false;      // in the layout's list
+  bool renewing = false;      // in the node's queue
   bool is_waiting = false;    // counted among those that wait for a reply
   bool is_listening = false;  // counted among those for which connections are read
 
@@ -54,8 +56,8 @@ struct retrying_protocol {
 using retrying_claim = claims::store_claim<retrying_protocol>;
 
 // An owner that may be left at the server.
-struct retrying_orphan final : server_orphan<retrying_orphan, retrying_layout> {
-  retrying_orphan(retrying_layout& l, const retrying_claim&, time_point end);
+struct retrying_orphan final : server_orphan<retrying_orphan, retrying_node> {
+  retrying_orphan(retrying_node&, const retrying_claim&, time_point end);
   withdrawal withdraw(time_point now);
   withdrawal take(const value&, time_point now);
 

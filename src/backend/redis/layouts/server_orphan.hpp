@@ -9,21 +9,21 @@
 namespace holdfast::redis {
 
 // Orphan derives from it and has withdraw(), which sends, and take(value, now), which reads a
-// reply: `done`, `again`, or, where another command follows it, whether that was sent. Layout has
-// over() and orphans().
-template <class Orphan, class Layout>
+// reply: `done`, `again`, or, where another command follows it, whether that was sent. Node is the
+// layout's for that server.
+template <class Orphan, class Node>
 class server_orphan : public claims::orphan, public reply_handler {
  public:
   typename std::list<Orphan>::iterator place;
 
  protected:
   using withdrawal = claims::withdrawal;
-  server_orphan(Layout& l, core::time_point end,
+  server_orphan(Node& n, core::time_point end,
                 core::duration pause_max = core::duration::max()) noexcept
-      : claims::orphan(end, pause_max), home(l) {}
+      : claims::orphan(end, pause_max), node(n) {}
   ~server_orphan() = default;
 
-  Layout& home;
+  Node& node;
 
  private:
   void on_reply(const value& v, const reply_context& c) final {
@@ -33,14 +33,16 @@ class server_orphan : public claims::orphan, public reply_handler {
     const bool is_last = read == withdrawal::done;
     conclude(!is_last                                 ? read
              : v.is(value::kind::error)               ? withdrawal::refused
-             : home.over().no_older_connection_runs() ? withdrawal::done
+             : node.over().no_older_connection_runs() ? withdrawal::done
                                                       : withdrawal::unverified,
              c);
   }
-  void on_not_executed(const reply_context& c) final { conclude(withdrawal::again, c); }
-  void on_cut(const reply_context&) final { home.orphans().on_cut(self()); }
+  void on_not_executed(not_executed why, const value& v, const reply_context& c) final {
+    why == not_executed::script_missing ? conclude(withdrawal::again, c) : on_reply(v, c);
+  }
+  void on_cut(const reply_context&) final { node.orphans().on_cut(self()); }
   void conclude(withdrawal w, const reply_context& c) {
-    Layout& to = home;  // on_answer() may end this
+    Node& to = node;  // on_answer() may end this
     to.over().tick_by(to.orphans().on_answer(self(), w, c.now));
   }
   Orphan& self() noexcept { return static_cast<Orphan&>(*this); }

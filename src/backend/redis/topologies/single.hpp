@@ -6,10 +6,16 @@ namespace holdfast::redis {
 
 class single final : public topology {
  public:
-  single(io::client_reactor& r, const endpoint& e, request_source& source,
-         std::span<const script> all_scripts)
-      : one_(r, e, source, all_scripts) {}
+  single(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts)
+      : one_(r, e, all_scripts) {}
   std::span<transport* const> nodes() noexcept override { return {&node_, 1}; }
+  transport& node_of(std::string_view) noexcept override { return one_; }
+  bool is_open() const noexcept override { return one_.is_open(); }
+  core::failure why_not_open(bool is_overdue) const override {
+    return one_.why_not_open(is_overdue);
+  }
+  core::connection_status status() const override { return one_.read_status(); }
+  bool is_unavailable() const noexcept override { return one_.is_unavailable(); }
 
  private:
   transport one_;

@@ -1,6 +1,7 @@
-// The servers of a client.
+// The servers of a client, and what the client as a whole can do with them.
 #pragma once
 #include <span>
+#include <string_view>
 
 #include "backend/redis/transport/transport.hpp"
 
@@ -9,7 +10,16 @@ namespace holdfast::redis {
 class topology {
  public:
   virtual ~topology() = default;
-  virtual std::span<transport* const> nodes() noexcept = 0;  // the same for its whole life
+  virtual std::span<transport* const> nodes() noexcept = 0;
+  virtual transport& node_of(std::string_view key) noexcept = 0;  // the server that has this key
+
+  // With the reactor's mutex held.
+  virtual bool is_open() const noexcept = 0;
+  // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
+  virtual core::failure why_not_open(bool is_overdue) const = 0;
+  virtual core::connection_status status() const = 0;
+  // Whether status() would report trouble; with any lock held.
+  virtual bool is_unavailable() const noexcept = 0;
 };
 
 }  // namespace holdfast::redis

@@ -109,12 +109,9 @@ void connection::on_last_reply(const value& v, time_point now, event_queue& even
   const bool is_demoted =
       is_in_doubt && r.to->needs_master() && (is_of_replica(v) || is_of_replica(aborted_));
   const reply_context c{now, r.sent, events, aborted_, is_doubted, owner_.lanes_agree()};
-  if (v.is_error("NOSCRIPT")) {
-    owner_.on_script_missing(r.script);
-    r.to->on_not_executed(c);
-  } else {
-    r.to->on_reply(v, c);
-  }
+  const auto not_done = not_executed_by(v, aborted_);
+  if (not_done == not_executed::script_missing) owner_.on_script_missing(r.script);
+  not_done ? r.to->on_not_executed(*not_done, v, c) : r.to->on_reply(v, c);
   aborted_.clear();
   if (is_demoted) owner_.on_demoted(now, events);
 }

@@ -103,6 +103,19 @@ bool is_of_replica(const value& v) noexcept {
   return has_error(v, [](std::string_view text) { return is_of_replica(text); });
 }
 
+// An error of a command that a script called has other text before it: what the script did before
+// stays.
+std::optional<not_executed> not_executed_by(const value& v, std::string_view aborted) noexcept {
+  if (!v.is(value::kind::error)) return std::nullopt;
+  const std::string_view text = v.is_error("EXECABORT") ? aborted : v.text();
+  const std::string_view code = text.substr(0, text.find(' '));
+  if (code == "NOSCRIPT") return not_executed::script_missing;
+  if (code == "MOVED") return not_executed::moved;
+  if (code == "ASK") return not_executed::ask;
+  if (code == "TRYAGAIN") return not_executed::try_again;
+  return std::nullopt;
+}
+
 // "NOPERM ... to access one of the keys ...", since 7.2 "NOPERM No permissions to access a key".
 bool is_key_denied(const value& v) noexcept {
   if (!v.is_error("NOPERM")) return false;

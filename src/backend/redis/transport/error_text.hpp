@@ -14,13 +14,14 @@
 #pragma once
 #include <holdfast/error.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace holdfast::redis {
+#include "backend/redis/transport/reply_handler.hpp"
 
-class value;
+namespace holdfast::redis {
 
 struct error_meaning {
   std::string_view code;  // the first word of an error
@@ -45,6 +46,10 @@ bool puts_data_in_doubt(const value&) noexcept;  // also where an array has such
 // Whether a replica says this: it takes no writes, or has lost its master.
 bool is_of_replica(std::string_view error) noexcept;
 bool is_of_replica(const value&) noexcept;  // also where an array has such an error
+
+// Why the server did nothing of a request that has this last reply; nullopt: it may have executed
+// it. `aborted`: the error that made it discard the transaction.
+std::optional<not_executed> not_executed_by(const value&, std::string_view aborted) noexcept;
 
 // Whether the user lacks the right to a key, not to a command.
 bool is_key_denied(const value&) noexcept;

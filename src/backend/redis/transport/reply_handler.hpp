@@ -20,13 +20,23 @@ struct reply_context {
   bool lanes_agree = true;  // the last connection that was made reached this server
 };
 
-// Exactly one of the three is called for each request, in the order of sending, with the group's
+// Why the server did nothing. The last three are the answers of a cluster.
+enum class not_executed : unsigned char {
+  script_missing,  // it does not know the script
+  moved,           // another server has the key
+  ask,             // another server has the key, for this one request
+  try_again,       // the keys of the request are at two servers for the moment
+};
+
+// Exactly one of the three is called for each request, in the order of sending, with the reactor's
 // mutex held.
 class reply_handler {
  public:
   virtual void on_reply(const value&, const reply_context&) = 0;
-  // The server did not know the script, and did nothing.
-  virtual void on_not_executed(const reply_context&) = 0;
+  // `error`: what the server answered. Unless it is overridden, that is an ordinary error.
+  virtual void on_not_executed(not_executed, const value& error, const reply_context& c) {
+    on_reply(error, c);
+  }
   virtual void on_cut(const reply_context&) = 0;  // nobody knows whether it was executed
   // A replica that refuses it is the wrong server; a diagnosis looks at what it finds.
   virtual bool needs_master() const noexcept { return true; }

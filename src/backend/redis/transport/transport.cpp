@@ -1,5 +1,6 @@
 #include "backend/redis/transport/transport.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "backend/redis/transport/server_info.hpp"
@@ -12,7 +13,6 @@ using core::failure;
 // Discards a reply.
 class transport::ignored_reply final : public reply_handler {
   void on_reply(const value&, const reply_context&) override {}
-  void on_not_executed(const reply_context&) override {}
   void on_cut(const reply_context&) override {}
 };
 
@@ -25,7 +25,6 @@ class transport::clock_reply final : public reply_handler {
     home_.is_sampling_ = false;
     home_.clock_.note(c.sent, read_time(v), c.now);
   }
-  void on_not_executed(const reply_context&) override {}
   void on_cut(const reply_context&) override { home_.is_sampling_ = false; }
   transport& home_;
 };
@@ -38,7 +37,6 @@ class transport::memory_reply final : public reply_handler {  // a user may lack
   void on_reply(const value& v, const reply_context&) override {
     if (v.is(value::kind::text)) home_.reach_.on_memory_info(v.text());
   }
-  void on_not_executed(const reply_context&) override {}
   void on_cut(const reply_context&) override {}
   transport& home_;
 };
@@ -57,7 +55,6 @@ class transport::subscribe_reply final : public reply_handler {
     home_.subscriptions_.on_confirmed(v[1].text());
     home_.subscriptions_.notify_subscribed(v[1].text(), c.now, c.events);
   }
-  void on_not_executed(const reply_context&) override {}
   void on_cut(const reply_context&) override {}
   transport& home_;
 };
@@ -71,7 +68,6 @@ class transport::proof_reply final : public reply_handler {
   void on_reply(const value&, const reply_context& c) override {
     home_.reach_.on_proven(what_, c.now);
   }
-  void on_not_executed(const reply_context&) override {}
   void on_cut(const reply_context&) override {}  // on_down() follows
   transport& home_;
   const lane what_;
@@ -84,16 +80,13 @@ class transport::count_reply final : public reply_handler {
 
  private:
   void on_reply(const value& v, const reply_context& c) override { home_.on_counted(v, c); }
-  void on_not_executed(const reply_context&) override {}
   void on_cut(const reply_context&) override { --home_.awaited_counts_; }
   transport& home_;
 };
 
-transport::transport(io::client_reactor& r, const endpoint& e, request_source& source,
-                     std::span<const script> all_scripts)
+transport::transport(io::client_reactor& r, const endpoint& e, std::span<const script> all_scripts)
     : reactor_(r),
       endpoint_(e),
-      source_(source),
       scripts_(all_scripts),
       commands_(*this, e, lane::commands, subscriptions_),
       messages_(*this, e, lane::messages, subscriptions_),
@@ -136,7 +129,7 @@ void transport::on_ready(connection& c, time_point now, event_queue& events) {
     request_subscriptions(now);
     subscriptions_.notify_subscribed(now, events);
   }
-  source_.on_ready(*this, c.what(), now, events);
+  for (request_source* s : sources_) s->on_ready(c.what(), now, events);
   has_moved_ = false;
   if (is_news && c.what() != lane::commands) on_confirmed(now);
   request_flush(c.what(), true);
@@ -146,7 +139,7 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
                         event_queue& events) {
   if (c.was_ready()) doubt_all();
   const bool is_news = !reach_.is_lost(c.what());
-  reach_.on_lost(c.what(), why, source_.is_in_use(), now);
+  reach_.on_lost(c.what(), why, is_in_use(), now);
   if (is_news) verify_others(c, now);
   watch_outage();
   if (c.what() == lane::commands) is_sampling_ = false;
@@ -155,13 +148,13 @@ void transport::on_down(connection& c, const failure& why, loss how, time_point 
     awaits_listener_ = !lineage_.leader().is_known();
     if (awaits_listener_) tick_by(now);  // renewals go with the commands meanwhile
   }
-  source_.on_down(*this, c.what(), why, how, now, events);
+  for (request_source* s : sources_) s->on_down(c.what(), why, how, now, events);
 }
 
 void transport::on_silent(connection& c, time_point now) {
   reach_.on_silent(c.what(), now);
   watch_outage();
-  source_.on_silent(*this, c.what(), now);
+  for (request_source* s : sources_) s->on_silent(c.what(), now);
 }
 
 void transport::flush(std::unique_lock<std::mutex>& lock, core::driven_by loop) noexcept {
@@ -178,7 +171,7 @@ void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcep
   for (;;) {
     if (c.is_ready() && c.what() != lane::messages) {
       request_writer w(c, scripts_);
-      source_.write_requests(*this, c.what(), w);
+      for (request_source* s : sources_) s->write_requests(c.what(), w);
     }
     if (!c.may_write() || c.out().empty()) break;
     if (next_probe_ == core::never && c.is_ready()) plan_probe(confirmed_at_);
@@ -203,15 +196,28 @@ void transport::on_alarm(time_point now, event_queue& events) {
   renewals_.on_alarm(now, events);
   probe_.on_alarm(now, events);
   probe_if_due(now);
-  source_.on_tick(*this, now, events);
+  for (request_source* s : sources_) s->on_tick(now, events);
   if (subscribe_again_ <= now) {
     subscribe_again_ = core::never;
     if (messages_.is_ready()) request_subscriptions(now);
   }
   tick_by(subscribe_again_);
   drop_unused_subscriptions(now);
-  reach_.tick(source_.is_in_use(), now);
+  reach_.tick(is_in_use(), now);
   tick_by(reach_.next_tick());
+}
+
+bool transport::is_open() const noexcept {
+  const auto is_ready = [](const request_source* s) { return s->is_open(); };
+  return commands_.is_ready() && std::ranges::all_of(sources_, is_ready);
+}
+
+bool transport::is_in_use() const noexcept {
+  return std::ranges::any_of(sources_, [](const request_source* s) { return s->is_in_use(); });
+}
+
+void transport::on_data_in_doubt() {
+  for (request_source* s : sources_) s->on_data_in_doubt();
 }
 
 failure transport::why_not_open(bool is_overdue) const {
@@ -267,7 +273,7 @@ void transport::watch_outage() {
 }
 
 void transport::note_put_off(std::string why, time_point now) {
-  reach_.on_put_off(std::move(why), source_.is_in_use(), now);
+  reach_.on_put_off(std::move(why), is_in_use(), now);
   watch_outage();
 }
 

@@ -1,5 +1,5 @@
 // The connections to one server: one for commands, which all callers share in one pipeline, one for
-// messages, one for renewals. Knows no lock: a request_source decides what is sent.
+// messages, one for renewals. Knows no lock: its request_sources decide what is sent.
 //
 // One name may lead to several servers, one after the other. The commands' connection leads: it is
 // made by name, the others to the address that it has reached, and none counts that has reached
@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/redis/transport/connection.hpp"
 #include "backend/redis/transport/lineage.hpp"
@@ -44,15 +45,15 @@ class subscription {
 class transport final : private connection_owner, private io::reactor_user, private probe::asker {
  public:
   // Without the mutex. `all_scripts` outlives it.
-  transport(io::client_reactor&, const endpoint&, request_source&,
-            std::span<const script> all_scripts);
+  transport(io::client_reactor&, const endpoint&, std::span<const script> all_scripts);
   ~transport();
 
   io::client_reactor& reactor() noexcept { return reactor_; }
 
   // All with the reactor's mutex held, but where it says otherwise.
+  void serve(request_source& s) { sources_.push_back(&s); }  // before it is opened
   void open(lane what, time_point now) { of(what).open(now); }
-  bool is_open() const noexcept { return commands_.is_ready() && source_.is_open(*this); }
+  bool is_open() const noexcept;
   // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
   core::failure why_not_open(bool is_overdue) const;
   bool is_ready(lane what) const noexcept { return of(what).is_ready(); }
@@ -148,7 +149,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   void on_demoted(time_point now, core::event_queue&) override;
   void on_ready(connection&, time_point now, core::event_queue&) override;
   void on_script_missing(std::uint16_t s) override { scripts_.on_missing(s); }
-  void on_data_in_doubt() override { source_.on_data_in_doubt(*this); }
+  void on_data_in_doubt() override;
   void on_message(std::string_view channel, std::string_view payload, time_point now,
                   core::event_queue& events) override {
     subscriptions_.on_message(channel, payload, now, events);
@@ -193,10 +194,11 @@ class transport final : private connection_owner, private io::reactor_user, priv
   void repeat_subscriptions(time_point now);  // after a pause
   void drop_unused_subscriptions(time_point now);
   void watch_outage();
+  bool is_in_use() const noexcept;
 
   io::client_reactor& reactor_;
   const endpoint& endpoint_;
-  request_source& source_;
+  std::vector<request_source*> sources_;
   subscriptions subscriptions_;
   time_point subscribe_again_ = core::never;  // after a refusal
   script_cache scripts_;

@@ -139,7 +139,7 @@ void transport::doubt_all() noexcept {
 
 // By the alarm: on the loop of the renewals, a flush of the other loop would need the mutex again.
 void transport::on_confirmed(time_point now) {
-  source_.on_agreed(*this, now);
+  for (request_source* s : sources_) s->on_agreed(now);
   tick_by(now);
 }
 
@@ -177,7 +177,7 @@ void transport::probe_if_due(time_point now) {
   if (next_probe_ == core::never) return;
   if (now < next_probe_) return tick_by(next_probe_);
   next_probe_ = core::never;
-  if (!source_.is_in_use()) return;
+  if (!is_in_use()) return;
   if (commands_.is_ready() && !core::planted(core::mutant::name_not_probed)) probe_.start(now);
   plan_probe(now);
 }

@@ -32,9 +32,12 @@ class on_model final : public core::environment, public core::caller_driver {
   }
   // What the server answers to a command of somebody else.
   std::string command(std::initializer_list<std::string_view> argv) {
-    const int c = model.connect(nobody_);
-    const std::string answer = model.execute(c, std::span(argv.begin(), argv.size()));
-    model.disconnect(c);
+    return command_at(model, argv);
+  }
+  std::string command_at(sim::model_redis& server, std::initializer_list<std::string_view> argv) {
+    const int c = server.connect(nobody_);
+    const std::string answer = server.execute(c, std::span(argv.begin(), argv.size()));
+    server.disconnect(c);
     return answer;
   }
   // Then, once somebody waits long enough.
@@ -57,6 +60,7 @@ class on_model final : public core::environment, public core::caller_driver {
 
   testkit::manual_environment time;
   sim::model_redis model;
+  sim::model_redis second{[this] { return time.wall(); }, 1};  // of the host "second"
 
   core::time_point now() noexcept override { return time.now(); }
   std::chrono::microseconds wall() noexcept override { return time.wall(); }
@@ -92,16 +96,16 @@ class on_model final : public core::environment, public core::caller_driver {
 
   class stream final : public core::stream, public sim::peer {
    public:
-    stream(on_model& w, core::stream_events& e) : events(&e), world_(w) {
-      handle_ = w.model.connect(*this);
+    stream(on_model& w, sim::model_redis& server, core::stream_events& e)
+        : events(&e), world_(w), server_(server), handle_(server.connect(*this)) {
       w.streams_.push_back(this);
     }
     ~stream() override {
-      world_.model.disconnect(handle_);
+      server_.disconnect(handle_);
       std::erase(world_.streams_, this);
     }
     void write(std::span<const std::byte> b) noexcept override {
-      world_.model.receive(handle_, {reinterpret_cast<const char*>(b.data()), b.size()});
+      server_.receive(handle_, {reinterpret_cast<const char*>(b.data()), b.size()});
     }
     void abort() noexcept override { ends_ = true; }
     void finish() noexcept override { ends_ = true; }
@@ -130,7 +134,8 @@ class on_model final : public core::environment, public core::caller_driver {
     }
 
     on_model& world_;
-    int handle_ = 0;
+    sim::model_redis& server_;
+    const int handle_;
     bool is_open_ = false, ends_ = false;
     std::string arrived_;
   };
@@ -141,10 +146,11 @@ class on_model final : public core::environment, public core::caller_driver {
       world_.users_.push_back(&user_);
     }
     ~loop() override { std::erase(world_.users_, &user_); }
-    std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
+    std::unique_ptr<core::stream> connect(const core::address& to, const core::tls_terms*,
                                           core::stream_events& e) override {
       world_.connection_attempts.push_back(world_.now());
-      return std::make_unique<stream>(world_, e);
+      auto& server = to.host == "second" ? world_.second : world_.model;
+      return std::make_unique<stream>(world_, server, e);
     }
     void request_flush(bool) noexcept override {}
     void attend() noexcept override {}

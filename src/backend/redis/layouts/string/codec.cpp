@@ -150,16 +150,16 @@ void append_guarded_write(std::string& out, const guarded_write& w) {
                   << w.value;
 }
 
-void append_renewals(command_writer& out, std::span<const renewal> all, bool of_members) {
+void append_renewals(command_writer& out, std::span<const renewal_arguments> all, bool of_members) {
   const script& s = of_members ? scripts::renew_members : scripts::renew;
   command c = out.call(s, (of_members ? 3 : 2) * all.size(), 3 * all.size());
-  for (const renewal& r : all) {
+  for (const renewal_arguments& r : all) {
     const std::string_view tag = tag_of(r.lock);
     c << r.lock;
     if (of_members) c << side_key{tag, r.lock, 'r'};
     c << side_key{tag, r.lock, 'm'};
   }
-  for (const renewal& r : all) c << r.owner << in_ms(r.ttl) << r.info;
+  for (const renewal_arguments& r : all) c << r.owner << in_ms(r.ttl) << r.info;
 }
 
 reply read_try_lock(const value& set, const value& number, reply r) {
@@ -275,6 +275,124 @@ answer read_released(const value& v, reply r) {
   const std::int64_t state = v[0].integer();
   r.what = state == done ? verdict::done : state == gone ? verdict::not_owner : verdict::again;
   return {r, time_in(v[1])};
+}
+
+namespace {
+
+constexpr error_meaning errors_of_scripts[] = {
+    {other_type, errc::mismatch, false, false,
+     "the lock's key holds something that is no lock; choose another name, or ?prefix="},
+    {"WRONGTYPE", errc::mismatch, false, false,
+     "the lock's key holds something that is no lock; choose another name, or ?prefix="},
+    {other_kind, errc::mismatch, false, false,
+     "a name is one kind of lock everywhere, a mutex (which may be shared) or a semaphore of so "
+     "many permits; choose another name for this one, or make it the same"},
+    {counter_ahead, errc::refused, false, false,
+     "the counter holdfast:n runs ahead of the server's clock, which was set back: numbers could "
+     "repeat. Wait until the clock has caught up, or set it right"},
+};
+
+}  // namespace
+
+std::span<const error_meaning> own_errors() noexcept { return errors_of_scripts; }
+
+reply read_error(const value& v, reply r) { return read_error_text(v.text(), r); }
+
+reply read_error_text(std::string_view text, reply r) {
+  const error_meaning* const m = meaning_of(text, errors_of_scripts);
+  r.what = m && m->is_passing ? reply::verdict::not_now : reply::verdict::failed;
+  r.why = m ? m->why : errc::refused;
+  return r;
+}
+
+std::string explain_reply(std::string_view text) {
+  if (!text.starts_with(other_kind)) return explain(text, errors_of_scripts);
+  // The server did not say this: the text is our own.
+  const error_meaning& m = *meaning_of(other_kind, errors_of_scripts);
+  text.remove_prefix(std::min(other_kind.size() + 1, text.size()));
+  std::string out;
+  constexpr std::size_t most = 200;
+  for (const char c : text.substr(0, most)) out += c < ' ' || c > '~' ? '?' : c;
+  return out + ": " + std::string(m.what_to_do);
+}
+
+namespace {
+
+struct parts {
+  std::string_view rest;
+  std::string_view text() noexcept {
+    const std::size_t end = std::min(rest.find('|'), rest.size());
+    const std::string_view out = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return out;
+  }
+  std::int64_t number() noexcept {
+    const std::string_view digits = text();
+    std::int64_t n = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return n;
+  }
+};
+
+}  // namespace
+
+std::optional<pushed_message> read_message(std::string_view payload) noexcept {
+  parts p{payload};
+  const std::string_view what = p.text();
+  pushed_message m;
+  if (what == "grant") {
+    m.number = p.number();
+    m.at = server_time_of(p.number());
+    m.window = span_of(p.number());
+    m.others = p.number() != 0;
+    m.stamp = p.text();
+  } else if (what == "look") {
+    m.what = push::kind::look;
+    m.at = server_time_of(p.number());
+  } else if (what == "wanted") {
+    m.what = push::kind::wanted;
+    p.text();
+  } else {
+    return std::nullopt;
+  }
+  m.owner = p.text();
+  m.lock = p.rest;
+  return m;
+}
+
+namespace {
+
+// The commands that are sent, and those that the scripts call.
+constexpr required_command commands[] = {
+    {"set", "SET holdfast:n 0"},
+    {"get", "GET holdfast:n"},
+    {"incr", "INCR holdfast:n"},
+    {"incrby", "INCRBY holdfast:n 1"},
+    {"del", "DEL holdfast:n"},
+    {"exists", "EXISTS holdfast:n"},
+    {"pttl", "PTTL holdfast:n"},
+    {"pexpire", "PEXPIRE holdfast:n 1"},
+    {"zadd", "ZADD holdfast:n 0 m"},
+    {"zrem", "ZREM holdfast:n m"},
+    {"zrange", "ZRANGE holdfast:n 0 0"},
+    {"zrank", "ZRANK holdfast:n m"},
+    {"zscore", "ZSCORE holdfast:n m"},
+    {"zpopmin", "ZPOPMIN holdfast:n"},
+    {"zcard", "ZCARD holdfast:n"},
+    {"hset", "HSET holdfast:n f v"},
+    {"hget", "HGET holdfast:n f"},
+    {"hdel", "HDEL holdfast:n f"},
+    {"hincrby", "HINCRBY holdfast:n f 1"},
+    {"publish", "PUBLISH hf:0 m"},
+    {"subscribe", "SUBSCRIBE hf:0"},
+    {"scan", "SCAN 0", needed_for::looking},
+    {"hscan", "HSCAN holdfast:n 0", needed_for::tidying},
+};
+
+}  // namespace
+
+layout_needs needs_of_string() noexcept {
+  return {.commands = commands, .counter = counter_key, .has_transactions = true};
 }
 
 }  // namespace holdfast::redis

@@ -1,13 +1,15 @@
-// A claim's operations as commands, and the server's answers as replies.
+// A claim's operations as commands, and the server's answers, errors and messages as replies.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "backend/redis/guarded_values.hpp"
+#include "backend/redis/layouts/required_command.hpp"
 #include "backend/redis/layouts/string/names.hpp"
-#include "backend/redis/layouts/string/reply_errors.hpp"
 #include "backend/redis/recipes/protocol.hpp"
+#include "backend/redis/transport/error_text.hpp"
 #include "backend/redis/transport/request_writer.hpp"
 #include "backend/redis/transport/resp.hpp"
 #include "backend/redis/transport/server_info.hpp"
@@ -48,14 +50,25 @@ void append_break_lock(std::string& out, std::string_view lock, std::string_view
 void append_raise_counter(std::string& out, std::int64_t seen);
 void append_guarded_write(std::string& out, const guarded_write&);
 
-struct renewal {
+struct renewal_arguments {
   std::string_view lock;
   std::string_view owner;
   duration ttl{};
   std::string_view info;  // for M; empty: nothing new
 };
 // For exclusive holders, or for members.
-void append_renewals(command_writer&, std::span<const renewal>, bool of_members);
+void append_renewals(command_writer&, std::span<const renewal_arguments>, bool of_members);
+
+inline constexpr std::string_view other_kind = "OTHERKIND";  // another kind of lock
+inline constexpr std::string_view other_type = "BADTYPE";    // no lock at all
+inline constexpr std::string_view counter_ahead = "AHEAD";   // of the server's clock
+
+// The reply to a claim whose request the server answered with an error; `r` carries what is known
+// from the request. not_now: the failure passes.
+reply read_error(const value&, reply r);
+reply read_error_text(std::string_view, reply r);
+std::span<const error_meaning> own_errors() noexcept;  // of its scripts
+std::string explain_reply(std::string_view error);     // what it means and what to do
 
 // The server's clock in a reply; zero: the reply has none.
 struct answer {
@@ -73,5 +86,26 @@ answer read_resolve(const value&, reply r);
 answer read_released(const value&, reply r);   // of release, withdraw and downgrade
 answer read_successor(const value&, reply r);  // of the claim enqueued with a release
 std::string text_of_kind(const value&);        // as an error of the server, or empty
+
+// The messages that the scripts send to a client: what|text|...|owner|lock.
+//
+//   grant|<number>|<time>|<window>|<others>|<stamp>|<owner>|<lock>   it has been handed the lock
+//   look|<time>|<owner>|<lock>                                       it is to look at the lock then
+//   wanted|<ignored>|<owner>|<lock>                                  others wait for what it holds
+struct pushed_message {
+  push::kind what = push::kind::grant;
+  bool others = false;      // grant: somebody else waits
+  std::int64_t number = 0;  // grant
+  server_time at{};         // grant, look
+  duration window{};        // grant: what it is worth from then on
+  std::string_view stamp;   // grant: of the server, by who made it send this; empty: not known
+  std::string_view owner;
+  std::string_view lock;  // any bytes
+};
+
+// Nothing when it is none of these.
+std::optional<pushed_message> read_message(std::string_view payload) noexcept;
+
+layout_needs needs_of_string() noexcept;  // the rights to all of these
 
 }  // namespace holdfast::redis

@@ -1,15 +1,226 @@
-#include "backend/redis/layouts/string/queries.hpp"
-
+#include <algorithm>
+#include <charconv>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backend/redis/layouts/admin_query.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
+#include "backend/redis/layouts/string/queries.hpp"
 
 namespace holdfast::redis {
 
 namespace {
 
 using core::event_queue;
+
+constexpr std::size_t parts_of_lock = 4;
+constexpr std::int64_t turns = 1024;  // a token is number * 1024 + turn
+
+// SCAN for the side keys, unless one lock is named; then the time, and of each lock its owner, its
+// ttl, its queue and its members; then the note of each holder.
+class inspection final : public admin_query<std::vector<holder>> {
+ public:
+  enum class scope { all_that_begin_so, one };
+
+  inspection(transport& t, std::string key_prefix, std::string_view name, scope what,
+             core::holders_handler& to)
+      : admin_query(t, to, own_errors()),
+        key_prefix_(std::move(key_prefix)),
+        prefix_(key_prefix_ + std::string(name)),
+        what_(what) {
+    if (!name.empty()) names_.push_back(prefix_);
+    if (what == scope::one) question_ = question::locks;
+  }
+
+ private:
+  enum class question { scan, locks, holders };
+
+  void send_next(time_point now, event_queue& events) override {
+    if (question_ == question::locks) return ask_locks(now, events);
+    std::string bytes;
+    command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << side_keys_pattern << "COUNT"
+                      << "1000";
+    send(std::move(bytes), now, events);
+  }
+
+  // A key of another type is not a lock: a query for this one name reports it, since acquires are
+  // refused, and a list leaves it out. Among many locks, one that this user may
+  // not read is left out.
+  bool is_failure(const value& v) const override {
+    if (!v.is(value::kind::error)) return false;
+    const bool is_owner = question_ == question::locks && asked_ % parts_of_lock == 1;
+    if (v.is_error("WRONGTYPE")) return what_ == scope::one && is_owner;
+    return what_ == scope::one || !is_key_denied(v);
+  }
+
+  void read(const value& v) override {
+    switch (question_) {
+      case question::scan: return scanned(v);
+      case question::locks: return part_of_lock(v);
+      case question::holders: return describe(result[described_++], v.text());
+    }
+  }
+
+  void on_all_read(time_point now, event_queue& events) override {
+    switch (question_) {
+      case question::scan: return cursor_ == "0" ? ask_locks(now, events) : send_next(now, events);
+      case question::locks: return ask_holders(now, events);
+      case question::holders: return finish(events);
+    }
+  }
+
+  void scanned(const value& v) {
+    cursor_ = v[0].text();
+    for (std::size_t i = 0; i < v[1].size(); ++i) {
+      const auto lock = lock_of(v[1][i].text());
+      if (lock && lock->starts_with(prefix_)) names_.emplace_back(*lock);
+    }
+  }
+
+  void ask_locks(time_point now, event_queue& events) {
+    question_ = question::locks;
+    std::sort(names_.begin(), names_.end());
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+    if (names_.empty()) return finish(events);
+    if (!send_one(now, events, [](std::string& out) { command(out, 1) << "TIME"; })) return;
+    for (const std::string& k : names_) {
+      const std::string_view tag = tag_of(k);
+      send_one(now, events, [&](std::string& out) { command(out, 2) << "GET" << k; });
+      send_one(now, events, [&](std::string& out) { command(out, 2) << "PTTL" << k; });
+      send_one(now, events, [&](std::string& o) {
+        command(o, 2) << "ZCARD" << side_key{tag, k, 'q'};
+      });
+      send_one(now, events, [&](std::string& out) {
+        command(out, 5) << "ZRANGE" << side_key{tag, k, 'r'} << "0"
+                        << "-1"
+                        << "WITHSCORES";
+      });
+    }
+  }
+
+  template <class Write>
+  bool send_one(time_point now, event_queue& events, Write write) {
+    std::string bytes;
+    write(bytes);
+    return send(std::move(bytes), now, events);
+  }
+
+  void part_of_lock(const value& v) {
+    if (asked_++ == 0) {
+      now_ = read_time(v);
+      return;
+    }
+    switch ((asked_ - 2) % parts_of_lock) {
+      case 0: owner_ = v.is(value::kind::text) ? v.text() : ""; return;
+      case 1: left_ = v.integer(); return;
+      case 2: waiting_ = static_cast<int>(v.integer()); return;
+      default: take_members(v);
+    }
+    const std::size_t n = (asked_ - 2) / parts_of_lock;
+    const auto total = semaphore_total(owner_);
+    if (total || owner_.starts_with("hfg:")) {
+      add_members(names_[n], total);
+    } else if (!owner_.empty()) {
+      holder h = holder_of(names_[n], owner_);
+      if (left_ >= 0) h.expires_in = std::chrono::milliseconds{left_};
+      result.push_back(std::move(h));
+    }
+  }
+
+  static std::int64_t whole(std::string_view digits) noexcept {
+    std::int64_t n = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return n;
+  }
+
+  holder holder_of(const std::string& key, std::string owner) const {
+    holder h;
+    h.name = key.substr(key_prefix_.size());
+    h.owner = std::move(owner);
+    h.waiting = waiting_;
+    return h;
+  }
+
+  void take_members(const value& v) {
+    members_.clear();
+    for (std::size_t i = 0; i + 1 < v.size(); i += 2)
+      members_.emplace_back(v[i].text(), server_time_of(whole(v[i + 1].text())));
+  }
+
+  void add_members(const std::string& key, std::optional<std::uint32_t> total) {
+    for (const auto& [id, ends] : members_) {
+      if (ends <= now_) continue;
+      holder h = holder_of(key, id);
+      h.mode = total ? lock_mode::permit : lock_mode::shared;
+      h.expires_in = std::chrono::floor<std::chrono::milliseconds>(ends - now_);
+      h.permits = total ? permits_of(id) : 0;
+      h.total_permits = total.value_or(0);
+      result.push_back(std::move(h));
+    }
+  }
+
+  void ask_holders(time_point now, event_queue& events) {
+    question_ = question::holders;
+    if (result.empty()) return finish(events);
+    for (const holder& h : result) {
+      const std::string k = key_prefix_ + h.name;
+      const side_key notes{tag_of(k), k, 'm'};
+      if (!send_one(now, events,
+                    [&](std::string& o) { command(o, 3) << "HGET" << notes << h.owner; }))
+        return;
+    }
+  }
+
+  // host|pid|since:number|note. The number is that of the grant.
+  void describe(holder& h, std::string_view about) const {
+    const auto part = [&about] {
+      const std::size_t end = std::min(about.find('|'), about.size());
+      const std::string_view out = about.substr(0, end);
+      about.remove_prefix(std::min(end + 1, about.size()));
+      return out;
+    };
+    if (std::count(about.begin(), about.end(), '|') < 3) return;
+    h.host = part();
+    h.pid = whole(part());
+    const std::string_view grant = part();
+    const std::chrono::milliseconds since{std::clamp(whole(grant), std::int64_t{0}, number_max)};
+    const std::size_t number_at = std::min(grant.find(':'), grant.size() - 1) + 1;
+    h.token = std::clamp(whole(grant.substr(number_at)), std::int64_t{0}, number_max - 1) * turns;
+    h.note = about;
+    const auto now = std::chrono::floor<std::chrono::milliseconds>(env().wall());
+    h.held = std::max(std::chrono::milliseconds{0}, now - since);
+  }
+
+  const std::string key_prefix_;  // of every lock
+  const std::string prefix_;      // of those that are wanted
+  const scope what_;
+  question question_ = question::scan;
+  std::string cursor_ = "0";
+  std::vector<std::string> names_;
+  std::string owner_;
+  std::int64_t left_ = 0;
+  server_time now_{};
+  int waiting_ = 0;
+  std::vector<std::pair<std::string, server_time>> members_;
+  std::size_t asked_ = 0, described_ = 0;
+};
+
+}  // namespace
+
+void start_inspection(transport& over, std::string key_prefix, std::string_view name_prefix,
+                      core::holders_handler& to) {
+  constexpr auto all = inspection::scope::all_that_begin_so;
+  (new inspection(over, std::move(key_prefix), name_prefix, all, to))->start();
+}
+
+void start_holders_query(transport& over, std::string key_prefix, std::string_view name,
+                         core::holders_handler& to) {
+  (new inspection(over, std::move(key_prefix), name, inspection::scope::one, to))->start();
+}
+
+namespace {
 
 // A script that answers {1 yes | 0 no | 3 ask again}.
 class yes_or_no final : public admin_query<bool> {

@@ -4,26 +4,21 @@
 #include <vector>
 
 #include "backend/redis/layouts/string/string_layout.hpp"
+#include "backend/redis/layouts/string/string_node.hpp"
 
 namespace holdfast::redis {
-
-void renewals::add(claim& c) { queue_.add(c, home_.over()); }
-
-void renewals::add_held() { queue_.add_held(home_.claims(), home_.over()); }
-
-bool renewals::go_with_commands() const noexcept { return queue_.goes_with_commands(home_.over()); }
 
 struct renewals::round {  // renewals that go out in one write
   request* made = nullptr;
   std::vector<owner_text> owners;
   std::vector<std::string> notes;
-  std::vector<renewal> all;
+  std::vector<renewal_arguments> all;
 };
 
 void renewals::add_to(round& to, claim& c) {
-  to.owners.push_back(home_.owner_of(c));
+  to.owners.push_back(node_.home().owner_of(c));
   c.info_may_be_stored = true;
-  to.notes.push_back(c.info_stored ? std::string() : home_.holder_info(c));
+  to.notes.push_back(c.info_stored ? std::string() : node_.home().holder_info(c));
   to.all.push_back({c.lock(), view(to.owners.back()), c.recipe().ttl(), to.notes.back()});
   batch_member m;
   m.whose = c.place();
@@ -34,23 +29,23 @@ void renewals::add_to(round& to, claim& c) {
 }
 
 void renewals::send(round& those, bool of_members, request_writer& to, time_point now) {
-  if (those.all.empty()) return home_.batches().give_back(*those.made);
+  if (those.all.empty()) return pool_.give_back(*those.made);
   append_renewals(to, those.all, of_members);
-  queue_.on_sent();
+  node_.renewals_due().on_sent();
   to.expect(*those.made, 1, now, attended::by_nobody);
 }
 
 void renewals::write(request_writer& to, time_point now) {
-  while (queue_.may_write()) {
+  while (node_.renewals_due().may_write()) {
     round those[2];  // of exclusive holders, of members
     for (const bool of_members : {false, true}) {
       round& r = those[of_members];
-      r.made = &home_.batches().take(operation::renew, now);
+      r.made = &pool_.take(operation::renew, now);
       r.made->of_members = of_members;
       r.owners.reserve(renewal_queue::batch_max);  // others keep views into these
       r.notes.reserve(renewal_queue::batch_max);
     }
-    queue_.take_batch(home_.claims(), [&](claim& c) {
+    node_.renewals_due().take_batch(node_.claims(), [&](claim& c) {
       const bool is_held = c.recipe().is_held();
       if (is_held) add_to(those[c.recipe().mode() != lock_mode::exclusive], c);
       return is_held;
@@ -59,9 +54,9 @@ void renewals::write(request_writer& to, time_point now) {
   }
 }
 
-void renewals::on_not_executed(request& those) {
+void renewals::on_script_missing(request& those, const reply_context&) {
   for (const batch_member& m : those.members)
-    if (claim* const c = home_.claims().at(m.whose)) add(*c);
+    if (claim* const c = node_.claims().at(m.whose)) node_.renew(*c);
   end(those);
 }
 
@@ -69,11 +64,11 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
   const time_point now = context.now, sent = context.sent;
   const server_time at = server_time_of(v[0].integer());
   const bool is_told = v.size() == those.members.size() + 1;
-  const time_point jumped_since = home_.over().jump_since();
-  const duration jump = is_told ? home_.over().clock_jump(sent, at, now) : duration::zero();
+  const time_point jumped_since = node_.over().jump_since();
+  const duration jump = is_told ? node_.over().clock_jump(sent, at, now) : duration::zero();
   for (std::size_t i = 0; is_told && i < those.members.size(); ++i) {
     const batch_member& m = those.members[i];
-    claim* const c = home_.claims().at(m.whose);
+    claim* const c = node_.claims().at(m.whose);
     if (!c) continue;
     reply r;
     r.to = operation::renew;
@@ -102,8 +97,8 @@ void renewals::on_reply(request& those, const value& v, const reply_context& con
 }
 
 void renewals::end(request& those) noexcept {
-  home_.batches().give_back(those);
-  queue_.on_end(home_.over());
+  pool_.give_back(those);
+  node_.renewals_due().on_end();
 }
 
 }  // namespace holdfast::redis

@@ -1,29 +1,25 @@
 // The renewals of layout `string`: two scripts, for exclusive holders and for members.
 #pragma once
 #include "backend/redis/layouts/batch.hpp"
-#include "backend/redis/layouts/renewal_queue.hpp"
 #include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/string_claim.hpp"
 
 namespace holdfast::redis {
 
-class string_layout;
+class string_node;
 
-// With the reactor's mutex held.
+// Encodes those that are due at a node, and reads the replies. With the reactor's mutex held.
 class renewals {
  public:
-  using request = batch<string_layout>;
+  using request = batch<renewals>;
 
-  explicit renewals(string_layout& home) noexcept : home_(home) {}
-  void add(claim&);  // unless it is in the list
-  void add_held();   // of all claims
+  explicit renewals(string_node& n) noexcept : node_(n) {}
   // As many as the server may have before it; replies bring the next round.
   void write(request_writer&, time_point now);
-  bool go_with_commands() const noexcept;
 
   void on_reply(request&, const value&, const reply_context&);
-  void on_not_executed(request&);
-  void on_cut(request& r) noexcept { end(r); }
+  void on_script_missing(request&, const reply_context&);
+  void on_cut(request& r, const reply_context&) noexcept { end(r); }
 
  private:
   struct round;
@@ -31,8 +27,8 @@ class renewals {
   void send(round&, bool of_members, request_writer&, time_point now);
   void end(request&) noexcept;
 
-  string_layout& home_;
-  renewal_queue queue_;
+  string_node& node_;
+  batch_pool<renewals> pool_{*this};
 };
 
 }  // namespace holdfast::redis

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "backend/redis/layouts/string/string_claim.hpp"
 #include "backend/redis/layouts/string/string_layout.hpp"
+#include "backend/redis/layouts/string/string_node.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
 
@@ -17,7 +18,7 @@ batch_member string_batches::member_of(const claim& c, time_point now) noexcept 
 }
 
 claim* string_batches::current(const batch_member& m) const noexcept {
-  claim* const c = home_.claims().at(m.whose);
+  claim* const c = node_.claims().at(m.whose);
   return c && c->recipe().epoch() == m.epoch ? c : nullptr;
 }
 
@@ -25,7 +26,7 @@ void string_batches::add(claim& c, operation what, time_point now) {
   const bool is_one_of_many = what == operation::try_lock || what == operation::release_uncontended;
   request*& open = what == operation::try_lock ? try_locks_ : releases_;
   if (is_one_of_many && open) return open->members.push_back(member_of(c, now));
-  request& r = home_.batches().take(what, now);
+  request& r = pool_.take(what, now);
   r.members.push_back(member_of(c, now));
   if (is_one_of_many) {
     open = &r;
@@ -40,7 +41,7 @@ void string_batches::add_release(claim& c, claim& next, time_point now) {
 }
 
 void string_batches::add_group(std::span<claim* const> all, time_point now) {
-  request& r = home_.batches().take(operation::lock_all, now);
+  request& r = pool_.take(operation::lock_all, now);
   for (const claim* c : all) r.members.push_back(member_of(*c, now));
   groups_.push_back(&r);
 }
@@ -64,10 +65,10 @@ void string_batches::defer_unsent() {
   for (request* r : unsent) {
     operation what = r->to;
     for (const batch_member& m : r->members) {
-      if (claim* const c = current(m)) home_.defer(*c, what);
+      if (claim* const c = current(m)) node_.defer(*c, what);
       if (what == operation::release) what = operation::lock_or_queue;  // of the next claim
     }
-    home_.batches().give_back(*r);
+    pool_.give_back(*r);
   }
 }
 
@@ -82,7 +83,7 @@ bool string_batches::keep_current(request& r, Each each) {
     return false;
   });
   if (!r.members.empty()) return true;
-  home_.batches().give_back(r);
+  pool_.give_back(r);
   return false;
 }
 
@@ -91,7 +92,7 @@ void string_batches::write_try_locks(request_writer& to, request& r) {
   const std::size_t before = out.size();
   begin_try_locks(out);
   owner_text room;
-  if (!keep_current(r, [&](claim& c) { append_try_lock(out, home_.arguments_of(c, room)); }))
+  if (!keep_current(r, [&](claim& c) { append_try_lock(out, node_.arguments_of(c, room)); }))
     return out.resize(before);
   end_try_locks(out);
   to.expect(r, static_cast<std::uint32_t>(2 + 2 * r.members.size()), r.members.front().sent);
@@ -104,7 +105,7 @@ bool string_batches::collect_arguments(request& r) {
   arguments_.clear();
   return keep_current(r, [this](claim& c) {
     owners_.emplace_back();
-    arguments_.push_back(home_.arguments_of(c, owners_.back()));
+    arguments_.push_back(node_.arguments_of(c, owners_.back()));
   });
 }
 
@@ -119,8 +120,8 @@ void string_batches::write_group(request_writer& to, request& r) {
   const auto has_left = [this](const batch_member& m) { return !current(m); };
   if (std::ranges::any_of(r.members, has_left)) {
     for (const batch_member& m : r.members)
-      if (claim* const c = current(m)) home_.wait_for_group(*c);
-    return home_.batches().give_back(r);
+      if (claim* const c = current(m)) node_.wait_for_group(*c);
+    return pool_.give_back(r);
   }
   collect_arguments(r);
   append_lock_all(to, arguments_);
@@ -129,28 +130,134 @@ void string_batches::write_group(request_writer& to, request& r) {
 
 void string_batches::write_one(request_writer& to, request& r) {
   claim* const c = current(r.members.front());
-  if (!c) return home_.batches().give_back(r);
+  if (!c) return pool_.give_back(r);
   c->was_sent = true;
   owner_text room, next_room;
-  lock_arguments a = home_.arguments_of(*c, room);
+  lock_arguments a = node_.arguments_of(*c, room);
   if (r.members.size() > 1) {
     if (claim* const next = current(r.members[1])) {
       next->was_sent = true;
-      next_room = home_.owner_of(*next);
+      next_room = node_.home().owner_of(*next);
       a.next_owner = view(next_room);
       a.info_may_be_stored = c->info_may_be_stored;
-      a.next_window = home_.window(r.members[1].ttl);
+      a.next_window = node_.window(r.members[1].ttl);
     } else {
       r.members.pop_back();
     }
   }
   std::string info;
   if (r.to == operation::lock_or_queue && a.mode != lock_mode::exclusive && !c->note().empty()) {
-    info = home_.holder_info(*c);
+    info = node_.home().holder_info(*c);
     a.info = info;
   }
   append_request(to, r.to, a);
   to.expect(r, 1, r.sent);
+}
+
+reply string_batches::reply_to(operation what, const batch_member& m) const noexcept {
+  reply q;
+  q.to = what;
+  q.epoch = m.epoch;
+  q.ttl = m.ttl;
+  q.sent = m.sent;
+  q.final = node_.over().no_older_connection_runs();
+  return q;
+}
+
+void string_batches::on_reply(request& r, const value& v, const reply_context& c) {
+  switch (r.to) {
+    case operation::try_lock: answer_try_locks(r, v, c); break;
+    case operation::release_uncontended: answer_releases(r, v, c); break;
+    case operation::lock_all: answer_group(r, v, c); break;
+    default:
+      answer_one(r, v, c);
+      if (r.members.size() > 1) answer_next(r.members[1], v, c);
+  }
+  pool_.give_back(r);
+}
+
+// The server has lost its scripts, or is another one: what is still wanted is sent again. A release
+// that was to enqueue the next claim goes alone, and that claim sends its own request.
+void string_batches::on_script_missing(request& r, const reply_context& c) {
+  if (r.to == operation::lock_all) {
+    if (!core::planted(core::mutant::silence_dated_back)) r.sent = c.now;
+    return groups_.push_back(&r);
+  }
+  claim* const next =
+      r.to == operation::release && r.members.size() > 1 ? current(r.members[1]) : nullptr;
+  if (r.to == operation::release) r.members.resize(1);
+  for (const batch_member& m : r.members)
+    if (claim* const who = current(m)) add(*who, r.to, c.now);
+  if (next) node_.send(*next, operation::lock_or_queue, c.now);
+  pool_.give_back(r);
+}
+
+void string_batches::on_cut(request& r, const reply_context& c) {
+  for (const batch_member& m : r.members) {
+    claim* const who = node_.claims().at(m.whose);
+    if (who) who->on([&](queueing_recipe& of) { return of.on_cut(m.epoch); }, c.now, c.events);
+  }
+  pool_.give_back(r);
+}
+
+void string_batches::answer_try_locks(request& r, const value& v, const reply_context& c) {
+  const std::string_view error = c.aborted.empty() ? v.text() : c.aborted;
+  const bool is_whole = v.size() == 2 * r.members.size();
+  value set = v[0];
+  for (const batch_member& m : r.members) {
+    const reply q = reply_to(r.to, m);
+    if (!is_whole) {
+      node_.answer(m.whose, read_error_text(error, q), error, c);
+      continue;
+    }
+    const value number = set.next();
+    const std::string_view why = set.is(value::kind::error) ? set.text() : number.text();
+    node_.answer(m.whose, read_try_lock(set, number, q), why, c);
+    set = number.next();
+  }
+}
+
+// One answer for all, or one for each.
+void string_batches::answer_releases(request& r, const value& v, const reply_context& c) {
+  const bool is_for_all = v.is(value::kind::integer);
+  const bool is_whole = is_for_all || v.size() == r.members.size();
+  value part = is_for_all ? v : v[0];
+  for (const batch_member& m : r.members) {
+    const reply q = reply_to(r.to, m);
+    if (!is_whole) {
+      node_.answer(m.whose, read_error_text(v.text(), q), v.text(), c);
+      continue;
+    }
+    node_.answer(m.whose, read_release_uncontended(part, q), part.text(), c);
+    if (!is_for_all) part = part.next();
+  }
+}
+
+void string_batches::answer_group(request& r, const value& v, const reply_context& c) {
+  const std::size_t n = r.members.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const reply q = read_lock_all(v, i, n, reply_to(r.to, r.members[i]));
+    node_.answer(r.members[i].whose, q, v.is(value::kind::array) ? v[i].text() : v.text(), c);
+  }
+}
+
+void string_batches::answer_one(request& r, const value& v, const reply_context& c) {
+  const batch_member& m = r.members.front();
+  const reply q = reply_to(r.to, m);
+  if (r.to == operation::peek_kind)
+    return node_.answer(m.whose, read_kind(v, q), text_of_kind(v), c);
+  if (r.to == operation::check_waiters) return node_.answer(m.whose, read_line(v, q), v.text(), c);
+  const answer a = r.to == operation::lock_or_queue ? read_lock_or_queue(v, q)
+                   : r.to == operation::resolve     ? read_resolve(v, q)
+                                                    : read_released(v, q);
+  node_.over().note_clock(m.sent, a.at, c.now);
+  node_.answer(m.whose, a.to_claim, v.text(), c);
+}
+
+void string_batches::answer_next(const batch_member& m, const value& v, const reply_context& c) {
+  const answer a = read_successor(v, reply_to(operation::lock_or_queue, m));
+  node_.over().note_clock(m.sent, a.at, c.now);
+  node_.answer(m.whose, a.to_claim, v.text(), c);
 }
 
 }  // namespace holdfast::redis

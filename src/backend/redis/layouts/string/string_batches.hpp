@@ -1,5 +1,5 @@
-// What layout `string` collects between two writes, and what it makes of the replies: what goes out
-// together costs the server far less.
+// What layout `string` collects for one server between two writes, and what it makes of the
+// replies: what goes out together costs the server far less.
 #pragma once
 #include <span>
 #include <string>
@@ -13,14 +13,14 @@
 
 namespace holdfast::redis {
 
-class string_layout;
+class string_node;
 
-// With the string_layout's lock held.
+// With the reactor's mutex held.
 class string_batches {
  public:
-  using request = batch<string_layout>;
+  using request = batch<string_batches>;
 
-  explicit string_batches(string_layout& home) noexcept : home_(home) {}
+  explicit string_batches(string_node& n) noexcept : node_(n) {}
 
   void add(claim&, operation, time_point now);
   // A release that enqueues the next claim in the same step.
@@ -37,7 +37,7 @@ class string_batches {
   void defer_unsent();  // the connection is lost: what was not written waits for the next one
 
   void on_reply(request&, const value&, const reply_context&);
-  void on_not_executed(request&, const reply_context&);
+  void on_script_missing(request&, const reply_context&);
   void on_cut(request&, const reply_context&);
 
  private:
@@ -57,7 +57,8 @@ class string_batches {
   void answer_one(request&, const value&, const reply_context&);
   void answer_next(const batch_member&, const value&, const reply_context&);
 
-  string_layout& home_;
+  string_node& node_;
+  batch_pool<string_batches> pool_{*this};
   request* try_locks_ = nullptr;
   request* releases_ = nullptr;
   std::vector<request*> groups_, others_;

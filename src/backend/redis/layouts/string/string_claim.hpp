@@ -12,6 +12,7 @@
 namespace holdfast::redis {
 
 class string_layout;
+class string_node;
 struct string_protocol;
 using claim = claims::store_claim<string_protocol>;
 
@@ -30,14 +31,15 @@ class claim_record : public claims::listed_claim {  // what the string_layout ke
   const std::string& lock() const noexcept { return lock_; }  // K
   const claim_id& id() const noexcept { return id_; }         // of an idle claim: none
 
+  string_node* node = nullptr;           // the server that has the lock
   claim* next_of_id = nullptr;           // in the table
-  operation deferred = operation::none;  // what waits until it may be sent
   std::uint32_t deferred_epoch = 0;      // of the claim when it was deferred
-  bool was_sent = false;                 // the server has been sent this id
-  bool renewing = false;                 // in the string_layout's list
-  bool info_stored = false;              // a renewal has carried the note
-  bool info_may_be_stored = false;       // one may have
-  bool hurried = false;  // deferred: a connection was tried for it, since its time is nearly over
+  operation deferred = operation::none;  // what waits until it may be sent
+  bool hurried = false;   // deferred: a connection was tried for it, since its time is nearly over
+  bool renewing = false;  // in the node's queue
+  bool was_sent : 1 = false;            // the server has been sent this id
+  bool info_stored : 1 = false;         // a renewal has carried the note
+  bool info_may_be_stored : 1 = false;  // one may have
 
  protected:
   claim_record() = default;
@@ -45,7 +47,7 @@ class claim_record : public claims::listed_claim {  // what the string_layout ke
 
  private:
   friend class string_layout;
-  bool was_waiting_ = false, was_pushable_ = false, was_listening_ = false;
+  bool was_waiting_ : 1 = false, was_pushable_ : 1 = false, was_listening_ : 1 = false;
   claim_id id_;
   std::string lock_;
 };
@@ -60,8 +62,8 @@ struct string_protocol {
 using claim_list = claims::claim_list<claim>;
 
 // An owner id that may be left at the server.
-struct orphan final : server_orphan<orphan, string_layout> {
-  orphan(string_layout&, std::string_view name, const owner_text&, time_point end);
+struct orphan final : server_orphan<orphan, string_node> {
+  orphan(string_node&, std::string_view name, const owner_text&, time_point end);
   withdrawal withdraw(time_point now);
   static withdrawal take(const value&, time_point) noexcept;
 

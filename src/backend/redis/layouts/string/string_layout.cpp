@@ -1,10 +1,22 @@
 #include "backend/redis/layouts/string/string_layout.hpp"
 
-#include "backend/redis/layouts/string/names.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/layouts/string/queries.hpp"
-#include "backend/redis/layouts/string/raise_reply.hpp"
+#include "backend/redis/layouts/string/string_node.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::redis {
+
+using core::event_queue;
+using core::mutant;
+using core::planted;
+
+static_assert(claims::store_of<string_layout, claim>);
+static_assert(claims::with_succession<queueing_recipe> &&
+              claims::with_waiter_check<queueing_recipe>);
 
 namespace {
 
@@ -26,58 +38,163 @@ constexpr core::capabilities abilities{
 }  // namespace
 
 string_layout::string_layout(io::client_reactor& r, const settings& s)
-    : reactor_(r),
-      settings_(s),
-      client_(core::random_u64(r.env())),
-      claims_(s.rules),
-      raise_reply_(std::make_unique<raise_reply>(*this)) {}
-
-string_layout::~string_layout() = default;
+    : reactor_(r), settings_(s), client_(core::random_u64(r.env())), claims_(s.rules) {}
 
 const core::capabilities& string_layout::can() const noexcept { return abilities; }
 
-void string_layout::attach(topology& t) {
-  over_ = t.nodes().front();
-  pushes_ = over_->subscribe(channel_of(client_), *this, env().now());
-}
+layout_needs string_layout::needs() const { return needs_of_string(); }
 
-void string_layout::detach() noexcept {
-  orphans_.drop_all();
-  pushes_.reset();
+std::unique_ptr<layout_node> string_layout::make_node(transport& over) {
+  return std::make_unique<string_node>(*this, settings_, over);
 }
 
 std::string string_layout::name_fault(std::string_view name) const {
-  return std::string(key_fault(settings_.prefix + std::string(name)));
+  return std::string(key_fault(key_of(name)));
 }
 
 std::unique_ptr<core::claim> string_layout::open(std::string_view name, core::claim_sink& sink) {
-  return std::make_unique<claim>(*this, settings_.prefix + std::string(name), sink);
+  return std::make_unique<claim>(*this, key_of(name), sink);
+}
+
+// One script acquires them, so one server has to have all.
+bool string_layout::can_lock_all(std::span<const std::string_view> names) const {
+  return std::ranges::all_of(names, [&](std::string_view name) {
+    return &server_of(key_of(name)) == &server_of(key_of(names.front()));
+  });
 }
 
 void string_layout::inspect(std::string_view prefix, core::holders_handler& to) {
-  start_inspection(*over_, settings_.prefix, prefix, to);
+  start_inspection(server_of(key_of(prefix)), settings_.prefix, prefix, to);
 }
 
 void string_layout::holders(std::string_view name, core::holders_handler& to) {
-  start_holders_query(*over_, settings_.prefix, name, to);
+  start_holders_query(server_of(key_of(name)), settings_.prefix, name, to);
 }
 
 void string_layout::break_lock(std::string_view name, std::string_view seen,
                                core::decision_handler& to) {
-  start_breaking(*over_, settings_.prefix + std::string(name), seen, to);
+  start_breaking(server_of(key_of(name)), key_of(name), seen, to);
 }
 
 void string_layout::write(const guarded_write& w, core::decision_handler& to) {
-  start_guarded_write(*over_, w, to);
+  start_guarded_write(server_of(w.key), w, to);
 }
 
-void string_layout::withdraw_all(time_point now) {
-  if (over_->is_ready(lane::commands)) orphans_.resend_all(now);
+void string_layout::add(claim& c, std::string_view lock) {
+  c.lock_ = lock;
+  c.node = static_cast<string_node*>(&node_of(lock));
+  claims_.add(c);
 }
 
-void string_layout::write_requests(transport&, lane what, request_writer& to) {
-  if (what == lane::renewals) return renewals_.write(to, env().now());
-  if (collected_.has_unsent()) collected_.write(to);
+void string_layout::remove(claim& c) noexcept {
+  drop_owner(c);
+  c.node->leave_group(c);
+  claims_.remove(c);
+}
+
+std::optional<reply> string_layout::submit(claim& c, operation what, time_point now, event_queue&) {
+  if (what == operation::withdraw && !c.was_sent) {  // the server was never sent this id
+    c.deferred = operation::none;
+    reply done;
+    done.to = what;
+    done.what = reply::verdict::done;
+    done.epoch = c.recipe().epoch();
+    return done;
+  }
+  if (what == operation::renew) {
+    c.node->renew(c);
+  } else {
+    c.node->send(c, what, now);
+  }
+  return {};
+}
+
+bool string_layout::takes_successor(const claim& c, operation release,
+                                    const core::acquire_request& next) const noexcept {
+  return grant_rules::may_succeed({.release = release,
+                                   .holder = c.recipe().mode(),
+                                   .next = next.mode,
+                                   .next_waits = !next.one_attempt,
+                                   .is_ready = c.node->may_queue()});
+}
+
+void string_layout::submit_with_successor(claim& c, claim& next, time_point now) {
+  c.node->send_release(c, next, now);
+}
+
+void string_layout::renew_owner(claim& c) {
+  drop_owner(c);
+  c.id_.high = core::random_u64(env());
+  if (c.recipe().mode() == lock_mode::permit) c.id_ = with_permits(c.id_, c.details.permits);
+  c.id_.low = core::random_u64(env()) | 1;
+  c.was_sent = c.info_stored = c.info_may_be_stored = false;
+  claims_.insert(c);
+  c.node->count_owners(1);
+}
+
+void string_layout::drop_owner(claim& c) noexcept {
+  if (!c.id()) return;
+  claims_.erase(c);
+  c.id_ = {};
+  c.node->count_owners(-1);
+}
+
+void string_layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
+  if (!c.id() || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
+  const time_point end = core::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  reactor_.wake_by(c.node->orphans().add(now, *c.node, c.lock(), owner_of(c), end));
+}
+
+void string_layout::wake_at(claim& c, time_point t) {
+  claims_.wake_at(c, t);
+  reactor_.wake_by(t);
+}
+
+void string_layout::after_step(claim& c, time_point now) {
+  if (c.recipe().is_idle()) {
+    c.deferred = operation::none;
+    drop_owner(c);
+  }
+  if (c.details.group && c.recipe().now_in() != queueing_recipe::state::trying)
+    c.node->leave_group(c);
+  count(c, now);
+}
+
+// Callers who wait for a reply or a push have the loop driven, as holders do that a push may reach.
+void string_layout::count(claim& c, time_point now) {
+  const bool waits = c.recipe().waits(), pushable = c.recipe().may_be_pushed();
+  const bool listens = c.recipe().listens();
+  if (waits == c.was_waiting_ && pushable == c.was_pushable_ && listens == c.was_listening_) return;
+  reactor_.count(waits - c.was_waiting_, listens - c.was_listening_);
+  c.node->count_pushable(pushable - c.was_pushable_, now);
+  c.was_waiting_ = waits;
+  c.was_pushable_ = pushable;
+  c.was_listening_ = listens;
+}
+
+owner_text string_layout::owner_of(const claim& c) const noexcept {
+  return text_of(client_, c.id(), c.recipe().mode());
+}
+
+std::string string_layout::text_of_owner(const claim& c) const {
+  if (c.recipe().mode() == lock_mode::shared) return group_of(c.recipe().number());
+  return std::string(view(owner_of(c)));
+}
+
+std::string string_layout::reason(const claim& c, errc why) const {
+  return c.node->over().reason(why);
+}
+
+// host|pid|since:number|note. The number of the grant is left out while it is not known.
+std::string string_layout::holder_info(const claim& c) const {
+  const auto since = std::chrono::floor<std::chrono::milliseconds>(env().wall()).count();
+  std::string out = settings_.host;
+  std::replace(out.begin(), out.end(), '|', '?');
+  out += '|' + std::to_string(settings_.process) + '|' + std::to_string(since);
+  if (c.recipe().now_in() == queueing_recipe::state::held)
+    out += ':' + std::to_string(c.recipe().number());
+  out += '|';
+  return out.append(c.note());
 }
 
 }  // namespace holdfast::redis

@@ -16,7 +16,7 @@
 #include "backend/redis/layouts/redisson_permits/codec.hpp"
 #include "backend/redis/layouts/redisson_rw/codec.hpp"
 #include "backend/redis/layouts/setnx/codec.hpp"
-#include "backend/redis/layouts/string/needs.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
 #include "backend/redis/transport/script_cache.hpp"
 
 namespace holdfast::redis {

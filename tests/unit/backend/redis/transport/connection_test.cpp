@@ -67,7 +67,10 @@ class named_reply final : public reply_handler {
     to_.log += name_ + '=' + (v.is(value::kind::integer) ? std::to_string(v.integer()) : "") +
                std::string(v.text()) + std::string(c.aborted) + (c.is_doubted ? "? " : " ");
   }
-  void on_not_executed(const reply_context&) override { to_.log += name_ + "=unknown "; }
+  void on_not_executed(not_executed why, const value&, const reply_context&) override {
+    constexpr const char* reasons[] = {"=unknown ", "=moved ", "=ask ", "=again "};
+    to_.log += name_ + reasons[static_cast<unsigned>(why)];
+  }
   void on_cut(const reply_context&) override { to_.log += name_ + "=cut "; }
   bool needs_master() const noexcept override { return !looks_only; }
 
@@ -224,6 +227,30 @@ TEST_F(redis_connection, a_script_that_the_server_does_not_know_was_not_executed
   c.expect(a, 1, now(), attended::by_callers, 3);
   hear("-NOSCRIPT No matching script\r\n");
   EXPECT_EQ(log(), "script 3 a=unknown ");
+}
+
+TEST_F(redis_connection, reports_why_a_request_was_not_executed) {
+  make_ready();
+  send(a);
+  hear("-MOVED 3999 10.0.0.2:6379\r\n");
+  send(a);
+  hear("-ASK 3999 10.0.0.2:6379\r\n");
+  send(a);
+  hear("-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
+  EXPECT_EQ(log(), "a=moved a=ask a=again ");
+  send(a, 2);
+  hear("-MOVED 3999 10.0.0.2:6379\r\n-EXECABORT Transaction discarded\r\n");
+  EXPECT_EQ(log(), "a=moved ");
+}
+
+TEST_F(redis_connection, counts_a_request_as_executed_whose_script_met_an_error) {
+  make_ready();
+  send(a);
+  hear("-ERR Error running script (call to f_1): @user_script: 1: -MOVED 3999 10.0.0.2:6379\r\n");
+  EXPECT_TRUE(log().starts_with("a=ERR "));
+  send(a, 2);
+  hear("-ERR unknown command\r\n-EXECABORT Transaction discarded\r\n");
+  EXPECT_TRUE(log().starts_with("a=EXECABORT "));
 }
 
 TEST_F(redis_connection, doubts_the_data_before_the_reply_that_says_so) {

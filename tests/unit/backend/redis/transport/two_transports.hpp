@@ -16,7 +16,7 @@ inline constexpr script two_scripts[] = {{"return 1", "aaaa"}, {"return 2", "bbb
 // Sends GET with a number at each write that it was asked for, and writes down what comes back.
 class counting_source final : public request_source, public reply_handler {
  public:
-  void write_requests(transport&, lane what, request_writer& to) override {
+  void write_requests(lane what, request_writer& to) override {
     for (; to_send > 0; --to_send) {
       to.plain(2) << "GET" << ++sent;
       to.expect(*this, 1, {});
@@ -26,27 +26,26 @@ class counting_source final : public request_source, public reply_handler {
       to.expect(*this, 1, {});
     }
   }
-  void on_ready(transport&, lane what, time_point, event_queue&) override {
+  void on_ready(lane what, time_point, event_queue&) override {
     log += "ready" + std::to_string(static_cast<int>(what)) + ' ';
   }
-  void on_agreed(transport&, time_point) override { log += "agreed "; }
-  void on_down(transport&, lane, const core::failure&, loss, time_point, event_queue&) override {
+  void on_agreed(time_point) override { log += "agreed "; }
+  void on_down(lane, const core::failure&, loss, time_point, event_queue&) override {
     log += "down ";
   }
-  void on_silent(transport&, lane, time_point) override { log += "silent "; }
-  void on_data_in_doubt(transport&) override { log += "doubt "; }
-  void on_tick(transport& t, time_point now, event_queue&) override {
-    if (now < tick_at) return t.tick_by(tick_at);
+  void on_silent(lane, time_point) override { log += "silent "; }
+  void on_data_in_doubt() override { log += "doubt "; }
+  void on_tick(time_point now, event_queue&) override {
+    if (now < tick_at) return over->tick_by(tick_at);
     log += "tick ";
     tick_at = core::never;
   }
-  bool is_open(const transport&) const noexcept override { return true; }
   bool is_in_use() const noexcept override { return in_use; }
 
   void on_reply(const value& v, const reply_context& c) override {
     log += '=' + std::string(v.text()) + (c.is_doubted ? "? " : " ");
   }
-  void on_not_executed(const reply_context&) override {
+  void on_not_executed(not_executed, const value&, const reply_context&) override {
     log += "unknown ";
     calls = true;
   }
@@ -54,6 +53,7 @@ class counting_source final : public request_source, public reply_handler {
 
   std::string take_log() { return std::exchange(log, {}); }
 
+  transport* over = nullptr;
   int to_send = 0, sent = 0;
   bool calls = false, in_use = false;
   time_point tick_at = core::never;
@@ -71,6 +71,13 @@ class early_or_late final : public message_handler {
 
 class two_transports : public testing::Test {
  protected:
+  two_transports() {
+    a.over = &one;
+    b.over = &two;
+    const std::lock_guard guard(reactor.mutex());
+    one.serve(a);
+    two.serve(b);
+  }
   static endpoint to(const std::string& host) {
     endpoint e;
     e.where.host = host;
@@ -143,7 +150,7 @@ class two_transports : public testing::Test {
   io::client_reactor reactor{net, {"alarm", "loop", "own"}, "redis://both"};
   const endpoint first = to("first"), second = to("second");
   counting_source a, b;
-  transport one{reactor, first, a, two_scripts}, two{reactor, second, b, two_scripts};
+  transport one{reactor, first, two_scripts}, two{reactor, second, two_scripts};
   ~two_transports() override { reactor.stop(); }
 };
 

@@ -124,7 +124,7 @@ TEST_F(redis_codec, many_are_released_or_granted_in_one_script) {
 }
 
 TEST_F(redis_codec, renewals_of_members_have_their_own_script) {
-  const std::array<renewal, 1> one{renewal{"job", "hf1:me", 30s, "note"}};
+  const std::array<renewal_arguments, 1> one{renewal_arguments{"job", "hf1:me", 30s, "note"}};
   EXPECT_EQ(written([&](command_writer& to) { append_renewals(to, one, false); }),
             "EVALSHA renew 2 job holdfast:{job}:job:m hf1:me 30000 note");
   EXPECT_EQ(written([&](command_writer& to) { append_renewals(to, one, true); }),

@@ -1,4 +1,4 @@
-#include "backend/redis/layouts/string/reply_errors.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "backend/redis/layouts/string/string_messages.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
 
 #include <gtest/gtest.h>
 

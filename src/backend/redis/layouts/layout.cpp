@@ -1,0 +1,36 @@
+#include "backend/redis/layouts/layout.hpp"
+
+#include <algorithm>
+
+namespace holdfast::redis {
+
+void layout::attach(topology& t) {
+  topology_ = &t;
+  for (transport* over : t.nodes()) {
+    nodes_.push_back(make_node(*over));
+    over->serve(*nodes_.back());
+  }
+}
+
+void layout::detach() noexcept {
+  for (const auto& n : nodes_) n->detach();
+}
+
+void layout::retry_now(time_point now) {
+  for (const auto& n : nodes_) n->retry_now(now);
+}
+
+void layout::withdraw_all(time_point now) {
+  for (const auto& n : nodes_) n->withdraw_all(now);
+}
+
+bool layout::is_settled() const noexcept {
+  return std::ranges::all_of(nodes_, [](const auto& n) { return n->is_settled(); });
+}
+
+layout_node& layout::node_of(std::string_view key) const noexcept {
+  const transport& over = topology_->node_of(key);
+  return **std::ranges::find(nodes_, &over, [](const auto& n) { return &n->over(); });
+}
+
+}  // namespace holdfast::redis

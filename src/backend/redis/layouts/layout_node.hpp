@@ -1,0 +1,180 @@
+// The part of a layout that belongs to one server. Its batches, subscriptions and orphans receive
+// what comes back, so each reply and message belongs to the node of the server that sent it.
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "backend/redis/transport/transport.hpp"
+#include "base/mutant.hpp"
+#include "claim/claim_list.hpp"
+#include "claim/orphan_withdrawals.hpp"
+
+namespace holdfast::redis {
+
+// The claims of a layout whose leases are to be renewed, many in one request. Renewals have a
+// connection of their own. While that cannot be had (a server at its maxclients, no descriptor, no
+// thread), they go with the commands: a renewal that waits behind other requests is better than a
+// lost lock.
+//
+// A claim is in the queue once; its `renewing` says whether. With the reactor's mutex held.
+class renewal_queue {
+ public:
+  static constexpr std::size_t batch_max = 256;  // claims in one request
+
+  explicit renewal_queue(transport& over) noexcept : over_(over) {}
+
+  template <class Claim>
+  void add(Claim& c) {
+    if (std::exchange(c.renewing, true)) return;
+    waiting_.push_back(c.place());
+    if (waiting_.size() > 1) return;
+    const time_point now = over_.reactor().env().now();
+    over_.open(lane::renewals, now);
+    if (goes_with_commands()) return over_.tick_by(now);  // on_tick() writes them
+    over_.request_flush(lane::renewals, true);
+  }
+  // There are some, and their own connection has failed and not been ready since.
+  bool goes_with_commands() const noexcept {
+    return !waiting_.empty() && over_.has_failed(lane::renewals) &&
+           !over_.is_ready(lane::renewals) && over_.is_ready(lane::commands) &&
+           !core::planted(core::mutant::renewals_wait_for_their_connection);
+  }
+  // At most 16 requests are in flight, so that the server need not buffer more, however many leases
+  // there are. Replies bring the next ones.
+  bool may_write() const noexcept { return !waiting_.empty() && in_flight_ < requests_max; }
+  // Takes the claims of one request. `use` says of each whether it is renewed: a claim that was
+  // released meanwhile is not.
+  template <class Table, class Use>
+  void take_batch(const Table& claims, Use use) {
+    for (std::size_t n = 0; !waiting_.empty() && n < batch_max; waiting_.pop_front()) {
+      auto* const c = claims.at(waiting_.front());
+      if (c && std::exchange(c->renewing, false) && use(*c)) ++n;
+    }
+  }
+  void on_sent() noexcept { ++in_flight_; }
+  void on_end() noexcept {  // of a request: it was answered, or never will be
+    --in_flight_;
+    if (goes_with_commands()) over_.tick_by(over_.reactor().env().now());
+  }
+
+ private:
+  static constexpr std::size_t requests_max = 16;
+
+  transport& over_;
+  std::deque<claims::claim_handle> waiting_;
+  std::size_t in_flight_ = 0;
+};
+
+// With the reactor's mutex held.
+class layout_node : public request_source {
+ public:
+  explicit layout_node(transport& over) noexcept : over_(over) {}
+  virtual ~layout_node() = default;
+
+  transport& over() const noexcept { return over_; }
+  // A caller's timeout is near: what was planned for later is done by then.
+  virtual void retry_now(time_point by) = 0;
+  virtual void withdraw_all(time_point now) = 0;
+  virtual bool is_settled() const noexcept = 0;  // nothing has to be withdrawn any more
+  virtual void detach() noexcept = 0;            // the transport ends
+
+ protected:
+  transport& over_;
+};
+
+// What every layout keeps for a server: the claims there, the renewals that are due and the ids
+// that have to be withdrawn. The claim's record has `node`, the server that its lock is stored at.
+template <class Claim, class Orphan>
+class claims_node : public layout_node {
+ public:
+  claims_node(transport& over, claims::claim_list<Claim>& all) noexcept
+      : layout_node(over), claims_(all), renewals_(over) {}
+
+  claims::claim_list<Claim>& claims() noexcept { return claims_; }
+  renewal_queue& renewals_due() noexcept { return renewals_; }
+  claims::orphan_withdrawals<Orphan>& orphans() noexcept { return orphans_; }
+  void count_owners(int change) noexcept { owners_ += change; }
+  void renew(Claim& c) { renewals_.add(c); }
+
+  // layout_node
+  void withdraw_all(time_point now) final {
+    if (over_.is_ready(lane::commands)) orphans_.resend_all(now);
+  }
+  bool is_settled() const noexcept final { return orphans_.empty(); }
+
+  // request_source
+  void on_silent(lane, time_point now) final { watch_outage(now); }
+  bool is_in_use() const noexcept final { return owners_ > 0; }
+
+ protected:
+  virtual void write_renewals(request_writer&, time_point now) = 0;
+
+  core::environment& env() const noexcept { return over_.reactor().env(); }
+  template <class Each>
+  void for_each(Each each) const {
+    claims_.for_each([&](Claim& c) {
+      if (c.node == this) each(c);
+    });
+  }
+  template <class Which>
+  void give_up(Which which, const core::failure& why, time_point now, core::event_queue& events) {
+    const auto is_meant = [&](const Claim& c) { return c.node == this && which(c); };
+    claims_.give_up(is_meant, static_cast<errc>(why.code.value()), why.text, now, events);
+  }
+
+  // The commands are ready again: what has to arrive before anything new.
+  void resume(time_point now, core::event_queue& events) {
+    over_.check_eviction(now);
+    orphans_.resend_all(now);
+    if (over_.has_moved() && !core::planted(core::mutant::leases_unconfirmed))
+      confirm_leases(now, events);
+  }
+  // Claims of all nodes: the first node that ticks wakes those that are due.
+  void wake_due(time_point now, core::event_queue& events) {
+    over_.tick_by(claims_.wake_due(now, events));
+  }
+  // Renewals that have no connection of their own now.
+  void write_renewals_with_commands(time_point now) {
+    if (renewals_.goes_with_commands())
+      over_.write_commands([&](request_writer& w) { write_renewals(w, now); });
+  }
+
+  void put_off(std::string why, time_point now) {
+    over_.note_put_off(std::move(why), now);
+    watch_outage(now);
+  }
+  // end_waits() is due when the first waiter makes its last attempt.
+  void watch_outage(time_point now) {
+    if (over_.is_unavailable()) over_.tick_by(claims_.first_end_of_wait(now));
+  }
+  // Ends the waits that have lasted through the outage for long enough.
+  void end_waits(time_point now, core::event_queue& events) {
+    const auto is_here = [this](const Claim& c) { return c.node == this; };
+    const auto why = [this] { return over_.outage_text(); };
+    const auto waits = claims_.end_waits(is_here, over_.out_since(), retried_at_, why, now, events);
+    over_.tick_by(waits.due);
+    if (waits.retry_now) retry_now(now);
+  }
+
+  claims::claim_list<Claim>& claims_;
+  renewal_queue renewals_;
+  claims::orphan_withdrawals<Orphan> orphans_;
+
+ private:
+  // At another server: what is not there is lost at once, and not at its next renewal. Until the
+  // server has confirmed it, a lease is doubtful.
+  void confirm_leases(time_point now, core::event_queue& events) {
+    for_each([&](Claim& c) { c.on([](auto& r) { return r.on_moved(); }, now, events); });
+    for_each([&](Claim& c) {
+      if (c.recipe().is_held()) renewals_.add(c);
+    });
+    over_.write_commands([&](request_writer& w) { write_renewals(w, now); });
+  }
+
+  int owners_ = 0;           // claims that hold or want a lock
+  time_point retried_at_{};  // in an outage, shortly before a wait ended
+};
+
+}  // namespace holdfast::redis

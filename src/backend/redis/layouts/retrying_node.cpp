@@ -1,0 +1,294 @@
+#include "backend/redis/layouts/retrying_node.hpp"
+
+#include <utility>
+
+#include "backend/redis/layouts/retrying_layout.hpp"
+#include "backend/redis/transport/error_text.hpp"
+
+namespace holdfast::redis {
+
+using core::event_queue;
+
+retrying_node::retrying_node(retrying_layout& l, const settings& s, transport& over)
+    : claims_node(over, l.claims()), home_(l), settings_(s), codec_(l.codec()) {}
+
+void retrying_node::detach() noexcept {
+  orphans_.drop_all();
+  for_each([&](retrying_claim& c) { stop_listening(c); });
+}
+
+retrying_reply::verdict retrying_node::subscribe(retrying_claim& c, time_point now) {
+  if (!c.messages) {
+    const std::string owner = home_.owner_at_server(c);
+    c.messages = over_.subscribe(codec_.channel_of(request_of(c, owner)), c, now);
+    if (listeners_++ == 0) over_.tick_by(now + probe_pause());
+  }
+  if (c.messages->is_active()) return retrying_reply::verdict::subscribed;
+  over_.open(lane::messages, now);
+  return over_.has_failed(lane::messages) ? retrying_reply::verdict::failed
+                                          : retrying_reply::verdict::not_now;
+}
+
+void retrying_node::stop_listening(retrying_claim& c) noexcept {
+  if (!c.messages) return;
+  c.messages.reset();
+  --listeners_;
+}
+
+void retrying_record::on_subscribed(time_point now, core::event_queue& events) {
+  auto& c = static_cast<retrying_claim&>(*this);
+  c.on([&](retrying_recipe& r) { return r.on_subscribed(now, c.store().rules()); }, now, events);
+}
+
+void retrying_record::on_message(std::string_view, time_point now, core::event_queue& events) {
+  auto& c = static_cast<retrying_claim&>(*this);
+  c.on([&](retrying_recipe& r) { return r.on_message(now, c.store().rules()); }, now, events);
+}
+
+void retrying_node::send(retrying_claim& c, retrying_operation what, time_point now) {
+  request& b = pool_.take(what, now);
+  b.members.push_back({.whose = c.place(), .epoch = c.recipe().epoch(), .ttl = c.recipe().ttl()});
+  collected_.push_back(&b);
+  if (over_.is_ready(lane::commands)) return;
+  over_.note_affected(now);
+  watch_outage(now);
+  if (!c.recipe().is_waiter()) over_.retry_now(lane::commands, now + settings_.retry_base);
+  over_.open(lane::commands, now);
+}
+
+void retrying_node::write_requests(lane what, request_writer& to) {
+  const time_point now = env().now();
+  what == lane::renewals ? write_renewals(to, now) : write_collected(to, now);
+}
+
+lock_request retrying_node::request_of(const retrying_claim& c,
+                                       std::string_view owner) const noexcept {
+  return {.key = c.key,
+          .owner = owner,
+          .id = c.owner_id,
+          .ttl = c.recipe().ttl(),
+          .mode = c.details.mode,
+          .step = c.recipe().step_of_attempt(),
+          .may_queue = c.recipe().is_waiter(),
+          .had_place = c.had_place,
+          .permits = c.details.permits,
+          .total_permits = c.details.total_permits,
+          .wall = env().wall(),
+          .seen = c.seen,
+          .renewed = c.renewed};
+}
+
+// A try begins when it is written, which may be long after it was asked for.
+void retrying_node::begin_step(retrying_claim& c, retrying_operation what) {
+  if (c.recipe().step_of_attempt() > 0) return;
+  c.seen.clear();
+  if (what == retrying_operation::try_lock && codec_.facts().owner_is_stamp) home_.renew_owner(c);
+}
+
+// What its claim has given up meanwhile is not sent at all, and what may be answered by a grant
+// only where that counts.
+void retrying_node::write_collected(request_writer& to, time_point now) {
+  for (request* const b : std::exchange(collected_, {})) {
+    const batch_member& m = b->members.front();
+    retrying_claim* const c = claims_.at(m.whose);
+    if (!c || c->recipe().epoch() != m.epoch) {
+      pool_.give_back(*b);
+      continue;
+    }
+    const bool may_grant =
+        b->to == retrying_operation::try_lock || b->to == retrying_operation::resolve;
+    if (may_grant && !over_.lanes_agree()) {
+      collected_.push_back(b);
+      continue;
+    }
+    begin_step(*c, b->to);
+    codec_.append(to, b->to, request_of(*c, home_.owner_at_server(*c)));
+    c->was_sent = true;
+    to.expect(*b, 1, now);
+  }
+}
+
+void retrying_node::on_reply(request& b, const value& v, const reply_context& context) {
+  if (b.to == retrying_operation::renew) return answer_renewals(b, v, context);
+  const batch_member m = b.members.front();
+  retrying_reply r;
+  r.to = b.to;
+  r.epoch = m.epoch;
+  r.ttl = m.ttl;
+  r.sent = context.sent;
+  r.final = over_.no_older_connection_runs();
+  pool_.give_back(b);
+  retrying_claim* const c = claims_.at(m.whose);
+  const bool is_awaited = c && c->recipe().epoch() == m.epoch;
+  const std::string owner = is_awaited ? home_.owner_at_server(*c) : std::string();
+  r = codec_.read(v, is_awaited ? request_of(*c, owner) : lock_request(), r);
+  if (is_awaited && r.what == retrying_reply::verdict::next_step) c->seen = v.text();
+  if (is_awaited && r.what == retrying_reply::verdict::busy) c->had_place = c->recipe().is_waiter();
+  if (is_awaited && r.what == retrying_reply::verdict::granted && codec_.facts().owner_is_stamp)
+    r.sent = c->owner_since;  // its lease is as old as its stamp
+  const bool is_error = v.is(value::kind::error);
+  std::string text = is_error ? explain(v.text(), codec_.facts().own_errors) : std::string();
+  if (r.what == retrying_reply::verdict::not_now) {
+    put_off(text, context.now);
+  } else if (!is_error) {
+    over_.note_accepted(context.now);
+  }
+  if (c) c->on_reply(r, std::move(text), context.now, context.events);
+}
+
+void retrying_node::on_script_missing(request& b, const reply_context&) {
+  if (b.to == retrying_operation::renew) {
+    for (const batch_member& m : b.members)
+      if (retrying_claim* const c = claims_.at(m.whose)) renew(*c);
+    return end_renewals(b);
+  }
+  collected_.push_back(&b);
+}
+
+void retrying_node::on_cut(request& b, const reply_context& context) {
+  if (b.to == retrying_operation::renew) return end_renewals(b);
+  const batch_member m = b.members.front();
+  pool_.give_back(b);
+  if (retrying_claim* const c = claims_.at(m.whose))
+    c->on([&](retrying_recipe& r) { return r.on_cut(m.epoch, context.now, settings_.rules); },
+          context.now, context.events);
+}
+
+void retrying_node::on_ready(lane what, time_point now, event_queue& events) {
+  if (what != lane::commands) return;
+  for (const script* const s : codec_.facts().loaded) over_.load_script(*s, now);
+  resume(now, events);
+  if (renewals_.goes_with_commands()) over_.tick_by(now);
+}
+
+void retrying_node::on_down(lane what, const core::failure& why, loss how, time_point now,
+                            event_queue& events) {
+  watch_outage(now);
+  if (what == lane::renewals && renewals_.goes_with_commands()) over_.tick_by(now);
+  if (what == lane::messages) poll_meanwhile(now, events);
+  if (what != lane::commands) return;
+  // Only a corrected URL helps where the server rejects the client. Where nothing can be connected
+  // to, one attempt has been made.
+  const auto waits = [](const retrying_claim& c) { return c.recipe().waits(); };
+  const auto is_attempt = [](const retrying_claim& c) { return c.recipe().is_attempt(); };
+  if (how == loss::refused) give_up(waits, why, now, events);
+  if (how == loss::not_reached) give_up(is_attempt, why, now, events);
+}
+
+// Messages get lost from here on; each claim is notified once they are subscribed to again.
+void retrying_node::poll_meanwhile(time_point now, event_queue& events) {
+  for_each([&](retrying_claim& c) {
+    if (c.messages) c.on([&](retrying_recipe& r) { return r.on_unsubscribed(now); }, now, events);
+  });
+}
+
+void retrying_node::on_tick(time_point now, event_queue& events) {
+  end_waits(now, events);
+  wake_due(now, events);
+  probe_messages(now);
+  write_renewals_with_commands(now);
+  over_.tick_by(orphans_.tick(now));
+}
+
+// While claims wait for messages, a dead connection for them is found out by the question that it
+// does not answer.
+void retrying_node::probe_messages(time_point now) {
+  if (listeners_ == 0) return;
+  over_.tick_by(now + probe_pause());
+  over_.want_sample(probe_pause(), now);
+}
+
+void retrying_node::write_renewals(request_writer& to, time_point now) {
+  while (renewals_.may_write()) {
+    request& b = pool_.take(retrying_operation::renew, now);
+    std::vector<std::string> owners;
+    std::vector<lock_request> all;
+    owners.reserve(renewal_queue::batch_max);  // the requests keep views into it
+    renewals_.take_batch(claims_, [&](retrying_claim& c) {
+      if (!c.recipe().is_held()) return false;
+      owners.push_back(home_.owner_at_server(c));
+      all.push_back(request_of(c, owners.back()));
+      if (codec_.facts().owner_is_stamp)
+        c.renewed = codec_.stamp_at(all.back().wall, all.back().ttl);
+      b.members.push_back({.whose = c.place(),
+                           .epoch = c.recipe().epoch(),
+                           .ticket = c.ticket(),
+                           .ttl = c.recipe().ttl()});
+      return true;
+    });
+    if (all.empty()) return pool_.give_back(b);
+    codec_.append_renewals(to, all);
+    renewals_.on_sent();
+    to.expect(b, codec_.renewal_replies(all.size()), now, attended::by_nobody);
+  }
+}
+
+void retrying_node::answer_renewals(request& b, const value& v, const reply_context& context) {
+  for (std::size_t i = 0; i < b.members.size(); ++i) {
+    const batch_member& m = b.members[i];
+    retrying_claim* const c = claims_.at(m.whose);
+    if (!c) continue;
+    retrying_reply r;
+    r.to = retrying_operation::renew;
+    r.epoch = m.epoch;
+    r.ticket = m.ticket;
+    r.ttl = m.ttl;
+    r.sent = context.sent;
+    r = codec_.read_renewal(v, i, r);
+    const bool is_done = r.what == retrying_reply::verdict::done && r.epoch == c->recipe().epoch();
+    if (is_done && c->renewed != std::chrono::microseconds::zero())
+      c->owner_id.drawn = std::exchange(c->renewed, {});
+    c->on_reply(r, {}, context.now, context.events);
+  }
+  end_renewals(b);
+}
+
+void retrying_node::end_renewals(request& b) noexcept {
+  pool_.give_back(b);
+  renewals_.on_end();
+}
+
+retrying_orphan::retrying_orphan(retrying_node& n, const retrying_claim& c, time_point end)
+    : server_orphan(n, end, n.home().codec().facts().rules.queue_heartbeat),
+      key(c.key),
+      owner(n.home().owner_at_server(c)),
+      id(c.owner_id),
+      details(c.details),
+      ttl(c.recipe().ttl()) {}
+
+claims::withdrawal retrying_orphan::withdraw(time_point now) {
+  step = 0;
+  return send(now);
+}
+
+lock_request retrying_orphan::request() const {
+  return {.key = key,
+          .owner = owner,
+          .id = id,
+          .ttl = ttl,
+          .mode = details.mode,
+          .step = step,
+          .permits = details.permits,
+          .total_permits = details.total_permits,
+          .wall = node.home().env().wall(),
+          .seen = seen};
+}
+
+claims::withdrawal retrying_orphan::send(time_point now) {
+  const bool is_sent = node.over().submit(*this, now, [&](request_writer& w) {
+    node.home().codec().append(w, retrying_operation::withdraw, request());
+  });
+  return is_sent ? withdrawal::sent : withdrawal::unsent;
+}
+
+claims::withdrawal retrying_orphan::take(const value& v, time_point now) {
+  retrying_reply r;
+  r.to = retrying_operation::withdraw;
+  r = node.home().codec().read(v, request(), r);
+  if (r.what != retrying_reply::verdict::next_step) return withdrawal::done;
+  ++step;
+  seen = v.text();
+  return send(now);
+}
+
+}  // namespace holdfast::redis

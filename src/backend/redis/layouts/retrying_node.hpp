@@ -1,0 +1,63 @@
+// A layout of the retrying recipe at one server: what its claims send there, and the messages that
+// they wait for.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "backend/redis/layouts/batch.hpp"
+#include "backend/redis/layouts/layout_node.hpp"
+#include "backend/redis/layouts/retrying_claim.hpp"
+#include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/settings.hpp"
+
+namespace holdfast::redis {
+
+class retrying_node final : public claims_node<retrying_claim, retrying_orphan> {
+ public:
+  using request = batch<retrying_node, retrying_operation>;
+
+  retrying_node(retrying_layout&, const settings&, transport&);
+
+  // For the layout.
+  void send(retrying_claim&, retrying_operation, time_point now);
+  // not_now: on_subscribed() follows.
+  retrying_reply::verdict subscribe(retrying_claim&, time_point now);
+  void stop_listening(retrying_claim&) noexcept;
+
+  // layout_node
+  void retry_now(time_point by) override { over_.retry_now(lane::commands, by); }
+  void detach() noexcept override;
+
+  // request_source. It keeps what waits for on_agreed(), and concludes nothing from numbers.
+  void write_requests(lane, request_writer&) override;
+  void on_ready(lane, time_point now, core::event_queue&) override;
+  void on_down(lane, const core::failure&, loss, time_point now, core::event_queue&) override;
+  void on_tick(time_point now, core::event_queue&) override;
+
+  // For its requests and orphans.
+  const retrying_layout& home() const noexcept { return home_; }
+  void on_reply(request&, const value&, const reply_context&);
+  void on_script_missing(request&, const reply_context&);
+  void on_cut(request&, const reply_context&);
+
+ private:
+  void write_renewals(request_writer&, time_point now) override;
+
+  duration probe_pause() const noexcept { return settings_.op_timeout / 4; }
+  void probe_messages(time_point now);
+  void poll_meanwhile(time_point now, core::event_queue&);
+  void begin_step(retrying_claim&, retrying_operation);
+  lock_request request_of(const retrying_claim&, std::string_view owner) const noexcept;
+  void write_collected(request_writer&, time_point now);
+  void answer_renewals(request&, const value&, const reply_context&);
+  void end_renewals(request&) noexcept;
+
+  retrying_layout& home_;
+  const settings& settings_;
+  const retrying_codec& codec_;
+  batch_pool<retrying_node, retrying_operation> pool_{*this};
+  std::vector<request*> collected_;  // for the next write
+  std::size_t listeners_ = 0;        // claims that wait for messages
+};
+
+}  // namespace holdfast::redis

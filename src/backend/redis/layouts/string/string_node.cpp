@@ -1,0 +1,373 @@
+#include "backend/redis/layouts/string/string_node.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/redis/layouts/scripts.hpp"
+#include "backend/redis/layouts/string/codec.hpp"
+#include "backend/redis/layouts/string/string_layout.hpp"
+#include "base/mutant.hpp"
+#include "claim/recipes/back_off.hpp"
+
+namespace holdfast::redis {
+
+using core::event_queue;
+using core::failure;
+using core::planted;
+using verdict = reply::verdict;
+
+string_node::string_node(string_layout& l, const settings& s, transport& over)
+    : claims_node(over, l.claims()),
+      home_(l),
+      settings_(s),
+      pushes_(over.subscribe(channel_of(l.client()), *this, env().now())) {}
+
+void string_node::detach() noexcept {
+  orphans_.drop_all();
+  pushes_.reset();
+}
+
+// Requests of claims: sent now, or deferred until they may be sent.
+
+bool string_node::may_send(const claim& c, operation what) const noexcept {
+  const grant_rules::readiness r{.commands = over_.is_ready(lane::commands),
+                                 .messages = over_.is_ready(lane::messages),
+                                 .lanes_agree = over_.lanes_agree(),
+                                 .floor = floor_.is_known(),
+                                 .raising = is_raising_};
+  return grant_rules::may_send(what, c.recipe().mode(), r);
+}
+
+void string_node::send(claim& c, operation what, time_point now) {
+  // A lease that was confirmed at another server has a note there, unknown to the recipe.
+  if (what == operation::release_uncontended && c.info_may_be_stored) what = operation::release;
+  if (what == operation::lock_all) {
+    // It may have been in this list before, and was withdrawn: each counts once.
+    std::erase_if(deferred_, [&](claims::claim_handle p) { return claims_.at(p) == &c; });
+    c.deferred = operation::none;
+    defer(c, what);  // it waits for the others, and no longer than its op-timeout
+    if (!may_send(c, what)) return;
+    if (auto* const whole = groups_.join(c.details.group, c)) send_group(*whole, now);
+    return;
+  }
+  if (!may_send(c, what)) return defer(c, what);
+  c.deferred = operation::none;  // what waited would come after what it was given up for
+  collected_.add(c, what, now);
+}
+
+void string_node::send_release(claim& c, claim& next, time_point now) {
+  next.was_sent = true;
+  collected_.add_release(c, next, now);
+}
+
+void string_node::defer(claim& c, operation what) {
+  if (c.deferred == operation::none) {
+    deferred_.push_back(c.place());
+    c.hurried = false;
+  }
+  c.deferred = what;
+  c.deferred_epoch = c.recipe().epoch();
+  const time_point now = env().now();
+  over_.tick_by(c.recipe().last_try(settings_.rules));
+  over_.note_affected(now);
+  watch_outage(now);
+  if (c.recipe().is_attempt()) retry_now(now + settings_.retry_base);
+  over_.open(lane::commands, now);
+  if (what == operation::lock_or_queue) over_.open(lane::messages, now);
+  const bool needs_floor = grant_rules::needs_floor(what, c.recipe().mode());
+  const bool raises = needs_floor && over_.is_ready(lane::commands) && !floor_.is_known();
+  if (raises && raise_at_ == core::never) raise(now);
+}
+
+template <class Stays>
+void string_node::review_deferred(Stays stays) {
+  std::vector<claims::claim_handle> before;
+  before.swap(deferred_);
+  for (const auto place : before) {
+    claim* const c = claims_.at(place);
+    if (!c || c->deferred == operation::none) continue;
+    // Deferred before the claim began something else, as before a push granted it the lock.
+    const bool is_obsolete = c->deferred_epoch != c->recipe().epoch();
+    if (is_obsolete) c->deferred = operation::none;
+    if (!is_obsolete && stays(*c)) deferred_.push_back(place);
+  }
+}
+
+void string_node::send_deferred(time_point now) {
+  review_deferred([&](claim& c) {
+    send(c, std::exchange(c.deferred, operation::none), now);
+    return false;
+  });
+}
+
+void string_node::wait_for_group(claim& c) {
+  defer(c, operation::lock_all);
+  groups_.join(c.details.group, c);
+}
+
+void string_node::send_group(claims::claim_group<claim>& whole, time_point now) {
+  for (claim* c : whole.members) c->deferred = operation::none;
+  review_deferred([](claim&) { return true; });
+  collected_.add_group(whole.members, now);
+  groups_.dissolve(whole);
+}
+
+template <class Which>
+void string_node::fail_deferred(Which which, const failure& why, time_point now,
+                                event_queue& events) {
+  review_deferred([&](claim& c) {
+    if (!which(c)) return true;
+    c.deferred = operation::none;
+    c.give_up(static_cast<errc>(why.code.value()), why.text, now, events);
+    return false;
+  });
+}
+
+void string_node::fail_needing_floor(const failure& why, time_point now, event_queue& events) {
+  fail_deferred(
+      [](const claim& c) { return grant_rules::needs_floor(c.deferred, c.recipe().mode()); }, why,
+      now, events);
+}
+
+void string_node::end_overdue(time_point now, event_queue& events) {
+  review_deferred([&](claim& c) {
+    const time_point end = c.recipe().due(settings_.rules);
+    const time_point last_try = c.recipe().last_try(settings_.rules);
+    if (end <= now) {
+      c.deferred = operation::none;
+      c.on([](queueing_recipe& r) { return r.on_overdue(); }, now, events);
+      return false;
+    }
+    if (last_try <= now && !std::exchange(c.hurried, true)) retry_now(now);
+    over_.tick_by(last_try > now ? last_try : end);
+    return true;
+  });
+}
+
+lock_arguments string_node::arguments_of(const claim& c, owner_text& room) const {
+  room = home_.owner_of(c);
+  lock_arguments a;
+  a.lock = c.lock();
+  a.owner = view(room);
+  a.stamp = over_.server_stamp();
+  a.ttl = c.recipe().ttl();
+  a.window = window(a.ttl);
+  a.arrival = c.recipe().arrival();
+  a.looks = c.recipe().looks();
+  a.mode = c.recipe().mode();
+  a.waits = !c.recipe().one_attempt();
+  a.total_permits = c.details.total_permits;
+  return a;
+}
+
+void string_node::write_requests(lane what, request_writer& to) {
+  if (what == lane::renewals) return write_renewals(to, env().now());
+  if (collected_.has_unsent()) collected_.write(to);
+}
+
+// Connections that come and go, and the counter.
+
+void string_node::on_ready(lane what, time_point now, event_queue& events) {
+  if (what == lane::renewals) return;
+  if (what == lane::commands) {
+    floor_.forget();
+    is_raising_ = false;
+    raise_at_ = core::never;
+    raises_ = 0;
+    over_.open(lane::messages, now);  // a holder is notified when others wait
+    load_scripts(now);
+    resume(now, events);
+    raise(now);
+    if (renewals_.goes_with_commands()) over_.tick_by(now);
+  }
+  send_deferred(now);
+}
+
+// A release that was not executed would let a try_lock that follows it find the lock busy.
+void string_node::load_scripts(time_point now) {
+  namespace scripts = string::scripts;
+  for (const script* const s :
+       {&scripts::release_uncontended, &scripts::release_with_successor, &scripts::release,
+        &scripts::lock_or_queue, &scripts::member_lock_or_queue, &scripts::member_release})
+    over_.load_script(*s, now);
+}
+
+// transport/error_text.hpp has the rules of which claims wait through an outage.
+void string_node::on_down(lane what, const failure& why, loss how, time_point now,
+                          event_queue& events) {
+  watch_outage(now);
+  if (what == lane::commands) {
+    is_raising_ = false;
+    raise_at_ = core::never;
+    collected_.defer_unsent();
+  }
+  if (what == lane::renewals) {
+    if (renewals_.goes_with_commands()) over_.tick_by(now);
+    return;
+  }
+  // The server rejected our credentials: all waiters fail, because only a corrected URL can help.
+  const auto needs_it = [what](const claim& c) {
+    return what == lane::commands ? c.recipe().waits() : c.recipe().may_be_pushed();
+  };
+  if (how == loss::refused) give_up(needs_it, why, now, events);
+  // There is nothing to connect to: one attempt has been made.
+  const auto is_attempt = [what](const claim& c) {
+    return c.recipe().is_attempt() &&
+           (what == lane::commands || c.deferred == operation::lock_or_queue);
+  };
+  if (how == loss::not_reached) fail_deferred(is_attempt, why, now, events);
+}
+
+void string_node::retry_now(time_point by) {
+  over_.retry_now(lane::commands, by);
+  over_.retry_now(lane::messages, by);
+  if (raise_at_ == core::never || raise_at_ <= by) return;
+  raise_at_ = by;
+  over_.tick_by(by);
+}
+
+void string_node::raise(time_point now) {
+  if (is_raising_) return;
+  is_raising_ = over_.submit(raise_reply_, now, [&](request_writer& w) {
+    append_raise_counter(w.out(), floor_.last());
+  });
+}
+
+void string_node::raise_later(time_point now) {
+  const duration pause =
+      claims::doubled(claims::failed_pause_min, raises_, claims::failed_pause_max);
+  ++raises_;
+  raise_at_ = now + core::jittered(env(), pause, 0.25);
+  over_.tick_by(raise_at_);
+}
+
+void string_node::raise_if_due(time_point now) {
+  if (raise_at_ > now) return over_.tick_by(raise_at_);
+  raise_at_ = core::never;
+  const bool is_wanted = std::ranges::any_of(deferred_, [&](claims::claim_handle p) {
+    const claim* const c = claims_.at(p);
+    return c && grant_rules::needs_floor(c->deferred, c->recipe().mode());
+  });
+  if (is_wanted && over_.is_ready(lane::commands) && !floor_.is_known()) raise(now);
+}
+
+void string_node::on_raised(const value& v, const reply_context& c) {
+  is_raising_ = false;
+  if (v.is(value::kind::error) || v.size() != 2) {
+    const reply r = read_error(v, {});
+    if (r.what != verdict::not_now)
+      return fail_needing_floor({r.why, explain_reply(v.text())}, c.now, c.events);
+    put_off(explain_reply(v.text()), c.now);
+    return raise_later(c.now);
+  }
+  raises_ = 0;
+  const std::int64_t floor = v[0].integer();
+  over_.note_clock(c.sent, server_time_of(v[1].integer()), c.now);
+  if (!grant_rules::is_floor_believed(floor, over_.clock())) {
+    const std::string error = std::string(counter_ahead) + ' ' + std::string(counter_key);
+    return fail_needing_floor({errc::refused, explain_reply(error)}, c.now, c.events);
+  }
+  floor_.raise(floor);
+  send_deferred(c.now);
+}
+
+// Replies and messages.
+
+void string_node::answer(claims::claim_handle whose, reply q, std::string_view error,
+                         const reply_context& context) {
+  claim* const c = claims_.at(whose);
+  if (!c) return;
+  const time_point now = context.now;
+  q = grant_rules::believe(q, floor_, over_.clock(), now);
+  if (q.what == verdict::not_now) put_off(explain_reply(error), now);
+  if (q.what == verdict::granted || q.what == verdict::queued) over_.note_accepted(now);
+  const bool is_error = q.what == verdict::failed || q.what == verdict::not_now;
+  std::string text = is_error ? explain_reply(error) : std::string();
+  if (q.what == verdict::bad_number)
+    text =
+        "the counter holdfast:n was lost, and the server's clock is behind what was granted before";
+  c->on_reply(q, std::move(text), now, context.events);
+}
+
+void string_node::on_subscribed(time_point now, event_queue&) {
+  for_each([&](claim& c) {
+    event_queue nobody;  // a request is no event
+    c.on([&](queueing_recipe& r) { return r.on_subscribed(now); }, now, nobody);
+  });
+}
+
+void string_node::on_message(std::string_view payload, time_point now, event_queue& events) {
+  const std::optional<pushed_message> m = read_message(payload);
+  if (!m) return;
+  push p;
+  p.what = m->what;
+  if (m->what == push::kind::grant) {
+    p.number = m->number;
+    p.others = m->others;
+    const bool is_ours =
+        over_.lanes_agree() && grant_rules::is_of_server(m->stamp, over_.server_stamp());
+    const grant_rules::pushed_grant g{.number = m->number, .at = m->at, .window = m->window};
+    if (is_ours)
+      p.until = grant_rules::deadline_of(g, floor_, over_.clock(), settings_.rules.clock_skew, now);
+  } else if (m->what == push::kind::look) {
+    p.until = grant_rules::look_at(m->at, over_.clock(), now);
+  }
+  const auto id = claim_of(home_.client(), m->owner);
+  claim* const c = id ? claims_.find(*id) : nullptr;
+  const bool is_here = c && (c->node == this || planted(core::mutant::push_of_another_server));
+  const bool has_claim = is_here && c->lock() == m->lock;
+  switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
+    case grant_rules::recipient::claim:
+      return c->on([&](queueing_recipe& r) { return r.on(p, now); }, now, events);
+    case grant_rules::recipient::next_waiter: return decline(m->owner, m->lock, now);
+    case grant_rules::recipient::nobody: return;
+  }
+}
+
+// The lock was handed to a claim that no longer exists: it is passed on at once.
+void string_node::decline(std::string_view owner, std::string_view lock, time_point now) {
+  const std::string_view stamp = over_.server_stamp();
+  over_.submit(over_.nobody(), now,
+               [&](request_writer& w) { append_withdraw(w.out(), lock, owner, stamp); });
+}
+
+// Timed work.
+
+void string_node::on_tick(time_point now, event_queue& events) {
+  end_overdue(now, events);
+  end_waits(now, events);
+  raise_if_due(now);
+  wake_due(now, events);
+  keep_sample(now);
+  write_renewals_with_commands(now);
+  over_.tick_by(orphans_.tick(now));
+}
+
+void string_node::count_pushable(int change, time_point now) {
+  pushable_ += change;
+  if (change > 0 && pushable_ == change) over_.tick_by(now + sample_age_max());
+}
+
+// While claims wait, a lock that is handed over can be placed on our clock at once.
+void string_node::keep_sample(time_point now) {
+  if (pushable_ == 0) return;
+  over_.tick_by(now + sample_age_max());
+  over_.want_sample(sample_age_max(), now);
+}
+
+orphan::orphan(string_node& n, std::string_view name, const owner_text& o, time_point end)
+    : server_orphan(n, end), lock(name), owner(o) {}
+
+claims::withdrawal orphan::withdraw(time_point now) {
+  const bool is_sent = node.over().submit(*this, now, [&](request_writer& w) {
+    append_withdraw(w.out(), lock, view(owner), node.over().server_stamp());
+  });
+  return is_sent ? withdrawal::sent : withdrawal::unsent;
+}
+
+claims::withdrawal orphan::take(const value& v, time_point) noexcept {
+  const bool is_again = read_released(v, {}).to_claim.what == reply::verdict::again;
+  return is_again ? withdrawal::again : withdrawal::done;
+}
+
+}  // namespace holdfast::redis

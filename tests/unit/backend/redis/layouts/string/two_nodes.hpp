@@ -1,0 +1,132 @@
+// Layout `string` over two servers: locks whose names begin with "second" are stored at the second.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backend/redis/layouts/string/string_layout.hpp"
+#include "backend/redis/layouts/string/string_node.hpp"
+#include "tests/unit/backend/redis/on_model.hpp"
+
+namespace holdfast::redis {
+
+class two_servers final : public topology {
+ public:
+  two_servers(io::client_reactor& r, const endpoint& first, const endpoint& second)
+      : one(r, first, every_script()), two(r, second, every_script()) {}
+  std::span<transport* const> nodes() noexcept override { return nodes_; }
+  transport& node_of(std::string_view key) noexcept override {
+    return key.starts_with("second") ? two : one;
+  }
+  bool is_open() const noexcept override { return one.is_open() && two.is_open(); }
+  core::failure why_not_open(bool is_overdue) const override {
+    return one.why_not_open(is_overdue);
+  }
+  core::connection_status status() const override { return one.read_status(); }
+  bool is_unavailable() const noexcept override { return one.is_unavailable(); }
+
+  transport one, two;
+
+ private:
+  transport* const nodes_[2] = {&one, &two};
+};
+
+// What the core hears of a claim.
+class recorded_claim final : public core::claim_sink {
+ public:
+  recorded_claim(string_layout& l, std::string_view lock)
+      : layout_(l), claim_(l.open(lock, *this)) {}
+  void acquire() {
+    core::acquire_request request;
+    request.ttl = std::chrono::seconds{10};
+    claim_->acquire(request);
+  }
+  void renew(std::uint32_t ticket) { claim_->renew(std::chrono::seconds{10}, ticket); }
+  void release() { claim_->release(nullptr); }
+  std::string owner() const { return claim_->owner(); }
+  std::string node() {  // that has its lock
+    const std::lock_guard guard(layout_.mutex());
+    return std::string(static_cast<claim&>(*claim_).node->over().server_stamp());
+  }
+
+  std::string log;
+  std::int64_t number = 0;
+
+ private:
+  void on_granted(const core::grant& g) override {
+    number = g.number;
+    log += "granted ";
+  }
+  void on_refused(core::failure why) override { log += "refused: " + why.text + ' '; }
+  void on_extended(core::time_point, std::uint32_t ticket) override {
+    log += "extended " + std::to_string(ticket) + ' ';
+  }
+  void on_doubtful() override { log += "doubtful "; }
+  void on_lost(std::error_code) override { log += "lost "; }
+  void on_contended() override { log += "contended "; }
+  void on_ended(core::failure) override { log += "ended "; }
+
+  string_layout& layout_;
+  const std::unique_ptr<core::claim> claim_;
+};
+
+class two_nodes {
+ public:
+  two_nodes() {
+    const std::lock_guard guard(reactor.mutex());
+    layout.attach(servers);
+    for (transport* t : servers.nodes()) t->open(lane::commands, world.now());
+  }
+  ~two_nodes() {
+    claims_.clear();
+    reactor.stop();
+    const std::lock_guard guard(reactor.mutex());
+    layout.detach();
+  }
+  recorded_claim& claim_on(std::string_view lock) {
+    claims_.push_back(std::make_unique<recorded_claim>(layout, lock));
+    return *claims_.back();
+  }
+  recorded_claim& held(std::string_view lock) {
+    recorded_claim& c = claim_on(lock);
+    c.acquire();
+    pass();
+    return c;
+  }
+  void pass(core::duration d = std::chrono::milliseconds{100}) { world.pass(d); }
+  // The first server's message, as its script sends it, that hands the lock over to this claim.
+  void publish_grant_at_first(const recorded_claim& to, std::string_view lock) {
+    const auto now = std::to_string(world.wall().count());
+    std::string stamp;
+    {
+      const std::lock_guard guard(reactor.mutex());
+      stamp = servers.one.server_stamp();
+    }
+    const std::string owner = to.owner(), number = std::to_string(world.wall().count() + 1000);
+    const std::string message =
+        "grant|" + number + '|' + now + "|5000|0|" + stamp + '|' + owner + '|' + std::string(lock);
+    world.command({"PUBLISH", "hf:" + owner.substr(4, 16), message});
+    pass();
+  }
+
+  on_model world;
+  io::client_reactor reactor{world, {"alarm", "loop", "own"}, "redis://two"};
+  const settings first = to("first"), second = to("second");
+  string_layout layout{reactor, first};
+  two_servers servers{reactor, first, second};
+
+ private:
+  static settings to(const std::string& host) {
+    using namespace std::chrono_literals;
+    settings s;
+    s.where.host = host;
+    s.text = "redis://" + host;
+    s.retry_base = 50ms;
+    s.connect_timeout = 1s;
+    s.op_timeout = s.rules.op_timeout = 2s;
+    return s;
+  }
+  std::vector<std::unique_ptr<recorded_claim>> claims_;
+};
+
+}  // namespace holdfast::redis

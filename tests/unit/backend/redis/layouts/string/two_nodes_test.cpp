@@ -1,0 +1,123 @@
+// One layout over two servers: what one server answers, sends or loses concerns the claims there.
+#include "tests/unit/backend/redis/layouts/string/two_nodes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct redis_string_nodes : testing::Test, two_nodes {
+  redis_string_nodes() { pass(); }
+  std::string at_first(std::string_view key) { return world.command({"EXISTS", key}); }
+  std::string at_second(std::string_view key) {
+    return world.command_at(world.second, {"EXISTS", key});
+  }
+};
+
+TEST_F(redis_string_nodes, keep_each_lock_at_its_own_server) {
+  EXPECT_EQ(held("first-job").log, "granted ");
+  EXPECT_EQ(held("second-job").log, "granted ");
+  EXPECT_EQ(at_first("first-job") + at_first("second-job"), ":1\r\n:0\r\n");
+  EXPECT_EQ(at_second("first-job") + at_second("second-job"), ":0\r\n:1\r\n");
+}
+
+TEST_F(redis_string_nodes, accept_a_number_that_is_below_those_of_the_other_server) {
+  const std::string ahead = std::to_string(world.wall().count() + 500'000);
+  world.command_at(world.second, {"SET", "holdfast:n", ahead});
+  const recorded_claim& there = held("second-job");
+  const recorded_claim& here = held("first-job");
+  EXPECT_EQ(there.log + here.log, "granted granted ");
+  EXPECT_LT(here.number, there.number);
+  EXPECT_LT(std::stoll(ahead), there.number);
+}
+
+TEST_F(redis_string_nodes, doubt_the_floor_of_the_server_that_lost_its_connections_only) {
+  world.refuses_connections = true;
+  world.model.restart(sim::kept::everything);
+  pass();
+  recorded_claim& here = claim_on("first-job");
+  recorded_claim& there = claim_on("second-job");
+  here.acquire();
+  there.acquire();
+  pass();
+  EXPECT_EQ(here.log, "");
+  EXPECT_EQ(there.log, "granted ");
+  world.refuses_connections = false;
+  pass(3s);
+  EXPECT_EQ(here.log, "granted ");
+}
+
+TEST_F(redis_string_nodes, renew_each_lease_at_its_own_server) {
+  recorded_claim& here = held("first-job");
+  recorded_claim& there = held("second-job");
+  world.command_at(world.second, {"DEL", "second-job"});
+  here.renew(1);
+  there.renew(2);
+  pass();
+  EXPECT_EQ(here.log, "granted extended 1 ");
+  EXPECT_EQ(there.log, "granted lost ");
+}
+
+TEST_F(redis_string_nodes, renew_while_the_other_server_cannot_be_reached) {
+  recorded_claim& here = held("first-job");
+  recorded_claim& there = held("second-job");
+  here.renew(1);
+  there.renew(2);
+  pass();
+  world.refuses_connections = true;
+  world.model.restart(sim::kept::everything);
+  here.renew(3);
+  there.renew(4);
+  pass(1s);
+  EXPECT_EQ(here.log, "granted extended 1 ");
+  EXPECT_EQ(there.log, "granted extended 2 extended 4 ");
+}
+
+TEST_F(redis_string_nodes, batch_the_requests_of_each_server_alone) {
+  recorded_claim& here = held("first-job");
+  recorded_claim& there = held("second-job");
+  world.refuses_connections = true;
+  world.model.restart(sim::kept::everything);
+  here.release();
+  there.release();
+  pass();
+  EXPECT_EQ(there.log, "granted ended ");
+  EXPECT_EQ(here.log, "granted ");
+}
+
+TEST_F(redis_string_nodes, hand_a_lock_over_by_a_message_of_its_server) {
+  recorded_claim& holder = held("second-job");
+  recorded_claim& waiter = held("second-job");
+  EXPECT_EQ(waiter.log, "");
+  holder.release();
+  pass();
+  EXPECT_EQ(waiter.log, "granted ");
+}
+
+TEST_F(redis_string_nodes, grant_nothing_by_a_message_of_another_server) {
+  held("first-job");  // the floor and the clock of the first server are known
+  const recorded_claim& holder = held("second-job");
+  const recorded_claim& waiter = held("second-job");
+  publish_grant_at_first(waiter, "second-job");
+  EXPECT_EQ(waiter.log, "");
+  EXPECT_EQ(holder.log, "granted contended ");
+}
+
+TEST_F(redis_string_nodes, refuse_a_claim_whose_key_has_moved) {
+  world.changed = [](std::string bytes) {
+    if (!bytes.starts_with("+OK\r\n+QUEUED\r\n")) return bytes;
+    return std::string("+OK\r\n-MOVED 3999 10.0.0.2:6379\r\n+QUEUED\r\n-EXECABORT Discarded\r\n");
+  };
+  EXPECT_NE(held("first-job").log.find("MOVED 3999"), std::string::npos);
+}
+
+TEST_F(redis_string_nodes, acquire_several_locks_in_one_step_at_one_server_only) {
+  constexpr std::string_view together[] = {"first-a", "first-b"}, apart[] = {"first-a", "second-a"};
+  EXPECT_TRUE(layout.can_lock_all(together));
+  EXPECT_FALSE(layout.can_lock_all(apart));
+}
+
+}  // namespace
+}  // namespace holdfast::redis
