@@ -197,16 +197,22 @@ void mariadb_server::wait_until(const std::string& statement, const std::string&
 }
 
 // INNODB_TRX is a copy that the server renews only when it was not read for 0.1 s.
+std::string mariadb_server::transaction_of(unsigned long connection_id, const std::string& column) {
+  std::this_thread::sleep_for(copy_renewal);
+  return query("SELECT " + column +
+               " FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id=" +
+               std::to_string(connection_id))
+      .text();
+}
+
 void mariadb_server::wait_until_row_wait(unsigned long connection_id) {
-  const std::string statement =
-      "SELECT trx_state FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id=" +
-      std::to_string(connection_id);
-  wait_for(
-      [&] {
-        std::this_thread::sleep_for(copy_renewal);
-        return query(statement).text() == "LOCK WAIT";
-      },
-      "a statement waits for a row");
+  wait_for([&] { return transaction_of(connection_id, "trx_state") == "LOCK WAIT"; },
+           "a statement waits for a row");
+}
+
+long long mariadb_server::rows_locked_by(unsigned long connection_id) {
+  const std::string rows = transaction_of(connection_id, "trx_rows_locked");
+  return rows.empty() ? 0 : std::stoll(rows);
 }
 
 void mariadb_server::wait_until_named_wait(unsigned long connection_id) {

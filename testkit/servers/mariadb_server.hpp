@@ -76,13 +76,15 @@ class mariadb_server {
   // Until a statement of that connection waits for a row, or in GET_LOCK.
   void wait_until_row_wait(unsigned long connection_id);
   void wait_until_named_wait(unsigned long connection_id);
-  void wait_until_gone(unsigned long connection_id);  // until the connection has ended
+  long long rows_locked_by(unsigned long connection_id);  // in InnoDB, by its transaction
+  void wait_until_gone(unsigned long connection_id);      // until the connection has ended
   // KILL until the server does not know the connection: before, it may still finish a statement.
   void kill_connection(unsigned long connection_id);
 
  private:
   void write_config() const;
   void create_users();
+  std::string transaction_of(unsigned long connection_id, const std::string& column);
   bool comes_up();
   void wait_for(const std::function<bool()>&, const std::string& what);
 

@@ -29,12 +29,6 @@ class mysql_row_locks : public on_mariadb {
   static sql_result plan_of(const std::string& condition) {
     return query("EXPLAIN SELECT * FROM item WHERE " + condition);
   }
-  static long long rows_locked_by(const mariadb_link& locker) {
-    return query("SELECT trx_rows_locked FROM information_schema.INNODB_TRX"
-                 " WHERE trx_mysql_thread_id=" +
-                 std::to_string(locker.id()))
-        .number();
-  }
 };
 
 // So the row of a lock is created outside the transaction that locks it.
@@ -73,7 +67,7 @@ TEST_F(mysql_row_locks, for_update_by_primary_key_locks_one_row_of_10_000) {
   a.query("SELECT * FROM item WHERE id=5 FOR UPDATE");
   EXPECT_EQ(b.error_of("UPDATE item SET n=1 WHERE id=6"), 0u);
   EXPECT_EQ(b.error_of("UPDATE item SET n=1 WHERE id=5"), no_wait);
-  EXPECT_LE(rows_locked_by(a), 1);
+  EXPECT_LE(server().rows_locked_by(a.id()), 1);
 }
 
 TEST_F(mysql_row_locks, for_update_by_an_unindexed_column_locks_the_whole_table) {
@@ -84,7 +78,7 @@ TEST_F(mysql_row_locks, for_update_by_an_unindexed_column_locks_the_whole_table)
   EXPECT_EQ(a.query("SELECT * FROM item WHERE label='label5' FOR UPDATE").rows.size(), 1u);
   EXPECT_EQ(b.error_of("UPDATE item SET n=1 WHERE id=9000"), no_wait);  // an unrelated row
   EXPECT_EQ(b.error_of("INSERT INTO item (id, code, label) VALUES (20000, '', '')"), no_wait);
-  EXPECT_GE(rows_locked_by(a), 10'000);
+  EXPECT_GE(server().rows_locked_by(a.id()), 10'000);
 }
 
 TEST_F(mysql_row_locks, read_committed_keeps_one_lock_yet_another_scan_waits) {
