@@ -109,7 +109,6 @@ TEST_F(mysql_traps, a_non_blocking_call_over_tls_waits_for_the_reply) {
                                      mariadb_server::password, mariadb_server::database,
                                      static_cast<unsigned>(secure.port()), nullptr, 0))
         << ::mysql_error(mysql.get());
-    MYSQL* connected = mysql.get();
     const std::string statement = "SELECT SLEEP(0.5)";
     int status = 0;
     const int awaited =
