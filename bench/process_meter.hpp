@@ -1,4 +1,4 @@
-// What this process uses.
+// The resources that this process uses.
 #pragma once
 #include <malloc.h>
 #include <time.h>

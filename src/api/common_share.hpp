@@ -7,9 +7,9 @@ namespace holdfast::inline v0::detail {
 
 class turn;
 
-// Of one shared_mutex object. A reader that was granted a share lends it to the readers that come
-// while it is held: they join and leave by one atomic operation each, without the local lock. The
-// last reader to leave releases it.
+// The share of one shared_mutex object. A reader that was granted a share lends it to the readers
+// that come while it is held: they join and leave by one atomic operation each, without the local
+// lock. The last reader to leave releases it.
 //
 //   word           | state              | next
 //   ---------------+--------------------+---------------------------------------------------

@@ -22,8 +22,8 @@ namespace holdfast::claims {
 enum class verb : unsigned char { acquire, cancel, renew, downgrade, check_waiters, release };
 enum class urgency : unsigned char { none, soon, now };  // of what a verb leaves to be written
 
-// What the shell needs of a store. All but request_flush() with the store's mutex held. Where the
-// recipe has a succession also takes_successor(claim, operation, request of the next), and then
+// The members that the shell calls on a store, all but request_flush() with the store's mutex held.
+// A recipe with a succession also needs takes_successor(claim, operation, request of the next) and
 // submit_with_successor(claim, next, now) in place of submit().
 template <class S, class C>
 concept store_of = requires(S s, C& c, const C& known, typename C::operation op, time_point now,

@@ -1,5 +1,5 @@
-// What a cohort leaves for its local lock to carry out with the mutex unlocked: verbs of claims,
-// answers to callers, notices. It also counts for the client's metrics.
+// The effects of a cohort, which its local lock carries out with the mutex unlocked: verbs of
+// claims, answers to callers, notices. They are also counted for the client's metrics.
 #pragma once
 #include <memory>
 #include <stop_token>

@@ -1,4 +1,4 @@
-// What connects a client with its lock stores: the second of the two roles that each folder of
+// The connection of a client to its lock stores: the second of the two roles that each folder of
 // src/backend implements. The other one is the lock store (seam/lock_store.hpp).
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What every test of the command line stands on: a folder of locks that nobody else uses.
+// The fixture of every test of the command: a directory of locks of its own.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What a program is at that does not end.
+// The activity of a program that does not end.
 #pragma once
 #include <sys/types.h>
 
@@ -6,7 +6,7 @@
 
 namespace holdfast::cli_test {
 
-// Of the process and of all that it started: each thread's name, the kernel function and the system
+// For the process and all that it started: each thread's name, the kernel function and the system
 // call it waits in, and the open descriptors. A process that is gone is left out.
 std::string hang_report(pid_t);
 

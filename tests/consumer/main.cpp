@@ -1,4 +1,4 @@
-// What a user of the installed library writes. Exits 0 if a lock is taken and an exception of the
+// A program of a user of the installed library. Exits 0 if a lock is taken and an exception of the
 // library is caught by its type.
 #include <holdfast/holdfast.hpp>
 

@@ -16,7 +16,7 @@ enum class played : unsigned char {
   in_processes  // with processes where the backend has them, else with threads in their place
 };
 
-// What a subject must have for a behaviour.
+// The features that a behaviour needs of its subject.
 enum class needs : unsigned char {
   nothing,
   ttl,       // each lease has a time of its own, which extend() and manual renewal are about

@@ -1,5 +1,5 @@
-// Somebody else who wants the locks: an actor (process/actor.hpp) in a thread, with a client of its
-// own, or in a process.
+// Another client that requests the locks: an actor (process/actor.hpp) in a thread, with a client
+// of its own, or in a process.
 #pragma once
 #include <sys/types.h>
 

@@ -12,7 +12,7 @@ namespace contract {
 
 namespace {
 
-// What never comes is not waited for as long as what must come.
+// An event that must not come is waited for less long than one that must.
 class short_waits {
  public:
   ~short_waits() { generous = before_; }

@@ -1,4 +1,5 @@
-// What a subject is known not to show. A case of it must fail: when it passes, the list is wrong.
+// A behaviour that a subject is known not to have. Its case must fail: when it passes, the list is
+// wrong.
 #pragma once
 #include <functional>
 #include <string>

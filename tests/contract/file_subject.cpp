@@ -16,7 +16,7 @@ class file_subject final : public subject {
   const holdfast::testkit::scratch_folder folder_;
 };
 
-// Of several users, who remove the files that nobody uses.
+// A directory of several users, who remove unused files.
 class shared_file_subject final : public subject {
  public:
   std::string url() const override {

@@ -1,4 +1,4 @@
-// What a behaviour plays on: one fresh store, and others who want its locks.
+// The fixture of a behaviour: one fresh store, and other clients of its locks.
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -86,7 +86,8 @@ class fixture {
   std::unique_ptr<subject> store_;
 };
 
-// What list() shows once it shows so many: a store may learn of a holder by its first renewal.
+// The result of list() once it has this many entries: a store may learn of a holder by its first
+// renewal.
 inline std::vector<holdfast::holder> shown_by(const holdfast::client& client, std::size_t many) {
   const auto until = std::chrono::steady_clock::now() + generous;
   for (;;) {

@@ -1,4 +1,5 @@
-// What shared_mutex has and no other lock: the shared verbs of the standard library, and downgrade.
+// The features of shared_mutex that no other lock has: the shared verbs of the standard library,
+// and downgrade.
 #include <mutex>
 #include <shared_mutex>
 

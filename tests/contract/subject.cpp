@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view no_tokens = "the documents' older form has no counter";
 constexpr std::string_view only_owners = "its key holds owners and nothing else";
 
-// Of the layouts of Redisson's locks whose key is a hash of owners.
+// For the layouts of Redisson's locks whose key is a hash of owners.
 std::vector<expected_failure> failures_of_redisson() {
   return {
       {"inspect_shows_the_holder_and_its_note", only_owners},
@@ -65,7 +65,7 @@ std::vector<expected_failure> failures_of_permits() {
 #endif
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER
-// Of the layouts of Curator's and kazoo's read-write locks.
+// For the layouts of Curator's and kazoo's read-write locks.
 std::vector<expected_failure> failures_of_reading_nodes() {
   constexpr std::string_view own_nodes = "each reader has a node of its own, and its number";
   std::vector<expected_failure> out;
@@ -85,7 +85,7 @@ std::vector<expected_failure> failures_of_semaphore_nodes() {
           {"a_mutex_and_a_semaphore_of_one_name_are_reported", "the layout has no mutex"}};
 }
 
-// What its layouts have in common; on one server, unless it says otherwise.
+// Common to its layouts; on one server unless stated otherwise.
 subject_under_test at_zookeeper(subject_under_test layout) {
   if (!layout.make) layout.make = make_zookeeper_subject;
   layout.life = lifetime::session;

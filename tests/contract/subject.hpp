@@ -1,4 +1,4 @@
-// What the suite has to know of a store, and of one of its layouts, to put it through the contract.
+// The facts about a store, and about one of its layouts, that the contract suite needs.
 #pragma once
 #include <holdfast/holdfast.hpp>
 
@@ -37,7 +37,7 @@ class subject {
   virtual void lose_next_reply() {}
 };
 
-// What a lease ends with besides its release.
+// The events besides its release that end a lease.
 enum class lifetime : unsigned char {
   ttl,         // its own time, unless it is renewed
   session,     // the client's session at the store, of which it has no time of its own

@@ -1,4 +1,4 @@
-// What was tried between holdfast and another library, printed as a table.
+// The trials between holdfast and another library, printed as a table.
 #pragma once
 #include <string>
 #include <vector>

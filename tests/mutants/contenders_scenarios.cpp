@@ -1,4 +1,4 @@
-// Those that hold a lock together, or some permits of a semaphore, and those that wait for them.
+// Holders of a shared lock or of permits, and their waiters.
 #include "scenario.hpp"
 #ifdef HOLDFAST_WITH_MEMORY
 #include "tests/unit/backend/memory/contender.hpp"

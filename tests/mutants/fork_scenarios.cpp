@@ -1,4 +1,4 @@
-// What a fork's child has of its parent's locks.
+// A parent's locks in a fork's child.
 #include <sys/wait.h>
 #include <unistd.h>
 #include <holdfast/holdfast.hpp>

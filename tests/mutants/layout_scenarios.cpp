@@ -1,4 +1,4 @@
-// What layouts and their scripts must do, where the simulator's schedules show it too rarely.
+// Duties of layouts and their scripts that the simulator's schedules show too rarely.
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_REDIS

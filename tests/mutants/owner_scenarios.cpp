@@ -1,4 +1,4 @@
-// Nobody removes or extends what is not theirs.
+// No client removes or extends another owner's lock.
 #include <set>
 
 #include "scenario.hpp"

@@ -1,4 +1,4 @@
-// What a claim with ZooKeeper may do.
+// Claims on ZooKeeper locks.
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER

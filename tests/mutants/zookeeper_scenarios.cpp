@@ -1,4 +1,4 @@
-// What a session at ZooKeeper may be believed.
+// Belief in a session at ZooKeeper.
 #include "scenario.hpp"
 
 #ifdef HOLDFAST_WITH_ZOOKEEPER
@@ -118,7 +118,7 @@ std::string waiters_queue_with_the_next_session() {
   return t.sent().size() == 1 ? "" : "it was sent to a session that is being closed";
 }
 
-// What it loses with a session it asks for again, until it knows that the session is lost.
+// It repeats requests that were cut with a session until it learns that the session is lost.
 struct asking_again final : noted_replies {
   explicit asking_again(session_fixture& t) : at(t) {
     at.when_lost = [this] { knows = true; };

@@ -1,4 +1,4 @@
-// What participants of a stress run do under a lock, and how they write down what they are told.
+// Participants of a stress run: their work under a lock, and the record of their calls.
 #pragma once
 #include <holdfast/holdfast.hpp>
 
@@ -18,8 +18,8 @@ namespace stress {
 inline constexpr std::size_t lock_count = 3;
 std::string lock_name(std::size_t);
 
-// What the locks guard: takes no token below the largest it has seen. Lies in memory that the
-// participants share.
+// The resource that the locks guard: it accepts no token below the largest it has seen. Lies in
+// memory that the participants share.
 class guarded_resource {
  public:
   bool write(std::size_t lock, std::int64_t token) noexcept;

@@ -1,4 +1,4 @@
-// What runs of random play have in common: a seed, and the verdict on what was written down.
+// Shared by runs of random play: a seed, and the verdict on the recorded history.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 namespace stress {
 
-// Of HOLDFAST_STRESS_SEED, else another one each time.
+// The value of HOLDFAST_STRESS_SEED; otherwise another one each time.
 std::uint64_t seed_of_run();
 
 // That the history breaks no promise. Called last: where the test has failed by then, for whatever

@@ -174,8 +174,8 @@ class session_recipe {
     return out;
   }
   step become_idle(claim_event what, errc why) noexcept { return end(phase::idle, what, why); }
-  // What is left of several stored parts blocks the waiters while the session lives. The server
-  // removes all parts of a lost session.
+  // Parts that are left at the store block the waiters while the session lives. The server removes
+  // all parts of a lost session.
   step become_lost(errc why) noexcept {
     step out = end(phase::lost, claim_event::lost, why);
     out.orphan = why == errc::not_held && !core::planted(core::mutant::nodes_of_the_lost_kept);

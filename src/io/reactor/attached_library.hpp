@@ -5,8 +5,8 @@
 //   perform()  without the mutex  the library is called, by one thread at a time
 //   report()   with the mutex     what the library has answered reaches its claims
 //
-// What becomes due while a thread performs is left to that thread, which decides again when it has
-// reported.
+// Work that becomes due while a thread performs is left to that thread, which decides again after
+// it has reported.
 #pragma once
 #include <memory>
 

@@ -1,4 +1,4 @@
-// What a client that talks to servers shares, whatever the store: one mutex, the loop that its
+// The base of every client that talks to servers: one mutex, the loop that its
 // blocked callers drive, a loop with a thread of its own, one alarm, the lines for the log, and the
 // wait of the thread that opens or closes it.
 //

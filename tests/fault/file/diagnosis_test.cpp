@@ -1,4 +1,4 @@
-// What a diagnosis finds of a directory: each line of it is made worse than good, where this
+// The findings of a diagnosis of a directory: each line of it is made worse than good, where this
 // user may.
 #include <holdfast/holdfast.hpp>
 

@@ -1,4 +1,4 @@
-// What becomes of a lock when processes die, stop, fork and start others.
+// Locks of processes that die, stop, fork and start others.
 #include <holdfast/holdfast.hpp>
 
 #include <fcntl.h>

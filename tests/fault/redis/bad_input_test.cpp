@@ -1,4 +1,5 @@
-// What is no Redis server, will not have us, or keeps something else under the lock's name.
+// Peers that are no Redis server, servers that reject us, and keys of other programs under a lock's
+// name.
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What a diagnosis finds of a real server: each line of it is made worse than good.
+// The findings of a diagnosis of a real server: each line of it is made worse than good.
 #include <unistd.h>
 
 #include "fixture.hpp"

@@ -1,4 +1,4 @@
-// What the fault tests of Redis share: a server and clients of it.
+// Shared by the fault tests of Redis: a server and clients of it.
 #pragma once
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>
@@ -48,7 +48,7 @@ inline constexpr std::chrono::seconds in_bounds{20};
 // A client whose op-timeout may be too short for opening it on a busy machine.
 client open_eventually(const std::string& url);
 
-// What a function threw, or {}; and how long it took.
+// The error that a function threw, or {}; and how long it took.
 struct told {
   std::error_code code;
   std::string text;
@@ -79,7 +79,7 @@ void expect_safe(const lease&, redis_server&, const std::string& name);
 // Nothing is left at the server but the counter, within half a minute; and nobody listens.
 void expect_no_key_left(redis_server&);
 void expect_nothing_left(redis_server&);
-// Of the locks of Redisson's layouts no key but their counters.
+// True if the locks of Redisson's layouts have left no key but their counters.
 void expect_counters_alone_left(redis_server&);
 
 }  // namespace holdfast::redis_test

@@ -1,4 +1,4 @@
-// What the server knows of holders that were killed, or lost the lock, does not pile up.
+// Notes of holders that were killed or lost the lock do not accumulate at the server.
 #include <string>
 
 #include "claims.hpp"

@@ -92,7 +92,7 @@ TEST_F(redis_permits, inspect_shows_the_permits_of_each_holder) {
   }
 }
 
-// What is there, what is asked for, and what the refusal says.
+// The permits in use, the request, and the text of its refusal.
 struct meeting {
   core::acquire_request first, then;
   const char* text;

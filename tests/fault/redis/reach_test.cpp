@@ -1,4 +1,4 @@
-// What a client tells of a restart of its server: in its metrics and in the log.
+// A client reports a restart of its server in its metrics and in the log.
 #include "fixture.hpp"
 #include "heard_warnings.hpp"
 #include "testkit/no_descriptors.hpp"

@@ -1,4 +1,4 @@
-// What the tests of a session at a real ZooKeeper share.
+// Shared by the tests of a session at a real ZooKeeper.
 #pragma once
 #include <gtest/gtest.h>
 

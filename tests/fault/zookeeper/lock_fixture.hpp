@@ -1,4 +1,4 @@
-// What the tests of locks at a real ZooKeeper share.
+// Shared by the tests of locks at a real ZooKeeper.
 #pragma once
 #include <holdfast/holdfast.hpp>
 

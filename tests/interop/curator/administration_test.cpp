@@ -1,4 +1,4 @@
-// What one library shows of the other's locks, and what it can do about a holder.
+// Each library lists the other's locks and acts on a holder.
 #include <holdfast/holdfast.hpp>
 
 #include "tests/interop/zookeeper/table.hpp"

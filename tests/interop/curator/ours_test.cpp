@@ -1,4 +1,5 @@
-// What layout `curator` sends and leaves at the server, beside what Curator does (wire_test.cpp).
+// The requests of layout `curator`, and the nodes it leaves, compared with Curator's
+// (wire_test.cpp).
 #include <holdfast/holdfast.hpp>
 
 #include "tests/interop/zookeeper/fixture.hpp"

@@ -45,7 +45,7 @@ inline bool is_pending(const std::shared_future<clock::time_point>& f) {
   return f.wait_for(milliseconds{0}) != std::future_status::ready;
 }
 
-// What Redisson calls it ("lock", "fair", "read" ...), and the layout of ours that it is.
+// Redisson's name for it ("lock", "fair", "read" ...), and our layout for it.
 struct kind {
   std::string type, layout;
   std::uint32_t permits = 0;  // of a semaphore

@@ -42,7 +42,7 @@ class redisson_client {
 
 std::string text_of(const testkit::peer_answer&);
 
-// What stands in the server, a line for each key, the names of `owners` in place of their ids:
+// The contents of the server, a line for each key, the names of `owners` in place of their ids:
 //   x hash a=1 ttl
 // Bytes that are no text are shown as their number: <16>.
 using names = std::vector<std::pair<std::string, std::string>>;

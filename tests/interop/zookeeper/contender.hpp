@@ -15,7 +15,7 @@ using clock = std::chrono::steady_clock;
 
 enum class library : unsigned char { curator, kazoo };
 
-// What the other library calls it ("mutex", "read", "semaphore:1" ...), and the layout of ours.
+// The other library's name for it ("mutex", "read", "semaphore:1" ...), and the layout of ours.
 struct kind {
   library of = library::curator;
   std::string type, layout;

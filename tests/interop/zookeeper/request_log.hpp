@@ -1,4 +1,4 @@
-// What one client of ZooKeeper sends, through a proxy that reads along.
+// The requests of one ZooKeeper client, recorded by a proxy.
 #pragma once
 #include <memory>
 #include <string>

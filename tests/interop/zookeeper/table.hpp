@@ -1,4 +1,4 @@
-// What is checked of each type of lock in each direction, and the table that it is printed as.
+// The checks of each type of lock in each direction, and the table that shows them.
 #pragma once
 #include <string>
 #include <vector>

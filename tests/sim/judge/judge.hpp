@@ -17,7 +17,7 @@ namespace holdfast::sim {
 
 class world;
 
-// What must be true, and when it is not judged:
+// The rules, and when each is suspended:
 //   one      | of the holders by their own clocks at most one, and it has the lock at the server.
 //            | When data was lost, the clock set forward or the lock broken, leases have ended at
 //            | the server that their holders still count on: those from before are not judged for

@@ -39,7 +39,7 @@ void judge::closes(const machine& m, bool is_clean) {
                              left);
 }
 
-// What belongs to a queue stays where an operator deletes the queue.
+// Keys of a queue stay when an operator deletes the queue.
 void judge::all_closed(bool has_crashes) {
   const plan& p = world_.schedule;
   if (p.kill_forbidden || p.has(trouble::key_lost) || may_have_old_data()) return;

@@ -177,7 +177,7 @@ void judge::judge_ghosts(int lock) {
                   " than waiting users, for " + in_ms(now - l.contended_since));
 }
 
-// Of a mutex: readers and holders of permits may be lost many at once.
+// For a mutex only: many readers or holders of permits may be lost at once.
 void judge::judge_notes(const lock_state& l) {
   const auto line = view_->queue_at(l.number);
   const auto is_in = [](const auto& all, std::string_view id) {

@@ -1,4 +1,4 @@
-// What the machine reports to the judge of a schedule (tests/sim/judge).
+// The machine's reports to the judge of a schedule (tests/sim/judge).
 #pragma once
 #include <optional>
 #include <stop_token>

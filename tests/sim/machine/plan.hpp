@@ -1,4 +1,4 @@
-// What a schedule consists of: everything but the dice that are thrown while it runs.
+// The parts of a schedule: everything but the random numbers that are drawn while it runs.
 #pragma once
 #include <cstdint>
 #include <string>

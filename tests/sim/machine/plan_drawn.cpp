@@ -1,4 +1,4 @@
-// What a seed makes of a plan.
+// Draws a plan from a seed.
 #include <algorithm>
 #include <vector>
 

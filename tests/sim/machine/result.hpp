@@ -1,4 +1,4 @@
-// What became of a schedule, and how one is played.
+// The result of a schedule, and how one is played.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,5 @@
-// What a store brings to the simulator besides its judge: a model of its server, its troubles, and
-// what only it knows of its protocol. Redis': tests/sim/redis/redis_store.hpp.
+// The parts of the simulator that each store provides besides its judge: a model of its server, its
+// troubles, and what only it knows of its protocol. Redis': tests/sim/redis/redis_store.hpp.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace holdfast::sim {
 
-// What a connection is for, by what its client has written.
+// The purpose of a connection, judged by its client's requests.
 struct connection_use {
   bool asks = false;     // it has sent more than its handshake
   bool listens = false;  // to messages

@@ -103,7 +103,7 @@ void user_of_one::leave() {
   goes_on();
 }
 
-// What a caller is told is not logged.
+// An error that a caller gets is not logged.
 void user_of_one::releasing::complete() noexcept {
   is_answered = true;
   if (why.code) home.world_.warned("a release: " + why.text);

@@ -80,7 +80,7 @@ void user_of_several::step_answered() noexcept {
   after(0ns, [this] { go_on(); });
 }
 
-// What it has may be given back meanwhile, and go to others.
+// Its locks may be released meanwhile and granted to others.
 bool user_of_several::advance() {
   const std::vector<std::string> grants = grants_;
   std::vector<std::optional<stay>> before;

@@ -1,4 +1,4 @@
-// What troubles a world, and how it ends. The troubles of the server itself are the store's.
+// The troubles of a world, and how they end. The troubles of the server itself are the store's.
 #include <algorithm>
 #include <iterator>
 

@@ -1,4 +1,4 @@
-// What the simulator plays, on whatever store it is.
+// A schedule that the simulator plays, on any store.
 #pragma once
 #include <optional>
 #include <string>

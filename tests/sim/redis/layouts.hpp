@@ -36,7 +36,7 @@ std::string played_layouts();  // "string, lua"
 // draw(), and what the layout cannot do is left out of the plan. For the usual layout it is draw().
 plan draw(std::uint64_t seed, const played_layout&);
 plan draw(std::uint64_t seed, flavour, const played_layout&);
-// Of two servers behind one name, whose roles change.
+// For two servers behind one name, whose roles change.
 plan draw_of_two(std::uint64_t seed, const played_layout&);
 
 }  // namespace holdfast::sim

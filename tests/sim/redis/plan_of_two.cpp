@@ -1,4 +1,4 @@
-// What a seed makes of a plan of two servers behind one name.
+// Draws a plan of two servers behind one name from a seed.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What a Redis server refuses for a while.
+// Temporary refusals of a Redis server.
 #include "tests/sim/redis/redis_store.hpp"
 
 namespace holdfast::sim {

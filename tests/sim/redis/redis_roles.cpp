@@ -125,7 +125,7 @@ void redis_roles::lead_name_back(const fault& f) {
   });
 }
 
-// What the new one has done since is lost.
+// The writes of the new one since then are lost.
 void redis_roles::take_back(const fault& f) {
   if (pair_.replica() || is_led_back_ || leading_ != newest_ || named_ != newest_) return;
   const int old = 1 - newest_;

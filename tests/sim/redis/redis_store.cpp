@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::microseconds epoch{1'700'000'000'000'000};
 
-// Of numbers: one for all locks, or one for each.
+// The counters of grant numbers: one for all locks, or one for each.
 bool is_counter(std::string_view key) {
   return key == redis::counter_key || key.starts_with("redisson_lock_token:");
 }
@@ -64,7 +64,8 @@ std::string redis_store::name_of_client(int machine) const {
   return layout_.is_usual() ? std::string() : "client" + std::to_string(machine);
 }
 
-// What a crashed client leaves beside a lock stays until the lock is next used, or lapses later.
+// Keys that a crashed client leaves beside a lock stay until the lock is next used, or lapses
+// later.
 std::vector<std::string> redis_store::left(bool of_crashed) {
   std::vector<std::string> out = server().key_names();
   std::erase_if(out, [&](const std::string& key) {

@@ -1,4 +1,4 @@
-// What troubles a Redis server.
+// The troubles of a Redis server.
 #include <vector>
 
 #include "tests/sim/machine/world.hpp"

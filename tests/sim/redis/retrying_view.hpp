@@ -1,4 +1,4 @@
-// What the views of all layouts of the retrying recipe have in common: an owner's text names no
+// The base of the views of all layouts of the retrying recipe: an owner's text names no
 // client, so each is the client's that first sent it.
 #pragma once
 #include <map>

@@ -1,4 +1,4 @@
-// What becomes of machines, processes, connections and limits in schedules.
+// Machines, processes, connections and limits in schedules.
 #include <gtest/gtest.h>
 
 #include <algorithm>

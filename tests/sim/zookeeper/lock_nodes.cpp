@@ -67,7 +67,7 @@ lock_nodes read_semaphore(const zk::tree& t, const std::string& lock, int total)
   return out;
 }
 
-// What was written begins with an id; a space ends it.
+// The data begins with an id, which a space ends.
 lock_nodes read_single(const zk::tree& t, const std::string& lock, int) {
   lock_nodes out;
   const zk::node* const n = t.find(lock);

@@ -1,4 +1,4 @@
-// What a seed makes of a plan for an ensemble.
+// Draws a plan for an ensemble from a seed.
 #include <algorithm>
 #include <iterator>
 

@@ -1,4 +1,4 @@
-// What troubles an ensemble.
+// The troubles of an ensemble.
 #include <algorithm>
 #include <limits>
 #include <vector>

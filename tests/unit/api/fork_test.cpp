@@ -1,4 +1,4 @@
-// What is told to a fork's child about what its parent had.
+// The state of a parent's leases and locks in a fork's child.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What the library logs, and the text of what it throws, when a lease is lost.
+// The log lines and the error texts of a lost lease.
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>
 

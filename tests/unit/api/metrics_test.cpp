@@ -1,4 +1,4 @@
-// What a client counts: the library over a store in memory, with the clock in the test's hand.
+// The metrics of a client of a store in memory, with a clock that the test moves.
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <holdfast/holdfast.hpp>

@@ -1,4 +1,4 @@
-// What a shared_mutex object itself does, over a store in memory.
+// The parts of shared_mutex that no store sees, over a store in memory.
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>
 

@@ -1,4 +1,4 @@
-// What a call of a verb may look like: options, stop_token and error_code, each left out or given.
+// The forms of a verb's call: options, stop_token and error_code, each left out or given.
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>
 

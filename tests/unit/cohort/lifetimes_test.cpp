@@ -1,4 +1,4 @@
-// What grants live and end with: a ttl, a session, a connection, or the process. Whole clients on a
+// The lifetimes of grants: a ttl, a session, a connection, or the process. Whole clients on a
 // store without a server.
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.hpp>

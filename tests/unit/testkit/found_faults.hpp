@@ -1,4 +1,4 @@
-// What the checker says of a history in text, as tests of it want to read it.
+// The checker's findings about a history, as text for its tests.
 #pragma once
 #include <array>
 #include <string>

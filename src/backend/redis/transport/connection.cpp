@@ -71,9 +71,10 @@ void connection::on_bytes(std::span<const std::byte> bytes, time_point now, even
   bool works = reader_->feed(bytes);
   if (works) works = reader_->for_each([&](const value& v) { return handle(v, now, events); });
   if (works || state_ == state::down) return;
-  fail({errc::unavailable, "what answers there is no Redis server, or something on the way spoils "
-                           "its replies (" +
-                               reader_->fault() + "); check host, port and TLS"},
+  fail({errc::unavailable,
+        "the peer does not speak the Redis protocol: it is no Redis server, or a "
+        "proxy corrupts its replies (" +
+            reader_->fault() + "); check host, port and TLS"},
        loss::in_use, now, events);
 }
 

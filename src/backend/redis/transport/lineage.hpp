@@ -48,8 +48,8 @@ class lineage {
   action judge_commands(const server_identity&);  // the first of those to follow
   action judge_lane(const server_identity&);      // of messages or of renewals
   action judge_probe(const server_identity&);
-  // Of messages, at a server without a run_id: whether the commands' server counts its
-  // subscription.
+  // The connection for messages at a server without a run_id: `is_counted`, the commands' server
+  // counts its subscription.
   action judge_listener(bool is_counted);
 
   const server_identity& leader() const noexcept { return leader_; }  // that of the commands

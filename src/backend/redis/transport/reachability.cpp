@@ -114,10 +114,10 @@ void reachability::tick(bool matters, time_point now) {
 void reachability::write_trouble(bool matters, time_point now) {
   const bool again = std::exchange(is_told_, matters) && matters;
   const duration past = now - (has_lost_some() ? lost_since_ : since_);
-  std::string text =
-      has_lost_some() ? "the connection is lost: " : "the server puts requests off: ";
+  std::string text = has_lost_some() ? "the connection is lost: "
+                                     : "the server is temporarily refusing requests: ";
   if (again)
-    text = (has_lost_some() ? "no connection for " : "puts requests off for ") +
+    text = (has_lost_some() ? "no connection for " : "the server has been refusing requests for ") +
            core::text_of(past) + ": ";
   write(matters ? log_level::warning : log_level::info,
         text + (has_lost_some() ? last_failure_ : put_off_) +

@@ -1,5 +1,5 @@
-// What goes over the wire: RESP2. Commands are always arrays of bulk strings with their lengths, so
-// that no name, id or note can be taken for anything else; replies are read by hiredis' parser.
+// RESP2, the protocol of Redis. Commands are always arrays of bulk strings with their lengths, so
+// that no name, id or note can be mistaken for anything else; hiredis' parser reads the replies.
 #pragma once
 #include <cstddef>
 #include <cstdint>

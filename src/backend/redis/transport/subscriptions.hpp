@@ -81,7 +81,8 @@ class subscriptions {
   // returns how many clients of that server itself subscribe to it. That a message arrives shows
   // nothing, since replicas pass messages on.
   const std::string& own() const noexcept { return own_; }
-  // Of a new connection for messages. Its predecessor may still be open at another server.
+  // Called for each new connection for messages: its predecessor may still be open at another
+  // server.
   void renew_own(std::uint64_t random);
   void drop_own() noexcept { own_.clear(); }  // the user may not subscribe to it
 

@@ -1,5 +1,5 @@
-// What layouts share, whatever stands for a lock: the claims, grouped by the paths of their locks,
-// their requests in flight, and what the session's life means for them.
+// The base of all layouts: the claims, grouped by the paths of their locks, their requests in
+// flight, and the effect of session events on them.
 #pragma once
 #include <memory>
 #include <mutex>

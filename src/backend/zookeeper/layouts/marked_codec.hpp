@@ -44,12 +44,12 @@ struct marked_rules {  // of one layout
   std::vector<node_marker> markers;  // the first of a mode is what this layout writes
   std::string_view before_guid, after_guid;
   bool has_plain_guid = false;  // 32 digits without a '-'
-  // Of names with several markers the first in `markers` counts; behind it there are ten digits and
-  // nothing else. Otherwise any text is compared.
+  // A name counts only if exactly ten digits follow its marker; of several markers in a name the
+  // first in `markers` counts. Otherwise the text after the marker is compared, whatever it is.
   bool needs_digits = false;
   node_kind parent = node_kind::container;
-  // Of the other kinds of locks of this library. One name is one kind: nodes of two kinds do not
-  // exclude each other.
+  // Markers of the other kinds of locks of the same library. Nodes of two kinds do not exclude each
+  // other, so a name that has both is refused.
   std::vector<std::string_view> other_kinds{};
 };
 

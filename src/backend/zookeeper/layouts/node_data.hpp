@@ -1,5 +1,5 @@
-// What a client writes into its node, for people: "HOST PID NOTE". Other clients of the layouts
-// write their host's address, or anything else.
+// The text that a client writes into its node for operators: "HOST PID NOTE". Other libraries write
+// their host's address, or anything else.
 #pragma once
 #include <cstdint>
 #include <string>

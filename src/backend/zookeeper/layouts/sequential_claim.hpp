@@ -14,8 +14,8 @@ namespace holdfast::zookeeper {
 
 class sequential_layout;
 
-// What the layout keeps of a claim. A program may hold many locks: what only those that wait need
-// is apart.
+// The state that the layout keeps of a claim. A program may hold many locks, so the part that only
+// waiters need is allocated separately.
 struct sequential_record : claim_record {
   std::unique_ptr<nodes_ahead> ahead;     // null: it does not wait for any
   std::optional<std::int32_t> sequence;   // of the own node; none: not known

@@ -1,5 +1,5 @@
-// What a layout of the sequential recipe writes as the names of its nodes, and who holds the lock
-// when those are there. Pure: no session, no clock, no claim.
+// The names of the nodes of a layout, and who holds the lock given a list of them. Pure: no
+// session, no clock, no claim.
 #pragma once
 #include <span>
 #include <string>
@@ -40,7 +40,7 @@ class sequential_codec {
   virtual ~sequential_codec() = default;
 
   virtual const core::capabilities& can() const noexcept = 0;
-  // Of the nodes of a lock: containers are removed by the server once they are empty.
+  // The kind of the node above a lock's nodes. The server removes containers once they are empty.
   virtual node_kind parent() const noexcept { return node_kind::container; }
   // The beginning of a node's name; the server appends ten digits. A writer that becomes a reader
   // keeps its digits, and so its place.

@@ -106,7 +106,7 @@ enum class sequential_verdict : unsigned char {
   failed,     // for the reason that stands beside it
 };
 
-// Of one that waits, by its last list and what its watches told since.
+// The nodes ahead of a waiter, as known from its last list and the watch events since.
 enum class what_is_ahead : unsigned char {
   unknown,  // only a list can tell
   watched,  // at least what is watched

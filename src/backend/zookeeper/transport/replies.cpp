@@ -46,8 +46,8 @@ bool read_result(jute_reader& r, std::int32_t type, multi_result& out) {
   }
 }
 
-// Of operations that failed each has its code: 0 before the first that could not be done, and
-// another behind it.
+// When a multi fails, each operation has a code: 0 before the first one that failed, and another
+// code after it.
 void read_error(jute_reader& r, std::size_t at, multi_result& out) {
   const auto code = static_cast<error>(r.read_int());
   if (code == error::ok || out.code != error::ok) return;

@@ -188,8 +188,8 @@ void session::lose(const failure& why, time_point now, event_queue& events) {
   is_doubtful_ = false;
   cut(now, events);
   cut_queue(now, events, queue_.size());
-  // What is asked again meanwhile is of a claim that does not know yet why: the next session would
-  // execute it for a claim that has lost everything.
+  // Requests that are repeated during this call come from claims not yet notified of the loss: the
+  // next session would execute them for claims that have lost everything.
   const std::size_t asked_again = planted(mutant::lost_request_repeated) ? 0 : queue_.size();
   owner_.on_session_lost(why, events);
   cut_queue(now, events, asked_again);

@@ -83,7 +83,7 @@ class session {
   const core::failure& last_failure() const noexcept { return last_failure_; }
   server_mode mode() const noexcept { return mode_; }
 
-  // Of the owner: what is to be written, and the events of the current connections.
+  // For the owner: the bytes to be written, and the events of the current connections.
   std::string& out(channel c) noexcept { return c == channel::session ? out_ : mode_out_; }
   void opened(channel, time_point now, core::event_queue&);
   void received(channel, std::span<const std::byte>, time_point now, core::event_queue&);

@@ -108,12 +108,13 @@ void session::on_mode_bytes(std::span<const std::byte> bytes) {
 
 void session::on_frame(std::span<const std::byte> frame, time_point now, event_queue& events) {
   const auto r = read_reply(frame);
-  if (!r) return fail({errc::unavailable, "the server sent a reply that is none"}, now, events);
+  if (!r) return fail({errc::unavailable, "the server sent a malformed reply"}, now, events);
   if (r->head.zxid > last_zxid_) last_zxid_ = r->head.zxid;
   if (state_ == state::retiring) return on_retiring_frame(*r, now, events);
   if (r->head.xid == xid::event) {
     const auto e = read_watch_event(r->body);
-    if (!e) return fail({errc::unavailable, "the server sent an event that is none"}, now, events);
+    if (!e)
+      return fail({errc::unavailable, "the server sent a malformed watch event"}, now, events);
     watches_.on_event(*e);
     return owner_.on_watch(*e, now, events);
   }

@@ -98,7 +98,7 @@ const campaign::round* campaign::round_of(const overlap& o) const {
   return found == rounds_.end() ? nullptr : &*found;
 }
 
-// Of the rounds and the locks that match.
+// Counts the rounds and the locks that match.
 template <class Matches>
 tally campaign::tally_of(Matches matches) const {
   tally t;

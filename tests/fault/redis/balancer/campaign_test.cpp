@@ -1,4 +1,4 @@
-// Who holds a lock while its name is led to other servers: no two, but for the windows that
+// Holders of a lock while its name is led to other servers: no two, but for the windows that
 // docs/safety.md states. A control plants a mutant, and must find more.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What a balancer and the servers behind it do while clients hold locks.
+// The faults of a balancer and of the servers behind it while clients hold locks.
 #pragma once
 #include <span>
 

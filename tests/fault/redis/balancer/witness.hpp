@@ -1,4 +1,4 @@
-// What clients believe of locks, as a witness has seen it, and what of it cannot be.
+// The beliefs of clients about locks, as a witness records them, and the contradictions among them.
 #pragma once
 #include <holdfast/clock.hpp>
 

@@ -45,7 +45,8 @@ struct two_clients {
   call_recorder calls;
 };
 
-// Somebody writes to the holder's node, as a request to release it does, while another waits.
+// Another program writes to the holder's node, as a request to release it does, while another
+// waits.
 void write_to_the_holder_s_node(two_clients& of) {
   lease held = of.calls.acquire("a", of.first, "x");
   const auto before = of.nodes();

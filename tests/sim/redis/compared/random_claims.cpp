@@ -24,7 +24,7 @@ command_words by_hash(const redis::script& s, command_words rest) {
 
 std::string random_claims::any_owner() { return below(2) == 0 ? owner() : member(); }
 
-// Of permits: one or two.
+// One or two permits.
 std::string random_claims::member() {
   constexpr std::size_t last_digit_of_permits = 4 + 16 + 1 + 15;
   std::string id = member_ + owner().substr(4);

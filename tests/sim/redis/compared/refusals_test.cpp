@@ -1,4 +1,4 @@
-// What a real server answers in a state in which it refuses requests, and what the model answers.
+// A real server in a state in which it refuses requests answers as the model does.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What two real servers report when their roles change, and what the pair of models reports.
+// Two real servers report a change of roles as the pair of models does.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -18,7 +18,8 @@ std::string encoded(const command_words&);  // as a client sends it
 // The length of the answer at the front of `resp`; 0 when it is not whole.
 std::size_t answer_length(std::string_view resp);
 
-// What may differ in two answers, beside the order of a SCAN and some ms of a PTTL or TTL.
+// The permitted differences between two answers, besides the order of a SCAN and some ms of a PTTL
+// or TTL.
 enum class likeness {
   same,
   but_for_times,  // microseconds since 1970, and some of the milliseconds that are left

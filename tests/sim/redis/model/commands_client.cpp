@@ -1,4 +1,4 @@
-// What a client says of itself and of other clients.
+// Commands about the client itself and about other clients.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,4 +1,4 @@
-// What any key may be asked, whatever it holds.
+// Commands for keys of any type.
 #include <algorithm>
 #include <array>
 #include <vector>

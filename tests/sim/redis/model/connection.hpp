@@ -1,4 +1,4 @@
-// What the server keeps of a client.
+// The server's state of a client.
 #pragma once
 #include <cstddef>
 #include <string>

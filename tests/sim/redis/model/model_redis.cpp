@@ -34,7 +34,7 @@ void serve(server& s, connection& c, std::string_view bytes) {
   if (!c.out.empty()) s.owes(c);
 }
 
-// What its client sends.
+// The requests of its client.
 void take(server& s, connection& c, std::string_view bytes) {
   if (c.held) {
     c.unread.append(bytes);

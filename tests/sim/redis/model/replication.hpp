@@ -1,4 +1,4 @@
-// What a server reports of replication, and what its writes cause at a replica.
+// A server's reports of replication, and the effect of its writes at a replica.
 #pragma once
 #include <array>
 #include <cstdint>

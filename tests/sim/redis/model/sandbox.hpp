@@ -1,4 +1,4 @@
-// What scripts of Redis see of Lua.
+// The part of Lua that Redis' scripts see.
 #pragma once
 #include <lua.hpp>
 

@@ -70,7 +70,7 @@ std::string_view server::refusal(const connection& c, const command& what) const
   return refusal_by_state(what);
 }
 
-// What the server as a whole does not do now.
+// The requests that the server refuses now.
 std::string_view server::refusal_by_state(const command& what) const {
   const bool is_script = is_one_of(what.name, {"eval", "evalsha"});
   const bool loads_script = what.name.starts_with("script|");

@@ -1,6 +1,6 @@
-// What a key holds: a string, a sorted set, a hash or a list. Collections are small here: they are
-// flat and searched from the front, and a hash keeps its fields in the order of their arrival, as
-// Redis does with small ones.
+// The value of a key: a string, a sorted set, a hash or a list. Collections are small here: they
+// are flat and searched from the front, and a hash keeps its fields in the order of their arrival,
+// as Redis does with small ones.
 #pragma once
 #include <cstdint>
 #include <limits>

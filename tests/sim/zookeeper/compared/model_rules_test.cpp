@@ -1,5 +1,5 @@
-// What the model of ZooKeeper does that cannot be asked of a real server at will: each was measured
-// on a real ensemble.
+// Rules of the model of ZooKeeper that a real server cannot be made to show at will: each was
+// measured on a real ensemble.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -10,7 +10,7 @@ using zookeeper::jute_reader;
 
 namespace {
 
-// Of a server alone it has no epoch.
+// A server without an ensemble has no epoch in it.
 std::string shown_zxid(std::int64_t zxid, server_names& names) {
   constexpr int epoch_shift = 32;
   const std::int64_t epoch = zxid >> epoch_shift;

@@ -1,4 +1,4 @@
-// What a server sent, as text in which all that may differ between two servers is left out.
+// A frame from a server as text, without the parts that may differ between two servers.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace holdfast::sim::zk {
 
-// What two servers number differently.
+// The numbers that two servers draw differently.
 struct server_names {
   std::map<std::int64_t, std::string> sessions;  // by id
   std::vector<std::int64_t> epochs;              // in the order in which they were seen

@@ -1,4 +1,4 @@
-// What the answers of the two servers differ in.
+// The differences between the answers of the two servers.
 #include <algorithm>
 #include <utility>
 

@@ -56,7 +56,7 @@ void replica::on_connect_request(connection& c, std::span<const std::byte> frame
   all_.revalidate(*this, from, session, c.timeout_ms);
 }
 
-// Of the sessions only what it knew: it asks nobody.
+// It reports only the sessions that it knows: it asks no other server.
 void replica::attach_read_only(connection& c, std::int64_t session, std::string_view password) {
   if (!all_.serves_reads(*this)) return close(c);
   if (session != 0 && (!state.sessions().contains(session) || password != password_of(session)))

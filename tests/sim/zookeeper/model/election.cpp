@@ -1,4 +1,4 @@
-// Who leads, who follows, and how they part.
+// Elections: leaders, followers, and their separation.
 #include <algorithm>
 #include <utility>
 
@@ -70,7 +70,7 @@ void ensemble::seek(replica& r) {
     if (one != best) join(*one, *best);
 }
 
-// What it knows counts as agreed on, and the timeouts of all sessions begin anew.
+// Its log counts as agreed on, and the timeouts of all sessions begin anew.
 void ensemble::lead(replica& r) {
   ++r.term;
   r.close_read_only();

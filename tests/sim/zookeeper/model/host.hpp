@@ -1,4 +1,4 @@
-// What the model of an ensemble takes from outside: time, chance, and the network between servers.
+// The surroundings of the model of an ensemble: time, chance, and the network between servers.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a leader knows besides what each server does.
+// The state of a leader besides that of each server.
 #pragma once
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-// What a leader does: it orders the writes, has them agreed on, and ends sessions.
+// A leader: orders the writes, has them agreed on, and ends sessions.
 #include <algorithm>
 #include <utility>
 

@@ -70,7 +70,8 @@ struct origin {
   std::uint64_t boot = 0;  // of that server; one that has been started anew knows nothing of it
 };
 
-// What the leader makes of a write. Each server applies it in the order of the zxids.
+// The transaction that the leader makes of a write. Each server applies it in the order of the
+// zxids.
 struct transaction {
   std::int64_t zxid = 0, time_ms = 0;
   op type{};

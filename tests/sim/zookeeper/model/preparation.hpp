@@ -1,4 +1,4 @@
-// What a leader makes of a request to write, before the servers agree on it.
+// A request to write as the leader prepares it, before the servers agree on it.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// What a server writes to its clients.
+// The replies and events of a server.
 #include "tests/sim/zookeeper/model/ensemble.hpp"
 #include "tests/sim/zookeeper/model/paths.hpp"
 #include "tests/sim/zookeeper/model/replica.hpp"
@@ -150,7 +150,7 @@ void replica::answer_node(connection& c, const request& q) {
   answer(error::ok, body);
 }
 
-// What has changed since is told before the answer.
+// Changes since then are reported before the answer.
 void replica::set_watches(connection& c, const request& q) {
   jute_reader r(std::as_bytes(std::span(q.body)));
   const std::int64_t since = r.read_long();

@@ -95,7 +95,7 @@ struct settings_row {
   std::string_view url, says;
 };
 
-// What is wrong, and what to write instead.
+// The fault, and the remedy.
 constexpr settings_row refused_rows[] = {
     {"redis://", "name one host"},
     {"redis://a,b", "name one host"},

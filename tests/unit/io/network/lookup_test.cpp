@@ -1,4 +1,4 @@
-// What a name stands for while nobody can say.
+// The addresses of a name while the name service is out.
 #include "io/network/lookup.hpp"
 
 #include <gtest/gtest.h>

@@ -149,7 +149,7 @@ class ear final : public core::stream_events {
   std::condition_variable changed_;
 };
 
-// Somebody who expects something as long as it is told so.
+// A user that awaits a reply while the test says so.
 class user final : public core::loop_user {
  public:
   void flush() noexcept override {

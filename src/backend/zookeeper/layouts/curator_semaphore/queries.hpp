@@ -1,5 +1,5 @@
-// Who has permits of which semaphore, and taking them away. Each answers later, or from inside the
-// call.
+// Queries of an operator: the holders of permits, and breaking their locks. Each answers later, or
+// from inside the call.
 #pragma once
 #include <string>
 #include <string_view>

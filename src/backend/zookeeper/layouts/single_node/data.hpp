@@ -1,5 +1,5 @@
-// What stands in the node: "GUID HOST PID NOTE". The GUID tells whose it is; other programs write
-// what they like.
+// The data of the node: "GUID HOST PID NOTE". The GUID shows which claim made it; other programs
+// may write anything.
 #pragma once
 #include <string>
 #include <string_view>

@@ -4,8 +4,8 @@
 //   -----+-------------------------------------------------------------------------
 //   LOCK | ephemeral; data: a GUID, and who holds the lock, for people
 //
-// Whoever creates the node holds the lock. At its end all who wait create it again: for N waiters
-// each release costs N events, N creates and N looks, of which one succeeds.
+// The creator of the node holds the lock. When the node ends, all waiters try to create it: with N
+// waiters each release costs N events, N creates, of which one succeeds, and N reads.
 #pragma once
 #include <memory>
 #include <optional>

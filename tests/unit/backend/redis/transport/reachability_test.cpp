@@ -123,7 +123,9 @@ TEST_F(redis_reachability, a_server_that_puts_requests_off_is_out_until_it_accep
   r.on_put_off("loading", true, reached_at);
   r.on_put_off("loading", true, reached_at + 1s);
   EXPECT_TRUE(r.is_unavailable());
-  EXPECT_EQ(lines(), "!the server puts requests off: loading; it is tried again until it works\n");
+  EXPECT_EQ(
+      lines(),
+      "!the server is temporarily refusing requests: loading; it is tried again until it works\n");
   r.on_accepted(reached_at + 2s);
   EXPECT_FALSE(r.is_unavailable());
   EXPECT_EQ(lines(), "!the server takes requests again\n");
@@ -135,8 +137,9 @@ TEST_F(redis_reachability, a_server_that_comes_and_goes_is_in_the_log_once_a_min
     r.on_put_off("full", true, reached_at + i * 1s);
     r.on_accepted(reached_at + i * 1s + 500ms);
   }
-  EXPECT_EQ(lines(), "!the server puts requests off: full; it is tried again until it works\n"
-                     "!the server takes requests again\n");
+  EXPECT_EQ(lines(),
+            "!the server is temporarily refusing requests: full; it is tried again until it works\n"
+            "!the server takes requests again\n");
 }
 
 TEST_F(redis_reachability, a_risk_of_eviction_is_logged_once_for_each_setting) {

@@ -25,7 +25,7 @@ inline std::string bulk(std::string_view text) {
   return '$' + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
 }
 
-// What a server says of itself in a handshake.
+// A server's description of itself in a handshake.
 inline std::string introduction(const std::string& run_id, const std::string& history = "h",
                                 const std::string& before = "0") {
   return bulk("id=1 addr=127.0.0.1:9 laddr=127.0.0.1:6379 fd=8") +

@@ -25,7 +25,7 @@ inline std::string place_of(const sequential_codec& c, std::string_view own, con
   return out;
 }
 
-// Those that hold the lock in parentheses: "(a) b c".
+// Holders of the lock are in parentheses: "(a) b c".
 inline std::string line_of(const sequential_codec& c, const names& all) {
   std::string out;
   for (const node_in_line& n : c.line_of(all)) {

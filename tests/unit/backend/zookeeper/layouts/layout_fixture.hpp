@@ -72,7 +72,7 @@ class played_network final : public core::environment {
   };
 };
 
-// What a claim is told: "granted 7", "refused", "lost" ...
+// The events of a claim: "granted 7", "refused", "lost" ...
 struct noted_events final : core::claim_sink {
   std::string log;
   int doubts = 0;

@@ -1,4 +1,4 @@
-// What a waiting claim knows of the nodes ahead of it, by its lists and its watches.
+// A waiting claim's knowledge of the nodes ahead of it, from its lists and its watches.
 #include "backend/zookeeper/layouts/nodes_ahead.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the layout makes of a server's replies and events, where they are not the usual ones.
+// The layout's reaction to unusual replies and events of a server.
 #include <gtest/gtest.h>
 
 #include <array>

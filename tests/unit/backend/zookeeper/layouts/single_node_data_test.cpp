@@ -1,4 +1,4 @@
-// What stands in the node of layout node.
+// The data of the node of layout `node`.
 #include "backend/zookeeper/layouts/single_node/data.hpp"
 
 #include <gtest/gtest.h>

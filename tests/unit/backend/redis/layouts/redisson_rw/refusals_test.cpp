@@ -1,4 +1,4 @@
-// What layout `redisson-rw` does with keys that are none of its own, and with writes that are
+// Layout `redisson-rw` and keys that are not its own, and with writes that are
 // refused.
 #include "tests/unit/backend/redis/layouts/redisson_rw/rw_on_model.hpp"
 

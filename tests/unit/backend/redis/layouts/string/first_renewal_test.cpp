@@ -1,4 +1,4 @@
-// What the first renewal of a lease leaves at the server, and what it proves.
+// The first renewal of a lease: what it writes at the server, and what it proves.
 #include <gtest/gtest.h>
 
 #include <chrono>
