@@ -108,7 +108,7 @@ class session {
     std::string password;
   };
 
-  // session.cpp: the connection
+  // The connection.
   void connect(time_point now);
   void begin_attaching(time_point now);
   void on_attaching_frame(std::span<const std::byte>, time_point now, core::event_queue&);
@@ -124,7 +124,7 @@ class session {
   void end(core::failure, core::event_queue&);
   bool is_connected() const noexcept { return state_ >= state::attached && state_ < state::ended; }
 
-  // session_requests.cpp: what goes over it
+  // Requests and replies (session_requests.cpp).
   void send(queued_request, time_point now);
   void send_queued(time_point now);
   void cut_unwanted(time_point now, core::event_queue&);
@@ -142,7 +142,7 @@ class session {
   void finish_draining(time_point now);
   std::int32_t next_number() noexcept;
 
-  // session_time.cpp: what is due when
+  // Timed actions.
   void schedule(time_point now);
   void note_doubt(core::event_queue&);
   bool check_lapse(time_point now, core::event_queue&);

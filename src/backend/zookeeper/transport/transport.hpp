@@ -114,7 +114,7 @@ class transport final : private session_host, private io::reactor_user {
   void note_down(const core::failure&, time_point now);
   void note_attached(time_point now);
   std::shared_ptr<io::attached_stream> take_output(std::string& out) noexcept;
-  // opening.cpp
+  // To open and to close.
   void look_for_chroot(time_point now);
   void end_opening(core::failure why);
   bool end_opening_with(const core::failure& why);
