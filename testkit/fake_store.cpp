@@ -88,6 +88,11 @@ int fake_store::renewals() {
   return renewals_;
 }
 
+int fake_store::checks_for_waiters() {
+  const std::lock_guard guard(mutex_);
+  return checks_;
+}
+
 int fake_store::grouped_requests() {
   const std::lock_guard guard(mutex_);
   return grouped_requests_;
@@ -129,6 +134,11 @@ void fake_store::claim::grant(event_queue& events) {
   number_ = ++store_.number_;
   deadline_ = store_.can_.core_renews() ? store_.env_.now() + ttl_ : store_.deadline_;
   events.post(*this, claim_event::granted);
+}
+
+void fake_store::claim::check_waiters() {
+  const std::lock_guard guard(store_.mutex_);
+  ++store_.checks_;
 }
 
 void fake_store::claim::cancel() {
@@ -185,6 +195,7 @@ void fake_store::claim::on_event(claim_event what) {
     g.deadline = deadline_;
     ticket = ticket_;
   }
+  g.waiters_unknown = true;
   if (store_.can_.has_deadlines()) g.received_at = store_.env_.now();
   if (!store_.can_.core_renews() && store_.can_.has_deadlines()) g.lease_term = session_timeout;
   switch (what) {

@@ -46,8 +46,9 @@ class fake_store final : public core::lock_store, public core::connection {
   void end();                 // of the session, or of the connection
 
   time_point deadline();
-  int renewals();          // requests of the core for a renewal
-  int grouped_requests();  // requests that are to be granted in one step with others
+  int renewals();            // requests of the core for a renewal
+  int checks_for_waiters();  // requests of the core, which has kept a grant
+  int grouped_requests();    // requests that are to be granted in one step with others
   // Before the lock of that name is first used. The loop outlives the client.
   void give_loop(const std::string& name, core::caller_driver& loop) { loops_[name] = &loop; }
 
@@ -79,6 +80,7 @@ class fake_store final : public core::lock_store, public core::connection {
   time_point deadline_ = core::never;  // of the session or the connection
   std::int64_t number_ = 0;
   int renewals_ = 0;
+  int checks_ = 0;
   int grouped_requests_ = 0;
 };
 
@@ -90,6 +92,7 @@ class fake_store::claim final : public core::claim, private core::event_source {
 
   void acquire(const core::acquire_request&) override;
   void cancel() override;
+  void check_waiters() override;
   void renew(duration ttl, std::uint32_t ticket) override;
   void release(const core::successor* next) override;
 

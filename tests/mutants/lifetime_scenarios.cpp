@@ -58,10 +58,21 @@ std::string a_request_for_the_lock_reaches_the_holder() {
   return request.stop_requested() ? "" : "somebody asks for the lock, and the holder is not told";
 }
 
+// A grant of the fake store does not show whether others wait.
+std::string a_lingering_client_checks_for_waiters() {
+  testkit::manual_environment env;
+  const client c = fake_store::open(core::lifetime::ttl, env, "linger=60s");
+  mutex m(c, "job");
+  m.lock();
+  m.unlock();
+  return fake_store::of(c).checks_for_waiters() == 1 ? "" : "a waiter that queued first waits on";
+}
+
 constexpr scenario of_lifetime[] = {
     {mutant::session_renewed_by_core, "session", the_core_renews_no_session},
     {mutant::doubt_ignored, "session", a_doubt_reaches_the_holder},
     {mutant::revocation_ignored, "session", a_request_for_the_lock_reaches_the_holder},
+    {mutant::taken_line_not_peeked, "ttl", a_lingering_client_checks_for_waiters},
     {mutant::unasked_extension_ignored, "session", a_confirmed_session_extends_every_lease},
 };
 

@@ -44,7 +44,6 @@ constexpr killer_seed seeds[] = {
     {"set_and_number_apart", 28653},
     {"only_next_waiter_looks", 89},
     {"line_not_peeked", 18545},
-    {"taken_line_not_peeked", 20942},
     {"floor_kept", 67},
     {"predecessor_not_killed", 15},
     {"old_sample_accepted", 1950},
