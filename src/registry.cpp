@@ -8,6 +8,9 @@
 #ifdef HOLDFAST_WITH_MEMORY
 #include "backend/memory/backend.hpp"
 #endif
+#ifdef HOLDFAST_WITH_MYSQL
+#include "backend/mysql/backend.hpp"
+#endif
 #ifdef HOLDFAST_WITH_REDIS
 #include "backend/redis/backend.hpp"
 #endif
@@ -36,6 +39,11 @@ std::span<const scheme> schemes() noexcept {
       {"rediss", nullptr, "HOLDFAST_WITH_REDIS"},
       {"redis+unix", nullptr, "HOLDFAST_WITH_REDIS"},
 #endif
+#ifdef HOLDFAST_WITH_MYSQL
+      {"mysql", mysql::open, "HOLDFAST_WITH_MYSQL"},
+#else
+      {"mysql", nullptr, "HOLDFAST_WITH_MYSQL"},
+#endif
 #ifdef HOLDFAST_WITH_ZOOKEEPER
       {"zookeeper", zookeeper::open, "HOLDFAST_WITH_ZOOKEEPER"},
       {"zookeepers", zookeeper::open, "HOLDFAST_WITH_ZOOKEEPER"},
@@ -47,7 +55,6 @@ std::span<const scheme> schemes() noexcept {
       {"redis+cluster", nullptr, ""},
       {"redis+shards", nullptr, ""},
       {"redlock", nullptr, ""},
-      {"mysql", nullptr, ""},
   };
   return table;
 }

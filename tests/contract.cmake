@@ -17,7 +17,7 @@ holdfast_test_program(contract_tests testkit contract/*.cpp contract/process/any
 holdfast_add_tests(contract_tests DIR contract TIMEOUT 120 LONG "b1[45]_"
   ENVIRONMENT ${contract_environment} LABELS mission:G1
   RULES ${backend_rules} ${mission_rules}
-  TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper)|shared_file)$")
+  TOGETHER "/[a-z]+_(([a-z_]+_)?(redis|zookeeper|mysql)|shared_file)$")
 
 if(HOLDFAST_SANITIZED_TESTS)
   contract_process(contract_process_asan testkit_asan)

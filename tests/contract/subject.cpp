@@ -285,6 +285,17 @@ const std::vector<subject_under_test>& subjects_under_test() {
        .life = lifetime::process,
        .can = {.durable = true, .processes = true, .shared = true, .permits = true},
        .most_not_applicable = 20},
+#ifdef HOLDFAST_WITH_MYSQL
+      {.name = "mysql",
+       .make = make_mysql_subject,
+       .modes = of_a_mutex,
+       .can = {.ttl = true, .durable = true, .processes = true, .breakable = true},
+       .has_outages = true,
+       .is_missing = mysql_is_missing,
+       .most_not_applicable = 35,
+       .expected_failures = {{"a_lingering_lock_is_acquired_again_under_its_grant",
+                              "nobody tells the holder whether another client waits"}}},
+#endif
       {.name = "shared_file",
        .make = make_shared_file_subject,
        .life = lifetime::process,

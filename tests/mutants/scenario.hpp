@@ -32,5 +32,6 @@ std::span<const scenario> lineage_scenarios();
 std::span<const scenario> zookeeper_scenarios();
 std::span<const scenario> zookeeper_claim_scenarios();
 std::span<const scenario> row_scenarios();
+std::span<const scenario> mysql_scenarios();
 
 }  // namespace holdfast::mutants

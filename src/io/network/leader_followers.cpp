@@ -175,12 +175,14 @@ void leader_followers::write_collected() noexcept {
   if (collected_.exchange(false, std::memory_order_seq_cst)) write_now();
 }
 
-// One round of the leader or of the background driver.
-void leader_followers::run_round(core::duration most) noexcept {
+// One round of the leader or of the background driver. A flush that calls a client library may have
+// the leader's own answer: `leader` does not sleep then.
+void leader_followers::run_round(core::duration most, const core::parker* leader) noexcept {
   if (one_cpu_ && woke_others_) ::sched_yield();
   sleeps_.store(true, std::memory_order_seq_cst);
   if (leader_must_write_.load(std::memory_order_relaxed)) leader_must_write_.store(false);
   user_.flush();
+  if (leader && !leader->drives()) return awake();
   core::wake_batch wakes(one_cpu_ ? wakes_per_call_on_one_cpu : wakes_per_call);
   engine_.run_once(most);
   awake();
@@ -190,7 +192,7 @@ void leader_followers::run_round(core::duration most) noexcept {
 void leader_followers::drive(core::parker& p) noexcept {
   const core::loop_waker* const outer =
       std::exchange(core::parker::loop_of_this_thread(), as_waker());
-  while (p.drives()) run_round(core::duration::max());
+  while (p.drives()) run_round(core::duration::max(), &p);
   core::parker::loop_of_this_thread() = outer;
   step_down();
   p.park();  // the thread that woke the loop is about to signal

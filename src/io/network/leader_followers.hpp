@@ -90,7 +90,7 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   void make_leader(core::follower&) noexcept;
   void unlink(core::follower&) noexcept;
   void drive(core::parker&) noexcept;
-  void run_round(core::duration most) noexcept;
+  void run_round(core::duration most, const core::parker* leader = nullptr) noexcept;
   void step_down() noexcept;
   core::wake_target wake_target_of(const core::follower&) const noexcept;
   bool nobody_will_write() const noexcept;

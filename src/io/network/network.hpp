@@ -6,9 +6,9 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "base/descriptor_list.hpp"
 #include "base/network.hpp"
 #include "io/fork_mark.hpp"
-#include "io/network/descriptor_list.hpp"
 
 namespace holdfast::io {
 
@@ -36,7 +36,7 @@ struct network {
   core::event_loop& loop;
   boost::asio::io_context context{1};
   std::atomic<int> busy{0};  // pending operations of the streams, for which the loop must be driven
-  descriptor_list descriptors;
+  core::descriptor_list descriptors;
   const std::uint32_t mark = fork_mark();
   std::mutex mutex;  // guards:
   std::unordered_set<socket_stream*> connections;

@@ -68,7 +68,7 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
   std::size_t next_ = 0;
   int last_error_ = 0;
   std::optional<socket> socket_;
-  descriptor_list::place* place_ = nullptr;
+  core::descriptor_list::place* place_ = nullptr;
   std::array<std::byte, 65536> buffer_;
 
   bool peer_has_closed_ = false;

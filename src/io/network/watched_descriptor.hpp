@@ -48,7 +48,7 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
   const int epoll_;  // owned by waits_ from start() on
   // Until close(): the watch may outlive the loop, and what is left of it must not need the loop.
   std::optional<boost::asio::posix::stream_descriptor> waits_;
-  descriptor_list::place* place_ = nullptr;
+  core::descriptor_list::place* place_ = nullptr;
 
   std::mutex mutex_;                 // guards the fields below
   core::descriptor_events* events_;  // null: cancelled

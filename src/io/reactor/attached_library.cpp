@@ -10,26 +10,35 @@ attached_library::attached_library(client_reactor& home, library_user& u,
                                    core::driven_by by) noexcept
     : home_(home), user_(u), loop_(by) {}
 
-attached_library::~attached_library() { std::erase(home_.due_, this); }
+attached_library::~attached_library() {
+  std::erase(home_.due_, this);
+  unwatch();
+}
 
 void attached_library::request() {
   if (!std::exchange(is_due_, true)) home_.due_.push_back(this);
 }
 
 bool attached_library::watch(int fd) {
-  watch_.reset();
+  unwatch();
   core::event_loop* over = nullptr;
   {
     const std::lock_guard guard(home_.mutex_);
     over = &home_.loop_of(loop_);
   }
   watch_ = over->watch(fd, core::readiness::none, *this);
-  return watch_ != nullptr;
+  if (!watch_) return false;
+  place_ = &home_.descriptors_.get();
+  place_->put(fd);
+  return true;
 }
 
 void attached_library::await(core::readiness r) noexcept { watch_->set(r); }
 
-void attached_library::unwatch() noexcept { watch_.reset(); }
+void attached_library::unwatch() noexcept {
+  watch_.reset();
+  if (place_) std::exchange(place_, nullptr)->take();
+}
 
 void attached_library::call() noexcept {
   if (watch_) watch_->set(core::readiness::none);

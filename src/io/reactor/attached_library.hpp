@@ -10,6 +10,7 @@
 #pragma once
 #include <memory>
 
+#include "base/descriptor_list.hpp"
 #include "base/event_queue.hpp"
 #include "base/network.hpp"
 
@@ -44,6 +45,7 @@ class attached_library final : private core::descriptor_events {
 
   // Inside perform(), which begins with nothing awaited. Throws std::system_error. False: this
   // environment watches no descriptors (the simulator's, which replaces the library as a whole).
+  // Until unwatch(), which comes before the library closes it, the child of a fork closes it.
   bool watch(int fd);                      // in place of the one before
   void await(core::readiness r) noexcept;  // decide() is called once it is ready for that
   void unwatch() noexcept;
@@ -57,6 +59,7 @@ class attached_library final : private core::descriptor_events {
   library_user& user_;
   const core::driven_by loop_;
   std::unique_ptr<core::descriptor_watch> watch_;  // accessed by the thread that performs
+  core::descriptor_list::place* place_ = nullptr;  // likewise
   // With the mutex:
   core::readiness ready_ = core::readiness::none;
   bool is_due_ = false;

@@ -68,6 +68,7 @@ void client_reactor::forked() noexcept {
   forked_.store(true, std::memory_order_relaxed);
   loop_->forked();
   if (own_loop_) own_loop_->forked();
+  descriptors_.close_all();
 }
 
 core::event_loop& client_reactor::loop_of(driven_by by) {
@@ -95,6 +96,20 @@ std::shared_ptr<attached_stream> client_reactor::connect(stream_user& u, const c
   }
   streams_.push_back(made);
   return made;
+}
+
+bool client_reactor::start(driven_by by, failure& why) {
+  if (is_stopped_) {
+    why = {errc::closed, "the client was closed"};
+    return false;
+  }
+  try {
+    loop_of(by);
+  } catch (const std::system_error& failed) {
+    why = core::shortage_of(failed);
+    return false;
+  }
+  return true;
 }
 
 void client_reactor::on_alarm(time_point) {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/deferred_log.hpp"
+#include "base/descriptor_list.hpp"
 #include "io/reactor/attached_library.hpp"
 #include "io/reactor/attached_stream.hpp"
 #include "io/reactor/blocking_wait.hpp"
@@ -86,6 +87,9 @@ class client_reactor final : private core::alarm_target {
                                            const core::tls_terms*, core::driven_by,
                                            core::failure& why);
   bool is_stopped() const noexcept { return is_stopped_; }
+  // Makes the loop that an attached library belongs to, where it is not there yet. False, with the
+  // reason, as connect().
+  bool start(core::driven_by, core::failure& why);
 
   // Without the mutex: event(now, events) with it, unless stopped; then logs and dispatches.
   // `flushes`: has written at once what the event has collected.
@@ -137,6 +141,7 @@ class client_reactor final : private core::alarm_target {
   std::atomic<bool> forked_{false};
   bool is_stopped_ = false;
   core::time_point alarm_at_ = core::never;
+  core::descriptor_list descriptors_;  // of attached libraries, which close them
   writer callers_writer_{*this, core::driven_by::callers};
   writer own_writer_{*this, core::driven_by::thread};
   std::unique_ptr<core::alarm> alarm_;

@@ -1,11 +1,11 @@
-// The sockets of an event loop; a fork's child finds them without taking a lock.
+// The sockets of a client; a fork's child finds them without taking a lock.
 #pragma once
 #include <unistd.h>
 
 #include <atomic>
 #include <utility>
 
-namespace holdfast::io {
+namespace holdfast::core {
 
 // A list of places for descriptors. It never shrinks; a free place is reused. Safe from any thread.
 class descriptor_list {
@@ -52,4 +52,4 @@ class descriptor_list {
   std::atomic<place*> first_{nullptr};
 };
 
-}  // namespace holdfast::io
+}  // namespace holdfast::core

@@ -1,0 +1,45 @@
+// The mysql backend: the connections to one server, and on them one strategy of locks.
+#pragma once
+#include <memory>
+#include <stop_token>
+
+#include "backend/mysql/settings.hpp"
+#include "backend/mysql/strategies/strategy.hpp"
+#include "seam/registry.hpp"
+
+namespace holdfast::mysql {
+
+// mysql:. Connects and greets the server. Throws lock_error.
+core::backend open(const core::open_args&);
+
+class backend final : public core::connection {
+ public:
+  // `over`: null: libmariadb.
+  backend(core::environment&, settings, std::unique_ptr<sql_connector> over = nullptr);
+  ~backend() override;
+
+  core::lock_store& store() noexcept { return *strategy_; }
+
+  // connection
+  bool is_unavailable() const noexcept override { return over_.is_unavailable(); }
+  core::connection_status status() override;
+  void retry_now() noexcept override;
+  void flush() override { over_.reactor().flush(); }
+  core::caller_driver* driver() noexcept override { return over_.reactor().driver(); }
+  void diagnose(core::findings_handler&) override;
+  bool close(time_point until) override;
+  void forked() noexcept override { over_.forked(); }
+
+  // Waits until locks can be requested. Throws lock_error; canceled when it is stopped.
+  void connect(std::stop_token stop) { over_.open(std::move(stop)); }
+
+ private:
+  void settle(time_point until);
+  bool is_dispatching();
+
+  const settings settings_;
+  const std::unique_ptr<strategy> strategy_;
+  transport over_;
+};
+
+}  // namespace holdfast::mysql

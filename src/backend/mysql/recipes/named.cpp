@@ -1,0 +1,77 @@
+#include "backend/mysql/recipes/named.hpp"
+
+#include <algorithm>
+
+#include "base/mutant.hpp"
+#include "claim/recipes/back_off.hpp"
+
+namespace holdfast::mysql {
+
+using claims::claim_event;
+using core::mutant;
+using core::planted;
+
+named_recipe::step named_recipe::acquire(const core::acquire_request& request, time_point now,
+                                         const timing& t) noexcept {
+  begin_wait(request, now);
+  state_ = state::trying;
+  return begin(operation::try_lock, t);
+}
+
+named_recipe::step named_recipe::turn_to(state next, operation what, const timing& t) noexcept {
+  state_ = next;
+  return ask(what, t);
+}
+
+named_recipe::step named_recipe::on(const reply& r, time_point now, const timing& t) noexcept {
+  if (is_late(r)) return {};
+  if (is_acquiring()) return on_acquire_reply(r, now, t);
+  if (!is_leaving()) return {};
+  if (r.what == verdict::unknown) return end_leaving(errc::outcome_unknown);
+  return on_removed(r, now, t);
+}
+
+named_recipe::step named_recipe::on_acquire_reply(const reply& r, time_point now,
+                                                  const timing& t) noexcept {
+  switch (r.what) {
+    case verdict::granted: return become_held(r, now);
+    case verdict::waited:
+      if (!planted(mutant::waited_grant_believed))
+        return turn_to(state::confirming, operation::confirm, t);
+      return become_held(r, now);
+    case verdict::busy:
+      if (one_attempt_) return become_idle(claim_event::refused, errc::timed_out);
+      return turn_to(state::waiting, operation::wait, t);
+    case verdict::gone: return turn_to(state::trying, operation::try_lock, t);
+    case verdict::not_now: return pause(now, t);
+    default: {
+      step out = become_idle(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
+      out.orphan = true;
+      return out;
+    }
+  }
+}
+
+named_recipe::step named_recipe::pause(time_point now, const timing& t) noexcept {
+  state_ = state::paused;
+  step out;
+  out.sleeps = true;
+  out.wake = std::min(now + claims::failed_pause_min, due(t));
+  out.spread = claims::failed_pause_min;
+  return out;
+}
+
+named_recipe::step named_recipe::on_lost(time_point, const timing& t) noexcept {
+  if (is_held() && !planted(mutant::cut_connection_holds)) return end_with_session();
+  if (!is_acquiring()) return {};
+  state_ = state::trying;
+  return begin(operation::try_lock, t);
+}
+
+named_recipe::step named_recipe::on_wake(time_point now, const timing& t) noexcept {
+  if (is_acquiring() && state_ == state::paused && now < due(t))
+    return turn_to(state::trying, operation::try_lock, t);
+  return on_time(now, t, false);
+}
+
+}  // namespace holdfast::mysql

@@ -1,0 +1,142 @@
+#include "backend/mysql/settings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "backend/mysql/strategies/strategies.hpp"
+#include "base/fail.hpp"
+#include "base/secret.hpp"
+#include "base/url_parts.hpp"
+#include "seam/own_options.hpp"
+
+namespace holdfast::mysql {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int default_port = 3306;
+constexpr duration default_idle_timeout = 30s, idle_timeout_min = 1s, idle_timeout_max = 10min;
+constexpr duration default_retry_base = 50ms;
+constexpr double connections_max = 10'000;
+constexpr double connections_of_rows = 16, connections_of_pins = 64;
+constexpr std::size_t identifier_max = 64;  // of MySQL, in characters
+constexpr std::size_t path_max = 107;       // of sockaddr_un
+
+[[noreturn]] void refuse(const core::open_args& o, std::string why) {
+  core::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
+}
+
+bool is_identifier(std::string_view text) noexcept {
+  const auto may_be_in_one = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !text.empty() && text.size() <= identifier_max && std::ranges::all_of(text, may_be_in_one);
+}
+
+bool is_loopback(std::string_view host) noexcept {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+void read_place(const core::open_args& o, settings& out) {
+  const auto& endpoints = o.where.endpoints();
+  if (endpoints.size() > 1) refuse(o, "name one host: mysql://user@host:3306/database");
+  if (!endpoints.empty()) {
+    out.where.host = endpoints[0].host;
+    out.where.port = endpoints[0].port ? endpoints[0].port : default_port;
+  }
+  std::string_view path = o.where.path();
+  if (path.starts_with('/')) path.remove_prefix(1);
+  if (path.find('/') != path.npos) refuse(o, "the path is the name of a database");
+  out.database = path;
+}
+
+void read_socket(const core::own_options& own, settings& out) {
+  const std::string& path = out.where.path;
+  if (path.empty()) {
+    if (out.where.host.empty())
+      own.refuse("name a host, mysql://user@host:3306/database, or a Unix socket with ?socket=");
+    return;
+  }
+  if (!path.starts_with('/')) own.refuse("socket: give the path of a Unix socket");
+  if (path.size() > path_max) own.refuse("socket: the path is longer than 107 bytes");
+  if (!out.where.host.empty() && out.where.host != "localhost")
+    own.refuse("socket: a Unix socket is on this machine, and the URL names another host");
+}
+
+// A password never goes over a network in plain text, unless the user asks for that.
+void read_tls(const core::open_args& o, core::own_options& own, settings& out) {
+  const bool is_local = !out.where.path.empty() || is_loopback(out.where.host);
+  bool wants_tls = !is_local;
+  const bool is_given = own.flag("tls", wants_tls);
+  core::tls_terms terms;
+  own.tls(terms);
+  const bool has_terms = std::ranges::any_of(o.own, [](const url::option& each) {
+    return each.first.starts_with("tls-");
+  });
+  wants_tls = wants_tls || (has_terms && !is_given);
+  if (has_terms && !wants_tls) own.refuse("tls=0 is given, and the options of TLS have no effect");
+  if (!wants_tls) return;
+  if (!out.where.path.empty()) own.refuse("tls: a Unix socket has no TLS");
+  if (!terms.host.empty())
+    own.refuse("tls-host: libmariadb verifies the host of the URL, and no other name");
+  terms.host = out.where.host;
+  out.tls = std::move(terms);
+}
+
+void read_options(const core::open_args& o, settings& out) {
+  core::own_options own(o);
+  own.text("strategy", out.strategy);
+  if (!is_strategy(out.strategy))
+    own.refuse("strategy: there is no \"" + core::shown_option_value(out.strategy) +
+               "\"; there is " + strategy_names());
+  own.text("prefix", out.prefix);
+  own.text("table", out.table);
+  if (!is_identifier(out.table)) own.refuse("table: give 1 to 64 letters, digits and underscores");
+  own.text("socket", out.where.path);
+  read_socket(own, out);
+  read_tls(o, own, out);
+  own.time("retry-base", out.retry_base);
+  out.retry_base = std::clamp<duration>(out.retry_base, 1ms, 1min);
+  own.time("idle-timeout", out.idle_timeout);
+  if (out.idle_timeout < idle_timeout_min || out.idle_timeout > idle_timeout_max ||
+      out.idle_timeout % 1s != duration::zero())
+    own.refuse("idle-timeout: give whole seconds, 1s to 10m");
+  const bool pins = pins_connections(out.strategy);
+  const double number = own.number("connections", pins ? connections_of_pins : connections_of_rows,
+                                   1, connections_max);
+  if (number != std::floor(number)) own.refuse("connections: give a whole number");
+  out.connections = static_cast<std::size_t>(number);
+  own.refuse_others();
+}
+
+}  // namespace
+
+settings read_settings(const core::open_args& o) {
+  settings out;
+  out.strategy = default_strategy;
+  out.table = "holdfast_locks";
+  read_place(o, out);
+  out.user = o.where.user();
+  out.password = o.password.empty() ? secret_access::password(o.where) : o.password;
+  if (out.database.empty())
+    refuse(o, "name the database in which the locks are: mysql://user@host:3306/database");
+  out.retry_base = default_retry_base;
+  out.idle_timeout = default_idle_timeout;
+  out.connect_timeout = o.shared.connect_timeout;
+  out.op_timeout = o.shared.op_timeout;
+  out.row_wait = o.shared.ttl / 4;
+  out.rules = {.op_timeout = o.shared.op_timeout,
+               .clock_skew = o.shared.clock_skew,
+               .outage_timeout = o.shared.outage_timeout};
+  out.text = o.where.text();
+  out.log = o.shared.log;
+  core::process_identity me = o.env.process();
+  out.host = std::move(me.host);
+  out.process = me.pid;
+  read_options(o, out);
+  return out;
+}
+
+}  // namespace holdfast::mysql

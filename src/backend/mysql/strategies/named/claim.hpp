@@ -1,0 +1,66 @@
+// A claim of strategy `named`: it has a connection of its own while it waits or holds.
+#pragma once
+#include <string>
+
+#include "backend/mysql/recipes/named.hpp"
+#include "backend/mysql/transport/transport.hpp"
+#include "claim/claim_list.hpp"
+#include "claim/store_claim.hpp"
+
+namespace holdfast::mysql::named {
+
+class strategy;
+
+// The strategy's state of a claim.
+struct claim_record : claims::listed_claim, pin_handler {
+  void on_pinned(session&, time_point now, event_queue&) override;
+  void on_pin_failed(const failure&, bool is_final, time_point now, event_queue&) override;
+  void on_pin_lost(const failure&, time_point now, event_queue&) override;
+
+  std::string lock_text;          // what is hashed to the name of the lock
+  session* connection = nullptr;  // pinned; null: none
+  bool awaits_pin = false;
+  named_operation queued{};      // to be sent once there is a connection that is idle
+  std::uint64_t dead_id = 0;     // of the connection whose end is awaited; 0: of none
+  std::uint64_t owner_id = 0;    // of the connection, while it holds
+  std::int64_t last_number = 0;  // of this claim's earlier grants
+  time_point confirmed_at{};     // the send of the last statement that confirmed the lock
+  bool has_heartbeat = false;    // one is awaited
+  bool is_told = false;          // of the doubt, since the last confirmation
+  bool is_waiting = false;       // counted among those that wait for a reply
+  bool is_listening = false;     // counted among those for which connections are read
+
+ protected:
+  ~claim_record() = default;
+};
+
+struct protocol {
+  using recipe = named_recipe;
+  using store = strategy;
+  struct request_details {
+    void keep(const core::acquire_request&) noexcept {}
+  };
+  using record = claim_record;
+  static constexpr bool extends_unasked = true;
+};
+using claim = claims::store_claim<protocol>;
+
+// One statement of a claim, until it is answered.
+class request final : public statement_handler {
+ public:
+  explicit request(strategy& s) noexcept : home_(s) {}
+
+  claims::claim_handle whose;
+  named_operation to{};  // none: a heartbeat
+  std::uint32_t epoch = 0;
+  std::uint64_t connection = 0;  // its id
+  duration idle_timeout{};       // of the connection
+
+ private:
+  void on_reply(const sql_reply&, const reply_context&) override;
+  void on_cut(const failure&, const reply_context&) override;
+
+  strategy& home_;
+};
+
+}  // namespace holdfast::mysql::named

@@ -1,0 +1,39 @@
+#include "backend/mysql/strategies/named/queries.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "backend/mysql/strategies/sql_query.hpp"
+
+namespace holdfast::mysql::named {
+
+namespace {
+
+// The server reports the connection of the holder, and nothing else of it.
+class holder_query final : public sql_query<std::vector<holder>> {
+ public:
+  holder_query(transport& t, std::string_view name, core::holders_handler& to)
+      : sql_query(t, to), name_(name) {}
+
+ private:
+  bool read(const sql_reply& r, std::string&) override {
+    if (r.rows.empty()) return false;
+    holder& h = result.emplace_back();
+    h.name = name_;
+    h.owner = r.cell(0, 0);
+    h.host = r.cell(0, 1).substr(0, r.cell(0, 1).find(':'));
+    h.waiting = -1;
+    return false;
+  }
+
+  const std::string name_;
+};
+
+}  // namespace
+
+void start_holders_query(transport& over, std::string statement, std::string_view name,
+                         core::holders_handler& to) {
+  (new holder_query(over, name, to))->start(std::move(statement));
+}
+
+}  // namespace holdfast::mysql::named

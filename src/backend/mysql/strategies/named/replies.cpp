@@ -1,0 +1,192 @@
+// The side towards the server: what its replies mean, connections that come and go, heartbeats.
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "backend/mysql/strategies/named/strategy.hpp"
+#include "backend/mysql/transport/error_text.hpp"
+#include "base/mutant.hpp"
+#include "seam/client_options.hpp"
+
+namespace holdfast::mysql::named {
+
+using core::mutant;
+using core::planted;
+using operation = named_operation;
+using verdict = named_verdict;
+
+namespace {
+
+std::uint64_t unsigned_of(std::string_view text) noexcept {
+  std::uint64_t out = 0;
+  const std::from_chars_result read = std::from_chars(text.data(), text.data() + text.size(), out);
+  return read.ec == std::errc{} ? out : 0;
+}
+
+}  // namespace
+
+// GET_LOCK returns NULL where it was interrupted.
+named_recipe::reply strategy::read(claim& c, const request& q, const sql_reply& reply,
+                                   time_point sent, std::string& text) {
+  named_recipe::reply r;
+  r.to = q.to;
+  r.epoch = q.epoch;
+  r.deadline = core::saturating_add(sent, core::worth(q.idle_timeout, settings_.rules.clock_skew));
+  r.term = q.idle_timeout;
+  if (!reply.is_ok()) {
+    failure why = explain(reply.error, reply.text);
+    r.what = verdict_of(reply.error) == sql_verdict::not_now ? verdict::not_now : verdict::failed;
+    r.why = static_cast<errc>(why.code.value());
+    text = std::move(why.text);
+    return r;
+  }
+  const bool is_one = reply.cell(0, 0) == "1";
+  const bool is_null = reply.is_null(0, 0);
+  switch (q.to) {
+    case operation::try_lock:
+      r.what = is_one ? verdict::granted : is_null ? verdict::not_now : verdict::busy;
+      break;
+    case operation::wait:
+      r.what = is_one ? verdict::waited : is_null ? verdict::not_now : verdict::busy;
+      break;
+    case operation::confirm: r.what = is_one ? verdict::granted : verdict::gone; break;
+    case operation::remove: r.what = is_one ? verdict::done : verdict::gone; break;
+    case operation::none: break;
+  }
+  if (r.what == verdict::granted) take_number(c, reply, r, text);
+  if (r.what != verdict::granted && r.what != verdict::waited) return r;
+  c.confirmed_at = sent;
+  c.owner_id = q.connection;
+  return r;
+}
+
+// A server that started twice within one second, or whose clock was set back, repeats numbers.
+void strategy::take_number(claim& c, const sql_reply& reply, named_recipe::reply& r,
+                           std::string& text) const {
+  r.number = number_of(unsigned_of(reply.cell(0, 1)));
+  const std::int64_t floor = planted(mutant::smaller_number_accepted) ? 0 : c.last_number;
+  if (r.number > floor) {
+    c.last_number = r.number;
+    return;
+  }
+  r.what = verdict::failed;
+  r.why = r.number > 0 ? errc::refused : errc::exhausted;
+  text = r.number > 0
+             ? "the server's numbers went back: it was started twice within a second, or its clock "
+               "was set back; its tokens would repeat"
+             : "the number of the server does not fit into a token; set the server's clock";
+}
+
+void strategy::on_reply(request& q, const sql_reply& reply, const reply_context& context) {
+  claim* const c = claims_.at(q.whose);
+  const request asked = q;
+  give_back(q);
+  if (!c) return;
+  if (asked.to == operation::none) return on_heartbeat(*c, asked, reply, context);
+  if (c->recipe().epoch() != asked.epoch) return;
+  std::string text;
+  const named_recipe::reply r = read(*c, asked, reply, context.sent, text);
+  if (r.what == verdict::granted) over_->tick_by(context.sent + asked.idle_timeout / 3);
+  c->on_reply(r, std::move(text), context.now, context.events);
+}
+
+void strategy::on_cut(request& q, const reply_context&) {
+  claim* const c = claims_.at(q.whose);
+  if (c && q.to == operation::remove && c->recipe().epoch() == q.epoch) c->dead_id = q.connection;
+  give_back(q);  // on_pin_lost() follows
+}
+
+void strategy::on_pinned(claim& c, session& s, time_point now, event_queue&) {
+  c.awaits_pin = false;
+  c.connection = &s;
+  send(c, c.queued, now);
+}
+
+void strategy::on_pin_failed(claim& c, const failure& why, bool is_final, time_point now,
+                             event_queue& events) {
+  c.awaits_pin = false;
+  if (is_final || c.recipe().is_attempt())
+    return c.give_up(static_cast<errc>(why.code.value()), why.text, now, events);
+  named_recipe::reply later;
+  later.to = c.queued;
+  later.epoch = c.recipe().epoch();
+  later.what = verdict::not_now;
+  c.on_reply(later, {}, now, events);
+}
+
+void strategy::on_pin_lost(claim& c, time_point now, event_queue& events) {
+  const std::uint64_t id = std::exchange(c.connection, nullptr)->id();
+  c.has_heartbeat = false;
+  if (c.recipe().is_leaving()) c.dead_id = id;
+  c.on([&](named_recipe& r) { return r.on_lost(now, rules()); }, now, events);
+}
+
+void strategy::on_dead(std::uint64_t id, bool is_certain, time_point now, event_queue& events) {
+  claims_.for_each([&](claim& c) {
+    if (c.dead_id != id) return;
+    c.dead_id = 0;
+    if (!c.recipe().is_leaving()) return;
+    named_recipe::reply r;
+    r.to = operation::remove;
+    r.epoch = c.recipe().epoch();
+    r.what = is_certain ? verdict::done : verdict::unknown;
+    c.on_reply(r, {}, now, events);
+  });
+}
+
+void strategy::on_down(const failure& why, loss how, time_point now, event_queue& events) {
+  watch_outage(now);
+  if (how != loss::refused) return;  // claims without a connection are answered by on_pin_failed()
+  const auto waits = [](const claim& c) { return c.recipe().waits() && !c.connection; };
+  claims_.give_up(waits, static_cast<errc>(why.code.value()), why.text, now, events);
+}
+
+void strategy::watch_outage(time_point now) {
+  if (over_->is_unavailable()) over_->tick_by(claims_.first_end_of_wait(now));
+}
+
+void strategy::on_tick(time_point now, event_queue& events) {
+  const auto why = [this] { return over_->reason(errc::unavailable); };
+  const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
+  over_->tick_by(waits.due);
+  if (waits.retry_now) over_->retry_by(now);
+  claims_.for_each([&](claim& c) { beat(c, now, events); });
+  over_->tick_by(claims_.wake_due(now, events));
+}
+
+// A connection that holds a lock is idle: the server closes it after its idle timeout. A heartbeat
+// that is not answered by the deadline ends it, and the lock with it.
+void strategy::beat(claim& c, time_point now, event_queue& events) {
+  if (!c.recipe().is_held() || !c.connection || planted(mutant::heartbeat_omitted)) return;
+  const time_point due = c.confirmed_at + beat_every(c);
+  if (!c.has_heartbeat && due <= now && c.connection->is_idle()) {
+    c.has_heartbeat = true;
+    const time_point end = std::max(now, c.recipe().granted().deadline);
+    send_statement(c, operation::none, statements::heartbeat(), now, end);
+  }
+  const time_point doubt = due + beat_every(c);
+  if (c.has_heartbeat && doubt <= now && !std::exchange(c.is_told, true))
+    c.on([](named_recipe& r) { return r.on_doubtful(); }, now, events);
+  over_->tick_by(due > now ? due : doubt > now ? doubt : core::never);
+}
+
+void strategy::on_heartbeat(claim& c, const request& q, const sql_reply& reply,
+                            const reply_context& context) {
+  if (!c.connection || c.connection->id() != q.connection) return;
+  c.has_heartbeat = false;
+  if (!reply.is_ok() || reply.cell(0, 0) != "0") {  // it is a replica now
+    give_up_connection(c, context.now);
+    c.on([&](named_recipe& r) { return r.on_lost(context.now, rules()); }, context.now,
+         context.events);
+    return;
+  }
+  c.confirmed_at = context.sent;
+  c.is_told = false;
+  if (c.queued == operation::remove) return send(c, operation::remove, context.now);
+  const time_point deadline =
+      core::saturating_add(context.sent, core::worth(q.idle_timeout, settings_.rules.clock_skew));
+  over_->tick_by(context.sent + beat_every(c));
+  c.on([&](named_recipe& r) { return r.on_deadline(deadline); }, context.now, context.events);
+}
+
+}  // namespace holdfast::mysql::named

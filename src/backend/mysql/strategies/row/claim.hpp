@@ -1,0 +1,76 @@
+// A claim of strategy `row`: the retrying recipe.
+#pragma once
+#include <list>
+#include <string>
+
+#include "backend/mysql/strategies/row/statements.hpp"
+#include "backend/mysql/transport/statement_handler.hpp"
+#include "base/uuid.hpp"
+#include "claim/claim_list.hpp"
+#include "claim/orphan_withdrawals.hpp"
+#include "claim/recipes/retrying.hpp"
+#include "claim/store_claim.hpp"
+
+namespace holdfast::mysql::row {
+
+class strategy;
+
+// The strategy's state of a claim.
+struct claim_record : claims::listed_claim {
+  std::string name;         // with the prefix
+  core::uuid owner_id;      // none: the claim is idle
+  bool was_sent = false;    // the server may have seen this owner
+  bool is_waiting = false;  // counted among those that wait for a reply
+  bool is_listening = false;
+
+ protected:
+  ~claim_record() = default;
+};
+
+struct protocol {
+  using recipe = claims::retrying_recipe;
+  using store = strategy;
+  struct request_details {
+    void keep(const core::acquire_request&) noexcept {}
+  };
+  using record = claim_record;
+};
+using claim = claims::store_claim<protocol>;
+
+// One statement of a claim, until it is answered.
+class request final : public statement_handler {
+ public:
+  explicit request(strategy& s) noexcept : home_(s) {}
+
+  claims::claim_handle whose;
+  claims::retrying_operation to{};
+  std::uint32_t epoch = 0, ticket = 0;
+  std::uint8_t step = 0;  // of a try; of a renewal that found nothing: 1, the look for the reason
+  duration ttl{};
+
+ private:
+  bool is_wanted() const noexcept override;
+  void on_reply(const sql_reply&, const reply_context&) override;
+  void on_cut(const failure&, const reply_context&) override;
+  void on_dropped() noexcept override;
+
+  strategy& home_;
+};
+
+// An owner that may be left in a row.
+class orphan final : public claims::orphan, public statement_handler {
+ public:
+  orphan(strategy&, const claim&, time_point end);
+  claims::withdrawal withdraw(time_point now);
+
+  std::list<orphan>::iterator place;
+
+ private:
+  void on_reply(const sql_reply&, const reply_context&) override;
+  void on_cut(const failure&, const reply_context&) override;
+
+  strategy& home_;
+  const std::string name_, owner_;
+};
+
+}  // namespace holdfast::mysql::row

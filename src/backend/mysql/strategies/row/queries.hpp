@@ -1,0 +1,16 @@
+// What an operator asks of strategy `row`. Each answers later.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "backend/mysql/transport/transport.hpp"
+#include "seam/result_handler.hpp"
+
+namespace holdfast::mysql::row {
+
+// `statement` reads the rows of holders; the prefix of that length is no part of a lock's name.
+void start_holders_query(transport&, std::string statement, std::size_t prefix,
+                         core::holders_handler&);
+void start_breaking(transport&, std::string release, core::decision_handler&);
+
+}  // namespace holdfast::mysql::row

@@ -1,0 +1,21 @@
+// The strategies that ?strategy= names.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "backend/mysql/settings.hpp"
+#include "backend/mysql/strategies/strategy.hpp"
+
+namespace holdfast::mysql {
+
+inline constexpr std::string_view default_strategy = "row";
+
+bool is_strategy(std::string_view name) noexcept;
+std::string strategy_names();  // "row, named"
+// Whether each of its claims has a connection of its own while it waits or holds.
+bool pins_connections(std::string_view name) noexcept;
+// The settings outlive it.
+std::unique_ptr<strategy> make_strategy(core::environment&, const settings&);
+
+}  // namespace holdfast::mysql

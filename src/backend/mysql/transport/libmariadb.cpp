@@ -1,0 +1,43 @@
+#include "backend/mysql/transport/libmariadb.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace holdfast::mysql {
+namespace {
+
+constexpr const char* library_file = "libmariadb.so.3";
+
+// Never unloaded: other users of the library in this process may have pointers into it.
+struct loaded_library {
+  libmariadb_functions functions;
+  std::string trouble;
+
+  loaded_library() {
+    void* const handle = ::dlopen(library_file, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc keeps one text for each thread
+      trouble = std::string("libmariadb cannot be loaded (") + ::dlerror() +
+                "); install the package that has " + library_file + " (Debian: libmariadb3)";
+      return;
+    }
+#define HOLDFAST_SQL_LIBRARY_FIND(name)                                         \
+  functions.name = reinterpret_cast<decltype(&::name)>(::dlsym(handle, #name)); \
+  if (!functions.name) trouble = std::string(library_file) + " has no " #name "; install another";
+    HOLDFAST_SQL_LIBRARY_FUNCTIONS(HOLDFAST_SQL_LIBRARY_FIND)
+#undef HOLDFAST_SQL_LIBRARY_FIND
+    if (trouble.empty() && functions.mysql_server_init(0, nullptr, nullptr) != 0)
+      trouble = "libmariadb cannot be initialised";
+  }
+};
+
+}  // namespace
+
+const libmariadb_functions* libmariadb(const char** why) noexcept {
+  static const loaded_library all;
+  if (why) *why = all.trouble.c_str();
+  return all.trouble.empty() ? &all.functions : nullptr;
+}
+
+}  // namespace holdfast::mysql

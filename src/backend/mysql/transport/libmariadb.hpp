@@ -1,0 +1,29 @@
+// libmariadb, loaded when the first connection is made: a program that opens no mysql: URL does not
+// load it, nor the OpenSSL behind it.
+#pragma once
+#include <mysql.h>
+
+namespace holdfast::mysql {
+
+// The functions in use, under their own names.
+#define HOLDFAST_SQL_LIBRARY_FUNCTIONS(each)                                                    \
+  each(mysql_affected_rows) each(mysql_close) each(mysql_errno) each(mysql_error)               \
+      each(mysql_fetch_lengths) each(mysql_fetch_row) each(mysql_field_count)                   \
+          each(mysql_free_result) each(mysql_get_socket) each(mysql_init) each(mysql_insert_id) \
+              each(mysql_num_fields) each(mysql_options) each(mysql_optionsv)                   \
+                  each(mysql_real_connect_cont) each(mysql_real_connect_start)                  \
+                      each(mysql_real_query_cont) each(mysql_real_query_start)                  \
+                          each(mysql_server_init) each(mysql_store_result_cont)                 \
+                              each(mysql_store_result_start) each(mysql_thread_id)
+
+struct libmariadb_functions {
+#define HOLDFAST_SQL_LIBRARY_MEMBER(name) decltype(&::name) name = nullptr;
+  HOLDFAST_SQL_LIBRARY_FUNCTIONS(HOLDFAST_SQL_LIBRARY_MEMBER)
+#undef HOLDFAST_SQL_LIBRARY_MEMBER
+};
+
+// Null when the library cannot be loaded; then `why`, if given, gets the reason and the remedy.
+// Loads at the first call; safe from any thread.
+const libmariadb_functions* libmariadb(const char** why = nullptr) noexcept;
+
+}  // namespace holdfast::mysql

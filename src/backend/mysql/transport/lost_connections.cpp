@@ -1,0 +1,75 @@
+// Lost connections: each is killed by its id until the server no longer knows it. KILL returns
+// before the thread of the server has ended, so its success proves nothing.
+#include <algorithm>
+#include <chrono>
+
+#include "backend/mysql/transport/error_text.hpp"
+#include "backend/mysql/transport/statement.hpp"
+#include "backend/mysql/transport/transport.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::mysql {
+
+using core::mutant;
+using core::planted;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Longer than any statement was ever delayed by a network.
+constexpr duration late_statement_max = 2min;
+// Two readings of a server's uptime, which counts whole seconds, differ by less.
+constexpr duration same_start = 3s;
+
+}  // namespace
+
+bool transport::is_final(time_point now) const noexcept {
+  return kills_.empty() && now >= unverified_until_;
+}
+
+void transport::add_kill(const session& s, time_point now) {
+  if (s.id() == 0 || s.of() == lane::renewals) return;
+  const auto is_known = [&](const kill& k) {
+    return k.id == s.id() && k.connected_at == s.connected_at();
+  };
+  if (std::ranges::any_of(kills_, is_known)) return;
+  kills_.push_back({s.id(), s.connected_at(), s.booted(), now + 2 * where_.op_timeout});
+  reactor_.wake_by(now);
+}
+
+// Ids begin again when a server starts, and this id may be a stranger's by then. A server that
+// started since has ended all connections of the one before.
+void transport::send_kill(time_point now) {
+  if (is_killing_) return;
+  member* const m = free_member(lane::commands);
+  if (!m) return;
+  const kill& k = kills_.front();
+  const duration apart = m->connection->booted() - k.booted;
+  const bool is_other_server = apart > same_start || apart < -same_start;
+  is_killing_ = true;
+  const std::string statement =
+      is_other_server ? "DO 0" : bound("KILL ?", {static_cast<std::int64_t>(k.id)});
+  kills_other_server_ = is_other_server;
+  has_restarted_ = m->connection->booted() - same_start > k.connected_at;
+  m->connection->execute(statement, kills_by_, now, core::saturating_add(now, where_.op_timeout));
+}
+
+void transport::on_killed(const sql_reply& r, const reply_context& c) {
+  is_killing_ = false;
+  if (kills_.empty()) return;
+  if (kills_other_server_) return finish_kill(has_restarted_, c.now, c.events);
+  if (r.error == error::no_such_thread || planted(mutant::kill_believed_at_once))
+    return finish_kill(true, c.now, c.events);
+  const bool goes_on = r.is_ok() && c.now < kills_.front().until;
+  if (!goes_on) finish_kill(false, c.now, c.events);
+}
+
+void transport::finish_kill(bool is_certain, time_point now, event_queue& events) {
+  const kill ended = kills_.front();
+  kills_.pop_front();
+  if (!is_certain) unverified_until_ = core::saturating_add(now, late_statement_max);
+  user_.on_dead(ended.id, is_certain, now, events);
+  if (kills_.empty()) serve(lane::commands, now, events);
+}
+
+}  // namespace holdfast::mysql

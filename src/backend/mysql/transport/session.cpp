@@ -1,0 +1,131 @@
+#include "backend/mysql/transport/session.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "backend/mysql/transport/error_text.hpp"
+#include "backend/mysql/transport/statement.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::mysql {
+
+using core::mutant;
+using core::planted;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::string_view greeting_query =
+    "SHOW VARIABLES WHERE Variable_name IN ('read_only', 'wait_timeout', 'tcp_keepalive_time', "
+    "'tcp_keepalive_interval', 'tcp_keepalive_probes')";
+constexpr std::string_view uptime_query = "SHOW GLOBAL STATUS LIKE 'Uptime'";
+
+std::int64_t seconds_of(duration d) noexcept {
+  return std::max<std::int64_t>(1, std::chrono::duration_cast<seconds>(d).count());
+}
+
+}  // namespace
+
+session::session(session_host& h, const endpoint& e, lane l) noexcept
+    : host_(h), where_(e), lane_(l) {}
+
+bool session::open(sql_connector& over, time_point now, failure& why) {
+  const auto by = lane_ == lane::renewals ? core::driven_by::thread : core::driven_by::callers;
+  connected_at_ = now;
+  connection_ = over.connect(*this, by, why);
+  return connection_ != nullptr;
+}
+
+void session::execute(std::string statement, statement_handler& h, time_point now, time_point due) {
+  state_ = state::busy;
+  handler_ = &h;
+  send(std::move(statement), now);
+  due_ = due;
+}
+
+void session::send(std::string text, time_point now) {
+  sent_at_ = now;
+  due_ = core::saturating_add(now, where_.op_timeout);
+  connection_->execute(std::move(text));
+}
+
+// Times are those of the server, in UTC. A value that does not fit into its column is an error, and
+// assignments of one statement are made from left to right.
+std::string session::settings_statement() const {
+  std::string out =
+      bound("SET SESSION time_zone='+00:00', autocommit=1, sql_mode='STRICT_ALL_TABLES', "
+            "innodb_lock_wait_timeout=?, lock_wait_timeout=?",
+            {seconds_of(where_.row_wait), seconds_of(where_.op_timeout)});
+  if (lane_ == lane::pinned) out += bound(", wait_timeout=?", {seconds_of(where_.idle_timeout)});
+  return out;
+}
+
+void session::on_open(time_point now, event_queue&) {
+  state_ = state::greeting;
+  id_ = connection_->id();
+  send(settings_statement(), now);
+}
+
+void session::on_reply(const sql_reply& r, time_point now, event_queue& events) {
+  if (state_ == state::greeting) return on_greeting_reply(r, now, events);
+  if (state_ != state::busy) return;
+  state_ = state::idle;
+  due_ = core::never;
+  statement_handler& h = *std::exchange(handler_, nullptr);
+  h.on_reply(r, {sent_at_, now, host_.is_final(now), events});
+  if (is_idle()) host_.on_free(*this, now, events);
+}
+
+void session::on_greeting_reply(const sql_reply& r, time_point now, event_queue& events) {
+  if (!r.is_ok()) return refuse(explain(r.error, r.text));
+  switch (greeted_++) {
+    case 0: return send(std::string(greeting_query), now);
+    case 1:
+      read_variables(r);
+      if (is_read_only_ && !planted(mutant::read_only_mysql_believed))
+        return refuse({errc::unavailable,
+                       "the server is read-only, as a replica is; name the primary in the URL"});
+      return send(std::string(uptime_query), now);
+    default: break;
+  }
+  booted_ = sent_at_ - seconds{r.number(0, 1)};
+  state_ = state::idle;
+  due_ = core::never;
+  host_.on_greeted(*this, now, events);
+}
+
+// A server whose TCP keepalive gives up sooner than its idle timeout frees the locks of a cut
+// connection sooner.
+void session::read_variables(const sql_reply& r) {
+  std::int64_t wait = 0, time = 0, interval = 0, probes = 0;
+  for (std::size_t i = 0; i < r.rows.size(); ++i) {
+    const std::string_view name = r.cell(i, 0);
+    if (name == "read_only") is_read_only_ = r.cell(i, 1) == "ON" || r.cell(i, 1) == "1";
+    if (name == "wait_timeout") wait = r.number(i, 1);
+    if (name == "tcp_keepalive_time") time = r.number(i, 1);
+    if (name == "tcp_keepalive_interval") interval = r.number(i, 1);
+    if (name == "tcp_keepalive_probes") probes = r.number(i, 1);
+  }
+  const std::int64_t kept_alive = time + interval * probes;
+  const bool is_shorter = time > 0 && kept_alive < wait && where_.where.path.empty();
+  idle_timeout_ =
+      seconds{is_shorter && !planted(mutant::short_keepalive_ignored) ? kept_alive : wait};
+}
+
+void session::refuse(failure why) {
+  refusal_ = std::move(why);
+  due_ = core::never;
+  connection_->close();
+}
+
+void session::on_closed(failure why, time_point now, event_queue& events) {
+  const bool was_busy = is_busy();
+  state_ = state::ended;
+  due_ = core::never;
+  if (refusal_.code) why = refusal_;
+  if (was_busy) std::exchange(handler_, nullptr)->on_cut(why, {sent_at_, now, false, events});
+  host_.on_ended(*this, why, now, events);  // destroys it
+}
+
+}  // namespace holdfast::mysql

@@ -1,0 +1,87 @@
+// One connection of a client, from its greeting on: what it executes now, and since when.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "backend/mysql/transport/endpoint.hpp"
+#include "backend/mysql/transport/statement_handler.hpp"
+
+namespace holdfast::mysql {
+
+// Each has connections of its own, so that what waits or renews is held up by nothing else.
+enum class lane : unsigned char {
+  commands,  // statements of any claim, in the order of their submission
+  renewals,  // one connection, driven by a thread of this library
+  pinned,    // each connection belongs to one claim, while that waits for its lock or holds it
+};
+
+class session;
+
+class session_host {
+ public:
+  virtual void on_greeted(session&, time_point now, event_queue&) = 0;
+  virtual void on_free(session&, time_point now, event_queue&) = 0;  // the statement has ended
+  virtual void on_ended(session&, const failure&, time_point now, event_queue&) = 0;
+  virtual bool is_final(time_point now) const noexcept = 0;  // see reply_context
+
+ protected:
+  ~session_host() = default;
+};
+
+// All calls with the client's mutex held.
+class session final : private connection_events {
+ public:
+  session(session_host&, const endpoint&, lane) noexcept;
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  // False, with the reason: nothing is opened.
+  bool open(sql_connector&, time_point now, failure& why);
+  // While it is idle. `due`: when the reply is overdue.
+  void execute(std::string statement, statement_handler&, time_point now, time_point due);
+  void close() { connection_->close(); }
+  void give_up(failure why) { refuse(std::move(why)); }  // closes it for that reason
+
+  lane of() const noexcept { return lane_; }
+  bool is_idle() const noexcept { return state_ == state::idle; }
+  bool is_greeted() const noexcept { return state_ == state::idle || state_ == state::busy; }
+  bool is_busy() const noexcept { return state_ == state::busy; }
+  time_point due() const noexcept { return due_; }  // never: nothing is awaited
+  std::uint64_t id() const noexcept { return id_; }
+  time_point connected_at() const noexcept { return connected_at_; }
+  // When the server started, on this machine's clock; within seconds.
+  time_point booted() const noexcept { return booted_; }
+  // The server keeps an idle connection at least for so long after its last reply.
+  duration idle_timeout() const noexcept { return idle_timeout_; }
+
+ private:
+  enum class state : unsigned char { opening, greeting, idle, busy, ended };
+
+  // connection_events
+  void on_open(time_point now, event_queue&) override;
+  void on_reply(const sql_reply&, time_point now, event_queue&) override;
+  void on_closed(failure, time_point now, event_queue&) override;
+
+  void send(std::string, time_point now);
+  void on_greeting_reply(const sql_reply&, time_point now, event_queue&);
+  std::string settings_statement() const;
+  void read_variables(const sql_reply&);
+  void refuse(failure);
+
+  session_host& host_;
+  const endpoint& where_;
+  const lane lane_;
+  std::unique_ptr<sql_connection> connection_;
+  statement_handler* handler_ = nullptr;  // busy: of the statement
+  state state_ = state::opening;
+  unsigned greeted_ = 0;  // replies of the greeting
+  bool is_read_only_ = false;
+  time_point sent_at_{}, due_ = core::never;
+  time_point connected_at_{}, booted_{};
+  duration idle_timeout_{};
+  std::uint64_t id_ = 0;
+  failure refusal_;  // why this client closes it; code {}: it does not
+};
+
+}  // namespace holdfast::mysql

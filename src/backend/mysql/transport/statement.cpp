@@ -1,0 +1,50 @@
+#include "backend/mysql/transport/statement.hpp"
+
+#include <charconv>
+
+#include "backend/mysql/transport/sql_connection.hpp"
+
+namespace holdfast::mysql {
+
+namespace {
+
+void append(std::string& out, const sql_value& v) {
+  if (const std::int64_t* const number = std::get_if<std::int64_t>(&v)) {
+    out += std::to_string(*number);
+    return;
+  }
+  constexpr std::string_view digits = "0123456789abcdef";
+  out += "x'";
+  for (const char c : std::get<std::string_view>(v)) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
+  }
+  out += '\'';
+}
+
+}  // namespace
+
+std::string bound(std::string_view text, std::initializer_list<sql_value> values) {
+  std::string out;
+  out.reserve(text.size() + values.size() * 24);
+  auto next = values.begin();
+  for (const char c : text) {
+    if (c == '?' && next != values.end()) {
+      append(out, *next++);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::int64_t sql_reply::number(std::size_t row, std::size_t column) const noexcept {
+  const std::string_view digits = cell(row, column);
+  const char* const end = digits.data() + digits.size();
+  std::int64_t out = 0;
+  const std::from_chars_result read = std::from_chars(digits.data(), end, out);
+  return read.ec == std::errc{} && read.ptr == end ? out : 0;
+}
+
+}  // namespace holdfast::mysql

@@ -1,0 +1,314 @@
+#include "backend/mysql/transport/transport.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "backend/mysql/transport/mariadb_connector.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::mysql {
+
+using core::mutant;
+using core::planted;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr lane all_lanes[] = {lane::commands, lane::renewals, lane::pinned};
+constexpr duration retry_max = 2s;
+
+bool is_final_failure(const failure& why) noexcept {
+  return why.code == errc::refused || why.code == errc::unsupported ||
+         why.code == errc::bad_option || why.code == errc::mismatch;
+}
+
+}  // namespace
+
+transport::transport(core::environment& env, const endpoint& where, transport_user& user,
+                     bounds most, std::unique_ptr<sql_connector> over)
+    : reactor_(env, {"holdfast-mysql", "holdfast-my-io", "holdfast-my-own"}, where.text),
+      where_(where),
+      user_(user),
+      over_(std::move(over)) {
+  if (!over_) over_ = std::make_unique<mariadb_connector>(reactor_, where_);
+  of(lane::commands).most = most.commands;
+  of(lane::renewals).most = 1;
+  of(lane::pinned).most = most.pinned;
+  const std::lock_guard guard(mutex());
+  reactor_.log().write_to(where.log);
+  reactor_.add(*this);
+}
+
+transport::~transport() { stop(); }
+
+void transport::stop() noexcept {
+  if (!is_forked()) over_->stop();
+  reactor_.stop();
+}
+
+transport::member* transport::member_of(const session& s) noexcept {
+  auto& all = of(s.of()).members;
+  const auto found =
+      std::ranges::find_if(all, [&](const member& m) { return m.connection.get() == &s; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+bool transport::has_ready(lane l) const noexcept {
+  return std::ranges::any_of(of(l).members,
+                             [](const member& m) { return m.connection->is_greeted(); });
+}
+
+transport::member* transport::free_member(lane l) noexcept {
+  auto& all = of(l).members;
+  const auto found = std::ranges::find_if(all, [](const member& m) {
+    return m.connection->is_idle() && !m.is_pinned;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+void transport::drop_unwanted(group& g) noexcept {
+  while (!g.queue.empty() && g.queue.front().handler && !g.queue.front().handler->is_wanted()) {
+    statement_handler& h = *g.queue.front().handler;
+    g.queue.pop_front();
+    h.on_dropped();
+  }
+}
+
+void transport::submit(lane l, std::string statement, statement_handler& h, time_point now,
+                       std::size_t order) {
+  of(l).queue.push_back({&h, nullptr, std::move(statement), order});
+  serve_statements(l, now);
+  if (l == lane::renewals) reactor_.request_flush_of_own_loop(true);
+}
+
+// Over two connections a try could overtake the release before it.
+bool transport::may_start(const group& g, std::size_t at) noexcept {
+  const std::size_t order = g.queue[at].order;
+  if (order == 0 || planted(mutant::statements_overtake)) return true;
+  const auto runs = [&](const member& m) { return m.connection->is_busy() && m.order == order; };
+  const auto is_before = [&](const job& j) { return j.order == order; };
+  const auto end = g.queue.begin() + static_cast<std::ptrdiff_t>(at);
+  return std::ranges::none_of(g.members, runs) && std::none_of(g.queue.begin(), end, is_before);
+}
+
+void transport::serve_statements(lane l, time_point now) {
+  if (l == lane::pinned) return;
+  group& g = of(l);
+  drop_unwanted(g);
+  const bool kills_first = l == lane::commands && !kills_.empty();
+  if (kills_first && !planted(mutant::lost_mysql_connection_not_killed)) send_kill(now);
+  const bool waits = kills_first && !planted(mutant::lost_mysql_connection_not_killed);
+  for (std::size_t at = 0; !waits && at < g.queue.size();) {
+    member* const m = free_member(l);
+    if (!m) break;
+    if (!may_start(g, at)) {
+      ++at;
+      continue;
+    }
+    job next = std::move(g.queue[at]);
+    g.queue.erase(g.queue.begin() + static_cast<std::ptrdiff_t>(at));
+    const time_point due = core::saturating_add(now, where_.op_timeout);
+    m->order = next.order;
+    m->connection->execute(std::move(next.statement), *next.handler, now, due);
+    reactor_.wake_by(due);
+    drop_unwanted(g);
+  }
+  open_more(l, now);
+}
+
+void transport::serve_pins(time_point now, event_queue& events) {
+  group& g = of(lane::pinned);
+  while (!g.queue.empty()) {
+    member* const m = free_member(lane::pinned);
+    if (!m) break;
+    pin_handler& h = *g.queue.front().pins;
+    g.queue.pop_front();
+    m->is_pinned = true;
+    m->pinned_by = &h;
+    h.on_pinned(*m->connection, now, events);
+  }
+  open_more(lane::pinned, now);
+  const bool all_are_pinned = std::ranges::all_of(g.members, &member::is_pinned);
+  if (g.members.size() >= g.most && all_are_pinned) fail_pins(now, events);
+}
+
+void transport::serve(lane l, time_point now, event_queue& events) {
+  l == lane::pinned ? serve_pins(now, events) : serve_statements(l, now);
+}
+
+std::string transport::exhausted_text() const {
+  return "all " + std::to_string(of(lane::pinned).most) +
+         " connections of this client wait for locks or hold them; raise connections= in the URL";
+}
+
+void transport::fail_pins(time_point now, event_queue& events) {
+  for (const job& j : std::exchange(of(lane::pinned).queue, {}))
+    j.pins->on_pin_failed({errc::unavailable, exhausted_text()}, true, now, events);
+}
+
+session* transport::pin(pin_handler& h, time_point now) {
+  if (member* const m = free_member(lane::pinned)) {
+    m->is_pinned = true;
+    m->pinned_by = &h;
+    return m->connection.get();
+  }
+  of(lane::pinned).queue.push_back({nullptr, &h, {}, 0});
+  open_more(lane::pinned, now);
+  if (of(lane::pinned).members.size() >= of(lane::pinned).most) reactor_.wake_by(now);
+  return nullptr;
+}
+
+void transport::forget_pin(pin_handler& h) noexcept {
+  std::erase_if(of(lane::pinned).queue, [&](const job& j) { return j.pins == &h; });
+}
+
+void transport::run(session& s, std::string statement, statement_handler& h, time_point now,
+                    time_point due) {
+  s.execute(std::move(statement), h, now, due);
+  reactor_.wake_by(due);
+}
+
+void transport::unpin(session& s, time_point now) {
+  member& m = *member_of(s);
+  m.is_pinned = false;
+  m.pinned_by = nullptr;
+  if (!of(lane::pinned).queue.empty()) reactor_.wake_by(now);
+}
+
+void transport::abandon(session& s, time_point now) {
+  member_of(s)->pinned_by = nullptr;
+  add_kill(s, now);
+  s.close();
+}
+
+void transport::open_more(lane l, time_point now) {
+  group& g = of(l);
+  const auto opening =
+      static_cast<std::size_t>(std::ranges::count_if(g.members, [](const member& m) {
+        return !m.connection->is_greeted();
+      }));
+  const bool kills = l == lane::commands && !kills_.empty() && !is_killing_;
+  std::size_t wanted = g.queue.size() + (kills ? 1 : 0);
+  if (g.failures > 0) wanted = std::min<std::size_t>(wanted, 1);
+  for (std::size_t n = opening; n < wanted && g.members.size() < g.most; ++n) {
+    if (now < g.retry_at) {
+      reactor_.wake_by(g.retry_at);
+      return;
+    }
+    auto made = std::make_unique<session>(host(), where_, l);
+    failure why;
+    if (!made->open(*over_, now, why)) {
+      note_failed(l, why, now);
+      reactor_.wake_by(now);  // on_alarm() reports it
+      return;
+    }
+    g.members.push_back({std::move(made)});
+  }
+}
+
+void transport::on_greeted(session& s, time_point now, event_queue& events) {
+  group& g = of(s.of());
+  g.failures = 0;
+  g.retry_at = {};
+  if (s.of() == lane::commands) {
+    note_up(now);
+    if (!std::exchange(was_ready_, true)) user_.on_ready(now, events);
+  }
+  serve(s.of(), now, events);
+}
+
+void transport::on_free(session& s, time_point now, event_queue& events) {
+  const member* const m = member_of(s);
+  if (m && !m->is_pinned) serve(s.of(), now, events);
+}
+
+void transport::on_ended(session& s, const failure& why, time_point now, event_queue& events) {
+  const lane l = s.of();
+  member& m = *member_of(s);
+  pin_handler* const pinned_by = std::exchange(m.pinned_by, nullptr);
+  const bool was_greeted = s.id() != 0;
+  if (m.is_pinned || was_greeted) add_kill(s, now);
+  const std::unique_ptr<session> last = std::move(m.connection);
+  std::erase_if(of(l).members, [](const member& each) { return !each.connection; });
+  if (pinned_by) pinned_by->on_pin_lost(why, now, events);
+  if (why.code != errc::closed || !was_greeted) note_failed(l, why, now);
+  report_failed(l, was_greeted, now, events);
+  serve(l, now, events);
+  if (l == lane::commands) return;
+  serve(lane::commands, now, events);
+  reactor_.wake_by(now);  // on_alarm() has the loop of callers flushed
+}
+
+// The next attempt follows at once after the first loss, then after pauses.
+void transport::note_failed(lane l, const failure& why, time_point now) {
+  group& g = of(l);
+  const duration pause =
+      g.failures == 0 ? duration{}
+                      : std::min(retry_max, where_.retry_base * (1 << std::min(g.failures, 10u)));
+  ++g.failures;
+  g.retry_at = now + core::jittered(env(), pause, 0.25);
+  g.has_failed = true;
+  last_failure_ = why;
+  failed_at_ = now;
+  reactor_.wake_by(g.retry_at);
+}
+
+void transport::report_failed(lane l, bool was_there, time_point now, event_queue& events) {
+  group& g = of(l);
+  if (!std::exchange(g.has_failed, false) || has_ready(l)) return;
+  const bool is_final = is_final_failure(last_failure_);
+  if (l == lane::commands) {
+    note_down(last_failure_, now);
+    refused_ = last_failure_;
+    const loss how = is_final ? loss::refused : was_there ? loss::lost : loss::not_reached;
+    user_.on_down(last_failure_, how, now, events);
+  }
+  if (l == lane::pinned && !was_there)
+    for (const job& j : std::exchange(g.queue, {}))
+      j.pins->on_pin_failed(last_failure_, is_final, now, events);
+}
+
+void transport::on_alarm(time_point now, event_queue& events) {
+  end_overdue(now);
+  for (const lane l : all_lanes) {
+    report_failed(l, false, now, events);
+    serve(l, now, events);
+  }
+  if (!is_killing_ && !kills_.empty() && kills_.front().until <= now)
+    finish_kill(false, now, events);
+  user_.on_tick(now, events);
+  reactor_.request_flush_of_own_loop(true);
+}
+
+// A statement whose reply is overdue is cut with its connection.
+void transport::end_overdue(time_point now) {
+  time_point next = core::never;
+  for (const lane l : all_lanes) {
+    for (const member& m : of(l).members) {
+      if (m.connection->due() > now) {
+        next = std::min(next, m.connection->due());
+      } else if (!planted(mutant::overdue_statement_awaited)) {
+        note_down({errc::unavailable, "the server does not answer"}, now);
+        m.connection->give_up({errc::unavailable, "the server does not answer"});
+      }
+    }
+    if (of(l).retry_at > now && !of(l).queue.empty()) next = std::min(next, of(l).retry_at);
+  }
+  if (!kills_.empty()) next = std::min(next, kills_.front().until);
+  reactor_.wake_by(next);
+}
+
+// Greetings and KILLs have no claim that waits for them.
+bool transport::has_unattended_replies() const noexcept {
+  const auto is_opening = [](const member& m) { return !m.connection->is_greeted(); };
+  return is_killing_ || std::ranges::any_of(of(lane::commands).members, is_opening) ||
+         std::ranges::any_of(of(lane::pinned).members, is_opening);
+}
+
+void transport::retry_by(time_point t) {
+  for (group& g : groups_) g.retry_at = std::min(g.retry_at, t);
+  reactor_.wake_by(t);
+}
+
+}  // namespace holdfast::mysql

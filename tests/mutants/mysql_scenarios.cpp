@@ -1,0 +1,167 @@
+// What a claim with MySQL may do.
+#include "scenario.hpp"
+
+#ifdef HOLDFAST_WITH_MYSQL
+#include "backend/mysql/recipes/named.hpp"
+#include "backend/mysql/strategies/row/statements.hpp"
+#include "tests/unit/backend/mysql/server_fixture.hpp"
+
+namespace holdfast::mutants {
+namespace of_mysql {
+
+using core::mutant;
+using namespace mysql_unit;
+namespace my = holdfast::mysql;
+
+constexpr const char* a_number = "30031216640000005";  // a UUID_SHORT()
+
+static void grant_named(server_fixture& t) {
+  t.open();
+  t.acquire();
+  t.greet(1);
+  t.reply(1, rows({{"1", a_number}}));
+  (void)t.sink.take();
+}
+
+static std::string a_waited_grant_is_confirmed() {
+  server_fixture t("named");
+  t.open();
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", a_number}}));
+  t.reply(1, rows({{"1"}}));
+  return t.sink.take().empty() ? "" : "it holds what the server may have freed since";
+}
+
+static std::string a_cut_ends_a_named_lock() {
+  server_fixture t("named");
+  grant_named(t);
+  t.cut(1);
+  return t.sink.take() == "lost " ? "" : "it holds a lock whose connection has ended";
+}
+
+static std::string a_held_connection_is_kept_alive() {
+  server_fixture t("named");
+  grant_named(t);
+  t.pass(idle_timeout / 2);
+  return t.awaits(1, "read_only") ? "" : "the server closes the connection as an idle one";
+}
+
+static std::string a_number_grows() {
+  server_fixture t("named");
+  grant_named(t);
+  t.lock->release(nullptr);
+  t.reply(1, rows({{"1"}}));
+  t.acquire();
+  t.reply(1, rows({{"1", a_number}}));
+  const bool is_granted = t.sink.take().find("granted") != std::string::npos;
+  if (is_granted) {
+    t.lock->release(nullptr);
+    t.reply(1, rows({{"1"}}));
+  }
+  return is_granted ? "two grants have one number" : "";
+}
+
+static std::string a_short_keepalive_ends_leases_earlier() {
+  server_fixture t("named");
+  t.open();
+  t.acquire();
+  t.greet(1, {"tcp_keepalive_time", "4"});
+  const time_point sent = t.now();
+  t.reply(1, rows({{"1", a_number}}));
+  return t.sink.last.deadline < sent + 5s ? "" : "the server frees the lock before the deadline";
+}
+
+static std::string a_replica_is_refused() {
+  server_fixture t("row");
+  bool is_closed = false;
+  t.net.while_blocked = [&] {
+    t.greet(0, {"read_only", "ON"});
+    is_closed = t.connections[0]->closes;
+    is_closed ? t.close_requested() : t.reply(0, {});
+  };
+  try {
+    t.over.open();
+  } catch (const lock_error&) {}
+  return is_closed ? "" : "locks are granted by a server that others do not use";
+}
+
+static std::string a_lost_connection_is_killed_first() {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  t.cut(0);
+  t.greet(1);
+  return t.statement(1) == "KILL 100" ? "" : "the old statement may run after the new one";
+}
+
+static std::string a_kill_is_repeated() {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  t.cut(0);
+  t.greet(1);
+  t.reply(1, {});
+  return t.statement(1) == "KILL 100" ? "" : "the killed statement may still be committed";
+}
+
+static std::string an_overdue_statement_is_cut() {
+  server_fixture t("row");
+  t.open();
+  t.acquire(false);
+  t.pass(op_timeout + 1ms);
+  return t.connections[0]->closes ? "" : "a statement without a reply is awaited forever";
+}
+
+static std::string a_row_is_taken_once_it_has_expired() {
+  const std::string text = my::row::statements("t").take({.name = "a", .owner = "b"});
+  return text.find("expires_at<=UTC") != text.npos ? "" : "it takes a lock that is held";
+}
+
+static std::string a_rows_number_follows_the_clock() {
+  const std::string text = my::row::statements("t").take({.name = "a", .owner = "b"});
+  return text.find("GREATEST(") != text.npos ? "" : "a table that was restored repeats numbers";
+}
+
+static std::string a_try_waits_for_the_release() {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  t.reply(0, granted_row(1));
+  t.lock->release(nullptr);
+  told next;
+  const auto rival = t.s->open("job", next);
+  rival->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  if (t.connections.size() > 1) t.greet(1);
+  const bool overtakes = t.awaits(1, "grant_number");
+  t.reply(0, granted_row(0));
+  for (const std::size_t i : {0u, 1u})
+    if (t.awaits(i, "grant_number")) t.reply(i, error(1142));
+  return overtakes ? "a client's own release keeps it from the lock" : "";
+}
+
+constexpr scenario all_of_mysql[] = {
+    {mutant::statements_overtake, "mysql", a_try_waits_for_the_release},
+    {mutant::waited_grant_believed, "mysql", a_waited_grant_is_confirmed},
+    {mutant::cut_connection_holds, "mysql", a_cut_ends_a_named_lock},
+    {mutant::heartbeat_omitted, "mysql", a_held_connection_is_kept_alive},
+    {mutant::smaller_number_accepted, "mysql", a_number_grows},
+    {mutant::short_keepalive_ignored, "mysql", a_short_keepalive_ends_leases_earlier},
+    {mutant::read_only_mysql_believed, "mysql", a_replica_is_refused},
+    {mutant::lost_mysql_connection_not_killed, "mysql", a_lost_connection_is_killed_first},
+    {mutant::kill_believed_at_once, "mysql", a_kill_is_repeated},
+    {mutant::overdue_statement_awaited, "mysql", an_overdue_statement_is_cut},
+    {mutant::row_taken_unexpired, "mysql", a_row_is_taken_once_it_has_expired},
+    {mutant::row_number_below_clock, "mysql", a_rows_number_follows_the_clock},
+};
+
+}  // namespace of_mysql
+
+std::span<const scenario> mysql_scenarios() { return of_mysql::all_of_mysql; }
+
+}  // namespace holdfast::mutants
+#else
+namespace holdfast::mutants {
+std::span<const scenario> mysql_scenarios() { return {}; }
+}  // namespace holdfast::mutants
+#endif

@@ -1,0 +1,186 @@
+// A client of MySQL without a server: the test opens connections, answers statements and moves the
+// clock.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/mysql/strategies/strategies.hpp"
+#include "tests/unit/io/reactor/played_network.hpp"
+
+namespace holdfast::mysql_unit {
+
+using core::event_queue;
+using core::time_point;
+using mysql::sql_reply;
+using namespace std::chrono_literals;
+
+inline constexpr core::duration idle_timeout = 30s, op_timeout = 5s;
+
+struct scripted_connection_state {
+  mysql::connection_events* events = nullptr;  // null: it has ended
+  std::uint64_t id = 0;
+  std::string statement;  // that awaits its reply
+  bool closes = false;
+};
+
+class scripted_connector final : public mysql::sql_connector {
+ public:
+  using state = scripted_connection_state;
+  explicit scripted_connector(std::vector<std::shared_ptr<state>>& all) : all_(all) {}
+  std::unique_ptr<mysql::sql_connection> connect(mysql::connection_events& e, core::driven_by,
+                                                 core::failure&) override {
+    auto made = std::make_shared<state>();
+    made->events = &e;
+    made->id = 100 + all_.size();
+    all_.push_back(made);
+    return std::make_unique<connection>(made);
+  }
+
+ private:
+  class connection final : public mysql::sql_connection {
+   public:
+    explicit connection(std::shared_ptr<state> s) : state_(std::move(s)) {}
+    ~connection() override { state_->events = nullptr; }
+    void execute(std::string text) override { state_->statement = std::move(text); }
+    void close() override { state_->closes = true; }
+    std::uint64_t id() const noexcept override { return state_->id; }
+
+   private:
+    const std::shared_ptr<state> state_;
+  };
+  std::vector<std::shared_ptr<state>>& all_;
+};
+
+inline sql_reply rows(std::initializer_list<mysql::sql_row> all) {
+  sql_reply out;
+  out.rows = all;
+  return out;
+}
+inline sql_reply error(unsigned number) {
+  sql_reply out;
+  out.error = number;
+  out.text = "the server's words";
+  return out;
+}
+inline sql_reply granted_row(std::uint64_t number) {
+  sql_reply out;
+  out.affected = 1;
+  out.insert_id = number;
+  return out;
+}
+
+class told final : public core::claim_sink {
+ public:
+  void on_granted(const core::grant& g) override {
+    last = g;
+    words += "granted ";
+  }
+  void on_refused(core::failure why) override { words += "refused:" + why.code.message() + ' '; }
+  void on_extended(time_point deadline, std::uint32_t) override {
+    last.deadline = deadline;
+    words += "extended ";
+  }
+  void on_doubtful() override { words += "doubtful "; }
+  void on_lost(std::error_code) override { words += "lost "; }
+  void on_contended() override { words += "contended "; }
+  void on_ended(core::failure why) override {
+    words += why.code ? "ended:" + why.code.message() + ' ' : "ended ";
+  }
+  std::string take() { return std::exchange(words, {}); }
+
+  core::grant last;
+  std::string words;
+};
+
+class server_fixture {
+ public:
+  explicit server_fixture(const std::string& strategy)
+      : terms(settings_of(strategy)),
+        s(mysql::make_strategy(net, terms)),
+        over(net, terms, *s, s->connections(), std::make_unique<scripted_connector>(connections)) {
+    const std::lock_guard guard(over.mutex());
+    s->attach(over);
+  }
+  ~server_fixture() {
+    lock.reset();
+    over.stop();
+    const std::lock_guard guard(over.mutex());
+    s->detach();
+  }
+
+  // Opens the client, and a claim on "job".
+  void open() {
+    net.while_blocked = [&] {
+      greet(0);
+      if (connections[0]->statement.starts_with("SELECT name")) reply(0, {});
+    };
+    over.open();
+    lock = s->open("job", sink);
+  }
+  void greet(std::size_t i, const mysql::sql_row& extra = {"read_only", "OFF"}) {
+    run([&](time_point now, event_queue& e) { connections[i]->events->on_open(now, e); });
+    reply(i, {});
+    reply(i, rows({{"wait_timeout", "30"}, extra}));
+    if (connections[i]->statement.starts_with("SHOW GLOBAL")) reply(i, rows({{"Uptime", "100"}}));
+  }
+  void reply(std::size_t i, const sql_reply& r) {
+    connections[i]->statement.clear();
+    run([&](time_point now, event_queue& e) {
+      if (connections[i]->events) connections[i]->events->on_reply(r, now, e);
+    });
+  }
+  void cut(std::size_t i) {
+    run([&](time_point now, event_queue& e) {
+      connections[i]->statement.clear();
+      connections[i]->events->on_closed({errc::unavailable, "reset"}, now, e);
+    });
+  }
+  // Carries out each close() that was requested.
+  void close_requested() {
+    for (std::size_t i = 0; i < connections.size(); ++i)
+      if (connections[i]->closes && connections[i]->events) cut(i);
+  }
+  void pass(core::duration d) { net.time.advance(d); }
+  const std::string& statement(std::size_t i) const { return connections.at(i)->statement; }
+  bool awaits(std::size_t i, std::string_view part) const {
+    return i < connections.size() && statement(i).find(part) != std::string::npos;
+  }
+  void acquire(bool one_attempt = true) {
+    lock->acquire({.one_attempt = one_attempt, .ttl = 30s, .at = net.now()});
+  }
+  time_point now() { return net.now(); }
+
+  io::reactor_tests::played_network net;
+  std::vector<std::shared_ptr<scripted_connection_state>> connections;
+  const mysql::settings terms;
+  std::unique_ptr<mysql::strategy> s;
+  mysql::transport over;
+  told sink;
+  std::unique_ptr<core::claim> lock;
+
+ private:
+  static mysql::settings settings_of(const std::string& strategy) {
+    mysql::settings out;
+    out.strategy = strategy;
+    out.table = "locks";
+    out.database = "test";
+    out.where.host = "server";
+    out.connections = 4;
+    out.idle_timeout = idle_timeout;
+    out.row_wait = 7s;
+    out.retry_base = 50ms;
+    out.op_timeout = out.connect_timeout = out.rules.op_timeout = op_timeout;
+    out.text = "mysql://server/test";
+    return out;
+  }
+  template <class Event>
+  void run(Event event) {
+    over.reactor().run(event);
+  }
+};
+
+}  // namespace holdfast::mysql_unit

@@ -1,0 +1,153 @@
+#include "tests/unit/backend/mysql/server_fixture.hpp"
+
+namespace holdfast::mysql_unit {
+namespace {
+
+constexpr const char* number = "30031216640000005";  // a UUID_SHORT() of 2026
+
+class mysql_named : public testing::Test {
+ protected:
+  mysql_named() { t.open(); }
+  // Grants a lock for which nobody waits, on the second connection.
+  void grant() {
+    t.acquire();
+    t.greet(1);
+    t.reply(1, rows({{"1", number}}));
+    EXPECT_EQ(t.sink.take(), "granted ");
+  }
+  server_fixture t{"named"};
+};
+
+TEST_F(mysql_named, a_claim_has_a_connection_of_its_own) {
+  t.acquire();
+  ASSERT_EQ(t.connections.size(), 2u);
+  const time_point sent = t.now();
+  t.greet(1);
+  EXPECT_TRUE(t.awaits(1, "SELECT GET_LOCK(SHA2(x'"));
+  t.reply(1, rows({{"1", number}}));
+  EXPECT_EQ(t.sink.take(), "granted ");
+  EXPECT_GT(t.sink.last.number, 0);
+  EXPECT_LT(t.sink.last.deadline, sent + idle_timeout);
+  EXPECT_GT(t.sink.last.deadline, sent + idle_timeout - 1s);
+}
+
+TEST_F(mysql_named, a_grant_that_was_waited_for_is_confirmed_first) {
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", number}}));
+  EXPECT_TRUE(t.awaits(1, ",1000000000)"));
+  t.pass(60s);
+  t.reply(1, rows({{"1"}}));
+  EXPECT_EQ(t.sink.take(), "") << "the server may have freed it since";
+  const time_point sent = t.now();
+  EXPECT_TRUE(t.awaits(1, "IS_USED_LOCK"));
+  t.reply(1, rows({{"1", number}}));
+  EXPECT_EQ(t.sink.take(), "granted ");
+  EXPECT_GT(t.sink.last.deadline, sent);
+}
+
+TEST_F(mysql_named, a_stale_grant_is_requested_again) {
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", number}}));
+  t.reply(1, rows({{"1"}}));
+  t.reply(1, rows({{"0", number}}));
+  EXPECT_TRUE(t.awaits(1, "GET_LOCK")) << "another client holds it by now";
+}
+
+TEST_F(mysql_named, a_waiter_that_leaves_ends_its_connection) {
+  t.acquire(false);
+  t.greet(1);
+  t.reply(1, rows({{"0", number}}));
+  t.lock->cancel();
+  t.close_requested();
+  t.pass(1ms);
+  EXPECT_EQ(t.sink.take(), "") << "the server may grant it until the connection is dead";
+  EXPECT_EQ(t.statement(0), "KILL 101");
+  t.reply(0, {});
+  t.reply(0, error(1094));
+  EXPECT_EQ(t.sink.take(), "ended ");
+}
+
+TEST_F(mysql_named, a_heartbeat_moves_the_deadline) {
+  grant();
+  const time_point before = t.sink.last.deadline;
+  t.pass(idle_timeout / 3 + 1ms);
+  ASSERT_EQ(t.statement(1), "SELECT @@read_only");
+  t.reply(1, rows({{"0"}}));
+  EXPECT_EQ(t.sink.take(), "extended ");
+  EXPECT_GT(t.sink.last.deadline, before);
+}
+
+TEST_F(mysql_named, a_heartbeat_without_an_answer_is_a_doubt_and_then_a_loss) {
+  grant();
+  t.pass(2 * idle_timeout / 3 + 2ms);
+  EXPECT_EQ(t.sink.take(), "doubtful ");
+  t.pass(idle_timeout / 3);
+  t.close_requested();
+  EXPECT_EQ(t.sink.take(), "lost ");
+}
+
+TEST_F(mysql_named, a_server_that_has_become_a_replica_loses_the_lock) {
+  grant();
+  t.pass(idle_timeout / 3 + 1ms);
+  t.reply(1, rows({{"1"}}));
+  EXPECT_EQ(t.sink.take(), "lost ");
+}
+
+TEST_F(mysql_named, the_end_of_the_connection_is_the_loss_of_the_lock) {
+  grant();
+  t.cut(1);
+  EXPECT_EQ(t.sink.take(), "lost ");
+}
+
+TEST_F(mysql_named, a_released_connection_serves_the_next_claim) {
+  grant();
+  t.lock->release(nullptr);
+  EXPECT_TRUE(t.awaits(1, "RELEASE_LOCK"));
+  t.reply(1, rows({{"1"}}));
+  EXPECT_EQ(t.sink.take(), "ended ");
+  t.acquire();
+  EXPECT_TRUE(t.awaits(1, "GET_LOCK"));
+  EXPECT_EQ(t.connections.size(), 2u);
+}
+
+TEST_F(mysql_named, a_release_waits_for_the_reply_to_a_heartbeat) {
+  grant();
+  t.pass(idle_timeout / 3 + 1ms);
+  t.lock->release(nullptr);
+  EXPECT_EQ(t.statement(1), "SELECT @@read_only");
+  t.reply(1, rows({{"0"}}));
+  EXPECT_TRUE(t.awaits(1, "RELEASE_LOCK"));
+}
+
+TEST_F(mysql_named, numbers_that_went_back_are_refused) {
+  grant();
+  t.lock->release(nullptr);
+  t.reply(1, rows({{"1"}}));
+  t.acquire();
+  t.reply(1, rows({{"1", number}}));
+  EXPECT_EQ(t.sink.take(), "ended refused:" + make_error_code(errc::refused).message() + ' ');
+  EXPECT_TRUE(t.connections[1]->closes) << "the lock goes with its connection";
+}
+
+TEST_F(mysql_named, a_pool_without_a_free_connection_is_an_error) {
+  std::vector<std::unique_ptr<core::claim>> claims;
+  std::vector<std::unique_ptr<told>> sinks;
+  for (std::size_t i = 0; i <= t.terms.connections; ++i) {
+    sinks.push_back(std::make_unique<told>());
+    claims.push_back(t.s->open("lock" + std::to_string(i), *sinks.back()));
+    claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  }
+  for (std::size_t i = 1; i < t.connections.size(); ++i) {
+    t.greet(i);
+    t.reply(i, rows({{"1", number}}));
+  }
+  t.pass(1ms);
+  EXPECT_EQ(sinks.back()->take(), "refused:" + make_error_code(errc::unavailable).message() + ' ');
+  for (auto& c : claims) c->release(nullptr);
+  for (std::size_t i = 1; i < t.connections.size(); ++i) t.reply(i, rows({{"1"}}));
+}
+
+}  // namespace
+}  // namespace holdfast::mysql_unit

@@ -1,0 +1,103 @@
+#include "tests/unit/backend/mysql/server_fixture.hpp"
+
+namespace holdfast::mysql_unit {
+namespace {
+
+class mysql_row : public testing::Test {
+ protected:
+  mysql_row() { t.open(); }
+  server_fixture t{"row"};
+};
+
+TEST_F(mysql_row, a_free_lock_takes_one_statement) {
+  const time_point sent = t.now();
+  t.acquire();
+  EXPECT_TRUE(t.awaits(0, "WHERE name=x'6a6f62' AND (expires_at<=UTC_TIMESTAMP(6) OR owner=x'"));
+  t.pass(1s);
+  t.reply(0, granted_row(77));
+  EXPECT_EQ(t.sink.take(), "granted ");
+  EXPECT_EQ(t.sink.last.number, 77);
+  EXPECT_LT(t.sink.last.deadline, sent + 30s) << "it counts from the send";
+}
+
+TEST_F(mysql_row, a_lock_of_another_owner_is_busy) {
+  t.acquire();
+  t.reply(0, {});
+  EXPECT_TRUE(t.awaits(0, "SELECT owner,"));
+  t.reply(0, rows({{"another", "5000000"}}));
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::timed_out).message() + ' ');
+}
+
+TEST_F(mysql_row, the_row_of_a_new_lock_is_created_and_then_taken) {
+  t.acquire();
+  t.reply(0, {});
+  t.reply(0, {});
+  EXPECT_TRUE(t.awaits(0, "INSERT INTO `locks` VALUES(x'6a6f62'"));
+  t.reply(0, {});
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+  t.reply(0, granted_row(1));
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_row, a_waiter_polls_by_the_end_of_the_holders_lease) {
+  t.acquire(false);
+  t.reply(0, {});
+  t.reply(0, rows({{"another", "2000"}}));
+  t.pass(1s);
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+}
+
+TEST_F(mysql_row, a_release_compares_the_owner) {
+  t.acquire();
+  t.reply(0, granted_row(1));
+  t.lock->release(nullptr);
+  EXPECT_TRUE(t.awaits(0, "SET owner=x'',expires_at='1970-01-01' WHERE name=x'6a6f62' AND owner="));
+  t.reply(0, granted_row(0));
+  EXPECT_EQ(t.sink.take(), "granted ended ");
+}
+
+TEST_F(mysql_row, a_try_does_not_overtake_the_release_before_it) {
+  t.acquire();
+  t.reply(0, granted_row(1));
+  t.lock->release(nullptr);
+  told next;
+  const auto rival = t.s->open("job", next);
+  rival->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  if (t.connections.size() > 1) t.greet(1);
+  EXPECT_FALSE(t.awaits(1, "grant_number"));
+  t.reply(0, granted_row(0));
+  EXPECT_TRUE(t.awaits(0, "grant_number") || t.awaits(1, "grant_number"));
+  rival->cancel();
+  for (const std::size_t i : {0u, 1u, 0u, 1u})
+    if (i < t.connections.size() && !t.statement(i).empty()) t.reply(i, granted_row(0));
+}
+
+TEST_F(mysql_row, a_deadlock_or_a_wait_for_the_row_is_repeated) {
+  t.acquire();
+  for (const unsigned number : {1213u, 1205u}) {
+    t.reply(0, error(number));
+    EXPECT_EQ(t.statement(0), "");
+    t.pass(1s);
+    EXPECT_TRUE(t.awaits(0, "UPDATE"));
+  }
+}
+
+TEST_F(mysql_row, a_missing_right_is_reported) {
+  t.acquire(false);
+  t.reply(0, error(1142));
+  EXPECT_EQ(t.sink.take(), "refused:" + make_error_code(errc::refused).message() + ' ');
+}
+
+TEST_F(mysql_row, a_renewal_that_finds_another_owner_loses_the_lock) {
+  t.acquire();
+  t.reply(0, granted_row(1));
+  t.lock->renew(30s, 1);
+  t.greet(1);
+  EXPECT_TRUE(t.awaits(1, "renewals=renewals+1"));
+  t.reply(1, {});
+  t.reply(1, rows({{"another", "5000"}}));
+  EXPECT_EQ(t.sink.take(), "granted lost ");
+}
+
+}  // namespace
+}  // namespace holdfast::mysql_unit
