@@ -88,7 +88,7 @@ void are_served_one_by_one(redis_server& server, const std::string& options, int
     EXPECT_EQ((*all)[static_cast<std::size_t>(i)].served, waiters_of_a_lock);
     EXPECT_EQ((*all)[static_cast<std::size_t>(i)].wrong, 0);
   }
-  EXPECT_LT(t.took, 60s);
+  EXPECT_LT(t.took, 150s) << "a waiter that hears of no release looks again after 30 s";
 }
 
 TEST_F(redis_many_waiters, five_thousand_of_five_hundred_clients_are_served_one_by_one) {

@@ -21,7 +21,7 @@ struct entry {
   std::string_view name;
   made_strategy (*maker)(core::environment&, const settings&);
   bool pins;
-  bool is_offered;  // in URLs; the others are complete for tests only
+  bool is_offered;  // in URLs; the others are played by tests only
 };
 
 constexpr entry all_strategies[] = {
