@@ -74,8 +74,8 @@ TEST_F(mysql_row, a_try_does_not_overtake_the_release_before_it) {
 
 TEST_F(mysql_row, a_deadlock_or_a_wait_for_the_row_is_repeated) {
   t.acquire();
-  for (const unsigned number : {1213u, 1205u}) {
-    t.reply(0, error(number));
+  for (const unsigned code : {1213u, 1205u}) {
+    t.reply(0, error(code));
     EXPECT_EQ(t.statement(0), "");
     t.pass(1s);
     EXPECT_TRUE(t.awaits(0, "UPDATE"));
