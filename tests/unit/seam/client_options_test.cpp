@@ -119,12 +119,12 @@ TEST(client, names_the_schemes_there_are_when_one_is_unknown) {
     EXPECT_EQ(text.find("open at redsi://h: there is no backend for \"redsi:\"; known are "), 0u)
         << text;
     EXPECT_NE(text.find("\"file:\""), std::string::npos) << text;
-    EXPECT_EQ(text.find("mysql"), std::string::npos) << text;
+    EXPECT_EQ(text.find("redlock"), std::string::npos) << text;
   }
 }
 
 TEST(client, reports_a_scheme_to_come_as_missing_in_this_version) {
-  for (const std::string scheme : {"mysql", "redlock", "redis+sentinel"}) {
+  for (const std::string scheme : {"redis+cluster", "redlock", "redis+sentinel"}) {
     try {
       (void)holdfast::client::open(scheme + "://h");
       ADD_FAILURE() << scheme;
