@@ -85,13 +85,14 @@ std::string sentence(std::error_code code, const lock_error::details& d) {
 
 }  // namespace
 
+// Neither category is ever destroyed: a client may outlive main().
 const std::error_category& error_category() noexcept {
-  static const errc_category category;
+  static const auto& category = *new errc_category;
   return category;
 }
 
 const std::error_category& outcome_category() noexcept {
-  static const condition_category category;
+  static const auto& category = *new condition_category;
   return category;
 }
 
