@@ -39,7 +39,7 @@ constexpr error_meaning
                        "this server has no password; leave the password out of the URL"};
 
 // A transaction that was refused when it was to run names the reason behind its own code.
-constexpr std::string_view aborted = "EXECABORT Transaction discarded because of: ";
+constexpr std::string_view aborted_because = "EXECABORT Transaction discarded because of: ";
 // Before Redis 7.0, so does a script whose command was refused, "ERR Error running script (call to
 // f_...): @user_script: 11: -OOM ...", and one that returns what it has caught, "@user_script: 8:
 // -READONLY ...".
@@ -47,7 +47,7 @@ constexpr std::string_view script_failed = "ERR Error running script (call to f_
 constexpr std::string_view in_script = "@user_script:";
 
 std::string_view code_of(std::string_view text) {
-  if (text.starts_with(aborted)) text.remove_prefix(aborted.size());
+  if (text.starts_with(aborted_because)) text.remove_prefix(aborted_because.size());
   if (text.starts_with(script_failed))
     text.remove_prefix(std::min(text.find(in_script), text.size()));
   while (text.starts_with(in_script)) {
