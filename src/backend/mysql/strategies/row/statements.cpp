@@ -36,6 +36,15 @@ std::string concat(std::initializer_list<std::string_view> parts) {
 
 statements::statements(std::string_view table) : table_(concat({"`", table, "`"})) {}
 
+std::string statements::try_lock(const lock_request& r, std::uint8_t step) const {
+  switch (step) {
+    case 1:
+    case 4: return look(r.name);
+    case 2: return create(r.name);
+    default: return take(r);
+  }
+}
+
 std::string statements::take(const lock_request& r) const {
   const std::string_view number =
       planted(mutant::row_number_below_clock) ? "grant_number+1" : "GREATEST(grant_number+1,";

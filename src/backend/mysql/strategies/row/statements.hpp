@@ -20,33 +20,31 @@
 #include <string>
 #include <string_view>
 
-#include "base/environment.hpp"
+#include "backend/mysql/strategies/retrying/statements.hpp"
 
 namespace holdfast::mysql::row {
 
-struct lock_request {
-  std::string_view name, owner, note, host;
-  std::int64_t pid = 0;
-  core::duration ttl{};
-};
+using retrying::lock_request;
 
-class statements {
+class statements final : public retrying::statements {
  public:
   explicit statements(std::string_view table);
 
-  // A released or expired lock, or one that this owner has; its insert id is the number.
-  std::string take(const lock_request&) const;
-  std::string look(std::string_view name) const;    // {owner, microseconds until it expires}
-  std::string create(std::string_view name) const;  // the row of a lock that was never requested
-  std::string renew(const lock_request&) const;
-  std::string release(std::string_view name, std::string_view owner) const;
-  // {name, owner, grant_number, note, host, pid, held us, left us} of each lock that is held.
-  std::string holders_by_prefix(std::string_view prefix) const;
-  std::string holders_of(std::string_view name) const;
+  // Steps: 0 take, 1 look, 2 create, 3 take, 4 look.
+  std::string try_lock(const lock_request&, std::uint8_t step) const override;
+  std::string look(std::string_view name) const override;
+  std::string renew(const lock_request&) const override;
+  std::string release(std::string_view name, std::string_view owner) const override;
+  std::string holders_by_prefix(std::string_view prefix) const override;
+  std::string holders_of(std::string_view name) const override;
   std::string probe() const;         // an error: the table is not there, or is another
   std::string create_table() const;  // of version 1
 
  private:
+  // A released or expired lock, or one that this owner has; its insert id is the number.
+  std::string take(const lock_request&) const;
+  std::string create(std::string_view name) const;  // the row of a lock that was never requested
+
   const std::string table_;
 };
 

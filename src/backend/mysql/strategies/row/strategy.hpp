@@ -1,16 +1,7 @@
-// Strategy `row`: a lock is a row of a table, and its lease ends by the server's clock. It is held
-// by no connection, so any connection of the pool may send for it, and waiters poll.
+// Strategy `row`: a lock is a row of a table of this library, which is created once and kept.
 #pragma once
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "backend/mysql/settings.hpp"
-#include "backend/mysql/strategies/row/claim.hpp"
-#include "backend/mysql/strategies/strategy.hpp"
+#include "backend/mysql/strategies/retrying/strategy.hpp"
+#include "backend/mysql/strategies/row/statements.hpp"
 
 namespace holdfast::mysql::row {
 
@@ -25,96 +16,21 @@ inline constexpr core::capabilities abilities{
     .breakable = true,
 };
 
-class strategy final : public mysql::strategy, public claims::store_defaults {
+class strategy final : public retrying::strategy {
  public:
   // The settings outlive it.
   strategy(core::environment&, const settings&);
 
-  // lock_store
   const core::capabilities& can() const noexcept override { return abilities; }
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
-  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
-
-  // mysql::strategy
-  transport::bounds connections() const override { return {.commands = settings_.connections}; }
-  void attach(transport& t) override { over_ = &t; }
-  void detach() noexcept override { orphans_.drop_all(); }
-  void withdraw_all(time_point now) override { orphans_.resend_all(now); }
-  bool is_settled() const noexcept override { return orphans_.empty(); }
-  void end_claims(errc, const std::string& why, time_point now, core::event_queue&) override;
-  bool is_dispatching() const override { return claims_.is_dispatching(); }
-
-  // transport_user
-  void on_ready(time_point now, event_queue&) override;
-  void on_down(const failure&, loss, time_point now, event_queue&) override;
-  void on_dead(std::uint64_t, bool, time_point now, event_queue&) override;
-  void on_tick(time_point now, event_queue&) override;
-  std::optional<failure> opened() const override { return opened_; }
-
-  // The contract of claims::store_of.
-  std::mutex& mutex() noexcept { return over_->mutex(); }
-  core::environment& env() const noexcept { return env_; }
-  const claims::timing& rules() const noexcept { return settings_.rules; }
-  bool is_forked() const noexcept { return over_->is_forked(); }
-  static claims::retrying_recipe new_recipe() noexcept;
-  time_point clock_for_release(const claim&) const { return env_.now(); }
-  void add(claim&, std::string_view name);
-  void remove(claim&) noexcept;
-  std::optional<claims::retrying_reply> submit(claim&, claims::retrying_operation, time_point now,
-                                               core::event_queue&);
-  void renew_owner(claim&);
-  void withdraw_orphan(claim&, time_point now, core::event_queue&);
-  void wake_at(claim&, time_point);
-  void after_step(claim&, time_point now);
-  void request_flush(claims::urgency how) noexcept {
-    over_->reactor().request_flush(how == claims::urgency::now);
-  }
-  static std::string text_of_owner(const claim& c) { return core::text_of(c.owner_id); }
-  std::string reason(const claim&, errc why) const { return over_->reason(why); }
-
-  // For its requests and orphans; with the mutex.
-  bool is_wanted(const request&) const noexcept;
-  void on_reply(request&, const sql_reply&, const reply_context&);
-  void on_cut(request&, const reply_context&);
-  void give_back(request& r) noexcept { spare_.push_back(&r); }
-  const statements& texts() const noexcept { return texts_; }
-  transport& over() noexcept { return *over_; }
-  claims::orphan_withdrawals<orphan>& orphans() noexcept { return orphans_; }
+  void on_ready(time_point now, event_queue&) override;  // probe, create, probe
 
  private:
-  class opening_reply final : public statement_handler {  // to probe(), create_table(), probe()
-   public:
-    explicit opening_reply(strategy& s) noexcept : home_(s) {}
-    void on_reply(const sql_reply& r, const reply_context& c) override { home_.on_table(r, c); }
-    void on_cut(const failure& why, const reply_context&) override { home_.opened_ = why; }
-
-   private:
-    strategy& home_;
-  };
-
-  request& take_request();
-  std::string text_for(const claim&, claims::retrying_operation, std::uint8_t step) const;
-  void on_table(const sql_reply&, const reply_context&);
   claims::retrying_reply read_try(const sql_reply&, std::uint8_t step,
-                                  claims::retrying_reply) const;
-  bool looks_for_reason(request&, const sql_reply&, const reply_context&);
-  void watch_outage(time_point now);
+                                  claims::retrying_reply) const override;
+  void on_opening_reply(const sql_reply&, const reply_context&) override;
 
-  core::environment& env_;
-  const settings& settings_;
   const statements texts_;
-  transport* over_ = nullptr;  // while it is attached
-  claims::claim_list<claim> claims_;
-  claims::orphan_withdrawals<orphan> orphans_;
-  std::vector<std::unique_ptr<request>> requests_;
-  std::vector<request*> spare_;
-  opening_reply opening_{*this};
   unsigned opening_step_ = 0;
-  std::optional<failure> opened_;  // the table is there; or why it is not
 };
-
-static_assert(claims::store_of<strategy, claim>);
 
 }  // namespace holdfast::mysql::row

@@ -1,4 +1,4 @@
-// What an operator asks of strategy `row`. Each answers later.
+// The queries of an operator on locks that are rows. Each answers later.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,11 +6,11 @@
 #include "backend/mysql/transport/transport.hpp"
 #include "seam/result_handler.hpp"
 
-namespace holdfast::mysql::row {
+namespace holdfast::mysql::retrying {
 
 // `statement` reads the rows of holders; the prefix of that length is no part of a lock's name.
 void start_holders_query(transport&, std::string statement, std::size_t prefix,
                          core::holders_handler&);
 void start_breaking(transport&, std::string release, core::decision_handler&);
 
-}  // namespace holdfast::mysql::row
+}  // namespace holdfast::mysql::retrying

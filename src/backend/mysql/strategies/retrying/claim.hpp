@@ -1,9 +1,8 @@
-// A claim of strategy `row`: the retrying recipe.
+// A claim on a row of a table, by the retrying recipe, and the statements that are sent for it.
 #pragma once
 #include <list>
 #include <string>
 
-#include "backend/mysql/strategies/row/statements.hpp"
 #include "backend/mysql/transport/statement_handler.hpp"
 #include "base/uuid.hpp"
 #include "claim/claim_list.hpp"
@@ -11,7 +10,7 @@
 #include "claim/recipes/retrying.hpp"
 #include "claim/store_claim.hpp"
 
-namespace holdfast::mysql::row {
+namespace holdfast::mysql::retrying {
 
 class strategy;
 
@@ -73,4 +72,4 @@ class orphan final : public claims::orphan, public statement_handler {
   const std::string name_, owner_;
 };
 
-}  // namespace holdfast::mysql::row
+}  // namespace holdfast::mysql::retrying

@@ -1,4 +1,4 @@
-#include "backend/mysql/strategies/row/queries.hpp"
+#include "backend/mysql/strategies/retrying/queries.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 
 #include "backend/mysql/strategies/sql_query.hpp"
 
-namespace holdfast::mysql::row {
+namespace holdfast::mysql::retrying {
 
 namespace {
 
@@ -65,4 +65,4 @@ void start_breaking(transport& over, std::string release, core::decision_handler
   (new break_query(over, to))->start(std::move(release));
 }
 
-}  // namespace holdfast::mysql::row
+}  // namespace holdfast::mysql::retrying

@@ -1,0 +1,35 @@
+#include "backend/mysql/strategies/retrying/claim.hpp"
+
+#include "backend/mysql/strategies/retrying/strategy.hpp"
+
+namespace holdfast::mysql::retrying {
+
+using claims::withdrawal;
+
+orphan::orphan(strategy& s, const claim& c, time_point end)
+    : claims::orphan(end), home_(s), name_(c.name), owner_(core::text_of(c.owner_id)) {}
+
+withdrawal orphan::withdraw(time_point now) {
+  home_.over().submit(lane::commands, home_.texts().release(name_, owner_), *this, now);
+  return withdrawal::sent;
+}
+
+void orphan::on_reply(const sql_reply& r, const reply_context& c) {
+  const withdrawal proven = !r.is_ok()   ? withdrawal::refused
+                            : c.is_final ? withdrawal::done
+                                         : withdrawal::unverified;
+  strategy& to = home_;  // on_answer() may end this
+  to.over().tick_by(to.orphans().on_answer(*this, proven, c.now));
+}
+
+void orphan::on_cut(const failure&, const reply_context& c) {
+  strategy& to = home_;
+  to.over().tick_by(to.orphans().on_answer(*this, withdrawal::may_be_lost, c.now));
+}
+
+bool request::is_wanted() const noexcept { return home_.is_wanted(*this); }
+void request::on_reply(const sql_reply& r, const reply_context& c) { home_.on_reply(*this, r, c); }
+void request::on_cut(const failure&, const reply_context& c) { home_.on_cut(*this, c); }
+void request::on_dropped() noexcept { home_.give_back(*this); }
+
+}  // namespace holdfast::mysql::retrying

@@ -1,0 +1,216 @@
+#include "backend/mysql/strategies/retrying/strategy.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "backend/mysql/strategies/retrying/queries.hpp"
+#include "backend/mysql/transport/error_text.hpp"
+#include "base/mutant.hpp"
+
+namespace holdfast::mysql::retrying {
+
+using claims::retrying_operation;
+using claims::retrying_recipe;
+using claims::retrying_reply;
+using claims::withdrawal;
+using core::mutant;
+using core::planted;
+using verdict = retrying_reply::verdict;
+
+strategy::strategy(core::environment& env, const settings& s, const statements& texts,
+                   const retrying_recipe::rules& rules)
+    : env_(env), settings_(s), texts_(texts), rules_of_claims_(rules), claims_(s.rules) {}
+
+std::unique_ptr<core::claim> strategy::open(std::string_view name, core::claim_sink& sink) {
+  return std::make_unique<claim>(*this, name, sink);
+}
+
+void strategy::inspect(std::string_view prefix, core::holders_handler& to) {
+  start_holders_query(*over_, texts_.holders_by_prefix(settings_.prefix + std::string(prefix)),
+                      settings_.prefix.size(), to);
+}
+
+void strategy::holders(std::string_view name, core::holders_handler& to) {
+  start_holders_query(*over_, texts_.holders_of(settings_.prefix + std::string(name)),
+                      settings_.prefix.size(), to);
+}
+
+void strategy::break_lock(std::string_view name, std::string_view seen,
+                          core::decision_handler& to) {
+  start_breaking(*over_, texts_.release(settings_.prefix + std::string(name), seen), to);
+}
+
+void strategy::end_claims(errc code, const std::string& why, time_point now,
+                          core::event_queue& events) {
+  claims_.give_up_all(code, why, now, events);
+}
+
+void strategy::add(claim& c, std::string_view name) {
+  c.name = settings_.prefix + std::string(name);
+  claims_.add(c);
+}
+
+void strategy::remove(claim& c) noexcept { claims_.remove(c); }
+
+request& strategy::take_request() {
+  if (spare_.empty()) {
+    requests_.push_back(std::make_unique<request>(*this));
+    return *requests_.back();
+  }
+  request& out = *spare_.back();
+  spare_.pop_back();
+  return out;
+}
+
+std::string strategy::text_for(const claim& c, retrying_operation what, std::uint8_t step) const {
+  const std::string owner = core::text_of(c.owner_id);
+  const lock_request r{.name = c.name,
+                       .owner = owner,
+                       .note = c.note(),
+                       .host = settings_.host,
+                       .pid = settings_.process,
+                       .ttl = c.recipe().ttl()};
+  switch (what) {
+    case retrying_operation::renew: return texts_.renew(r);
+    case retrying_operation::release:
+    case retrying_operation::withdraw: return texts_.release(r.name, r.owner);
+    default: return texts_.try_lock(r, step);
+  }
+}
+
+std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what, time_point now,
+                                               core::event_queue&) {
+  if (what == retrying_operation::withdraw && !c.was_sent) {
+    retrying_reply nothing_was_sent;
+    nothing_was_sent.to = what;
+    nothing_was_sent.epoch = c.recipe().epoch();
+    nothing_was_sent.what = retrying_reply::verdict::done;
+    return nothing_was_sent;
+  }
+  request& r = take_request();
+  r.whose = c.place();
+  r.to = what;
+  r.epoch = c.recipe().epoch();
+  r.ticket = what == retrying_operation::renew ? c.ticket() : 0;
+  r.ttl = c.recipe().ttl();
+  r.step = what == retrying_operation::renew ? 0 : c.recipe().step_of_attempt();
+  c.was_sent = true;
+  // A renewal waits behind other statements rather than for a connection that cannot be had.
+  const bool renews = what == retrying_operation::renew && !over_->has_failed(lane::renewals);
+  over_->submit(renews ? lane::renewals : lane::commands, text_for(c, what, r.step), r, now,
+                std::hash<std::string>{}(c.name) | 1);
+  if (over_->is_unavailable()) {
+    watch_outage(now);
+    if (!c.recipe().is_waiter()) over_->retry_by(now + settings_.retry_base);
+  }
+  return {};
+}
+
+void strategy::renew_owner(claim& c) {
+  c.owner_id = core::random_uuid(env_);
+  c.was_sent = false;
+}
+
+void strategy::withdraw_orphan(claim& c, time_point now, core::event_queue&) {
+  if (!c.owner_id || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
+  const time_point end = core::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  over_->tick_by(orphans_.add(now, *this, c, end));
+}
+
+void strategy::wake_at(claim& c, time_point t) {
+  claims_.wake_at(c, t);
+  over_->tick_by(t);
+}
+
+void strategy::after_step(claim& c, time_point) {
+  if (c.recipe().is_idle()) c.owner_id = {};
+  const bool waits = c.recipe().waits();
+  if (waits == c.is_waiting) return;
+  over_->reactor().count(waits - c.is_waiting, 0);
+  c.is_waiting = waits;
+}
+
+bool strategy::is_wanted(const request& r) const noexcept {
+  const claim* const c = claims_.at(r.whose);
+  return c && c->recipe().epoch() == r.epoch;
+}
+
+void strategy::on_reply(request& q, const sql_reply& reply, const reply_context& context) {
+  if (looks_for_reason(q, reply, context)) return;
+  retrying_reply r;
+  r.to = q.to;
+  r.epoch = q.epoch;
+  r.ticket = q.ticket;
+  r.ttl = q.ttl;
+  r.sent = context.sent;
+  r.final = context.is_final;
+  std::string text;
+  if (!reply.is_ok()) {
+    failure why = explain(reply.error, reply.text);
+    r.what = verdict_of(reply.error) == sql_verdict::not_now ? verdict::not_now : verdict::failed;
+    r.why = static_cast<errc>(why.code.value());
+    text = std::move(why.text);
+  } else if (q.to == retrying_operation::try_lock) {
+    r = read_try(reply, q.step, r);
+  } else if (q.to == retrying_operation::renew && q.step == 1) {
+    r.what = verdict::not_owner;
+    r.why = reply.cell(0, 0).empty() ? errc::not_held : errc::lost;
+  } else {
+    r.what = reply.affected > 0 ? verdict::done : verdict::not_owner;
+  }
+  claim* const c = claims_.at(q.whose);
+  give_back(q);
+  if (c) c->on_reply(r, std::move(text), context.now, context.events);
+}
+
+// A renewal that found no row of its owner: who has the lock now?
+bool strategy::looks_for_reason(request& q, const sql_reply& reply, const reply_context& context) {
+  const bool found_nothing = reply.is_ok() && reply.affected == 0;
+  if (q.to != retrying_operation::renew || q.step != 0 || !found_nothing) return false;
+  const claim* const c = claims_.at(q.whose);
+  if (!c) return false;
+  q.step = 1;
+  over_->submit(lane::renewals, texts_.look(c->name), q, context.now);
+  return true;
+}
+
+void strategy::on_cut(request& q, const reply_context& context) {
+  claim* const c = claims_.at(q.whose);
+  const bool is_renewal = q.to == retrying_operation::renew;
+  const std::uint32_t epoch = q.epoch;
+  give_back(q);
+  if (!c || is_renewal) return;  // the core repeats a renewal
+  c->on([&](retrying_recipe& r) { return r.on_cut(epoch, context.now, rules()); }, context.now,
+        context.events);
+}
+
+void strategy::on_down(const failure& why, loss how, time_point now, event_queue& events) {
+  watch_outage(now);
+  if (how == loss::lost) return;
+  const auto code = static_cast<errc>(why.code.value());
+  // Where nothing can be connected to, one attempt has been made.
+  const auto which = [&](const claim& c) {
+    return how == loss::refused ? c.recipe().waits() : c.recipe().is_attempt();
+  };
+  claims_.give_up(which, code, why.text, now, events);
+}
+
+void strategy::on_dead(std::uint64_t, bool, time_point now, event_queue&) {
+  orphans_.resend_all(now);
+}
+
+void strategy::watch_outage(time_point now) {
+  if (over_->is_unavailable()) over_->tick_by(claims_.first_end_of_wait(now));
+}
+
+void strategy::on_tick(time_point now, event_queue& events) {
+  const auto why = [this] { return over_->reason(errc::unavailable); };
+  const auto waits = claims_.end_waits(over_->out_since(), why, now, events);
+  over_->tick_by(waits.due);
+  if (waits.retry_now) over_->retry_by(now);
+  over_->tick_by(claims_.wake_due(now, events));
+  over_->tick_by(orphans_.tick(now));
+}
+
+}  // namespace holdfast::mysql::retrying
