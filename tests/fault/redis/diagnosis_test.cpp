@@ -119,12 +119,18 @@ TEST_F(redis_examination, finds_what_a_restart_forgets) {
 TEST_F(redis_examination, finds_replicas_that_lag_or_are_missing_and_a_replica) {
   redis_server master, replica;
   const auto c = client::open(master.url()), d = client::open(replica.url());
+  // open() does not wait for the connection for messages. Were that made to the replica, the client
+  // would leave the server.
+  EXPECT_TRUE(eventually([&] {
+    const std::string clients = replica.command({"CLIENT", "LIST"}).text;
+    return clients.find("holdfast-messages") != clients.npos;
+  }));
   master.command({"CONFIG", "SET", "min-replicas-to-write", "1"});
   EXPECT_EQ(one_of(c.diagnose(), "replicas").grade, grade::bad) << "none is in sync";
   master.command({"CONFIG", "SET", "repl-diskless-sync-delay", "0"});
   replica.command({"REPLICAOF", "127.0.0.1", std::to_string(master.port())});
   finding of_replica;
-  EXPECT_TRUE(eventually([&] {  // a client leaves a server that has become a replica
+  EXPECT_TRUE(eventually([&] {
     std::error_code ec;
     const auto all = d.diagnose(ec);
     if (!ec) of_replica = one_of(all, "replicas");
