@@ -20,7 +20,7 @@
 
 namespace holdfast {
 
-namespace core {
+namespace seam {
 
 std::span<const scheme> schemes() noexcept {
   static constexpr scheme table[] = {
@@ -67,5 +67,5 @@ environment& environment_of(const url& where) {
 
 environment& system_environment() { return io::real_environment(); }
 
-}  // namespace core
+}  // namespace seam
 }  // namespace holdfast

@@ -4,18 +4,18 @@
 
 namespace holdfast::testkit {
 
-using core::claim_event;
-using core::event_queue;
-using core::lifetime;
+using base::claim_event;
+using base::event_queue;
+using seam::lifetime;
 
 namespace {
 
 template <lifetime life>
-core::backend open_bound_to(const core::open_args& how) {
-  return core::backend_of(std::make_unique<fake_store>(life, how.env));
+seam::backend open_bound_to(const seam::open_args& how) {
+  return seam::backend_of(std::make_unique<fake_store>(life, how.env));
 }
 
-constexpr core::scheme schemes[] = {
+constexpr seam::scheme schemes[] = {
     {"ttl", open_bound_to<lifetime::ttl>, ""},
     {"session", open_bound_to<lifetime::session>, ""},
     {"connection", open_bound_to<lifetime::connection>, ""},
@@ -24,24 +24,24 @@ constexpr core::scheme schemes[] = {
 
 }  // namespace
 
-fake_store::fake_store(lifetime life, core::environment& env) : env_(env) {
+fake_store::fake_store(lifetime life, base::environment& env) : env_(env) {
   can_.life = life;
-  can_.wanted = core::contention_signal::push;
-  can_.modes |= core::bit_of(lock_mode::shared);
+  can_.wanted = seam::contention_signal::push;
+  can_.modes |= seam::bit_of(lock_mode::shared);
   if (can_.has_deadlines()) deadline_ = env.now() + session_timeout;
 }
 
-client fake_store::open(lifetime life, core::environment& env, std::string_view options) {
+client fake_store::open(lifetime life, base::environment& env, std::string_view options) {
   std::string text(schemes[static_cast<std::size_t>(life)].name);
   text.append(options.empty() ? ":" : ":?").append(options);
   return detail::client_access::open(url::parse(text), {}, env, {}, schemes);
 }
 
-std::unique_ptr<core::claim> fake_store::open(std::string_view, core::claim_sink& sink) {
+std::unique_ptr<seam::claim> fake_store::open(std::string_view, seam::claim_sink& sink) {
   return std::make_unique<claim>(*this, sink);
 }
 
-fake_store::claim::claim(fake_store& s, core::claim_sink& sink) : store_(s), sink_(sink) {
+fake_store::claim::claim(fake_store& s, seam::claim_sink& sink) : store_(s), sink_(sink) {
   const std::lock_guard guard(store_.mutex_);
   store_.claims_.insert(this);
 }
@@ -111,7 +111,7 @@ void fake_store::claim::on_retired() noexcept {
   ::operator delete(static_cast<void*>(this));
 }
 
-void fake_store::claim::acquire(const core::acquire_request& a) {
+void fake_store::claim::acquire(const seam::acquire_request& a) {
   event_queue events;
   {
     const std::lock_guard guard(store_.mutex_);
@@ -165,8 +165,8 @@ void fake_store::claim::renew(duration ttl, std::uint32_t ticket) {
   events.dispatch();
 }
 
-void fake_store::claim::release(const core::successor* next) {
-  const core::successor after = next ? *next : core::successor{};
+void fake_store::claim::release(const seam::successor* next) {
+  const seam::successor after = next ? *next : seam::successor{};
   event_queue events;
   {
     const std::lock_guard guard(store_.mutex_);
@@ -187,7 +187,7 @@ void fake_store::claim::end(event_queue& events) {
 
 // A heartbeat may write the deadline while another thread dispatches.
 void fake_store::claim::on_event(claim_event what) {
-  core::grant g;
+  seam::grant g;
   std::uint32_t ticket = 0;
   {
     const std::lock_guard guard(store_.mutex_);

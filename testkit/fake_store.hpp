@@ -22,18 +22,18 @@
 
 namespace holdfast::testkit {
 
-using core::duration;
-using core::time_point;
+using base::duration;
+using base::time_point;
 
-class fake_store final : public core::lock_store, public core::connection {
+class fake_store final : public seam::lock_store, public seam::connection {
  public:
   class claim;
   static constexpr duration session_timeout = std::chrono::seconds{12};
 
-  fake_store(core::lifetime, core::environment&);
+  fake_store(seam::lifetime, base::environment&);
 
   // A client of a store of its own. The store lives as long as the client.
-  static client open(core::lifetime, core::environment&, std::string_view options = {});
+  static client open(seam::lifetime, base::environment&, std::string_view options = {});
   static fake_store& of(const client& c) {
     return static_cast<fake_store&>(detail::client_access::impl(c).connection());
   }
@@ -50,17 +50,17 @@ class fake_store final : public core::lock_store, public core::connection {
   int checks_for_waiters();  // requests of the core, which has kept a grant
   int grouped_requests();    // requests that are to be granted in one step with others
   // Before the lock of that name is first used. The loop outlives the client.
-  void give_loop(const std::string& name, core::caller_driver& loop) { loops_[name] = &loop; }
+  void give_loop(const std::string& name, base::caller_driver& loop) { loops_[name] = &loop; }
 
-  const core::capabilities& can() const noexcept override { return can_; }
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view, core::holders_handler& h) override { h.on_result({}); }
-  void holders(std::string_view, core::holders_handler& h) override { h.on_result({}); }
-  void break_lock(std::string_view, std::string_view, core::decision_handler& h) override {
+  const seam::capabilities& can() const noexcept override { return can_; }
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
+  void inspect(std::string_view, seam::holders_handler& h) override { h.on_result({}); }
+  void holders(std::string_view, seam::holders_handler& h) override { h.on_result({}); }
+  void break_lock(std::string_view, std::string_view, seam::decision_handler& h) override {
     h.on_result(false);
   }
-  void diagnose(core::findings_handler& h) override { h.on_result({}); }
-  core::caller_driver* driver_of(std::string_view name) noexcept override {
+  void diagnose(seam::findings_handler& h) override { h.on_result({}); }
+  base::caller_driver* driver_of(std::string_view name) noexcept override {
     const auto found = loops_.find(name);
     return found == loops_.end() ? nullptr : found->second;
   }
@@ -69,15 +69,15 @@ class fake_store final : public core::lock_store, public core::connection {
 
  private:
   template <class Change>
-  void change_holders(core::claim_event, Change);
+  void change_holders(base::claim_event, Change);
 
-  core::environment& env_;
-  core::capabilities can_;
-  std::map<std::string, core::caller_driver*, std::less<>> loops_;
+  base::environment& env_;
+  seam::capabilities can_;
+  std::map<std::string, base::caller_driver*, std::less<>> loops_;
   std::mutex mutex_;
   std::set<claim*> claims_;
   std::deque<claim*> queue_;
-  time_point deadline_ = core::never;  // of the session or the connection
+  time_point deadline_ = base::never;  // of the session or the connection
   std::int64_t number_ = 0;
   int renewals_ = 0;
   int checks_ = 0;
@@ -85,31 +85,31 @@ class fake_store final : public core::lock_store, public core::connection {
 };
 
 // Exclusive and shared claims of any name count as claims of one lock.
-class fake_store::claim final : public core::claim, private core::event_source {
+class fake_store::claim final : public seam::claim, private base::event_source {
  public:
-  claim(fake_store&, core::claim_sink&);
+  claim(fake_store&, seam::claim_sink&);
   static void operator delete(claim*, std::destroying_delete_t);
 
-  void acquire(const core::acquire_request&) override;
+  void acquire(const seam::acquire_request&) override;
   void cancel() override;
   void check_waiters() override;
   void renew(duration ttl, std::uint32_t ticket) override;
-  void release(const core::successor* next) override;
+  void release(const seam::successor* next) override;
 
  private:
   friend class fake_store;
-  void on_event(core::claim_event) override;
+  void on_event(base::claim_event) override;
   void on_retired() noexcept override;
-  void grant(core::event_queue&);
-  void end(core::event_queue&);
+  void grant(base::event_queue&);
+  void end(base::event_queue&);
 
   fake_store& store_;
-  core::claim_sink& sink_;
+  seam::claim_sink& sink_;
   bool is_held_ = false;
   duration ttl_{};
   std::uint32_t ticket_ = 0;
   std::int64_t number_ = 0;
-  time_point deadline_ = core::never;
+  time_point deadline_ = base::never;
 };
 
 }  // namespace holdfast::testkit

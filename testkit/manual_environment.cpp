@@ -14,11 +14,11 @@
 namespace holdfast::testkit {
 
 struct manual_environment::state {
-  using key = std::pair<core::time_point, std::uint64_t>;
+  using key = std::pair<base::time_point, std::uint64_t>;
 
   std::mutex mutex;
   std::condition_variable rung;
-  core::time_point now{std::chrono::seconds{1000}};
+  base::time_point now{std::chrono::seconds{1000}};
   std::chrono::nanoseconds wall{std::chrono::seconds{1'700'000'000}};
   std::mt19937_64 numbers;
   std::map<key, manual_alarm*> alarms;
@@ -28,16 +28,16 @@ struct manual_environment::state {
   std::thread::id ringer;
   std::deque<std::pair<const manual_worker*, std::function<void()>>> jobs;
 
-  void move(core::time_point to) {
+  void move(base::time_point to) {
     wall += to - now;
     now = to;
   }
-  bool ring_one(core::time_point until);
+  bool ring_one(base::time_point until);
 };
 
-class manual_environment::manual_alarm final : public core::alarm {
+class manual_environment::manual_alarm final : public base::alarm {
  public:
-  manual_alarm(std::shared_ptr<state> s, core::alarm_target& target)
+  manual_alarm(std::shared_ptr<state> s, base::alarm_target& target)
       : state_(std::move(s)), target_(target) {}
 
   ~manual_alarm() override {
@@ -47,17 +47,17 @@ class manual_environment::manual_alarm final : public core::alarm {
     state_->rung.wait(lock, [&] { return state_->ringing != this; });
   }
 
-  bool set(core::time_point t) noexcept override {
+  bool set(base::time_point t) noexcept override {
     const std::lock_guard lock(state_->mutex);
     forget();
-    if (t == core::never) return true;
+    if (t == base::never) return true;
     if (!state_->has_threads && !is_started_) return false;
     is_started_ = true;
     state_->alarms.emplace(at_ = {t, ++state_->sets}, this);
     return true;
   }
 
-  void ring(core::time_point now) { target_.on_alarm(now); }
+  void ring(base::time_point now) { target_.on_alarm(now); }
 
  private:
   void forget() {
@@ -66,12 +66,12 @@ class manual_environment::manual_alarm final : public core::alarm {
   }
 
   std::shared_ptr<state> state_;
-  core::alarm_target& target_;
-  state::key at_{core::never, 0};
+  base::alarm_target& target_;
+  state::key at_{base::never, 0};
   bool is_started_ = false;
 };
 
-class manual_environment::manual_worker final : public core::worker {
+class manual_environment::manual_worker final : public base::worker {
  public:
   explicit manual_worker(std::shared_ptr<state> s) : state_(std::move(s)) {}
 
@@ -100,7 +100,7 @@ class manual_environment::manual_worker final : public core::worker {
 };
 
 // Rings the first alarm that is due by `until`, after moving the clock to it.
-bool manual_environment::state::ring_one(core::time_point until) {
+bool manual_environment::state::ring_one(base::time_point until) {
   std::unique_lock lock(mutex);
   const auto first = alarms.begin();
   if (first == alarms.end() || first->first.first > until) return false;
@@ -109,7 +109,7 @@ bool manual_environment::state::ring_one(core::time_point until) {
   ringer = std::this_thread::get_id();
   alarms.erase(first);
   manual_alarm* const target = ringing;
-  const core::time_point at = now;
+  const base::time_point at = now;
   lock.unlock();
   target->ring(at);
   lock.lock();
@@ -124,7 +124,7 @@ manual_environment::manual_environment(std::uint64_t seed) : state_(std::make_sh
 }
 manual_environment::~manual_environment() = default;
 
-core::time_point manual_environment::now() noexcept {
+base::time_point manual_environment::now() noexcept {
   const std::lock_guard lock(state_->mutex);
   return state_->now;
 }
@@ -144,17 +144,17 @@ void manual_environment::random(std::span<std::byte> out) noexcept {
   }
 }
 
-std::unique_ptr<core::alarm> manual_environment::make_alarm(core::alarm_target& target,
+std::unique_ptr<base::alarm> manual_environment::make_alarm(base::alarm_target& target,
                                                             const char*) {
   return std::make_unique<manual_alarm>(state_, target);
 }
 
-std::unique_ptr<core::worker> manual_environment::make_worker(const char*) {
+std::unique_ptr<base::worker> manual_environment::make_worker(const char*) {
   return std::make_unique<manual_worker>(state_);
 }
 
-void manual_environment::advance(core::duration d) {
-  const core::time_point until = core::saturating_add(now(), d);
+void manual_environment::advance(base::duration d) {
+  const base::time_point until = base::saturating_add(now(), d);
   do {
     while (state_->ring_one(until)) {}
     const std::lock_guard lock(state_->mutex);
@@ -163,15 +163,15 @@ void manual_environment::advance(core::duration d) {
 }
 
 bool manual_environment::advance_to_next_alarm() {
-  const core::time_point next = next_alarm();
-  if (next == core::never) return false;
-  advance(std::max(next - now(), core::duration{}));
+  const base::time_point next = next_alarm();
+  if (next == base::never) return false;
+  advance(std::max(next - now(), base::duration{}));
   return true;
 }
 
-void manual_environment::freeze(core::duration d) {
+void manual_environment::freeze(base::duration d) {
   const std::lock_guard lock(state_->mutex);
-  state_->move(core::saturating_add(state_->now, d));
+  state_->move(base::saturating_add(state_->now, d));
 }
 
 std::size_t manual_environment::run_jobs() {
@@ -197,9 +197,9 @@ void manual_environment::have_threads(bool yes) {
   state_->has_threads = yes;
 }
 
-core::time_point manual_environment::next_alarm() const {
+base::time_point manual_environment::next_alarm() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->alarms.empty() ? core::never : state_->alarms.begin()->first.first;
+  return state_->alarms.empty() ? base::never : state_->alarms.begin()->first.first;
 }
 
 std::size_t manual_environment::alarms_set() const {

@@ -13,25 +13,25 @@ namespace holdfast::testkit {
 // the order of their set()), each with the clock standing at its time; jobs of workers run in the
 // order of their post(). Other threads may use it meanwhile, but only one moves the clock. Outlives
 // the alarms and workers that it made.
-class manual_environment final : public core::environment {
+class manual_environment final : public base::environment {
  public:
   explicit manual_environment(std::uint64_t seed = 1);
   ~manual_environment() override;
 
-  core::time_point now() noexcept override;             // starts at 1,000 s
+  base::time_point now() noexcept override;             // starts at 1,000 s
   std::chrono::microseconds wall() noexcept override;   // starts at 1,700,000,000 s and moves along
   void random(std::span<std::byte>) noexcept override;  // the same for the same seed and calls
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target&, const char* thread_name) override;
-  std::unique_ptr<core::worker> make_worker(const char* thread_name) override;
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target&, const char* thread_name) override;
+  std::unique_ptr<base::worker> make_worker(const char* thread_name) override;
 
   // Moves the clock, rings what is due by then and runs the jobs, until neither is left. Zero runs
   // what is due now.
-  void advance(core::duration);
+  void advance(base::duration);
   // Moves the clock to the next alarm, as advance() does; false when none is set.
   bool advance_to_next_alarm();
   // Moves the clock and rings nothing: what a stopped process, or a suspended machine, finds when
   // it goes on. A following advance() rings what is overdue, with the clock as it is then.
-  void freeze(core::duration);
+  void freeze(base::duration);
   // Runs the jobs that are queued and those they post; how many there were.
   std::size_t run_jobs();
   void set_wall(std::chrono::microseconds since_1970);  // as an operator or NTP steps it
@@ -39,7 +39,7 @@ class manual_environment final : public core::environment {
   // While there are none, an alarm that was never set cannot be set.
   void have_threads(bool);
 
-  core::time_point next_alarm() const;  // never: none is set
+  base::time_point next_alarm() const;  // never: none is set
   std::size_t alarms_set() const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace holdfast::inline v0::detail {
 
-using core::failure;
+using base::failure;
 
 void async_operation::deliver_answer(const std::shared_ptr<async_answer>& to, std::error_code code,
                                      turn* granted, client_impl& client,
@@ -20,7 +20,7 @@ void async_operation::deliver_answer(const std::shared_ptr<async_answer>& to, st
   lease taken(granted);
   if (to->answered(code, taken, to_end)) return;
   const auto left = std::make_shared<lease>(std::move(taken));
-  const std::shared_ptr<core::worker> elsewhere = client.env().make_worker("holdfast-end");
+  const std::shared_ptr<base::worker> elsewhere = client.env().make_worker("holdfast-end");
   elsewhere->post([elsewhere, left, end = std::move(to_end)] { left->unlock(); });
 }
 
@@ -48,7 +48,7 @@ class pending_call {
   std::shared_ptr<void> self_;
 };
 
-class async_acquire final : public async_operation, private core::waiter, private pending_call {
+class async_acquire final : public async_operation, private cohort::waiter, private pending_call {
  public:
   async_acquire(local_lock& s, const checked_request& r, wait_bound bound, bool may_be_withdrawn,
                 answer_to a)
@@ -83,7 +83,7 @@ class async_acquire final : public async_operation, private core::waiter, privat
   bool is_user_ = false;
 };
 
-struct async_release final : core::confirmation, pending_call {
+struct async_release final : cohort::confirmation, pending_call {
   async_release(local_lock& s, std::error_code code, answer_to a)
       : pending_call(s, std::move(a)), lost(code) {}
   void complete() noexcept override {
@@ -94,7 +94,7 @@ struct async_release final : core::confirmation, pending_call {
   const std::error_code lost;
 };
 
-struct async_extension final : core::confirmation, pending_call {
+struct async_extension final : cohort::confirmation, pending_call {
   async_extension(local_lock& s, answer_to a) : pending_call(s, std::move(a)) {}
   void complete() noexcept override {
     home.drop_user();
@@ -103,7 +103,7 @@ struct async_extension final : core::confirmation, pending_call {
 };
 
 class async_loss_wait final : public async_operation,
-                              private core::loss_watch,
+                              private cohort::loss_watch,
                               private pending_call {
  public:
   async_loss_wait(turn& t, answer_to a) : pending_call(t.home, std::move(a)), on_(t) {
@@ -122,7 +122,7 @@ class async_loss_wait final : public async_operation,
   turn& on_;
 };
 
-class turn_watch final : public core::end_of_batch {
+class turn_watch final : public base::end_of_batch {
  public:
   explicit turn_watch(std::shared_ptr<async_answers> to) : to_(std::move(to)) {}
   void batch_ended() noexcept override {
@@ -192,13 +192,13 @@ std::shared_ptr<client_impl> client_of(const lease& l) {
 
 void flush_client(client_impl& c) noexcept {
   if (!c.is_of_this_process()) return;
-  core::connection& over = c.connection();
+  seam::connection& over = c.connection();
   over.flush();
-  if (core::caller_driver* const d = over.driver()) d->attend();
+  if (base::caller_driver* const d = over.driver()) d->attend();
 }
 
 void after_turn(std::shared_ptr<async_answers> to) {
-  core::wake_batch::then(*new turn_watch(std::move(to)));
+  base::wake_batch::then(*new turn_watch(std::move(to)));
 }
 
 }  // namespace holdfast::inline v0::detail

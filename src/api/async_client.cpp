@@ -13,14 +13,14 @@
 
 namespace holdfast::inline v0::detail {
 
-using core::failure;
+using base::failure;
 
 namespace {
 
 // Runs a blocking job on a thread of its own, and then answers with its code.
 void on_a_thread(const char* name, const answer_to& a, std::function<std::error_code()> job) {
   try {
-    const std::shared_ptr<core::worker> thread = core::system_environment().make_worker(name);
+    const std::shared_ptr<base::worker> thread = base::system_environment().make_worker(name);
     thread->post([thread, job = std::move(job), a] { answer_at_once(*a, job()); });
   } catch (const std::system_error&) {  // no thread can be started
     answer_at_once(*a, errc::unavailable);
@@ -51,8 +51,8 @@ class async_opening final : public async_operation {
       *into_ = client::open(url_, options_, stop_.get_token());
       return {};
     } catch (const lock_error& failed) {
-      const core::log_sink log{options_.log, options_.log_context};
-      if (failed.code() != errc::canceled) core::log(log, log_level::warning, failed.what());
+      const base::log_sink log{options_.log, options_.log_context};
+      if (failed.code() != errc::canceled) base::log(log, log_level::warning, failed.what());
       return failed.code();
     }
   }
@@ -66,7 +66,7 @@ class async_opening final : public async_operation {
 
 // An admin query to the store; it lives until it is answered.
 template <class T>
-struct pending_query final : core::result_handler<T> {
+struct pending_query final : seam::result_handler<T> {
   pending_query(std::shared_ptr<client_impl> c, std::shared_ptr<T> to, answer_to a)
       : client(std::move(c)), into(std::move(to)), answer(std::move(a)) {}
   void on_result(T result) override {
@@ -89,7 +89,7 @@ struct pending_query final : core::result_handler<T> {
 template <class T, class Check, class Ask>
 void start_query(const client& c, std::shared_ptr<T> into, answer_to a, Check check, Ask ask) {
   std::error_code code;
-  core::in_either_form(&code, [&] { check(client_access::shared(c).get()); });
+  base::in_either_form(&code, [&] { check(client_access::shared(c).get()); });
   if (code) return answer_at_once(*a, code);
   const auto q =
       std::make_shared<pending_query<T>>(client_access::shared(c), std::move(into), std::move(a));

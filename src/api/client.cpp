@@ -16,12 +16,12 @@ namespace {
 // The result of the query that `ask` sends, as `operation`.
 template <class T, class Ask>
 T answered(detail::client_impl& c, std::string_view operation, std::string_view name, Ask ask) {
-  core::awaited<T> answer;
+  cohort::awaited<T> answer;
   ask(answer);
-  core::connection& over = c.connection();
+  seam::connection& over = c.connection();
   answer.wait_for(over, name.empty() ? over.driver() : over.driver_of(name));
   if (answer.why.code)
-    core::fail(errc{answer.why.code.value()}, operation, answer.why.text, name, c.text());
+    base::fail(errc{answer.why.code.value()}, operation, answer.why.text, name, c.text());
   return std::move(answer.result);
 }
 
@@ -49,44 +49,44 @@ bool broken(detail::client_impl* const impl, std::string_view name, std::string_
 }  // namespace
 
 client client::open(std::string_view where, const open_options& how, std::stop_token stop) {
-  if (stop.stop_requested()) core::fail(errc::canceled, "open", "it was stopped");
+  if (stop.stop_requested()) base::fail(errc::canceled, "open", "it was stopped");
   return open(holdfast::url::parse(where), how, std::move(stop));
 }
 
 client client::open(const holdfast::url& at, const open_options& how, std::stop_token stop) {
-  if (stop.stop_requested()) core::fail(errc::canceled, "open", "it was stopped");
+  if (stop.stop_requested()) base::fail(errc::canceled, "open", "it was stopped");
   if (at.scheme().empty())
-    core::fail(errc::bad_url, "open", "the URL is empty; parse() a text first");
-  return detail::client_access::open(at, how, core::environment_of(at), std::move(stop));
+    base::fail(errc::bad_url, "open", "the URL is empty; parse() a text first");
+  return detail::client_access::open(at, how, seam::environment_of(at), std::move(stop));
 }
 
 client client::open(std::string_view where, const open_options& how, std::stop_token stop,
                     std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return open(where, how, std::move(stop)); });
+  return base::in_either_form(&ec, [&] { return open(where, how, std::move(stop)); });
 }
 
 client client::open(const holdfast::url& at, const open_options& how, std::stop_token stop,
                     std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return open(at, how, std::move(stop)); });
+  return base::in_either_form(&ec, [&] { return open(at, how, std::move(stop)); });
 }
 
 client client::open() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): the program must not change its environment meanwhile
   const char* const where = std::getenv("HOLDFAST_URL");
   if (!where)
-    core::fail(
+    base::fail(
         errc::bad_url, "open",
         "HOLDFAST_URL is not set; set it, or give open() a URL, for example \"file:\" for the "
         "locks of this machine");
   if (!*where)
-    core::fail(errc::bad_url, "open",
+    base::fail(errc::bad_url, "open",
                "HOLDFAST_URL is empty; set it to a URL, for example file: for the locks of this "
                "machine");
   return open(std::string_view(where));
 }
 
 client client::open(std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return open(); });
+  return base::in_either_form(&ec, [&] { return open(); });
 }
 
 std::vector<holder> client::list(std::string_view prefix) const {
@@ -94,7 +94,7 @@ std::vector<holder> client::list(std::string_view prefix) const {
 }
 
 std::vector<holder> client::list(std::string_view prefix, std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return list(prefix); });
+  return base::in_either_form(&ec, [&] { return list(prefix); });
 }
 
 std::vector<holder> client::holders(std::string_view name) const {
@@ -102,7 +102,7 @@ std::vector<holder> client::holders(std::string_view name) const {
 }
 
 std::vector<holder> client::holders(std::string_view name, std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return holders(name); });
+  return base::in_either_form(&ec, [&] { return holders(name); });
 }
 
 bool client::break_lock(std::string_view name, std::string_view seen) const {
@@ -110,7 +110,7 @@ bool client::break_lock(std::string_view name, std::string_view seen) const {
 }
 
 bool client::break_lock(std::string_view name, std::string_view seen, std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return break_lock(name, seen); });
+  return base::in_either_form(&ec, [&] { return break_lock(name, seen); });
 }
 
 std::vector<finding> client::diagnose() const {
@@ -120,25 +120,25 @@ std::vector<finding> client::diagnose() const {
 }
 
 std::vector<finding> client::diagnose(std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return diagnose(); });
+  return base::in_either_form(&ec, [&] { return diagnose(); });
 }
 
 std::size_t client::prune() const {
   const auto& c = detail::require_open(impl_.get(), "prune");
-  auto* const unused = c.stores().first().find<core::unused_locks>();
+  auto* const unused = c.stores().first().find<seam::unused_locks>();
   if (!unused)
-    core::fail(errc::unsupported, "prune",
+    base::fail(errc::unsupported, "prune",
                "there is nothing to be removed here; what a killed holder leaves at a server goes "
                "by itself, or when its lock is next used",
                {}, c.text());
-  core::failure why;
+  base::failure why;
   const std::size_t removed = unused->remove_unused(why);
-  if (why.code) core::fail(errc{why.code.value()}, "prune", std::move(why.text), {}, c.text());
+  if (why.code) base::fail(errc{why.code.value()}, "prune", std::move(why.text), {}, c.text());
   return removed;
 }
 
 std::size_t client::prune(std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return prune(); });
+  return base::in_either_form(&ec, [&] { return prune(); });
 }
 
 features client::features() const noexcept {
@@ -148,10 +148,10 @@ features client::features() const noexcept {
 
 features client::features(lock_kind k) const noexcept {
   if (!impl_ || !impl_->rules(k).locks) return {};
-  const core::capabilities& can = impl_->rules(k).can;
+  const seam::capabilities& can = impl_->rules(k).can;
   holdfast::features out{.ttl = can.core_renews(),
                          .deadline = can.has_deadlines(),
-                         .fifo = can.queue == core::order::fifo,
+                         .fifo = can.queue == seam::order::fifo,
                          .durable = can.durable,
                          .processes = can.processes,
                          .breakable = can.breakable,
@@ -159,7 +159,7 @@ features client::features(lock_kind k) const noexcept {
                          .tokens = can.tokens,
                          .unsafe = can.unsafe,
                          .permits = impl_->rules(lock_kind::semaphore).locks != nullptr};
-  if (const core::lock_rules& readers = impl_->rules(lock_kind::shared_mutex); readers.locks) {
+  if (const cohort::lock_rules& readers = impl_->rules(lock_kind::shared_mutex); readers.locks) {
     out.shared = true;
     out.reader_tokens = readers.can.own_reader_tokens ? reader_tokens::own : reader_tokens::common;
     out.writer_preference = readers.can.writer_preference;
@@ -172,11 +172,11 @@ std::string client::url_text() const { return impl_ ? impl_->text() : std::strin
 
 metrics client::metrics() const {
   if (!impl_) return {};
-  const core::counters* const counts = impl_->rules().counts;
+  const cohort::counters* const counts = impl_->rules().counts;
   holdfast::metrics m = counts ? counts->read() : holdfast::metrics{};
   m.backend = impl_->place();
   if (!impl_->is_of_this_process()) return m;
-  const core::connection_status known = impl_->connection().status();
+  const seam::connection_status known = impl_->connection().status();
   m.connected = known.connected && !impl_->is_closed();
   m.reconnects = known.reconnects;
   return m;
@@ -186,26 +186,26 @@ bool client::close() noexcept { return !impl_ || !impl_->is_of_this_process() ||
 
 namespace detail {
 
-client client_access::open(const url& where, const open_options& how, core::environment& env,
-                           std::stop_token stop, std::span<const core::scheme> schemes) {
+client client_access::open(const url& where, const open_options& how, base::environment& env,
+                           std::stop_token stop, std::span<const seam::scheme> schemes) {
   return client(client_impl::open(where, how, env, std::move(stop), schemes));
 }
 
 client_impl& require_open(client_impl* const impl, std::string_view operation) {
-  if (!impl) core::fail(errc::closed, operation, "the client is empty: open() it first");
+  if (!impl) base::fail(errc::closed, operation, "the client is empty: open() it first");
   client_impl& c = *impl;
   if (!c.is_of_this_process())
-    core::fail(errc::forked, operation, "open a client of its own after fork()", {}, c.text());
-  if (c.is_closed()) core::fail(errc::closed, operation, "the client was closed", {}, c.text());
+    base::fail(errc::forked, operation, "open a client of its own after fork()", {}, c.text());
+  if (c.is_closed()) base::fail(errc::closed, operation, "the client was closed", {}, c.text());
   return c;
 }
 
 client_impl& require_named(client_impl* const impl, std::string_view operation,
                            std::string_view name) {
   client_impl& c = require_open(impl, operation);
-  std::string fault(core::name_fault(name));
+  std::string fault(seam::name_fault(name));
   if (fault.empty()) fault = c.stores().first().name_fault(name);
-  if (!fault.empty()) core::fail(errc::bad_name, operation, std::move(fault), {}, c.text());
+  if (!fault.empty()) base::fail(errc::bad_name, operation, std::move(fault), {}, c.text());
   return c;
 }
 

@@ -16,8 +16,8 @@ namespace holdfast::inline v0::detail {
 struct client_access {
   // As client::open(), in `env`, which must outlive the client and all its leases. `schemes`: the
   // backends that the URL may name.
-  static client open(const url&, const open_options&, core::environment& env, std::stop_token = {},
-                     std::span<const core::scheme> schemes = core::schemes());
+  static client open(const url&, const open_options&, base::environment& env, std::stop_token = {},
+                     std::span<const seam::scheme> schemes = seam::schemes());
   static client_impl& impl(const client&);
   static std::shared_ptr<client_impl> shared(const client& c) { return c.impl_; }
 };

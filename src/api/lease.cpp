@@ -11,16 +11,16 @@
 namespace holdfast::inline v0 {
 namespace {
 
-[[noreturn]] void raise(const detail::turn* t, std::string_view operation, core::failure why) {
+[[noreturn]] void raise(const detail::turn* t, std::string_view operation, base::failure why) {
   if (t && why.code == errc::lost && why.text.empty()) why.text = t->home.why_lost(*t);
   if (t) t->home.fail(operation, std::move(why));
-  core::fail(errc{why.code.value()}, operation, std::move(why.text));
+  base::fail(errc{why.code.value()}, operation, std::move(why.text));
 }
 
 bool is_of_this_process(const detail::turn& t) noexcept { return t.is_of_this_process(); }
 
-core::failure extended(detail::turn* t, std::chrono::milliseconds ttl) {
-  core::failure why = detail::extension_fault(t, ttl);
+base::failure extended(detail::turn* t, std::chrono::milliseconds ttl) {
+  base::failure why = detail::extension_fault(t, ttl);
   return why.code ? why : t->home.extend(*t, ttl);
 }
 
@@ -66,7 +66,7 @@ std::int64_t lease::token() const noexcept { return turn_ ? turn_->token : 0; }
 lease_clock::time_point lease::expires() const noexcept {
   if (!turn_) return lease_clock::time_point::min();
   const auto end = turn_->deadline.load(std::memory_order_acquire);
-  return end == core::never ? end : end - turn_->home.client().env().ahead();
+  return end == base::never ? end : end - turn_->home.client().env().ahead();
 }
 
 lease_clock::duration lease::remaining() const noexcept {
@@ -104,7 +104,7 @@ void lease::extend(std::chrono::milliseconds ttl, std::error_code& ec) {
 }
 
 void lease::extend(std::chrono::milliseconds ttl) {
-  core::failure why = extended(turn_, ttl);
+  base::failure why = extended(turn_, ttl);
   if (why.code) raise(turn_, "extend", std::move(why));
 }
 

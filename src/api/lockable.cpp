@@ -19,10 +19,10 @@
 namespace holdfast::inline v0::detail {
 namespace {
 
-using core::failure;
+using base::failure;
 
 local_lock& home_of(client_impl* c, std::string_view name, lockable_traits traits) {
-  if (!c) core::fail(errc::closed, "mutex", "the client is empty: open() it first", name);
+  if (!c) base::fail(errc::closed, "mutex", "the client is empty: open() it first", name);
   return c->local_lock_for(name, traits.kind, traits.permits);
 }
 
@@ -50,7 +50,7 @@ class share {
     return *this;
   }
   ~share() {
-    if (!of_ || process_ != core::fork_generation()) return;
+    if (!of_ || process_ != base::fork_generation()) return;
     view_.reset();
     if (held_) {
       of_->shares.fetch_sub(1, std::memory_order_relaxed);
@@ -64,14 +64,14 @@ class share {
   std::unique_ptr<lease>& view() noexcept { return view_; }
   bool is_of(const lockable_state& s) const noexcept { return of_ == &s; }
   bool is_of(const local_lock& home) const noexcept {
-    return of_ && process_ == core::fork_generation() && &of_->home == &home;
+    return of_ && process_ == base::fork_generation() && &of_->home == &home;
   }
 
  private:
   lockable_state* of_;
   lease held_;
   std::unique_ptr<lease> view_;                 // released before the share is left
-  unsigned process_ = core::fork_generation();  // in another process its object may be gone
+  unsigned process_ = base::fork_generation();  // in another process its object may be gone
 };
 thread_local std::vector<share> shares_here;
 
@@ -92,7 +92,7 @@ bool is_locked(const lockable_state& s) noexcept { return s.current || s.is_shar
 
 // As std::thread does: a caller that relies on the lock cannot be notified that it is gone.
 [[noreturn]] void end_program(const lockable_state& s) noexcept {
-  core::log(s.home.rules().options.log, log_level::error,
+  base::log(s.home.rules().options.log, log_level::error,
             "the locked lock \"" + std::string(s.home.name()) +
                 "\" is destroyed: unlock it first; the program is terminated");
   std::terminate();
@@ -299,7 +299,7 @@ std::shared_lock<shared_mutex> shared_mutex::lock_down(std::unique_lock<shared_m
                                                        std::error_code* ec) {
   if (!mine.owns_lock() || mine.mutex() != this) {
     if (!ec)
-      core::fail(errc::not_held, "downgrade",
+      base::fail(errc::not_held, "downgrade",
                  "the unique_lock does not own this lock; lock() it first", name());
     *ec = errc::not_held;
     return {};
@@ -313,7 +313,7 @@ std::uint32_t semaphore::permits() const noexcept { return permits_in_all(); }
 
 std::uint32_t semaphore::checked(std::uint32_t permits) {
   if (permits == 0 || permits > permits_max)
-    core::fail(errc::bad_option, "semaphore",
+    base::fail(errc::bad_option, "semaphore",
                "it has " + std::to_string(permits) + " permits; give 1 to " +
                    std::to_string(permits_max));
   return permits;

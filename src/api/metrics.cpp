@@ -25,11 +25,11 @@ void check(labels given) {
   for (const std::string_view taken : {"backend", "mode", "outcome", "le"})
     for (const auto& [name, value] : given)
       if (name == taken || !is_label_name(name))
-        core::fail(errc::bad_option, "to_prometheus",
+        base::fail(errc::bad_option, "to_prometheus",
                    '"' + std::string(name) + "\" cannot be the name of a label here");
   for (auto a = given.begin(); a != given.end(); ++a)
     if (std::any_of(given.begin(), a, [&](const auto& b) { return a->first == b.first; }))
-      core::fail(errc::bad_option, "to_prometheus",
+      base::fail(errc::bad_option, "to_prometheus",
                  "the label \"" + std::string(a->first) + "\" is given twice");
 }
 

@@ -21,7 +21,7 @@ class wait_terms {
   const std::stop_token& stop() const noexcept { return stop_; }  // for stopping during the wait
 
   // Throws, or sets `ec`. A try that found the lock busy reports that by its empty result only.
-  void refuse(local_lock& at, core::failure why, std::error_code* ec) const {
+  void refuse(local_lock& at, base::failure why, std::error_code* ec) const {
     const bool is_busy = why.code == outcome::busy;
     if (is_busy && is_try_) return;
     if (is_busy && is_stopped_) why = {errc::canceled, {}};

@@ -1,7 +1,7 @@
 // Lets a blocked caller's thread drive the I/O of its client.
 #pragma once
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // A blocked caller may lend its thread to the backend's I/O. A thread that awaits a reply of the
 // store leads the event loop; a thread that waits for another thread of its client only sleeps.
@@ -22,4 +22,4 @@ class caller_driver {
   ~caller_driver() = default;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

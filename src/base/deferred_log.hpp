@@ -7,7 +7,7 @@
 
 #include "base/log.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 class deferred_log {
  public:
@@ -29,4 +29,4 @@ class deferred_log {
   log_sink to_;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <utility>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // A list of places for descriptors. It never shrinks; a free place is reused. Safe from any thread.
 class descriptor_list {
@@ -52,4 +52,4 @@ class descriptor_list {
   std::atomic<place*> first_{nullptr};
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

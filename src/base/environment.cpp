@@ -6,7 +6,7 @@
 
 #include "base/network.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 process_identity environment::process() {
   std::array<char, 256> host{};
@@ -33,4 +33,4 @@ duration jittered(environment& env, duration d, double share) noexcept {
   return moved >= most ? duration::max() : duration{static_cast<duration::rep>(moved)};
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

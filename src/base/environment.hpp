@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 using time_point = lease_clock::time_point;
 using duration = lease_clock::duration;
@@ -78,4 +78,4 @@ std::uint64_t random_u64(environment&) noexcept;
 // `d` plus or minus up to `share` of it, so that many clients do not act at the same moment.
 duration jittered(environment&, duration d, double share) noexcept;
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -1,6 +1,6 @@
 #include "base/event_queue.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 namespace {
 
@@ -61,4 +61,4 @@ void event_queue::dispatch() {
   --dispatch_depth;
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <thread>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // The events a claim reports to the core, dispatched in this order.
 enum class claim_event : std::uint16_t {
@@ -79,4 +79,4 @@ class event_queue {
   event_source** end_ = &first_;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 [[noreturn]] inline void fail(errc code, std::string_view operation, std::string text,
                               std::string_view lock = {}, std::string_view backend = {}) {
@@ -28,4 +28,4 @@ auto in_either_form(std::error_code* ec, F f) -> decltype(f()) {
   }
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -5,7 +5,7 @@
 #include <string>
 #include <system_error>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 struct failure {
   std::error_code code;  // an errc
@@ -20,4 +20,4 @@ inline failure shortage_of(const std::system_error& why) {
                                                : "; raise the limit of open files (ulimit -n)")};
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

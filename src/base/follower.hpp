@@ -4,17 +4,17 @@
 
 #include "base/parker.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // On the stack of its thread, which sleeps in caller_driver::sleep_until_signalled() until the
 // parker is signalled. Once enlisted, the thread awaits the store and may be promoted to lead the
 // loop.
 struct follower {
-  explicit follower(core::parker& p) noexcept : parker(p) {}
+  explicit follower(base::parker& p) noexcept : parker(p) {}
   follower(const follower&) = delete;
   follower& operator=(const follower&) = delete;
 
-  core::parker& parker;
+  base::parker& parker;
 
   // The driver's fields.
   follower* before = nullptr;
@@ -25,4 +25,4 @@ struct follower {
   int bit = -1;  // its bit in a shared futex word; -1: none
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 std::atomic<unsigned> fork_generation_now{0};
 
@@ -50,4 +50,4 @@ struct fork_registry {
 void fork_listener::listen() { fork_registry::get().add(*this); }
 void fork_listener::stop_listening() noexcept { fork_registry::get().remove(*this); }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

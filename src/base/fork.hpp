@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // The number of forks between this process and the one that loaded the library. An object made in
 // another generation must not be touched: a thread that does not exist here may hold its mutexes.
@@ -33,4 +33,4 @@ class fork_listener {
   fork_listener* before_ = nullptr;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -2,7 +2,7 @@
 #pragma once
 #include <utility>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 template <class Element, Element* Element::*next>
 class intrusive_queue {
@@ -31,4 +31,4 @@ class intrusive_queue {
   Element* last_ = nullptr;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

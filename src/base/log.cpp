@@ -41,7 +41,7 @@ void set_log_hook(log_hook hook, void* context) noexcept {
 
 }  // namespace v0
 
-namespace core {
+namespace base {
 
 void log(log_level level, std::string_view line) noexcept {
   const sink& to = *current_sink.load();
@@ -61,5 +61,5 @@ std::string text_of(duration d) {
   return out + " s";
 }
 
-}  // namespace core
+}  // namespace base
 }  // namespace holdfast

@@ -7,7 +7,7 @@
 
 #include "base/environment.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // Where the lines of a client go: to its own hook, or without one to the hook of the process.
 struct log_sink {
@@ -20,4 +20,4 @@ void log(log_level, std::string_view line) noexcept;  // to the hook of the proc
 
 std::string text_of(duration);  // "850 ms", "4.2 s", "75 s"
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -3,7 +3,7 @@
 #ifdef HOLDFAST_MUTANTS
 #include <atomic>
 
-namespace holdfast::core {
+namespace holdfast::base {
 namespace {
 
 std::atomic<mutant> the_one{mutant::none};
@@ -13,5 +13,5 @@ std::atomic<mutant> the_one{mutant::none};
 void plant(mutant m) noexcept { the_one.store(m, std::memory_order_relaxed); }
 bool planted(mutant m) noexcept { return the_one.load(std::memory_order_relaxed) == m; }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base
 #endif

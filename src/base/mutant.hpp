@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 enum class mutant : unsigned char {
 #define HOLDFAST_MUTANT(name, rule) name,
@@ -19,4 +19,4 @@ bool planted(mutant) noexcept;
 constexpr bool planted(mutant) noexcept { return false; }
 #endif
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

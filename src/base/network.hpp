@@ -10,7 +10,7 @@
 #include "base/environment.hpp"
 #include "base/failure.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 struct address {
   std::string host;  // a name, an IPv4 or an IPv6 address without brackets
@@ -128,4 +128,4 @@ class event_loop {
   virtual void forked() noexcept = 0;  // in a fork's child: closes descriptors, sends nothing
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace holdfast::core {
+namespace holdfast::base {
 namespace {
 
 static_assert(sizeof(std::atomic<int>) == sizeof(int) && std::atomic<int>::is_always_lock_free);
@@ -119,4 +119,4 @@ void parker::signal() noexcept {
     sleeper.wake();
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

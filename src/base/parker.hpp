@@ -3,7 +3,7 @@
 #include <atomic>
 #include <iterator>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // Interrupts a thread that waits in an event loop.
 class loop_waker {
@@ -101,4 +101,4 @@ class parker {
   wake_target sleeps_at_;        // while it is parked
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -7,7 +7,7 @@
 #include "base/fail.hpp"
 #include "base/url_parts.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 namespace {
 
 constexpr std::size_t password_bytes_max = 4096;
@@ -52,4 +52,4 @@ void read_password_variable(const std::string& name, std::string& password) {
   password = value;
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -1,6 +1,6 @@
 #include "base/percent.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 namespace {
 
 bool unreserved(char c) noexcept {
@@ -49,4 +49,4 @@ std::optional<std::string> percent_decode(std::string_view text) {
   return out;
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // Leaves letters, digits, "-._~" and the characters of `also` as they are.
 std::string percent_encode(std::string_view text, std::string_view also = {});
 std::optional<std::string> percent_decode(std::string_view text);  // nullopt: a bad %XX
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 bool start_quiet_thread(pthread_t& out, const char* name, void* (*run)(void*),
                         void* context) noexcept {
@@ -30,4 +30,4 @@ void end_quiet_thread(pthread_t thread) noexcept {
     ::pthread_join(thread, nullptr);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

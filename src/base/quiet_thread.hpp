@@ -2,7 +2,7 @@
 #pragma once
 #include <pthread.h>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // Starts `run(context)` on a new thread with every signal blocked except those of a crash. `name`
 // is cut to the 15 bytes that Linux keeps. False when the system cannot start a thread.
@@ -12,4 +12,4 @@ bool start_quiet_thread(pthread_t& out, const char* name, void* (*run)(void*),
 // Joins a thread that was asked to end; detaches it when it is the calling thread.
 void end_quiet_thread(pthread_t thread) noexcept;
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 template <class T>
 class ring {
@@ -46,4 +46,4 @@ class ring {
   std::size_t first_ = 0, size_ = 0;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

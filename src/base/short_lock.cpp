@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 void short_lock::lock_slowly() noexcept {
   while (state_.exchange(is_wanted, std::memory_order_acquire) != is_free)
@@ -15,4 +15,4 @@ void short_lock::wake_one() noexcept {
   ::syscall(SYS_futex, &state_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

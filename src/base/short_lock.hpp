@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // Lockable. A thread that finds it locked sleeps on a futex. A tenth of the size of std::mutex (a
 // client has one for each lock name in use), and inline. (Drepper, "Futexes Are Tricky", mutex 2.)
@@ -25,4 +25,4 @@ class short_lock {
   std::atomic<int> state_{is_free};
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

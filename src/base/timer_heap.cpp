@@ -1,6 +1,6 @@
 #include "base/timer_heap.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 void timer_heap::set(heap_timer& t, time_point at) {
   if (t.at() == at) return;
@@ -66,4 +66,4 @@ void timer_heap::erase(heap_timer& t) noexcept {
   sift_down(last);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -8,7 +8,7 @@
 
 #include "base/environment.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 class heap_timer {  // a base of the record that is woken; not copied
  public:
@@ -53,4 +53,4 @@ class timer_heap {
   std::uint32_t last_order_ = 0;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -1,6 +1,6 @@
 #include "base/timer_queue.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 timer_queue::timer_queue(environment& env, const char* thread_name)
     : env_(env), thread_name_(thread_name) {}
@@ -54,4 +54,4 @@ bool timer_queue::take_due(time_point now) {
   return false;
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -6,7 +6,7 @@
 
 #include "base/timer_heap.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 class timer : private heap_timer {
  public:
@@ -51,4 +51,4 @@ class timer_queue : private alarm_target {
   bool stopped_ = false;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -19,10 +19,10 @@ constexpr std::size_t url_bytes_max = 8192;
 
 // An error quotes a scheme or an option's name and nothing else: an unencoded '/' or '@' in a
 // password puts pieces of the password where hosts, ports and paths are expected.
-[[noreturn]] void refuse(std::string why) { core::fail(errc::bad_url, "open", std::move(why)); }
+[[noreturn]] void refuse(std::string why) { base::fail(errc::bad_url, "open", std::move(why)); }
 
 std::string decoded(std::string_view text, const char* part) {
-  auto out = core::percent_decode(text);
+  auto out = base::percent_decode(text);
   if (!out) refuse(std::string("a '%' in the ") + part + " is not followed by two hex digits");
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(out->begin(), out->end(), control))
@@ -109,14 +109,14 @@ void keep_option(std::string name, std::string value, url::parts& to) {
     to.password_in_query = true;
     return;
   }
-  if (name == "password-file") core::read_password_file(value, to.password);
+  if (name == "password-file") base::read_password_file(value, to.password);
   if (name == "password-env") {
-    core::read_password_variable(value, to.password);
+    base::read_password_variable(value, to.password);
     to.secret_variables.push_back(value);
   }
   const auto same = [&](const url::option& o) { return o.first == name; };
   if (std::any_of(to.options.begin(), to.options.end(), same))
-    refuse("the option " + core::shown_option_name(name) + " is given twice");
+    refuse("the option " + base::shown_option_name(name) + " is given twice");
   to.options.emplace_back(std::move(name), std::move(value));
 }
 
@@ -161,7 +161,7 @@ url url::parse(std::string_view text) {
 }
 
 url url::parse(std::string_view text, std::error_code& ec) {
-  const auto parsed = core::in_either_form(&ec, [&] { return std::optional<url>(parse(text)); });
+  const auto parsed = base::in_either_form(&ec, [&] { return std::optional<url>(parse(text)); });
   return parsed ? *parsed : url(std::make_shared<const parts>());
 }
 

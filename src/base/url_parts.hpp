@@ -26,7 +26,7 @@ struct url::parts {
 
 }  // namespace holdfast::inline v0
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 // Two ways to give a password other than user:password@. Each throws lock_error (bad_url).
 void read_password_file(const std::string& path, std::string& password);
@@ -39,4 +39,4 @@ std::string shown_option_name(std::string_view name);
 // it, as in ?ttl=5s?password=x.
 std::string shown_option_value(std::string_view value);
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

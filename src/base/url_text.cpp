@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view blank = "***";
 }
 
-namespace core {
+namespace base {
 
 std::string shown_option_name(std::string_view name) {
   const auto usual = [](char c) {
@@ -26,7 +26,7 @@ std::string shown_option_value(std::string_view value) {
   return std::string(value.find_first_of("=@") == value.npos ? value : blank);
 }
 
-}  // namespace core
+}  // namespace base
 
 inline namespace v0 {
 namespace {
@@ -91,9 +91,9 @@ std::size_t end_of_user(std::string_view text, bool always) {
 
 std::string shown(std::string_view text, bool always, std::string_view plain) {
   const std::size_t at = end_of_user(text, always);
-  if (at == text.npos) return core::percent_encode(text, plain);
+  if (at == text.npos) return base::percent_encode(text, plain);
   std::string out(text.starts_with('/') ? "/" : "");
-  return out.append(blank) + '@' + core::percent_encode(text.substr(at + 1), plain);
+  return out.append(blank) + '@' + base::percent_encode(text.substr(at + 1), plain);
 }
 
 bool is_number(std::string_view path) {
@@ -117,7 +117,7 @@ std::string shown_user(const url::parts& p) {
   const bool is_paired = p.scheme.starts_with("redis") || p.scheme.starts_with("zookeeper");
   const bool alone = p.password.empty() && is_paired;
   std::string out = alone || p.user.find(':') != p.user.npos ? std::string(blank)
-                                                             : core::percent_encode(p.user, "*");
+                                                             : base::percent_encode(p.user, "*");
   if (p.password_in_user) out.append(":").append(blank);
   return out + '@';
 }
@@ -134,14 +134,14 @@ std::string url::text() const {
   for (const endpoint& e : p.endpoints) {
     if (!std::exchange(first, false)) out += ',';
     const bool v6 = e.host.find(':') != e.host.npos;
-    out += v6 ? '[' + core::percent_encode(e.host, ":") + ']' : core::percent_encode(e.host);
+    out += v6 ? '[' + base::percent_encode(e.host, ":") + ']' : base::percent_encode(e.host);
     if (e.port) out += ':' + std::to_string(e.port);
   }
   out += shown_path(p);
   char mark = '?';
   for (const auto& [name, value] : p.options) {
-    out += std::exchange(mark, '&') + core::shown_option_name(name) + '=';
-    out += is_shown(name) ? core::percent_encode(core::shown_option_value(value), "/:,*")
+    out += std::exchange(mark, '&') + base::shown_option_name(name) + '=';
+    out += is_shown(name) ? base::percent_encode(base::shown_option_value(value), "/:,*")
                           : std::string(blank);
   }
   if (p.password_in_query) out.append(1, mark).append("password=").append(blank);

@@ -1,6 +1,6 @@
 #include "base/uuid.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 namespace {
 
@@ -45,4 +45,4 @@ uuid random_uuid(environment& env) {
   return version_4(out);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -7,7 +7,7 @@
 
 #include "base/environment.hpp"
 
-namespace holdfast::core {
+namespace holdfast::base {
 
 struct uuid {
   std::uint64_t high = 0, low = 0;
@@ -21,4 +21,4 @@ bool begins_with_uuid(std::string_view) noexcept;
 uuid version_4(uuid random) noexcept;
 uuid random_uuid(environment&);  // version 4
 
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -10,17 +10,17 @@ namespace holdfast::claims {
 
 // Deletes itself when it was answered and awaits nothing more.
 template <class T>
-class admin_query : protected core::event_source {
+class admin_query : protected base::event_source {
  public:
   virtual ~admin_query() = default;
 
  protected:
-  explicit admin_query(core::result_handler<T>& to) noexcept : to_(to) {}
+  explicit admin_query(seam::result_handler<T>& to) noexcept : to_(to) {}
 
   // Without the mutex, just before the result is delivered.
   virtual void complete(T&) {}
 
-  void fail(core::failure f) {  // the first counts
+  void fail(base::failure f) {  // the first counts
     if (!why_.code) why_ = std::move(f);
   }
   bool has_failed() const noexcept { return static_cast<bool>(why_.code); }
@@ -34,14 +34,14 @@ class admin_query : protected core::event_source {
   T result{};
 
  private:
-  void on_event(core::claim_event) override {
+  void on_event(base::claim_event) override {
     deliver();
     retire();
   }
   void on_retired() noexcept final { delete this; }
 
-  core::result_handler<T>& to_;
-  core::failure why_;
+  seam::result_handler<T>& to_;
+  base::failure why_;
 };
 
 }  // namespace holdfast::claims

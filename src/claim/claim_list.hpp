@@ -16,7 +16,7 @@
 
 namespace holdfast::claims {
 
-class listed_claim : public core::heap_timer {  // the base of what a layout keeps of each claim
+class listed_claim : public base::heap_timer {  // the base of what a layout keeps of each claim
  public:
   claim_handle place() const noexcept { return place_; }
 
@@ -81,7 +81,7 @@ class claim_list : public claim_table<Claim> {
     groups_.add(c);
   }
   void remove(Claim& c) noexcept {
-    sleepers_.set(c, core::never);
+    sleepers_.set(c, base::never);
     groups_.remove(c);
     claim_table<Claim>::remove(c.place());
   }
@@ -110,7 +110,7 @@ class claim_list : public claim_table<Claim> {
   void wake_at(Claim& c, time_point t) { sleepers_.set(c, t); }  // never: not at all
   // Wakes the claims that are due, and returns the time of the next one.
   time_point wake_due(time_point now, event_queue& events) {
-    while (core::heap_timer* const due = sleepers_.take_due(now))
+    while (base::heap_timer* const due = sleepers_.take_due(now))
       static_cast<Claim*>(due)->on_wake(now, events);
     return sleepers_.next();
   }
@@ -119,10 +119,10 @@ class claim_list : public claim_table<Claim> {
   bool bounds_waits() const noexcept { return rules_.outage_timeout != duration::max(); }
   // When end_waits() is first due for a wait or an outage that begins now.
   time_point first_end_of_wait(time_point now) const noexcept {
-    return bounds_waits() ? core::saturating_add(now, rules_.outage_timeout - lead()) : core::never;
+    return bounds_waits() ? base::saturating_add(now, rules_.outage_timeout - lead()) : base::never;
   }
   struct waits {
-    time_point due = core::never;  // end_waits() again
+    time_point due = base::never;  // end_waits() again
     bool retry_now = false;        // a wait ends soon: the server is tried once more before
   };
   // Ends the waiters that have waited through the outage for the outage-timeout. A wait may begin
@@ -137,7 +137,7 @@ class claim_list : public claim_table<Claim> {
   waits end_waits(Which which, time_point out_since, time_point& hurried_at, Text why,
                   time_point now, event_queue& events) const {
     waits out;
-    if (!bounds_waits() || out_since == core::never) return out;
+    if (!bounds_waits() || out_since == base::never) return out;
     this->for_each([&](Claim& c) {
       if (!c.recipe().is_waiter() || !which(std::as_const(c))) return;
       const time_point end = end_of_wait(c.recipe().waits_since(), out_since);
@@ -147,22 +147,22 @@ class claim_list : public claim_table<Claim> {
       out.due = std::min(out.due, last_try > now ? last_try : end);
     });
     if (out.retry_now) hurried_at = now;
-    out.retry_now = out.retry_now && !core::planted(core::mutant::last_attempt_omitted);
+    out.retry_now = out.retry_now && !base::planted(base::mutant::last_attempt_omitted);
     return out;
   }
 
  private:
   duration lead() const noexcept { return std::min(rules_.outage_timeout, rules_.op_timeout) / 8; }
   time_point end_of_wait(time_point since, time_point out_since) const noexcept {
-    using core::mutant;
-    const bool is_later = since > out_since && !core::planted(mutant::late_waiter_given_up);
-    const bool counts = is_later || core::planted(mutant::outage_dated_back);
-    return core::saturating_add(counts ? since : out_since, rules_.outage_timeout);
+    using base::mutant;
+    const bool is_later = since > out_since && !base::planted(mutant::late_waiter_given_up);
+    const bool counts = is_later || base::planted(mutant::outage_dated_back);
+    return base::saturating_add(counts ? since : out_since, rules_.outage_timeout);
   }
 
   const timing& rules_;
   [[no_unique_address]] claim_groups<Claim, Group> groups_;
-  core::timer_heap sleepers_;
+  base::timer_heap sleepers_;
   time_point hurried_at_{};
 };
 

@@ -12,10 +12,10 @@ namespace holdfast::claims {
 template <class Claim>
 struct claim_group {
   using claim_type = Claim;
-  explicit claim_group(const core::lock_group& g) noexcept : group(g) {}
+  explicit claim_group(const seam::lock_group& g) noexcept : group(g) {}
   bool is_whole() const noexcept { return members.size() == group.members; }
 
-  const core::lock_group group;
+  const seam::lock_group group;
   std::vector<Claim*> members;  // in the order in which they came
   bool is_broken = false;       // a member has left: what was sent for all is not to be executed
 };
@@ -30,7 +30,7 @@ class group_barrier {
   // Not null: the group is whole, and `who` sends for all. That is the last that came, and from
   // then on only the first: a member that repeated its own request could be granted alone.
   template <class... Args>
-  Group* join(const core::lock_group& g, claim_type& who, Args&&... args) {
+  Group* join(const seam::lock_group& g, claim_type& who, Args&&... args) {
     auto place = find(g);
     if (place == groups_.end()) place = groups_.emplace(place, g, std::forward<Args>(args)...);
     auto& members = place->members;
@@ -38,7 +38,7 @@ class group_barrier {
     if (is_new) members.push_back(&who);
     return place->is_whole() && (is_new || members.front() == &who) ? &*place : nullptr;
   }
-  void leave(const core::lock_group& g, claim_type& who) noexcept {
+  void leave(const seam::lock_group& g, claim_type& who) noexcept {
     const auto place = find(g);
     if (place == groups_.end()) return;
     place->is_broken = std::erase(place->members, &who) > 0 || place->is_broken;
@@ -47,7 +47,7 @@ class group_barrier {
   void dissolve(Group& g) noexcept { groups_.erase(find(g.group)); }
 
  private:
-  typename std::list<Group>::iterator find(const core::lock_group& g) noexcept {
+  typename std::list<Group>::iterator find(const seam::lock_group& g) noexcept {
     return std::find_if(groups_.begin(), groups_.end(),
                         [&](const Group& other) { return other.group == g; });
   }

@@ -12,7 +12,7 @@
 namespace holdfast::claims {
 
 // Longer than any request was ever delayed: an orphan is kept for this long after its lease.
-inline constexpr core::duration late_request_max = std::chrono::minutes{2};
+inline constexpr base::duration late_request_max = std::chrono::minutes{2};
 
 enum class withdrawal : unsigned char {
   unsent,       // there is no connection: resend_all() sends it
@@ -25,11 +25,11 @@ enum class withdrawal : unsigned char {
 };
 
 struct orphan {  // a backend's own derives from it and says to which lock the id belongs
-  explicit orphan(core::time_point end, core::duration pause_max = core::duration::max()) noexcept
+  explicit orphan(base::time_point end, base::duration pause_max = base::duration::max()) noexcept
       : until(end), most(pause_max) {}
-  const core::time_point until;         // by then it has expired at the store
-  const core::duration most;            // between two withdrawals that prove nothing
-  core::time_point next = core::never;  // to be withdrawn again
+  const base::time_point until;         // by then it has expired at the store
+  const base::duration most;            // between two withdrawals that prove nothing
+  base::time_point next = base::never;  // to be withdrawn again
   withdrawal last = withdrawal::unsent;
   unsigned pauses = 0;
 };
@@ -41,31 +41,31 @@ class orphan_withdrawals {
  public:
   // The time when tick() is due, as from on_answer() and tick(); never: not by itself.
   template <class... Args>
-  core::time_point add(core::time_point now, Args&&... args) {
+  base::time_point add(base::time_point now, Args&&... args) {
     items_.emplace_back(std::forward<Args>(args)...);
     items_.back().place = std::prev(items_.end());
     return on_answer(items_.back(), items_.back().withdraw(now), now);
   }
-  core::time_point on_answer(Orphan& o, withdrawal what, core::time_point now) {
+  base::time_point on_answer(Orphan& o, withdrawal what, base::time_point now) {
     while (what == withdrawal::again) what = o.withdraw(now);
     o.last = what;
-    o.next = core::never;
-    if (what == withdrawal::done) return drop(o), core::never;
-    if (what == withdrawal::unsent || what == withdrawal::sent) return core::never;
-    o.next = core::saturating_add(now, pause(o));
+    o.next = base::never;
+    if (what == withdrawal::done) return drop(o), base::never;
+    if (what == withdrawal::unsent || what == withdrawal::sent) return base::never;
+    o.next = base::saturating_add(now, pause(o));
     const bool is_answered = what != withdrawal::may_be_lost;
-    if (is_answered && o.next >= o.until) return drop(o), core::never;
+    if (is_answered && o.next >= o.until) return drop(o), base::never;
     return o.next;
   }
   void on_cut(Orphan& o) noexcept { o.last = withdrawal::unsent; }
   // Over a new connection, before anything else.
-  void resend_all(core::time_point now) {
+  void resend_all(base::time_point now) {
     each([&](Orphan& o) {
       if (o.last != withdrawal::sent) on_answer(o, o.withdraw(now), now);
     });
   }
-  core::time_point tick(core::time_point now) {
-    core::time_point next = core::never;
+  base::time_point tick(base::time_point now) {
+    base::time_point next = base::never;
     each([&](Orphan& o) {
       if (o.next > now) {
         next = std::min(next, o.next);
@@ -81,11 +81,11 @@ class orphan_withdrawals {
   void drop_all() noexcept { items_.clear(); }  // when no answer can come any more
 
  private:
-  static core::duration pause(Orphan& o) noexcept {
+  static base::duration pause(Orphan& o) noexcept {
     using namespace std::chrono_literals;
-    constexpr core::duration pauses[] = {100ms, 1s, 10s, 60s};
-    constexpr core::duration refused_max = 1s;
-    const core::duration d = pauses[std::min<std::size_t>(o.pauses++, std::size(pauses) - 1)];
+    constexpr base::duration pauses[] = {100ms, 1s, 10s, 60s};
+    constexpr base::duration refused_max = 1s;
+    const base::duration d = pauses[std::min<std::size_t>(o.pauses++, std::size(pauses) - 1)];
     return std::min(d, o.last == withdrawal::refused ? refused_max : o.most);
   }
   template <class Each>

@@ -15,10 +15,10 @@
 
 namespace holdfast::claims {
 
-using core::claim_event;
-using core::duration;
-using core::event_queue;
-using core::time_point;
+using base::claim_event;
+using base::duration;
+using base::event_queue;
+using base::time_point;
 
 struct timing {  // of a client, the same for all its claims
   duration op_timeout{};
@@ -36,13 +36,13 @@ struct effects {
   claim_event event = claim_event::none;  // or several, as a mask
   Operation send{};                       // Operation{}: nothing
   errc why{};                             // of refused, lost and ended; 0: released or withdrawn
-  time_point wake = core::never;
+  time_point wake = base::never;
   duration spread{};
 };
 
 template <class R>
 concept recipe = std::copyable<R> &&
-    requires(R r, const R& known, const core::acquire_request& request,
+    requires(R r, const R& known, const seam::acquire_request& request,
              const typename R::reply& answer, duration ttl, time_point now, const timing& t) {
   { r.acquire(request, now, t) }
   noexcept->std::same_as<effects<typename R::operation>>;
@@ -70,7 +70,7 @@ concept recipe = std::copyable<R> &&
   noexcept->std::same_as<bool>;  // it neither has nor wants the lock
   // Without others_wait, which another thread may change before the core hears of the grant.
   { known.granted() }
-  noexcept->std::same_as<core::grant>;
+  noexcept->std::same_as<seam::grant>;
   { known.others_wait() }
   noexcept->std::same_as<bool>;
   { answer.ticket } -> std::convertible_to<std::uint32_t>;  // of a renewal; 0: nobody asked for it
@@ -80,7 +80,7 @@ concept recipe = std::copyable<R> &&
 // nothing.
 template <class R>
 concept with_succession = recipe<R> &&
-    requires(R r, const core::acquire_request& request, time_point now, const timing& t) {
+    requires(R r, const seam::acquire_request& request, time_point now, const timing& t) {
   { r.succeed(request, now, t) }
   noexcept->std::same_as<effects<typename R::operation>>;
 };

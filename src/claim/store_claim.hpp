@@ -29,7 +29,7 @@ template <class S, class C>
 concept store_of = requires(S s, C& c, const C& known, typename C::operation op, time_point now,
                             event_queue& events) {
   { s.mutex() } -> std::same_as<std::mutex&>;
-  { s.env() } -> std::same_as<core::environment&>;
+  { s.env() } -> std::same_as<base::environment&>;
   { s.rules() } -> std::same_as<const timing&>;
   { s.is_forked() } -> std::same_as<bool>;
   { s.new_recipe() } -> std::same_as<typename C::recipe_type>;
@@ -55,7 +55,7 @@ concept store_of = requires(S s, C& c, const C& known, typename C::operation op,
 // The part of store_of that is the same in a store that begins every verb and hands on nothing by
 // itself.
 struct store_defaults {
-  static errc refuses(const core::claim&, verb) noexcept { return {}; }
+  static errc refuses(const seam::claim&, verb) noexcept { return {}; }
   static void deliver(time_point, event_queue&) noexcept {}
 };
 
@@ -68,7 +68,7 @@ concept extends_unasked = requires {
 // Protocol: {recipe, store, request_details, record}. `record` is what the store keeps of
 // each claim, `request_details` what a request says beyond its ttl and its note.
 template <class Protocol>
-class store_claim final : public core::claim, public Protocol::record, private core::event_source {
+class store_claim final : public seam::claim, public Protocol::record, private base::event_source {
  public:
   using recipe_type = typename Protocol::recipe;
   using store_type = typename Protocol::store;
@@ -76,7 +76,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
   using reply = typename recipe_type::reply;
   static_assert(claims::recipe<recipe_type>);
 
-  store_claim(store_type& store, std::string_view lock_name, core::claim_sink& sink)
+  store_claim(store_type& store, std::string_view lock_name, seam::claim_sink& sink)
       : store_(store), sink_(sink), recipe_(store.new_recipe()) {
     const std::lock_guard guard(store_.mutex());
     store_.add(*this, lock_name);
@@ -95,7 +95,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
     if (c->retire()) c->on_retired();
   }
 
-  void acquire(const core::acquire_request& request) override {
+  void acquire(const seam::acquire_request& request) override {
     run(urgency::soon, request.at, [&](time_point now) {
       keep(request);
       const errc why = store_.refuses(*this, verb::acquire);
@@ -127,9 +127,9 @@ class store_claim final : public core::claim, public Protocol::record, private c
       });
     }
   }
-  void release(const core::successor* next) override {
+  void release(const seam::successor* next) override {
     // Copied first: once the end is dispatched, this claim may be gone.
-    const core::successor after = next ? *next : core::successor{};
+    const seam::successor after = next ? *next : seam::successor{};
     if (store_.is_forked()) return;
     event_queue events;
     urgency how = urgency::soon;
@@ -178,7 +178,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
   std::string_view note() const noexcept {
     return text_ && !has_failed_ ? std::string_view(*text_) : std::string_view();
   }
-  using core::event_source::is_dispatching;
+  using base::event_source::is_dispatching;
 
  private:
   using step = effects<operation>;
@@ -200,7 +200,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
     events.dispatch();  // the last act: the claim, and the client, may be gone then
   }
 
-  void keep(const core::acquire_request& request) {
+  void keep(const seam::acquire_request& request) {
     has_failed_ = false;
     if (!request.note.empty()) {
       text_ = std::make_unique<const std::string>(request.note);
@@ -211,7 +211,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
   }
 
   // Whether the release also asks for the next claim; then it sends nothing of its own.
-  bool release_to(const core::successor& after, step& out, time_point now, event_queue& events) {
+  bool release_to(const seam::successor& after, step& out, time_point now, event_queue& events) {
     if (!store_.takes_successor(*this, out.send, after.request)) return false;
     auto& next = static_cast<store_claim&>(*after.who);
     next.keep(after.request);
@@ -223,7 +223,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
 
   step apply(const reply& r, time_point now) {
     const step out = recipe_.on(r, now, rules());
-    if (core::has(out.event, claim_event::extended)) extended_by_ = r.ticket;
+    if (base::has(out.event, claim_event::extended)) extended_by_ = r.ticket;
     return out;
   }
 
@@ -238,18 +238,18 @@ class store_claim final : public core::claim, public Protocol::record, private c
       s = apply(*answered, now);
     }
     if (s.sleeps) {
-      const bool wakes = s.wake != core::never;
-      const duration more = wakes ? core::jittered(store_.env(), s.spread / 2, 1.0) : duration{};
-      store_.wake_at(*this, core::saturating_add(s.wake, more));
+      const bool wakes = s.wake != base::never;
+      const duration more = wakes ? base::jittered(store_.env(), s.spread / 2, 1.0) : duration{};
+      store_.wake_at(*this, base::saturating_add(s.wake, more));
     }
     store_.after_step(*this, now);
   }
 
   void post(const step& s, std::string* text, event_queue& events) {
-    if (core::has(s.event, claim_event::granted)) {
+    if (base::has(s.event, claim_event::granted)) {
       others_waited_ = recipe_.others_wait();
-    } else if (core::has(s.event, claim_event::refused) || core::has(s.event, claim_event::lost) ||
-               core::has(s.event, claim_event::ended)) {
+    } else if (base::has(s.event, claim_event::refused) || base::has(s.event, claim_event::lost) ||
+               base::has(s.event, claim_event::ended)) {
       why_ = s.why;
       if (s.event != claim_event::lost && has_text(s.why)) {
         const bool is_given = text && !text->empty();
@@ -266,7 +266,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
     text_ = std::make_unique<const std::string>(std::move(text));
     has_failed_ = true;
   }
-  core::failure failure() const {
+  base::failure failure() const {
     if (why_ == errc{}) return {};
     return {make_error_code(why_), has_text(why_) && has_failed_ ? *text_ : std::string()};
   }
@@ -293,7 +293,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
             const std::lock_guard guard(store_.mutex());  // it may be over by now
             is_doubtful = recipe_.is_doubtful();
           }
-          if (is_doubtful && !core::planted(core::mutant::session_doubt_dropped))
+          if (is_doubtful && !base::planted(base::mutant::session_doubt_dropped))
             sink_.on_doubtful();
         }
         return;
@@ -313,10 +313,10 @@ class store_claim final : public core::claim, public Protocol::record, private c
   }
   // Nothing but others_wait changes before the core has heard of the grant: only the core renews.
   // Where the store extends leases unasked, it may do so meanwhile.
-  core::grant grant() const {
+  seam::grant grant() const {
     std::unique_lock guard(store_.mutex(), std::defer_lock);
     if constexpr (extends_unasked<Protocol>) guard.lock();
-    core::grant out = recipe_.granted();
+    seam::grant out = recipe_.granted();
     out.others_wait = others_waited_;
     return out;
   }
@@ -335,7 +335,7 @@ class store_claim final : public core::claim, public Protocol::record, private c
 
  private:
   store_type& store_;
-  core::claim_sink& sink_;
+  seam::claim_sink& sink_;
   recipe_type recipe_;
   std::unique_ptr<const std::string> text_;  // the note; or, after a failure, the reason
   std::uint32_t ticket_ = 0;

@@ -6,17 +6,19 @@
 #include "cohort/waiter.hpp"
 #include "seam/connection.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 struct blocked_waiter final : waiter {
   blocked_waiter() noexcept { thread = &follower; }
-  core::parker parker;
-  core::follower follower{parker};
+  base::parker parker;
+  base::follower follower{parker};
   void complete() noexcept override { parker.signal(); }
 };
 
 struct blocked_confirmation final : confirmation {
-  core::parker parker;
+  base::parker parker;
   void complete() noexcept override { parker.signal(); }
 };
 
@@ -46,7 +48,7 @@ inline void wait(parker& p, caller_driver* loop) noexcept {
 // The result of an admin query, for a caller that blocks until it is there.
 template <class T>
 struct awaited final : result_handler<T> {
-  core::parker parker;
+  base::parker parker;
   T result{};
   failure why;  // code {}: there is a result
   void on_result(T r) override {
@@ -63,4 +65,4 @@ struct awaited final : result_handler<T> {
   }
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

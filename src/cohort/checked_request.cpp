@@ -10,13 +10,13 @@
 namespace holdfast::inline v0::detail {
 namespace {
 
-bool is_renewed(const acquire_options& o, const core::lock_rules& rules) noexcept {
+bool is_renewed(const acquire_options& o, const cohort::lock_rules& rules) noexcept {
   return o.renew == renewal::client_default ? rules.options.renew : o.renew == renewal::automatic;
 }
 
 // A ttl bounds how long a dead holder blocks the others; where a grant ends with its holder that
 // bound needs no ttl. Without renewal, a ttl also promises that a living holder's lock ends.
-core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules) {
+base::failure ttl_fault(const acquire_options& o, const cohort::lock_rules& rules) {
   const bool has_ttl = rules.can.core_renews();
   if (!has_ttl && !is_renewed(o, rules))
     return {errc::unsupported, rules.can.has_deadlines()
@@ -27,22 +27,22 @@ core::failure ttl_fault(const acquire_options& o, const core::lock_rules& rules)
   if (!o.ttl) return {};
   if (!has_ttl && rules.options.strict)
     return {errc::unsupported, "its locks have no ttl; leave the option out, or ?strict=1"};
-  const auto fault = core::ttl_fault(*o.ttl, rules.options);
-  return fault.empty() ? core::failure{} : core::failure{errc::bad_option, std::string(fault)};
+  const auto fault = seam::ttl_fault(*o.ttl, rules.options);
+  return fault.empty() ? base::failure{} : base::failure{errc::bad_option, std::string(fault)};
 }
 
 }  // namespace
 
-core::failure options_fault(const acquire_options& o, std::uint32_t permits_in_all,
-                            const core::lock_rules& rules) {
-  if (core::failure why = ttl_fault(o, rules); why.code) return why;
+base::failure options_fault(const acquire_options& o, std::uint32_t permits_in_all,
+                            const cohort::lock_rules& rules) {
+  if (base::failure why = ttl_fault(o, rules); why.code) return why;
   if (o.max_hold && o.max_hold->count() <= 0)
     return {errc::bad_option, "give a max_hold above 0, or none"};
   const std::uint32_t most = std::max(permits_in_all, 1u);
   if (o.permits == 0 || o.permits > most)
     return {errc::bad_option, "it requests " + std::to_string(o.permits) + " permits; give 1" +
                                   (most == 1 ? "" : " to " + std::to_string(most))};
-  const auto fault = o.note.empty() ? std::string_view() : core::note_fault(o.note);
+  const auto fault = o.note.empty() ? std::string_view() : seam::note_fault(o.note);
   if (!fault.empty()) return {errc::bad_option, std::string(fault)};
   return {};
 }
@@ -61,10 +61,10 @@ acquire_options options_of(const acquire_call& c, const lock_defaults* defaults)
   return o;
 }
 
-core::failure checked_request::read(lock_mode mode, const acquire_options& o, local_lock& home) {
+base::failure checked_request::read(lock_mode mode, const acquire_options& o, local_lock& home) {
   if (!home.client().is_of_this_process()) return {errc::forked, {}};
-  const core::lock_rules& rules = home.rules();
-  core::failure why = options_fault(o, home.permits(), rules);
+  const cohort::lock_rules& rules = home.rules();
+  base::failure why = options_fault(o, home.permits(), rules);
   if (why.code) {
     if (rules.counts) rules.counts->failed(why.code);
     return why;

@@ -16,17 +16,17 @@ acquire_options options_of(const acquire_call&, const lock_defaults*) noexcept;
 
 // Why no acquire of a lock (permits_in_all 0) or of a semaphore can have these options; code {}:
 // valid.
-core::failure options_fault(const acquire_options&, std::uint32_t permits_in_all,
-                            const core::lock_rules&);
+base::failure options_fault(const acquire_options&, std::uint32_t permits_in_all,
+                            const cohort::lock_rules&);
 
 struct checked_request {
-  core::acquire_request request;  // its note belongs to the caller
+  seam::acquire_request request;  // its note belongs to the caller
   bool renews = true;
-  core::duration max_hold = core::duration::max();
+  base::duration max_hold = base::duration::max();
 
   // The fault of the options for this lock; code {} if they are valid.
-  core::failure read(lock_mode, const acquire_options&, local_lock&);
-  void put_into(core::waiter& w) const noexcept {
+  base::failure read(lock_mode, const acquire_options&, local_lock&);
+  void put_into(cohort::waiter& w) const noexcept {
     w.request = request;
     w.renews = renews;
     w.max_hold = max_hold;

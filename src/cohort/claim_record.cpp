@@ -5,7 +5,7 @@
 #include "cohort/client_impl.hpp"
 #include "cohort/local_lock.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
 
 void claim_record::prepare(const acquire_request& r) {
   pending_verbs = 0;  // a stale cancel, overtaken by the answer, would withdraw the new claim
@@ -19,9 +19,9 @@ void claim_record::prepare(const acquire_request& r) {
           : nullptr;
 }
 
-void claim_record::on_granted(const core::grant& g) {
+void claim_record::on_granted(const seam::grant& g) {
   home.apply([&](cohort& c) {
-    core::grant received = g;
+    seam::grant received = g;
     const bool is_dated = g.received_at != time_point{};
     if (!is_dated && c.clock_matters()) received.received_at = home.client().env().now();
     c.on_granted(*this, received);
@@ -57,4 +57,4 @@ void claim_record::on_ended(failure why) {
   home.apply([&](cohort& c) { c.on_ended(*this, why); });
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

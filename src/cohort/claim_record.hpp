@@ -11,7 +11,9 @@ namespace holdfast::inline v0::detail {
 class local_lock;
 }
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 //   state       | last verb     | next
 //   ------------+---------------+---------------------------------------------------------------
@@ -43,7 +45,7 @@ struct claim_record final : claim_sink {
 
   explicit claim_record(detail::local_lock& l) noexcept : home(l) {}
 
-  void on_granted(const core::grant&) override;
+  void on_granted(const seam::grant&) override;
   void on_refused(failure) override;
   void on_extended(time_point deadline, std::uint32_t ticket) override;
   void on_doubtful() override;
@@ -55,7 +57,7 @@ struct claim_record final : claim_sink {
   void prepare(const acquire_request&);  // for the next acquire
 
   detail::local_lock& home;
-  std::unique_ptr<core::claim> claim;            // opened with the first verb
+  std::unique_ptr<seam::claim> claim;            // opened with the first verb
   std::unique_ptr<const extra_arguments> extra;  // null: none of them is set
   // Requested, or held. The small members below use its tail padding.
   [[no_unique_address]] held_grant grant;
@@ -70,4 +72,4 @@ struct claim_record final : claim_sink {
   std::unique_ptr<claim_record> other;     // the cohort's list of all its records
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

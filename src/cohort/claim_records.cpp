@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace holdfast::core {
+namespace holdfast::cohort {
 
 claim_record& claim_records::idle_one() {
   for (claim_record* c = &first_; c; c = c->other.get())
@@ -33,4 +33,4 @@ void claim_records::remove_held(claim_record& c) noexcept {
   if (*at) *at = std::exchange(c.next_held, nullptr);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

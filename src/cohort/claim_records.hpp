@@ -2,7 +2,9 @@
 #pragma once
 #include "cohort/claim_record.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 class claim_records {
  public:
@@ -23,4 +25,4 @@ class claim_records {
   claim_record* held_ = nullptr;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

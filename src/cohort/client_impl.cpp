@@ -13,40 +13,40 @@ namespace holdfast::inline v0::detail {
 namespace {
 
 // "\"file:\", \"redis:\"": those of this build.
-std::string known(std::span<const core::scheme> schemes) {
+std::string known(std::span<const seam::scheme> schemes) {
   std::string out;
-  for (const core::scheme& s : schemes)
+  for (const seam::scheme& s : schemes)
     if (s.open) out.append(out.empty() ? "" : ", ").append("\"").append(s.name).append(":\"");
   return out;
 }
 
-core::backend open_backend(const url& where, const open_options& how, core::client_options& shared,
-                           core::environment& env, std::stop_token stop,
-                           std::span<const core::scheme> schemes) {
+seam::backend open_backend(const url& where, const open_options& how, seam::client_options& shared,
+                           base::environment& env, std::stop_token stop,
+                           std::span<const seam::scheme> schemes) {
   const auto found = std::find_if(schemes.begin(), schemes.end(),
-                                  [&](const core::scheme& s) { return s.name == where.scheme(); });
+                                  [&](const seam::scheme& s) { return s.name == where.scheme(); });
   if (found == schemes.end())
-    core::fail(errc::bad_url, "open",
+    base::fail(errc::bad_url, "open",
                "there is no backend for \"" + where.scheme() + ":\"; known are " + known(schemes),
                {}, where.text());
   if (!found->open && found->build_option.empty())
-    core::fail(errc::unsupported, "open",
+    base::fail(errc::unsupported, "open",
                '"' + where.scheme() + ":\" is not in this version; use " + known(schemes), {},
                where.text());
   if (!found->open)
-    core::fail(errc::unsupported, "open",
+    base::fail(errc::unsupported, "open",
                "this build has no such backend; configure it with -D" +
                    std::string(found->build_option) + "=ON",
                {}, where.text());
   std::vector<url::option> own;
   try {
-    shared = core::read_client_options(where, own, how);
+    shared = seam::read_client_options(where, own, how);
     return found->open({where, shared, own, how.password, env, std::move(stop)});
   } catch (const lock_error& e) {
     if (!e.backend().empty()) throw;
-    core::fail(errc{e.code().value()}, "open", std::string(e.detail()), {}, where.text());
+    base::fail(errc{e.code().value()}, "open", std::string(e.detail()), {}, where.text());
   } catch (const std::system_error& e) {
-    core::fail(errc::unavailable, "open", core::shortage_of(e).text, {}, where.text());
+    base::fail(errc::unavailable, "open", base::shortage_of(e).text, {}, where.text());
   }
 }
 
@@ -61,21 +61,21 @@ struct client_impl::ending {
 };
 
 std::shared_ptr<client_impl> client_impl::open(const url& where, const open_options& how,
-                                               core::environment& env, std::stop_token stop,
-                                               std::span<const core::scheme> schemes) {
+                                               base::environment& env, std::stop_token stop,
+                                               std::span<const seam::scheme> schemes) {
   return {new client_impl(where, how, env, std::move(stop), schemes), ending{}};
 }
 
-client_impl::client_impl(const url& where, const open_options& how, core::environment& env,
-                         std::stop_token stop, std::span<const core::scheme> schemes)
+client_impl::client_impl(const url& where, const open_options& how, base::environment& env,
+                         std::stop_token stop, std::span<const seam::scheme> schemes)
     : env_(env),
       text_(where.text()),
       backend_(open_backend(where, how, options_, env, std::move(stop), schemes)),
       timers_(*this, env) {
-  if (options_.metrics) counts_ = std::make_unique<core::counters>();
-  const auto phase = static_cast<std::uint32_t>(core::random_u64(env));
+  if (options_.metrics) counts_ = std::make_unique<cohort::counters>();
+  const auto phase = static_cast<std::uint32_t>(base::random_u64(env));
   for (const lock_kind k : {lock_kind::mutex, lock_kind::shared_mutex, lock_kind::semaphore}) {
-    core::lock_store* const locks = stores().of(k);
+    seam::lock_store* const locks = stores().of(k);
     rules_[static_cast<std::size_t>(k)] = {.options = options_,
                                            .can = (locks ? *locks : stores().first()).can(),
                                            .locks = locks,
@@ -94,7 +94,7 @@ client_impl::~client_impl() {
 }
 
 // With the table's mutex.
-local_lock* client_impl::find_local_lock(std::string_view name, const core::lock_rules& rules,
+local_lock* client_impl::find_local_lock(std::string_view name, const cohort::lock_rules& rules,
                                          std::uint32_t permits) {
   local_lock* found = nullptr;
   const auto [first, last] = local_locks_.equal_range(name);
@@ -103,7 +103,7 @@ local_lock* client_impl::find_local_lock(std::string_view name, const core::lock
     if (l.rules().locks == rules.locks) {
       if (l.permits() == permits) found = &l;
     } else if (const std::lock_guard inner(l.mutex_); !l.is_unused()) {
-      core::fail(errc::mismatch, "mutex",
+      base::fail(errc::mismatch, "mutex",
                  "this client uses the name for another kind of lock; kinds do not exclude each "
                  "other here: give each its own names",
                  name, text_);
@@ -114,14 +114,14 @@ local_lock* client_impl::find_local_lock(std::string_view name, const core::lock
 
 local_lock& client_impl::local_lock_for(std::string_view name, lock_kind kind,
                                         std::uint32_t permits) {
-  if (const auto fault = core::name_fault(name); !fault.empty())
-    core::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
+  if (const auto fault = seam::name_fault(name); !fault.empty())
+    base::fail(errc::bad_name, "mutex", std::string(fault), {}, text_);
   if (auto fault = stores().first().name_fault(name); !fault.empty())
-    core::fail(errc::bad_name, "mutex", std::move(fault), {}, text_);
+    base::fail(errc::bad_name, "mutex", std::move(fault), {}, text_);
   if (!is_of_this_process())
-    core::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
-  const core::lock_rules& of_kind = rules(kind);
-  if (!of_kind.locks) core::fail(errc::unsupported, "mutex", stores().lack_of(kind), name, text_);
+    base::fail(errc::forked, "mutex", "open a client of its own after fork()", name, text_);
+  const cohort::lock_rules& of_kind = rules(kind);
+  if (!of_kind.locks) base::fail(errc::unsupported, "mutex", stores().lack_of(kind), name, text_);
   const std::lock_guard guard(local_locks_mutex_);
   local_lock* found = find_local_lock(name, of_kind, permits);
   if (!found) {
@@ -183,21 +183,21 @@ void client_impl::close_all() noexcept {
   for (local_lock* const s : all) s->close();
   connection().flush();
   const bool is_clean =
-      connection().close(core::saturating_add(env_.now(), options_.close_timeout));
+      connection().close(base::saturating_add(env_.now(), options_.close_timeout));
   for (local_lock* const s : all) {
     local_lock::lock l(s->mutex_);
     s->run_effects(l, 0);
   }
   // A release reported as outcome_unknown may have been settled since.
-  if (is_clean && !core::planted(core::mutant::settled_outcome_kept)) left_behind_ = false;
+  if (is_clean && !base::planted(base::mutant::settled_outcome_kept)) left_behind_ = false;
 }
 
-void client_impl::report(const std::string& lock, const core::failure& why,
+void client_impl::report(const std::string& lock, const base::failure& why,
                          bool is_awaited) noexcept {
   if (why.code == errc::outcome_unknown) left_behind_ = true;
   if (is_awaited) return;
   const lock_error report(why.code, {"release", lock, text_, why.text});
-  core::log(options_.log, log_level::warning, report.what());
+  base::log(options_.log, log_level::warning, report.what());
 }
 
 // When no thread can be started the process goes on: held() is exact, and the next notification
@@ -211,7 +211,7 @@ void client_impl::notify(std::vector<std::stop_source> sources) noexcept try {
   });
   undelivered_.clear();
 } catch (const std::exception& e) {
-  core::log(options_.log, log_level::error,
+  base::log(options_.log, log_level::error,
             std::string("no notice of a doubt or a loss can be sent: ") + e.what());
 }
 

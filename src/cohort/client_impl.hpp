@@ -26,9 +26,9 @@ namespace holdfast::inline v0::detail {
 class client_impl final : public std::enable_shared_from_this<client_impl> {
  public:
   // Throws lock_error. Destroying the last reference closes the client.
-  static std::shared_ptr<client_impl> open(const url&, const open_options&, core::environment&,
+  static std::shared_ptr<client_impl> open(const url&, const open_options&, base::environment&,
                                            std::stop_token,
-                                           std::span<const core::scheme> = core::schemes());
+                                           std::span<const seam::scheme> = seam::schemes());
 
   // The local lock of that name, made when there is none, with one more user. `permits` 0: a lock;
   // else a semaphore of that size. The lock store compares the kinds that it keeps. Kinds of two
@@ -43,15 +43,15 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
 
   bool close() noexcept;
   // The end of a claim; logged unless a caller awaits it.
-  void report(const std::string& lock, const core::failure&, bool is_awaited) noexcept;
+  void report(const std::string& lock, const base::failure&, bool is_awaited) noexcept;
   void notify(std::vector<std::stop_source>) noexcept;
 
-  core::timer_queue& timers() noexcept { return timers_; }
-  core::environment& env() noexcept { return env_; }
-  core::connection& connection() noexcept { return *backend_.connection; }
-  const core::store_family& stores() const noexcept { return backend_.stores; }
+  base::timer_queue& timers() noexcept { return timers_; }
+  base::environment& env() noexcept { return env_; }
+  seam::connection& connection() noexcept { return *backend_.connection; }
+  const seam::store_family& stores() const noexcept { return backend_.stores; }
   // The rules for locks of that kind. Options and counters are the same for all kinds.
-  const core::lock_rules& rules(lock_kind k = lock_kind::mutex) const noexcept {
+  const cohort::lock_rules& rules(lock_kind k = lock_kind::mutex) const noexcept {
     return rules_[static_cast<std::size_t>(k)];
   }
   // The URL without its options: identifies the store.
@@ -59,13 +59,13 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
     return std::string_view(text_).substr(0, text_.find('?'));
   }
   const std::string& text() const noexcept { return text_; }
-  bool is_of_this_process() const noexcept { return generation_ == core::fork_generation(); }
+  bool is_of_this_process() const noexcept { return generation_ == base::fork_generation(); }
   bool is_closed() const noexcept { return closed_; }
 
  private:
   struct ending;  // the deleter of the shared pointer
   void close_all() noexcept;
-  local_lock* find_local_lock(std::string_view name, const core::lock_rules&,
+  local_lock* find_local_lock(std::string_view name, const cohort::lock_rules&,
                               std::uint32_t permits);
 
   struct by_name {
@@ -82,9 +82,9 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
     }
   };
 
-  class flushing_timers final : public core::timer_queue {
+  class flushing_timers final : public base::timer_queue {
    public:
-    flushing_timers(client_impl& c, core::environment& e)
+    flushing_timers(client_impl& c, base::environment& e)
         : timer_queue(e, "holdfast-renew"), client_(c) {}
 
    private:
@@ -92,28 +92,28 @@ class client_impl final : public std::enable_shared_from_this<client_impl> {
     client_impl& client_;
   };
 
-  struct fork_handler final : core::fork_listener {
-    explicit fork_handler(core::connection& c) : connection(c) { listen(); }
+  struct fork_handler final : base::fork_listener {
+    explicit fork_handler(seam::connection& c) : connection(c) { listen(); }
     ~fork_handler() { stop_listening(); }
     void forked() noexcept override { connection.forked(); }
-    core::connection& connection;
+    seam::connection& connection;
   };
 
-  client_impl(const url&, const open_options&, core::environment&, std::stop_token,
-              std::span<const core::scheme>);
+  client_impl(const url&, const open_options&, base::environment&, std::stop_token,
+              std::span<const seam::scheme>);
   ~client_impl();
 
-  core::environment& env_;
+  base::environment& env_;
   const std::string text_;
-  const unsigned generation_ = core::fork_generation();
-  core::client_options options_;
-  std::unique_ptr<core::counters> counts_;  // null: metrics are off
-  core::backend backend_;
-  std::array<core::lock_rules, 3> rules_;  // by kind
-  fork_handler on_fork_{connection()};     // while the connection exists
+  const unsigned generation_ = base::fork_generation();
+  seam::client_options options_;
+  std::unique_ptr<cohort::counters> counts_;  // null: metrics are off
+  seam::backend backend_;
+  std::array<cohort::lock_rules, 3> rules_;  // by kind
+  fork_handler on_fork_{connection()};       // while the connection exists
   flushing_timers timers_;
   std::mutex notices_mutex_;
-  std::unique_ptr<core::worker> notices_;      // made with the first notice
+  std::unique_ptr<base::worker> notices_;      // made with the first notice
   std::vector<std::stop_source> undelivered_;  // not delivered because no thread could be started
   std::mutex local_locks_mutex_;               // locked before a local lock's mutex
   std::unordered_multiset<local_lock*, by_name, by_name> local_locks_;  // owned

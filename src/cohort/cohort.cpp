@@ -5,7 +5,7 @@
 
 #include "base/mutant.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
 
 using detail::turn;
 using state = claim_record::state;
@@ -486,4 +486,4 @@ time_point cohort::next_tick() const noexcept {
   return next;
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

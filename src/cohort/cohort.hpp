@@ -57,7 +57,9 @@
 #include "cohort/turn.hpp"
 #include "cohort/waiter_queue.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 class cohort {
  public:
@@ -149,4 +151,4 @@ class cohort {
   bool is_closed_ = false;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

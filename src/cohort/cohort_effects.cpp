@@ -4,7 +4,7 @@
 
 #include "base/mutant.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
 
 using detail::turn;
 
@@ -130,4 +130,4 @@ void cohort_effects::count_renewal(time_point due, time_point now) const {
   if (due <= now) rules_.counts->lagged(now - due);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

@@ -12,7 +12,9 @@
 #include "cohort/turn.hpp"
 #include "cohort/waiter.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 class cohort_effects {
  public:
@@ -62,4 +64,4 @@ class cohort_effects {
   std::unique_ptr<notices> notices_;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

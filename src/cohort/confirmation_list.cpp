@@ -5,7 +5,7 @@
 
 #include "cohort/cohort_effects.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
 
 void confirmation_list::add(confirmation& c, const claim_record& about,
                             std::uint32_t ticket) noexcept {
@@ -64,4 +64,4 @@ void confirmation_list::answer_overdue(time_point now, cohort_effects& effects) 
   answer_if([&](const confirmation& c) { return c.until <= now; }, unknown, effects);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

@@ -4,7 +4,9 @@
 
 #include "cohort/waiter.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 class cohort_effects;
 
@@ -27,4 +29,4 @@ class confirmation_list {
   confirmation* first_ = nullptr;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

@@ -6,7 +6,7 @@
 #include <bit>
 #include <new>
 
-namespace holdfast::core {
+namespace holdfast::cohort {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -127,4 +127,4 @@ void counters::page::add_to(metrics& m) const noexcept {
   }
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

@@ -11,7 +11,8 @@
 
 #include "base/environment.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
 
 // Written and read by any thread without a lock. Up to 64 threads of the process have a page of
 // their own each, on which they count without locked instructions; all others share one page.
@@ -72,4 +73,4 @@ class counters {
   page shared_;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

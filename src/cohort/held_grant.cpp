@@ -9,7 +9,7 @@
 #include "cohort/lock_rules.hpp"
 #include "cohort/waiter.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
 
 using detail::turn;
 
@@ -363,4 +363,4 @@ void held_grant::publish() noexcept {
       t->deadline.store(std::min(deadline_, t->own_limit()), std::memory_order_release);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

@@ -33,7 +33,9 @@
 #include "cohort/turn.hpp"
 #include "seam/claim.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 class cohort_effects;
 struct lock_rules;
@@ -159,4 +161,4 @@ class held_grant {
   bool has_note_ : 1 = false;  // of the holder
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

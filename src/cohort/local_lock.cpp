@@ -12,10 +12,10 @@
 
 namespace holdfast::inline v0::detail {
 
-using core::claim_record;
-using core::failure;
+using base::failure;
+using cohort::claim_record;
 
-local_lock::local_lock(client_impl& c, const core::lock_rules& rules, std::string_view name,
+local_lock::local_lock(client_impl& c, const cohort::lock_rules& rules, std::string_view name,
                        std::uint32_t permits)
     : client_(c), name_(name), permits_(permits), cohort_(*this, rules) {}
 
@@ -39,44 +39,44 @@ void local_lock::drop_user() noexcept {
   step([] {}, 1);
 }
 
-void local_lock::begin(core::waiter& w, wait_bound bound) noexcept {
+void local_lock::begin(cohort::waiter& w, wait_bound bound) noexcept {
   const bool timed = bound.what == wait_bound::kind::within;
-  if (timed) w.until = core::saturating_add(client_.env().now(), bound.most);
+  if (timed) w.until = base::saturating_add(client_.env().now(), bound.most);
   if (bound.what == wait_bound::kind::one_attempt) w.request.one_attempt = true;
   step([&] {
     ++users_;  // for the turn that may be granted
     const bool dated = timed || client_.rules().counts || !cohort_.is_idle();
-    cohort_.enter(w, dated ? client_.env().now() : core::time_point{});
+    cohort_.enter(w, dated ? client_.env().now() : base::time_point{});
     enlist(&w);
   });
 }
 
-void local_lock::withdraw(core::waiter& w) noexcept {
+void local_lock::withdraw(cohort::waiter& w) noexcept {
   step([&] { cohort_.withdraw(w, errc::canceled, client_.env().now()); });
 }
 
 turn* local_lock::acquire(const checked_request& asked, wait_bound bound, std::stop_token stop,
                           failure& why) {
-  core::blocked_waiter w;
+  cohort::blocked_waiter w;
   asked.put_into(w);
   begin(w, bound);
   const auto on_stop_request = [&] { withdraw(w); };
   std::optional<std::stop_callback<decltype(on_stop_request)>> on_stop;
   if (!w.parker.signalled() && stop.stop_possible())
     on_stop.emplace(std::move(stop), on_stop_request);
-  core::wait(w.follower, driver());
+  cohort::wait(w.follower, driver());
   if (w.granted) return w.granted;
   drop_user();
   why = std::move(w.why);
   return nullptr;
 }
 
-void local_lock::leave(turn& t, core::confirmation* report) noexcept {
+void local_lock::leave(turn& t, cohort::confirmation* report) noexcept {
   lock l(mutex_);
   ++threads_inside_;
-  const core::time_point now = cohort_.needs_clock(t) ? client_.env().now() : core::time_point{};
+  const base::time_point now = cohort_.needs_clock(t) ? client_.env().now() : base::time_point{};
   if (cohort_.should_poll(t, now)) {
-    core::claim_record& c = *t.of;
+    cohort::claim_record& c = *t.of;
     l.unlock();
     const bool others_wait = c.claim->others_wait();
     l.lock();
@@ -88,50 +88,50 @@ void local_lock::leave(turn& t, core::confirmation* report) noexcept {
 
 void local_lock::unlock(turn& t) noexcept { leave(t, nullptr); }
 
-void local_lock::begin_release(turn& t, core::confirmation& i) noexcept {
-  i.until = core::saturating_add(client_.env().now(), client_.rules().options.op_timeout);
+void local_lock::begin_release(turn& t, cohort::confirmation& i) noexcept {
+  i.until = base::saturating_add(client_.env().now(), client_.rules().options.op_timeout);
   leave(t, &i);
 }
 
 failure local_lock::release(turn& t) noexcept {
   const std::error_code lost = t.status();
-  core::blocked_confirmation i;
+  cohort::blocked_confirmation i;
   begin_release(t, i);
   return finish_release(i, lost);
 }
 
-failure local_lock::finish_release(core::blocked_confirmation& i, std::error_code lost) noexcept {
-  core::wait(i.parker, driver());
+failure local_lock::finish_release(cohort::blocked_confirmation& i, std::error_code lost) noexcept {
+  cohort::wait(i.parker, driver());
   drop_user();
   if (lost) return {lost, {}};
   if (i.why.code == errc::not_held) return {errc::lost, std::move(i.why.text)};
   return std::move(i.why);
 }
 
-void local_lock::begin_extend(turn& t, core::duration ttl, core::confirmation& i) {
-  const core::time_point now = client_.env().now();
-  i.until = core::saturating_add(now, client_.rules().options.op_timeout);
+void local_lock::begin_extend(turn& t, base::duration ttl, cohort::confirmation& i) {
+  const base::time_point now = client_.env().now();
+  i.until = base::saturating_add(now, client_.rules().options.op_timeout);
   step([&] { cohort_.extend(t, ttl, i, now); });
 }
 
-failure local_lock::extend(turn& t, core::duration ttl) {
-  core::blocked_confirmation i;
+failure local_lock::extend(turn& t, base::duration ttl) {
+  cohort::blocked_confirmation i;
   begin_extend(t, ttl, i);
-  core::wait(i.parker, driver());
+  cohort::wait(i.parker, driver());
   return std::move(i.why);
 }
 
-void local_lock::watch(turn& t, core::loss_watch& w) noexcept {
+void local_lock::watch(turn& t, cohort::loss_watch& w) noexcept {
   step([&] { cohort_.effects().watch(t, w); });
 }
 
-void local_lock::end_watch(core::loss_watch& w) noexcept {
+void local_lock::end_watch(cohort::loss_watch& w) noexcept {
   step([&] { cohort_.effects().end_watch(w); });
 }
 
 failure local_lock::downgrade(turn& t) noexcept {
   failure why;
-  const core::time_point now = client_.env().now();
+  const base::time_point now = client_.env().now();
   step([&] { why = cohort_.downgrade(t, now); });
   return why;
 }
@@ -204,24 +204,24 @@ std::string local_lock::why_lost(const turn& t) {
   return text_of_loss(why, rules());
 }
 
-void local_lock::notify(core::cohort_effects::notices& all) noexcept {
+void local_lock::notify(cohort::cohort_effects::notices& all) noexcept {
   if (!all.sources.empty()) client_.notify(std::move(all.sources));
   try {
     const std::string lease = "lease \"" + name_ + "\" at " + std::string(client_.place()) + ": ";
-    const core::log_sink& log = rules().options.log;
+    const base::log_sink& log = rules().options.log;
     for (const turn::fate how : all.doubts)
-      core::log(log, log_level::warning, lease + text_of_doubt(how, rules()));
+      base::log(log, log_level::warning, lease + text_of_doubt(how, rules()));
     for (const turn::fate why : all.losses)
-      core::log(log, log_level::warning, lease + text_of_loss(why, rules()));
+      base::log(log, log_level::warning, lease + text_of_loss(why, rules()));
   } catch (const std::exception&) {  // no memory for a log line: the stop tokens have reported it
   }
 }
 
 namespace {
 
-void complete_all(core::completion* answered) noexcept {
+void complete_all(cohort::completion* answered) noexcept {
   while (answered) {
-    core::completion* const next =
+    cohort::completion* const next =
         answered->next_answered;  // read first: complete() may destroy the call
     answered->complete();
     answered = next;
@@ -230,7 +230,7 @@ void complete_all(core::completion* answered) noexcept {
 
 }  // namespace
 
-core::caller_driver* local_lock::driver() const noexcept {
+base::caller_driver* local_lock::driver() const noexcept {
   return client_.connection().driver_of(name_);
 }
 
@@ -240,11 +240,11 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
   bool has_timers = true;
   for (;;) {
     enlist(nullptr);
-    core::completion* const answered = cohort_.effects().take_answered();
+    cohort::completion* const answered = cohort_.effects().take_answered();
     claim_record* const c = is_running_verbs_ ? nullptr : cohort_.effects().take_scheduled();
-    const core::time_point arm = has_timers ? take_arm() : core::never;
+    const base::time_point arm = has_timers ? take_arm() : base::never;
     const bool has_effects =
-        arm != core::never || cohort_.effects().has_notices() || (needs_background_driver_ && !c);
+        arm != base::never || cohort_.effects().has_notices() || (needs_background_driver_ && !c);
     if (!c && !has_effects) return finish(l, users_to_drop, answered);
     if (c) is_running_verbs_ = true;
     // Before the verbs: afterwards this object may be gone.
@@ -256,24 +256,24 @@ void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
 }
 
 // False when a timer had to be armed and could not be.
-bool local_lock::deliver_effects(lock& l, core::completion* answered,
-                                 core::time_point arm) noexcept {
+bool local_lock::deliver_effects(lock& l, cohort::completion* answered,
+                                 base::time_point arm) noexcept {
   const auto notices = cohort_.effects().take_notices();
-  core::caller_driver* const to_attend = needs_background_driver_ ? driver() : nullptr;
+  base::caller_driver* const to_attend = needs_background_driver_ ? driver() : nullptr;
   needs_background_driver_ = false;
   l.unlock();
   complete_all(answered);
   if (to_attend) to_attend->attend();
-  const bool is_armed = arm == core::never || client_.timers().arm_no_later(*this, arm);
+  const bool is_armed = arm == base::never || client_.timers().arm_no_later(*this, arm);
   if (notices) notify(*notices);
   l.lock();
-  if (!is_armed && !core::planted(core::mutant::wait_without_timer)) refuse_timed_waits();
+  if (!is_armed && !base::planted(base::mutant::wait_without_timer)) refuse_timed_waits();
   return is_armed;
 }
 
 // For all callers: one that came since relied on the timer that was about to be armed.
 void local_lock::refuse_timed_waits() noexcept {
-  armed_at_ = core::never;  // the next caller tries again
+  armed_at_ = base::never;  // the next caller tries again
   cohort_.refuse_timed_waits({errc::unavailable,
                               "no thread can be started to end the wait in time: raise the limit "
                               "of processes (ulimit -u)"},
@@ -283,16 +283,16 @@ void local_lock::refuse_timed_waits() noexcept {
 // Notifies the driver which caller awaits the store now. A blocked caller may lead from here on; if
 // it sleeps, the thread that sends the claim's verb or steps down as leader wakes it. For a caller
 // that does not block another thread must lead. `own`: this caller's thread does that itself.
-void local_lock::enlist(const core::waiter* own) noexcept {
-  core::waiter* const w = cohort_.awaits_store();
+void local_lock::enlist(const cohort::waiter* own) noexcept {
+  cohort::waiter* const w = cohort_.awaits_store();
   if (!w || std::exchange(w->is_driver_notified, true)) return;
-  core::caller_driver* const d = driver();
+  base::caller_driver* const d = driver();
   if (!d) return;
   if (w->thread) return d->enlist(*w->thread);
   if (w != own) needs_background_driver_ = true;
 }
 
-void local_lock::finish(lock& l, unsigned users_to_drop, core::completion* answered) noexcept {
+void local_lock::finish(lock& l, unsigned users_to_drop, cohort::completion* answered) noexcept {
   take_inline_answer(users_to_drop);
   --threads_inside_;
   users_ -= users_to_drop;
@@ -337,7 +337,7 @@ bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) n
   inline_answer inline_here{this, users_to_drop, false, inline_answer::innermost};
   inline_answer::innermost = &inline_here;
   if (verbs == claim_record::acquire) {
-    const core::acquire_request request = request_of(c);
+    const seam::acquire_request request = request_of(c);
     l.unlock();
     claim_of(c).acquire(request);
   } else if (verbs == claim_record::release && !cohort_.successor_of(c)) {
@@ -357,19 +357,19 @@ bool local_lock::run_pending(lock& l, claim_record& c, unsigned users_to_drop) n
 void local_lock::run_verbs(lock& l, claim_record& c, unsigned verbs) noexcept {
   claim_record* const next = verbs & claim_record::release ? cohort_.successor_of(c) : nullptr;
   if (next) next->pending_verbs &= static_cast<unsigned char>(~claim_record::acquire);
-  const core::acquire_request request = request_of(c);
-  const core::acquire_request next_request = next ? request_of(*next) : core::acquire_request{};
-  const core::duration ttl = c.grant.ttl();
+  const seam::acquire_request request = request_of(c);
+  const seam::acquire_request next_request = next ? request_of(*next) : seam::acquire_request{};
+  const base::duration ttl = c.grant.ttl();
   const std::uint32_t ticket = c.grant.ticket();
   l.unlock();
-  core::claim& claim = claim_of(c);
+  seam::claim& claim = claim_of(c);
   if (verbs & claim_record::acquire) claim.acquire(request);
   if (verbs & claim_record::cancel) claim.cancel();
   if (verbs & claim_record::downgrade) claim.downgrade();
   if ((verbs & claim_record::check_waiters) && !(verbs & claim_record::release))
     claim.check_waiters();
   if (next) {
-    const core::successor successor{&claim_of(*next), next_request};
+    const seam::successor successor{&claim_of(*next), next_request};
     claim.release(&successor);
   } else if (verbs & claim_record::release) {
     claim.release(nullptr);
@@ -378,19 +378,19 @@ void local_lock::run_verbs(lock& l, claim_record& c, unsigned verbs) noexcept {
   }
 }
 
-core::claim& local_lock::claim_of(claim_record& c) {
+seam::claim& local_lock::claim_of(claim_record& c) {
   if (!c.claim) c.claim = rules().locks->open(name_, c);
   return *c.claim;
 }
 
-core::acquire_request local_lock::request_of(const claim_record& c) const noexcept {
-  core::acquire_request a;
+seam::acquire_request local_lock::request_of(const claim_record& c) const noexcept {
+  seam::acquire_request a;
   a.one_attempt = c.one_attempt;
   a.ttl = c.grant.ttl();
   a.mode = c.grant.mode();
   a.permits = c.grant.permits();
   a.total_permits = permits_;
-  const core::waiter* const first = cohort_.awaits_store();
+  const cohort::waiter* const first = cohort_.awaits_store();
   if (first && c.now == claim_record::state::requesting) a.at = first->request.at;
   if (!c.extra) return a;
   a.note = c.extra->note;
@@ -399,22 +399,22 @@ core::acquire_request local_lock::request_of(const claim_record& c) const noexce
 }
 
 // The time for which the client's timers must be armed earlier than they are; never: none.
-core::time_point local_lock::take_arm() noexcept {
-  const core::time_point next = cohort_.next_tick();
-  if (next >= armed_at_) return core::never;
+base::time_point local_lock::take_arm() noexcept {
+  const base::time_point next = cohort_.next_tick();
+  if (next >= armed_at_) return base::never;
   armed_at_ = next;
   return next;
 }
 
 bool local_lock::pin() noexcept {
   const lock l(mutex_);
-  armed_at_ = core::never;
+  armed_at_ = base::never;
   if (is_retiring_ && is_unused()) return false;
   ++threads_inside_;
   return true;
 }
 
-void local_lock::fire(core::time_point now) {
+void local_lock::fire(base::time_point now) {
   lock l(mutex_);
   if (claim_record* const c = cohort_.lingering_unseen(); c && !is_running_verbs_) poll(l, *c, now);
   cohort_.tick(now);
@@ -422,7 +422,7 @@ void local_lock::fire(core::time_point now) {
 }
 
 // No turn is inside; no other thread releases the grant meanwhile: this one runs the verbs.
-void local_lock::poll(lock& l, claim_record& c, core::time_point now) {
+void local_lock::poll(lock& l, claim_record& c, base::time_point now) {
   is_running_verbs_ = true;
   l.unlock();
   const bool others_wait = c.claim->others_wait();

@@ -33,10 +33,10 @@ struct checked_request;
 //   keeps_client_            | the first user                | the last user has left
 //   needs_background_driver_ | a caller that does not block  | the background driver is notified
 //                            | awaits the store              |
-class local_lock final : private core::timer {
+class local_lock final : private base::timer {
  public:
   // `permits`: size of a semaphore; 0: a lock. The rules outlive it.
-  local_lock(client_impl&, const core::lock_rules&, std::string_view name, std::uint32_t permits);
+  local_lock(client_impl&, const cohort::lock_rules&, std::string_view name, std::uint32_t permits);
 
   // The thread that holds the lock through lock(), of whichever lock object; {}: none. A lease has
   // no thread.
@@ -45,36 +45,36 @@ class local_lock final : private core::timer {
   const std::string& name() const noexcept { return name_; }
   std::uint32_t permits() const noexcept { return permits_; }
   client_impl& client() noexcept { return client_; }
-  const core::lock_rules& rules() const noexcept { return cohort_.rules(); }
+  const cohort::lock_rules& rules() const noexcept { return cohort_.rules(); }
   // The loop that callers drive while they wait for this lock; null: they just block.
-  core::caller_driver* driver() const noexcept;
+  base::caller_driver* driver() const noexcept;
 
   // Throws a lock_error that names the lock and its backend.
-  [[noreturn]] void fail(std::string_view operation, core::failure) const;
+  [[noreturn]] void fail(std::string_view operation, base::failure) const;
   // The same, or sets `ec` where there is one.
-  void fail_or_set(std::string_view operation, core::failure, std::error_code* ec) const;
+  void fail_or_set(std::string_view operation, base::failure, std::error_code* ec) const;
 
   void add_user();  // the caller keeps the client alive meanwhile
   void drop_user() noexcept;
 
   // A turn (which counts as a user), or nullptr with the reason. Blocks within the bound.
-  turn* acquire(const checked_request&, wait_bound, std::stop_token, core::failure& why);
+  turn* acquire(const checked_request&, wait_bound, std::stop_token, base::failure& why);
   // The same without blocking: w.complete() follows, with the turn in `granted` or the reason in
   // `why`. Without a turn, the caller must call drop_user() for the user that was counted for it.
-  void begin(core::waiter& w, wait_bound) noexcept;
+  void begin(cohort::waiter& w, wait_bound) noexcept;
   // Call it before w is destroyed; w may have been answered already.
-  void withdraw(core::waiter& w) noexcept;
+  void withdraw(cohort::waiter& w) noexcept;
   void unlock(turn&) noexcept;            // ends the turn and waits for nothing
-  core::failure release(turn&) noexcept;  // ends the turn and waits for the answer
+  base::failure release(turn&) noexcept;  // ends the turn and waits for the answer
   // The same without blocking: i.complete() follows; then the caller must call drop_user().
-  void begin_release(turn&, core::confirmation& i) noexcept;
+  void begin_release(turn&, cohort::confirmation& i) noexcept;
   // After begin_release(): waits for the answer. `lost`: the turn's status before the release.
-  core::failure finish_release(core::blocked_confirmation&, std::error_code lost) noexcept;
-  core::failure extend(turn&, core::duration ttl);
-  void begin_extend(turn&, core::duration ttl, core::confirmation&);  // i.complete() follows
-  void watch(turn&, core::loss_watch&) noexcept;                      // w.complete() follows
-  void end_watch(core::loss_watch&) noexcept;  // it may have been answered already
-  core::failure downgrade(turn&) noexcept;     // a writer's turn becomes a reader's
+  base::failure finish_release(cohort::blocked_confirmation&, std::error_code lost) noexcept;
+  base::failure extend(turn&, base::duration ttl);
+  void begin_extend(turn&, base::duration ttl, cohort::confirmation&);  // i.complete() follows
+  void watch(turn&, cohort::loss_watch&) noexcept;                      // w.complete() follows
+  void end_watch(cohort::loss_watch&) noexcept;  // it may have been answered already
+  base::failure downgrade(turn&) noexcept;       // a writer's turn becomes a reader's
   std::stop_token token_of(turn&, std::stop_source turn::*);
   std::stop_token revocation_of(turn&);
   int native_handle(turn&) noexcept;
@@ -90,14 +90,14 @@ class local_lock final : private core::timer {
   void apply(Event event) noexcept {
     step([&] { event(cohort_); });
   }
-  void report_end(const core::claim_record&, const core::failure&) noexcept;
+  void report_end(const cohort::claim_record&, const base::failure&) noexcept;
 
  private:
   friend class client_impl;
-  using lock = std::unique_lock<core::short_lock>;
+  using lock = std::unique_lock<base::short_lock>;
 
   bool pin() noexcept override;
-  void fire(core::time_point now) override;
+  void fire(base::time_point now) override;
 
   template <class Change>
   void step(Change change, unsigned users_to_drop = 0) noexcept {
@@ -107,20 +107,20 @@ class local_lock final : private core::timer {
     run_effects(l, users_to_drop);
   }
   void run_effects(lock&, unsigned users_to_drop) noexcept;
-  void finish(lock&, unsigned users_to_drop, core::completion* answered) noexcept;
-  bool deliver_effects(lock&, core::completion* answered, core::time_point arm) noexcept;
+  void finish(lock&, unsigned users_to_drop, cohort::completion* answered) noexcept;
+  bool deliver_effects(lock&, cohort::completion* answered, base::time_point arm) noexcept;
   void refuse_timed_waits() noexcept;
-  void notify(core::cohort_effects::notices&) noexcept;
-  void enlist(const core::waiter* own) noexcept;
+  void notify(cohort::cohort_effects::notices&) noexcept;
+  void enlist(const cohort::waiter* own) noexcept;
   struct inline_answer;
-  bool run_pending(lock&, core::claim_record&, unsigned users_to_drop) noexcept;
+  bool run_pending(lock&, cohort::claim_record&, unsigned users_to_drop) noexcept;
   void take_inline_answer(unsigned& users_to_drop) noexcept;
-  void run_verbs(lock&, core::claim_record&, unsigned verbs) noexcept;
-  core::claim& claim_of(core::claim_record&);
-  core::acquire_request request_of(const core::claim_record&) const noexcept;
-  core::time_point take_arm() noexcept;
-  void leave(turn&, core::confirmation*) noexcept;
-  void poll(lock&, core::claim_record&, core::time_point now);
+  void run_verbs(lock&, cohort::claim_record&, unsigned verbs) noexcept;
+  seam::claim& claim_of(cohort::claim_record&);
+  seam::acquire_request request_of(const cohort::claim_record&) const noexcept;
+  base::time_point take_arm() noexcept;
+  void leave(turn&, cohort::confirmation*) noexcept;
+  void poll(lock&, cohort::claim_record&, base::time_point now);
   bool is_unused() const noexcept {
     return users_ == 0 && threads_inside_ == 0 && !cohort_.is_busy();
   }
@@ -128,15 +128,15 @@ class local_lock final : private core::timer {
   client_impl& client_;
   const std::string name_;
   const std::uint32_t permits_;
-  core::short_lock mutex_;  // guards everything below
+  base::short_lock mutex_;  // guards everything below
   unsigned users_ = 0;
   unsigned threads_inside_ : 28 = 0;  // with or without the mutex
   bool is_running_verbs_ : 1 = false;
   bool is_retiring_ : 1 = false;
   bool keeps_client_ : 1 = false;
   bool needs_background_driver_ : 1 = false;
-  core::cohort cohort_;
-  core::time_point armed_at_ = core::never;  // of the timer
+  cohort::cohort cohort_;
+  base::time_point armed_at_ = base::never;  // of the timer
 };
 
 }  // namespace holdfast::inline v0::detail

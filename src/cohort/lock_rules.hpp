@@ -7,7 +7,9 @@
 #include "seam/connection.hpp"
 #include "seam/lock_store.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 inline constexpr std::int64_t turns_per_grant = 1024;  // a token is number * 1024 + turn
 inline constexpr duration polled_every = std::chrono::milliseconds{1};  // while lingering
@@ -16,10 +18,10 @@ struct lock_rules {  // common to all cohorts of a client whose locks are in one
   client_options options;
   capabilities can;
   lock_store* locks = nullptr;  // null: the backend has no locks of this kind
-  core::connection* connection = nullptr;
+  seam::connection* connection = nullptr;
   environment* env = nullptr;
   counters* counts = nullptr;  // null: metrics are off
   std::uint32_t phase = 0;  // random per client, so that clients do not all renew at the same time
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

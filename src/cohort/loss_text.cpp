@@ -6,15 +6,15 @@ namespace holdfast::inline v0::detail {
 namespace {
 
 // The lifetime of this store's grants decides what was not confirmed.
-std::string unconfirmed(const core::lock_rules& rules) {
+std::string unconfirmed(const cohort::lock_rules& rules) {
   switch (rules.can.life) {
-    case core::lifetime::session: return "the session was not confirmed in time";
-    case core::lifetime::connection: return "the connection was not confirmed in time";
+    case seam::lifetime::session: return "the session was not confirmed in time";
+    case seam::lifetime::connection: return "the connection was not confirmed in time";
     default: return "no renewal was confirmed in time";
   }
 }
 
-std::string cause_of_loss(turn::fate why, const core::lock_rules& rules) {
+std::string cause_of_loss(turn::fate why, const cohort::lock_rules& rules) {
   switch (why) {
     case turn::fate::ran_out: return "the lease was lost: it ran out, and " + unconfirmed(rules);
     case turn::fate::hold_ended: return "the lease was lost: its max_hold has ended";
@@ -26,21 +26,21 @@ std::string cause_of_loss(turn::fate why, const core::lock_rules& rules) {
   }
 }
 
-std::string with_status(std::string text, const core::lock_rules& rules) {
-  const core::connection_status known = rules.connection->status();
+std::string with_status(std::string text, const cohort::lock_rules& rules) {
+  const seam::connection_status known = rules.connection->status();
   if (!known.last_failure.empty()) return text + ", last connection failure " + known.last_failure;
   return known.trouble.code ? text + "; " + known.trouble.text : text;
 }
 
 }  // namespace
 
-std::string text_of_loss(turn::fate why, const core::lock_rules& rules) {
+std::string text_of_loss(turn::fate why, const cohort::lock_rules& rules) {
   std::string text = cause_of_loss(why, rules);
   const bool is_about_store = !text.empty() && why != turn::fate::hold_ended;
   return is_about_store ? with_status(std::move(text), rules) : text;
 }
 
-std::string text_of_doubt(turn::fate how_it_may_end, const core::lock_rules& rules) {
+std::string text_of_doubt(turn::fate how_it_may_end, const cohort::lock_rules& rules) {
   if (how_it_may_end == turn::fate::hold_ended) return "it will soon be lost: its max_hold ends";
   return with_status("it may soon be lost: " + unconfirmed(rules), rules);
 }

@@ -23,13 +23,13 @@ void turn::reset() noexcept {
 bool turn::is_of_this_process() const noexcept { return home.client().is_of_this_process(); }
 
 std::error_code turn::status() const noexcept {
-  using core::mutant;
-  if (!is_of_this_process() && !core::planted(mutant::child_keeps_lease)) return errc::forked;
+  using base::mutant;
+  if (!is_of_this_process() && !base::planted(mutant::child_keeps_lease)) return errc::forked;
   const fate marked = now.load(std::memory_order_acquire);
   if (marked == fate::closed) return errc::closed;
-  if (is_loss(marked) && !core::planted(mutant::renewal_revives_lost)) return errc::lost;
-  const core::time_point until = deadline.load(std::memory_order_acquire);
-  if (until == core::never || core::planted(mutant::held_without_clock)) return {};
+  if (is_loss(marked) && !base::planted(mutant::renewal_revives_lost)) return errc::lost;
+  const base::time_point until = deadline.load(std::memory_order_acquire);
+  if (until == base::never || base::planted(mutant::held_without_clock)) return {};
   return home.client().env().now() < until ? std::error_code{} : errc::lost;
 }
 
@@ -40,15 +40,15 @@ turn::fate turn::fate_at_deadline() const noexcept {
 
 bool turn::admits_readers() const noexcept {
   if (!is_admitting.load(std::memory_order_acquire) || !is_of_this_process()) return false;
-  const core::time_point until = deadline.load(std::memory_order_acquire);
-  return core::planted(core::mutant::run_out_share_joined) || until == core::never ||
+  const base::time_point until = deadline.load(std::memory_order_acquire);
+  return base::planted(base::mutant::run_out_share_joined) || until == base::never ||
          until - home.client().env().now() >= ttl / 2;
 }
 
-core::failure extension_fault(const turn* t, std::chrono::milliseconds ttl) {
+base::failure extension_fault(const turn* t, std::chrono::milliseconds ttl) {
   const auto fault =
-      core::ttl_fault(ttl, t && t->is_of_this_process() ? t->home.client().rules().options
-                                                        : core::client_options());
+      seam::ttl_fault(ttl, t && t->is_of_this_process() ? t->home.client().rules().options
+                                                        : seam::client_options());
   if (!fault.empty()) return {errc::bad_option, std::string(fault)};
   if (!t) return {errc::not_held, {}};
   return {t->status(), {}};

@@ -12,10 +12,12 @@
 
 #include "base/environment.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
 struct claim_record;
-struct failure;
 struct loss_watch;
+}
+namespace holdfast::base {
+struct failure;
 }
 
 namespace holdfast::inline v0::detail {
@@ -50,13 +52,13 @@ class turn {
 
   // Fields that few turns need: limits of their own, and neighbours.
   struct extra_fields {
-    core::time_point hold_end = core::never;  // max_hold
-    core::time_point own_end = core::never;   // of a share that the others' renewals do not extend
-    core::duration confirmed_ttl{};           // of a turn whose extension awaits its reply
-    core::time_point began{};                 // with metrics: when, and in which mode, it began
+    base::time_point hold_end = base::never;  // max_hold
+    base::time_point own_end = base::never;   // of a share that the others' renewals do not extend
+    base::duration confirmed_ttl{};           // of a turn whose extension awaits its reply
+    base::time_point began{};                 // with metrics: when, and in which mode, it began
     lock_mode mode{};
     std::uint32_t permits = 1;
-    core::loss_watch* watches = nullptr;
+    cohort::loss_watch* watches = nullptr;
     std::stop_source revocation{std::nostopstate};  // made when its token is requested
     turn* before = nullptr;                         // the turns that hold the same grant
     turn* after = nullptr;
@@ -66,12 +68,12 @@ class turn {
     return *extras_;
   }
   bool has_extras() const noexcept { return extras_ != nullptr; }
-  core::time_point own_limit() const noexcept {
-    return extras_ ? std::min(extras_->hold_end, extras_->own_end) : core::never;
+  base::time_point own_limit() const noexcept {
+    return extras_ ? std::min(extras_->hold_end, extras_->own_end) : base::never;
   }
   // The inputs of its deadline.
-  core::duration confirmed_ttl() const noexcept {
-    const bool is_extending = extras_ && extras_->confirmed_ttl != core::duration{};
+  base::duration confirmed_ttl() const noexcept {
+    const bool is_extending = extras_ && extras_->confirmed_ttl != base::duration{};
     return is_extending ? extras_->confirmed_ttl : ttl;
   }
   turn* next_inside() const noexcept { return extras_ ? extras_->after : nullptr; }
@@ -83,10 +85,10 @@ class turn {
   bool renews : 1 = true;                 // by itself, else by extend() only
   bool doubted : 1 = false;               // its holder was notified since the last confirmation
   bool is_share : 1 = false;              // of a reader
-  std::atomic<core::time_point> deadline{core::never};
+  std::atomic<base::time_point> deadline{base::never};
   std::int64_t token = 0;
-  core::duration ttl{};
-  core::claim_record* of = nullptr;          // whose grant it holds; null: the client was closed
+  base::duration ttl{};
+  cohort::claim_record* of = nullptr;        // whose grant it holds; null: the client was closed
   std::stop_source doubt{std::nostopstate};  // made when a token is requested
   std::stop_source loss{std::nostopstate};
 
@@ -96,6 +98,6 @@ class turn {
 
 // Why a lease with this turn (null: an empty lease) cannot be extended to that ttl; code {}: it
 // can.
-core::failure extension_fault(const turn*, std::chrono::milliseconds ttl);
+base::failure extension_fault(const turn*, std::chrono::milliseconds ttl);
 
 }  // namespace holdfast::inline v0::detail

@@ -9,9 +9,13 @@ namespace holdfast::inline v0::detail {
 class turn;
 }
 
-namespace holdfast::core {
-
+namespace holdfast::base {
 struct follower;
+}
+
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 // Answered exactly once: the cohort leaves it in its effects under the local lock's mutex, and the
 // local lock calls complete() after unlocking it. From then on the call may be gone.
@@ -63,4 +67,4 @@ struct loss_watch : completion {
   ~loss_watch() = default;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

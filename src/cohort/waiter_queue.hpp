@@ -2,7 +2,9 @@
 #pragma once
 #include "cohort/waiter.hpp"
 
-namespace holdfast::core {
+namespace holdfast::cohort {
+using namespace base;
+using namespace seam;
 
 class waiter_queue {  // first in, first served
  public:
@@ -45,4 +47,4 @@ class waiter_queue {  // first in, first served
   waiter* last_ = nullptr;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::cohort

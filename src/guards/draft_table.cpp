@@ -23,7 +23,7 @@ std::int64_t number_of(const std::string& version) {
   const char* const end = version.data() + version.size();
   const auto read = std::from_chars(version.data(), end, number);
   if (read.ec != std::errc{} || read.ptr != end)
-    core::fail(errc::bad_option, "submit", "the draft's version is not one that open() returned");
+    base::fail(errc::bad_option, "submit", "the draft's version is not one that open() returned");
   return number;
 }
 
@@ -64,7 +64,7 @@ draft draft_table::create(const sql_columns& initial) {
                                   sql_effect::writes);
   if (answer.is_contended) guards::fail_contended("create");
   if (answer.insert_id == 0)
-    core::fail(errc::mismatch, "create",
+    base::fail(errc::mismatch, "create",
                "column \"" + columns_.id + "\" is not AUTO_INCREMENT; give it that attribute",
                columns_.table);
   return {static_cast<std::int64_t>(answer.insert_id), "1", initial};
@@ -95,7 +95,7 @@ std::optional<draft> draft_table::open(std::int64_t id) {
 // index's locks in the other order, and two submits of one draft would deadlock.
 std::string draft_table::is_at(const draft& d, std::string_view operation) const {
   const std::string same_id = quoted_name(columns_.id, operation) + '=' + std::to_string(d.id);
-  const bool compares_all = !core::planted(core::mutant::draft_version_unchecked);
+  const bool compares_all = !base::planted(base::mutant::draft_version_unchecked);
   if (!compares_all) return same_id;
   return same_id + " AND " + quoted_name(columns_.version, operation) + '=' +
          std::to_string(number_of(d.version)) + " AND " +
@@ -161,7 +161,7 @@ std::uint64_t draft_table::sweep(std::chrono::milliseconds untouched_for, std::u
   const auto answer =
       guards::run(where_, "sweep",
                   "DELETE FROM " + guards::quoted_table(columns_.table, "sweep") + " WHERE " +
-                      (core::planted(core::mutant::submitted_rows_swept) ? "TRUE" : is_draft) +
+                      (base::planted(base::mutant::submitted_rows_swept) ? "TRUE" : is_draft) +
                       " AND " + quoted_name(columns_.touched, "sweep") + "<=" + now +
                       " - INTERVAL " + std::to_string(microseconds.count()) +
                       " MICROSECOND LIMIT " + std::to_string(limit),
@@ -171,28 +171,28 @@ std::uint64_t draft_table::sweep(std::chrono::milliseconds untouched_for, std::u
 }
 
 draft draft_table::create(const sql_columns& initial, std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return create(initial); });
+  return base::in_either_form(&ec, [&] { return create(initial); });
 }
 
 std::optional<draft> draft_table::open(std::int64_t id, std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return open(id); });
+  return base::in_either_form(&ec, [&] { return open(id); });
 }
 
 draft_status draft_table::save(draft& d, const sql_columns& changes, std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return save(d, changes); });
+  return base::in_either_form(&ec, [&] { return save(d, changes); });
 }
 
 draft_status draft_table::submit(draft& d, const sql_columns& changes, std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return submit(d, changes); });
+  return base::in_either_form(&ec, [&] { return submit(d, changes); });
 }
 
 draft_status draft_table::abandon(const draft& d, std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return abandon(d); });
+  return base::in_either_form(&ec, [&] { return abandon(d); });
 }
 
 std::uint64_t draft_table::sweep(std::chrono::milliseconds untouched_for, std::uint32_t limit,
                                  std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return sweep(untouched_for, limit); });
+  return base::in_either_form(&ec, [&] { return sweep(untouched_for, limit); });
 }
 
 }  // namespace holdfast::inline v0

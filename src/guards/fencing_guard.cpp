@@ -11,7 +11,7 @@ bool fencing_guard::admit(std::int64_t token, std::string_view owner) {
   if (how_ == fencing::exact) return !owner_.empty() && owner == owner_;
   // After a split brain two holders may have equal tokens.
   const bool is_old = token < last_ || token <= 0 || (token == last_ && owner != owner_);
-  if (is_old && !core::planted(core::mutant::guard_admits_all)) return false;
+  if (is_old && !base::planted(base::mutant::guard_admits_all)) return false;
   last_ = token;
   owner_ = owner;
   return true;

@@ -29,10 +29,10 @@ void change_faults(server& s, Change change) {
 }
 
 holdfast::memory::transport& transport_of(const client& c, server& s) {
-  core::lock_store* const locks = c ? detail::client_access::impl(c).rules().locks : nullptr;
+  seam::lock_store* const locks = c ? detail::client_access::impl(c).rules().locks : nullptr;
   auto* const ours = locks ? locks->find<holdfast::memory::transport>() : nullptr;
   if (!ours || &ours->at() != &s)
-    core::fail(errc::bad_option, "memory_store", "the client was opened with another URL", {},
+    base::fail(errc::bad_option, "memory_store", "the client was opened with another URL", {},
                c.url_text());
   return *ours;
 }
@@ -40,13 +40,13 @@ holdfast::memory::transport& transport_of(const client& c, server& s) {
 }  // namespace
 
 memory_store::memory_store(std::string_view name) : name_(name) {
-  if (const auto fault = core::name_fault(name); !fault.empty())
-    core::fail(errc::bad_name, "memory_store", std::string(fault));
+  if (const auto fault = seam::name_fault(name); !fault.empty())
+    base::fail(errc::bad_name, "memory_store", std::string(fault));
   state_ = holdfast::memory::shared_server(name);
 }
 
 memory_store::memory_store(std::string_view name, std::error_code& ec) {
-  const auto found = core::in_either_form(&ec, [&] { return std::optional<memory_store>(name); });
+  const auto found = base::in_either_form(&ec, [&] { return std::optional<memory_store>(name); });
   if (found) {
     *this = *found;
   } else {
@@ -54,7 +54,7 @@ memory_store::memory_store(std::string_view name, std::error_code& ec) {
   }
 }
 
-std::string memory_store::url() const { return "memory:" + core::percent_encode(name_); }
+std::string memory_store::url() const { return "memory:" + base::percent_encode(name_); }
 
 void memory_store::set_latency(std::chrono::milliseconds one_way) {
   change_faults(*state_, [&](auto& plan) { plan.latency = std::max(one_way, one_way.zero()); });
@@ -102,7 +102,7 @@ void memory_store::stop_requests_of(const client& c) {
 }
 
 void memory_store::stop_requests_of(const client& c, std::error_code& ec) {
-  core::in_either_form(&ec, [&] { stop_requests_of(c); });
+  base::in_either_form(&ec, [&] { stop_requests_of(c); });
 }
 
 void memory_store::resume_requests_of(const client& c) {
@@ -117,7 +117,7 @@ void memory_store::resume_requests_of(const client& c) {
 }
 
 void memory_store::resume_requests_of(const client& c, std::error_code& ec) {
-  core::in_either_form(&ec, [&] { resume_requests_of(c); });
+  base::in_either_form(&ec, [&] { resume_requests_of(c); });
 }
 
 void memory_store::snapshot() {

@@ -8,8 +8,8 @@
 namespace holdfast::inline v0 {
 namespace {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 // Compared byte by byte: the collation of a text column may take two owners for one.
 std::string is_owner(const std::string& column, std::string_view owner) {
@@ -22,7 +22,7 @@ void require_row(const mysql_connection& where, const guarded_row& row) {
                                      " WHERE " + guards::conditions(row.key, "write"),
                                  guards::sql_effect::reads);
   if (found.rows.empty())
-    core::fail(errc::mismatch, "write",
+    base::fail(errc::mismatch, "write",
                "there is no row with that key; insert it before its first holder writes",
                row.table);
 }
@@ -32,7 +32,7 @@ void require_row(const mysql_connection& where, const guarded_row& row) {
 mysql_guard::mysql_guard(mysql_connection where, guarded_row row, fencing how)
     : where_(std::move(where)), row_(std::move(row)), how_(how) {
   if (row_.key.empty())
-    core::fail(errc::bad_option, "mysql_guard",
+    base::fail(errc::bad_option, "mysql_guard",
                "the key is empty; name the columns of the row's "
                "primary key",
                row_.table);
@@ -77,7 +77,7 @@ bool mysql_guard::write(std::int64_t token, std::string_view owner, const sql_co
 
 bool mysql_guard::write(std::int64_t token, std::string_view owner, const sql_columns& values,
                         std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return write(token, owner, values); });
+  return base::in_either_form(&ec, [&] { return write(token, owner, values); });
 }
 
 void mysql_guard::set(std::string_view owner) {
@@ -93,7 +93,7 @@ void mysql_guard::set(std::string_view owner) {
 }
 
 void mysql_guard::set(std::string_view owner, std::error_code& ec) {
-  core::in_either_form(&ec, [&] { set(owner); });
+  base::in_either_form(&ec, [&] { set(owner); });
 }
 
 }  // namespace holdfast::inline v0

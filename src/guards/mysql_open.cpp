@@ -21,13 +21,13 @@ namespace holdfast::inline v0 {
 namespace {
 
 constexpr int default_port = 3306;
-constexpr core::duration default_bound = std::chrono::seconds{5};
+constexpr base::duration default_bound = std::chrono::seconds{5};
 
 struct terms_of_opening {
   std::string host, socket, database, ca, certificate, key;
   int port = default_port;
   bool tls = true;
-  core::duration connect_bound = default_bound, reply_bound = default_bound;
+  base::duration connect_bound = default_bound, reply_bound = default_bound;
 };
 
 bool is_this_machine(std::string_view host) {
@@ -39,7 +39,7 @@ void read_option(const url& where, const url::option& option, terms_of_opening& 
   if (name == "socket") {
     terms.socket = value;
   } else if (name == "tls") {
-    terms.tls = core::parse_bool(value, name);
+    terms.tls = seam::parse_bool(value, name);
   } else if (name == "tls-ca") {
     terms.ca = value;
   } else if (name == "tls-cert") {
@@ -47,12 +47,12 @@ void read_option(const url& where, const url::option& option, terms_of_opening& 
   } else if (name == "tls-key") {
     terms.key = value;
   } else if (name == "connect-timeout") {
-    terms.connect_bound = core::parse_duration(value, name);
+    terms.connect_bound = seam::parse_duration(value, name);
   } else if (name == "op-timeout") {
-    terms.reply_bound = core::parse_duration(value, name);
+    terms.reply_bound = seam::parse_duration(value, name);
   } else if (name != "password-file" && name != "password-env") {
-    core::fail(errc::bad_option, "open",
-               "a connection has no option \"" + core::shown_option_name(name) +
+    base::fail(errc::bad_option, "open",
+               "a connection has no option \"" + base::shown_option_name(name) +
                    "\"; holdfast/mysql.hpp lists them",
                {}, where.text());
   }
@@ -60,10 +60,10 @@ void read_option(const url& where, const url::option& option, terms_of_opening& 
 
 terms_of_opening read_terms(const url& where) {
   if (where.scheme() != "mysql")
-    core::fail(errc::bad_url, "open", "the scheme is not mysql:", {}, where.text());
+    base::fail(errc::bad_url, "open", "the scheme is not mysql:", {}, where.text());
   terms_of_opening terms;
   if (where.endpoints().size() > 1)
-    core::fail(errc::bad_url, "open", "name one host", {}, where.text());
+    base::fail(errc::bad_url, "open", "name one host", {}, where.text());
   if (!where.endpoints().empty()) {
     terms.host = where.endpoints()[0].host;
     if (where.endpoints()[0].port) terms.port = where.endpoints()[0].port;
@@ -78,20 +78,20 @@ terms_of_opening read_terms(const url& where) {
   });
   for (const url::option& option : options) read_option(where, option, terms);
   if (terms.socket.empty() && terms.host.empty())
-    core::fail(errc::bad_url, "open",
+    base::fail(errc::bad_url, "open",
                "name a host, mysql://user@host/database, or a Unix socket with ?socket=", {},
                where.text());
   if (!terms.socket.empty() && !terms.host.empty() && terms.host != "localhost")
-    core::fail(errc::bad_url, "open",
+    base::fail(errc::bad_url, "open",
                "a Unix socket is on this machine, and the URL names another host", {},
                where.text());
   if (!terms.socket.empty() && terms.tls)
-    core::fail(errc::bad_option, "open", "a Unix socket has no TLS; leave out the options of TLS",
+    base::fail(errc::bad_option, "open", "a Unix socket has no TLS; leave out the options of TLS",
                {}, where.text());
   return terms;
 }
 
-unsigned seconds_of(core::duration d) {
+unsigned seconds_of(base::duration d) {
   const auto whole = std::chrono::ceil<std::chrono::seconds>(d).count();
   return static_cast<unsigned>(std::clamp<std::int64_t>(whole, 1, 86'400));
 }
@@ -137,7 +137,7 @@ mysql_connection mysql_connection::open(const url& where) {
   const terms_of_opening terms = read_terms(where);
   const char* why = nullptr;
   const auto* const library = guards::libmariadb(&why);
-  if (!library) core::fail(errc::unsupported, "open", why, {}, where.text());
+  if (!library) base::fail(errc::unsupported, "open", why, {}, where.text());
   mysql_connection made;
   made.state_ = std::make_shared<state>();
   made.state_->is_ours = true;
@@ -150,7 +150,7 @@ mysql_connection mysql_connection::open(const url& where) {
                                    password.c_str(), or_null(terms.database),
                                    static_cast<unsigned>(terms.port), or_null(terms.socket), 0)) {
     const unsigned error = library->mysql_errno(mysql);
-    core::fail(is_refusal(error) ? errc::refused : errc::unavailable, "open",
+    base::fail(is_refusal(error) ? errc::refused : errc::unavailable, "open",
                "the server reported error " + std::to_string(error) + ": " +
                    library->mysql_error(mysql),
                {}, where.text());
@@ -167,7 +167,7 @@ mysql_connection mysql_connection::open(const url& where) {
 namespace holdfast::inline v0 {
 
 mysql_connection mysql_connection::open(const url& where) {
-  core::fail(errc::unsupported, "open", "configure holdfast with -DHOLDFAST_WITH_MYSQL=ON", {},
+  base::fail(errc::unsupported, "open", "configure holdfast with -DHOLDFAST_WITH_MYSQL=ON", {},
              where.text());
 }
 
@@ -177,7 +177,7 @@ mysql_connection mysql_connection::open(const url& where) {
 namespace holdfast::inline v0 {
 
 mysql_connection mysql_connection::open(const url& where, std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return open(where); });
+  return base::in_either_form(&ec, [&] { return open(where); });
 }
 
 }  // namespace holdfast::inline v0

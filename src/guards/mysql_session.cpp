@@ -20,20 +20,20 @@ inline namespace v0 {
 
 // A child of fork() closes nothing: it would end the session of its parent.
 mysql_connection::state::~state() {
-  if (is_ours && mysql && fork_generation == core::fork_generation())
+  if (is_ours && mysql && fork_generation == base::fork_generation())
     guards::libmariadb()->mysql_close(mysql);
 }
 
 mysql_connection::mysql_connection(st_mysql* own) : state_(std::make_shared<state>()) {
   const char* why = nullptr;
   const auto* const library = guards::libmariadb(&why);
-  if (!library) core::fail(errc::unsupported, "mysql_connection", why);
+  if (!library) base::fail(errc::unsupported, "mysql_connection", why);
   if (!own)
-    core::fail(errc::bad_option, "mysql_connection",
+    base::fail(errc::bad_option, "mysql_connection",
                "the connection is null; connect it with mysql_real_connect() first");
   const std::string charset = library->mysql_character_set_name(own);
   if (!charset.starts_with("utf8"))
-    core::fail(errc::bad_option, "mysql_connection",
+    base::fail(errc::bad_option, "mysql_connection",
                "the connection's character set is " + charset +
                    "; set MYSQL_SET_CHARSET_NAME to \"utf8mb4\" before connecting");
   state_->mysql = own;
@@ -45,7 +45,7 @@ mysql_connection::mysql_connection(st_mysql* own) : state_(std::make_shared<stat
 namespace guards {
 namespace {
 
-class fork_counter final : core::fork_listener {
+class fork_counter final : base::fork_listener {
  public:
   fork_counter() { listen(); }
   ~fork_counter() { stop_listening(); }
@@ -130,7 +130,7 @@ bool is_of_contention(unsigned error) {
   const errc code = code_of(error, effect);
   std::string reason = "the server reported error " + std::to_string(error) + ": " + text;
   if (code == errc::outcome_unknown) reason += "; the row may have been written, read it again";
-  core::fail(code, operation, std::move(reason));
+  base::fail(code, operation, std::move(reason));
 }
 
 void read_rows(const libmariadb_functions& library, MYSQL_RES* set, sql_answer& answer) {
@@ -151,16 +151,16 @@ void read_rows(const libmariadb_functions& library, MYSQL_RES* set, sql_answer& 
 
 unsigned watched_fork_generation() {
   static const fork_counter counter;
-  return core::fork_generation();
+  return base::fork_generation();
 }
 
 sql_answer run(const mysql_connection& where, std::string_view operation,
                const std::string& statement, sql_effect effect) {
   if (!where.handle())
-    core::fail(errc::closed, operation, "the connection is empty; open() it first");
+    base::fail(errc::closed, operation, "the connection is empty; open() it first");
   const mysql_connection::state& own = mysql_access::state(where);
-  if (own.fork_generation != core::fork_generation())
-    core::fail(errc::forked, operation, "the connection was made before fork(); connect again");
+  if (own.fork_generation != base::fork_generation())
+    base::fail(errc::forked, operation, "the connection was made before fork(); connect again");
   const libmariadb_functions& library = *libmariadb();
   sql_answer answer;
   if (library.mysql_real_query(own.mysql, statement.data(), statement.size()) == 0) {
@@ -199,7 +199,7 @@ inline namespace v0 {
 mysql_connection::state::~state() = default;
 
 mysql_connection::mysql_connection(st_mysql*) {
-  core::fail(errc::unsupported, "mysql_connection", not_built);
+  base::fail(errc::unsupported, "mysql_connection", not_built);
 }
 
 }  // namespace v0
@@ -208,7 +208,7 @@ namespace guards {
 
 sql_answer run(const mysql_connection&, std::string_view operation, const std::string&,
                sql_effect) {
-  core::fail(errc::unsupported, operation, not_built);
+  base::fail(errc::unsupported, operation, not_built);
 }
 
 transaction_status transaction_of(const mysql_connection&) { return {}; }
@@ -226,7 +226,7 @@ st_mysql* mysql_connection::handle() const noexcept { return state_ ? state_->my
 namespace guards {
 
 void fail_contended(std::string_view operation) {
-  core::fail(errc::unavailable, operation,
+  base::fail(errc::unavailable, operation,
              "another transaction has the row: a deadlock, or innodb_lock_wait_timeout has passed; "
              "nothing was written, repeat the transaction");
 }

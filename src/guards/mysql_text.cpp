@@ -30,7 +30,7 @@ std::string hexadecimal(const char* data, std::size_t size) {
 
 std::string digits_of(double value) {
   if (!std::isfinite(value))
-    core::fail(errc::bad_option, "write", "a column cannot store an infinity or a NaN");
+    base::fail(errc::bad_option, "write", "a column cannot store an infinity or a NaN");
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific);
   return {text, end.ptr};
@@ -50,7 +50,7 @@ std::string joined(const sql_columns& columns, std::string_view between,
 
 std::string quoted_name(std::string_view name, std::string_view operation) {
   if (!is_valid_name(name))
-    core::fail(errc::bad_name, operation,
+    base::fail(errc::bad_name, operation,
                "the name of a table or a column is not 1 to 64 bytes without control characters");
   std::string text = "`";
   for (const char c : name) text.append(c == '`' ? 2 : 1, c);
@@ -91,7 +91,7 @@ std::string conditions(const sql_columns& columns, std::string_view operation) {
 
 void refuse_column(const sql_columns& columns, std::string_view name, std::string_view operation) {
   if (columns.contains(name))
-    core::fail(errc::bad_option, operation,
+    base::fail(errc::bad_option, operation,
                "column \"" + std::string(name) + "\" is written by the call itself; leave it out");
 }
 

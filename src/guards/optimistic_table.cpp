@@ -14,8 +14,8 @@
 
 namespace holdfast::inline v0 {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 using guards::quoted_name;
 using guards::sql_effect;
 
@@ -48,7 +48,7 @@ bool pause(std::chrono::microseconds limit, const std::stop_token& stop) {
   using std::chrono::microseconds;
   const auto span = static_cast<std::uint64_t>(std::max<std::int64_t>(limit.count(), 0)) + 1;
   const microseconds length(
-      static_cast<std::int64_t>(core::random_u64(core::system_environment()) % span));
+      static_cast<std::int64_t>(base::random_u64(base::system_environment()) % span));
   std::mutex mutex;
   std::unique_lock lock(mutex);
   std::condition_variable_any never;
@@ -69,13 +69,13 @@ void optimistic_table::state::check() {
   const guards::sql_field& field = answer.fields.at(0);
   const bool is_number = table.kind == row_version::number;
   if (is_number ? !field.integer.has_value() : !field.is_time)
-    core::fail(errc::mismatch, "read",
+    base::fail(errc::mismatch, "read",
                "column \"" + name +
                    (is_number ? "\" is not an integer; add one: version BIGINT NOT NULL DEFAULT 0"
                               : "\" is not a DATETIME or TIMESTAMP; give it that type"),
                table.table);
   if (!field.is_never_null)
-    core::fail(errc::mismatch, "read", "column \"" + name + "\" may be NULL; make it NOT NULL",
+    base::fail(errc::mismatch, "read", "column \"" + name + "\" may be NULL; make it NOT NULL",
                table.table);
   if (is_number) highest = field.integer->most;
   digits = std::min(field.decimals, time_digits_max);
@@ -90,7 +90,7 @@ void optimistic_table::state::require_key(const sql_columns& key,
     fits = fits && found != key.end() && !std::holds_alternative<std::nullptr_t>(found->second);
   }
   if (!fits)
-    core::fail(errc::bad_option, operation,
+    base::fail(errc::bad_option, operation,
                "the key does not have exactly the columns of the table's key, each with a value",
                table.table);
 }
@@ -104,10 +104,10 @@ std::string optimistic_table::state::expected(std::string_view version,
   const char* const end = version.data() + version.size();
   const auto read = std::from_chars(version.data() + is_negative, end, number);
   if (read.ec != std::errc{} || read.ptr != end)
-    core::fail(errc::bad_option, operation, "the version is not a number that read() returned",
+    base::fail(errc::bad_option, operation, "the version is not a number that read() returned",
                table.table);
   if (!is_negative && number >= highest)
-    core::fail(errc::exhausted, operation,
+    base::fail(errc::exhausted, operation,
                "column \"" + table.version + "\" has reached its highest number; enlarge its type",
                table.table);
   return std::string(version);
@@ -138,7 +138,7 @@ std::optional<versioned_row> optimistic_table::state::read(
   if (answer.is_contended) guards::fail_contended("read");
   if (answer.rows.empty()) return std::nullopt;
   if (answer.rows.size() > 1)
-    core::fail(errc::mismatch, "read",
+    base::fail(errc::mismatch, "read",
                "several rows have this key; name the columns of a unique key", table.table);
   versioned_row row{key, {}, answer.rows[0][0].value_or("")};
   for (std::size_t i = 1; i < answer.fields.size(); ++i)
@@ -153,7 +153,7 @@ guards::sql_answer optimistic_table::state::write(const sql_columns& key, std::s
   for (const std::string& column : table.key) guards::refuse_column(changes, column, "write");
   guards::refuse_column(changes, table.version, "write");
   if (changes.empty())
-    core::fail(errc::bad_option, "write", "there are no changes; name a column", table.table);
+    base::fail(errc::bad_option, "write", "there are no changes; name a column", table.table);
   const std::string column = quoted_name(table.version, "write");
   const std::string is_unchanged =
       planted(mutant::row_version_unchecked) ? "TRUE" : column + '=' + expected(version, "write");
@@ -165,7 +165,7 @@ guards::sql_answer optimistic_table::state::write(const sql_columns& key, std::s
                       guards::conditions(key, "write") + " AND " + is_unchanged,
                   sql_effect::writes);
   if (answer.affected > 1)
-    core::fail(errc::mismatch, "write",
+    base::fail(errc::mismatch, "write",
                "several rows have this key and were written; name the columns of a unique key",
                table.table);
   return answer;
@@ -179,7 +179,7 @@ optimistic_table::optimistic_table(mysql_connection where, versioned_table table
   quoted_name(t.version, operation);
   for (const std::string& column : t.key) quoted_name(column, operation);
   if (t.key.empty() || std::ranges::find(t.key, t.version) != t.key.end())
-    core::fail(errc::bad_option, operation,
+    base::fail(errc::bad_option, operation,
                "the key has no columns, or the version is one of them; name the columns of the "
                "primary key",
                t.table);
@@ -193,7 +193,7 @@ std::optional<versioned_row> optimistic_table::read(const sql_columns& key,
 std::optional<versioned_row> optimistic_table::read(const sql_columns& key,
                                                     const std::vector<std::string>& columns,
                                                     std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return read(key, columns); });
+  return base::in_either_form(&ec, [&] { return read(key, columns); });
 }
 
 bool optimistic_table::write(const sql_columns& key, std::string_view version,
@@ -205,7 +205,7 @@ bool optimistic_table::write(const sql_columns& key, std::string_view version,
 
 bool optimistic_table::write(const sql_columns& key, std::string_view version,
                              const sql_columns& changes, std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return write(key, version, changes); });
+  return base::in_either_form(&ec, [&] { return write(key, version, changes); });
 }
 
 // A deadlock or a wait for the row that took too long is a conflict too: nothing was written.
@@ -217,7 +217,7 @@ update_outcome optimistic_table::update(const sql_columns& key, const change_fun
     const auto row = state_->read(key, {});
     const auto transaction = guards::transaction_of(state_->where);
     if (transaction.is_open || !transaction.commits_each_statement)
-      core::fail(errc::mismatch, "update",
+      base::fail(errc::mismatch, "update",
                  "the session is in a transaction, whose reads never see the changes of others; "
                  "COMMIT first and set autocommit=1",
                  state_->table.table);
@@ -241,7 +241,7 @@ update_outcome optimistic_table::update(const sql_columns& key, const change_fun
 update_outcome optimistic_table::update(const sql_columns& key, const change_function& change,
                                         const conflict_limits& limits, std::stop_token stop,
                                         std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return update(key, change, limits, std::move(stop)); });
+  return base::in_either_form(&ec, [&] { return update(key, change, limits, std::move(stop)); });
 }
 
 }  // namespace holdfast::inline v0

@@ -19,13 +19,13 @@ constexpr std::size_t token_digits = 19;
 
 redis_guard::redis_guard(client where, std::string_view key, fencing how)
     : where_(std::move(where)), key_(key), how_(how) {
-  if (!where_) core::fail(errc::closed, "redis_guard", "the client is empty: open() it first", key);
+  if (!where_) base::fail(errc::closed, "redis_guard", "the client is empty: open() it first", key);
   const auto& impl = detail::client_access::impl(where_);
   if (auto fault = impl.stores().first().name_fault(key); !fault.empty() || key.empty())
-    core::fail(errc::bad_name, "redis_guard", key.empty() ? "the key is empty" : std::move(fault),
+    base::fail(errc::bad_name, "redis_guard", key.empty() ? "the key is empty" : std::move(fault),
                key, impl.text());
   if (lua().empty())
-    core::fail(errc::unsupported, "redis_guard",
+    base::fail(errc::unsupported, "redis_guard",
                "configure holdfast with -DHOLDFAST_WITH_REDIS=ON");
 }
 
@@ -35,13 +35,13 @@ bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_
 
 bool redis_guard::write(std::int64_t token, std::string_view owner, std::string_view value,
                         std::error_code& ec) {
-  return core::in_either_form(&ec, [&] { return write(token, owner, value); });
+  return base::in_either_form(&ec, [&] { return write(token, owner, value); });
 }
 
 void redis_guard::set(std::string_view owner) { ask("set", 0, owner, {}); }
 
 void redis_guard::set(std::string_view owner, std::error_code& ec) {
-  core::in_either_form(&ec, [&] { set(owner); });
+  base::in_either_form(&ec, [&] { set(owner); });
 }
 
 bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_view owner,
@@ -49,17 +49,17 @@ bool redis_guard::ask(std::string_view what, std::int64_t token, std::string_vie
   auto& impl = detail::require_open(detail::client_access::shared(where_).get(), "write");
   if (token <= 0 && what == "ordered") return false;
   const std::string digits = text_of(token);
-  core::lock_store* const locks = impl.rules().locks;
+  seam::lock_store* const locks = impl.rules().locks;
   auto* const values = locks ? locks->find<redis::guarded_values>() : nullptr;
   if (!values)
-    core::fail(errc::unsupported, "write",
+    base::fail(errc::unsupported, "write",
                "this client keeps no guarded values; open a redis: URL with layout=string", key_,
                impl.text());
-  core::awaited<bool> answer;
+  cohort::awaited<bool> answer;
   values->write({what, key_, digits, owner, value}, answer);
   answer.wait_for(impl.connection(), impl.connection().driver());
   if (answer.why.code)
-    core::fail(errc{answer.why.code.value()}, "write", answer.why.text, key_, impl.text());
+    base::fail(errc{answer.why.code.value()}, "write", answer.why.text, key_, impl.text());
   return answer.result;
 }
 

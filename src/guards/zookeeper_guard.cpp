@@ -21,7 +21,7 @@ std::int32_t zookeeper_guard::write(const lease& by, std::string_view value,
                                     std::int32_t version) const {
   by.check();
   if (value.size() > value_max)
-    core::fail(errc::refused, "write",
+    base::fail(errc::refused, "write",
                "the value has more than " + std::to_string(value_max) + " bytes", path_);
   detail::turn& t = *by.turn_;
   const std::string owner = t.home.owner(t);
@@ -30,7 +30,7 @@ std::int32_t zookeeper_guard::write(const lease& by, std::string_view value,
     t.home.fail("write", {errc::unsupported,
                           "no write can be tied to a holder of this lock; use a zookeeper: URL, "
                           "with any layout but node"});
-  core::awaited<std::int32_t> answer;
+  cohort::awaited<std::int32_t> answer;
   nodes->write({t.home.name(), owner, path_, value, version}, answer);
   answer.wait_for(t.home.client().connection(), t.home.driver());
   if (answer.why.code) t.home.fail("write", std::move(answer.why));
@@ -39,7 +39,7 @@ std::int32_t zookeeper_guard::write(const lease& by, std::string_view value,
 
 std::int32_t zookeeper_guard::write(const lease& by, std::string_view value, std::int32_t version,
                                     std::error_code& ec) const {
-  return core::in_either_form(&ec, [&] { return write(by, value, version); });
+  return base::in_either_form(&ec, [&] { return write(by, value, version); });
 }
 
 }  // namespace holdfast::inline v0

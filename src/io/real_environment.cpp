@@ -34,23 +34,23 @@ std::chrono::system_clock::time_point lease_clock::to_sys(time_point t) noexcept
 namespace holdfast::io {
 namespace {
 
-class environment_of_linux final : public core::environment {
+class environment_of_linux final : public base::environment {
  public:
-  core::time_point now() noexcept override { return lease_clock::now(); }
+  base::time_point now() noexcept override { return lease_clock::now(); }
   std::chrono::microseconds wall() noexcept override {
     timespec t;
     ::clock_gettime(CLOCK_REALTIME, &t);
     return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_nsec / 1000};
   }
   void random(std::span<std::byte> out) noexcept override { fill_random(out); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& target, const char* name) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& target, const char* name) override {
     return std::make_unique<timer_alarm>(target, name);
   }
-  std::unique_ptr<core::worker> make_worker(const char* name) override {
+  std::unique_ptr<base::worker> make_worker(const char* name) override {
     return std::make_unique<thread_worker>(name);
   }
 #ifdef HOLDFAST_WITH_NETWORK
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user& user, core::driven_by how,
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user& user, base::driven_by how,
                                               const char* name) override {
     return make_event_loop(user, how, name);
   }
@@ -59,7 +59,7 @@ class environment_of_linux final : public core::environment {
 
 }  // namespace
 
-core::environment& real_environment() {
+base::environment& real_environment() {
   static auto* const made = new environment_of_linux;  // never destroyed: leases may outlive main()
   return *made;
 }

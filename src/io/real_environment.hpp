@@ -4,6 +4,6 @@
 
 namespace holdfast::io {
 
-core::environment& real_environment();  // of the process; lives until it ends
+base::environment& real_environment();  // of the process; lives until it ends
 
 }  // namespace holdfast::io

@@ -34,7 +34,7 @@ void thread_worker::state::start(const std::shared_ptr<state>& self) {
     kept->run();
     return nullptr;
   };
-  started = core::start_quiet_thread(thread, name.c_str(), body, handed.get());
+  started = base::start_quiet_thread(thread, name.c_str(), body, handed.get());
   if (!started)
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             "holdfast cannot start a thread");
@@ -82,7 +82,7 @@ thread_worker::~thread_worker() {
     if (!s.started) return;
     s.changed.notify_one();
   }
-  core::end_quiet_thread(s.thread);
+  base::end_quiet_thread(s.thread);
 }
 
 }  // namespace holdfast::io

@@ -9,7 +9,7 @@ namespace holdfast::io {
 // The thread starts at the first post(), which throws std::system_error when it cannot be started.
 // In a fork's child the parent's worker is dead: jobs are dropped, and the destructor waits for
 // nothing.
-class thread_worker final : public core::worker {
+class thread_worker final : public base::worker {
  public:
   explicit thread_worker(const char* thread_name);
   thread_worker(const thread_worker&) = delete;

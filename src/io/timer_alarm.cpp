@@ -20,26 +20,26 @@ namespace {
 
 // The least time between two alarms, so that thousands of timers a second cost hundreds of wake-ups
 // and not thousands.
-constexpr core::duration spacing = std::chrono::microseconds{500};
+constexpr base::duration spacing = std::chrono::microseconds{500};
 
 // The longest sleep without a timerfd; then timerfd_create() is tried again.
-constexpr core::duration longest_nap = std::chrono::milliseconds{100};
+constexpr base::duration longest_nap = std::chrono::milliseconds{100};
 
 }  // namespace
 
 struct timer_alarm::state {
-  static constexpr core::time_point rings_anyway = core::time_point::min();
+  static constexpr base::time_point rings_anyway = base::time_point::min();
 
   std::mutex mutex;
-  core::time_point wanted = core::never;
+  base::time_point wanted = base::never;
   // The time set in the kernel; rings_anyway: the thread is awake.
-  core::time_point armed = core::never;
-  core::time_point quiet_until{};  // the last alarm plus the spacing
+  base::time_point armed = base::never;
+  base::time_point quiet_until{};  // the last alarm plus the spacing
   bool started = false, stopping = false, logged = false;
   int fd = -1;                      // -1 while no descriptor is available
   std::condition_variable changed;  // wakes the thread while there is no timerfd
   pthread_t thread{};
-  core::alarm_target* target = nullptr;
+  base::alarm_target* target = nullptr;
   std::string name;
   const std::uint32_t mark = fork_mark();
 
@@ -47,8 +47,8 @@ struct timer_alarm::state {
     if (fd >= 0) ::close(fd);
   }
   void open() noexcept;
-  void arm(core::time_point) noexcept;
-  void sleep(std::unique_lock<std::mutex>&, core::time_point now, core::time_point next) noexcept;
+  void arm(base::time_point) noexcept;
+  void sleep(std::unique_lock<std::mutex>&, base::time_point now, base::time_point next) noexcept;
   bool start(const std::shared_ptr<state>&) noexcept;
   void run() noexcept;
 };
@@ -57,12 +57,12 @@ void timer_alarm::state::open() noexcept {
   if (fd < 0) fd = ::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
 }
 
-void timer_alarm::state::arm(core::time_point t) noexcept {
+void timer_alarm::state::arm(base::time_point t) noexcept {
   armed = t;
   if (fd < 0) return changed.notify_one();
   itimerspec spec{};
-  if (t != core::never) {
-    const auto since = std::max(t.time_since_epoch(), core::duration{1});  // zero would disarm
+  if (t != base::never) {
+    const auto since = std::max(t.time_since_epoch(), base::duration{1});  // zero would disarm
     spec.it_value.tv_sec = static_cast<time_t>(since.count() / 1'000'000'000);
     spec.it_value.tv_nsec = static_cast<long>(since.count() % 1'000'000'000);
   }
@@ -81,14 +81,14 @@ bool timer_alarm::state::start(const std::shared_ptr<state>& self) noexcept {
     kept->run();
     return nullptr;
   };
-  started = core::start_quiet_thread(thread, name.c_str(), body, handed);
+  started = base::start_quiet_thread(thread, name.c_str(), body, handed);
   if (!started) delete handed;
   return started;
 }
 
 // Sleeps until `next` or an earlier time that is set meanwhile; may return early.
-void timer_alarm::state::sleep(std::unique_lock<std::mutex>& lock, core::time_point now,
-                               core::time_point next) noexcept {
+void timer_alarm::state::sleep(std::unique_lock<std::mutex>& lock, base::time_point now,
+                               base::time_point next) noexcept {
   if (fd < 0) {
     open();
     armed = rings_anyway;  // the new timerfd is not armed
@@ -109,10 +109,10 @@ void timer_alarm::state::sleep(std::unique_lock<std::mutex>& lock, core::time_po
 void timer_alarm::state::run() noexcept {
   std::unique_lock lock(mutex);
   while (!stopping) {
-    const core::time_point now = lease_clock::now();
-    const core::time_point next = std::max(wanted, quiet_until);
+    const base::time_point now = lease_clock::now();
+    const base::time_point next = std::max(wanted, quiet_until);
     if (next <= now) {
-      wanted = core::never;
+      wanted = base::never;
       quiet_until = now + spacing;
       armed = rings_anyway;
       lock.unlock();
@@ -124,28 +124,28 @@ void timer_alarm::state::run() noexcept {
   }
 }
 
-timer_alarm::timer_alarm(core::alarm_target& target, const char* thread_name)
+timer_alarm::timer_alarm(base::alarm_target& target, const char* thread_name)
     : state_(std::make_shared<state>()) {
   state_->target = &target;
   state_->name = thread_name;
 }
 
-bool timer_alarm::set(core::time_point t) noexcept {
+bool timer_alarm::set(base::time_point t) noexcept {
   state& s = *state_;
   if (s.mark != fork_mark()) return true;
   std::unique_lock lock(s.mutex);
   s.wanted = t;
-  const core::time_point next = std::max(t, s.quiet_until);
+  const base::time_point next = std::max(t, s.quiet_until);
   if (next >= s.armed) return true;
   if (s.start(state_)) {
     s.arm(next);
     return true;
   }
-  s.wanted = core::never;
+  s.wanted = base::never;
   const bool is_known = std::exchange(s.logged, true);
   lock.unlock();
   if (!is_known)
-    core::log(log_level::error,
+    base::log(log_level::error,
               "no thread can be started for timers: leases are not renewed, losses not reported "
               "and timed waits refused; raise the limit of processes (ulimit -u)");
   return false;
@@ -164,9 +164,9 @@ timer_alarm::~timer_alarm() {
     const std::lock_guard lock(s.mutex);
     s.stopping = true;
     if (!s.started) return;
-    if (s.armed != state::rings_anyway) s.arm(core::time_point{});
+    if (s.armed != state::rings_anyway) s.arm(base::time_point{});
   }
-  core::end_quiet_thread(s.thread);
+  base::end_quiet_thread(s.thread);
 }
 
 }  // namespace holdfast::io

@@ -14,13 +14,13 @@ namespace holdfast::io {
 //
 // While no descriptor is left for the timerfd, the thread sleeps on a condition variable, whose
 // clock stops while the machine is suspended: after that an alarm is up to 100 ms late.
-class timer_alarm final : public core::alarm {
+class timer_alarm final : public base::alarm {
  public:
-  timer_alarm(core::alarm_target&, const char* thread_name);
+  timer_alarm(base::alarm_target&, const char* thread_name);
   timer_alarm(const timer_alarm&) = delete;
   timer_alarm& operator=(const timer_alarm&) = delete;
   ~timer_alarm() override;
-  bool set(core::time_point) noexcept override;
+  bool set(base::time_point) noexcept override;
 
  private:
   struct state;

@@ -21,8 +21,8 @@ namespace {
 
 // Not a member of its user: Clang takes nested initialisers in std::optional for incomplete.
 struct blocked_step {
-  core::parker parker;
-  core::follower follower{parker};
+  base::parker parker;
+  base::follower follower{parker};
 };
 
 // Runs the steps on the caller's thread, which drives the awaited store's I/O where it can.
@@ -33,12 +33,12 @@ class blocked_multi_acquire final : public multi_acquire {
     const std::stop_callback on_stop(std::move(stop), [this] { withdraw(); });
     for (step_.emplace(); !advance(); step_.emplace()) {
       connection().flush();
-      core::wait(step_->follower, driver());
+      cohort::wait(step_->follower, driver());
     }
   }
 
  private:
-  core::follower* thread() noexcept override { return &step_->follower; }
+  base::follower* thread() noexcept override { return &step_->follower; }
   void step_answered() noexcept override { step_->parker.signal(); }
   std::optional<blocked_step> step_;
 };
@@ -47,7 +47,7 @@ class blocked_multi_acquire final : public multi_acquire {
 
 void multi_access::refuse_none_or_twins(std::span<exclusive_lockable* const> locks) {
   if (locks.empty())
-    core::fail(errc::bad_option, "multi_mutex", "no lock is named; name at least one");
+    base::fail(errc::bad_option, "multi_mutex", "no lock is named; name at least one");
   const auto same = [](local_lock& a, local_lock& b) {
     // Each client of "memory:" has a store of its own.
     const std::string_view store = a.client().place();
@@ -64,7 +64,7 @@ void multi_access::refuse_none_or_twins(std::span<exclusive_lockable* const> loc
 std::vector<std::pair<local_lock*, acquire_options>> multi_access::asked_of(
     std::span<exclusive_lockable* const> locks, const acquire_call& c) {
   if (locks.empty())
-    core::fail(errc::bad_option, "acquire", "the multi_mutex was moved from: it has no locks");
+    base::fail(errc::bad_option, "acquire", "the multi_mutex was moved from: it has no locks");
   std::vector<std::pair<local_lock*, acquire_options>> out;
   for (const exclusive_lockable* const l : locks)
     out.emplace_back(&l->state_->home, options_of(c, l->state_->defaults.get()));
@@ -90,21 +90,21 @@ lease_set multi_access::acquire_impl(std::span<exclusive_lockable* const> locks,
 void multi_access::extend(std::span<const lease> all, std::chrono::milliseconds ttl,
                           std::error_code* ec) {
   if (ec) ec->clear();
-  core::failure first;
+  base::failure first;
   local_lock* at = nullptr;
-  const auto note = [&](local_lock& home, core::failure why) {
+  const auto note = [&](local_lock& home, base::failure why) {
     if (!why.code || at) return;
     first = std::move(why);
     at = &home;
   };
   struct renewal {
     local_lock* home;
-    core::blocked_confirmation answer;
+    cohort::blocked_confirmation answer;
   };
   std::deque<renewal> begun;
   for (const lease& l : all) {
     turn& t = *l.turn_;
-    core::failure why = extension_fault(&t, ttl);
+    base::failure why = extension_fault(&t, ttl);
     if (why.code) {
       note(t.home, std::move(why));
       continue;
@@ -114,7 +114,7 @@ void multi_access::extend(std::span<const lease> all, std::chrono::milliseconds 
     t.home.begin_extend(t, ttl, r.answer);
   }
   for (renewal& r : begun) {
-    core::wait(r.answer.parker, r.home->driver());
+    cohort::wait(r.answer.parker, r.home->driver());
     note(*r.home, std::move(r.answer.why));
   }
   if (at) at->fail_or_set("extend", std::move(first), ec);
@@ -145,7 +145,7 @@ std::error_code multi_access::release(std::vector<lease>& all, std::size_t* fail
     std::size_t index;
     local_lock* home;
     std::error_code lost;
-    core::blocked_confirmation answer;
+    cohort::blocked_confirmation answer;
   };
   std::deque<pending_release> leaving;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -9,7 +9,7 @@
 
 namespace holdfast::inline v0::detail {
 
-using core::failure;
+using base::failure;
 
 multi_acquire::multi_acquire(std::span<const asked> all, wait_bound bound) : bound_(bound) {
   for (const std::size_t i : order_of(all)) {
@@ -28,7 +28,7 @@ std::vector<std::size_t> multi_acquire::order_of(std::span<const asked> all) {
     return std::tuple(std::string_view(home.name()), home.client().place(), home.client().text());
   };
   const auto is_before = [&](std::size_t a, std::size_t b) { return place(a) < place(b); };
-  if (!core::planted(core::mutant::multi_deadlocks))
+  if (!base::planted(base::mutant::multi_deadlocks))
     std::sort(order.begin(), order.end(), is_before);
   return order;
 }
@@ -52,8 +52,8 @@ bool multi_acquire::advance() {
     return true;
   }
   if (now_ != step::none) end_step();
-  if (until_ == core::never && bound_.what == wait_bound::kind::within)
-    until_ = core::saturating_add(in_order_.front().home.client().env().now(), bound_.most);
+  if (until_ == base::never && bound_.what == wait_bound::kind::within)
+    until_ = base::saturating_add(in_order_.front().home.client().env().now(), bound_.most);
   if (next_ == in_order_.size() && !all_held()) start_over();
   if (why_.code || next_ == in_order_.size()) return true;
   now_ = now_ == step::none && can_lock_all() ? step::all_at_once : step::in_turn;
@@ -78,7 +78,7 @@ void multi_acquire::forget_all() noexcept {
 // Whether all locks are in one store that can grant them in one step.
 bool multi_acquire::can_lock_all() const {
   std::vector<std::string_view> names;
-  const core::lock_store* const locks = in_order_.front().home.rules().locks;
+  const seam::lock_store* const locks = in_order_.front().home.rules().locks;
   for (const member_request& a : in_order_) {
     if (a.home.rules().locks != locks) return false;
     names.emplace_back(a.home.name());
@@ -92,7 +92,7 @@ void multi_acquire::begin_step() {
   if (now_ == step::in_turn) {
     begin(in_order_[next_], {});
   } else {
-    const auto all = core::lock_group::of(static_cast<std::uint32_t>(in_order_.size()));
+    const auto all = seam::lock_group::of(static_cast<std::uint32_t>(in_order_.size()));
     for (member_request& a : in_order_)
       if (!is_in_vain_) begin(a, all);
   }
@@ -100,12 +100,12 @@ void multi_acquire::begin_step() {
 }
 
 // One attempt, if the time is over.
-wait_bound multi_acquire::what_is_left(core::time_point now) const noexcept {
+wait_bound multi_acquire::what_is_left(base::time_point now) const noexcept {
   return wait_bound::within(until_ - now);
 }
 
-void multi_acquire::begin(member_request& a, core::lock_group with) {
-  a.until = core::never;
+void multi_acquire::begin(member_request& a, seam::lock_group with) {
+  a.until = base::never;
   a.why = {};
   a.wants.put_into(a);
   a.request.group = with;
@@ -114,7 +114,7 @@ void multi_acquire::begin(member_request& a, core::lock_group with) {
   a.is_begun = true;
   ++unanswered_;
   wait_bound left = bound_;
-  if (left.what == wait_bound::kind::within && !core::planted(core::mutant::passed_bound_waits_on))
+  if (left.what == wait_bound::kind::within && !base::planted(base::mutant::passed_bound_waits_on))
     left = what_is_left(a.home.client().env().now());
   a.home.begin(a, left);
   if (is_withdrawn_ || (with && is_in_vain_)) a.home.withdraw(a);

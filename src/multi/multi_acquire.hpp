@@ -50,13 +50,13 @@ class multi_acquire {
   bool advance();
   void withdraw() noexcept;  // by any thread: ends the wait. A grant that came first counts
   // The index of the lock that is awaited next.
-  core::connection& connection() noexcept { return in_order_[next_].home.client().connection(); }
-  core::caller_driver* driver() const noexcept { return in_order_[next_].home.driver(); }
+  seam::connection& connection() noexcept { return in_order_[next_].home.client().connection(); }
+  base::caller_driver* driver() const noexcept { return in_order_[next_].home.driver(); }
 
   // When it is done:
   std::vector<turn*> take();  // in the order given; empty when it failed
   std::size_t size() const noexcept { return in_order_.size(); }
-  const core::failure& why() const noexcept { return why_; }
+  const base::failure& why() const noexcept { return why_; }
   local_lock& at() const noexcept { return *at_; }  // the lock to which why() refers
 
  protected:
@@ -65,14 +65,14 @@ class multi_acquire {
   // Between steps: the turn already granted of the lock at that place of the order given, or null.
   turn* had(std::size_t place) const noexcept;
   // The thread that blocks for the next step; null: none.
-  virtual core::follower* thread() noexcept { return nullptr; }
+  virtual base::follower* thread() noexcept { return nullptr; }
   // On any thread, perhaps from inside advance(), which accesses nothing afterwards. advance() must
   // not be called from inside.
   virtual void step_answered() noexcept = 0;
 
  private:
   enum class step : unsigned char { none, all_at_once, in_turn };
-  struct member_request final : core::waiter {
+  struct member_request final : cohort::waiter {
     member_request(multi_acquire& o, local_lock& h, std::size_t p) noexcept
         : of(o), home(h), place(p) {}
     void complete() noexcept override { of.on_answer(granted != nullptr); }
@@ -90,8 +90,8 @@ class multi_acquire {
   void forget_all() noexcept;
   bool can_lock_all() const;
   void begin_step();
-  void begin(member_request&, core::lock_group);
-  wait_bound what_is_left(core::time_point now) const noexcept;
+  void begin(member_request&, seam::lock_group);
+  wait_bound what_is_left(base::time_point now) const noexcept;
   void on_answer(bool granted) noexcept;
   void one_less() noexcept;
   void end_step() noexcept;
@@ -99,10 +99,10 @@ class multi_acquire {
   void start_over();
   bool all_held() const noexcept;
   void release_all() noexcept;
-  void refuse(core::failure, local_lock&) noexcept;
+  void refuse(base::failure, local_lock&) noexcept;
 
   const wait_bound bound_;
-  core::time_point until_ = core::never;
+  base::time_point until_ = base::never;
   std::deque<member_request> in_order_;
   std::size_t next_ = 0;  // the number of turns granted
   step now_ = step::none;
@@ -110,7 +110,7 @@ class multi_acquire {
   std::atomic<std::uint32_t> unanswered_{0};  // answers awaited, plus one while a step begins
   std::atomic<bool> is_in_vain_{false};       // a request of this step was refused
   std::atomic<bool> is_withdrawn_{false};
-  core::failure why_;
+  base::failure why_;
   local_lock* at_ = nullptr;
 };
 

@@ -19,7 +19,7 @@ void multi_mutex::check() const { detail::multi_access::refuse_none_or_twins(mem
 bool multi_mutex::lock_within(detail::wait_bound bound) {
   if (current_) {
     if (bound.is_try()) return false;
-    core::fail(errc::would_self_deadlock, "lock", "it is locked already: unlock() it first");
+    base::fail(errc::would_self_deadlock, "lock", "it is locked already: unlock() it first");
   }
   current_ = acquire_impl(detail::acquire_call(bound, nullptr));
   return static_cast<bool>(current_);
@@ -27,14 +27,14 @@ bool multi_mutex::lock_within(detail::wait_bound bound) {
 
 lease_set multi_mutex::acquire_impl(detail::acquire_call c) const {
   std::error_code* const ec = c.ec;
-  return core::in_either_form(ec, [&] {
+  return base::in_either_form(ec, [&] {
     return detail::multi_access::acquire_impl(members_, std::move(c));
   });
 }
 
 lease_set client::take_all(const lock_names& names, detail::acquire_call c) const {
   std::error_code* const ec = c.ec;
-  return core::in_either_form(ec, [&] {
+  return base::in_either_form(ec, [&] {
     const detail::named_locks locks(*this, names);
     return detail::multi_access::acquire_impl(locks.all(), std::move(c));
   });

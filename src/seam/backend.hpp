@@ -6,10 +6,11 @@
 #include "seam/connection.hpp"
 #include "seam/store_family.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 struct backend {
-  std::unique_ptr<core::connection> connection;
+  std::unique_ptr<seam::connection> connection;
   store_family stores;  // the connection owns them
 };
 
@@ -22,4 +23,4 @@ backend backend_of(std::unique_ptr<Both> both) {
   return out;
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

@@ -2,7 +2,7 @@
 #pragma once
 #include <holdfast/options.hpp>
 
-namespace holdfast::core {
+namespace holdfast::seam {
 
 // The lifetime of a grant.
 //
@@ -74,4 +74,4 @@ constexpr bool has_modes_of(lock_kind k, const capabilities& can) noexcept {
   return (can.modes & modes_of(k)) == modes_of(k);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

@@ -36,7 +36,8 @@
 #include "base/failure.hpp"
 #include "seam/capabilities.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 // Acquire requests of several claims of one backend, each with one_attempt, that are granted all or
 // none: in one step at the store, once `members` of them have been issued. A claim that must not
@@ -133,4 +134,4 @@ class claim {
   virtual int native_handle() const noexcept { return -1; }  // while held: lease::native_handle()
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

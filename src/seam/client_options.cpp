@@ -9,7 +9,7 @@
 #include "base/mutant.hpp"
 #include "base/url_parts.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
 namespace {
 
 [[noreturn]] void refuse(std::string_view what, std::string_view text, std::string wants) {
@@ -177,4 +177,4 @@ void refuse_unknown_option(const url& where, std::string_view name,
   fail(errc::bad_option, "open", std::move(text), {}, where.text());
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

@@ -13,7 +13,8 @@
 #include "base/environment.hpp"
 #include "base/log.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 inline constexpr std::chrono::milliseconds ttl_min{100};
 inline constexpr std::chrono::milliseconds ttl_max = std::chrono::hours{24 * 366};
@@ -59,4 +60,4 @@ double parse_number(std::string_view text, std::string_view what, double least, 
 [[noreturn]] void refuse_unknown_option(const url&, std::string_view name,
                                         std::span<const std::string_view> known_to_backend);
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

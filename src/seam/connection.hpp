@@ -10,7 +10,8 @@
 #include "base/failure.hpp"
 #include "seam/result_handler.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 struct connection_status {   // as far as it is known
   failure trouble;           // why the store gives no answers now; code {}: none is known
@@ -44,4 +45,4 @@ class connection {
   virtual void forked() noexcept = 0;  // in a fork's child: closes descriptors, sends nothing
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

@@ -11,7 +11,8 @@
 #include "seam/claim.hpp"
 #include "seam/result_handler.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 // The locks of one kind, or of every kind where one layout keeps them all. All locks of one name in
 // one lock store exclude each other.
@@ -55,4 +56,4 @@ class unused_locks {
   ~unused_locks() = default;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

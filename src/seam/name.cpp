@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace holdfast::core {
+namespace holdfast::seam {
 namespace {
 
 enum class text_fault { none, not_utf8, control };
@@ -68,4 +68,4 @@ std::string_view note_fault(std::string_view note) noexcept {
   return {};
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

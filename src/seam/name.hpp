@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace holdfast::core {
+namespace holdfast::seam {
 
 inline constexpr std::size_t name_bytes_max = 512;
 inline constexpr std::size_t note_bytes_max = 256;
@@ -13,4 +13,4 @@ inline constexpr std::size_t note_bytes_max = 256;
 std::string_view name_fault(std::string_view name) noexcept;
 std::string_view note_fault(std::string_view note) noexcept;
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

@@ -10,7 +10,7 @@
 #include "base/fail.hpp"
 #include "base/url_parts.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
 
 void own_options::refuse(std::string why) const {
   fail(errc::bad_option, "open", std::move(why), {}, args_.where.text());
@@ -71,4 +71,4 @@ void own_options::refuse_others() const {
   if (unknown != args_.own.end()) refuse_unknown_option(args_.where, unknown->first, known_);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

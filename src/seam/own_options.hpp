@@ -7,7 +7,8 @@
 #include "base/network.hpp"
 #include "seam/registry.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 // The layouts of a backend, for ?layout=.
 struct layout_choice {
@@ -54,4 +55,4 @@ class own_options {
   std::vector<std::string_view> known_;
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

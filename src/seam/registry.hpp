@@ -11,7 +11,8 @@
 #include "seam/backend.hpp"
 #include "seam/client_options.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 struct open_args {  // what a backend is opened with
   const url& where;
@@ -33,4 +34,4 @@ std::span<const scheme> schemes() noexcept;
 // The environment in which client::open() opens that URL; it outlives every client.
 environment& environment_of(const url&);
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

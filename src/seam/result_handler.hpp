@@ -7,7 +7,8 @@
 
 #include "base/failure.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 // Called once, with none of the store's locks held, later or from inside the query.
 template <class T>
@@ -23,4 +24,4 @@ using holders_handler = result_handler<std::vector<holder>>;
 using findings_handler = result_handler<std::vector<finding>>;
 using decision_handler = result_handler<bool>;
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-namespace holdfast::core {
+namespace holdfast::seam {
 
 namespace {
 
@@ -90,4 +90,4 @@ void store_family::ask(result_handler<T>& to, Ask ask_one) const {
   for (lock_store* const s : all_) ask_one(*s, *answers);
 }
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

@@ -8,7 +8,8 @@
 
 #include "seam/lock_store.hpp"
 
-namespace holdfast::core {
+namespace holdfast::seam {
+using namespace base;
 
 // Owns none of them. The questions of an operator go to all stores at once, and have one answer.
 class store_family {
@@ -40,4 +41,4 @@ class store_family {
   std::array<lock_store*, 3> by_kind_{};
 };
 
-}  // namespace holdfast::core
+}  // namespace holdfast::seam

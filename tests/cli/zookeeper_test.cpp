@@ -24,10 +24,10 @@ using zookeeper::opcode;
 std::unique_ptr<zookeeper::probe> session_at(const std::string& text) {
   const url where = url::parse(text);
   std::vector<url::option> own;
-  const core::client_options common = core::read_client_options(where, own);
+  const seam::client_options common = seam::read_client_options(where, own);
   return std::make_unique<zookeeper::probe>(
-      core::system_environment(),
-      zookeeper::read_settings({where, common, own, {}, core::system_environment(), {}}));
+      base::system_environment(),
+      zookeeper::read_settings({where, common, own, {}, base::system_environment(), {}}));
 }
 
 zookeeper::error create(zookeeper::probe& by, const std::string& path,

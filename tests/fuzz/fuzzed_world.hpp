@@ -20,7 +20,7 @@
 namespace fuzzed {
 
 using namespace std::chrono_literals;
-namespace core = holdfast::core;
+namespace base = holdfast::base;
 
 inline void require(bool fact) {
   if (!fact) std::abort();
@@ -28,15 +28,15 @@ inline void require(bool fact) {
 
 class world;
 
-class stream final : public core::stream {
+class stream final : public base::stream {
  public:
-  stream(world& w, core::stream_events& e) : events(&e), world_(w) {}
+  stream(world& w, base::stream_events& e) : events(&e), world_(w) {}
   ~stream() override;
   void write(std::span<const std::byte>) noexcept override {}
   void abort() noexcept override { ends = true; }
   void finish() noexcept override { ends = true; }
 
-  core::stream_events* events;  // null: it has told its last
+  base::stream_events* events;  // null: it has told its last
   bool is_open = false, ends = false;
 
  private:
@@ -44,36 +44,36 @@ class stream final : public core::stream {
 };
 
 // Time stands still but when nothing else can happen; then it moves on to the next alarm.
-class world final : public core::environment, public core::caller_driver {
+class world final : public base::environment, public base::caller_driver {
  public:
   explicit world(std::span<const std::uint8_t> input) : left_(input) {}
-  core::time_point now() noexcept override { return time_.now(); }
+  base::time_point now() noexcept override { return time_.now(); }
   std::chrono::microseconds wall() noexcept override { return time_.wall(); }
   void random(std::span<std::byte> out) noexcept override { time_.random(out); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* n) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* n) override {
     return time_.make_alarm(t, n);
   }
-  std::unique_ptr<core::worker> make_worker(const char* n) override { return time_.make_worker(n); }
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user&, core::driven_by,
+  std::unique_ptr<base::worker> make_worker(const char* n) override { return time_.make_worker(n); }
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user&, base::driven_by,
                                               const char*) override;
 
-  void run_until_signalled(core::parker& p) override {
+  void run_until_signalled(base::parker& p) override {
     for (int steps = 0; !p.signalled(); ++steps) {
       require(steps < 20'000);  // it hangs
       step();
     }
   }
-  void sleep_until_signalled(core::follower& f) override { run_until_signalled(f.parker); }
-  void enlist(core::follower&) noexcept override {}
+  void sleep_until_signalled(base::follower& f) override { run_until_signalled(f.parker); }
+  void enlist(base::follower&) noexcept override {}
   void attend() noexcept override {}
 
-  std::vector<core::loop_user*> users;
+  std::vector<base::loop_user*> users;
   std::vector<stream*> streams;
 
  private:
   // One thing happens.
   void step() {
-    for (core::loop_user* u : std::vector(users)) u->flush();
+    for (base::loop_user* u : std::vector(users)) u->flush();
     for (stream* s : streams) {
       if (!s->events) continue;
       if (s->ends || (left_.size() < 2 && !s->is_open)) return close(*s);
@@ -108,32 +108,32 @@ class world final : public core::environment, public core::caller_driver {
 
 inline stream::~stream() { std::erase(world_.streams, this); }
 
-class loop final : public core::event_loop {
+class loop final : public base::event_loop {
  public:
-  loop(world& w, core::loop_user& u, bool lends) : world_(w), user_(u), lends_(lends) {
+  loop(world& w, base::loop_user& u, bool lends) : world_(w), user_(u), lends_(lends) {
     world_.users.push_back(&user_);
   }
   ~loop() override { std::erase(world_.users, &user_); }
-  std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
-                                        core::stream_events& e) override {
+  std::unique_ptr<base::stream> connect(const base::address&, const base::tls_terms*,
+                                        base::stream_events& e) override {
     auto made = std::make_unique<stream>(world_, e);
     world_.streams.push_back(made.get());
     return made;
   }
   void request_flush(bool) noexcept override {}
   void attend() noexcept override {}
-  core::caller_driver* driver() noexcept override { return lends_ ? &world_ : nullptr; }
+  base::caller_driver* driver() noexcept override { return lends_ ? &world_ : nullptr; }
   void forked() noexcept override {}
 
  private:
   world& world_;
-  core::loop_user& user_;
+  base::loop_user& user_;
   const bool lends_;
 };
 
-inline std::unique_ptr<core::event_loop> world::make_loop(core::loop_user& u, core::driven_by how,
+inline std::unique_ptr<base::event_loop> world::make_loop(base::loop_user& u, base::driven_by how,
                                                           const char*) {
-  return std::make_unique<loop>(*this, u, how == core::driven_by::callers);
+  return std::make_unique<loop>(*this, u, how == base::driven_by::callers);
 }
 
 // Opens a client in a world of this input and uses it; every call ends, with an outcome.

@@ -30,11 +30,11 @@ void check_file_of(std::string_view name) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  require(holdfast::core::percent_decode(holdfast::core::percent_encode(text)) == text);
-  (void)holdfast::core::percent_decode(text);
+  require(holdfast::base::percent_decode(holdfast::base::percent_encode(text)) == text);
+  (void)holdfast::base::percent_decode(text);
   (void)holdfast::file::lock_name_of(text);
-  if (!holdfast::core::name_fault(text).empty()) return 0;
-  require(!text.empty() && text.size() <= holdfast::core::name_bytes_max);
+  if (!holdfast::seam::name_fault(text).empty()) return 0;
+  require(!text.empty() && text.size() <= holdfast::seam::name_bytes_max);
   check_file_of(text);
   return 0;
 }

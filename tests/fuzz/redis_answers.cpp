@@ -50,7 +50,7 @@ void hear_as_any(const reply& said) {
   queueing_recipe gathered;
   (void)gathered.acquire({.one_attempt = true,
                           .ttl = ttl,
-                          .group = holdfast::core::lock_group::of(2)},
+                          .group = holdfast::seam::lock_group::of(2)},
                          begun, usual);
   hear(gathered, said);
 }

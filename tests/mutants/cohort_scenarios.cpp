@@ -9,7 +9,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 
 std::string nobody_enters_before_a_lost_lease_is_left() {
   fixture s;

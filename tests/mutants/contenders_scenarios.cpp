@@ -6,7 +6,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using memory::contender;
 using namespace std::chrono_literals;
 

@@ -14,7 +14,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using detail::client_access;
 
 std::string number_over_a_clock_set_back(const std::string& at) {

@@ -55,7 +55,7 @@ lease fixture::attempt(const client& c) {
   return one->result();
 }
 
-void fixture::pass(core::duration how_long, const pending* one) {
+void fixture::pass(base::duration how_long, const pending* one) {
   const auto until = now() + how_long;
   while (env.next_alarm() <= until) {
     env.advance_to_next_alarm();
@@ -65,7 +65,7 @@ void fixture::pass(core::duration how_long, const pending* one) {
   if (one) one->settle();
 }
 
-bool fixture::passes_until(pending& one, core::duration most) {
+bool fixture::passes_until(pending& one, base::duration most) {
   const auto until = now() + most;
   one.settle();
   while (!one.done() && env.next_alarm() <= until) {

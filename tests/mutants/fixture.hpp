@@ -38,11 +38,11 @@ class fixture {
   lease attempt(const client&);
 
   // Moves the clock, a step at a time; `one` is waited for at each.
-  void pass(core::duration, const pending* one = nullptr);
+  void pass(base::duration, const pending* one = nullptr);
   // Moves it until the call is done, at most so long. False when it is not; then it is stopped.
-  bool passes_until(pending& one, core::duration most);
+  bool passes_until(pending& one, base::duration most);
 
-  core::time_point now() { return env.now(); }
+  base::time_point now() { return env.now(); }
 
   testkit::manual_environment env;
   memory_store store;

@@ -11,7 +11,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 
 // Whether the test was true in a child.
 bool is_true_in_a_child(const std::function<bool()>& test) {

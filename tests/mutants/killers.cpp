@@ -27,7 +27,7 @@ std::vector<killer> killers_of(const mutant& m) {
   std::vector<killer> out;
   for (const auto scenarios : groups)
     for (const scenario& s : scenarios())
-      if (m.point == core::mutant::none ? m.name == s.name : m.point == s.breaks)
+      if (m.point == base::mutant::none ? m.name == s.name : m.point == s.breaks)
         out.push_back({s.backend, [&s](const mutant& one) { return survived_scenario(s, one); }});
   add_schedules(out, m.name);
   return out;

@@ -11,7 +11,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 
 std::string the_deadline_counts_from_the_send() {
   fixture s;
@@ -109,7 +109,7 @@ std::string a_release_answers_the_renewal_before_it() {
   fixture s;
   auto held = s.acquire(s.open("ttl=60s&op-timeout=1h"))->result();
   s.store.set_latency(10s);
-  core::blocked_confirmation renewal;
+  cohort::blocked_confirmation renewal;
   detail::turn& mine = *detail::async_operation::turn_of(held);
   mine.home.begin_extend(mine, 60s, renewal);
   held.unlock();
@@ -125,7 +125,7 @@ class handed_over final : public cohort_tests::a_cohort {
   int renewals_in_its_window() {
     cohort_tests::caller holder(30s);
     enter(holder);
-    core::claim_record& claim = *said(core::claim_record::acquire);
+    cohort::claim_record& claim = *said(cohort::claim_record::acquire);
     machine.on_granted(claim, {.number = 7,
                                .deadline = env.now() + 250ms,
                                .received_at = env.now(),
@@ -133,7 +133,7 @@ class handed_over final : public cohort_tests::a_cohort {
     complete_answered();
     int renewals = 0;
     for (int at = 0; at < 240; at += 10) {
-      while (core::claim_record* const c = machine.effects().take_scheduled()) {
+      while (cohort::claim_record* const c = machine.effects().take_scheduled()) {
         c->pending_verbs = 0;
         ++renewals;
       }

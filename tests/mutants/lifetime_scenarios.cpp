@@ -8,14 +8,14 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using testkit::fake_store;
 
 constexpr auto a_third = fake_store::session_timeout / 3;
 
 struct in_session {
   testkit::manual_environment env;
-  const client c = fake_store::open(core::lifetime::session, env);
+  const client c = fake_store::open(seam::lifetime::session, env);
   fake_store& store = fake_store::of(c);
   mutex m{c, "job"};
 };
@@ -61,7 +61,7 @@ std::string a_request_for_the_lock_reaches_the_holder() {
 // A grant of the fake store does not show whether others wait.
 std::string a_lingering_client_checks_for_waiters() {
   testkit::manual_environment env;
-  const client c = fake_store::open(core::lifetime::ttl, env, "linger=60s");
+  const client c = fake_store::open(seam::lifetime::ttl, env, "linger=60s");
   mutex m(c, "job");
   m.lock();
   m.unlock();

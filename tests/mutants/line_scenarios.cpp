@@ -7,11 +7,11 @@ namespace holdfast::mutants {
 namespace {
 
 using namespace std::chrono_literals;
-using core::mutant;
+using base::mutant;
 
 // It stands in line by its first operation_of_state, and its second one is refused.
 std::string a_refused_claim_leaves_the_line() {
-  const core::time_point now{1000s};
+  const base::time_point now{1000s};
   const redis::timing rules{.op_timeout = 5s};
   redis::queueing_recipe steps;
   const auto hear = [&](redis::operation to, redis::reply::verdict what) {

@@ -9,7 +9,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using redis::lane;
 using redis::lineage;
 using redis::server_identity;

@@ -8,7 +8,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 
 // Within a time that is far shorter than the ttl of whoever left the lock behind.
 bool comes_free(fixture& s, const client& c) {

@@ -9,7 +9,7 @@
 namespace holdfast::mutants {
 namespace of_mysql {
 
-using core::mutant;
+using base::mutant;
 using namespace mysql_unit;
 namespace my = holdfast::mysql;
 

@@ -8,7 +8,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 
 std::string no_two_grants_have_one_owner() {
   fixture s;

@@ -16,7 +16,7 @@ TEST(mutant_register, names_each_mutant_once_with_the_rule_that_it_breaks) {
   for (const mutant& m : all_mutants()) {
     EXPECT_TRUE(names.insert(m.name).second) << m.name;
     EXPECT_TRUE(m.rule.size() > 10 && m.rule.ends_with(')')) << m.name << ": " << m.rule;
-    EXPECT_TRUE(m.point != core::mutant::none || !m.edits.empty() || m.fault != model_fault::none)
+    EXPECT_TRUE(m.point != base::mutant::none || !m.edits.empty() || m.fault != model_fault::none)
         << m.name << " is planted nowhere";
     EXPECT_EQ(mutant_named(m.name), &m);
   }
@@ -34,7 +34,7 @@ TEST(mutant_register, code_is_the_text_without_comments_and_line_breaks) {
 
 #ifdef HOLDFAST_WITH_REDIS
 std::string obstacle_of_edit(std::string_view script, std::string_view code) {
-  return obstacle_to({"an_edit", "", core::mutant::none, {{script, code, ""}}});
+  return obstacle_to({"an_edit", "", base::mutant::none, {{script, code, ""}}});
 }
 
 TEST(mutant_register, an_edit_that_does_not_apply_is_named) {
@@ -47,14 +47,14 @@ TEST(mutant_register, an_edit_that_does_not_apply_is_named) {
                 std::to_string(count_of("redis.call", code_of(text_of_script("string/release")))) +
                 " times, not once");
   EXPECT_EQ(obstacle_of_edit("string/nothing", "x"), "an_edit: there is no string/nothing.lua");
-  EXPECT_THROW(plant({"an_edit", "", core::mutant::none, {{"string/release", "x y z", ""}}}),
+  EXPECT_THROW(plant({"an_edit", "", base::mutant::none, {{"string/release", "x y z", ""}}}),
                std::invalid_argument);
 }
 
 TEST(mutant_register, a_mutant_that_is_in_no_loaded_script_is_reported) {
   const mutant of_another_layout{"an_edit",
                                  "",
-                                 core::mutant::none,
+                                 base::mutant::none,
                                  {{"string/release", "if owner ~= id then", "if false then"}}};
   const auto lua = sim::playable_named("lua");
   plant(of_another_layout);

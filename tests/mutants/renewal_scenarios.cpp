@@ -11,7 +11,7 @@ namespace holdfast::mutants {
 namespace {
 
 using namespace std::chrono_literals;
-using core::mutant;
+using base::mutant;
 
 // Two connections are all that the client gets: one for commands and one for messages.
 std::string a_lock_is_renewed_without_a_third_connection() {

@@ -9,7 +9,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using testkit::mariadb_server;
 
 constexpr const char* row_tables[] =
@@ -75,7 +75,7 @@ std::string an_equal_token_of_another_is_refused() {
 template <std::string (*Play)(), mutant Planted>
 std::string where_installed() {
   if (mariadb_server::installed()) return Play();
-  return core::planted(Planted) ? mariadb_server::not_installed : "";
+  return base::planted(Planted) ? mariadb_server::not_installed : "";
 }
 
 constexpr scenario all_of_rows[] =

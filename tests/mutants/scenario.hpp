@@ -8,7 +8,7 @@
 namespace holdfast::mutants {
 
 struct scenario {
-  core::mutant breaks;
+  base::mutant breaks;
   const char* backend;
   std::string (*play)();  // what went wrong; "" when nothing did
   const char* name = "";  // of a mutant in scripts, where `breaks` is none

@@ -9,7 +9,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 
 // Each waits for what the other has, unless both take them in one order.
 std::string two_of_two_locks_do_not_wait_for_each_other() {

@@ -7,13 +7,13 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using namespace std::chrono_literals;
 
 // A reply is awaited, and none arrives.
-class silent_server final : public io::engine, public core::loop_user {
+class silent_server final : public io::engine, public base::loop_user {
  public:
-  void run_once(core::duration) noexcept override {}
+  void run_once(base::duration) noexcept override {}
   void interrupt() noexcept override {}
   void flush() noexcept override {}
   bool has_pending_replies() const noexcept override { return true; }
@@ -24,8 +24,8 @@ class silent_server final : public io::engine, public core::loop_user {
 std::string the_second_leads_when_the_first_has_its_answer() {
   silent_server server;
   io::leader_followers baton(server, server, false);
-  core::parker first, second;
-  core::follower one(first), two(second);
+  base::parker first, second;
+  base::follower one(first), two(second);
   baton.enlist(one);
   baton.enlist(two);
   if (!baton.promote()) return "nobody leads";
@@ -41,8 +41,8 @@ std::string the_second_leads_when_the_first_has_its_answer() {
 std::string a_local_waiter_sleeps() {
   silent_server server;
   io::leader_followers baton(server, server, false);
-  core::parker parker;
-  core::follower waiter(parker);
+  base::parker parker;
+  base::follower waiter(parker);
   bool leads = false;
   {
     const call<bool> sleeper([&](const std::stop_token&) {

@@ -10,7 +10,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 
 std::string each_turn_has_a_token_of_its_own() {
   fixture s;

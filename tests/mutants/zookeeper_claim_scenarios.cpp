@@ -9,7 +9,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using namespace zookeeper_unit;
 using namespace std::chrono_literals;
 using zookeeper::opcode;

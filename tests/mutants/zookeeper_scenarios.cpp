@@ -13,7 +13,7 @@
 namespace holdfast::mutants {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using namespace zookeeper_unit;
 using zookeeper::opcode;
 
@@ -281,7 +281,7 @@ std::string a_downgrade_is_not_taken_for_a_removal() {
 
 std::string a_lease_beyond_the_total_waits() {
   namespace semaphore = zookeeper::curator_semaphore;
-  const core::uuid mine = semaphore::with_total({1, 2}, 1);
+  const base::uuid mine = semaphore::with_total({1, 2}, 1);
   const std::string own = semaphore::lease_name(mine) + "0000000001";
   const std::string_view all[] = {"_c_x-lease-0000000000", own};
   return semaphore::read_leases(all, mine, 1).hold ? "two hold the only permit" : "";
@@ -291,7 +291,7 @@ std::string a_lease_beyond_the_total_waits() {
 std::string a_repeated_removal_looks_first() {
   using recipe = zookeeper::single_node_recipe;
   recipe claim;
-  core::acquire_request request;
+  seam::acquire_request request;
   recipe::reply granted;
   (void)claim.acquire(request, {}, {});
   granted.what = zookeeper::single_node_verdict::granted;

@@ -21,27 +21,27 @@ namespace {
 
 using namespace std::chrono_literals;
 using holdfast::client;
-namespace core = holdfast::core;
+namespace base = holdfast::base;
 
 // The real environment but for the wall clock.
-class jumping_clock final : public core::environment {
+class jumping_clock final : public base::environment {
  public:
-  core::time_point now() noexcept override { return real_.now(); }
+  base::time_point now() noexcept override { return real_.now(); }
   std::chrono::microseconds wall() noexcept override {
     const auto since = real_.now().time_since_epoch().count();
     return real_.wall() - std::chrono::microseconds(since % 3'600'000'000);
   }
   void random(std::span<std::byte> to) noexcept override { real_.random(to); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* name) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* name) override {
     return real_.make_alarm(t, name);
   }
-  core::process_identity process() override { return real_.process(); }
-  std::unique_ptr<core::worker> make_worker(const char* name) override {
+  base::process_identity process() override { return real_.process(); }
+  std::unique_ptr<base::worker> make_worker(const char* name) override {
     return real_.make_worker(name);
   }
 
  private:
-  core::environment& real_ = holdfast::io::real_environment();
+  base::environment& real_ = holdfast::io::real_environment();
 };
 
 client open_at(const std::string& url) {

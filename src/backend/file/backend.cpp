@@ -15,46 +15,46 @@
 namespace holdfast::file {
 namespace {
 
-constexpr core::capabilities abilities{
-    .life = core::lifetime::process,
-    .queue = core::order::none,
-    .wanted = core::contention_signal::poll,
-    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
-             core::bit_of(lock_mode::permit),
+constexpr seam::capabilities abilities{
+    .life = seam::lifetime::process,
+    .queue = seam::order::none,
+    .wanted = seam::contention_signal::poll,
+    .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
+             seam::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
     .processes = true,
     .writer_preference = true,
 };
 
-identity who_am_i(core::environment& env) {
-  core::process_identity me = env.process();
-  return {std::move(me.host), me.pid, core::random_u64(env)};
+identity who_am_i(base::environment& env) {
+  base::process_identity me = env.process();
+  return {std::move(me.host), me.pid, base::random_u64(env)};
 }
 
 std::string path_of(const url& where) {
   for (const url::endpoint& e : where.endpoints())
     if (e.host != "localhost" || e.port != 0)
-      core::fail(errc::bad_url, "open",
+      base::fail(errc::bad_url, "open",
                  "a directory has no host; write three slashes, file:///directory", {},
                  where.text());
   if (!where.endpoints().empty() && where.path().empty())
-    core::fail(errc::bad_url, "open", "the directory is missing; write file:///directory", {},
+    base::fail(errc::bad_url, "open", "the directory is missing; write file:///directory", {},
                where.text());
   if (where.path().find('\0') != std::string::npos)
-    core::fail(errc::bad_url, "open", "a path has no zero byte", {}, where.text());
+    base::fail(errc::bad_url, "open", "a path has no zero byte", {}, where.text());
   // Programs in two directories would use two places and exclude nobody.
   if (!where.path().empty() && !where.path().starts_with('/'))
-    core::fail(errc::bad_url, "open",
+    base::fail(errc::bad_url, "open",
                "the directory is relative to the current one; write file:///absolute/path", {},
                where.text());
   return where.path();
 }
 
-directory_options read_options(const core::open_args& o) {
+directory_options read_options(const seam::open_args& o) {
   directory_options out;
   out.log = o.shared.log;
-  core::own_options own(o);
+  seam::own_options own(o);
   own.flag("network", out.network);
   bool unlinks = false;
   if (own.flag("unlink", unlinks)) out.unlink = unlinks;
@@ -67,40 +67,40 @@ directory_options read_options(const core::open_args& o) {
   return out;
 }
 
-class file_backend final : public core::lock_store,
-                           public core::connection,
-                           private core::unused_locks {
+class file_backend final : public seam::lock_store,
+                           public seam::connection,
+                           private seam::unused_locks {
  public:
-  explicit file_backend(const core::open_args& o)
+  explicit file_backend(const seam::open_args& o)
       : env_(o.env),
         me_(who_am_i(o.env)),
         folder_(o.where, path_of(o.where), read_options(o), me_.host) {}
 
-  const core::capabilities& can() const noexcept override { return abilities; }
+  const seam::capabilities& can() const noexcept override { return abilities; }
 
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink& sink) override {
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink& sink) override {
     return std::make_unique<file_claim>(folder_, threads_, env_, me_, name, sink);
   }
 
-  void inspect(std::string_view prefix, core::holders_handler& answer) override {
-    core::failure why;
+  void inspect(std::string_view prefix, seam::holders_handler& answer) override {
+    base::failure why;
     auto all = scan_holders(folder_, prefix, env_.wall(), why);
     if (why.code) return answer.on_failed(std::move(why));
     answer.on_result(std::move(all));
   }
 
-  void holders(std::string_view name, core::holders_handler& answer) override {
-    core::failure why;
+  void holders(std::string_view name, seam::holders_handler& answer) override {
+    base::failure why;
     auto all = find_holders(folder_, name, env_.wall(), why);
     if (why.code) return answer.on_failed(std::move(why));
     answer.on_result(std::move(all));
   }
 
-  void diagnose(core::findings_handler& answer) override {
+  void diagnose(seam::findings_handler& answer) override {
     answer.on_result(grade_all(read_facts(folder_.place)));
   }
 
-  std::size_t remove_unused(core::failure& why) override {
+  std::size_t remove_unused(base::failure& why) override {
     if (!folder_.unused.on()) {
       why = {errc::unsupported, "files are not removed from " + folder_.place.path() +
                                     "; add unlink=1 to its URL, in all programs that use it"};
@@ -112,8 +112,8 @@ class file_backend final : public core::lock_store,
   }
 
   void break_lock(std::string_view name, std::string_view,
-                  core::decision_handler& answer) override {
-    core::failure why;
+                  seam::decision_handler& answer) override {
+    base::failure why;
     const auto found = find_holders(folder_, name, env_.wall(), why);
     if (why.code) return answer.on_failed(std::move(why));
     if (found.empty()) return answer.on_failed({errc::unsupported, "nobody holds the lock"});
@@ -127,23 +127,23 @@ class file_backend final : public core::lock_store,
     answer.on_failed({errc::unsupported, std::move(text)});
   }
 
-  bool close(core::time_point until) override {
+  bool close(base::time_point until) override {
     threads_.close(until - env_.now());
     return false;
   }
 
   void forked() noexcept override {
     threads_.forked();
-    if (!core::planted(core::mutant::child_keeps_descriptor)) folder_.files.close_all();
+    if (!base::planted(base::mutant::child_keeps_descriptor)) folder_.files.close_all();
   }
 
  private:
   void* find_extension(const std::type_info& wanted) noexcept override {
-    return offer<core::unused_locks>(*this, wanted);
+    return offer<seam::unused_locks>(*this, wanted);
   }
   std::string path_to(std::string_view name) { return lock_file(folder_, name).path(); }
 
-  core::environment& env_;
+  base::environment& env_;
   const identity me_;
   folder folder_;
   waiter_threads threads_;
@@ -151,8 +151,8 @@ class file_backend final : public core::lock_store,
 
 }  // namespace
 
-core::backend open(const core::open_args& o) {
-  return core::backend_of(std::make_unique<file_backend>(o));
+seam::backend open(const seam::open_args& o) {
+  return seam::backend_of(std::make_unique<file_backend>(o));
 }
 
 }  // namespace holdfast::file

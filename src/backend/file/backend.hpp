@@ -7,6 +7,6 @@ namespace holdfast::file {
 // URL: "file:" (the directory of this machine and user) or "file:///directory". Options: network=1
 // accepts a directory on a network file system; unlink= and group=: see directory_options. Throws
 // lock_error: bad_url, bad_option, refused, unavailable.
-core::backend open(const core::open_args&);
+seam::backend open(const seam::open_args&);
 
 }  // namespace holdfast::file

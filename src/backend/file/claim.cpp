@@ -34,8 +34,8 @@ std::string why_no_timer(int error) {
 
 }  // namespace
 
-file_claim::file_claim(folder& f, waiter_threads& threads, core::environment& env,
-                       const identity& me, std::string_view name, core::claim_sink& sink)
+file_claim::file_claim(folder& f, waiter_threads& threads, base::environment& env,
+                       const identity& me, std::string_view name, seam::claim_sink& sink)
     : name_(name),
       sink_(sink),
       env_(env),
@@ -48,11 +48,11 @@ file_claim::file_claim(folder& f, waiter_threads& threads, core::environment& en
 }
 
 file_claim::~file_claim() {
-  if (openings_ > 0 && generation_ == core::fork_generation()) file_.discard(env_.wall());
+  if (openings_ > 0 && generation_ == base::fork_generation()) file_.discard(env_.wall());
 }
 
 // Sets what the claim's records say. False, with trouble_ set: the request is not possible.
-bool file_claim::describe(const core::acquire_request& how) {
+bool file_claim::describe(const seam::acquire_request& how) {
   const bool counts = how.mode == lock_mode::permit;
   const kind as{how.mode, counts ? how.permits : 0, counts ? how.total_permits : 0};
   if (counts && (as.permits == 0 || as.permits > as.of || as.of > permits_max)) {
@@ -72,7 +72,7 @@ bool file_claim::describe(const core::acquire_request& how) {
   return true;
 }
 
-void file_claim::start(const core::acquire_request& how, bool behind) {
+void file_claim::start(const seam::acquire_request& how, bool behind) {
   if (!describe(how)) return sink_.on_refused(trouble_);
   may_pass_ = false;
   const recipe::request request{how.one_attempt, behind, file_.is_open(), as_};
@@ -210,13 +210,13 @@ void file_claim::stop_waiting(stopping why) noexcept {
   if (blocked_) blocked_->interrupt();
 }
 
-void file_claim::renew(core::duration, std::uint32_t ticket) {
-  sink_.on_extended(core::never, ticket);
+void file_claim::renew(base::duration, std::uint32_t ticket) {
+  sink_.on_extended(base::never, ticket);
 }
 
-void file_claim::release(const core::successor* next) {
+void file_claim::release(const seam::successor* next) {
   file_claim* const successor = next ? static_cast<file_claim*>(next->who) : nullptr;
-  const core::acquire_request how = next ? next->request : core::acquire_request{};
+  const seam::acquire_request how = next ? next->request : seam::acquire_request{};
   const std::int64_t number = recipe_.number();
   // Announced before anybody else can hold the lock, so that the next holder sees the waiter.
   if (successor && !how.one_attempt && successor->describe(how)) successor->announce_early();

@@ -22,16 +22,16 @@ struct identity {  // names a client in its records
 
 // The thread that calls a verb does everything that does not block; a thread of `threads` waits for
 // a lock that another claim holds, and does what follows.
-class file_claim final : public core::claim, private blocking_job {
+class file_claim final : public seam::claim, private blocking_job {
  public:
-  file_claim(folder&, waiter_threads&, core::environment&, const identity&, std::string_view name,
-             core::claim_sink&);
+  file_claim(folder&, waiter_threads&, base::environment&, const identity&, std::string_view name,
+             seam::claim_sink&);
   ~file_claim() override;
 
-  void acquire(const core::acquire_request& how) override { start(how, false); }
+  void acquire(const seam::acquire_request& how) override { start(how, false); }
   void cancel() override;
-  void renew(core::duration ttl, std::uint32_t ticket) override;
-  void release(const core::successor* next) override;
+  void renew(base::duration ttl, std::uint32_t ticket) override;
+  void release(const seam::successor* next) override;
   bool others_wait() override;
   int native_handle() const noexcept override { return file_.get(); }
 
@@ -42,8 +42,8 @@ class file_claim final : public core::claim, private blocking_job {
   void answer() override { deliver(decided_); }
   void stop() noexcept override { stop_waiting(stopping::closed); }
 
-  void start(const core::acquire_request&, bool behind);
-  bool describe(const core::acquire_request&);
+  void start(const seam::acquire_request&, bool behind);
+  bool describe(const seam::acquire_request&);
   void enqueue();
   action carry_out(action, interrupter*);
   event try_lock();
@@ -70,19 +70,19 @@ class file_claim final : public core::claim, private blocking_job {
   void deliver(action);
 
   const std::string name_;
-  core::claim_sink& sink_;
-  core::environment& env_;
+  seam::claim_sink& sink_;
+  base::environment& env_;
   waiter_threads& threads_;
   const identity& me_;
   descriptor_table& files_;
   const directory& place_;
-  const unsigned generation_ = core::fork_generation();
+  const unsigned generation_ = base::fork_generation();
   lock_file file_;
   recipe recipe_;
   record_text text_;
   std::string note_;
   kind as_;                            // what is requested
-  core::failure trouble_;              // of the last failure
+  base::failure trouble_;              // of the last failure
   std::chrono::microseconds since_{};  // of the grant, since 1970
   action decided_ = action::end;
   bool announced_ = false;       // as a waiter for the exclusive lock

@@ -77,10 +77,10 @@ std::string_view remote_file_system(long fs_type) noexcept {
   return {};
 }
 
-std::optional<core::failure> distrust(const std::string& path, const struct stat& st, long fs_type,
+std::optional<base::failure> distrust(const std::string& path, const struct stat& st, long fs_type,
                                       const directory_rules& rules) {
   const auto refuse = [&path](const std::string& why) {
-    return core::failure{errc::refused, "the lock directory " + path + " " + why};
+    return base::failure{errc::refused, "the lock directory " + path + " " + why};
   };
   if (!S_ISDIR(st.st_mode)) return refuse("is not a directory: name another");
   if (rules.group) {
@@ -167,7 +167,7 @@ void directory::choose(const url& where, const directory_options& given) {
   rules_ = {given.network, path_.empty(), ::geteuid(), {}};
   if (!given.group.empty()) {
     if (path_.empty())
-      core::fail(errc::bad_option, "open",
+      base::fail(errc::bad_option, "open",
                  "the default directory is of one user: name a directory for the group, "
                  "file:///directory?group=" +
                      given.group,
@@ -182,7 +182,7 @@ void directory::choose(const url& where, const directory_options& given) {
   fd_ = std::move(o.fd);
   untrusted_ = std::move(o.untrusted);
   if (fd_ && o.created && !is_default)
-    core::log(given.log, log_level::warning,
+    base::log(given.log, log_level::warning,
               "the lock directory " + path_ +
                   " did not exist and has been created: if you "
                   "expected it to exist, check the URL");
@@ -190,7 +190,7 @@ void directory::choose(const url& where, const directory_options& given) {
   if (is_default)
     o.why.text += ", and set its URL in all programs that share these locks, for example "
                   "--url file:///directory or HOLDFAST_URL";
-  core::fail(static_cast<errc>(o.why.code.value()), "open", o.why.text, {}, where.text());
+  base::fail(static_cast<errc>(o.why.code.value()), "open", o.why.text, {}, where.text());
 }
 
 directory::opened directory::try_open(const std::string& path, const directory_rules& rules) {
@@ -222,7 +222,7 @@ directory::opened directory::try_open(const std::string& path, const directory_r
   } else if (::fstat(o.fd.get(), &st) != 0 || ::fstatfs(o.fd.get(), &fs) != 0) {
     o.why = error_text("look at the lock directory", path, errno);
   } else if (auto wrong = distrust(path, st, static_cast<long>(fs.f_type), rules);
-             wrong && !core::planted(core::mutant::file_directory_not_checked)) {
+             wrong && !base::planted(base::mutant::file_directory_not_checked)) {
     // Root may inspect the locks of other users there, and acquires none.
     const bool of_others = st.st_uid != 0 || ((st.st_mode & S_ISGID) && !(st.st_mode & S_IWOTH));
     const bool looks = rules.user == 0 && !rules.group && S_ISDIR(st.st_mode) && of_others;
@@ -255,7 +255,7 @@ bool directory::is_at_its_path() const noexcept {
          ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
-std::optional<core::failure> directory::renew() {
+std::optional<base::failure> directory::renew() {
   const std::lock_guard guard(renewing_);
   if (is_at_its_path()) return {};  // another thread has done it
   opened o = try_open(path_, rules_);

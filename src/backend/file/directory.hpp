@@ -22,7 +22,7 @@ struct directory_options {     // from the URL
   bool network = false;        // ?network=1
   std::optional<bool> unlink;  // ?unlink=; unset: only in the default directory
   std::string group;           // ?group=: its members share the directory
-  core::log_sink log;
+  base::log_sink log;
 };
 
 struct directory_rules {
@@ -38,7 +38,7 @@ struct directory_rules {
 gid_t group_of(const std::string& name, const url& where);
 
 // The fault of a directory that was opened without following a link; nullopt if there is none.
-std::optional<core::failure> distrust(const std::string& path, const struct stat&, long fs_type,
+std::optional<base::failure> distrust(const std::string& path, const struct stat&, long fs_type,
                                       const directory_rules&);
 
 // The name of a file system whose locks other hosts may not see, or empty.
@@ -68,7 +68,7 @@ class directory {
   // Whether other users may write to the files too.
   bool shared() const noexcept { return rules_.group.has_value(); }
   // Set in a directory of another user that root only inspects: no lock can be acquired in it.
-  const std::optional<core::failure>& untrusted() const noexcept { return untrusted_; }
+  const std::optional<base::failure>& untrusted() const noexcept { return untrusted_; }
   // The fault of one of its files; empty if there is none.
   std::string_view distrust_file(const struct stat&) const noexcept;
 
@@ -80,14 +80,14 @@ class directory {
   bool is_at_its_path() const noexcept;
   // Opens or creates the directory again, after it was deleted or moved: no file can be created in
   // a deleted directory. Returns the failure, if any.
-  std::optional<core::failure> renew();
+  std::optional<base::failure> renew();
 
  private:
   struct opened {
     descriptor fd;
-    core::failure why;
+    base::failure why;
     bool created = false;
-    std::optional<core::failure> untrusted;
+    std::optional<base::failure> untrusted;
   };
   opened try_open(const std::string& path, const directory_rules&);
   void choose(const url& where, const directory_options&);
@@ -98,7 +98,7 @@ class directory {
   std::string path_;
   directory_rules rules_;
   descriptor fd_;
-  std::optional<core::failure> untrusted_;
+  std::optional<base::failure> untrusted_;
   std::mutex renewing_;
   std::size_t name_max_ = 0;
   bool remote_ = false;

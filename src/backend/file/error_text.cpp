@@ -37,7 +37,7 @@ constexpr advice advices[] = {
 
 }  // namespace
 
-core::failure error_text(std::string_view doing, const std::string& path, int error) {
+base::failure error_text(std::string_view doing, const std::string& path, int error) {
   std::string text = "cannot ";
   text.append(doing).append(" ").append(path).append(": ");
   text += std::generic_category().message(error);
@@ -46,7 +46,7 @@ core::failure error_text(std::string_view doing, const std::string& path, int er
   return {errc::unavailable, text + "; check the directory and its file system"};
 }
 
-core::failure another_kind(const kind& held, const kind& asked) {
+base::failure another_kind(const kind& held, const kind& asked) {
   const auto name_of = [](const kind& k) {
     return k.of == 0 ? std::string("a lock")
                      : "a semaphore of " + std::to_string(k.of) + " permits";
@@ -56,7 +56,7 @@ core::failure another_kind(const kind& held, const kind& asked) {
                               ": give one of them another name"};
 }
 
-core::failure refusal(reason why, const std::string& lock_file, const core::failure& trouble) {
+base::failure refusal(reason why, const std::string& lock_file, const base::failure& trouble) {
   const std::string file = "the lock file " + lock_file;
   switch (why) {
     case reason::none:

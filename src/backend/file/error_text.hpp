@@ -10,12 +10,12 @@ namespace holdfast::file {
 
 // A failed system call: `doing` is what failed ("open", "create"), `path` its object, `error` the
 // errno.
-core::failure error_text(std::string_view doing, const std::string& path, int error);
+base::failure error_text(std::string_view doing, const std::string& path, int error);
 
 // The kind in which the lock is held, and the kind that was requested.
-core::failure another_kind(const kind& held, const kind& asked);
+base::failure another_kind(const kind& held, const kind& asked);
 
 // Why a lock was not granted; `trouble` is the answer for reason::failed and another_kind.
-core::failure refusal(reason, const std::string& lock_file, const core::failure& trouble);
+base::failure refusal(reason, const std::string& lock_file, const base::failure& trouble);
 
 }  // namespace holdfast::file

@@ -43,10 +43,10 @@ bool is_member(gid_t group) {
 gid_t group_of(const std::string& name, const url& where) {
   const auto group = look_up(name);
   if (!group)
-    core::fail(errc::bad_option, "open", "there is no group " + name + ": create it (groupadd)", {},
+    base::fail(errc::bad_option, "open", "there is no group " + name + ": create it (groupadd)", {},
                where.text());
   if (!is_member(*group))
-    core::fail(errc::refused, "open",
+    base::fail(errc::refused, "open",
                "this process is not in the group " + name +
                    ": add its user (usermod -aG) and log in again",
                {}, where.text());

@@ -120,7 +120,7 @@ class prober {
 }  // namespace
 
 std::vector<holder> scan_holders(folder& f, std::string_view prefix, std::chrono::microseconds wall,
-                                 core::failure& why) {
+                                 base::failure& why) {
   const descriptor of_folder = f.files.open(
       [&f] { return ::openat(f.place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   const int copy = of_folder ? ::fcntl(of_folder.get(), F_DUPFD_CLOEXEC, 0) : -1;
@@ -146,7 +146,7 @@ std::vector<holder> scan_holders(folder& f, std::string_view prefix, std::chrono
 }
 
 std::vector<holder> find_holders(folder& f, std::string_view lock_name,
-                                 std::chrono::microseconds wall, core::failure& why) {
+                                 std::chrono::microseconds wall, base::failure& why) {
   const std::string file = file_stem(lock_name, f.place.name_max()) + std::string(lock_suffix);
   std::vector<holder> all;
   const int fault = prober(f, wall).look_at(file, std::string(lock_name), all);

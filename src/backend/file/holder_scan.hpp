@@ -14,10 +14,10 @@ namespace holdfast::file {
 // its record, which it writes a moment after it has the lock. Empty with `why` set when the
 // directory cannot be read.
 std::vector<holder> scan_holders(folder&, std::string_view prefix, std::chrono::microseconds wall,
-                                 core::failure& why);
+                                 base::failure& why);
 
 // The holders of one lock; none: it is free. Empty with `why` set when its file cannot be read.
 std::vector<holder> find_holders(folder&, std::string_view lock_name,
-                                 std::chrono::microseconds wall, core::failure& why);
+                                 std::chrono::microseconds wall, base::failure& why);
 
 }  // namespace holdfast::file

@@ -150,17 +150,17 @@ lock_file::attempt lock_file::share() {
 
 void lock_file::unlock() noexcept {
   if (has_bytes_) release_bytes();
-  if (core::planted(core::mutant::file_release_only_closes) || ::flock(fd_.get(), LOCK_UN) != 0)
+  if (base::planted(base::mutant::file_release_only_closes) || ::flock(fd_.get(), LOCK_UN) != 0)
     close();
 }
 
 // Whether the directory's name refers to the locked file; nullopt: unknown.
 std::optional<bool> lock_file::is_the_folders(struct statx& st, std::chrono::microseconds wall) {
   const auto since = wall - looked_through_at_;
-  const bool is_checked = !core::planted(core::mutant::file_inode_not_checked);
+  const bool is_checked = !base::planted(base::mutant::file_inode_not_checked);
   if (!is_checked || (!contended_ && since >= since.zero() && since < look_through_every)) {
     if (looked(fd_.get(), "", st))
-      return st.stx_nlink > 0 || !is_checked || core::planted(core::mutant::nlink_not_checked);
+      return st.stx_nlink > 0 || !is_checked || base::planted(base::mutant::nlink_not_checked);
     fail("look at the lock file", errno);
     return {};
   }

@@ -45,7 +45,7 @@ class lock_file {
   bool is_open() const noexcept { return static_cast<bool>(fd_); }
   int get() const noexcept { return fd_.get(); }
   std::string path() const { return folder_.place.path_of(file_); }
-  const core::failure& trouble() const noexcept { return trouble_; }  // of the last failure
+  const base::failure& trouble() const noexcept { return trouble_; }  // of the last failure
 
   bool open(std::chrono::microseconds wall);
   void close() noexcept;  // releases its lock, unless a child has a copy of the descriptor
@@ -98,7 +98,7 @@ class lock_file {
   bool was_empty_ = false;
   bool contended_ = false;
   std::chrono::microseconds looked_through_at_{};
-  core::failure trouble_;
+  base::failure trouble_;
 };
 
 }  // namespace holdfast::file

@@ -30,9 +30,9 @@ std::array<char, 32> fnv1a_128_hex(std::string_view text) noexcept {
 }  // namespace
 
 std::string file_stem(std::string_view lock_name, std::size_t name_max) {
-  std::string stem = core::planted(core::mutant::file_name_is_a_path)
+  std::string stem = base::planted(base::mutant::file_name_is_a_path)
                          ? std::string(lock_name)
-                         : core::percent_encode(lock_name);
+                         : base::percent_encode(lock_name);
   if (stem.size() + waiters_suffix.size() <= name_max) return stem;
   const auto hex = fnv1a_128_hex(lock_name);
   std::size_t head = head_bytes_max;
@@ -50,8 +50,8 @@ bool is_hashed(std::string_view file_name) noexcept {
 std::optional<std::string> lock_name_of(std::string_view file_name) {
   if (!file_name.ends_with(lock_suffix)) return {};
   const std::string_view stem = file_name.substr(0, file_name.size() - lock_suffix.size());
-  auto name = core::percent_decode(stem);
-  if (!name || name->empty() || core::percent_encode(*name) != stem) return {};
+  auto name = base::percent_decode(stem);
+  if (!name || name->empty() || base::percent_encode(*name) != stem) return {};
   return name;
 }
 

@@ -21,8 +21,8 @@ namespace holdfast::file {
 
 namespace {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 constexpr int yields_for_probe = 100;  // a removal or an inspection takes some microseconds
 

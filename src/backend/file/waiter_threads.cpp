@@ -53,7 +53,7 @@ bool waiter_threads::post(blocking_job& job) noexcept try {
   }
   auto hold = std::make_unique<std::shared_ptr<shared>>(shared_);
   pthread_t thread;
-  if (!core::start_quiet_thread(thread, "holdfast-flock", run, hold.get())) {
+  if (!base::start_quiet_thread(thread, "holdfast-flock", run, hold.get())) {
     shared_->queue.pop_back();
     return false;
   }

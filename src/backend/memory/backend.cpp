@@ -11,12 +11,12 @@ namespace holdfast::memory {
 
 namespace {
 
-constexpr core::capabilities abilities_with_ttl{
-    .life = core::lifetime::ttl,
-    .queue = core::order::fifo,
-    .wanted = core::contention_signal::push,
-    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
-             core::bit_of(lock_mode::permit),
+constexpr seam::capabilities abilities_with_ttl{
+    .life = seam::lifetime::ttl,
+    .queue = seam::order::fifo,
+    .wanted = seam::contention_signal::push,
+    .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
+             seam::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = false,
     .processes = false,
@@ -25,9 +25,9 @@ constexpr core::capabilities abilities_with_ttl{
     .downgrade = true,
 };
 
-constexpr core::capabilities abilities_without_ttl = [] {
-  core::capabilities c = abilities_with_ttl;
-  c.life = core::lifetime::process;
+constexpr seam::capabilities abilities_without_ttl = [] {
+  seam::capabilities c = abilities_with_ttl;
+  c.life = seam::lifetime::process;
   return c;
 }();
 
@@ -37,10 +37,10 @@ struct own_settings {
   duration stop_after = duration::max();
 };
 
-own_settings read_own(const core::open_args& o) {
+own_settings read_own(const seam::open_args& o) {
   constexpr double dice_max = 9007199254740992.0;  // 2^53
   own_settings out;
-  core::own_options own(o);
+  seam::own_options own(o);
   own.read("lifetime", [&](const std::string& value) {
     out.runs_out = value == "ttl";
     if (!out.runs_out && value != "process")
@@ -50,7 +50,7 @@ own_settings read_own(const core::open_args& o) {
   out.faults.lose_requests = own.number("lose-requests", 0, 0, 1);
   out.faults.lose_replies = own.number("lose-replies", 0, 0, 1);
   own.read("seed", [&](std::string_view value) {
-    out.faults.dice = static_cast<std::uint64_t>(core::parse_number(value, "seed", 0, dice_max));
+    out.faults.dice = static_cast<std::uint64_t>(seam::parse_number(value, "seed", 0, dice_max));
   });
   own.time("stop-after", out.stop_after);
   own.refuse_others();
@@ -59,9 +59,9 @@ own_settings read_own(const core::open_args& o) {
 
 }  // namespace
 
-core::backend open(const core::open_args& o) {
+seam::backend open(const seam::open_args& o) {
   if (!o.where.endpoints().empty() || !o.where.user().empty() || !o.password.empty())
-    core::fail(errc::bad_url, "open",
+    base::fail(errc::bad_url, "open",
                "a memory store has no host, user or password: write memory: or memory:NAME", {},
                o.where.text());
   const own_settings own = read_own(o);
@@ -74,30 +74,30 @@ core::backend open(const core::open_args& o) {
   auto made = std::make_unique<backend>(std::move(store), o.env, rules);
   made->over().set_faults(own.faults);
   if (own.stop_after != duration::max())
-    made->over().stop_after(core::saturating_add(o.env.now(), own.stop_after));
-  return core::backend_of(std::move(made));
+    made->over().stop_after(base::saturating_add(o.env.now(), own.stop_after));
+  return seam::backend_of(std::move(made));
 }
 
-core::environment& environment_of(const url& where) {
-  if (where.path().empty()) return core::system_environment();
+base::environment& environment_of(const url& where) {
+  if (where.path().empty()) return base::system_environment();
   return environment_of(where.path());
 }
 
-backend::backend(std::shared_ptr<server> s, core::environment& env, const timing& rules)
+backend::backend(std::shared_ptr<server> s, base::environment& env, const timing& rules)
     : layout_(std::move(s), env, rules), queries_(layout_.over()) {}
 
 backend::~backend() = default;
 
-const core::capabilities& backend::can() const noexcept {
+const seam::capabilities& backend::can() const noexcept {
   return layout_.rules().runs_out ? abilities_with_ttl : abilities_without_ttl;
 }
 
-std::unique_ptr<core::claim> backend::open(std::string_view name, core::claim_sink& sink) {
+std::unique_ptr<seam::claim> backend::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<claim>(layout_, name, sink);
 }
 
-core::connection_status backend::status() {
-  core::connection_status out;
+seam::connection_status backend::status() {
+  seam::connection_status out;
   out.connected = !is_unavailable();
   if (!out.connected)
     out.trouble = {errc::unavailable,
@@ -105,22 +105,22 @@ core::connection_status backend::status() {
   return out;
 }
 
-void backend::inspect(std::string_view prefix, core::holders_handler& to) {
+void backend::inspect(std::string_view prefix, seam::holders_handler& to) {
   queries_.inspect(prefix, to);
 }
 
-void backend::holders(std::string_view name, core::holders_handler& to) {
+void backend::holders(std::string_view name, seam::holders_handler& to) {
   queries_.holders(name, to);
 }
 
 void backend::break_lock(std::string_view name, std::string_view holder_id,
-                         core::decision_handler& to) {
+                         seam::decision_handler& to) {
   const auto seen = holder_seen_of(holder_id);
   if (!seen) return to.on_result(false);  // no holder in a memory store has such an id
   queries_.break_lock(name, seen, to);
 }
 
-void backend::diagnose(core::findings_handler& to) {
+void backend::diagnose(seam::findings_handler& to) {
   to.on_result(
       {{"store", finding_grade::good,
         "the locks are in the memory of this process: there is nothing to be examined", ""}});

@@ -16,29 +16,29 @@ namespace holdfast::memory {
 //   seed=N               of these random losses; the same seed loses the same messages
 //   stop-after=DURATION  from this long after the open no message of this client arrives, as if
 //                        its process were stopped
-core::backend open(const core::open_args&);  // throws lock_error
+seam::backend open(const seam::open_args&);  // throws lock_error
 // The real one, or that of a named store, whose clock a test moves.
-core::environment& environment_of(const url&);
+base::environment& environment_of(const url&);
 
-class backend final : public core::lock_store, public core::connection {
+class backend final : public seam::lock_store, public seam::connection {
  public:
-  backend(std::shared_ptr<server>, core::environment&, const timing&);
+  backend(std::shared_ptr<server>, base::environment&, const timing&);
   ~backend() override;
 
   // lock_store
-  const core::capabilities& can() const noexcept override;
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
+  const seam::capabilities& can() const noexcept override;
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
   // One step of the store covers all its locks.
   bool can_lock_all(std::span<const std::string_view>) const override { return true; }
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
+  void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void holders(std::string_view name, seam::holders_handler&) override;
   void break_lock(std::string_view name, std::string_view holder_id,
-                  core::decision_handler&) override;
+                  seam::decision_handler&) override;
 
   // connection
-  void diagnose(core::findings_handler&) override;
+  void diagnose(seam::findings_handler&) override;
   bool is_unavailable() const noexcept override { return layout_.over().is_unavailable(); }
-  core::connection_status status() override;
+  seam::connection_status status() override;
   bool close(time_point until) override;
   void forked() noexcept override { layout_.over().forked(); }
 

@@ -7,7 +7,7 @@
 namespace holdfast::memory {
 
 struct fault_plan {
-  core::duration latency{};                                 // each way
+  base::duration latency{};                                 // each way
   std::uint32_t requests_to_lose = 0, replies_to_lose = 0;  // the next ones
   double lose_requests = 0, lose_replies = 0;               // probabilities
   std::uint64_t dice = 0;                                   // the seed, then the state

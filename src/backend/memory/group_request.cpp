@@ -35,7 +35,7 @@ void group_request::collect(time_point now) {
   }
 }
 
-void group_request::run_at(store& s, time_point now, core::environment& env, push_list& out) {
+void group_request::run_at(store& s, time_point now, base::environment& env, push_list& out) {
   if (!is_broken) s.apply_together(parts_, now, env, out);
 }
 

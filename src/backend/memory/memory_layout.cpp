@@ -4,7 +4,7 @@
 
 namespace holdfast::memory {
 
-void claim_details::keep(const core::acquire_request& how) {
+void claim_details::keep(const seam::acquire_request& how) {
   if (how.mode == lock_mode::exclusive && !how.group) {
     if (all_) all_.reset();
     return;
@@ -40,7 +40,7 @@ request_details claim_details::with_note(std::string_view note) const {
   return {std::string(note), all_->mode, all_->permits, all_->total_permits};
 }
 
-memory_layout::memory_layout(std::shared_ptr<server> s, core::environment& env, const timing& t)
+memory_layout::memory_layout(std::shared_ptr<server> s, base::environment& env, const timing& t)
     : transport_(std::move(s), env, t) {}
 
 memory_layout::~memory_layout() {
@@ -52,8 +52,8 @@ memory_layout::~memory_layout() {
 
 void memory_layout::add(claim& c, std::string_view lock) {
   store& data = transport_.at().data;
-  c.who.high = core::random_u64(env());
-  c.who.low = core::random_u64(env());
+  c.who.high = base::random_u64(env());
+  c.who.low = base::random_u64(env());
   data.add(data.attach(lock, env().now()), c);
 }
 
@@ -65,7 +65,7 @@ void memory_layout::remove(claim& c) noexcept {
 }
 
 std::optional<reply> memory_layout::submit_with_details(claim& c, request& r, time_point now) {
-  if (const core::lock_group group = c.details.group()) {
+  if (const seam::lock_group group = c.details.group()) {
     group_request* const whole = groups_.join(group, c, *this);
     return whole ? whole->submit(c, now) : std::nullopt;
   }
@@ -89,7 +89,7 @@ void memory_layout::on_push(claim& c, const push& p, time_point now, event_queue
 void memory_layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   const time_point end = std::max(c.recipe().surely_over(), now);
   tick_by(orphans_.add(now, *this, *c.lock, c.who,
-                       core::saturating_add(end, claims::late_request_max)));
+                       base::saturating_add(end, claims::late_request_max)));
 }
 
 void memory_layout::tick_by(time_point t) {

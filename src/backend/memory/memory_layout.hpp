@@ -17,8 +17,8 @@ class memory_layout;
 // The parts of a request that a single exclusive lock does not need. The note stays with the claim.
 class claim_details {
  public:
-  void keep(const core::acquire_request&);
-  core::lock_group group() const noexcept { return all_ ? all_->group : core::lock_group{}; }
+  void keep(const seam::acquire_request&);
+  seam::lock_group group() const noexcept { return all_ ? all_->group : seam::lock_group{}; }
   bool is_shared() const noexcept { return all_ && all_->mode == lock_mode::shared; }
   bool is_valid() const noexcept;
   void leave_group() noexcept { all_->group = {}; }
@@ -34,7 +34,7 @@ class claim_details {
     std::uint32_t permits = 0;        // as in request_details
     std::uint32_t total_permits = 0;  // likewise
     std::uint32_t in_use = 0;         // mismatch: the size that the holders use
-    core::lock_group group;           // until it is answered
+    seam::lock_group group;           // until it is answered
   };
   std::unique_ptr<fields> all_;
 };
@@ -66,12 +66,12 @@ struct orphan final : claims::orphan, reply_handler {
 // The requests of a whole group, in one message. A member that leaves while it is under way breaks
 // it: the store does not execute it, and those that are left wait for their op-timeout.
 struct group_request final : claims::claim_group<claim>, store_query {
-  group_request(const core::lock_group& g, memory_layout& home) noexcept
+  group_request(const seam::lock_group& g, memory_layout& home) noexcept
       : claim_group(g), home_(home) {}
   ~group_request();
   // Sends it. The reply to `asker` is returned, those to the others go to the outbox.
   std::optional<reply> submit(const claim& asker, time_point now);
-  void run_at(store&, time_point now, core::environment&, push_list&) override;
+  void run_at(store&, time_point now, base::environment&, push_list&) override;
   void on_reply(const reply&, time_point now, event_queue&) override;
   void on_wake(time_point, event_queue&) override {}
 
@@ -88,7 +88,7 @@ struct group_request final : claims::claim_group<claim>, store_query {
 
 class memory_layout {
  public:
-  memory_layout(std::shared_ptr<server>, core::environment&, const timing&);
+  memory_layout(std::shared_ptr<server>, base::environment&, const timing&);
   ~memory_layout();  // the client is closed before
 
   transport& over() noexcept { return transport_; }
@@ -103,7 +103,7 @@ class memory_layout {
 
   // The contract of claims::store_of.
   std::mutex& mutex() const noexcept { return transport_.at().mutex; }
-  core::environment& env() noexcept { return transport_.env(); }
+  base::environment& env() noexcept { return transport_.env(); }
   const timing& rules() const noexcept { return transport_.rules(); }
   bool is_forked() const noexcept { return transport_.is_forked(); }
   static recipe new_recipe() noexcept { return {}; }
@@ -133,11 +133,11 @@ class memory_layout {
     explicit orphan_timer(memory_layout& l) noexcept : home(l) {}
     void on_reply(const reply&, time_point, event_queue&) override {}
     void on_wake(time_point now, event_queue&) override {
-      due = core::never;
+      due = base::never;
       home.tick_by(home.orphans_.tick(now));
     }
     memory_layout& home;
-    time_point due = core::never;
+    time_point due = base::never;
   };
   std::optional<reply> submit_with_details(claim&, request&, time_point now);
   template <class Each>
@@ -179,7 +179,7 @@ inline void memory_layout::after_step(claim& c, time_point) {
     c.details.leave_group();
     groups_.leave(group, c);
   }
-  if (!c.recipe().waits() && !c.recipe().repeats()) transport_.wake_at(c, core::never);
+  if (!c.recipe().waits() && !c.recipe().repeats()) transport_.wake_at(c, base::never);
 }
 
 // When nobody is queued the time of a release does not matter, and reading the clock costs more

@@ -11,8 +11,8 @@
 
 namespace holdfast::memory {
 
-using core::duration;
-using core::time_point;
+using base::duration;
+using base::time_point;
 
 // Identifies a claim at the store: 128 bits, new for every acquire. Zero: nobody.
 struct owner_id {

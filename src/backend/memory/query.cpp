@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t turns_per_number = 1024;  // a token is number * 1024 + turn
 
 // All clients of a store are in the same process, `me`.
-holder describe(const entry& e, const member& m, time_point now, const core::process_identity& me) {
+holder describe(const entry& e, const member& m, time_point now, const base::process_identity& me) {
   using std::chrono::milliseconds;
   holder h;
   h.name = *e.name;
@@ -27,7 +27,7 @@ holder describe(const entry& e, const member& m, time_point now, const core::pro
   return h;
 }
 
-void describe_all(const entry& e, time_point now, const core::process_identity& me,
+void describe_all(const entry& e, time_point now, const base::process_identity& me,
                   std::vector<holder>& to) {
   if (e.held(now)) {
     const member alone{e.holder, e.number, 0, e.since, e.lapses, e.note};
@@ -50,13 +50,13 @@ void describe_all(const entry& e, time_point now, const core::process_identity& 
 struct queries::item final : store_query, event_source {
   explicit item(queries& q) noexcept : home(q) {}
 
-  void run_at(store& s, time_point now, core::environment& env, push_list& out) override {
+  void run_at(store& s, time_point now, base::environment& env, push_list& out) override {
     if (broken) {
       if (!verdict) verdict = s.break_lock(name, seen, now, env, out);
       return;
     }
     found.clear();
-    const core::process_identity me = env.process();
+    const base::process_identity me = env.process();
     s.for_each([&](const entry& e) {
       if (all_that_begin_so ? e.name->starts_with(name) : *e.name == name)
         describe_all(e, now, me, found);
@@ -92,7 +92,7 @@ struct queries::item final : store_query, event_source {
       if (shown) shown->on_result(std::move(found));
       if (broken) broken->on_result(*verdict);
     } else {
-      core::failure why{make_error_code(failed), "the memory store did not answer within the "
+      base::failure why{make_error_code(failed), "the memory store did not answer within the "
                                                  "op-timeout; is it in an outage?"};
       if (shown)
         shown->on_failed(std::move(why));
@@ -104,8 +104,8 @@ struct queries::item final : store_query, event_source {
   void on_retired() noexcept override { delete this; }
 
   queries& home;
-  core::holders_handler* shown = nullptr;
-  core::decision_handler* broken = nullptr;
+  seam::holders_handler* shown = nullptr;
+  seam::decision_handler* broken = nullptr;
   std::string name;
   bool all_that_begin_so = false;  // the name is a prefix
   holder_seen seen;
@@ -125,7 +125,7 @@ void queries::start(std::unique_ptr<item> made) {
   {
     const std::lock_guard guard(wire_.at().mutex);
     item& i = *made;
-    i.until = core::saturating_add(now, wire_.rules().op_timeout);
+    i.until = base::saturating_add(now, wire_.rules().op_timeout);
     items_.push_front(std::move(made));
     i.place = items_.begin();
     i.ask(now, events);
@@ -134,7 +134,7 @@ void queries::start(std::unique_ptr<item> made) {
   events.dispatch();
 }
 
-void queries::inspect(std::string_view prefix, core::holders_handler& to) {
+void queries::inspect(std::string_view prefix, seam::holders_handler& to) {
   auto made = std::make_unique<item>(*this);
   made->shown = &to;
   made->name = prefix;
@@ -142,7 +142,7 @@ void queries::inspect(std::string_view prefix, core::holders_handler& to) {
   start(std::move(made));
 }
 
-void queries::holders(std::string_view name, core::holders_handler& to) {
+void queries::holders(std::string_view name, seam::holders_handler& to) {
   auto made = std::make_unique<item>(*this);
   made->shown = &to;
   made->name = name;
@@ -150,7 +150,7 @@ void queries::holders(std::string_view name, core::holders_handler& to) {
 }
 
 void queries::break_lock(std::string_view name, const holder_seen& seen,
-                         core::decision_handler& to) {
+                         seam::decision_handler& to) {
   auto made = std::make_unique<item>(*this);
   made->broken = &to;
   made->name = name;

@@ -16,9 +16,9 @@ class queries {
   explicit queries(transport& wire) noexcept;
   ~queries();  // the client is closed before
 
-  void inspect(std::string_view prefix, core::holders_handler&);
-  void holders(std::string_view name, core::holders_handler&);
-  void break_lock(std::string_view name, const holder_seen&, core::decision_handler&);
+  void inspect(std::string_view prefix, seam::holders_handler&);
+  void holders(std::string_view name, seam::holders_handler&);
+  void break_lock(std::string_view name, const holder_seen&, seam::decision_handler&);
   // With the server's mutex held.
   bool empty() const noexcept { return items_.empty(); }
   void fail_all(errc, event_queue&);

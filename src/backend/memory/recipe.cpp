@@ -6,9 +6,9 @@
 
 namespace holdfast::memory {
 
-using core::mutant;
-using core::planted;
-using core::saturating_add;
+using base::mutant;
+using base::planted;
+using base::saturating_add;
 using namespace std::chrono_literals;
 
 namespace {
@@ -17,7 +17,7 @@ constexpr duration back_off_max = 60s;
 
 }  // namespace
 
-effects recipe::acquire(const core::acquire_request& how, time_point now,
+effects recipe::acquire(const seam::acquire_request& how, time_point now,
                         const timing& t) noexcept {
   begin(how);
   ++epoch_;
@@ -41,7 +41,7 @@ effects recipe::renew(duration ttl, time_point now, const timing& t) noexcept {
 effects recipe::downgrade(time_point now, const timing& t) noexcept {
   if (!is_held() || is_downgraded_) return {};
   begin_downgrade();
-  return question(operation::share, now, core::never, t);
+  return question(operation::share, now, base::never, t);
 }
 
 effects recipe::release(time_point now, const timing& t) noexcept {
@@ -85,7 +85,7 @@ effects recipe::ask_again(time_point now, const timing& t) noexcept {
 
 effects recipe::leave(state next, time_point now, const timing& t) noexcept {
   turn_to(next, now);
-  return question(operation::leave, now, core::never, t);
+  return question(operation::leave, now, base::never, t);
 }
 
 // Repeated after an eighth of the op-timeout, then after twice as long each time.

@@ -49,10 +49,10 @@
 
 namespace holdfast::memory {
 
+using base::claim_event;
+using base::event_queue;
+using base::event_source;
 using claims::timing;
-using core::claim_event;
-using core::event_queue;
-using core::event_source;
 using effects = claims::effects<operation>;
 
 enum class recipe_state : unsigned char {
@@ -70,7 +70,7 @@ class recipe : public claims::lease_recipe<recipe_state, operation> {
  public:
   using reply = memory::reply;
 
-  effects acquire(const core::acquire_request&, time_point now, const timing&) noexcept;
+  effects acquire(const seam::acquire_request&, time_point now, const timing&) noexcept;
   effects cancel(time_point now, const timing&) noexcept;
   effects renew(duration ttl, time_point now, const timing&) noexcept;
   effects downgrade(time_point now, const timing&) noexcept;

@@ -6,9 +6,9 @@
 
 namespace holdfast::memory {
 
-using core::mutant;
-using core::planted;
-using core::saturating_add;
+using base::mutant;
+using base::planted;
+using base::saturating_add;
 using namespace std::chrono_literals;
 
 namespace {
@@ -119,7 +119,7 @@ effects recipe::on_wake(time_point now, const timing& t) noexcept {
       return question(operation::leave, now, surely_over_, t);
     case state::held:
       if (!is_downgrading_) break;
-      return question(operation::share, now, core::never, t);
+      return question(operation::share, now, base::never, t);
     case state::idle:
     case state::lost: break;
   }

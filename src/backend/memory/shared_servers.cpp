@@ -21,7 +21,7 @@ struct directory {
 // Never freed: clients may outlive main(), and a parent's must not be touched.
 directory& here() {
   static std::atomic<directory*> current{nullptr};
-  const unsigned generation = core::fork_generation();
+  const unsigned generation = base::fork_generation();
   directory* d = current.load(std::memory_order_acquire);
   while (!d || d->generation != generation) {
     auto* const made = new directory(generation);

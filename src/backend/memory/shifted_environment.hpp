@@ -9,28 +9,28 @@
 
 namespace holdfast::memory {
 
-class shifted_environment final : public core::environment {
+class shifted_environment final : public base::environment {
  public:
-  explicit shifted_environment(core::environment& real) noexcept : real_(real) {}
+  explicit shifted_environment(base::environment& real) noexcept : real_(real) {}
 
-  void advance(core::duration) noexcept;
+  void advance(base::duration) noexcept;
 
-  core::time_point now() noexcept override { return real_.now() + ahead(); }
-  core::duration ahead() noexcept override { return core::duration(ahead_.load()); }
+  base::time_point now() noexcept override { return real_.now() + ahead(); }
+  base::duration ahead() noexcept override { return base::duration(ahead_.load()); }
   std::chrono::microseconds wall() noexcept override {
     return real_.wall() + std::chrono::floor<std::chrono::microseconds>(ahead());
   }
   void random(std::span<std::byte> to) noexcept override { real_.random(to); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target&, const char* thread_name) override;
-  std::unique_ptr<core::worker> make_worker(const char* thread_name) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target&, const char* thread_name) override;
+  std::unique_ptr<base::worker> make_worker(const char* thread_name) override {
     return real_.make_worker(thread_name);
   }
 
  private:
   class shifted_alarm;
 
-  core::environment& real_;
-  std::atomic<core::duration::rep> ahead_{0};
+  base::environment& real_;
+  std::atomic<base::duration::rep> ahead_{0};
   std::mutex mutex_;  // guards:
   std::vector<shifted_alarm*> alarms_;
 };

@@ -7,8 +7,8 @@
 
 namespace holdfast::memory {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 using std::chrono::microseconds;
 
 lock_state::lock_state(const lock_state& other)
@@ -80,7 +80,7 @@ void store::sweep(time_point now) {
 
 // Never below the wall clock in microseconds: otherwise a counter that a failover or a restart has
 // set back would give out numbers a second time.
-std::int64_t store::next_number(time_point now, core::environment& env) {
+std::int64_t store::next_number(time_point now, base::environment& env) {
   constexpr auto read_again_after = std::chrono::milliseconds{10};
   ++counter_;
   const auto clock = [&] {

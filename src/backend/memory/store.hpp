@@ -90,12 +90,12 @@ class store {
   void add(entry&, endpoint&) noexcept;
   void remove(endpoint&) noexcept;
 
-  reply apply(entry&, const request&, time_point now, core::environment&, push_list&);
+  reply apply(entry&, const request&, time_point now, base::environment&, push_list&);
   // Grants all or none; in the latter case those that could have been granted are busy.
-  void apply_together(std::span<part>, time_point now, core::environment&, push_list&);
+  void apply_together(std::span<part>, time_point now, base::environment&, push_list&);
   // Takes the lock from `seen`, or from all its holders when `seen` is empty; false when it is not
   // held by them.
-  bool break_lock(std::string_view name, const holder_seen&, time_point now, core::environment&,
+  bool break_lock(std::string_view name, const holder_seen&, time_point now, base::environment&,
                   push_list&);
 
   void snapshot();
@@ -118,18 +118,18 @@ class store {
   std::size_t size() const noexcept { return entries_.size(); }
 
  private:
-  void ask(entry&, const request&, time_point, core::environment&, push_list&, reply&);
-  bool admits(entry&, const request&, const request_details&, time_point, core::environment&,
+  void ask(entry&, const request&, time_point, base::environment&, push_list&, reply&);
+  bool admits(entry&, const request&, const request_details&, time_point, base::environment&,
               push_list&, reply&);
-  void renew(entry&, const request&, time_point, core::environment&, push_list&, reply&);
-  void leave(entry&, const request&, time_point, core::environment&, push_list&, reply&);
+  void renew(entry&, const request&, time_point, base::environment&, push_list&, reply&);
+  void leave(entry&, const request&, time_point, base::environment&, push_list&, reply&);
   void enqueue(entry&, const request&, const request_details&, push_list&);
-  void settle(entry&, time_point, core::environment&, push_list&);
-  void hold(entry&, owner_id, const request_details&, time_point now, duration, core::environment&);
+  void settle(entry&, time_point, base::environment&, push_list&);
+  void hold(entry&, owner_id, const request_details&, time_point now, duration, base::environment&);
   void found_group(entry&);
   static bool has_room(const entry&, const request_details&, time_point) noexcept;
   static bool extend(entry&, const request&, time_point, reply&);
-  std::int64_t next_number(time_point now, core::environment&);
+  std::int64_t next_number(time_point now, base::environment&);
   static endpoint* find(const entry&, const owner_id&) noexcept;
   static bool idle(const entry&, time_point now) noexcept;
   void sweep(time_point now);

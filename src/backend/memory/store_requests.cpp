@@ -6,8 +6,8 @@
 
 namespace holdfast::memory {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 namespace {
 
@@ -43,7 +43,7 @@ time_point earliest_lapse(const entry& e, time_point now) noexcept {
 
 }  // namespace
 
-reply store::apply(entry& e, const request& r, time_point now, core::environment& env,
+reply store::apply(entry& e, const request& r, time_point now, base::environment& env,
                    push_list& out) {
   reply answer;
   answer.epoch = r.epoch;
@@ -67,7 +67,7 @@ bool store::has_room(const entry& e, const request_details& p, time_point now) n
 
 // Returns false when the sender does not hold it.
 bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
-  const time_point lapses = core::saturating_add(now, r.ttl);
+  const time_point lapses = base::saturating_add(now, r.ttl);
   if (e.held(now) && e.holder == r.who) {
     e.lapses = lapses;
     answer.number = e.number;
@@ -80,7 +80,7 @@ bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
   return true;
 }
 
-void store::ask(entry& e, const request& r, time_point now, core::environment& env, push_list& out,
+void store::ask(entry& e, const request& r, time_point now, base::environment& env, push_list& out,
                 reply& answer) {
   const request_details& p = details_of(r);
   answer.what = reply::verdict::granted;
@@ -92,7 +92,7 @@ void store::ask(entry& e, const request& r, time_point now, core::environment& e
 
 // Returns false when it has answered otherwise.
 bool store::admits(entry& e, const request& r, const request_details& p, time_point now,
-                   core::environment& env, push_list& out, reply& answer) {
+                   base::environment& env, push_list& out, reply& answer) {
   if (e.more) settle(e, now, env, out);
   if (extend(e, r, now, answer)) return false;
   if (is_another(e, p.total_permits, now, answer.total_permits)) {
@@ -123,7 +123,7 @@ void store::enqueue(entry& e, const request& r, const request_details& p, push_l
   for (const member& m : all.members) out.add(find(e, m.who), push::hint::wanted, m.who);
 }
 
-void store::renew(entry& e, const request& r, time_point now, core::environment& env,
+void store::renew(entry& e, const request& r, time_point now, base::environment& env,
                   push_list& out, reply& answer) {
   if (e.more) settle(e, now, env, out);
   const bool shares = r.what == operation::share;
@@ -135,7 +135,7 @@ void store::renew(entry& e, const request& r, time_point now, core::environment&
     return;
   }
   answer.what = shares ? reply::verdict::shared : reply::verdict::moved;
-  if (!shares) (alone ? e.lapses : among->lapses) = core::saturating_add(now, r.ttl);
+  if (!shares) (alone ? e.lapses : among->lapses) = base::saturating_add(now, r.ttl);
   if (!alone || !(shares || r.shares)) return;
   found_group(e);
   settle(e, now, env, out);
@@ -150,7 +150,7 @@ void store::found_group(entry& e) {
   e.holder = {};
 }
 
-void store::leave(entry& e, const request& r, time_point now, core::environment& env,
+void store::leave(entry& e, const request& r, time_point now, base::environment& env,
                   push_list& out, reply& answer) {
   answer.what = reply::verdict::not_owner;
   if (e.held(now) && (e.holder == r.who || planted(mutant::delete_without_owner))) {
@@ -166,7 +166,7 @@ void store::leave(entry& e, const request& r, time_point now, core::environment&
 
 // Removes members whose lease has expired, and grants what is free to the first queued claims that
 // have an endpoint. Claims without one are dropped: nobody could confirm their grant.
-void store::settle(entry& e, time_point now, core::environment& env, push_list& out) {
+void store::settle(entry& e, time_point now, base::environment& env, push_list& out) {
   contenders& all = *e.more;
   all.remove_lapsed(now);
   while (!all.queue.empty()) {
@@ -186,8 +186,8 @@ void store::settle(entry& e, time_point now, core::environment& env, push_list& 
 }
 
 void store::hold(entry& e, owner_id who, const request_details& p, time_point now,
-                 duration how_long, core::environment& env) {
-  const time_point lapses = core::saturating_add(now, how_long);
+                 duration how_long, base::environment& env) {
+  const time_point lapses = base::saturating_add(now, how_long);
   if (p.mode == lock_mode::exclusive) {
     e.holder = who;
     e.number = next_number(now, env);
@@ -207,11 +207,11 @@ void store::hold(entry& e, owner_id who, const request_details& p, time_point no
   all.total_permits = p.total_permits;
   const bool stays =
       planted(p.total_permits == 0 ? mutant::zombie_reader : mutant::permit_lost_with_holder);
-  all.members.push_back({who, e.number, p.permits, now, stays ? core::never : lapses, p.note});
+  all.members.push_back({who, e.number, p.permits, now, stays ? base::never : lapses, p.note});
 }
 
 // None is granted unless all can be. Grants to an earlier copy of the same request stay.
-void store::apply_together(std::span<part> parts, time_point now, core::environment& env,
+void store::apply_together(std::span<part> parts, time_point now, base::environment& env,
                            push_list& out) {
   bool all = true;
   for (part& one : parts) {
@@ -240,7 +240,7 @@ void store::apply_together(std::span<part> parts, time_point now, core::environm
 }
 
 bool store::break_lock(std::string_view name, const holder_seen& seen, time_point now,
-                       core::environment& env, push_list& out) {
+                       base::environment& env, push_list& out) {
   const auto found = entries_.find(std::string(name));
   if (found == entries_.end()) return false;
   entry& e = found->second;

@@ -29,8 +29,8 @@ void server::announce_restart(event_queue& events, const transport* only) {
   });
 }
 
-bool server::break_lock(std::string_view lock, core::environment& spare, event_queue& events) {
-  core::environment& env = transports.empty() ? spare : transports.front()->env();
+bool server::break_lock(std::string_view lock, base::environment& spare, event_queue& events) {
+  base::environment& env = transports.empty() ? spare : transports.front()->env();
   const time_point now = env.now();
   const bool taken = data.break_lock(lock, {}, now, env, pushes);
   deliver(now, events);
@@ -54,7 +54,7 @@ void server::deliver_outbox(time_point now, event_queue& events) {
   pushes.clear();
 }
 
-transport::transport(std::shared_ptr<server> s, core::environment& env, const timing& t)
+transport::transport(std::shared_ptr<server> s, base::environment& env, const timing& t)
     : server_(std::move(s)), env_(env), terms_(t) {
   const std::lock_guard lock(server_->mutex);
   server_->transports.push_back(this);
@@ -63,7 +63,7 @@ transport::transport(std::shared_ptr<server> s, core::environment& env, const ti
 
 transport::~transport() {
   if (forked_) return;
-  std::unique_ptr<core::alarm> ending;
+  std::unique_ptr<base::alarm> ending;
   {
     const std::lock_guard lock(server_->mutex);
     std::erase(server_->transports, this);
@@ -98,7 +98,7 @@ std::optional<reply> transport::submit_with_faults(sender& from, entry* lock, co
 }
 
 time_point transport::arrival(time_point now) const noexcept {
-  return core::saturating_add(core::saturating_add(now, faults_.latency), server_->faults.latency);
+  return base::saturating_add(base::saturating_add(now, faults_.latency), server_->faults.latency);
 }
 
 std::optional<reply> transport::arrive(sender& from, entry* lock, const request& r,
@@ -154,7 +154,7 @@ void transport::move_wake(sender& who, time_point t) {
 }
 
 void transport::forget(sender& who) noexcept {
-  sleepers_.set(who, core::never);
+  sleepers_.set(who, base::never);
   std::erase_if(up_, [&](const request_underway& m) { return m.from == &who; });
   std::erase_if(down_, [&](const reply_underway& m) { return m.to == &who; });
 }
@@ -179,7 +179,7 @@ void transport::stop_after(time_point t) noexcept {
 }
 
 void transport::on_faults_changed() noexcept {
-  fault_free_ = faults_.is_fault_free() && !severed_ && stops_at_ == core::never;
+  fault_free_ = faults_.is_fault_free() && !severed_ && stops_at_ == base::never;
   is_unavailable_.store(severed_ || faults_.outage || server_->faults.outage,
                         std::memory_order_relaxed);
 }
@@ -192,7 +192,7 @@ bool transport::set_alarm() noexcept {
   if (next == armed_) return true;
   if (!alarm_) alarm_ = env_.make_alarm(*this, "holdfast-memory");
   const bool rings = alarm_->set(next);
-  armed_ = rings ? next : core::never;
+  armed_ = rings ? next : base::never;
   return rings;
 }
 
@@ -201,7 +201,7 @@ void transport::on_alarm(time_point now) {
   {
     const std::lock_guard lock(server_->mutex);
     alarm_thread_ = std::this_thread::get_id();
-    armed_ = core::never;
+    armed_ = base::never;
     deliver_due(now, events);
     if (now >= waits_until_) overdue_ = true;
     delivered_.notify_all();
@@ -230,7 +230,7 @@ void transport::deliver_due(time_point now, event_queue& events) {
         round_trip_ = round_trip_ == duration{} ? took : (7 * round_trip_ + took) / 8;
         hand_over(*m.to, m.answer, now, events);
       }
-    } else if (core::heap_timer* const due = sleepers_.take_due(now)) {
+    } else if (base::heap_timer* const due = sleepers_.take_due(now)) {
       wake(static_cast<sender&>(*due), now, events);
     } else {
       return;
@@ -251,7 +251,7 @@ bool transport::wait(std::unique_lock<std::mutex>& lock, time_point until) {
     delivered_.wait(lock);
   else
     overdue_ = true;
-  waits_until_ = core::never;
+  waits_until_ = base::never;
   return !overdue_;
 }
 

@@ -27,7 +27,7 @@ namespace holdfast::memory {
 class transport;
 
 // Sends requests and can be woken: a claim, or a reply_handler.
-class sender : private core::heap_timer {
+class sender : private base::heap_timer {
  protected:
   enum class kind : unsigned char { claim, handler };
   explicit sender(kind k) noexcept : kind_(k) {}
@@ -58,7 +58,7 @@ class subscriber : public sender, public endpoint {
 // An admin query: it is run on the whole store.
 class store_query : public reply_handler {
  public:
-  virtual void run_at(store&, time_point now, core::environment&, push_list&) = 0;
+  virtual void run_at(store&, time_point now, base::environment&, push_list&) = 0;
 
  protected:
   ~store_query() = default;
@@ -82,19 +82,19 @@ struct server {
   // missed messages.
   void announce_restart(event_queue&, const transport* only = nullptr);
   // Takes the lock from its holders. `spare` gives the time when there is no client.
-  bool break_lock(std::string_view lock, core::environment& spare, event_queue&);
+  bool break_lock(std::string_view lock, base::environment& spare, event_queue&);
 
  private:
   void deliver_outbox(time_point now, event_queue&);
 };
 
-class transport final : private core::alarm_target {
+class transport final : private base::alarm_target {
  public:
-  transport(std::shared_ptr<server>, core::environment&, const timing&);
+  transport(std::shared_ptr<server>, base::environment&, const timing&);
   ~transport();  // nothing may send or wait for a wake-up any more
 
   server& at() const noexcept { return *server_; }
-  core::environment& env() noexcept { return env_; }
+  base::environment& env() noexcept { return env_; }
   const timing& rules() const noexcept { return terms_; }
 
   // With the server's mutex held.
@@ -122,7 +122,7 @@ class transport final : private core::alarm_target {
   // Any thread, with or without the mutex: no request of this client is answered.
   bool is_unavailable() const noexcept {
     return is_unavailable_.load(std::memory_order_relaxed) ||
-           (stops_at_ != core::never && env_.now() >= stops_at_);
+           (stops_at_ != base::never && env_.now() >= stops_at_);
   }
   void on_faults_changed() noexcept;  // call it after a change
   bool is_forked() const noexcept { return forked_; }
@@ -159,24 +159,24 @@ class transport final : private core::alarm_target {
   void move_wake(sender&, time_point);
 
   const std::shared_ptr<server> server_;
-  core::environment& env_;
+  base::environment& env_;
   const timing terms_;
   fault_plan faults_;  // for this client only
   bool fault_free_ = true;
   bool severed_ = false;
   bool forked_ = false;
   bool overdue_ = false;               // wait()'s time has come
-  time_point stops_at_ = core::never;  // set before the transport is used
+  time_point stops_at_ = base::never;  // set before the transport is used
   std::atomic<bool> is_unavailable_{false};
   duration round_trip_{};  // smoothed
   std::deque<request_underway> up_;
   std::deque<reply_underway> down_;
-  core::timer_heap sleepers_;  // senders
-  time_point waits_until_ = core::never;
+  base::timer_heap sleepers_;  // senders
+  time_point waits_until_ = base::never;
   std::condition_variable delivered_;
   std::thread::id alarm_thread_;
-  time_point armed_ = core::never;
-  std::unique_ptr<core::alarm> alarm_;  // made when first needed
+  time_point armed_ = base::never;
+  std::unique_ptr<base::alarm> alarm_;  // made when first needed
 };
 
 }  // namespace holdfast::memory

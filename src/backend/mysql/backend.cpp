@@ -26,16 +26,16 @@ class last_replies final : public io::blocking_wait {
 
 }  // namespace
 
-core::backend open(const core::open_args& o) {
+seam::backend open(const seam::open_args& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
   made->connect(o.stop);
-  core::backend out;
+  seam::backend out;
   out.stores.add(made->store());
   out.connection = std::move(made);
   return out;
 }
 
-backend::backend(core::environment& env, settings s, std::unique_ptr<sql_connector> over)
+backend::backend(base::environment& env, settings s, std::unique_ptr<sql_connector> over)
     : settings_(std::move(s)),
       strategy_(make_strategy(env, settings_)),
       over_(env, settings_, *strategy_, strategy_->connections(), std::move(over)) {
@@ -68,7 +68,7 @@ void backend::settle(time_point until) {
 bool backend::close(time_point until) {
   if (over_.is_forked()) return false;
   settle(until);
-  core::event_queue events;
+  base::event_queue events;
   bool is_clean = false;
   {
     const std::lock_guard guard(over_.mutex());
@@ -78,7 +78,7 @@ bool backend::close(time_point until) {
   events.dispatch();
   flush();
   // The core takes its sinks away then.
-  core::event_queue::await_dispatch([this] { return is_dispatching(); });
+  base::event_queue::await_dispatch([this] { return is_dispatching(); });
   return is_clean;
 }
 
@@ -87,7 +87,7 @@ bool backend::is_dispatching() {
   return strategy_->is_dispatching();
 }
 
-core::connection_status backend::status() {
+seam::connection_status backend::status() {
   const std::lock_guard guard(over_.mutex());
   return over_.read_status();
 }
@@ -98,6 +98,6 @@ void backend::retry_now() noexcept {
   over_.retry_by(over_.env().now());
 }
 
-void backend::diagnose(core::findings_handler& to) { start_diagnosis(over_, settings_, to); }
+void backend::diagnose(seam::findings_handler& to) { start_diagnosis(over_, settings_, to); }
 
 }  // namespace holdfast::mysql

@@ -10,23 +10,23 @@
 namespace holdfast::mysql {
 
 // mysql:. Connects and greets the server. Throws lock_error.
-core::backend open(const core::open_args&);
+seam::backend open(const seam::open_args&);
 
-class backend final : public core::connection {
+class backend final : public seam::connection {
  public:
   // `over`: null: libmariadb.
-  backend(core::environment&, settings, std::unique_ptr<sql_connector> over = nullptr);
+  backend(base::environment&, settings, std::unique_ptr<sql_connector> over = nullptr);
   ~backend() override;
 
-  core::lock_store& store() noexcept { return *strategy_; }
+  seam::lock_store& store() noexcept { return *strategy_; }
 
   // connection
   bool is_unavailable() const noexcept override { return over_.is_unavailable(); }
-  core::connection_status status() override;
+  seam::connection_status status() override;
   void retry_now() noexcept override;
   void flush() override { over_.reactor().flush(); }
-  core::caller_driver* driver() noexcept override { return over_.reactor().driver(); }
-  void diagnose(core::findings_handler&) override;
+  base::caller_driver* driver() noexcept override { return over_.reactor().driver(); }
+  void diagnose(seam::findings_handler&) override;
   bool close(time_point until) override;
   void forked() noexcept override { over_.forked(); }
 

@@ -24,8 +24,8 @@ constexpr double connections_of_rows = 16, connections_of_pins = 64;
 constexpr std::size_t identifier_max = 64;  // of MySQL, in characters
 constexpr std::size_t path_max = 107;       // of sockaddr_un
 
-[[noreturn]] void refuse(const core::open_args& o, std::string why) {
-  core::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
+[[noreturn]] void refuse(const seam::open_args& o, std::string why) {
+  base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
 bool is_identifier(std::string_view text) noexcept {
@@ -39,7 +39,7 @@ bool is_loopback(std::string_view host) noexcept {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-void read_place(const core::open_args& o, settings& out) {
+void read_place(const seam::open_args& o, settings& out) {
   const auto& endpoints = o.where.endpoints();
   if (endpoints.size() > 1) refuse(o, "name one host: mysql://user@host:3306/database");
   if (!endpoints.empty()) {
@@ -52,7 +52,7 @@ void read_place(const core::open_args& o, settings& out) {
   out.database = path;
 }
 
-void read_socket(const core::own_options& own, settings& out) {
+void read_socket(const seam::own_options& own, settings& out) {
   const std::string& path = out.where.path;
   if (path.empty()) {
     if (out.where.host.empty())
@@ -66,11 +66,11 @@ void read_socket(const core::own_options& own, settings& out) {
 }
 
 // A password never goes over a network in plain text, unless the user asks for that.
-void read_tls(const core::open_args& o, core::own_options& own, settings& out) {
+void read_tls(const seam::open_args& o, seam::own_options& own, settings& out) {
   const bool is_local = !out.where.path.empty() || is_loopback(out.where.host);
   bool wants_tls = !is_local;
   const bool is_given = own.flag("tls", wants_tls);
-  core::tls_terms terms;
+  base::tls_terms terms;
   own.tls(terms);
   const bool has_terms = std::ranges::any_of(o.own, [](const url::option& each) {
     return each.first.starts_with("tls-");
@@ -85,11 +85,11 @@ void read_tls(const core::open_args& o, core::own_options& own, settings& out) {
   out.tls = std::move(terms);
 }
 
-void read_options(const core::open_args& o, settings& out) {
-  core::own_options own(o);
+void read_options(const seam::open_args& o, settings& out) {
+  seam::own_options own(o);
   own.text("strategy", out.strategy);
   if (!is_strategy(out.strategy))
-    own.refuse("strategy: there is no \"" + core::shown_option_value(out.strategy) +
+    own.refuse("strategy: there is no \"" + base::shown_option_value(out.strategy) +
                "\"; there is " + strategy_names());
   own.text("prefix", out.prefix);
   own.text("table", out.table);
@@ -113,7 +113,7 @@ void read_options(const core::open_args& o, settings& out) {
 
 }  // namespace
 
-settings read_settings(const core::open_args& o) {
+settings read_settings(const seam::open_args& o) {
   settings out;
   out.strategy = default_strategy;
   out.table = "holdfast_locks";
@@ -132,7 +132,7 @@ settings read_settings(const core::open_args& o) {
                .outage_timeout = o.shared.outage_timeout};
   out.text = o.where.text();
   out.log = o.shared.log;
-  core::process_identity me = o.env.process();
+  base::process_identity me = o.env.process();
   out.host = std::move(me.host);
   out.process = me.pid;
   read_options(o, out);

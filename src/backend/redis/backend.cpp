@@ -9,7 +9,7 @@
 
 namespace holdfast::redis {
 
-using core::failure;
+using base::failure;
 
 namespace {
 
@@ -44,14 +44,14 @@ class last_replies final : public io::blocking_wait {
 
 }  // namespace
 
-core::backend open(const core::open_args& o) {
+seam::backend open(const seam::open_args& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
   made->connect(o.stop);
-  const core::store_family stores = made->stores();
+  const seam::store_family stores = made->stores();
   return {std::move(made), stores};
 }
 
-backend::backend(core::environment& env, settings s)
+backend::backend(base::environment& env, settings s)
     : settings_(std::move(s)),
       reactor_(env, {"holdfast-redis", "holdfast-io", "holdfast-hold"}, settings_.text),
       layouts_(make_layouts(reactor_, settings_),
@@ -70,7 +70,7 @@ backend::~backend() {
 
 void backend::connect(std::stop_token stop) {
   const time_point now = reactor_.env().now();
-  first_connections w(*topology_, core::saturating_add(now, settings_.rules.op_timeout));
+  first_connections w(*topology_, base::saturating_add(now, settings_.rules.op_timeout));
   {
     const std::lock_guard guard(reactor_.mutex());
     reactor_.begin(w);
@@ -97,14 +97,14 @@ void backend::settle(time_point until) {
   reactor_.wait(w);
 }
 
-void backend::diagnose(core::findings_handler& to) {
+void backend::diagnose(seam::findings_handler& to) {
   start_examination(*topology_->nodes().front(), settings_, layouts_.needs(), to);
 }
 
 bool backend::close(time_point until) {
   if (reactor_.is_forked()) return false;
   settle(until);
-  core::event_queue events;
+  base::event_queue events;
   bool is_clean = false;
   {
     const std::lock_guard guard(reactor_.mutex());
@@ -114,7 +114,7 @@ bool backend::close(time_point until) {
   events.dispatch();
   flush();
   // The core takes its sinks away then.
-  core::event_queue::await_dispatch([this] { return is_dispatching(); });
+  base::event_queue::await_dispatch([this] { return is_dispatching(); });
   return is_clean;
 }
 
@@ -123,7 +123,7 @@ bool backend::is_dispatching() {
   return layouts_.is_dispatching();
 }
 
-core::connection_status backend::status() {
+seam::connection_status backend::status() {
   const std::lock_guard guard(reactor_.mutex());
   return topology_->status();
 }

@@ -12,22 +12,22 @@
 namespace holdfast::redis {
 
 // redis:, rediss:, redis+unix:. Connects and greets the server. Throws lock_error.
-core::backend open(const core::open_args&);
+seam::backend open(const seam::open_args&);
 
-class backend final : public core::connection {
+class backend final : public seam::connection {
  public:
-  backend(core::environment&, settings);
+  backend(base::environment&, settings);
   ~backend() override;
 
-  const core::store_family& stores() const noexcept { return layouts_.stores(); }
+  const seam::store_family& stores() const noexcept { return layouts_.stores(); }
 
   // connection
   bool is_unavailable() const noexcept override { return topology_->is_unavailable(); }
-  core::connection_status status() override;
+  seam::connection_status status() override;
   void retry_now() noexcept override;
   void flush() override { reactor_.flush(); }
-  core::caller_driver* driver() noexcept override { return reactor_.driver(); }
-  void diagnose(core::findings_handler&) override;
+  base::caller_driver* driver() noexcept override { return reactor_.driver(); }
+  void diagnose(seam::findings_handler&) override;
   bool close(time_point until) override;
   void forked() noexcept override { reactor_.forked(); }
 

@@ -14,7 +14,7 @@ struct guarded_write {
 class guarded_values {
  public:
   // Writes the value if the guard stored next to it admits the token or the owner.
-  virtual void write(const guarded_write&, core::decision_handler&) = 0;
+  virtual void write(const guarded_write&, seam::decision_handler&) = 0;
 
  protected:
   ~guarded_values() = default;

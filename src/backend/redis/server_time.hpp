@@ -7,8 +7,8 @@
 
 namespace holdfast::redis {
 
-using core::duration;
-using core::time_point;
+using base::duration;
+using base::time_point;
 using server_time = std::chrono::microseconds;  // the server's clock, since 1970
 
 // The largest integer that a script at the server computes with exactly.

@@ -19,11 +19,11 @@ using namespace std::chrono_literals;
 constexpr int default_port = 6379;
 constexpr double databases_max = 1 << 20;
 
-[[noreturn]] void refuse(const core::open_args& o, std::string why) {
-  core::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
+[[noreturn]] void refuse(const seam::open_args& o, std::string why) {
+  base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
-int database_of(const core::open_args& o, std::string_view text) {
+int database_of(const seam::open_args& o, std::string_view text) {
   int n = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc{} || end != text.data() + text.size() || n < 0)
@@ -31,7 +31,7 @@ int database_of(const core::open_args& o, std::string_view text) {
   return n;
 }
 
-void read_place(const core::open_args& o, settings& out) {
+void read_place(const seam::open_args& o, settings& out) {
   const bool is_unix = o.where.scheme() == "redis+unix";
   const auto& endpoints = o.where.endpoints();
   if (is_unix) {
@@ -50,9 +50,9 @@ void read_place(const core::open_args& o, settings& out) {
   if (!path.empty()) out.database = database_of(o, path);
 }
 
-int database_option(const core::open_args& o, const core::own_options& own,
+int database_option(const seam::open_args& o, const seam::own_options& own,
                     std::string_view value) {
-  const double number = core::parse_number(value, "db", 0, databases_max);
+  const double number = seam::parse_number(value, "db", 0, databases_max);
   const int database = static_cast<int>(number);
   if (database != number) own.refuse("db: give a whole number");
   std::string_view path = o.where.path();
@@ -65,8 +65,8 @@ int database_option(const core::open_args& o, const core::own_options& own,
   return database;
 }
 
-void read_options(const core::open_args& o, settings& out) {
-  core::own_options own(o);
+void read_options(const seam::open_args& o, settings& out) {
+  seam::own_options own(o);
   own.text("prefix", out.prefix);
   own.read("db", [&](std::string_view value) { out.database = database_option(o, own, value); });
   own.layout(out.layout, {is_layout, layout_names, danger_of});
@@ -86,7 +86,7 @@ void read_options(const core::open_args& o, settings& out) {
 
 }  // namespace
 
-settings read_settings(const core::open_args& o) {
+settings read_settings(const seam::open_args& o) {
   settings out;
   out.layout = default_layout;
   read_place(o, out);
@@ -103,7 +103,7 @@ settings read_settings(const core::open_args& o) {
                .outage_timeout = o.shared.outage_timeout};
   out.text = o.where.text();
   out.log = o.shared.log;
-  core::process_identity me = o.env.process();
+  base::process_identity me = o.env.process();
   out.host = std::move(me.host);
   out.process = me.pid;
   if (o.where.scheme() == "rediss") {

@@ -12,14 +12,14 @@ struct settings : endpoint {
   std::string layout;    // of layouts/layouts.hpp
   bool is_fair = false;  // of layout redisson: its mutexes are RFairLocks
   std::string prefix;    // of every key of a lock
-  core::duration stale_after = std::chrono::seconds{30};  // of layout getset
+  base::duration stale_after = std::chrono::seconds{30};  // of layout getset
   claims::timing rules;
   std::string host;  // of this machine, shown by inspect()
   std::int64_t process = 0;
-  core::log_sink log;
+  base::log_sink log;
 };
 
 // Throws lock_error (bad_url, bad_option).
-settings read_settings(const core::open_args&);
+settings read_settings(const seam::open_args&);
 
 }  // namespace holdfast::redis

@@ -7,14 +7,14 @@
 
 namespace holdfast::zookeeper {
 
-core::backend open(const core::open_args& o) {
+seam::backend open(const seam::open_args& o) {
   auto made = std::make_unique<backend>(o.env, read_settings(o));
   made->connect(o.stop);
-  const core::store_family stores = made->stores();
+  const seam::store_family stores = made->stores();
   return {std::move(made), stores};
 }
 
-backend::backend(core::environment& env, settings s)
+backend::backend(base::environment& env, settings s)
     : settings_(std::move(s)),
       env_(env),
       layouts_(make_layouts(env, settings_),
@@ -34,14 +34,14 @@ backend::~backend() {
 bool backend::close(time_point until) {
   if (over_.is_forked()) return false;
   const bool is_clean = over_.close(until);
-  core::event_queue events;
+  base::event_queue events;
   {
     const std::lock_guard guard(over_.mutex());
     layouts_.end_claims(errc::closed, "the client was closed", env_.now(), events);
   }
   events.dispatch();
   // The core takes its sinks away then.
-  core::event_queue::await_dispatch([this] { return is_dispatching(); });
+  base::event_queue::await_dispatch([this] { return is_dispatching(); });
   return is_clean;
 }
 
@@ -50,7 +50,7 @@ bool backend::is_dispatching() {
   return layouts_.is_dispatching();
 }
 
-core::connection_status backend::status() {
+seam::connection_status backend::status() {
   const std::lock_guard guard(over_.mutex());
   return over_.read_status();
 }
@@ -61,7 +61,7 @@ void backend::retry_now() noexcept {
   over_.retry_now(env_.now());
 }
 
-void backend::diagnose(core::findings_handler& to) {
+void backend::diagnose(seam::findings_handler& to) {
   if (!over_.driver())
     return to.on_failed({errc::unsupported, "a diagnosis blocks, and this thread is not to"});
   duration granted;

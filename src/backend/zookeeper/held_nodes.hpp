@@ -15,7 +15,7 @@ struct held_write {
   std::int32_t version = -1;  // that the node has; -1: any
 };
 
-using version_handler = core::result_handler<std::int32_t>;
+using version_handler = seam::result_handler<std::int32_t>;
 
 class held_nodes {
  public:

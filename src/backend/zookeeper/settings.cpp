@@ -22,17 +22,17 @@ constexpr duration default_retry_base = 50ms;
 constexpr duration default_revocation_timeout = 1s, revocation_timeout_max = 1h;
 constexpr std::string_view server_tree = "/zookeeper";  // the servers' own
 
-[[noreturn]] void refuse(const core::open_args& o, std::string why) {
-  core::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
+[[noreturn]] void refuse(const seam::open_args& o, std::string why) {
+  base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
 }
 
-void read_servers(const core::open_args& o, settings& out) {
+void read_servers(const seam::open_args& o, settings& out) {
   for (const url::endpoint& e : o.where.endpoints())
     out.servers.push_back({e.host, e.port ? e.port : default_port, {}});
   if (out.servers.empty()) refuse(o, "name the servers: zookeeper://host1,host2:2181,host3/chroot");
 }
 
-void read_chroot(const core::open_args& o, settings& out) {
+void read_chroot(const seam::open_args& o, settings& out) {
   std::string_view path = o.where.path();
   if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   if (path.empty() || path == "/") return;
@@ -43,7 +43,7 @@ void read_chroot(const core::open_args& o, settings& out) {
   out.chroot = path;
 }
 
-void read_credentials(const core::open_args& o, settings& out) {
+void read_credentials(const seam::open_args& o, settings& out) {
   const std::string_view password =
       o.password.empty() ? secret_access::password(o.where) : o.password;
   const std::string& user = o.where.user();
@@ -55,7 +55,7 @@ void read_credentials(const core::open_args& o, settings& out) {
   out.credentials = user + ':' + std::string(password);
 }
 
-std::vector<std::string> patterns_of(const core::own_options& own, std::string_view all) {
+std::vector<std::string> patterns_of(const seam::own_options& own, std::string_view all) {
   std::vector<std::string> out;
   while (!all.empty()) {
     const std::size_t end = std::min(all.find(','), all.size());
@@ -66,8 +66,8 @@ std::vector<std::string> patterns_of(const core::own_options& own, std::string_v
   return out;
 }
 
-void read_options(const core::open_args& o, settings& out) {
-  core::own_options own(o);
+void read_options(const seam::open_args& o, settings& out) {
+  seam::own_options own(o);
   own.layout(out.layout, {is_layout, layout_names, danger_of});
   own.read("extra-lock-patterns",
            [&](std::string_view all) { out.extra_lock_patterns = patterns_of(own, all); });
@@ -79,7 +79,7 @@ void read_options(const core::open_args& o, settings& out) {
                "own bounds");
   own.read("attach", [&](const std::string& value) {
     if (value != "any" && value != "leader")
-      own.refuse("attach: there is no \"" + core::shown_option_value(value) +
+      own.refuse("attach: there is no \"" + base::shown_option_value(value) +
                  "\"; there is any and leader");
     out.attach = value == "any" ? attach_to::any : attach_to::leader;
   });
@@ -92,7 +92,7 @@ void read_options(const core::open_args& o, settings& out) {
 
 }  // namespace
 
-settings read_settings(const core::open_args& o) {
+settings read_settings(const seam::open_args& o) {
   settings out;
   read_servers(o, out);
   read_chroot(o, out);

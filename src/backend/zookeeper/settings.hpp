@@ -14,6 +14,6 @@ struct settings : endpoint {
 };
 
 // Throws lock_error (bad_url, bad_option).
-settings read_settings(const core::open_args&);
+settings read_settings(const seam::open_args&);
 
 }  // namespace holdfast::zookeeper

@@ -8,8 +8,8 @@
 namespace holdfast::claims {
 
 // `first` for the first time, and twice as long each time after; `most` at the most.
-constexpr core::duration doubled(core::duration first, unsigned times,
-                                 core::duration most) noexcept {
+constexpr base::duration doubled(base::duration first, unsigned times,
+                                 base::duration most) noexcept {
   return std::min(most, first * (1 << std::min(times, 20u)));
 }
 
@@ -18,7 +18,7 @@ constexpr void count_up(std::uint8_t& times) noexcept {
 }
 
 // Before a request is repeated that the server did not execute.
-inline constexpr core::duration failed_pause_min = std::chrono::milliseconds{20};
-inline constexpr core::duration failed_pause_max = std::chrono::seconds{2};
+inline constexpr base::duration failed_pause_min = std::chrono::milliseconds{20};
+inline constexpr base::duration failed_pause_max = std::chrono::seconds{2};
 
 }  // namespace holdfast::claims

@@ -48,7 +48,7 @@ class lease_recipe {
   // The store is another server now, which may not know the lease.
   step on_moved() noexcept {
     step out;
-    if (!is_held() || core::planted(core::mutant::moved_lease_undoubted)) return out;
+    if (!is_held() || base::planted(base::mutant::moved_lease_undoubted)) return out;
     is_doubtful_ = true;
     out.event = claim_event::doubtful;
     return out;
@@ -75,20 +75,20 @@ class lease_recipe {
   bool others_wait() const noexcept { return others_wait_; }
   bool is_doubtful() const noexcept { return is_doubtful_; }
   // With the deadline of the last renewal.
-  core::grant granted() const noexcept {
+  seam::grant granted() const noexcept {
     return {.number = number_, .deadline = deadline_, .received_at = asked_since_};
   }
   // When its request is overdue; never: it waits.
   time_point due(const timing& t) const noexcept {
     const bool is_bounded =
-        waits() && (!is_waiter() || core::planted(core::mutant::waiter_given_up));
-    return is_bounded ? core::saturating_add(asked_since_, t.op_timeout) : core::never;
+        waits() && (!is_waiter() || base::planted(base::mutant::waiter_given_up));
+    return is_bounded ? base::saturating_add(asked_since_, t.op_timeout) : base::never;
   }
   // When to send it for the last time before that: early enough for a connection to be opened and
   // for an answer.
   time_point last_try(const timing& t) const noexcept {
     const time_point end = due(t);
-    return end == core::never ? end : end - t.op_timeout / 8;
+    return end == base::never ? end : end - t.op_timeout / 8;
   }
 
  protected:
@@ -97,7 +97,7 @@ class lease_recipe {
   }
   bool is_acquiring() const noexcept { return waits() && !is_leaving(); }
   bool is_late(std::uint32_t epoch) const noexcept {
-    return epoch != epoch_ && !core::planted(core::mutant::late_reply_accepted);
+    return epoch != epoch_ && !base::planted(base::mutant::late_reply_accepted);
   }
 
   static step send(operation what) noexcept {
@@ -105,7 +105,7 @@ class lease_recipe {
     out.send = what;
     return out;
   }
-  void begin(const core::acquire_request& request) noexcept {
+  void begin(const seam::acquire_request& request) noexcept {
     ttl_ = request.ttl;
     one_attempt_ = request.one_attempt;
     is_downgraded_ = false;
@@ -119,7 +119,7 @@ class lease_recipe {
     is_downgrading_ = false;
   }
   step become_held(std::int64_t number, time_point deadline, time_point now) noexcept {
-    if (!core::planted(core::mutant::late_reply_accepted)) ++epoch_;
+    if (!base::planted(base::mutant::late_reply_accepted)) ++epoch_;
     state_ = state::held;
     is_doubtful_ = false;
     asked_since_ = now;
@@ -142,9 +142,9 @@ class lease_recipe {
   // Until then the lease is this claim's that was requested at `sent`.
   static time_point deadline_of(duration ttl, time_point sent, time_point now,
                                 const timing& t) noexcept {
-    if (!t.runs_out) return core::never;
-    const time_point from = core::planted(core::mutant::deadline_from_reply) ? now : sent;
-    return core::saturating_add(from, core::worth(ttl, t.clock_skew));
+    if (!t.runs_out) return base::never;
+    const time_point from = base::planted(base::mutant::deadline_from_reply) ? now : sent;
+    return base::saturating_add(from, seam::worth(ttl, t.clock_skew));
   }
   step extend(time_point deadline) noexcept {
     deadline_ = deadline;
@@ -209,7 +209,7 @@ class lease_recipe {
 
   duration ttl_{};
   std::int64_t number_ = 0;
-  time_point deadline_ = core::never;
+  time_point deadline_ = base::never;
   // Since the first send of the request that is not answered yet; held: since the grant.
   time_point asked_since_{};
   std::uint32_t epoch_ = 0;

@@ -7,9 +7,9 @@
 
 namespace holdfast::claims {
 
-using core::mutant;
-using core::planted;
-using core::saturating_add;
+using base::mutant;
+using base::planted;
+using base::saturating_add;
 using namespace std::chrono_literals;
 
 namespace {
@@ -23,7 +23,7 @@ constexpr std::uint8_t pauses_for_peers = 8;  // after the lock was found busy
 
 }  // namespace
 
-retrying_recipe::step retrying_recipe::acquire(const core::acquire_request& request, time_point now,
+retrying_recipe::step retrying_recipe::acquire(const seam::acquire_request& request, time_point now,
                                                const timing& t) noexcept {
   begin(request);
   waits_since_ = now;

@@ -135,7 +135,7 @@ class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> 
 
   explicit retrying_recipe(const rules& r) noexcept : rules_(&r) {}
 
-  step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
+  step acquire(const seam::acquire_request&, time_point, const timing&) noexcept;
   step cancel(time_point, const timing&) noexcept;
   step downgrade(time_point, const timing&) noexcept;
   step release(time_point, const timing&) noexcept;

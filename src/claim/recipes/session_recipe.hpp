@@ -47,7 +47,7 @@ struct session_reply {
   std::uint32_t epoch = 0;
   std::uint32_t ticket = 0;
   std::int64_t number = 0;            // of what is stored for this claim; 0: nothing is
-  time_point deadline = core::never;  // of the session
+  time_point deadline = base::never;  // of the session
   duration term{};                    // what one confirmation of it is worth
 };
 
@@ -90,7 +90,7 @@ class session_recipe {
     if (!waits()) return {};
     if (is_leaving()) return overdue();
     step out = become_idle(claim_event::refused, why);
-    out.orphan = !core::planted(core::mutant::unknown_acquire_dropped);
+    out.orphan = !base::planted(base::mutant::unknown_acquire_dropped);
     return out;
   }
 
@@ -104,13 +104,13 @@ class session_recipe {
   bool is_leaving() const noexcept { return phase_ == phase::leaving; }
   // The parts that certainly existed and whose removal is not in doubt.
   bool is_first_removal() const noexcept {
-    const bool is_first = attempts_ == 0 || core::planted(core::mutant::removal_by_path_repeated);
+    const bool is_first = attempts_ == 0 || base::planted(base::mutant::removal_by_path_repeated);
     return is_leaving() && was_held_ && is_first;
   }
   bool others_wait() const noexcept { return others_wait_; }
   bool is_doubtful() const noexcept { return is_doubtful_; }
-  core::grant granted() const noexcept {
-    core::grant out;
+  seam::grant granted() const noexcept {
+    seam::grant out;
     out.number = number_;
     out.deadline = deadline_;
     out.received_at = since_;
@@ -124,11 +124,11 @@ class session_recipe {
 
   bool is_acquiring() const noexcept { return phase_ == phase::acquiring; }
   bool is_late(const reply& r) const noexcept {
-    return r.epoch != epoch_ && !core::planted(core::mutant::late_reply_accepted);
+    return r.epoch != epoch_ && !base::planted(base::mutant::late_reply_accepted);
   }
   time_point due(const timing& t) const noexcept {
-    const bool waits_on = is_waiter() && !core::planted(core::mutant::waiter_given_up);
-    return waits() && !waits_on ? core::saturating_add(since_, t.op_timeout) : core::never;
+    const bool waits_on = is_waiter() && !base::planted(base::mutant::waiter_given_up);
+    return waits() && !waits_on ? base::saturating_add(since_, t.op_timeout) : base::never;
   }
   step ask(operation what, const timing& t) noexcept {
     ++epoch_;
@@ -146,7 +146,7 @@ class session_recipe {
     refusal_ = {};
     others_wait_ = is_doubtful_ = is_revoked_ = false;
     step out = ask(what, t);
-    out.new_owner = !core::planted(core::mutant::owner_id_reused);
+    out.new_owner = !base::planted(base::mutant::owner_id_reused);
     return out;
   }
   step leave(errc refusal, time_point now, const timing& t) noexcept {
@@ -156,7 +156,7 @@ class session_recipe {
     since_ = now;
     return ask(operation::remove, t);
   }
-  void begin_wait(const core::acquire_request& request, time_point now) noexcept {
+  void begin_wait(const seam::acquire_request& request, time_point now) noexcept {
     one_attempt_ = request.one_attempt;
     since_ = waits_since_ = now;
   }
@@ -178,7 +178,7 @@ class session_recipe {
   // all parts of a lost session.
   step become_lost(errc why) noexcept {
     step out = end(phase::lost, claim_event::lost, why);
-    out.orphan = why == errc::not_held && !core::planted(core::mutant::nodes_of_the_lost_kept);
+    out.orphan = why == errc::not_held && !base::planted(base::mutant::nodes_of_the_lost_kept);
     return out;
   }
   step end_leaving(errc why) noexcept {
@@ -188,7 +188,7 @@ class session_recipe {
   step overdue() noexcept {
     step out = is_leaving() ? end_leaving(errc::outcome_unknown)
                             : become_idle(claim_event::refused, errc::unavailable);
-    out.orphan = !core::planted(core::mutant::unknown_acquire_dropped);
+    out.orphan = !base::planted(base::mutant::unknown_acquire_dropped);
     return out;
   }
   // `r` answers a remove; `last`: until then it is repeated.
@@ -202,7 +202,7 @@ class session_recipe {
   step end_refused(errc why) noexcept {
     const bool is_refusal = refusal_ != errc{};
     step out = become_idle(is_refusal ? claim_event::refused : claim_event::ended, why);
-    out.orphan = !core::planted(core::mutant::unknown_acquire_dropped);
+    out.orphan = !base::planted(base::mutant::unknown_acquire_dropped);
     return out;
   }
   step remove_later(time_point now, const timing& t) noexcept {
@@ -254,7 +254,7 @@ class session_recipe {
   }
 
   std::int64_t number_ = 0;
-  time_point deadline_ = core::never;  // of the session
+  time_point deadline_ = base::never;  // of the session
   time_point since_{};                 // of the attempt, of the grant, of the removal
   time_point waits_since_{};           // the acquire
   duration term_{};

@@ -19,7 +19,7 @@ background_driver::background_driver(leader_followers& b, engine& e, const char*
     static_cast<background_driver*>(self)->run();
     return nullptr;
   };
-  if (!core::start_quiet_thread(thread_, thread_name, body, this))
+  if (!base::start_quiet_thread(thread_, thread_name, body, this))
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             "holdfast cannot start a thread");
 }
@@ -28,7 +28,7 @@ background_driver::~background_driver() {
   ending_.store(true, std::memory_order_seq_cst);
   engine_.interrupt();
   wake_from(napping);
-  core::end_quiet_thread(thread_);
+  base::end_quiet_thread(thread_);
   leaders_.set_background(nullptr);
 }
 
@@ -66,7 +66,7 @@ bool background_driver::look() noexcept {
   const std::uint64_t taken = leaders_.taken_by_callers();
   const bool busy = taken != seen_;
   seen_ = taken;
-  next_nap_ = busy ? std::min<core::duration>(next_nap_ * 2, longest_nap) : nap;
+  next_nap_ = busy ? std::min<base::duration>(next_nap_ * 2, longest_nap) : nap;
   callers_drive_.store(busy, std::memory_order_relaxed);
   if (!busy && !leaders_.promote()) leaders_.drive_in_background(ending_, nap, attended || wrote);
   return attended || wrote;

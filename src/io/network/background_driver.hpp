@@ -45,7 +45,7 @@ class background_driver final : private background_thread {
   std::atomic<bool> attended_{false};
   std::atomic<bool> callers_drive_{false};  // a caller drove during the last nap
   std::uint64_t seen_ = 0;                  // taken_by_callers() at the last check
-  core::duration next_nap_ = nap;
+  base::duration next_nap_ = nap;
 };
 
 }  // namespace holdfast::io

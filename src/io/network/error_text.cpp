@@ -8,17 +8,17 @@ namespace {
 
 std::string system_text(int error) { return std::generic_category().message(error); }
 
-core::failure unreachable(const std::string& where, const std::string& what) {
+base::failure unreachable(const std::string& where, const std::string& what) {
   return {errc::unavailable, where + ": " + what};
 }
 
 }  // namespace
 
-core::failure lookup_error(const std::string& where, const std::string& trouble) {
+base::failure lookup_error(const std::string& where, const std::string& trouble) {
   return unreachable(where, "the name is not found (" + trouble + "); check its spelling and DNS");
 }
 
-core::failure connect_error(const std::string& where, int error) {
+base::failure connect_error(const std::string& where, int error) {
   switch (error) {
     case ECONNREFUSED:
       return unreachable(where, "nothing listens there; start the server or correct the address");
@@ -39,7 +39,7 @@ core::failure connect_error(const std::string& where, int error) {
   }
 }
 
-core::failure read_error(const std::string& where, int error) {
+base::failure read_error(const std::string& where, int error) {
   switch (error) {
     case 0: return unreachable(where, "the server has closed the connection");
     case ECONNRESET:

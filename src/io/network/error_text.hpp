@@ -7,8 +7,8 @@
 namespace holdfast::io {
 
 // `where`: host and port, or the path of a Unix socket.
-core::failure lookup_error(const std::string& where, const std::string& trouble);
-core::failure connect_error(const std::string& where, int error);
-core::failure read_error(const std::string& where, int error);  // 0: the peer has closed
+base::failure lookup_error(const std::string& where, const std::string& trouble);
+base::failure connect_error(const std::string& where, int error);
+base::failure read_error(const std::string& where, int error);  // 0: the peer has closed
 
 }  // namespace holdfast::io

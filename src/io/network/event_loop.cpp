@@ -36,24 +36,24 @@ void create_reactor(boost::asio::io_context& context) {
   }
 }
 
-class plain_stream final : public core::stream {
+class plain_stream final : public base::stream {
  public:
   explicit plain_stream(std::shared_ptr<socket_stream> c) : connection_(std::move(c)) {}
   ~plain_stream() override { socket_stream::drop(std::move(connection_)); }
   void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
   void abort() noexcept override { connection_->abort(); }
   void finish() noexcept override { connection_->finish(); }
-  core::address peer() const override { return connection_->peer(); }
+  base::address peer() const override { return connection_->peer(); }
 
  private:
   std::shared_ptr<socket_stream> connection_;
 };
 
-class shared_watch final : public core::descriptor_watch {
+class shared_watch final : public base::descriptor_watch {
  public:
   explicit shared_watch(std::shared_ptr<watched_descriptor> w) : watched_(std::move(w)) {}
   ~shared_watch() override { watched_descriptor::drop(std::move(watched_)); }
-  void set(core::readiness r) noexcept override { watched_->set(r); }
+  void set(base::readiness r) noexcept override { watched_->set(r); }
   void cancel() noexcept override { watched_->cancel(); }
 
  private:
@@ -63,10 +63,10 @@ class shared_watch final : public core::descriptor_watch {
 // The io_context; one thread at a time runs it.
 class asio_engine : public engine, public network {
  public:
-  explicit asio_engine(core::event_loop& l) : network(l) { create_reactor(context); }
+  explicit asio_engine(base::event_loop& l) : network(l) { create_reactor(context); }
 
-  void run_once(core::duration most) noexcept override {
-    if (most == core::duration::max())
+  void run_once(base::duration most) noexcept override {
+    if (most == base::duration::max())
       context.run_one();
     else
       context.run_one_for(most);
@@ -99,37 +99,37 @@ class asio_engine : public engine, public network {
 };
 
 // Combines the user's pending replies with the loop's own pending work.
-class combined_loop_user final : public core::loop_user {
+class combined_loop_user final : public base::loop_user {
  public:
-  combined_loop_user(core::loop_user& u, const network& n) : user_(u), network_(n) {}
+  combined_loop_user(base::loop_user& u, const network& n) : user_(u), network_(n) {}
   void flush() noexcept override { user_.flush(); }
   bool has_pending_replies() const noexcept override {
     return network_.busy.load() > 0 || user_.has_pending_replies();
   }
 
  private:
-  core::loop_user& user_;
+  base::loop_user& user_;
   const network& network_;
 };
 
 template <class Engine>
-class asio_loop : public core::event_loop {
+class asio_loop : public base::event_loop {
  public:
-  asio_loop(core::loop_user& u, const char* thread_name)
+  asio_loop(base::loop_user& u, const char* thread_name)
       : engine_(new Engine(*this, u, thread_name)) {}
   ~asio_loop() override {
     // In a fork's child its mutexes may be locked by threads that do not exist there.
     if (!engine_->is_of_this_process()) (void)engine_.release();
   }
-  std::unique_ptr<core::stream> connect(const core::address& a, const core::tls_terms* tls,
-                                        core::stream_events& e) override {
+  std::unique_ptr<base::stream> connect(const base::address& a, const base::tls_terms* tls,
+                                        base::stream_events& e) override {
     if (tls) return make_tls_stream(*engine_, a, *tls, e);
     const auto made = std::make_shared<socket_stream>(*engine_, a, e);
     made->connect();
     return std::make_unique<plain_stream>(made);
   }
-  std::unique_ptr<core::descriptor_watch> watch(int fd, core::readiness r,
-                                                core::descriptor_events& e) override {
+  std::unique_ptr<base::descriptor_watch> watch(int fd, base::readiness r,
+                                                base::descriptor_events& e) override {
     const auto made = std::make_shared<watched_descriptor>(*engine_, fd, e);
     made->start(r);
     return std::make_unique<shared_watch>(made);
@@ -140,7 +140,7 @@ class asio_loop : public core::event_loop {
   void attend() noexcept override {
     if (engine_->is_of_this_process()) engine_->attend();
   }
-  core::caller_driver* driver() noexcept override {
+  base::caller_driver* driver() noexcept override {
     return engine_->is_of_this_process() ? engine_->driver_of_callers() : nullptr;
   }
   void forked() noexcept override { engine_->descriptors.close_all(); }
@@ -151,7 +151,7 @@ class asio_loop : public core::event_loop {
 
 class driven_by_callers final : public asio_engine {
  public:
-  driven_by_callers(core::event_loop& l, core::loop_user& u, const char* thread_name)
+  driven_by_callers(base::event_loop& l, base::loop_user& u, const char* thread_name)
       : asio_engine(l), user_(u, *this), leaders_(*this, user_, has_one_cpu()) {
     background_.emplace(leaders_, *this, thread_name);
   }
@@ -169,7 +169,7 @@ class driven_by_callers final : public asio_engine {
     leaders_.promote();  // a reply may be awaited since
   }
   void attend() noexcept { background_->attend(); }
-  core::caller_driver* driver_of_callers() noexcept { return &leaders_; }
+  base::caller_driver* driver_of_callers() noexcept { return &leaders_; }
 
  private:
   combined_loop_user user_;
@@ -179,20 +179,20 @@ class driven_by_callers final : public asio_engine {
 
 class driven_by_thread final : public asio_engine {
  public:
-  driven_by_thread(core::event_loop& l, core::loop_user& u, const char* thread_name)
+  driven_by_thread(base::event_loop& l, base::loop_user& u, const char* thread_name)
       : asio_engine(l), user_(u) {
     const auto body = [](void* self) -> void* {
       static_cast<driven_by_thread*>(self)->run();
       return nullptr;
     };
-    if (!core::start_quiet_thread(thread_, thread_name, body, this))
+    if (!base::start_quiet_thread(thread_, thread_name, body, this))
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                               "holdfast cannot start a thread");
   }
   ~driven_by_thread() {
     ending_ = true;
     interrupt();
-    core::end_quiet_thread(thread_);
+    base::end_quiet_thread(thread_);
     end();
   }
   void awake() noexcept override { sleeps_.store(false, std::memory_order_relaxed); }
@@ -200,18 +200,18 @@ class driven_by_thread final : public asio_engine {
     if (sleeps_.load(std::memory_order_acquire)) interrupt();
   }
   void attend() noexcept {}
-  core::caller_driver* driver_of_callers() noexcept { return nullptr; }
+  base::caller_driver* driver_of_callers() noexcept { return nullptr; }
 
  private:
   void run() noexcept {
     while (!ending_) {
       sleeps_.store(true, std::memory_order_seq_cst);
       user_.flush();
-      run_once(core::duration::max());
+      run_once(base::duration::max());
     }
   }
 
-  core::loop_user& user_;
+  base::loop_user& user_;
   pthread_t thread_{};
   std::atomic<bool> ending_{false};
   std::atomic<bool> sleeps_{false};
@@ -219,9 +219,9 @@ class driven_by_thread final : public asio_engine {
 
 }  // namespace
 
-std::unique_ptr<core::event_loop> make_event_loop(core::loop_user& u, core::driven_by how,
+std::unique_ptr<base::event_loop> make_event_loop(base::loop_user& u, base::driven_by how,
                                                   const char* thread_name) {
-  if (how == core::driven_by::callers)
+  if (how == base::driven_by::callers)
     return std::make_unique<asio_loop<driven_by_callers>>(u, thread_name);
   return std::make_unique<asio_loop<driven_by_thread>>(u, thread_name);
 }

@@ -7,7 +7,7 @@
 namespace holdfast::io {
 
 // Throws std::system_error when its thread or its descriptors cannot be made.
-std::unique_ptr<core::event_loop> make_event_loop(core::loop_user&, core::driven_by,
+std::unique_ptr<base::event_loop> make_event_loop(base::loop_user&, base::driven_by,
                                                   const char* thread_name);
 
 }  // namespace holdfast::io

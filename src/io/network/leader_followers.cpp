@@ -30,7 +30,7 @@ constexpr unsigned watchful_turns = 8;
 
 }  // namespace
 
-leader_followers::leader_followers(engine& e, core::loop_user& u, bool one_cpu) noexcept
+leader_followers::leader_followers(engine& e, base::loop_user& u, bool one_cpu) noexcept
     : engine_(e), user_(u), one_cpu_(one_cpu), first_word_(take_words()) {
   if (first_word_ == words) free_bits_ = 0;
 }
@@ -39,17 +39,17 @@ leader_followers::~leader_followers() {
   if (first_word_ < words) taken_words[first_word_].store(false, std::memory_order_relaxed);
 }
 
-void leader_followers::run_until_signalled(core::parker& p) {
+void leader_followers::run_until_signalled(base::parker& p) {
   if (p.signalled()) return;
-  core::follower f(p);
+  base::follower f(p);
   enlist(f);
   sleep_until_signalled(f);
 }
 
-void leader_followers::sleep_until_signalled(core::follower& f) {
+void leader_followers::sleep_until_signalled(base::follower& f) {
   if (!f.parker.signalled()) {
     if (!f.is_enlisted.load(std::memory_order_relaxed) &&
-        !core::planted(core::mutant::local_waiter_leads)) {
+        !base::planted(base::mutant::local_waiter_leads)) {
       if (has_collected()) write_collected();
       f.parker.park();
     } else if (enter(f)) {
@@ -62,10 +62,10 @@ void leader_followers::sleep_until_signalled(core::follower& f) {
   }
   if (!f.is_enlisted.load(std::memory_order_relaxed)) return;
   const bool leads = leave(f);
-  if (leads && !core::planted(core::mutant::early_answer_keeps_leadership)) drive(f.parker);
+  if (leads && !base::planted(base::mutant::early_answer_keeps_leadership)) drive(f.parker);
 }
 
-void leader_followers::enlist(core::follower& f) noexcept {
+void leader_followers::enlist(base::follower& f) noexcept {
   const lock l(mutex_);
   if (f.is_enlisted.exchange(true, std::memory_order_relaxed)) return;
   f.before = std::exchange(last_, &f);
@@ -76,7 +76,7 @@ void leader_followers::enlist(core::follower& f) noexcept {
 
 // The caller leads when nobody does. Otherwise it will sleep; if the background driver leads, that
 // is interrupted, so that it steps down and promotes one of the listed followers.
-bool leader_followers::enter(core::follower& f) noexcept {
+bool leader_followers::enter(base::follower& f) noexcept {
   const bool expected = user_.has_pending_replies();
   bool steps_down = false;
   {
@@ -95,28 +95,28 @@ bool leader_followers::enter(core::follower& f) noexcept {
   return false;
 }
 
-core::wake_target leader_followers::wake_target_of(const core::follower& f) const noexcept {
+base::wake_target leader_followers::wake_target_of(const base::follower& f) const noexcept {
   if (f.bit >= static_cast<int>(words_per_client * bits_of_word)) return {};
   const auto bit = static_cast<unsigned>(f.bit);
   return {&futex_words[first_word_ + bit / bits_of_word], 1u << bit % bits_of_word};
 }
 
 // Returns true when the follower was made the leader.
-bool leader_followers::leave(core::follower& f) noexcept {
+bool leader_followers::leave(base::follower& f) noexcept {
   const lock l(mutex_);
   if (f.is_listed) unlink(f);
   if (f.bit >= 0 && f.bit < 64) free_bits_ |= std::uint64_t{1} << f.bit;
   return f.leads;
 }
 
-void leader_followers::make_leader(core::follower& f) noexcept {
+void leader_followers::make_leader(base::follower& f) noexcept {
   if (f.is_listed) unlink(f);
   f.leads = true;
   leader_.store(caller, std::memory_order_seq_cst);
   taken_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void leader_followers::unlink(core::follower& f) noexcept {
+void leader_followers::unlink(base::follower& f) noexcept {
   (f.before ? f.before->after : first_) = f.after;
   (f.after ? f.after->before : last_) = f.before;
   f.is_listed = false;
@@ -129,12 +129,12 @@ bool leader_followers::promote() noexcept {
   if (followers_.fetch_add(0, std::memory_order_acq_rel) == 0 || is_held() ||
       !user_.has_pending_replies())
     return false;
-  core::wake_target next;
+  base::wake_target next;
   bool found = false;
   {
     const lock l(mutex_);
     if (leader_.load(std::memory_order_relaxed) != nobody) return true;
-    while (core::follower* const f = first_) {
+    while (base::follower* const f = first_) {
       unlink(*f);
       if (!f->parker.promote(*this, &next)) continue;  // it has its answer already
       make_leader(*f);
@@ -177,23 +177,23 @@ void leader_followers::write_collected() noexcept {
 
 // One round of the leader or of the background driver. A flush that calls a client library may have
 // the leader's own answer: `leader` does not sleep then.
-void leader_followers::run_round(core::duration most, const core::parker* leader) noexcept {
+void leader_followers::run_round(base::duration most, const base::parker* leader) noexcept {
   if (one_cpu_ && woke_others_) ::sched_yield();
   sleeps_.store(true, std::memory_order_seq_cst);
   if (leader_must_write_.load(std::memory_order_relaxed)) leader_must_write_.store(false);
   user_.flush();
   if (leader && !leader->drives()) return awake();
-  core::wake_batch wakes(one_cpu_ ? wakes_per_call_on_one_cpu : wakes_per_call);
+  base::wake_batch wakes(one_cpu_ ? wakes_per_call_on_one_cpu : wakes_per_call);
   engine_.run_once(most);
   awake();
   woke_others_ = wakes.woken() > 0;
 }
 
-void leader_followers::drive(core::parker& p) noexcept {
-  const core::loop_waker* const outer =
-      std::exchange(core::parker::loop_of_this_thread(), as_waker());
-  while (p.drives()) run_round(core::duration::max(), &p);
-  core::parker::loop_of_this_thread() = outer;
+void leader_followers::drive(base::parker& p) noexcept {
+  const base::loop_waker* const outer =
+      std::exchange(base::parker::loop_of_this_thread(), as_waker());
+  while (p.drives()) run_round(base::duration::max(), &p);
+  base::parker::loop_of_this_thread() = outer;
   step_down();
   p.park();  // the thread that woke the loop is about to signal
 }
@@ -204,13 +204,13 @@ void leader_followers::step_down() noexcept {
     leader_.store(nobody, std::memory_order_seq_cst);
     must_step_down_.store(false);
   }
-  if (core::planted(core::mutant::leadership_not_passed) || promote()) return;
+  if (base::planted(base::mutant::leadership_not_passed) || promote()) return;
   if (leader_must_write_.load(std::memory_order_seq_cst) && leader_must_write_.exchange(false))
     user_.flush();
   if (background_ && needs_driver()) background_->wake();
 }
 
-void leader_followers::drive_in_background(const std::atomic<bool>& enough, core::duration nap,
+void leader_followers::drive_in_background(const std::atomic<bool>& enough, base::duration nap,
                                            bool is_watchful) {
   if (!needs_driver()) return;
   {
@@ -218,8 +218,8 @@ void leader_followers::drive_in_background(const std::atomic<bool>& enough, core
     if (leader_.load(std::memory_order_relaxed) != nobody) return;
     leader_.store(background, std::memory_order_seq_cst);
   }
-  const core::loop_waker* const outer =
-      std::exchange(core::parker::loop_of_this_thread(), as_waker());
+  const base::loop_waker* const outer =
+      std::exchange(base::parker::loop_of_this_thread(), as_waker());
   for (unsigned quiet = is_watchful ? 0 : watchful_turns; !enough && !must_step_down_;) {
     const bool wrote = collected_.exchange(false, std::memory_order_seq_cst);
     quiet = wrote ? 0 : quiet + 1;
@@ -227,10 +227,10 @@ void leader_followers::drive_in_background(const std::atomic<bool>& enough, core
     if (quiet > 1 && !user_.has_pending_replies()) break;
     watches_.store(watches, std::memory_order_seq_cst);
     if (!watches && has_collected()) continue;
-    run_round(watches ? nap : core::duration::max());
+    run_round(watches ? nap : base::duration::max());
   }
   watches_.store(false, std::memory_order_relaxed);
-  core::parker::loop_of_this_thread() = outer;
+  base::parker::loop_of_this_thread() = outer;
   step_down();
 }
 

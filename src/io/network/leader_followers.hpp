@@ -15,7 +15,7 @@ class engine {
  public:
   // Waits for events, at most `most`, and dispatches them. Returns soon after an interrupt(), also
   // after one that came before the call.
-  virtual void run_once(core::duration most) noexcept = 0;
+  virtual void run_once(base::duration most) noexcept = 0;
   virtual void interrupt() noexcept = 0;  // from any thread
 
  protected:
@@ -42,16 +42,16 @@ class background_thread {
 // requests are written before the leader sleeps, or by the caller itself when the leader sleeps
 // already. With `one_cpu`, a leader that has woken other threads yields to them first, so that
 // their next requests go into the same write.
-class leader_followers final : public core::caller_driver, private core::loop_waker {
+class leader_followers final : public base::caller_driver, private base::loop_waker {
  public:
-  leader_followers(engine&, core::loop_user&, bool one_cpu) noexcept;
+  leader_followers(engine&, base::loop_user&, bool one_cpu) noexcept;
   leader_followers(const leader_followers&) = delete;
   leader_followers& operator=(const leader_followers&) = delete;
   ~leader_followers();
 
-  void run_until_signalled(core::parker&) override;
-  void sleep_until_signalled(core::follower&) override;
-  void enlist(core::follower&) noexcept override;
+  void run_until_signalled(base::parker&) override;
+  void sleep_until_signalled(base::follower&) override;
+  void enlist(base::follower&) noexcept override;
   // Makes a follower the leader, and wakes it, when nobody leads and a reply is awaited. Call it
   // when that may have become true. False when there is no follower.
   bool promote() noexcept;
@@ -74,36 +74,36 @@ class leader_followers final : public core::caller_driver, private core::loop_wa
   // awaited. Writes collected requests after a nap at most; after some rounds without any it sleeps
   // without a limit, and the next thread that collects one interrupts it.
   // Without `is_watchful` it begins with the latter.
-  void drive_in_background(const std::atomic<bool>& enough, core::duration nap, bool is_watchful);
+  void drive_in_background(const std::atomic<bool>& enough, base::duration nap, bool is_watchful);
   bool is_held() const noexcept { return leader_.load(std::memory_order_seq_cst) != nobody; }
   bool needs_driver() const noexcept { return !is_held() && user_.has_pending_replies(); }
   std::uint64_t taken_by_callers() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
  private:
-  using lock = std::lock_guard<core::short_lock>;
+  using lock = std::lock_guard<base::short_lock>;
   enum who : int { nobody, caller, background };
 
   void wake() noexcept override { engine_.interrupt(); }
-  const core::loop_waker* as_waker() const noexcept { return this; }
-  bool enter(core::follower&) noexcept;
-  bool leave(core::follower&) noexcept;
-  void make_leader(core::follower&) noexcept;
-  void unlink(core::follower&) noexcept;
-  void drive(core::parker&) noexcept;
-  void run_round(core::duration most, const core::parker* leader = nullptr) noexcept;
+  const base::loop_waker* as_waker() const noexcept { return this; }
+  bool enter(base::follower&) noexcept;
+  bool leave(base::follower&) noexcept;
+  void make_leader(base::follower&) noexcept;
+  void unlink(base::follower&) noexcept;
+  void drive(base::parker&) noexcept;
+  void run_round(base::duration most, const base::parker* leader = nullptr) noexcept;
   void step_down() noexcept;
-  core::wake_target wake_target_of(const core::follower&) const noexcept;
+  base::wake_target wake_target_of(const base::follower&) const noexcept;
   bool nobody_will_write() const noexcept;
 
   engine& engine_;
-  core::loop_user& user_;
+  base::loop_user& user_;
   background_thread* background_ = nullptr;
   const bool one_cpu_;
   const unsigned first_word_;
-  core::short_lock mutex_;  // guards the list, and changes of leader_
+  base::short_lock mutex_;  // guards the list, and changes of leader_
   // Threads that await the store and do not lead, in order of arrival.
-  core::follower* first_ = nullptr;
-  core::follower* last_ = nullptr;
+  base::follower* first_ = nullptr;
+  base::follower* last_ = nullptr;
   std::uint64_t free_bits_ = ~std::uint64_t{0};  // unused bits of the futex words
   std::atomic<unsigned> followers_{0};
   std::atomic<int> leader_{nobody};

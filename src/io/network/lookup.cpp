@@ -45,7 +45,7 @@ class known_names {
 
 bool start_detached(void* (*body)(void*), void* of) {
   pthread_t thread;
-  if (!core::start_quiet_thread(thread, "holdfast-name", body, of)) return false;
+  if (!base::start_quiet_thread(thread, "holdfast-name", body, of)) return false;
   ::pthread_detach(thread);
   return true;
 }
@@ -93,7 +93,7 @@ struct look_up_job {
 
 }  // namespace
 
-std::vector<endpoint> endpoints_of(const core::address& a) {
+std::vector<endpoint> endpoints_of(const base::address& a) {
   if (!a.path.empty()) {
     if (a.path.size() >= sizeof(sockaddr_un::sun_path)) return {};
     return {boost::asio::local::stream_protocol::endpoint(a.path)};
@@ -118,7 +118,7 @@ found ask_system(const std::string& host, const std::string& port) {
   return f;
 }
 
-void look_up(const core::address& a, std::function<void(found)> then, resolver ask) {
+void look_up(const base::address& a, std::function<void(found)> then, resolver ask) {
   auto about = std::make_shared<question>();
   about->host = a.host;
   about->port = std::to_string(a.port);

@@ -14,7 +14,7 @@ using endpoint = boost::asio::generic::stream_protocol::endpoint;
 
 // The endpoint of an address that needs no look-up: a Unix socket's path, or an IP address. Empty:
 // the host is a name.
-std::vector<endpoint> endpoints_of(const core::address&);
+std::vector<endpoint> endpoints_of(const base::address&);
 
 struct found {
   std::vector<endpoint> endpoints;
@@ -28,6 +28,6 @@ found ask_system(const std::string& host, const std::string& port);
 // (Asio's own resolver makes the loop's destructor wait for them). `then` is called on a thread of
 // the library's. Where the resolver fails, or takes longer than a second, a name stands for what it
 // did before: an outage of the name service is none of the servers'.
-void look_up(const core::address&, std::function<void(found)> then, resolver = ask_system);
+void look_up(const base::address&, std::function<void(found)> then, resolver = ask_system);
 
 }  // namespace holdfast::io

@@ -17,7 +17,7 @@ class watched_descriptor;
 
 // Belongs to the loop. Handlers run on the thread that drives it; post() is safe from any thread.
 struct network {
-  explicit network(core::event_loop& l) : loop(l) {}
+  explicit network(base::event_loop& l) : loop(l) {}
 
   // Runs `job` on the driving thread, and keeps the loop driven until then.
   template <class Job>
@@ -33,10 +33,10 @@ struct network {
   virtual void awake() noexcept = 0;  // the driving thread has woken up
   bool is_of_this_process() const noexcept { return mark == fork_mark(); }
 
-  core::event_loop& loop;
+  base::event_loop& loop;
   boost::asio::io_context context{1};
   std::atomic<int> busy{0};  // pending operations of the streams, for which the loop must be driven
-  core::descriptor_list descriptors;
+  base::descriptor_list descriptors;
   const std::uint32_t mark = fork_mark();
   std::mutex mutex;  // guards:
   std::unordered_set<socket_stream*> connections;

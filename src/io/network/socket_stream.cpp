@@ -47,7 +47,7 @@ void reset(int fd) noexcept {
 
 }  // namespace
 
-std::string text_of(const core::address& a) {
+std::string text_of(const base::address& a) {
   if (!a.path.empty()) return a.path;
   const bool is_ipv6 = a.host.find(':') != std::string::npos;
   return (is_ipv6 ? '[' + a.host + ']' : a.host) + ':' + std::to_string(a.port);
@@ -59,7 +59,7 @@ struct socket_stream::pending_look_up {
   socket_stream* wants = nullptr;
 };
 
-socket_stream::socket_stream(network& n, const core::address& a, core::stream_events& e)
+socket_stream::socket_stream(network& n, const base::address& a, base::stream_events& e)
     : network_(n), mark_(n.mark), events_(&e), address_(a), where_(text_of(a)) {}
 
 void socket_stream::connect() {
@@ -228,7 +228,7 @@ void socket_stream::finish() noexcept {
 }
 
 // A Unix socket is its path; a link-local address keeps the name it was given, with its interface.
-core::address socket_stream::peer() const {
+base::address socket_stream::peer() const {
   sockaddr_storage at{};
   socklen_t size = sizeof at;
   {
@@ -261,8 +261,8 @@ bool socket_stream::done() noexcept {
   return !closed_;
 }
 
-void socket_stream::close(core::failure why) {
-  core::stream_events* const user = std::exchange(events_, nullptr);
+void socket_stream::close(base::failure why) {
+  base::stream_events* const user = std::exchange(events_, nullptr);
   const auto self = shared_from_this();
   shut_down(!peer_has_closed_);
   if (user) user->on_closed(std::move(why));

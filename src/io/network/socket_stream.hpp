@@ -14,20 +14,20 @@
 
 namespace holdfast::io {
 
-std::string text_of(const core::address&);
+std::string text_of(const base::address&);
 
 // Kept alive by its stream and by its pending operations. The thread that writes sends the bytes;
 // the driving thread sends what the kernel does not take at once.
 class socket_stream final : public std::enable_shared_from_this<socket_stream> {
  public:
-  socket_stream(network&, const core::address&, core::stream_events&);
+  socket_stream(network&, const base::address&, base::stream_events&);
   void connect();  // call it first; events follow from now on
 
-  // As in core::stream.
+  // As in base::stream.
   void write(std::span<const std::byte>) noexcept;
   void abort() noexcept;
   void finish() noexcept;
-  core::address peer() const;
+  base::address peer() const;
   // The stream is gone: closes, and calls no event.
   static void drop(std::shared_ptr<socket_stream>) noexcept;
   void end() noexcept { shut_down(true); }  // the same, when the loop is destroyed
@@ -35,7 +35,7 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
  private:
   using socket = boost::asio::generic::stream_protocol::socket;
   using error = boost::system::error_code;
-  using lock = std::lock_guard<core::short_lock>;
+  using lock = std::lock_guard<base::short_lock>;
 
   struct pending_look_up;
 
@@ -48,7 +48,7 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
   void send_rest();
   void await_room();
   std::size_t send_now(std::span<const std::byte>) noexcept;
-  void close(core::failure);
+  void close(base::failure);
   void shut_down(bool resets) noexcept;
   void close_socket() noexcept;
 
@@ -60,21 +60,21 @@ class socket_stream final : public std::enable_shared_from_this<socket_stream> {
 
   network& network_;  // valid until it is closed, and in handlers
   const std::uint32_t mark_;
-  core::stream_events* events_;
-  const core::address address_;
+  base::stream_events* events_;
+  const base::address address_;
   const std::string where_;
   std::shared_ptr<pending_look_up> look_up_;
   std::vector<endpoint> endpoints_;
   std::size_t next_ = 0;
   int last_error_ = 0;
   std::optional<socket> socket_;
-  core::descriptor_list::place* place_ = nullptr;
+  base::descriptor_list::place* place_ = nullptr;
   std::array<std::byte, 65536> buffer_;
 
   bool peer_has_closed_ = false;
   bool closed_ = false;  // written by the driving thread, with the lock held
 
-  mutable core::short_lock mutex_;  // guards the fields below, and closing the socket
+  mutable base::short_lock mutex_;  // guards the fields below, and closing the socket
   int fd_ = -1;                     // -1: not open
   std::string rest_;                // not yet taken by the kernel, from sent_
   std::size_t sent_ = 0;

@@ -87,7 +87,7 @@ std::string handshake_fault(unsigned long error) {
 void tls_session::freed::operator()(SSL* s) const noexcept { tls().SSL_free(s); }
 void tls_session::freed::operator()(SSL_CTX* c) const noexcept { tls().SSL_CTX_free(c); }
 
-tls_session::tls_session(const core::tls_terms& t, std::string where)
+tls_session::tls_session(const base::tls_terms& t, std::string where)
     : where_(std::move(where)), host_(t.host) {
   const char* why_not = nullptr;
   if (!openssl(&why_not)) {
@@ -120,7 +120,7 @@ bool tls_session::refuse(const std::string& what, errc code) {
   return false;
 }
 
-bool tls_session::load(const core::tls_terms& t) {
+bool tls_session::load(const base::tls_terms& t) {
   SSL_CTX* const c = context_.get();
   const auto unreadable = [&](const std::string& file, const char* what) {
     return refuse(file + " cannot be read as " + what + " (" + openssl_text(tls().ERR_get_error()) +

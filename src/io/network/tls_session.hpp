@@ -14,7 +14,7 @@ namespace holdfast::io {
 class tls_session {
  public:
   // `where` is named in errors. Check trouble() before use.
-  tls_session(const core::tls_terms&, std::string where);
+  tls_session(const base::tls_terms&, std::string where);
 
   enum class state { under_way, done, failed };
   state shake_hands() noexcept;
@@ -27,10 +27,10 @@ class tls_session {
   // The bytes to send. Empty: none left.
   std::span<const std::byte> take(std::span<std::byte>) noexcept;
 
-  const core::failure& trouble() const noexcept { return trouble_; }
+  const base::failure& trouble() const noexcept { return trouble_; }
 
  private:
-  bool load(const core::tls_terms&);
+  bool load(const base::tls_terms&);
   bool name_the_host(const std::string&);
   bool refuse(const std::string&, errc = errc::refused);
   void set_trouble();
@@ -40,7 +40,7 @@ class tls_session {
     void operator()(SSL_CTX* c) const noexcept;
   };
   const std::string where_, host_;
-  core::failure trouble_;
+  base::failure trouble_;
   std::unique_ptr<SSL_CTX, freed> context_;
   std::unique_ptr<SSL, freed> ssl_;
 };

@@ -15,12 +15,12 @@ constexpr std::size_t record_size = 16384;  // of plain text, at most
 // Between a socket_stream and the user of the TLS stream. Kept alive by the stream and by its own
 // events.
 class tls_connection final : public std::enable_shared_from_this<tls_connection>,
-                             public core::stream_events {
+                             public base::stream_events {
  public:
-  tls_connection(core::tls_terms t, const std::string& where, core::stream_events& e)
+  tls_connection(base::tls_terms t, const std::string& where, base::stream_events& e)
       : where_(where), session_(t, where), events_(&e) {}
 
-  void start(network& n, const core::address& a) {
+  void start(network& n, const base::address& a) {
     if (!session_.trouble().code) {
       connection_ = std::make_shared<socket_stream>(n, a, *this);
       return connection_->connect();
@@ -43,7 +43,7 @@ class tls_connection final : public std::enable_shared_from_this<tls_connection>
     send();
     connection_->finish();
   }
-  core::address peer() const { return connection_ ? connection_->peer() : core::address(); }
+  base::address peer() const { return connection_ ? connection_->peer() : base::address(); }
   static void drop(std::shared_ptr<tls_connection> t) noexcept {
     t->events_ = nullptr;
     if (t->connection_) socket_stream::drop(std::move(t->connection_));
@@ -102,18 +102,18 @@ class tls_connection final : public std::enable_shared_from_this<tls_connection>
     return n > 0;
   }
 
-  void on_closed(core::failure why) override {
+  void on_closed(base::failure why) override {
     if (!shaken_ && connected_)
       why.text += "; the TLS handshake was not finished: does the server speak TLS there?";
     close(std::move(why));
   }
 
-  void close(core::failure why) {
+  void close(base::failure why) {
     {
       const lock l(mutex_);
       is_open_ = false;
     }
-    core::stream_events* const user = std::exchange(events_, nullptr);
+    base::stream_events* const user = std::exchange(events_, nullptr);
     if (connection_) connection_->end();
     if (user) user->on_closed(std::move(why));
   }
@@ -132,19 +132,19 @@ class tls_connection final : public std::enable_shared_from_this<tls_connection>
   tls_session session_;
   bool is_open_ = false;
 
-  core::stream_events* events_;  // used by the driving thread only, as the two below
+  base::stream_events* events_;  // used by the driving thread only, as the two below
   bool shaken_ = false;
   bool connected_ = false;
 };
 
-class tls_stream final : public core::stream {
+class tls_stream final : public base::stream {
  public:
   explicit tls_stream(std::shared_ptr<tls_connection> t) : connection_(std::move(t)) {}
   ~tls_stream() override { tls_connection::drop(std::move(connection_)); }
   void write(std::span<const std::byte> b) noexcept override { connection_->write(b); }
   void abort() noexcept override { connection_->abort(); }
   void finish() noexcept override { connection_->finish(); }
-  core::address peer() const override { return connection_->peer(); }
+  base::address peer() const override { return connection_->peer(); }
 
  private:
   std::shared_ptr<tls_connection> connection_;
@@ -152,9 +152,9 @@ class tls_stream final : public core::stream {
 
 }  // namespace
 
-std::unique_ptr<core::stream> make_tls_stream(network& n, const core::address& a,
-                                              const core::tls_terms& t, core::stream_events& e) {
-  core::tls_terms terms = t;
+std::unique_ptr<base::stream> make_tls_stream(network& n, const base::address& a,
+                                              const base::tls_terms& t, base::stream_events& e) {
+  base::tls_terms terms = t;
   if (terms.host.empty()) terms.host = a.host;
   const auto connection = std::make_shared<tls_connection>(std::move(terms), text_of(a), e);
   connection->start(n, a);

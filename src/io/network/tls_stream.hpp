@@ -8,7 +8,7 @@
 namespace holdfast::io {
 
 // on_open is called when the handshake is done and the server is verified.
-std::unique_ptr<core::stream> make_tls_stream(network&, const core::address&,
-                                              const core::tls_terms&, core::stream_events&);
+std::unique_ptr<base::stream> make_tls_stream(network&, const base::address&,
+                                              const base::tls_terms&, base::stream_events&);
 
 }  // namespace holdfast::io

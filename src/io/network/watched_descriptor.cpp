@@ -9,7 +9,7 @@
 
 namespace holdfast::io {
 
-using core::readiness;
+using base::readiness;
 
 namespace {
 
@@ -26,7 +26,7 @@ std::uint32_t epoll_bits_of(readiness r) noexcept {
 
 }  // namespace
 
-watched_descriptor::watched_descriptor(network& n, int fd, core::descriptor_events& e)
+watched_descriptor::watched_descriptor(network& n, int fd, base::descriptor_events& e)
     : network_(n),
       mark_(n.mark),
       fd_(fd),
@@ -92,7 +92,7 @@ void watched_descriptor::await() {
 
 void watched_descriptor::on_wait() {
   network_.awake();
-  core::descriptor_events* user = nullptr;
+  base::descriptor_events* user = nullptr;
   readiness ready = readiness::none;
   {
     const lock l(mutex_);

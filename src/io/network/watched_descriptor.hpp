@@ -21,12 +21,12 @@ namespace holdfast::io {
 // Kept alive by its watch and by its pending wait.
 class watched_descriptor final : public std::enable_shared_from_this<watched_descriptor> {
  public:
-  watched_descriptor(network&, int fd, core::descriptor_events&);
+  watched_descriptor(network&, int fd, base::descriptor_events&);
   ~watched_descriptor();
-  void start(core::readiness);  // call it first; throws std::system_error
+  void start(base::readiness);  // call it first; throws std::system_error
 
-  // As in core::descriptor_watch.
-  void set(core::readiness) noexcept;
+  // As in base::descriptor_watch.
+  void set(base::readiness) noexcept;
   void cancel() noexcept;
   // Its watch is destroyed: cancels, and waits for a call of on_ready() on another thread.
   static void drop(std::shared_ptr<watched_descriptor>) noexcept;
@@ -37,8 +37,8 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
 
   void await();
   void on_wait();
-  core::readiness found() const noexcept;
-  void register_for(core::readiness) noexcept;
+  base::readiness found() const noexcept;
+  void register_for(base::readiness) noexcept;
   void close() noexcept;
   bool is_of_this_process() const noexcept { return mark_ == fork_mark(); }
 
@@ -48,11 +48,11 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
   const int epoll_;  // owned by waits_ from start() on
   // Until close(): the watch may outlive the loop, and what is left of it must not need the loop.
   std::optional<boost::asio::posix::stream_descriptor> waits_;
-  core::descriptor_list::place* place_ = nullptr;
+  base::descriptor_list::place* place_ = nullptr;
 
   std::mutex mutex_;                 // guards the fields below
-  core::descriptor_events* events_;  // null: cancelled
-  core::readiness wanted_ = core::readiness::none;
+  base::descriptor_events* events_;  // null: cancelled
+  base::readiness wanted_ = base::readiness::none;
   bool is_registered_ = false;
   bool is_closed_ = false;
   std::thread::id handler_;  // the thread that is inside on_ready()

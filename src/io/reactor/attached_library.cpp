@@ -7,7 +7,7 @@
 namespace holdfast::io {
 
 attached_library::attached_library(client_reactor& home, library_user& u,
-                                   core::driven_by by) noexcept
+                                   base::driven_by by) noexcept
     : home_(home), user_(u), loop_(by) {}
 
 attached_library::~attached_library() {
@@ -21,19 +21,19 @@ void attached_library::request() {
 
 bool attached_library::watch(int fd) {
   unwatch();
-  core::event_loop* over = nullptr;
+  base::event_loop* over = nullptr;
   {
     const std::lock_guard guard(home_.mutex_);
     over = &home_.loop_of(loop_);
   }
-  watch_ = over->watch(fd, core::readiness::none, *this);
+  watch_ = over->watch(fd, base::readiness::none, *this);
   if (!watch_) return false;
   place_ = &home_.descriptors_.get();
   place_->put(fd);
   return true;
 }
 
-void attached_library::await(core::readiness r) noexcept { watch_->set(r); }
+void attached_library::await(base::readiness r) noexcept { watch_->set(r); }
 
 void attached_library::unwatch() noexcept {
   watch_.reset();
@@ -41,11 +41,11 @@ void attached_library::unwatch() noexcept {
 }
 
 void attached_library::call() noexcept {
-  if (watch_) watch_->set(core::readiness::none);
+  if (watch_) watch_->set(base::readiness::none);
   user_.perform();
 }
 
-void attached_library::on_ready(core::readiness r) {
+void attached_library::on_ready(base::readiness r) {
   {
     const std::lock_guard guard(home_.mutex_);
     ready_ = ready_ | r;

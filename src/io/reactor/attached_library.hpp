@@ -22,19 +22,19 @@ class library_user {
  public:
   // `ready`: what the descriptor has become ready for since the last call. False: there is nothing
   // to do now.
-  virtual bool decide(core::readiness ready, core::time_point now) = 0;
+  virtual bool decide(base::readiness ready, base::time_point now) = 0;
   virtual void perform() noexcept = 0;
   // May destroy the attached_library, unless that watches a descriptor.
-  virtual void report(core::time_point now, core::event_queue&) = 0;
+  virtual void report(base::time_point now, base::event_queue&) = 0;
 
  protected:
   ~library_user() = default;
 };
 
-class attached_library final : private core::descriptor_events {
+class attached_library final : private base::descriptor_events {
  public:
   // Belongs to that loop: only threads that drive it, or flush it, perform.
-  attached_library(client_reactor&, library_user&, core::driven_by) noexcept;
+  attached_library(client_reactor&, library_user&, base::driven_by) noexcept;
   attached_library(const attached_library&) = delete;
   attached_library& operator=(const attached_library&) = delete;
   // With the mutex, while no thread performs and no descriptor is watched; or after stop().
@@ -47,21 +47,21 @@ class attached_library final : private core::descriptor_events {
   // environment watches no descriptors (the simulator's, which replaces the library as a whole).
   // Until unwatch(), which comes before the library closes it, the child of a fork closes it.
   bool watch(int fd);                      // in place of the one before
-  void await(core::readiness r) noexcept;  // decide() is called once it is ready for that
+  void await(base::readiness r) noexcept;  // decide() is called once it is ready for that
   void unwatch() noexcept;
 
  private:
   friend class client_reactor;
-  void on_ready(core::readiness) override;
+  void on_ready(base::readiness) override;
   void call() noexcept;
 
   client_reactor& home_;
   library_user& user_;
-  const core::driven_by loop_;
-  std::unique_ptr<core::descriptor_watch> watch_;  // accessed by the thread that performs
-  core::descriptor_list::place* place_ = nullptr;  // likewise
+  const base::driven_by loop_;
+  std::unique_ptr<base::descriptor_watch> watch_;  // accessed by the thread that performs
+  base::descriptor_list::place* place_ = nullptr;  // likewise
   // With the mutex:
-  core::readiness ready_ = core::readiness::none;
+  base::readiness ready_ = base::readiness::none;
   bool is_due_ = false;
   bool is_performing_ = false;
 };

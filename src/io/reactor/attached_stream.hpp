@@ -12,9 +12,9 @@ namespace holdfast::io {
 // All calls with the reactor's mutex held.
 class stream_user {
  public:
-  virtual void on_open(core::time_point now, core::event_queue&) = 0;
-  virtual void on_bytes(std::span<const std::byte>, core::time_point now, core::event_queue&) = 0;
-  virtual void on_closed(core::failure, core::time_point now, core::event_queue&) = 0;  // the last
+  virtual void on_open(base::time_point now, base::event_queue&) = 0;
+  virtual void on_bytes(std::span<const std::byte>, base::time_point now, base::event_queue&) = 0;
+  virtual void on_closed(base::failure, base::time_point now, base::event_queue&) = 0;  // the last
 
  protected:
   ~stream_user() = default;
@@ -24,7 +24,7 @@ class stream_user {
 // alive until then, and its user while it writes.
 class attached_stream {
  public:
-  attached_stream(stream_user& u, std::unique_ptr<core::stream> over) noexcept
+  attached_stream(stream_user& u, std::unique_ptr<base::stream> over) noexcept
       : user_(&u), stream_(std::move(over)) {}
 
   // With the mutex: resets the connection. No event of it reaches its user any more.
@@ -34,11 +34,11 @@ class attached_stream {
   }
   // Without the mutex, one thread at a time, once it is open.
   void write(std::string_view bytes) noexcept { stream_->write(std::as_bytes(std::span(bytes))); }
-  core::address peer() const { return stream_->peer(); }  // neither host nor path: not known
+  base::address peer() const { return stream_->peer(); }  // neither host nor path: not known
 
  protected:
   stream_user* user_;  // null: it has left
-  std::unique_ptr<core::stream> stream_;
+  std::unique_ptr<base::stream> stream_;
 };
 
 }  // namespace holdfast::io

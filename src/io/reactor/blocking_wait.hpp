@@ -10,11 +10,11 @@ namespace holdfast::io {
 
 class blocking_wait {
  public:
-  explicit blocking_wait(core::time_point until) noexcept : until_(until) {}
+  explicit blocking_wait(base::time_point until) noexcept : until_(until) {}
   blocking_wait(const blocking_wait&) = delete;
   blocking_wait& operator=(const blocking_wait&) = delete;
 
-  const core::failure& why() const noexcept {
+  const base::failure& why() const noexcept {
     return why_;
   }  // it ended in vain; code {}: it did not
 
@@ -24,11 +24,11 @@ class blocking_wait {
  private:
   friend class client_reactor;
   // With the mutex, after each event and when the time is over: how it has ended; {}: it goes on.
-  virtual std::optional<core::failure> outcome(bool is_overdue) = 0;
+  virtual std::optional<base::failure> outcome(bool is_overdue) = 0;
 
-  core::parker parker_;
-  const core::time_point until_;
-  core::failure why_;
+  base::parker parker_;
+  const base::time_point until_;
+  base::failure why_;
 };
 
 }  // namespace holdfast::io

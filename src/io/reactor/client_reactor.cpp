@@ -8,15 +8,15 @@
 
 namespace holdfast::io {
 
-using core::driven_by;
-using core::event_queue;
-using core::failure;
-using core::time_point;
+using base::driven_by;
+using base::event_queue;
+using base::failure;
+using base::time_point;
 
-struct client_reactor::connected_stream final : attached_stream, core::stream_events {
+struct client_reactor::connected_stream final : attached_stream, base::stream_events {
   connected_stream(client_reactor& r, stream_user& u) noexcept
       : attached_stream(u, nullptr), home(r) {}
-  void begin(std::unique_ptr<core::stream> over) noexcept { stream_ = std::move(over); }
+  void begin(std::unique_ptr<base::stream> over) noexcept { stream_ = std::move(over); }
   void on_open() override {
     home.run([this](time_point now, event_queue& events) {
       if (user_) user_->on_open(now, events);
@@ -42,11 +42,11 @@ struct client_reactor::connected_stream final : attached_stream, core::stream_ev
   client_reactor& home;
 };
 
-client_reactor::client_reactor(core::environment& env, const thread_names& names,
+client_reactor::client_reactor(base::environment& env, const thread_names& names,
                                const std::string& url)
     : env_(env), names_(names), alarm_(env.make_alarm(*this, names.alarm)) {
   loop_ = env.make_loop(callers_writer_, driven_by::callers, names.loop);
-  if (!loop_) core::fail(errc::unsupported, "open", "this environment has no network", {}, url);
+  if (!loop_) base::fail(errc::unsupported, "open", "this environment has no network", {}, url);
 }
 
 client_reactor::~client_reactor() { stop(); }
@@ -71,15 +71,15 @@ void client_reactor::forked() noexcept {
   descriptors_.close_all();
 }
 
-core::event_loop& client_reactor::loop_of(driven_by by) {
+base::event_loop& client_reactor::loop_of(driven_by by) {
   if (by == driven_by::callers) return *loop_;
   if (!own_loop_) own_loop_ = env_.make_loop(own_writer_, by, names_.own_loop);
   own_loop_seen_ = own_loop_.get();
   return *own_loop_;
 }
 
-std::shared_ptr<attached_stream> client_reactor::connect(stream_user& u, const core::address& where,
-                                                         const core::tls_terms* tls, driven_by by,
+std::shared_ptr<attached_stream> client_reactor::connect(stream_user& u, const base::address& where,
+                                                         const base::tls_terms* tls, driven_by by,
                                                          failure& why) {
   if (is_stopped_) {
     why = {errc::closed, "the client was closed"};
@@ -87,11 +87,11 @@ std::shared_ptr<attached_stream> client_reactor::connect(stream_user& u, const c
   }
   auto made = std::make_shared<connected_stream>(*this, u);
   try {
-    core::event_loop& over = loop_of(by);
+    base::event_loop& over = loop_of(by);
     made->begin(over.connect(where, tls, *made));
     over.attend();
   } catch (const std::system_error& failed) {
-    why = core::shortage_of(failed);
+    why = base::shortage_of(failed);
     return nullptr;
   }
   streams_.push_back(made);
@@ -106,7 +106,7 @@ bool client_reactor::start(driven_by by, failure& why) {
   try {
     loop_of(by);
   } catch (const std::system_error& failed) {
-    why = core::shortage_of(failed);
+    why = base::shortage_of(failed);
     return false;
   }
   return true;
@@ -115,7 +115,7 @@ bool client_reactor::start(driven_by by, failure& why) {
 void client_reactor::on_alarm(time_point) {
   if (is_forked()) return;
   const auto ring = [this](time_point now, event_queue& events) {
-    alarm_at_ = core::never;
+    alarm_at_ = base::never;
     for (reactor_user* u : users_) u->on_alarm(now, events);
     if (wait_) wake_by(wait_->until_);
   };
@@ -202,7 +202,7 @@ void client_reactor::perform_due(driven_by by) noexcept {
 
 // Releases the mutex while the library is called.
 void client_reactor::perform(attached_library& l, event_queue& events) {
-  const core::readiness ready = std::exchange(l.ready_, core::readiness::none);
+  const base::readiness ready = std::exchange(l.ready_, base::readiness::none);
   if (!l.user_.decide(ready, env_.now())) return;
   l.is_performing_ = true;
   mutex_.unlock();

@@ -37,8 +37,8 @@ class reactor_user {
  public:
   // Writes what was collected for connections of that loop. May release the mutex meanwhile; then
   // another thread may be called as well.
-  virtual void flush(std::unique_lock<std::mutex>&, core::driven_by) noexcept = 0;
-  virtual void on_alarm(core::time_point now, core::event_queue&) = 0;  // see wake_by()
+  virtual void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept = 0;
+  virtual void on_alarm(base::time_point now, base::event_queue&) = 0;  // see wake_by()
   // No caller blocks for a reply that is awaited.
   virtual bool has_unattended_replies() const noexcept = 0;
 
@@ -46,34 +46,34 @@ class reactor_user {
   ~reactor_user() = default;
 };
 
-class client_reactor final : private core::alarm_target {
+class client_reactor final : private base::alarm_target {
  public:
   struct thread_names {  // the kernel keeps 15 characters of each
     const char *alarm, *loop, *own_loop;
   };
   // Throws lock_error (unsupported): the environment has no network. `url` without secrets.
-  client_reactor(core::environment&, const thread_names&, const std::string& url);
+  client_reactor(base::environment&, const thread_names&, const std::string& url);
   ~client_reactor();
 
   std::mutex& mutex() noexcept { return mutex_; }
-  core::environment& env() const noexcept { return env_; }
-  core::caller_driver* driver() noexcept { return loop_->driver(); }  // null: callers do not block
+  base::environment& env() const noexcept { return env_; }
+  base::caller_driver* driver() noexcept { return loop_->driver(); }  // null: callers do not block
   void forked() noexcept;                                             // in a fork's child
   bool is_forked() const noexcept { return forked_.load(std::memory_order_relaxed); }
   // From any thread: what was collected for a loop is written.
   void request_flush(bool at_once) noexcept { loop_->request_flush(at_once); }
   void request_flush_of_own_loop(bool at_once) noexcept {
-    if (core::event_loop* const own = own_loop_seen_) own->request_flush(at_once);
+    if (base::event_loop* const own = own_loop_seen_) own->request_flush(at_once);
   }
   void flush() noexcept { callers_writer_.flush(); }  // on this thread, for the loop of callers
 
   // With the mutex.
   void add(reactor_user& u) { users_.push_back(&u); }
   void remove(reactor_user& u) noexcept { std::erase(users_, &u); }
-  core::deferred_log& log() noexcept { return log_; }
+  base::deferred_log& log() noexcept { return log_; }
   // on_alarm() is due then. False: no thread can be started for the alarm; the next call tries
   // again.
-  bool wake_by(core::time_point);
+  bool wake_by(base::time_point);
   // Callers who block for a reply, and claims that rely on a push: callers drive the loop for them.
   void count(int waiting, int listening) noexcept {
     waiting_.fetch_add(waiting, std::memory_order_relaxed);
@@ -83,13 +83,13 @@ class client_reactor final : private core::alarm_target {
   // Over the loop of callers, or over that with a thread of its own, which is made with its first
   // connection. Null, with the reason: this process has no descriptor or thread left, or stop() was
   // called.
-  std::shared_ptr<attached_stream> connect(stream_user&, const core::address&,
-                                           const core::tls_terms*, core::driven_by,
-                                           core::failure& why);
+  std::shared_ptr<attached_stream> connect(stream_user&, const base::address&,
+                                           const base::tls_terms*, base::driven_by,
+                                           base::failure& why);
   bool is_stopped() const noexcept { return is_stopped_; }
   // Makes the loop that an attached library belongs to, where it is not there yet. False, with the
   // reason, as connect().
-  bool start(core::driven_by, core::failure& why);
+  bool start(base::driven_by, base::failure& why);
 
   // Without the mutex: event(now, events) with it, unless stopped; then logs and dispatches.
   // `flushes`: has written at once what the event has collected.
@@ -107,32 +107,32 @@ class client_reactor final : private core::alarm_target {
  private:
   friend class attached_library;
   struct connected_stream;
-  struct writer final : core::loop_user {  // of one loop
-    writer(client_reactor& r, core::driven_by b) noexcept : home(r), by(b) {}
+  struct writer final : base::loop_user {  // of one loop
+    writer(client_reactor& r, base::driven_by b) noexcept : home(r), by(b) {}
     void flush() noexcept override;
     bool has_pending_replies() const noexcept override {
-      return by == core::driven_by::thread || home.waiting_.load(std::memory_order_relaxed) > 0 ||
+      return by == base::driven_by::thread || home.waiting_.load(std::memory_order_relaxed) > 0 ||
              home.listening_.load(std::memory_order_relaxed) > 0 ||
              home.unattended_.load(std::memory_order_relaxed);
     }
     client_reactor& home;
-    const core::driven_by by;
+    const base::driven_by by;
   };
 
-  void on_alarm(core::time_point now) override;
-  core::event_loop& loop_of(core::driven_by);
-  void answer_wait(core::time_point now);
-  void end_wait(core::failure why);
+  void on_alarm(base::time_point now) override;
+  base::event_loop& loop_of(base::driven_by);
+  void answer_wait(base::time_point now);
+  void end_wait(base::failure why);
   void attend_if_needed();
-  attached_library* take_due(core::driven_by) noexcept;
-  void perform_due(core::driven_by) noexcept;
-  void perform(attached_library&, core::event_queue&);
+  attached_library* take_due(base::driven_by) noexcept;
+  void perform_due(base::driven_by) noexcept;
+  void perform(attached_library&, base::event_queue&);
 
-  core::environment& env_;
+  base::environment& env_;
   const thread_names names_;
   std::mutex mutex_;
   std::vector<reactor_user*> users_;
-  core::deferred_log log_;
+  base::deferred_log log_;
   std::vector<std::shared_ptr<connected_stream>> streams_;  // until they have closed
   std::vector<attached_library*> due_;
   blocking_wait* wait_ = nullptr;
@@ -140,22 +140,22 @@ class client_reactor final : private core::alarm_target {
   std::atomic<bool> unattended_{false};  // a reply is awaited for which no caller blocks
   std::atomic<bool> forked_{false};
   bool is_stopped_ = false;
-  core::time_point alarm_at_ = core::never;
-  core::descriptor_list descriptors_;  // of attached libraries, which close them
-  writer callers_writer_{*this, core::driven_by::callers};
-  writer own_writer_{*this, core::driven_by::thread};
-  std::unique_ptr<core::alarm> alarm_;
-  std::unique_ptr<core::event_loop> loop_, own_loop_;  // ended first
-  std::atomic<core::event_loop*> own_loop_seen_{
+  base::time_point alarm_at_ = base::never;
+  base::descriptor_list descriptors_;  // of attached libraries, which close them
+  writer callers_writer_{*this, base::driven_by::callers};
+  writer own_writer_{*this, base::driven_by::thread};
+  std::unique_ptr<base::alarm> alarm_;
+  std::unique_ptr<base::event_loop> loop_, own_loop_;  // ended first
+  std::atomic<base::event_loop*> own_loop_seen_{
       nullptr};  // own_loop_, for threads without the mutex
 };
 
 template <class Event>
 void client_reactor::run(Event event, bool flushes) {
-  core::event_queue events;
-  core::deferred_log::lines lines;
+  base::event_queue events;
+  base::deferred_log::lines lines;
   {
-    const core::time_point now = env_.now();
+    const base::time_point now = env_.now();
     const std::lock_guard guard(mutex_);
     if (is_stopped_) return;
     event(now, events);
@@ -164,7 +164,7 @@ void client_reactor::run(Event event, bool flushes) {
     if (!log_.is_empty()) lines = log_.take();
   }
   if (flushes) loop_->request_flush(true);
-  core::deferred_log::write(lines);
+  base::deferred_log::write(lines);
   events.dispatch();  // the last thing: the client may be gone then
 }
 

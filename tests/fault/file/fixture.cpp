@@ -19,10 +19,10 @@ constexpr std::chrono::seconds bound{30};
 
 }  // namespace
 
-opened_backend open_backend(const std::string& text, core::environment& env) {
+opened_backend open_backend(const std::string& text, base::environment& env) {
   const url where = url::parse(text);
   std::vector<url::option> own;
-  const core::client_options shared = core::read_client_options(where, own);
+  const seam::client_options shared = seam::read_client_options(where, own);
   return opened_backend(file::open({where, shared, own, {}, env}));
 }
 
@@ -43,9 +43,9 @@ std::string error_of_opening(const std::string& url, errc expected) {
 
 opened::opened() : backend_(open_backend(folder.url())) {}
 
-opened::~opened() { backend_->close(core::never); }
+opened::~opened() { backend_->close(base::never); }
 
-contender::contender(core::lock_store& s, std::string_view name) : claim_(s.open(name, *this)) {}
+contender::contender(seam::lock_store& s, std::string_view name) : claim_(s.open(name, *this)) {}
 
 contender::~contender() = default;
 
@@ -55,9 +55,9 @@ void contender::push(answer a) {
   changed_.notify_all();
 }
 
-void contender::on_granted(const core::grant& g) { push({answer::kind::granted, g.number, {}}); }
-void contender::on_refused(core::failure why) { push({answer::kind::refused, 0, std::move(why)}); }
-void contender::on_ended(core::failure why) { push({answer::kind::ended, 0, std::move(why)}); }
+void contender::on_granted(const seam::grant& g) { push({answer::kind::granted, g.number, {}}); }
+void contender::on_refused(base::failure why) { push({answer::kind::refused, 0, std::move(why)}); }
+void contender::on_ended(base::failure why) { push({answer::kind::ended, 0, std::move(why)}); }
 
 bool contender::answered() {
   const std::lock_guard guard(mutex_);
@@ -77,7 +77,7 @@ answer contender::next() {
 
 answer contender::try_once() { return ask_once({}); }
 
-answer contender::ask_once(core::acquire_request how) {
+answer contender::ask_once(seam::acquire_request how) {
   how.one_attempt = true;
   claim_->acquire(how);
   return next();
@@ -85,7 +85,7 @@ answer contender::ask_once(core::acquire_request how) {
 
 std::int64_t contender::hold() { return get({}); }
 
-std::int64_t contender::get(const core::acquire_request& how) {
+std::int64_t contender::get(const seam::acquire_request& how) {
   ask(how);
   const answer a = next();
   EXPECT_EQ(a.what, answer::kind::granted) << a.why.text;
@@ -161,14 +161,14 @@ int other_process::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-other_process::part hold(const std::string& url, const core::acquire_request& how) {
+other_process::part hold(const std::string& url, const seam::acquire_request& how) {
   return [url, how](const other_process::line& l) {
     const auto store = open_backend(url);
     contender p(*store, "x");
     l.say(std::to_string(p.get(how)));
     l.hear();
     p.let_go();
-    store->close(core::never);
+    store->close(base::never);
   };
 }
 
@@ -181,21 +181,21 @@ bool eventually(const std::function<bool()>& so) {
   return true;
 }
 
-std::vector<holder> inspect(core::lock_store& s, std::string_view prefix) {
-  struct : core::holders_handler {
+std::vector<holder> inspect(seam::lock_store& s, std::string_view prefix) {
+  struct : seam::holders_handler {
     std::vector<holder> all;
     void on_result(std::vector<holder> h) override { all = std::move(h); }
-    void on_failed(core::failure why) override { ADD_FAILURE() << why.text; }
+    void on_failed(base::failure why) override { ADD_FAILURE() << why.text; }
   } answer;
   s.inspect(prefix, answer);
   return std::move(answer.all);
 }
 
-core::failure break_lock(core::lock_store& s, std::string_view name) {
-  struct : core::decision_handler {
-    core::failure why;
+base::failure break_lock(seam::lock_store& s, std::string_view name) {
+  struct : seam::decision_handler {
+    base::failure why;
     void on_result(bool) override { ADD_FAILURE() << "a file lock was broken"; }
-    void on_failed(core::failure f) override { why = std::move(f); }
+    void on_failed(base::failure f) override { why = std::move(f); }
   } answer;
   s.break_lock(name, "whoever", answer);
   return std::move(answer.why);

@@ -35,17 +35,17 @@ class lock_folder {
 // An opened backend: its lock store, and its connection.
 class opened_backend {
  public:
-  explicit opened_backend(core::backend b) noexcept : backend_(std::move(b)) {}
+  explicit opened_backend(seam::backend b) noexcept : backend_(std::move(b)) {}
 
-  core::lock_store& operator*() const noexcept { return backend_.stores.first(); }
-  core::connection* operator->() const noexcept { return backend_.connection.get(); }
+  seam::lock_store& operator*() const noexcept { return backend_.stores.first(); }
+  seam::connection* operator->() const noexcept { return backend_.connection.get(); }
 
  private:
-  core::backend backend_;
+  seam::backend backend_;
 };
 
 opened_backend open_backend(const std::string& url);
-opened_backend open_backend(const std::string& url, core::environment&);
+opened_backend open_backend(const std::string& url, base::environment&);
 // The error of an opening that fails; empty with a test failure when it does not.
 std::string error_of_opening(const std::string& url, errc expected);
 
@@ -57,7 +57,7 @@ class opened {
   opened(const opened&) = delete;
   opened& operator=(const opened&) = delete;
 
-  core::lock_store& operator*() const noexcept { return *backend_; }
+  seam::lock_store& operator*() const noexcept { return *backend_; }
 
   const lock_folder folder;
 
@@ -68,20 +68,20 @@ class opened {
 struct answer {
   enum class kind : unsigned char { granted, refused, ended, none } what = kind::none;
   std::int64_t number = 0;
-  core::failure why;
+  base::failure why;
 };
 
 // One claim and what its backend says to it.
-class contender final : private core::claim_sink {
+class contender final : private seam::claim_sink {
  public:
-  contender(core::lock_store&, std::string_view name);
+  contender(seam::lock_store&, std::string_view name);
   ~contender();
 
-  core::claim& claim() noexcept { return *claim_; }
+  seam::claim& claim() noexcept { return *claim_; }
   void acquire(std::string_view note = {}) { claim_->acquire({.note = note}); }
-  void ask(const core::acquire_request& how) { claim_->acquire(how); }
-  answer ask_once(core::acquire_request how);          // one attempt
-  std::int64_t get(const core::acquire_request& how);  // acquires; the number
+  void ask(const seam::acquire_request& how) { claim_->acquire(how); }
+  answer ask_once(seam::acquire_request how);          // one attempt
+  std::int64_t get(const seam::acquire_request& how);  // acquires; the number
   void cancel() { claim_->cancel(); }
   bool answered();
   answer next();        // waits for it, at most half a minute
@@ -90,23 +90,23 @@ class contender final : private core::claim_sink {
   void let_go();        // releases and sees it ended
 
  private:
-  void on_granted(const core::grant&) override;
-  void on_refused(core::failure) override;
-  void on_extended(core::time_point, std::uint32_t) override {}
+  void on_granted(const seam::grant&) override;
+  void on_refused(base::failure) override;
+  void on_extended(base::time_point, std::uint32_t) override {}
   void on_doubtful() override {}
   void on_lost(std::error_code) override {}
   void on_contended() override {}
-  void on_ended(core::failure) override;
+  void on_ended(base::failure) override;
   void push(answer);
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<answer> answers_;
-  std::unique_ptr<core::claim> claim_;
+  std::unique_ptr<seam::claim> claim_;
 };
 
-inline core::acquire_request share() { return {.mode = lock_mode::shared}; }
-inline core::acquire_request permits(std::uint32_t count, std::uint32_t of) {
+inline seam::acquire_request share() { return {.mode = lock_mode::shared}; }
+inline seam::acquire_request permits(std::uint32_t count, std::uint32_t of) {
   return {.mode = lock_mode::permit, .permits = count, .total_permits = of};
 }
 
@@ -140,12 +140,12 @@ class other_process {
 
 // For another process: takes what is asked for of the lock "x", says its number, and keeps it until
 // it hears a line.
-other_process::part hold(const std::string& url, const core::acquire_request&);
+other_process::part hold(const std::string& url, const seam::acquire_request&);
 
 // Until `so` is true, at most half a minute; whether it came true.
 bool eventually(const std::function<bool()>& so);
 
-std::vector<holder> inspect(core::lock_store&, std::string_view prefix = {});
-core::failure break_lock(core::lock_store&, std::string_view name);
+std::vector<holder> inspect(seam::lock_store&, std::string_view prefix = {});
+base::failure break_lock(seam::lock_store&, std::string_view name);
 
 }  // namespace holdfast::file_test

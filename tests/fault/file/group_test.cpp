@@ -80,7 +80,7 @@ other_process::part take_turns(const std::string& where) {
         p.let_go();
         l.say("free");
       }
-      store->close(core::never);
+      store->close(base::never);
     } catch (const lock_error& e) {
       l.say(e.what());
     }

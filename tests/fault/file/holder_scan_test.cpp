@@ -76,7 +76,7 @@ TEST(file_census, a_free_lock_is_never_found_busy_because_of_a_scan) {
         inspect(*other);
         ++looks;
       }
-      other->close(core::never);
+      other->close(base::never);
     });
   contender p(*store, "x");
   int busy = 0;
@@ -96,7 +96,7 @@ TEST(file_census, breaking_is_not_possible_and_names_the_process_to_end) {
   const opened store;
   contender p(*store, "x");
   p.hold();
-  const core::failure why = break_lock(*store, "x");
+  const base::failure why = break_lock(*store, "x");
   EXPECT_EQ(why.code, errc::unsupported);
   EXPECT_NE(why.text.find("end process " + std::to_string(::getpid())), std::string::npos);
   EXPECT_EQ(inspect(*store).size(), 1u);

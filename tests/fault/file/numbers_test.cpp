@@ -152,7 +152,7 @@ TEST(file_numbers, a_deleted_directory_is_made_again) {
   EXPECT_TRUE(fs::exists(place + "/y.lock"));
   r.let_go();
   s.let_go();
-  for (const auto* b : {&store, &other, &third}) (*b)->close(core::never);
+  for (const auto* b : {&store, &other, &third}) (*b)->close(base::never);
 }
 
 struct spoilt {

@@ -34,7 +34,7 @@ TEST(file_permits, there_are_as_many_as_there_are_over_all_processes) {
   b.let_go();
   EXPECT_EQ(a.ask_once(permits(3, 3)).what, kind::granted);  // in several pieces, then in one
   a.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_permits, those_of_a_killed_holder_come_back_to_whoever_waits) {
@@ -48,7 +48,7 @@ TEST(file_permits, those_of_a_killed_holder_come_back_to_whoever_waits) {
   holder.kill();
   EXPECT_EQ(waiting.next().what, kind::granted);
   waiting.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_permits, a_release_wakes_the_waiters_that_it_sees) {
@@ -87,7 +87,7 @@ TEST(file_permits, a_large_request_is_not_starved_by_a_stream_of_small_ones) {
     large.get(permits(3, 3));
     large.let_go();
   }
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_permits, small_requests_do_not_pass_a_large_one_that_waits) {
@@ -166,20 +166,20 @@ TEST(file_permits, another_count_is_reported_while_some_are_held) {
   holder.kill();
   EXPECT_GT(other.get(permits(4, 4)), 0);
   other.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
   const opened store;
   contender semaphore(*store, "x"), lock(*store, "x");
   semaphore.get(permits(1, 3));
-  for (const core::acquire_request& how : {core::acquire_request{}, share()}) {
+  for (const seam::acquire_request& how : {seam::acquire_request{}, share()}) {
     EXPECT_EQ(lock.ask_once(how).why.code, errc::mismatch);
     lock.ask(how);
     EXPECT_EQ(lock.next().why.code, errc::mismatch);
   }
   semaphore.let_go();
-  for (const core::acquire_request& how : {core::acquire_request{}, share()}) {
+  for (const seam::acquire_request& how : {seam::acquire_request{}, share()}) {
     lock.get(how);
     EXPECT_EQ(semaphore.ask_once(permits(1, 3)).why.code, errc::mismatch);
     semaphore.ask(permits(1, 3));
@@ -193,7 +193,7 @@ TEST(file_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
 TEST(file_permits, none_or_more_than_there_are_are_refused) {
   const opened store;
   contender p(*store, "x");
-  for (const core::acquire_request& wrong : {permits(0, 3), permits(4, 3), permits(1, 2'000'000)})
+  for (const seam::acquire_request& wrong : {permits(0, 3), permits(4, 3), permits(1, 2'000'000)})
     EXPECT_EQ(p.ask_once(wrong).why.code, errc::bad_option);
   p.get(permits(1'000'000, 1'000'000));
   p.let_go();
@@ -221,7 +221,7 @@ TEST(file_permits, inspect_shows_each_holder_with_its_permits) {
   EXPECT_EQ(all[0].pid, other.pid());
   b.let_go();
   c.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_permits, the_descriptor_keeps_all_of_a_holder) {
@@ -237,7 +237,7 @@ TEST(file_permits, the_descriptor_keeps_all_of_a_holder) {
     EXPECT_EQ(other.ask_once(permits(1, 2)).why.code, errc::timed_out);
     holder.let_go();  // explicitly, whoever has a copy
     EXPECT_EQ(other.ask_once(permits(2, 2)).what, kind::granted);
-    its->close(core::never);
+    its->close(base::never);
   }
   ::close(copy);
   other.let_go();
@@ -270,7 +270,7 @@ TEST(file_permits, eight_processes_never_take_more_than_there_are) {
         seen->leave(count);
         one.let_go();
       }
-      store->close(core::never);
+      store->close(base::never);
       l.say("done");
     }));
   }

@@ -62,7 +62,7 @@ TEST(file_places, a_full_disk_refuses_and_loses_nothing) {
   disk.make_room();
   EXPECT_GT(fresh.hold(), 0);
   fresh.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_places, a_read_only_file_system_is_refused_when_it_is_opened) {
@@ -75,7 +75,7 @@ TEST(file_places, a_read_only_file_system_is_refused_when_it_is_opened) {
   EXPECT_TRUE(says(why, "Read-only file system") && says(why, "can be written")) << why;
   contender p(*before, "x");
   EXPECT_EQ(p.try_once().why.code, errc::refused);
-  before->close(core::never);
+  before->close(base::never);
 }
 
 TEST(file_places, a_directory_without_the_right_to_write_is_refused) {
@@ -150,7 +150,7 @@ TEST(file_places, the_default_directory_is_the_users_own) {
   const std::string file = "/holdfast-fault-test%20of%20the%20default%20directory.lock";
   EXPECT_TRUE(fs::exists("/run/lock/" + name + file));
   p.let_go();
-  store->close(core::never);
+  store->close(base::never);
   std::error_code ignored;
   fs::remove("/run/lock/" + name + file, ignored);
 }
@@ -186,7 +186,7 @@ TEST(file_places, a_lock_file_that_is_something_else_is_refused_by_name) {
     fs::remove(folder.file("x.lock"));
   }
   EXPECT_FALSE(fs::exists("/nonexistent/x"));
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_places, a_lock_file_of_another_user_is_refused) {
@@ -199,7 +199,7 @@ TEST(file_places, a_lock_file_of_another_user_is_refused) {
   const answer a = p.try_once();
   EXPECT_EQ(a.why.code, errc::refused);
   EXPECT_TRUE(says(a.why.text, "another user")) << a.why.text;
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_places, names_that_look_like_paths_are_locks_in_the_folder) {
@@ -231,7 +231,7 @@ TEST(file_places, names_that_look_like_paths_are_locks_in_the_folder) {
   for (const auto& p : all) p->let_go();
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "in"), {}), 1);
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_places, what_a_program_without_standard_streams_prints_goes_into_no_lock_file) {

@@ -39,7 +39,7 @@ TEST(file_process, a_killed_holder_frees_the_lock_and_its_waiter_gets_a_greater_
   ASSERT_EQ(a.what, kind::granted);
   EXPECT_GT(a.number, killed);
   waiter.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_process, a_stopped_holder_keeps_the_lock) {
@@ -52,7 +52,7 @@ TEST(file_process, a_stopped_holder_keeps_the_lock) {
   EXPECT_EQ(other.try_once().why.code, errc::timed_out);
   holder.go_on();
   EXPECT_EQ(other.try_once().why.code, errc::timed_out);
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_process, a_stopped_waiter_does_not_hold_up_the_others) {
@@ -108,7 +108,7 @@ TEST(file_process, a_forks_child_that_lives_on_does_not_keep_its_killed_parents_
   EXPECT_EQ(::kill(child, 0), 0);
   ::kill(child, SIGKILL);
   waiter.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_process, a_forks_child_can_lock_with_a_client_of_its_own) {
@@ -152,7 +152,7 @@ TEST(file_process, a_program_that_inherits_the_descriptor_keeps_the_lock_until_i
   ::kill(job, SIGKILL);
   EXPECT_EQ(other.next().what, kind::granted);
   other.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 struct arena {
@@ -226,7 +226,7 @@ TEST(file_process, holders_killed_at_random_leave_no_overlap_no_step_back_and_no
   }
   EXPECT_EQ(a.steps_back, 0);
   ::munmap(shared, sizeof(arena));
-  store->close(core::never);
+  store->close(base::never);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(file_sharing_process, a_killed_reader_frees_its_share) {
   reader.kill();
   EXPECT_EQ(writer.next().what, kind::granted);
   writer.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_sharing_process, a_stream_of_readers_does_not_starve_a_writer) {
@@ -53,7 +53,7 @@ TEST(file_sharing_process, a_stream_of_readers_does_not_starve_a_writer) {
     writer.hold();
     writer.let_go();
   }
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_sharing_process, a_stopped_writer_that_waits_does_not_keep_readers_out_for_ever) {
@@ -105,7 +105,7 @@ TEST(file_sharing_process, a_job_that_inherits_the_descriptor_keeps_the_share) {
   ::kill(job, SIGKILL);
   writer.hold();
   writer.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_sharing_process, a_process_stopped_on_entry_delays_the_others_which_get_an_error) {
@@ -135,7 +135,7 @@ TEST(file_sharing_process, a_process_stopped_on_entry_delays_the_others_which_ge
 }
 
 TEST(file_sharing_process, a_forks_child_that_lives_on_keeps_neither_share_nor_permit) {
-  for (const core::acquire_request& how : {share(), permits(2, 2)}) {
+  for (const seam::acquire_request& how : {share(), permits(2, 2)}) {
     const lock_folder folder;
     other_process parent([&](const line& l) {
       const auto client = client::open(folder.url());
@@ -153,13 +153,13 @@ TEST(file_sharing_process, a_forks_child_that_lives_on_keeps_neither_share_nor_p
     const auto child = static_cast<pid_t>(std::stol(parent.hear()));
     const auto store = open_backend(folder.url());
     contender next(*store, "x");
-    EXPECT_NE(next.ask_once(how.mode == lock_mode::shared ? core::acquire_request{} : how).what,
+    EXPECT_NE(next.ask_once(how.mode == lock_mode::shared ? seam::acquire_request{} : how).what,
               kind::granted);
     parent.kill();
     next.hold();
     next.let_go();
     ::kill(child, SIGKILL);
-    store->close(core::never);
+    store->close(base::never);
   }
 }
 
@@ -193,7 +193,7 @@ TEST(file_sharing_process, eight_processes_of_readers_and_writers_never_mix_and_
       contender one(*store, "x");
       for (int i = 0; i < 300; ++i) {
         const bool writes = (i + p) % 4 == 0;
-        const std::int64_t number = one.get(writes ? core::acquire_request{} : share());
+        const std::int64_t number = one.get(writes ? seam::acquire_request{} : share());
         if (writes) {
           seen->write(number);
         } else {
@@ -201,7 +201,7 @@ TEST(file_sharing_process, eight_processes_of_readers_and_writers_never_mix_and_
         }
         one.let_go();
       }
-      store->close(core::never);
+      store->close(base::never);
       l.say("done");
     }));
   }

@@ -32,7 +32,7 @@ TEST(file_sharing, readers_of_several_processes_hold_together_under_one_number) 
   third.let_go();
   EXPECT_GT(third.get(share()), std::stoll(number));  // all had gone
   third.let_go();
-  store->close(core::never);
+  store->close(base::never);
 }
 
 TEST(file_sharing, readers_and_a_writer_keep_each_other_out) {
@@ -161,16 +161,16 @@ TEST(file_sharing, readers_that_have_gone_leave_no_descriptor) {
     return std::distance(all, {});
   };
   const auto before = open_files();
-  for (const core::acquire_request& how : {share(), permits(1, 1)}) {
+  for (const seam::acquire_request& how : {share(), permits(1, 1)}) {
     const auto store = open_backend(folder.url());
     contender holder(*store, "x"), waiter(*store, "x");
-    holder.get(how.mode == lock_mode::shared ? core::acquire_request{} : how);
+    holder.get(how.mode == lock_mode::shared ? seam::acquire_request{} : how);
     waiter.ask(how);
     EXPECT_TRUE(eventually([&] { return holder.claim().others_wait(); }));
     holder.let_go();
     EXPECT_EQ(waiter.next().what, kind::granted);
     waiter.let_go();
-    store->close(core::never);
+    store->close(base::never);
   }
   EXPECT_EQ(open_files(), before);
 }

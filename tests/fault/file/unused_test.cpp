@@ -38,15 +38,15 @@ class a_directory_of_locks : public ::testing::Test {
     EXPECT_GE(fd, 0);
     return fd;
   }
-  std::int64_t use_once(core::lock_store& s, std::string_view name) const {
+  std::int64_t use_once(seam::lock_store& s, std::string_view name) const {
     contender p(s, name);
     const auto number = p.hold();
     p.let_go();
     return number;
   }
 
-  static std::size_t remove_unused(core::lock_store& s, core::failure& why) {
-    return s.find<core::unused_locks>()->remove_unused(why);
+  static std::size_t remove_unused(seam::lock_store& s, base::failure& why) {
+    return s.find<seam::unused_locks>()->remove_unused(why);
   }
 
   const lock_folder folder{};
@@ -71,7 +71,7 @@ TEST_F(a_directory_of_locks, loses_the_files_of_a_lock_with_its_last_claim) {
 }
 
 TEST_F(a_directory_of_locks, keeps_what_another_process_holds) {
-  for (const core::acquire_request& how : {core::acquire_request{}, share(), permits(1, 3)}) {
+  for (const seam::acquire_request& how : {seam::acquire_request{}, share(), permits(1, 3)}) {
     const other_process holder(hold(url(), how));
     ASSERT_NE(holder.hear(), "");
     {
@@ -164,7 +164,7 @@ TEST_F(a_directory_of_locks, loses_all_that_is_unused_at_a_word) {
   for (int i = 0; i < 20; ++i) use_once(*plain, "left-" + std::to_string(i));
   contender holding(*store, "held");
   holding.hold();
-  core::failure why;
+  base::failure why;
   EXPECT_EQ(remove_unused(*plain, why), 0u);
   EXPECT_EQ(why.code, errc::unsupported);
   EXPECT_NE(why.text.find("unlink=1"), std::string::npos) << why.text;
@@ -200,7 +200,7 @@ TEST_F(a_directory_of_locks, keeps_its_files_without_unlink) {
 // machine that stops the test for a tenth of a second that is over too late: hence several tries.
 TEST_F(a_directory_of_locks, does_not_take_a_removal_for_a_holder) {
   contender first(*store, "x");
-  for (const core::acquire_request& how : {core::acquire_request{}, share(), permits(1, 3)}) {
+  for (const seam::acquire_request& how : {seam::acquire_request{}, share(), permits(1, 3)}) {
     contender p(*store, "x");
     bool granted = false;
     for (int tries = 0; tries < 20 && !granted; ++tries) {

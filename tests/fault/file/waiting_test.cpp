@@ -115,7 +115,7 @@ TEST(file_waiting, a_request_with_the_release_is_granted_after_the_waiter) {
   for (int i = 0; i < 200; ++i) {
     a.hold();
     b.acquire();
-    const core::successor next{&heir.claim(), {}};
+    const seam::successor next{&heir.claim(), {}};
     a.claim().release(&next);
     ASSERT_EQ(a.next().what, kind::ended);
     contender *first = nullptr, *second = nullptr;
@@ -137,7 +137,7 @@ TEST(file_waiting, closing_answers_those_that_wait) {
   holder.hold();
   one.acquire();
   two.acquire();
-  store->close(core::never);
+  store->close(base::never);
   for (contender* p : {&one, &two}) {
     const answer a = p->next();
     EXPECT_EQ(a.what, kind::refused);
@@ -180,7 +180,7 @@ TEST(file_waiting, signals_of_the_program_neither_end_a_wait_nor_reach_its_threa
   holder.let_go();
   EXPECT_EQ(waiter.next().what, kind::granted);
   waiter.let_go();
-  store->close(core::never);
+  store->close(base::never);
   ::sigaction(SIGUSR1, &before, nullptr);
 }
 
@@ -200,7 +200,7 @@ TEST(file_waiting, a_real_time_signal_that_the_program_uses_is_left_alone) {
     holder.let_go();
   }
   EXPECT_EQ(caught, 0);
-  store->close(core::never);
+  store->close(base::never);
   ::sigaction(SIGRTMAX - 1, &before, nullptr);
 }
 
@@ -216,7 +216,7 @@ TEST(file_waiting, descriptors_are_given_back) {
     holder.let_go();
     EXPECT_EQ(waiter.next().what, kind::granted);
     waiter.let_go();
-    store->close(core::never);
+    store->close(base::never);
   }
   EXPECT_EQ(open_files(), before);
 }

@@ -29,12 +29,12 @@ void listener::forget() {
   told_.clear();
 }
 
-core::grant listener::grant() const {
+seam::grant listener::grant() const {
   const std::lock_guard guard(mutex_);
   return grant_;
 }
 
-core::failure listener::failure() const {
+base::failure listener::failure() const {
   const std::lock_guard guard(mutex_);
   return failure_;
 }
@@ -49,7 +49,7 @@ test_claim::~test_claim() {
 
 void test_claim::flush() { home_.go_on(); }
 
-void test_claim::ask(const core::acquire_request& how) {
+void test_claim::ask(const seam::acquire_request& how) {
   heard.forget();
   asked_ = true;
   claim_->acquire(how);
@@ -64,7 +64,7 @@ bool test_claim::is_granted() {
   return held_;
 }
 
-bool test_claim::get(const core::acquire_request& how) {
+bool test_claim::get(const seam::acquire_request& how) {
   ask(how);
   if (heard.hears_any("gr") == 'r') asked_ = false;
   return is_granted();
@@ -107,12 +107,12 @@ void test_claim::release_soon() {
   flush();
 }
 
-void test_claim::release_to(test_claim& next, const core::acquire_request& how) {
+void test_claim::release_to(test_claim& next, const seam::acquire_request& how) {
   heard.forget();
   next.heard.forget();
   held_ = false;
   next.asked_ = true;
-  const core::successor heir{next.claim_.get(), how};
+  const seam::successor heir{next.claim_.get(), how};
   claim_->release(&heir);
   flush();
 }
@@ -125,10 +125,10 @@ void test_claim::cancel() {
   asked_ = false;
 }
 
-peer::peer(const std::string& text, core::environment& env) {
+peer::peer(const std::string& text, base::environment& env) {
   const auto where = url::parse(text);
   std::vector<url::option> own;
-  const auto shared = core::read_client_options(where, own);
+  const auto shared = seam::read_client_options(where, own);
   backend_ = redis::open({where, shared, own, {}, env});
 }
 
@@ -141,14 +141,14 @@ void peer::go_on() {
 
 namespace {
 
-struct answer_of final : core::holders_handler, core::decision_handler {
+struct answer_of final : seam::holders_handler, seam::decision_handler {
   void on_result(std::vector<holder> h) override {
     take([&] { list = std::move(h); });
   }
   void on_result(bool b) override {
     take([&] { yes = b; });
   }
-  void on_failed(core::failure f) override {
+  void on_failed(base::failure f) override {
     take([&] { why = std::move(f); });
   }
   template <class Change>
@@ -167,7 +167,7 @@ struct answer_of final : core::holders_handler, core::decision_handler {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<holder> list;
-  core::failure why;
+  base::failure why;
   bool yes = false, is_there = false;
 };
 
@@ -189,14 +189,14 @@ bool peer::break_lock(const std::string& name, const std::string& seen) {
   return a.yes;
 }
 
-core::acquire_request alone(std::chrono::milliseconds ttl) { return {.ttl = ttl}; }
-core::acquire_request reading(std::chrono::milliseconds ttl) {
+seam::acquire_request alone(std::chrono::milliseconds ttl) { return {.ttl = ttl}; }
+seam::acquire_request reading(std::chrono::milliseconds ttl) {
   return {.ttl = ttl, .mode = lock_mode::shared};
 }
-core::acquire_request permits(std::uint32_t n, std::uint32_t of, std::chrono::milliseconds ttl) {
+seam::acquire_request permits(std::uint32_t n, std::uint32_t of, std::chrono::milliseconds ttl) {
   return {.ttl = ttl, .mode = lock_mode::permit, .permits = n, .total_permits = of};
 }
-core::acquire_request once(core::acquire_request how) {
+seam::acquire_request once(seam::acquire_request how) {
   how.one_attempt = true;
   return how;
 }

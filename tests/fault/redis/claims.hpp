@@ -16,15 +16,15 @@
 namespace holdfast::redis_test {
 
 // Writes down what it is told: g r m l w e.
-class listener final : public core::claim_sink {
+class listener final : public seam::claim_sink {
  public:
-  void on_granted(const core::grant& g) override {
+  void on_granted(const seam::grant& g) override {
     note('g', [&] { grant_ = g; });
   }
-  void on_refused(core::failure f) override {
+  void on_refused(base::failure f) override {
     note('r', [&] { failure_ = std::move(f); });
   }
-  void on_extended(core::time_point d, std::uint32_t ticket) override {
+  void on_extended(base::time_point d, std::uint32_t ticket) override {
     note('m', [&] {
       grant_.deadline = d;
       extended_ = ticket;
@@ -37,7 +37,7 @@ class listener final : public core::claim_sink {
   void on_contended() override {
     note('w', [] {});
   }
-  void on_ended(core::failure f) override {
+  void on_ended(base::failure f) override {
     note('e', [&] { failure_ = std::move(f); });
   }
 
@@ -47,8 +47,8 @@ class listener final : public core::claim_sink {
   // Whether the renewal with this ticket was confirmed or the lease was lost: 'm', 'l' or '-'.
   char hears_of_renewal(std::uint32_t ticket, std::chrono::milliseconds most);
   void forget();  // what was heard
-  core::grant grant() const;
-  core::failure failure() const;
+  seam::grant grant() const;
+  base::failure failure() const;
 
  private:
   template <class Change>
@@ -61,8 +61,8 @@ class listener final : public core::claim_sink {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::string told_;
-  core::grant grant_;
-  core::failure failure_;
+  seam::grant grant_;
+  base::failure failure_;
   std::uint32_t extended_ = 0;  // the ticket of the last renewal that was confirmed
 };
 
@@ -76,15 +76,15 @@ class test_claim {
   test_claim& operator=(const test_claim&) = delete;
   ~test_claim();
 
-  void ask(const core::acquire_request&);
-  bool get(const core::acquire_request&);  // asks, and waits for the grant
+  void ask(const seam::acquire_request&);
+  bool get(const seam::acquire_request&);  // asks, and waits for the grant
   bool renew(std::chrono::milliseconds ttl);
   void renew_soon(std::chrono::milliseconds ttl);  // does not wait for the answer
   void downgrade();
   bool release();       // true when it was still there
   void release_soon();  // does not wait for the answer
   void release_to(test_claim& next,
-                  const core::acquire_request&);  // which asks in the same write; does not wait
+                  const seam::acquire_request&);  // which asks in the same write; does not wait
   void cancel();
   std::string owner() const { return claim_->owner(); }
   bool holds() const { return held_; }
@@ -97,7 +97,7 @@ class test_claim {
   void send_renewal(std::chrono::milliseconds ttl);
   void flush();
   peer& home_;
-  std::unique_ptr<core::claim> claim_;
+  std::unique_ptr<seam::claim> claim_;
   bool held_ = false, asked_ = false;
   std::uint32_t ticket_ = 0;  // of the last renewal
 };
@@ -105,22 +105,22 @@ class test_claim {
 // A client.
 class peer {
  public:
-  explicit peer(const std::string& url, core::environment& = io::real_environment());
+  explicit peer(const std::string& url, base::environment& = io::real_environment());
   ~peer();
-  core::lock_store& store() noexcept { return backend_.stores.first(); }
+  seam::lock_store& store() noexcept { return backend_.stores.first(); }
   std::vector<holder> inspect(const std::string& prefix);
   bool break_lock(const std::string& name, const std::string& seen);
   void go_on();  // what was said is sent, and somebody waits for the answers
 
  private:
-  core::backend backend_;
+  seam::backend backend_;
 };
 
 inline constexpr std::chrono::milliseconds usual_ttl{30'000};
-core::acquire_request alone(std::chrono::milliseconds ttl = usual_ttl);
-core::acquire_request reading(std::chrono::milliseconds ttl = usual_ttl);
-core::acquire_request permits(std::uint32_t n, std::uint32_t of,
+seam::acquire_request alone(std::chrono::milliseconds ttl = usual_ttl);
+seam::acquire_request reading(std::chrono::milliseconds ttl = usual_ttl);
+seam::acquire_request permits(std::uint32_t n, std::uint32_t of,
                               std::chrono::milliseconds ttl = usual_ttl);
-core::acquire_request once(core::acquire_request);  // one attempt
+seam::acquire_request once(seam::acquire_request);  // one attempt
 
 }  // namespace holdfast::redis_test

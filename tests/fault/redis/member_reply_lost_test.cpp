@@ -18,7 +18,7 @@ struct two_peers {
   bool is_free(const char* name = "x") { return server.command({"EXISTS", name}).number == 0; }
 };
 
-void comes_in_and_goes_whatever_is_cut(direction d, const core::acquire_request& how) {
+void comes_in_and_goes_whatever_is_cut(direction d, const seam::acquire_request& how) {
   two_peers on;
   std::int64_t last = 0;
   at_every_byte(on.proxy, d, [&](auto cut) {
@@ -46,7 +46,7 @@ TEST_F(redis_member_reply_lost, of_a_request_for_permits) {
 }
 
 TEST_F(redis_member_reply_lost, of_the_release_of_a_member) {
-  for (const core::acquire_request& how : {reading(), permits(2, 3)}) {
+  for (const seam::acquire_request& how : {reading(), permits(2, 3)}) {
     two_peers on;
     at_every_byte(on.proxy, direction::to_client, [&](auto cut) {
       test_claim one(on.mine, "x"), stays(on.other, "x");
@@ -92,8 +92,8 @@ TEST_F(redis_member_reply_lost, or_the_request_of_a_downgrade) {
 void gathers_whatever_is_cut(direction d) {
   two_peers on;
   at_every_byte(on.proxy, d, [&](auto cut) {
-    core::acquire_request how = once(alone());
-    how.group = core::lock_group::of(2);
+    seam::acquire_request how = once(alone());
+    how.group = seam::lock_group::of(2);
     {
       test_claim one(on.mine, "x"), two(on.mine, "y");
       cut();

@@ -94,7 +94,7 @@ TEST_F(redis_permits, inspect_shows_the_permits_of_each_holder) {
 
 // The permits in use, the request, and the text of its refusal.
 struct meeting {
-  core::acquire_request first, then;
+  seam::acquire_request first, then;
   const char* text;
 };
 
@@ -125,7 +125,7 @@ TEST_F(redis_permits, and_shares_of_a_key_that_is_no_lock_are_refused) {
   redis_server server;
   peer a(server.url());
   server.command({"HSET", "x", "is", "another's"});
-  for (const core::acquire_request& how : {permits(1, 4), reading(), once(alone())}) {
+  for (const seam::acquire_request& how : {permits(1, 4), reading(), once(alone())}) {
     test_claim one(a, "x");
     EXPECT_FALSE(one.get(how));
     EXPECT_EQ(one.heard.failure().code, errc::mismatch) << one.heard.failure().text;

@@ -16,30 +16,30 @@ std::int64_t unix_ms() {
 }
 
 // A machine whose wall clock shows another time, or stands still.
-class other_clock final : public core::environment {
+class other_clock final : public base::environment {
  public:
   explicit other_clock(std::chrono::microseconds ahead) : ahead_(ahead) {}
   void stop() { stopped_at_ = real_.wall() + ahead_; }
 
-  core::time_point now() noexcept override { return real_.now(); }
-  core::duration ahead() noexcept override { return real_.ahead(); }
+  base::time_point now() noexcept override { return real_.now(); }
+  base::duration ahead() noexcept override { return real_.ahead(); }
   std::chrono::microseconds wall() noexcept override {
     return stopped_at_.count() != 0 ? stopped_at_ : real_.wall() + ahead_;
   }
   void random(std::span<std::byte> to) noexcept override { real_.random(to); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* name) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* name) override {
     return real_.make_alarm(t, name);
   }
-  std::unique_ptr<core::worker> make_worker(const char* name) override {
+  std::unique_ptr<base::worker> make_worker(const char* name) override {
     return real_.make_worker(name);
   }
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user& u, core::driven_by how,
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user& u, base::driven_by how,
                                               const char* name) override {
     return real_.make_loop(u, how, name);
   }
 
  private:
-  core::environment& real_ = io::real_environment();
+  base::environment& real_ = io::real_environment();
   const std::chrono::microseconds ahead_;
   std::chrono::microseconds stopped_at_{};
 };

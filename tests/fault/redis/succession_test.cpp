@@ -7,7 +7,7 @@ namespace {
 class redis_succession : public on_redis {
  protected:
   // The lock is held, wanted by b, and let go for `next`.
-  void let_go_for(const core::acquire_request& how) {
+  void let_go_for(const seam::acquire_request& how) {
     ASSERT_TRUE(held.get(alone()));
     waits.ask(alone());
     ASSERT_TRUE(held.heard.hears('w'));

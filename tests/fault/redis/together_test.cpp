@@ -15,8 +15,8 @@ struct gathered {
     for (const auto& n : names) test_claims.emplace_back(p, n);
   }
   void ask(std::size_t to, std::size_t from = 0) {
-    if (from == 0) set = core::lock_group::of(static_cast<std::uint32_t>(test_claims.size()));
-    core::acquire_request how = once(alone());
+    if (from == 0) set = seam::lock_group::of(static_cast<std::uint32_t>(test_claims.size()));
+    seam::acquire_request how = once(alone());
     how.group = set;
     for (std::size_t i = from; i < to; ++i) test_claims[i].ask(how);
   }
@@ -26,7 +26,7 @@ struct gathered {
     return n;
   }
   peer& home;
-  core::lock_group set;
+  seam::lock_group set;
   std::deque<test_claim> test_claims;
 };
 

@@ -23,7 +23,7 @@ TEST_F(zookeeper_on_ensemble, a_session_at_a_follower_lapses_before_the_leader_e
     const int gone = other.count("2 /own"), lost = c.count("lost");
     all.link(follower, leader).set_both({.hold = true});
     ASSERT_TRUE(eventually([&] { return other.count("2 /own") > gone; }));
-    EXPECT_GE(core::system_environment().now(), c.deadline_of(id));
+    EXPECT_GE(base::system_environment().now(), c.deadline_of(id));
     EXPECT_TRUE(eventually([&] { return c.count("lost") > lost; }));
     all.link(follower, leader).set_both({});
     all.link(follower, leader).reset_all();
@@ -42,7 +42,7 @@ TEST_F(zookeeper_on_ensemble, a_leader_without_followers_answers_and_renews_noth
   const auto id = c.id();
   for (int id_of = 1; id_of <= zookeeper_ensemble::servers; ++id_of)
     if (id_of != leader) all.link(id_of, leader).set_both({.hold = true});
-  const auto alone = core::system_environment().now();
+  const auto alone = base::system_environment().now();
   std::string body;
   zookeeper::append_path(body, "/own");
   EXPECT_EQ(c.call(opcode::sync, body).code, error::ok);

@@ -12,13 +12,13 @@ namespace {
 zookeeper::settings settings_for(const std::string& text) {
   const url where = url::parse(text);
   std::vector<url::option> own;
-  const core::client_options common = core::read_client_options(where, own);
-  return zookeeper::read_settings({where, common, own, {}, core::system_environment(), {}});
+  const seam::client_options common = seam::read_client_options(where, own);
+  return zookeeper::read_settings({where, common, own, {}, base::system_environment(), {}});
 }
 
 struct awaited_reply final : zookeeper::reply_handler {
   answer out;
-  core::parker parker;
+  base::parker parker;
   void on_reply(const zookeeper::reply& r, const zookeeper::reply_context&) override {
     out.code = r.head.code;
     out.zxid = r.head.zxid;
@@ -39,7 +39,7 @@ zookeeper_server& shared_server() {
 }
 
 session_client::session_client(const std::string& url)
-    : settings_(settings_for(url)), transport_(core::system_environment(), settings_, *this) {}
+    : settings_(settings_for(url)), transport_(base::system_environment(), settings_, *this) {}
 
 session_client::~session_client() { transport_.stop(); }
 
@@ -47,7 +47,7 @@ answer session_client::call(opcode op, std::string body, std::string watched) {
   awaited_reply r;
   {
     const std::lock_guard guard(transport_.mutex());
-    if (!transport_.of_session().submit(r, op, std::move(body), core::system_environment().now(),
+    if (!transport_.of_session().submit(r, op, std::move(body), base::system_environment().now(),
                                         std::move(watched)))
       return {.was_cut = true};
   }
@@ -103,12 +103,12 @@ std::int64_t session_client::id() {
   return transport_.of_session().id();
 }
 
-core::time_point session_client::deadline() {
+base::time_point session_client::deadline() {
   const std::lock_guard guard(transport_.mutex());
   return deadlines_[transport_.of_session().id()];
 }
 
-core::time_point session_client::deadline_of(std::int64_t id) {
+base::time_point session_client::deadline_of(std::int64_t id) {
   const std::lock_guard guard(transport_.mutex());
   return deadlines_.at(id);
 }
@@ -135,7 +135,7 @@ std::int64_t eventual_owner_of_own(session_client& c, session_client& other) {
   return owner;
 }
 
-core::failure failure_to_open(const std::string& url) {
+base::failure failure_to_open(const std::string& url) {
   try {
     session_client c(url);
     c.open();

@@ -49,7 +49,7 @@ class session_client final : private zookeeper::session_listener {
   ~session_client();
 
   void open() { transport_.open(); }
-  bool close() { return transport_.close(core::system_environment().now() + 10s); }
+  bool close() { return transport_.close(base::system_environment().now() + 10s); }
   // Sends the request and waits for what becomes of it.
   answer call(opcode, std::string body, std::string watched = {});
   answer create(const std::string& path, node_kind = node_kind::persistent,
@@ -57,8 +57,8 @@ class session_client final : private zookeeper::session_listener {
   answer remove(const std::string& path);
   answer exists(const std::string& path, bool watches = false);
   std::int64_t id();  // of the session; 0: none
-  core::time_point deadline();
-  core::time_point deadline_of(std::int64_t id);  // the last one of that session
+  base::time_point deadline();
+  base::time_point deadline_of(std::int64_t id);  // the last one of that session
   zookeeper::server_mode mode();
   answer set_data(const std::string& path, const std::string& data);
   std::string data_of(const std::string& path);  // "": there is no such node
@@ -67,23 +67,23 @@ class session_client final : private zookeeper::session_listener {
   zookeeper::transport& over() { return transport_; }
 
  private:
-  void on_attached(bool is_new, core::time_point, core::event_queue&) override {
+  void on_attached(bool is_new, base::time_point, base::event_queue&) override {
     log_.push_back(is_new ? "new" : "again");
   }
-  void on_deadline(core::time_point t, core::event_queue&) override {
+  void on_deadline(base::time_point t, base::event_queue&) override {
     deadlines_[transport_.of_session().id()] = t;
   }
-  void on_doubtful(core::event_queue&) override { log_.push_back("doubtful"); }
-  void on_session_lost(const core::failure&, core::event_queue&) override {
+  void on_doubtful(base::event_queue&) override { log_.push_back("doubtful"); }
+  void on_session_lost(const base::failure&, base::event_queue&) override {
     log_.push_back("lost");
   }
-  void on_watch(const zookeeper::watch_event& e, core::time_point, core::event_queue&) override {
+  void on_watch(const zookeeper::watch_event& e, base::time_point, base::event_queue&) override {
     log_.push_back(std::to_string(static_cast<int>(e.kind)) + ' ' + std::string(e.path));
   }
 
   zookeeper::settings settings_;
   std::vector<std::string> log_;
-  std::map<std::int64_t, core::time_point> deadlines_;  // by session
+  std::map<std::int64_t, base::time_point> deadlines_;  // by session
   zookeeper::transport transport_;
 };
 
@@ -92,7 +92,7 @@ class session_client final : private zookeeper::session_listener {
 std::int64_t eventual_owner_of_own(session_client& c, session_client& other);
 
 // Why that URL cannot be opened; code {} when it can.
-core::failure failure_to_open(const std::string& url);
+base::failure failure_to_open(const std::string& url);
 
 inline std::string at_port(int port, const std::string& options) {
   return "zookeeper://127.0.0.1:" + std::to_string(port) + options;

@@ -138,11 +138,11 @@ TEST_F(zookeeper_opening, fails_where_redis_answers_or_nobody) {
 }
 
 TEST(zookeeper_opening_fails, at_once_where_nothing_listens) {
-  const auto began = core::system_environment().now();
+  const auto began = base::system_environment().now();
   const auto why = failure_to_open(at_port(testkit::free_port(), "?op-timeout=60s"));
   EXPECT_EQ(why.code, errc::unavailable);
   EXPECT_NE(why.text.find("127.0.0.1"), std::string::npos) << why.text;
-  EXPECT_LT(core::system_environment().now() - began, 20s);
+  EXPECT_LT(base::system_environment().now() - began, 20s);
 }
 
 // Where most servers are down, the one that is up and has no quorum tells more.

@@ -209,7 +209,7 @@ TEST_F(zookeeper_session, that_is_out_of_reach_lapses_before_its_nodes_go) {
     const int gone = other.count("2 /own"), lost = c.count("lost");
     proxy.set_both({.hold = true});
     ASSERT_TRUE(eventually([&] { return other.count("2 /own") > gone; }));
-    EXPECT_GE(core::system_environment().now(), c.deadline_of(id));
+    EXPECT_GE(base::system_environment().now(), c.deadline_of(id));
     EXPECT_TRUE(eventually([&] { return c.count("lost") > lost; }));
     EXPECT_GE(c.count("doubtful"), 1);
     proxy.set_both({});
@@ -257,7 +257,7 @@ TEST_F(zookeeper_session, is_renewed_while_the_thread_that_drives_it_is_stopped)
     ::pthread_kill(caller.native_handle(), SIGUSR1);
     ASSERT_TRUE(eventually([&] { return stopped == 1; }));
     proxy.set_both({});
-    const auto begun = core::system_environment().now();
+    const auto begun = base::system_environment().now();
     EXPECT_TRUE(eventually([&] { return c.deadline() > begun + 15s || c.count("lost") > 0; }));
     EXPECT_EQ(c.count("lost"), 0) << attach;
     EXPECT_EQ(c.id(), id) << attach;

@@ -25,7 +25,7 @@ enum class model_fault : unsigned char {
 struct mutant {
   std::string name;
   std::string rule;                         // that it breaks
-  core::mutant point = core::mutant::none;  // a switch in the library
+  base::mutant point = base::mutant::none;  // a switch in the library
   std::vector<script_edit> edits{};         // of Lua scripts
   model_fault fault = model_fault::none;    // of the simulator's model of Redis
 };

@@ -9,7 +9,7 @@ namespace {
 
 std::vector<mutant> register_of_all() {
   std::vector<mutant> out{
-#define HOLDFAST_MUTANT(name, rule) {#name, rule, core::mutant::name},
+#define HOLDFAST_MUTANT(name, rule) {#name, rule, base::mutant::name},
 #include "base/mutants.def"
 #undef HOLDFAST_MUTANT
   };

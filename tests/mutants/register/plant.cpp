@@ -80,9 +80,9 @@ void plant(const mutant& m) {
   std::string obstacle;
   auto scripts = scripts_of(m, obstacle);
   if (!obstacle.empty()) throw std::invalid_argument(obstacle);
-  const bool is_only_in_scripts = m.point == core::mutant::none && !m.edits.empty();
+  const bool is_only_in_scripts = m.point == base::mutant::none && !m.edits.empty();
   edits() = {.mutant = is_only_in_scripts ? m.name : std::string()};
-  core::plant(m.point);
+  base::plant(m.point);
   plant_in_model(std::move(scripts), m.fault);
 }
 
@@ -96,7 +96,7 @@ void check_planted() {
 
 void remove_planted() {
   edits() = {};
-  core::plant(core::mutant::none);
+  base::plant(base::mutant::none);
   plant_in_model({}, model_fault::none);
 }
 

@@ -8,7 +8,7 @@ std::vector<mutant> script_mutants() { return {}; }
 namespace {
 
 mutant in_scripts(const char* name, const char* rule, std::vector<script_edit> edits) {
-  return {name, rule, core::mutant::none, std::move(edits)};
+  return {name, rule, base::mutant::none, std::move(edits)};
 }
 
 std::vector<mutant> about_owners_and_numbers() {
@@ -54,7 +54,7 @@ std::vector<mutant> about_owners_and_numbers() {
                   {"redisson/grant", "redis.call('PEXPIRE', lock, ttl)", ""}}),
       {"set_and_number_apart",
        "The grant and its number are one step (5)",
-       core::mutant::none,
+       base::mutant::none,
        {},
        model_fault::transactions_come_apart},
   };

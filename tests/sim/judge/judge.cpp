@@ -158,7 +158,7 @@ void judge::went_on(const machine& m) {
     return f.what == trouble::pause || f.what == trouble::crash ||
            (f.what >= trouble::process_replaced && f.what <= trouble::machine_stopped);
   });
-  const bool is_renewed = is_reached && !p.parts_wait && can_.life == core::lifetime::ttl;
+  const bool is_renewed = is_reached && !p.parts_wait && can_.life == seam::lifetime::ttl;
   const moment renews = lease_max_ / 3 + 250ms + p.delay_max * (p.slow_share > 0 ? 80 : 8);
   believes_until_[&m] =
       world_.time.now() + (is_renewed ? std::min(renews, lease_max_) : lease_max_);
@@ -219,7 +219,7 @@ void judge::look(lock_state& l, const pipe* by) {
   if (l.owner != before) changed(l, before, lapsed, by);
   if (world_.schedule.locks_are != kind::mutex) look_at_members(l, before, by);
   const bool is_queued_mutex =
-      can_.queue == core::order::fifo && world_.schedule.locks_are == kind::mutex;
+      can_.queue == seam::order::fifo && world_.schedule.locks_are == kind::mutex;
   if (is_queued_mutex && !grants_in_order()) judge_passing(l, before, by);
   if (grants_in_order()) judge_order(l, before, by);
   if (l.owner != before) judge_notes(l);
@@ -229,8 +229,8 @@ void judge::look(lock_state& l, const pipe* by) {
 
 // A lock of a holder that is lost must end by itself.
 void judge::judge_lease(const lock_state& l) {
-  const bool is_handed_over = can_.wanted == core::contention_signal::push;
-  if (is_handed_over || clock_leaps_ || can_.life != core::lifetime::ttl) return;
+  const bool is_handed_over = can_.wanted == seam::contention_signal::push;
+  if (is_handed_over || clock_leaps_ || can_.life != seam::lifetime::ttl) return;
   const auto most = std::chrono::ceil<std::chrono::milliseconds>(lease_max_) + 1ms;
   const auto is_too_long = [&](std::int64_t end_ms) {
     return end_ms - view_->now_ms() > most.count();
@@ -281,7 +281,7 @@ void judge::changed(lock_state& l, const std::string& before, bool lapsed, const
   // At the limit of a sequence a claim may lose its place to another one, and have it again.
   const auto line = view_->queue_at(l.number);
   const bool is_gone = std::find(line.begin(), line.end(), before) == line.end();
-  const bool is_by_itself = by || (can_.life != core::lifetime::ttl && is_gone);
+  const bool is_by_itself = by || (can_.life != seam::lifetime::ttl && is_gone);
   if (is_by_itself && was == owner_is::claim && !downgraded)
     note_released(l, view_->claim_in(before));
   if (is != owner_is::claim) return;

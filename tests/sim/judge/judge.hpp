@@ -114,7 +114,7 @@ class judge final : public observer {
   void ends(const detail::turn*) override;
   std::optional<stay> withhold(const detail::turn*) override;
   void goes_on(const stay&) override;
-  void gave_up(bool waits_on, moment asked, const core::failure& why) override;
+  void gave_up(bool waits_on, moment asked, const base::failure& why) override;
   void broke(int lock, const std::string& owner, moment begun) override;
   void closes(const machine&, bool is_clean) override;
   void all_closed(bool has_crashes) override;
@@ -164,7 +164,7 @@ class judge final : public observer {
   };
   void look(lock_state&, const pipe* by);
   bool grants_in_order() const noexcept {
-    return can_.queue == core::order::fifo && can_.wanted != core::contention_signal::push;
+    return can_.queue == seam::order::fifo && can_.wanted != seam::contention_signal::push;
   }
   void judge_spin(std::string_view bytes);
   void judge_order(lock_state&, const std::string& owner_before, const pipe* by);
@@ -218,7 +218,7 @@ class judge final : public observer {
 
   world& world_;
   const std::unique_ptr<lock_view> view_;
-  const core::capabilities can_;  // of the store
+  const seam::capabilities can_;  // of the store
   std::vector<lock_state> locks_;
   std::vector<stay> stays_;
   // Pipes with requests, by server: commands, renewals.

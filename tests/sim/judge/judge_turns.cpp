@@ -122,12 +122,12 @@ void judge::awaits_notices(const detail::turn* t, std::stop_token doubt, std::st
 // that was handed over.
 void judge::judge_doubt(stay& s) const {
   if (!s.turn->of) return;
-  const core::time_point end = s.turn->deadline.load();
+  const base::time_point end = s.turn->deadline.load();
   if (end < s.deadline) s.earlier_since = world_.time.now();
   s.deadline = end;
-  if (!s.doubt.stop_possible() || s.doubt.stop_requested() || end == core::never) return;
-  const core::duration window = s.turn->of->grant.provisional_left();
-  const core::duration notice = window > 0ns ? window / 2 : s.turn->confirmed_ttl() / 10;
+  if (!s.doubt.stop_possible() || s.doubt.stop_requested() || end == base::never) return;
+  const base::duration window = s.turn->of->grant.provisional_left();
+  const base::duration notice = window > 0ns ? window / 2 : s.turn->confirmed_ttl() / 10;
   const moment due = std::max(
       {s.where->when(end - notice), s.where->resumed_at(), s.notified_from, s.earlier_since});
   if (world_.time.now() - due > report_max)

@@ -24,7 +24,7 @@ bool judge::is_lost_or_excused(std::string_view id) const {
   return m && is_excused(*m);
 }
 
-void judge::gave_up(bool waits_on, moment asked, const core::failure& why) {
+void judge::gave_up(bool waits_on, moment asked, const base::failure& why) {
   if (why.code != errc::unavailable) return;
   const plan& p = world_.schedule;
   // A client treats a server as silent that needs a quarter of the op-timeout for an answer.
@@ -60,7 +60,7 @@ bool judge::is_wanted(int lock) const {
 // How many claims are queued before the first that is not lost; -1: there is none. Nor is there
 // where old data brought a queue back, of claims that no user wants any more.
 int judge::lost_before_the_first(const lock_state& l) const {
-  if (can_.queue == core::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
+  if (can_.queue == seam::order::none) return world_.users_waiting(l.number) > 0 ? 0 : -1;
   if (may_have_old_data() && !is_wanted(l.number)) return -1;
   int n = 0;
   for (const std::string_view id : view_->queue_at(l.number)) {
@@ -104,7 +104,7 @@ bool judge::has_no_use(const lock_state& l) const {
   if (owner.empty()) return true;
   if (kind == owner_is::claim) return is_lost(owner);
   // Those that wait in a queue look after lost members there.
-  if (kind != owner_is::readers || can_.queue == core::order::fifo) return false;
+  if (kind != owner_is::readers || can_.queue == seam::order::fifo) return false;
   const auto at = view_->now_us();
   return std::none_of(l.members.begin(), l.members.end(),
                       [&](const auto& m) { return m.second > at && !is_lost(m.first); });
@@ -139,12 +139,12 @@ void judge::judge_stall(lock_state& l) {
     l.lost_owner = owner;
   }
   // Without a queue nobody goes by a window: each waits for the lease that it sees.
-  const bool is_seen = l.handed_to_lost == 0 || can_.queue == core::order::none;
+  const bool is_seen = l.handed_to_lost == 0 || can_.queue == seam::order::none;
   if (is_shared || (is_alone && is_seen))
     l.stalled_until = std::max(l.stalled_until, now + rest_of_the_lost(l));
   l.lost_in_stall = std::max(l.lost_in_stall, lost + l.handed_to_lost);
   // A waiter in a queue goes by what it saw of the waiters before it.
-  const moment more = can_.queue == core::order::fifo ? 1s : 0s;
+  const moment more = can_.queue == seam::order::fifo ? 1s : 0s;
   const moment end = std::max(l.stalled_until, last_excuse()) + free_max_ +
                      window_of_waiter_ * l.lost_in_stall + more;
   if (is_excused() || now <= end) return;
@@ -236,7 +236,7 @@ void judge::judge_idleness(int lock) {
   const std::string_view idle = idle_holder(lock);
   const moment now = world_.time.now();
   const bool lingers =
-      world_.schedule.linger.count() > 0 && can_.wanted != core::contention_signal::silent;
+      world_.schedule.linger.count() > 0 && can_.wanted != seam::contention_signal::silent;
   const bool is_kept = !idle.empty() && (!lingers || has_waiters(l));
   if (!is_kept || l.idle != idle) {
     l.idle = is_kept ? idle : std::string_view();

@@ -14,13 +14,13 @@ namespace {
 
 // As the real one it may come a little late, and never early. An event that finds the alarm set for
 // later is noted anew for then.
-class sim_alarm final : public core::alarm {
+class sim_alarm final : public base::alarm {
  public:
-  sim_alarm(machine& m, core::alarm_target& t)
+  sim_alarm(machine& m, base::alarm_target& t)
       : machine_(m), armed_(std::make_shared<state>(state{&t})) {}
   ~sim_alarm() override { armed_->target = nullptr; }
 
-  bool set(core::time_point t) noexcept override {
+  bool set(base::time_point t) noexcept override {
     armed_->due = t;
     if (t < armed_->noted) note(machine_, armed_);
     return true;
@@ -28,9 +28,9 @@ class sim_alarm final : public core::alarm {
 
  private:
   struct state {
-    core::alarm_target* target;
-    core::time_point due = core::never;
-    core::time_point noted = core::never;  // when the next event comes for it
+    base::alarm_target* target;
+    base::time_point due = base::never;
+    base::time_point noted = base::never;  // when the next event comes for it
     std::uint64_t number = 0;              // of that event
   };
 
@@ -41,10 +41,10 @@ class sim_alarm final : public core::alarm {
     m.post(at, [armed, number, &m] {
       state& a = *armed;
       if (!a.target || a.number != number) return;
-      a.noted = core::never;
-      if (a.due == core::never) return;
+      a.noted = base::never;
+      if (a.due == base::never) return;
       if (m.now() < a.due) return note(m, armed);
-      a.due = core::never;
+      a.due = base::never;
       a.target->on_alarm(m.now());
     });
   }
@@ -53,7 +53,7 @@ class sim_alarm final : public core::alarm {
   const std::shared_ptr<state> armed_;
 };
 
-class sim_worker final : public core::worker {
+class sim_worker final : public base::worker {
  public:
   // `draws`: when it begins a job is drawn; otherwise no dice are thrown.
   sim_worker(machine& m, bool draws)
@@ -81,21 +81,21 @@ class sim_worker final : public core::worker {
 
 }  // namespace
 
-machine::machine(world& w, int number, double rate, core::duration offset)
+machine::machine(world& w, int number, double rate, base::duration offset)
     : world_(w), driver_(w), number_(number), rate_(rate), offset_(offset) {}
 
-void machine::closing_driver::run_until_signalled(core::parker& p) { home.run_until(p); }
+void machine::closing_driver::run_until_signalled(base::parker& p) { home.run_until(p); }
 
 moment machine::true_now() const noexcept { return world_.time.now(); }
 
-core::time_point machine::now() noexcept { return local(stands_since_.value_or(true_now())); }
+base::time_point machine::now() noexcept { return local(stands_since_.value_or(true_now())); }
 
-core::time_point machine::local(moment t) const noexcept {
+base::time_point machine::local(moment t) const noexcept {
   const auto passed = static_cast<std::int64_t>(static_cast<double>((t - stood_).count()) * rate_);
-  return core::time_point(offset_ + core::duration(passed));
+  return base::time_point(offset_ + base::duration(passed));
 }
 
-moment machine::when(core::time_point t) const noexcept {
+moment machine::when(base::time_point t) const noexcept {
   const auto passed = static_cast<double>((t.time_since_epoch() - offset_).count());
   moment out = stood_ + moment(static_cast<std::int64_t>(passed / rate_));
   while (local(out) < t) out += moment(1);
@@ -116,20 +116,20 @@ void machine::random(std::span<std::byte> out) noexcept {
 }
 
 // The same wherever the schedule is played: these go over the wire.
-core::process_identity machine::process() {
+base::process_identity machine::process() {
   return {"machine" + std::to_string(number_), 1000 + number_};
 }
 
-std::unique_ptr<core::alarm> machine::make_alarm(core::alarm_target& t, const char*) {
+std::unique_ptr<base::alarm> machine::make_alarm(base::alarm_target& t, const char*) {
   return std::make_unique<sim_alarm>(*this, t);
 }
 
 // Notices of losses go to the judge alone: they change nothing else in a schedule.
-std::unique_ptr<core::worker> machine::make_worker(const char* name) {
+std::unique_ptr<base::worker> machine::make_worker(const char* name) {
   return std::make_unique<sim_worker>(*this, std::string_view(name) != "holdfast-notice");
 }
 
-std::unique_ptr<core::event_loop> machine::make_loop(core::loop_user& u, core::driven_by by,
+std::unique_ptr<base::event_loop> machine::make_loop(base::loop_user& u, base::driven_by by,
                                                      const char*) {
   return std::make_unique<sim_loop>(world_, *this, u, by);
 }

@@ -16,25 +16,25 @@ namespace holdfast::sim {
 class world;
 class pipe;
 
-class machine final : public core::environment {
+class machine final : public base::environment {
  public:
   // `rate`: of its clock, to true time.
-  machine(world&, int number, double rate, core::duration offset);
+  machine(world&, int number, double rate, base::duration offset);
 
-  core::time_point now() noexcept override;
+  base::time_point now() noexcept override;
   std::chrono::microseconds wall() noexcept override;
   void random(std::span<std::byte>) noexcept override;
-  core::process_identity process() override;
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target&, const char*) override;
-  std::unique_ptr<core::worker> make_worker(const char*) override;
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user&, core::driven_by,
+  base::process_identity process() override;
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target&, const char*) override;
+  std::unique_ptr<base::worker> make_worker(const char*) override;
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user&, base::driven_by,
                                               const char*) override;
 
   void post(moment at, timeline::deed);  // an event of this process
   // A thread of it blocks until its client is closed; it plays the world meanwhile.
   void begin_closing() noexcept { closes_ = true; }
   void end_closing() noexcept { closes_ = false; }
-  core::caller_driver* driver() noexcept { return closes_ ? &driver_ : nullptr; }
+  base::caller_driver* driver() noexcept { return closes_ ? &driver_ : nullptr; }
   void note_black_hole(int more) noexcept { black_holes_ += more; }
   bool is_connected() const;  // each connection that it needs leads to the server
   bool has_black_hole() const noexcept { return black_holes_ > 0; }  // among its connections
@@ -49,19 +49,19 @@ class machine final : public core::environment {
   bool is_dead() const noexcept { return dead_; }
 
   moment true_now() const noexcept;
-  core::time_point local(moment) const noexcept;  // while its clock goes
-  moment when(core::time_point) const noexcept;   // never earlier
+  base::time_point local(moment) const noexcept;  // while its clock goes
+  moment when(base::time_point) const noexcept;   // never earlier
   int number() const noexcept { return number_; }
   world& home() noexcept { return world_; }
   std::string client;  // its id, once it listens to messages
   std::vector<std::shared_ptr<pipe>>& pipes() noexcept { return pipes_; }  // made so far
 
  private:
-  struct closing_driver final : core::caller_driver {
+  struct closing_driver final : base::caller_driver {
     explicit closing_driver(world& w) noexcept : home(w) {}
-    void run_until_signalled(core::parker&) override;
-    void sleep_until_signalled(core::follower&) override {}  // no thread waits for another one
-    void enlist(core::follower&) noexcept override {}
+    void run_until_signalled(base::parker&) override;
+    void sleep_until_signalled(base::follower&) override {}  // no thread waits for another one
+    void enlist(base::follower&) noexcept override {}
     void attend() noexcept override {}
     world& home;
   };
@@ -70,7 +70,7 @@ class machine final : public core::environment {
   closing_driver driver_;
   const int number_;
   const double rate_;
-  const core::duration offset_;
+  const base::duration offset_;
   int pauses_ = 0, black_holes_ = 0;
   moment resumed_at_{}, stood_{};
   std::optional<moment> stands_since_;  // its clock

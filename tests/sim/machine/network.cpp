@@ -10,7 +10,7 @@ namespace holdfast::sim {
 
 using namespace std::chrono_literals;
 
-pipe::pipe(world& w, machine& owner, sim_loop& loop, core::stream_events& e, int number,
+pipe::pipe(world& w, machine& owner, sim_loop& loop, base::stream_events& e, int number,
            std::string host)
     : world_(w),
       owner_(owner),
@@ -195,7 +195,7 @@ void pipe::end(moment at, const char* why) {
 
 void pipe::tell_closed(const char* why) {
   if (std::exchange(closed_, true) || !events_) return;
-  core::stream_events& e = *events_;
+  base::stream_events& e = *events_;
   sim_loop& loop = loop_;
   e.on_closed({errc::unavailable, why});
   loop.flush();
@@ -210,7 +210,7 @@ void sim_stream::write(std::span<const std::byte> bytes) noexcept {
   pipe_->write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-sim_loop::sim_loop(world& w, machine& m, core::loop_user& u, core::driven_by by)
+sim_loop::sim_loop(world& w, machine& m, base::loop_user& u, base::driven_by by)
     : world_(w), machine_(m), user_(&u), driven_(by), self_(std::make_shared<sim_loop*>(this)) {}
 
 sim_loop::~sim_loop() {
@@ -219,8 +219,8 @@ sim_loop::~sim_loop() {
     if (p->is_over(*this)) p->forget();
 }
 
-std::unique_ptr<core::stream> sim_loop::connect(const core::address& to, const core::tls_terms*,
-                                                core::stream_events& e) {
+std::unique_ptr<base::stream> sim_loop::connect(const base::address& to, const base::tls_terms*,
+                                                base::stream_events& e) {
   auto made = world_.make_pipe(machine_, *this, e, to.host);
   if (!machine_.is_dead()) made->begin();
   return std::make_unique<sim_stream>(made);

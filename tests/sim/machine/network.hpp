@@ -26,7 +26,7 @@ struct segment {  // what arrives at once: a write of the client, or a part of o
 // connection up, unless the server closed it or the network loses it.
 class pipe final : public peer, public std::enable_shared_from_this<pipe> {
  public:
-  pipe(world&, machine& owner, sim_loop& loop, core::stream_events&, int number, std::string host);
+  pipe(world&, machine& owner, sim_loop& loop, base::stream_events&, int number, std::string host);
 
   void begin();
   // The client's end.
@@ -65,7 +65,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   world& world_;
   machine& owner_;
   sim_loop& loop_;
-  core::stream_events* events_;
+  base::stream_events* events_;
   const int number_;
   const std::string host_;  // that it goes to
   const bool is_for_renewals_;
@@ -79,7 +79,7 @@ class pipe final : public peer, public std::enable_shared_from_this<pipe> {
   std::string recent_;
 };
 
-class sim_stream final : public core::stream {
+class sim_stream final : public base::stream {
  public:
   explicit sim_stream(std::shared_ptr<pipe> p) noexcept : pipe_(std::move(p)) {}
   ~sim_stream() override;
@@ -91,27 +91,27 @@ class sim_stream final : public core::stream {
   const std::shared_ptr<pipe> pipe_;
 };
 
-class sim_loop final : public core::event_loop {
+class sim_loop final : public base::event_loop {
  public:
-  sim_loop(world&, machine&, core::loop_user&, core::driven_by);
+  sim_loop(world&, machine&, base::loop_user&, base::driven_by);
   ~sim_loop() override;
-  std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
-                                        core::stream_events&) override;
+  std::unique_ptr<base::stream> connect(const base::address&, const base::tls_terms*,
+                                        base::stream_events&) override;
   void request_flush(bool at_once) noexcept override;
   void attend() noexcept override {}
   // No thread blocks in a simulation, except one that closes its client.
-  core::caller_driver* driver() noexcept override {
+  base::caller_driver* driver() noexcept override {
     return is_for_renewals() ? nullptr : machine_.driver();
   }
   void forked() noexcept override {}
   void flush();  // as before it sleeps
-  bool is_for_renewals() const noexcept { return driven_ == core::driven_by::thread; }
+  bool is_for_renewals() const noexcept { return driven_ == base::driven_by::thread; }
 
  private:
   world& world_;
   machine& machine_;
-  core::loop_user* user_;
-  const core::driven_by driven_;
+  base::loop_user* user_;
+  const base::driven_by driven_;
   std::shared_ptr<sim_loop*> self_;  // null inside once it is gone
   bool flush_is_due_ = false;
 };

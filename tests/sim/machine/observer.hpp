@@ -31,7 +31,7 @@ struct stay {
   moment notified_from{};
   std::optional<moment> lost_since{};
   // Its deadline, and when that last became earlier: by the late reply to an older renewal.
-  core::time_point deadline{};
+  base::time_point deadline{};
   moment earlier_since{};
 };
 
@@ -68,7 +68,7 @@ class observer {
   virtual void ends(const detail::turn*) = 0;
   virtual std::optional<stay> withhold(const detail::turn*) = 0;  // it may be about to end
   virtual void goes_on(const stay&) = 0;                          // it was not
-  virtual void gave_up(bool waits_on, moment asked, const core::failure& why) = 0;
+  virtual void gave_up(bool waits_on, moment asked, const base::failure& why) = 0;
 
   // A client was answered that it has taken the lock from the owner, or that the owner did not have
   // it any more.

@@ -25,7 +25,7 @@ class store_model {
   virtual ~store_model() = default;
   // That the client opens; the options of every store may follow.
   virtual std::string url(int client) const = 0;
-  virtual const core::capabilities& can() const = 0;
+  virtual const seam::capabilities& can() const = 0;
   // How long a waiter may be late for a lock that has become free, where nobody tells it.
   virtual moment longest_pause() const { return {}; }
   // How long a waiter that is lost may delay those behind it. Zero: for a ttl.

@@ -107,7 +107,7 @@ void user::awaits_notices(detail::turn& t) {
                                t.home.token_of(t, &detail::turn::loss));
 }
 
-void user::refused(const core::failure& why) {
+void user::refused(const base::failure& why) {
   record(event::user_refused,
          "was refused, " + std::to_string(why.code.value()) + ": " + why.code.message() + ' ' +
              why.text,

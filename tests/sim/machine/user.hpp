@@ -51,7 +51,7 @@ class user {
   void holds(detail::turn&, int lock, lock_mode, int permits, moment asked = moment(-1));
   void awaits_notices(detail::turn&);  // of a doubt and of the loss
   void goes_on();                      // with the next round
-  void refused(const core::failure&);  // it waited in vain
+  void refused(const base::failure&);  // it waited in vain
   // `text` has the facts in it.
   void record(event, std::string_view text, fact first = 0, fact second = 0);
 

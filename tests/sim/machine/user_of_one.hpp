@@ -18,12 +18,12 @@ class user_of_one final : public user {
   }
 
  private:
-  struct call final : core::waiter {
+  struct call final : cohort::waiter {
     explicit call(user_of_one& u) noexcept : home(u) {}
     void complete() noexcept override { home.answered(); }
     user_of_one& home;
   };
-  struct releasing final : core::confirmation {
+  struct releasing final : cohort::confirmation {
     releasing(user_of_one& u, moment now) noexcept : home(u), began(now) {}
     void complete() noexcept override;
     user_of_one& home;

@@ -66,7 +66,7 @@ moment world::delay_of_connect() {
 
 bool world::greets_in_part() { return time.now() < greets_in_part_until_ && chance.chance(0.5); }
 
-std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, core::stream_events& e,
+std::shared_ptr<pipe> world::make_pipe(machine& m, sim_loop& l, base::stream_events& e,
                                        const std::string& host) {
   auto made = std::make_shared<pipe>(*this, m, l, e, ++pipes_, host);
   m.pipes().push_back(made);
@@ -123,7 +123,7 @@ result world::run() {
 }
 
 // The thread must be answered, even when nothing is judged any more: its wait has an end.
-void world::run_until(const core::parker& blocked) {
+void world::run_until(const base::parker& blocked) {
   while (!blocked.signalled() && time.step()) {
     if (!is_content()) continue;
     watch->after_event();

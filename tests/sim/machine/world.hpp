@@ -43,7 +43,7 @@ class world {
   world(const world&) = delete;
 
   result run();                         // until all is over or something was not as it must be
-  void run_until(const core::parker&);  // for a thread that blocks
+  void run_until(const base::parker&);  // for a thread that blocks
 
   const plan schedule;
   timeline time;
@@ -75,7 +75,7 @@ class world {
   int pipes_made() const noexcept { return pipes_; }
   // Whether all living clients have sent requests to it over connections made later than that.
   bool all_have_seen(int server, int later_than) const;
-  std::shared_ptr<pipe> make_pipe(machine&, sim_loop&, core::stream_events&,
+  std::shared_ptr<pipe> make_pipe(machine&, sim_loop&, base::stream_events&,
                                   const std::string& host);
 
   std::string lock_name(int i) const { return "lock" + std::to_string(i); }
@@ -123,11 +123,11 @@ class world {
     std::optional<client> runs;
     std::vector<std::unique_ptr<user>> users;
   };
-  struct breaking final : core::decision_handler {  // of a lock
+  struct breaking final : seam::decision_handler {  // of a lock
     breaking(world& w, int l, std::string o, moment now)
         : home(w), lock(l), owner(std::move(o)), begun(now) {}
     void on_result(bool) override { home.watch->broke(lock, owner, begun); }
-    void on_failed(core::failure) override {}
+    void on_failed(base::failure) override {}
     world& home;
     const int lock;
     const std::string owner;

@@ -38,7 +38,7 @@ void world::open_client() {
 
 lock_kind world::kind_of_locks() const {
   if (schedule.permits > 0) return lock_kind::semaphore;
-  return core::has_modes_of(lock_kind::shared_mutex, store->can()) ? lock_kind::shared_mutex
+  return seam::has_modes_of(lock_kind::shared_mutex, store->can()) ? lock_kind::shared_mutex
                                                                    : lock_kind::mutex;
 }
 

@@ -15,18 +15,18 @@ class memory_log {  // where all that happens is noted
   ~memory_log() = default;
 };
 
-class memory_actor final : public core::claim_sink {
+class memory_actor final : public seam::claim_sink {
  public:
   enum class state { idle, asking, canceling, held, releasing };
 
-  memory_actor(core::lock_store&, std::string name, int client, int number, memory_log&);
+  memory_actor(seam::lock_store&, std::string name, int client, int number, memory_log&);
 
-  void acquire(const core::acquire_request&);
+  void acquire(const seam::acquire_request&);
   void cancel();
-  void renew(core::duration ttl);
+  void renew(base::duration ttl);
   void downgrade();
   // `next`: idle, of the same client; acquires by `how` in the same step. Null: none.
-  void release(memory_actor* next, const core::acquire_request& how);
+  void release(memory_actor* next, const seam::acquire_request& how);
 
   state now() const noexcept { return state_; }
   bool is_lost() const noexcept { return is_lost_; }
@@ -37,14 +37,14 @@ class memory_actor final : public core::claim_sink {
   void close() noexcept { claim_.reset(); }
 
  private:
-  void on_granted(const core::grant&) override;
-  void on_refused(core::failure) override;
-  void on_extended(core::time_point deadline, std::uint32_t ticket) override;
+  void on_granted(const seam::grant&) override;
+  void on_refused(base::failure) override;
+  void on_extended(base::time_point deadline, std::uint32_t ticket) override;
   void on_doubtful() override {}
   void on_lost(std::error_code) override;
   void on_contended() override { note("is wanted"); }
-  void on_ended(core::failure) override;
-  void begin(const core::acquire_request&);
+  void on_ended(base::failure) override;
+  void begin(const seam::acquire_request&);
   void note(const std::string&);
 
   const std::string name_;
@@ -54,7 +54,7 @@ class memory_actor final : public core::claim_sink {
   lock_mode mode_{};
   bool is_lost_ = false;
   std::uint32_t ticket_ = 0;
-  std::unique_ptr<core::claim> claim_;
+  std::unique_ptr<seam::claim> claim_;
 };
 
 }  // namespace holdfast::sim

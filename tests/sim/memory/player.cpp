@@ -21,32 +21,32 @@ using namespace std::chrono_literals;
 using state = memory_actor::state;
 
 // The clock is moved by hand; how much was drawn is known.
-class counting_environment final : public core::environment {
+class counting_environment final : public base::environment {
  public:
   explicit counting_environment(std::uint64_t seed) : inside(seed) {}
-  core::time_point now() noexcept override { return inside.now(); }
+  base::time_point now() noexcept override { return inside.now(); }
   std::chrono::microseconds wall() noexcept override { return inside.wall(); }
   void random(std::span<std::byte> out) noexcept override {
     drawn += out.size();
     inside.random(out);
   }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* name) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* name) override {
     return inside.make_alarm(t, name);
   }
-  std::unique_ptr<core::worker> make_worker(const char* name) override {
+  std::unique_ptr<base::worker> make_worker(const char* name) override {
     return inside.make_worker(name);
   }
-  core::process_identity process() override { return {"machine", 1000}; }
+  base::process_identity process() override { return {"machine", 1000}; }
 
   testkit::manual_environment inside;
   std::size_t drawn = 0;
 };
 
-core::backend open_store(const std::string& text, core::environment& env) {
+seam::backend open_store(const std::string& text, base::environment& env) {
   const url where = url::parse(text);
   std::vector<url::option> own;
-  const core::client_options shared = core::read_client_options(where, own);
-  for (const core::scheme& s : core::schemes())
+  const seam::client_options shared = seam::read_client_options(where, own);
+  for (const seam::scheme& s : seam::schemes())
     if (s.name == where.scheme() && s.open) return s.open({where, shared, own, {}, env});
   throw std::logic_error("this build has no memory store");
 }
@@ -60,11 +60,11 @@ class memory_player final : private memory_log {
 
  private:
   // Answers come later where there are faults: kept until the end.
-  struct answer final : core::holders_handler, core::decision_handler {
+  struct answer final : seam::holders_handler, seam::decision_handler {
     explicit answer(memory_player& p) noexcept : home(p) {}
     void on_result(std::vector<holder>) override;
     void on_result(bool yes) override { home.note(yes ? "was broken" : "was not broken"); }
-    void on_failed(core::failure f) override {
+    void on_failed(base::failure f) override {
       home.note("has no answer, " + std::to_string(f.code.value()));
     }
     memory_player& home;
@@ -72,7 +72,7 @@ class memory_player final : private memory_log {
 
   void note(const std::string&) override;
   answer& new_answer() { return *answers_.emplace_back(std::make_unique<answer>(*this)); }
-  core::acquire_request some_ask(const memory_actor&);
+  seam::acquire_request some_ask(const memory_actor&);
   memory_actor* pick(state);
   memory_actor* idle_beside(const memory_actor&);
   void act();
@@ -88,7 +88,7 @@ class memory_player final : private memory_log {
   digest digest_;
   counting_environment env_;
   memory_store store_;
-  std::vector<core::backend> clients_;
+  std::vector<seam::backend> clients_;
   std::vector<std::unique_ptr<memory_actor>> actors_;
   std::vector<std::unique_ptr<answer>> answers_;
 };
@@ -129,10 +129,10 @@ void memory_player::answer::on_result(std::vector<holder> all) {
   home.note(line);
 }
 
-core::acquire_request memory_player::some_ask(const memory_actor& a) {
-  core::acquire_request how;
+seam::acquire_request memory_player::some_ask(const memory_actor& a) {
+  seam::acquire_request how;
   how.one_attempt = dice_.chance(0.3);
-  constexpr core::duration ttls[] = {100ms, 1s, 10s};
+  constexpr base::duration ttls[] = {100ms, 1s, 10s};
   how.ttl = ttls[dice_.below(3)];
   if (dice_.chance(0.2)) how.note = "a note";
   if (a.name() == "shared" && dice_.chance(0.7)) how.mode = lock_mode::shared;
@@ -202,8 +202,8 @@ void memory_player::ask_for_all() {
       all.push_back(a.get());
   }
   if (all.size() < 2) return;
-  core::acquire_request how{.one_attempt = true, .ttl = 1s};
-  how.group = core::lock_group::of(static_cast<std::uint32_t>(all.size()));
+  seam::acquire_request how{.one_attempt = true, .ttl = 1s};
+  how.group = seam::lock_group::of(static_cast<std::uint32_t>(all.size()));
   how.at = env_.now();
   if (dice_.chance(0.2)) all.pop_back();
   for (memory_actor* const a : all) a->acquire(how);

@@ -19,11 +19,11 @@ std::unique_ptr<lock_view> view_of(redis_store& s, const std::vector<std::string
   return std::make_unique<View>(s, lock_names);
 }
 
-constexpr core::capabilities of_string{
-    .queue = core::order::fifo,
-    .wanted = core::contention_signal::push,
-    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
-             core::bit_of(lock_mode::permit),
+constexpr seam::capabilities of_string{
+    .queue = seam::order::fifo,
+    .wanted = seam::contention_signal::push,
+    .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
+             seam::bit_of(lock_mode::permit),
     .tokens = true,
     .downgrade = true,
 };
@@ -32,7 +32,7 @@ template <class View>
 played_layout retrying(std::string_view name, const redis::retrying_codec& codec,
                        std::string_view taken_right) {
   const redis::retrying_recipe::rules& r = codec.facts().rules;
-  const core::duration pause = r.has_channel ? core::duration{} : r.back_off_max;
+  const base::duration pause = r.has_channel ? base::duration{} : r.back_off_max;
   played_layout out;
   out.name = name;
   out.can = codec.facts().can;
@@ -98,10 +98,10 @@ const std::vector<played_layout>& all_played() {
   return all;
 }
 
-plan limited(plan p, const core::capabilities& can) {
+plan limited(plan p, const seam::capabilities& can) {
   constexpr lock_mode wanted[] = {lock_mode::exclusive, lock_mode::shared, lock_mode::permit};
   const auto is_able = [&](kind k) {
-    return (can.modes & core::bit_of(wanted[static_cast<int>(k)])) != 0;
+    return (can.modes & seam::bit_of(wanted[static_cast<int>(k)])) != 0;
   };
   if (!is_able(p.locks_are)) p.locks_are = is_able(kind::shared) ? kind::shared : kind::mutex;
   if (p.locks_are != kind::semaphore) p.permits = 0;

@@ -15,7 +15,7 @@ class redis_store;
 
 struct played_layout {
   std::string_view name;
-  core::capabilities can;
+  seam::capabilities can;
   moment longest_pause{};     // of a waiter that nobody tells that the lock is free
   moment window_of_waiter{};  // store_model::window_of_waiter()
   std::string taken_right;    // the command that trouble::set_revoked forbids

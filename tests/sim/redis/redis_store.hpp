@@ -20,7 +20,7 @@ class redis_store final : public store_model {
   explicit redis_store(world&);
 
   std::string url(int) const override;
-  const core::capabilities& can() const override { return layout_.can; }
+  const seam::capabilities& can() const override { return layout_.can; }
   moment longest_pause() const override { return layout_.longest_pause; }
   moment window_of_waiter() const override { return layout_.window_of_waiter; }
   std::string name_of_client(int machine) const override;

@@ -14,22 +14,22 @@ namespace holdfast::sim {
 
 namespace {
 
-std::string sequential_claim_of(const core::claim& c) {
+std::string sequential_claim_of(const seam::claim& c) {
   const auto& mine = static_cast<const zookeeper::sequential_claim&>(c);
   return mine.store().node_name(mine).substr(0, own_part);
 }
 
-std::string semaphore_claim_of(const core::claim& c) {
+std::string semaphore_claim_of(const seam::claim& c) {
   namespace semaphore = zookeeper::curator_semaphore;
   return semaphore::owner_text(static_cast<const semaphore::claim&>(c).attempt).substr(0, own_part);
 }
 
-std::string single_claim_of(const core::claim& c) {
-  return core::text_of(static_cast<const zookeeper::single_node::claim&>(c).attempt)
+std::string single_claim_of(const seam::claim& c) {
+  return base::text_of(static_cast<const zookeeper::single_node::claim&>(c).attempt)
       .substr(0, own_part);
 }
 
-zookeeper_layout sequential(std::string_view name, core::capabilities can,
+zookeeper_layout sequential(std::string_view name, seam::capabilities can,
                             std::vector<stranger> strangers) {
   return {.name = name,
           .can = can,

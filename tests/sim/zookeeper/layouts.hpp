@@ -25,9 +25,9 @@ inline constexpr std::string_view stranger_mark = "foreign";  // in the name of 
 
 struct zookeeper_layout {
   std::string_view name;
-  core::capabilities can;
+  seam::capabilities can;
   node_reader read;
-  std::string (*claim_of)(const core::claim&);  // its own part
+  std::string (*claim_of)(const seam::claim&);  // its own part
   std::vector<own_text> own_texts;
   std::vector<stranger> strangers;
   bool takes_foreign_data = true;  // writing to its nodes means no harm

@@ -32,7 +32,7 @@ void nodes_view::served(std::string_view client, std::string_view requests) {
 }
 
 bool nodes_view::has_permits() const noexcept {
-  return (layout_.can.modes & core::bit_of(lock_mode::permit)) != 0;
+  return (layout_.can.modes & seam::bit_of(lock_mode::permit)) != 0;
 }
 
 owner_is nodes_view::kind_of(std::string_view owner) const {

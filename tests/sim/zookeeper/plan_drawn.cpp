@@ -116,8 +116,8 @@ void draw_five_servers(plan& p) {
 }
 
 // Where a layout shares its locks, nothing but several at once is drawn without.
-void choose_kind(plan& p, const core::capabilities& can) {
-  const auto is_able = [&](lock_mode m) { return (can.modes & core::bit_of(m)) != 0; };
+void choose_kind(plan& p, const seam::capabilities& can) {
+  const auto is_able = [&](lock_mode m) { return (can.modes & seam::bit_of(m)) != 0; };
   if (is_able(lock_mode::permit)) {
     if (p.locks_are != kind::semaphore) p.permits = 2 + static_cast<int>(p.seed % 3);
     p.locks_are = kind::semaphore;

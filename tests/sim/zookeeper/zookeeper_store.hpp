@@ -18,7 +18,7 @@ class zookeeper_store final : public store_model, private zk::ensemble_host {
   explicit zookeeper_store(world&);
 
   std::string url(int client) const override;
-  const core::capabilities& can() const override { return layout_.can; }
+  const seam::capabilities& can() const override { return layout_.can; }
   moment longest_pause() const override;
   int trips_of_renewal() const override { return 100; }  // a new connection, and a write
   // One that is attached anew just then can close its session only later.

@@ -27,19 +27,19 @@ namespace {
 
 // A backend that was not connected describes itself all the same: the test needs no server.
 template <class Backend, auto ReadSettings>
-core::backend unconnected(const core::open_args& o) {
+seam::backend unconnected(const seam::open_args& o) {
   auto made = std::make_unique<Backend>(o.env, ReadSettings(o));
-  const core::store_family stores = made->stores();
+  const seam::store_family stores = made->stores();
   return {std::move(made), stores};
 }
 
 client open_unconnected(const std::string& at) {
-  static constexpr core::scheme schemes[] = {
+  static constexpr seam::scheme schemes[] = {
       {"redis", unconnected<redis::backend, redis::read_settings>, ""},
       {"zookeeper", unconnected<zookeeper::backend, zookeeper::read_settings>, ""},
   };
   constexpr log_hook silent = [](log_level, std::string_view, void*) {};
-  return detail::client_access::open(url::parse(at), {.log = silent}, core::system_environment(),
+  return detail::client_access::open(url::parse(at), {.log = silent}, base::system_environment(),
                                      {}, schemes);
 }
 

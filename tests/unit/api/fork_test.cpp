@@ -28,20 +28,20 @@ bool is_true_in_a_child(const std::function<bool()>& test) {
 }
 
 // Forks when the clock is read first, which memory:?stop-after= does inside open().
-struct forking_environment final : holdfast::core::environment {
+struct forking_environment final : holdfast::base::environment {
   bool has_forked = false, child_survived = false;
 
-  holdfast::core::time_point now() noexcept override {
+  holdfast::base::time_point now() noexcept override {
     if (!std::exchange(has_forked, true)) child_survived = is_true_in_a_child([] { return true; });
     return real.now();
   }
   std::chrono::microseconds wall() noexcept override { return real.wall(); }
   void random(std::span<std::byte> to) noexcept override { real.random(to); }
-  std::unique_ptr<holdfast::core::alarm> make_alarm(holdfast::core::alarm_target& target,
+  std::unique_ptr<holdfast::base::alarm> make_alarm(holdfast::base::alarm_target& target,
                                                     const char* name) override {
     return real.make_alarm(target, name);
   }
-  std::unique_ptr<holdfast::core::worker> make_worker(const char* name) override {
+  std::unique_ptr<holdfast::base::worker> make_worker(const char* name) override {
     return real.make_worker(name);
   }
 

@@ -41,7 +41,7 @@ class a_counting_client : public ::testing::Test {
   ~a_counting_client() override { home.drop_user(); }
 
   // Asks for "x" without blocking.
-  struct asker : holdfast::core::waiter {
+  struct asker : holdfast::cohort::waiter {
     bool answered = false;
     void complete() noexcept override { answered = true; }
   };
@@ -279,11 +279,11 @@ TEST(a_client_without_metrics, counts_nothing) {
 class a_counted_cohort : public holdfast::cohort_tests::a_cohort {};
 
 TEST_F(a_counted_cohort, counts_grants_that_were_handed_over) {
-  holdfast::core::counters counts;
+  holdfast::cohort::counters counts;
   rules.counts = &counts;
   holdfast::cohort_tests::caller w;
   enter(w);
-  auto* const claim = said(holdfast::core::claim_record::acquire);
+  auto* const claim = said(holdfast::cohort::claim_record::acquire);
   machine.on_granted(*claim, {.number = 7,
                               .deadline = env.now() + 250ms,
                               .received_at = env.now(),

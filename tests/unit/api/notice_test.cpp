@@ -11,11 +11,11 @@
 namespace {
 
 using namespace std::chrono_literals;
-namespace core = holdfast::core;
+namespace base = holdfast::base;
 
 // Has no thread to give as long as the limit of processes is reached.
-struct contended_environment final : core::environment {
-  struct worker final : core::worker {
+struct contended_environment final : base::environment {
+  struct worker final : base::worker {
     explicit worker(contended_environment& e) : home(e) {}
     void post(std::function<void()> job) override {
       if (home.is_full) throw std::system_error(EAGAIN, std::generic_category());
@@ -24,13 +24,13 @@ struct contended_environment final : core::environment {
     contended_environment& home;
   };
 
-  core::time_point now() noexcept override { return real.now(); }
+  base::time_point now() noexcept override { return real.now(); }
   std::chrono::microseconds wall() noexcept override { return real.wall(); }
   void random(std::span<std::byte> to) noexcept override { real.random(to); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& target, const char* name) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& target, const char* name) override {
     return real.make_alarm(target, name);
   }
-  std::unique_ptr<core::worker> make_worker(const char*) override {
+  std::unique_ptr<base::worker> make_worker(const char*) override {
     return std::make_unique<worker>(*this);
   }
 

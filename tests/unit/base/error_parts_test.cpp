@@ -10,7 +10,7 @@ namespace {
 
 lock_error thrown(std::string text) {
   try {
-    core::fail(errc::refused, "acquire", std::move(text), "job", "memory:");
+    base::fail(errc::refused, "acquire", std::move(text), "job", "memory:");
   } catch (const lock_error& e) {
     return e;
   }

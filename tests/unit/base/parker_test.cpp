@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 std::atomic<int> shared_word{0};  // lives as long as the process, as such a word must
 
 // While it rings, who was appointed goes to sleep.
-class waker_that_waits final : public core::loop_waker {
+class waker_that_waits final : public base::loop_waker {
  public:
-  explicit waker_that_waits(core::parker& p) : parker_(p) {}
+  explicit waker_that_waits(base::parker& p) : parker_(p) {}
   void wake() noexcept override {
     slept_ = std::async(std::launch::async, [this] { parker_.park({&shared_word, 2}); });
     std::this_thread::sleep_for(50ms);  // it has slept by then, most of the time
@@ -24,18 +24,18 @@ class waker_that_waits final : public core::loop_waker {
   bool is_awake() const { return slept_.wait_for(30s) == std::future_status::ready; }
 
  private:
-  core::parker& parker_;
+  base::parker& parker_;
   std::future<void> slept_;
 };
 
 TEST(parker, is_woken_when_it_was_appointed_and_signalled_before_it_slept) {
-  core::parker p;
+  base::parker p;
   waker_that_waits waker(p);
   ASSERT_TRUE(p.promote(waker));
   p.signal();
   const bool is_awake = waker.is_awake();
   EXPECT_TRUE(is_awake);
-  if (!is_awake) core::wake_target{&shared_word, 2}.wake();  // else the test would not end
+  if (!is_awake) base::wake_target{&shared_word, 2}.wake();  // else the test would not end
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace holdfast::core {
+namespace holdfast::base {
 namespace {
 
 TEST(ring, gives_back_in_order_while_it_grows_and_wraps) {
@@ -35,4 +35,4 @@ TEST(ring, swaps_and_is_cleared) {
 }
 
 }  // namespace
-}  // namespace holdfast::core
+}  // namespace holdfast::base

@@ -11,11 +11,11 @@
 namespace {
 
 using namespace std::chrono_literals;
-using holdfast::core::duration;
-using holdfast::core::heap_timer;
-using holdfast::core::never;
-using holdfast::core::time_point;
-using holdfast::core::timer_heap;
+using holdfast::base::duration;
+using holdfast::base::heap_timer;
+using holdfast::base::never;
+using holdfast::base::time_point;
+using holdfast::base::timer_heap;
 
 struct sleeper final : heap_timer {
   int number = 0;

@@ -12,10 +12,10 @@
 namespace {
 
 using namespace std::chrono_literals;
-using holdfast::core::time_point;
-using holdfast::core::timer_queue;
+using holdfast::base::time_point;
+using holdfast::base::timer_queue;
 
-struct recorder final : holdfast::core::timer {
+struct recorder final : holdfast::base::timer {
   std::vector<time_point>* fired = nullptr;
   bool going = false;
   int times = 0;

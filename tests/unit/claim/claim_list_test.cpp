@@ -55,12 +55,12 @@ TEST_F(claim_list_test, wakes_those_that_are_due_and_tells_when_the_next_one_is)
   all.wake_at(a, now);
   all.wake_at(b, now + 5s);
   all.wake_at(other, now);
-  all.wake_at(other, core::never);
+  all.wake_at(other, base::never);
   EXPECT_EQ(all.wake_due(now, events), now + 5s);
   EXPECT_EQ(a.wakes, 1);
   EXPECT_EQ(b.wakes + other.wakes, 0);
   all.remove(b);
-  EXPECT_EQ(all.wake_due(now + 1h, events), core::never) << "a claim that has gone is not woken";
+  EXPECT_EQ(all.wake_due(now + 1h, events), base::never) << "a claim that has gone is not woken";
   EXPECT_EQ(b.wakes, 0);
 }
 
@@ -99,8 +99,8 @@ TEST_F(claim_list_test, one_claim_that_dispatches_is_enough) {
 TEST_F(claim_list_test, without_an_outage_timeout_a_waiter_waits_for_ever) {
   rules.outage_timeout = duration::max();
   wait_since(a, now - 24h);
-  EXPECT_EQ(all.first_end_of_wait(now), core::never);
-  EXPECT_EQ(end_waits(now - 24h).due, core::never);
+  EXPECT_EQ(all.first_end_of_wait(now), base::never);
+  EXPECT_EQ(end_waits(now - 24h).due, base::never);
   EXPECT_EQ(a.why, errc{});
 }
 
@@ -115,7 +115,7 @@ TEST_F(claim_list_test, a_wait_ends_by_the_outage_and_by_its_own_beginning) {
   EXPECT_EQ(b.why, errc{}) << "it has not waited for so long";
   EXPECT_EQ(other.why, errc{}) << "it does not wait";
   now = out_since + 90s;
-  EXPECT_EQ(end_waits(out_since).due, core::never);
+  EXPECT_EQ(end_waits(out_since).due, base::never);
   EXPECT_EQ(b.why, errc::unavailable);
 }
 
@@ -133,7 +133,7 @@ TEST_F(claim_list_test, a_last_attempt_is_made_once_before_each_end) {
 
 TEST_F(claim_list_test, while_the_server_answers_no_wait_ends) {
   wait_since(a, now - 24h);
-  EXPECT_EQ(end_waits(core::never).due, core::never);
+  EXPECT_EQ(end_waits(base::never).due, base::never);
   EXPECT_EQ(a.why, errc{});
 }
 

@@ -11,7 +11,7 @@ class barrier : public testing::Test {
  protected:
   claim_group<asker>* join(asker& who) { return all.join(three, who); }
 
-  const core::lock_group three = core::lock_group::of(3);
+  const seam::lock_group three = seam::lock_group::of(3);
   group_barrier<claim_group<asker>> all;
   asker a, b, c;
 };
@@ -19,7 +19,7 @@ class barrier : public testing::Test {
 TEST_F(barrier, the_last_that_comes_sends_for_all) {
   EXPECT_FALSE(join(a));
   EXPECT_FALSE(join(b));
-  EXPECT_FALSE(all.join(core::lock_group::of(3), c)) << "of another group";
+  EXPECT_FALSE(all.join(seam::lock_group::of(3), c)) << "of another group";
   const auto* const whole = join(c);
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->members, (std::vector{&a, &b, &c}));

@@ -12,10 +12,10 @@ struct left_behind final : orphan {
     withdrawal says = withdrawal::sent;
     int sent = 0;
     left_behind* last = nullptr;
-    core::duration pause_max = core::duration::max();
+    base::duration pause_max = base::duration::max();
   };
-  left_behind(script& s, core::time_point end) : orphan(end, s.pause_max), by(s) { by.last = this; }
-  withdrawal withdraw(core::time_point) {
+  left_behind(script& s, base::time_point end) : orphan(end, s.pause_max), by(s) { by.last = this; }
+  withdrawal withdraw(base::time_point) {
     ++by.sent;
     return by.says;
   }
@@ -25,40 +25,40 @@ struct left_behind final : orphan {
 
 class orphans : public testing::Test {
  protected:
-  core::time_point add() { return all.add(now, plan, now + 1h); }
-  core::time_point answer(withdrawal what) { return all.on_answer(*plan.last, what, now); }
+  base::time_point add() { return all.add(now, plan, now + 1h); }
+  base::time_point answer(withdrawal what) { return all.on_answer(*plan.last, what, now); }
 
   left_behind::script plan;
   orphan_withdrawals<left_behind> all;
-  core::time_point now{1000s};
+  base::time_point now{1000s};
 };
 
 TEST_F(orphans, one_that_is_withdrawn_at_once_leaves_nothing) {
   plan.says = withdrawal::done;
-  EXPECT_EQ(add(), core::never);
+  EXPECT_EQ(add(), base::never);
   EXPECT_TRUE(all.empty());
 }
 
 TEST_F(orphans, without_an_answer_it_is_sent_again_after_longer_each_time) {
   plan.says = withdrawal::may_be_lost;
-  core::duration last{};
-  for (core::time_point next = add(); !all.empty(); next = all.tick(now)) {
+  base::duration last{};
+  for (base::time_point next = add(); !all.empty(); next = all.tick(now)) {
     EXPECT_GE(next - now, last);
     last = next - now;
     now = next;
     ASSERT_LT(plan.sent, 100);
   }
   EXPECT_EQ(last, 60s);
-  EXPECT_GE(now, core::time_point{1000s} + 1h) << "until it has expired in any case";
+  EXPECT_GE(now, base::time_point{1000s} + 1h) << "until it has expired in any case";
 }
 
 TEST_F(orphans, what_awaits_its_answer_is_sent_again_only_after_a_cut) {
   add();
-  EXPECT_EQ(all.tick(now + 1h), core::never);
+  EXPECT_EQ(all.tick(now + 1h), base::never);
   all.resend_all(now);
   EXPECT_EQ(plan.sent, 1);
   all.on_cut(*plan.last);
-  EXPECT_EQ(all.tick(now + 1h), core::never) << "there is no connection";
+  EXPECT_EQ(all.tick(now + 1h), base::never) << "there is no connection";
   all.resend_all(now);
   EXPECT_EQ(plan.sent, 2);
 }
@@ -68,12 +68,12 @@ TEST_F(orphans, an_answer_that_proves_nothing_is_not_the_last) {
   EXPECT_EQ(answer(withdrawal::unverified), now + 100ms);
   EXPECT_EQ(all.tick(now + 99ms), now + 100ms);
   EXPECT_EQ(plan.sent, 1);
-  EXPECT_EQ(all.tick(now += 100ms), core::never);
+  EXPECT_EQ(all.tick(now += 100ms), base::never);
   EXPECT_EQ(plan.sent, 2);
   EXPECT_EQ(answer(withdrawal::unverified), now + 1s);
   EXPECT_EQ(answer(withdrawal::unverified), now + 10s);
   now += 1h - 5s;
-  EXPECT_EQ(answer(withdrawal::unverified), core::never) << "it expires before the next";
+  EXPECT_EQ(answer(withdrawal::unverified), base::never) << "it expires before the next";
   EXPECT_TRUE(all.empty());
 }
 
@@ -86,9 +86,9 @@ TEST_F(orphans, others_wait_behind_a_place_that_a_late_request_leaves_so_pauses_
 TEST_F(orphans, while_the_server_refuses_others_wait_behind_it_so_pauses_are_short) {
   add();
   for (int i = 0; i < 5; ++i) EXPECT_LE(answer(withdrawal::refused), now + 1s);
-  EXPECT_EQ(answer(withdrawal::again), core::never) << "sent at once";
+  EXPECT_EQ(answer(withdrawal::again), base::never) << "sent at once";
   EXPECT_EQ(plan.sent, 2);
-  EXPECT_EQ(answer(withdrawal::done), core::never);
+  EXPECT_EQ(answer(withdrawal::done), base::never);
   EXPECT_TRUE(all.empty());
 }
 

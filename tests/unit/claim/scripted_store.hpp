@@ -17,7 +17,7 @@ struct scripted {
     std::uint32_t ticket = 0;
     claim_event event = claim_event::none;
     errc why{};
-    core::time_point deadline{};
+    base::time_point deadline{};
   };
   using step = effects<operation>;
 
@@ -26,7 +26,7 @@ struct scripted {
     using operation = scripted::operation;
     using reply = scripted::reply;
     std::deque<step> steps;
-    core::grant held;
+    seam::grant held;
     bool doubted = false;
 
     step next() noexcept {
@@ -35,10 +35,10 @@ struct scripted {
       steps.pop_front();
       return out;
     }
-    step acquire(const core::acquire_request&, time_point, const timing&) noexcept {
+    step acquire(const seam::acquire_request&, time_point, const timing&) noexcept {
       return next();
     }
-    step succeed(const core::acquire_request&, time_point, const timing&) noexcept {
+    step succeed(const seam::acquire_request&, time_point, const timing&) noexcept {
       return next();
     }
     step cancel(time_point, const timing&) noexcept { return next(); }
@@ -64,8 +64,8 @@ struct scripted {
     bool waits() const noexcept { return false; }
     bool is_idle() const noexcept { return true; }
     bool is_doubtful() const noexcept { return doubted; }
-    core::grant granted() const noexcept {
-      core::grant out;
+    seam::grant granted() const noexcept {
+      seam::grant out;
       out.deadline = held.deadline;
       return out;
     }
@@ -76,7 +76,7 @@ struct scripted {
   struct record {};
   struct request_details {
     std::uint32_t permits = 0;
-    void keep(const core::acquire_request& r) { permits = r.permits; }
+    void keep(const seam::acquire_request& r) { permits = r.permits; }
   };
   struct protocol {
     using recipe = scripted::recipe;
@@ -105,7 +105,7 @@ struct scripted {
     std::string news() { return std::exchange(log, {}); }
 
     std::mutex& mutex() noexcept { return guard; }
-    core::environment& env() noexcept { return clock; }
+    base::environment& env() noexcept { return clock; }
     const timing& rules() const noexcept { return limits; }
     bool is_forked() const noexcept { return false; }
     recipe new_recipe() { return {std::exchange(steps, {}), {}, false}; }
@@ -126,10 +126,10 @@ struct scripted {
     }
     void renew_owner(claim&) { note("owner"); }
     void withdraw_orphan(claim&, time_point, event_queue&) { note("orphan"); }
-    void wake_at(claim&, time_point t) { note(t == core::never ? "sleep:never" : "sleep"); }
+    void wake_at(claim&, time_point t) { note(t == base::never ? "sleep:never" : "sleep"); }
     void after_step(claim&, time_point) { note("after"); }
     void request_flush(urgency how) { note(how == urgency::now ? "flush:now" : "flush"); }
-    bool takes_successor(claim&, operation op, const core::acquire_request& next) const {
+    bool takes_successor(claim&, operation op, const seam::acquire_request& next) const {
       return takes_next && op == operation::give && !next.one_attempt;
     }
     void submit_with_successor(claim&, claim&, time_point) { note("give+take"); }
@@ -138,16 +138,16 @@ struct scripted {
   };
 };
 
-struct sink final : core::claim_sink {
+struct sink final : seam::claim_sink {
   std::string heard;
-  core::grant grant;
-  core::failure failure;
-  core::time_point deadline{};
+  seam::grant grant;
+  base::failure failure;
+  base::time_point deadline{};
   std::uint32_t ticket = 0;
 
-  void on_granted(const core::grant& g) override { grant = g, heard += 'g'; }
-  void on_refused(core::failure f) override { failure = std::move(f), heard += 'r'; }
-  void on_extended(core::time_point d, std::uint32_t t) override {
+  void on_granted(const seam::grant& g) override { grant = g, heard += 'g'; }
+  void on_refused(base::failure f) override { failure = std::move(f), heard += 'r'; }
+  void on_extended(base::time_point d, std::uint32_t t) override {
     deadline = d;
     ticket = t;
     heard += 'x';
@@ -155,7 +155,7 @@ struct sink final : core::claim_sink {
   void on_doubtful() override { heard += 'd'; }
   void on_lost(std::error_code) override { heard += 'l'; }
   void on_contended() override { heard += 'w'; }
-  void on_ended(core::failure f) override { failure = std::move(f), heard += 'e'; }
+  void on_ended(base::failure f) override { failure = std::move(f), heard += 'e'; }
 };
 
 }  // namespace holdfast::claims

@@ -126,7 +126,7 @@ TEST_F(store_claim_case, a_store_may_refuse_to_begin_a_verb) {
 TEST_F(store_claim_case, a_successor_requests_in_the_step_of_the_release) {
   const auto next = open({{.new_owner = true}, {.send = operation::take}}, next_heard);
   const auto c = open({{.send = operation::give}, {.send = operation::give}}, heard);
-  const core::successor after{next.get(), {.note = "mine", .permits = 3}};
+  const seam::successor after{next.get(), {.note = "mine", .permits = 3}};
   store.takes_next = true;
   c->release(&after);
   EXPECT_EQ(store.news(), "owner after give+take after deliver flush");
@@ -147,7 +147,7 @@ TEST_F(store_claim_case, a_release_that_others_wait_for_is_written_at_once) {
 }
 
 TEST_F(store_claim_case, no_random_number_is_drawn_for_a_sleep_that_never_ends) {
-  const step forever{.sleeps = true, .wake = core::never, .spread = 1s};
+  const step forever{.sleeps = true, .wake = base::never, .spread = 1s};
   const auto c = open({forever}, heard);
   scripted::store same;
   c->cancel();
@@ -188,7 +188,7 @@ TEST_F(store_claim_case, a_lease_may_be_extended_while_its_grant_is_dispatched) 
       const std::lock_guard guard(store.mutex());
       c->on(
           [&](scripted::recipe& r) {
-            r.held.deadline = core::time_point(core::duration(i));
+            r.held.deadline = base::time_point(base::duration(i));
             return step();
           },
           {}, nobody);

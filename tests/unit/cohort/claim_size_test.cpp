@@ -15,7 +15,7 @@ namespace holdfast {
 namespace {
 
 TEST(claim_size, of_the_core_has_not_grown) {
-  EXPECT_LE(sizeof(core::claim_record), 136u);
+  EXPECT_LE(sizeof(cohort::claim_record), 136u);
   EXPECT_LE(sizeof(detail::turn), 72u);
   EXPECT_LE(sizeof(detail::local_lock), 336u);
 }

@@ -15,15 +15,15 @@ namespace holdfast::cohort_tests {
 
 using namespace std::chrono_literals;
 using holdfast::errc;
-using holdfast::core::claim_record;
-using holdfast::core::cohort;
-using holdfast::core::duration;
-using holdfast::core::grant;
-using holdfast::core::time_point;
+using holdfast::base::duration;
+using holdfast::base::time_point;
+using holdfast::cohort::claim_record;
+using holdfast::cohort::cohort;
 using holdfast::detail::client_access;
 using holdfast::detail::turn;
+using holdfast::seam::grant;
 
-struct caller : holdfast::core::waiter {
+struct caller : holdfast::cohort::waiter {
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
   explicit caller(duration ttl = 30s) { request.ttl = ttl; }
@@ -33,7 +33,7 @@ struct caller : holdfast::core::waiter {
   std::int64_t token() const { return granted ? granted->token : 0; }
 };
 
-struct asker final : holdfast::core::confirmation {
+struct asker final : holdfast::cohort::confirmation {
   bool answered = false;
   void complete() noexcept override { answered = true; }
 };
@@ -41,7 +41,7 @@ struct asker final : holdfast::core::confirmation {
 class a_cohort : public ::testing::Test {
  protected:
   a_cohort() {
-    rules.can.wanted = holdfast::core::contention_signal::push;
+    rules.can.wanted = holdfast::seam::contention_signal::push;
     rules.env = &env;
   }
 
@@ -96,7 +96,7 @@ class a_cohort : public ::testing::Test {
   holdfast::client door = client_access::open(holdfast::url::parse("memory:"), {}, env);
   holdfast::detail::local_lock& home =
       client_access::impl(door).local_lock_for("x", holdfast::lock_kind::mutex);
-  holdfast::core::lock_rules rules;
+  holdfast::cohort::lock_rules rules;
   cohort machine{home, rules};
 };
 

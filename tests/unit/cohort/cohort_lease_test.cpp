@@ -209,7 +209,7 @@ TEST_F(a_cohort, gives_back_a_grant_that_arrives_after_its_deadline) {
 TEST_F(a_cohort, does_not_ask_again_alone_for_what_was_granted_with_others_and_is_gone) {
   caller a(30s);
   a.request.one_attempt = true;
-  a.request.group = holdfast::core::lock_group::of(2);
+  a.request.group = holdfast::seam::lock_group::of(2);
   enter(a);
   claim_record* const claim = said(claim_record::acquire);
   grant_to(*claim, 7, 10s);

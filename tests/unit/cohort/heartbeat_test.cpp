@@ -13,7 +13,7 @@ namespace holdfast {
 namespace {
 
 TEST(heartbeat, moves_deadlines_while_locks_are_granted_shared_and_released) {
-  const client c = testkit::fake_store::open(core::lifetime::session, core::system_environment());
+  const client c = testkit::fake_store::open(seam::lifetime::session, base::system_environment());
   auto& store = testkit::fake_store::of(c);
   std::atomic<int> working = 3;
   const auto works_on = [&](std::string_view name) {

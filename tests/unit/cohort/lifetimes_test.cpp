@@ -16,7 +16,7 @@ namespace holdfast {
 namespace {
 
 using namespace std::chrono_literals;
-using core::lifetime;
+using seam::lifetime;
 using testkit::fake_store;
 using testkit::thrown_by;
 
@@ -28,9 +28,9 @@ class lifetimes : public ::testing::Test {
     return fake_store::open(life, env, options);
   }
   // The session stays confirmed: a heartbeat each third of its timeout.
-  void pass_confirmed(const client& c, core::duration d) {
+  void pass_confirmed(const client& c, base::duration d) {
     for (const auto end = env.now() + d; env.now() < end;) {
-      env.advance(std::min<core::duration>(session_timeout / 3, end - env.now()));
+      env.advance(std::min<base::duration>(session_timeout / 3, end - env.now()));
       fake_store::of(c).confirm();
     }
   }
@@ -122,7 +122,7 @@ TEST_P(kept_by_the_backend, what_somebody_asked_for_is_given_back_before_it_is_g
     env.advance({});
   }
   const lease next = m.acquire();  // nothing lingered
-  EXPECT_GE(next.token(), 2 * core::turns_per_grant);
+  EXPECT_GE(next.token(), 2 * cohort::turns_per_grant);
   EXPECT_FALSE(next.revocation_token().stop_requested());
 }
 
@@ -303,11 +303,11 @@ TEST_F(lifetimes, of_the_process_has_no_deadline_no_renewal_and_no_loss) {
   const client c = open(lifetime::process);
   mutex m(c, "x");
   lease held = m.acquire({.ttl = 9s});
-  EXPECT_EQ(held.expires(), core::never);
+  EXPECT_EQ(held.expires(), base::never);
   held.extend(1s);
   env.advance(24h);
   EXPECT_TRUE(held.held());
-  EXPECT_EQ(held.expires(), core::never);
+  EXPECT_EQ(held.expires(), base::never);
   EXPECT_EQ(fake_store::of(c).renewals(), 0);
   EXPECT_FALSE(c.features().ttl);
 }

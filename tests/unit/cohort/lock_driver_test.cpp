@@ -13,17 +13,17 @@ namespace {
 using namespace std::chrono_literals;
 
 // Its callers sleep.
-class counted_driver final : public core::caller_driver {
+class counted_driver final : public base::caller_driver {
  public:
-  void run_until_signalled(core::parker& p) override {
+  void run_until_signalled(base::parker& p) override {
     note_wait();
     p.park();
   }
-  void sleep_until_signalled(core::follower& f) override {
+  void sleep_until_signalled(base::follower& f) override {
     note_wait();
     f.parker.park();
   }
-  void enlist(core::follower& f) noexcept override {
+  void enlist(base::follower& f) noexcept override {
     f.is_enlisted = true;
     ++enlisted;
   }
@@ -47,7 +47,7 @@ class lock_driver : public testing::Test {
   }
   testkit::manual_environment env;
   counted_driver first, second;
-  const client c = testkit::fake_store::open(core::lifetime::session, env);
+  const client c = testkit::fake_store::open(seam::lifetime::session, env);
 };
 
 TEST_F(lock_driver, a_blocked_caller_drives_the_loop_of_the_lock_that_it_waits_for) {

@@ -110,9 +110,9 @@ TEST(io_fork_mark, is_the_same_until_a_fork_and_another_in_each_child) {
 
 TEST(jittered, stays_within_its_share_and_varies) {
   testkit::manual_environment env(7);
-  std::set<core::duration> seen;
+  std::set<base::duration> seen;
   for (int i = 0; i < 1000; ++i) {
-    const auto d = core::jittered(env, std::chrono::seconds{10}, 0.2);
+    const auto d = base::jittered(env, std::chrono::seconds{10}, 0.2);
     EXPECT_GE(d, std::chrono::seconds{8});
     EXPECT_LE(d, std::chrono::seconds{12});
     seen.insert(d);
@@ -125,8 +125,8 @@ TEST(jittered, stays_within_its_share_and_varies) {
 TEST(jittered, saturates_instead_of_overflowing) {
   testkit::manual_environment env(7);
   for (int i = 0; i < 100; ++i) {
-    EXPECT_GT(core::jittered(env, core::duration::max(), 0.5), core::duration::zero());
-    EXPECT_EQ(core::jittered(env, core::duration::zero(), 0.5), core::duration::zero());
+    EXPECT_GT(base::jittered(env, base::duration::max(), 0.5), base::duration::zero());
+    EXPECT_EQ(base::jittered(env, base::duration::zero(), 0.5), base::duration::zero());
   }
 }
 

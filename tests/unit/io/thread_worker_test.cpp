@@ -34,7 +34,7 @@ TEST(io_worker, runs_jobs_in_order_on_one_thread_of_its_own) {
 TEST(io_worker, a_job_may_post_and_what_it_posts_is_run_before_the_end) {
   auto worker = io::real_environment().make_worker("test");
   bool ran = false;
-  core::worker* w = worker.get();
+  base::worker* w = worker.get();
   std::promise<void> posted;
   worker->post([&] {
     w->post([&] { ran = true; });

@@ -22,13 +22,13 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto alarm_bound = 30s;
 
-struct ringer final : core::alarm_target {
+struct ringer final : base::alarm_target {
   std::counting_semaphore<> rung{0};
   std::mutex mutex;
-  std::vector<core::time_point> times;
-  std::function<void(core::time_point)> also;
+  std::vector<base::time_point> times;
+  std::function<void(base::time_point)> also;
 
-  void on_alarm(core::time_point now) override {
+  void on_alarm(base::time_point now) override {
     {
       const std::lock_guard lock(mutex);
       times.push_back(now);
@@ -38,7 +38,7 @@ struct ringer final : core::alarm_target {
   }
 };
 
-core::environment& env() { return io::real_environment(); }
+base::environment& env() { return io::real_environment(); }
 
 TEST(io_alarm, rings_at_its_time_and_never_before) {
   ringer r;
@@ -53,7 +53,7 @@ TEST(io_alarm, rings_at_its_time_and_never_before) {
 TEST(io_alarm, a_time_that_has_passed_rings_at_once) {
   ringer r;
   auto alarm = env().make_alarm(r, "test");
-  for (const auto t : {env().now() - 1s, core::time_point{}, core::time_point::min()}) {
+  for (const auto t : {env().now() - 1s, base::time_point{}, base::time_point::min()}) {
     alarm->set(t);
     ASSERT_TRUE(r.rung.try_acquire_for(alarm_bound));
   }
@@ -85,7 +85,7 @@ TEST(io_alarm, never_cancels) {
   auto after = env().make_alarm(control, "test");
   const auto soon = env().now() + 200ms;
   alarm->set(soon);
-  alarm->set(core::never);
+  alarm->set(base::never);
   after->set(soon + 100ms);
   ASSERT_TRUE(control.rung.try_acquire_for(alarm_bound));
   EXPECT_FALSE(r.rung.try_acquire());
@@ -93,8 +93,8 @@ TEST(io_alarm, never_cancels) {
 
 TEST(io_alarm, is_set_again_from_its_own_call) {
   ringer r;
-  core::alarm* itself = nullptr;  // the owner's pointer changes while the last call runs
-  r.also = [&](core::time_point now) { itself->set(now + 1ms); };
+  base::alarm* itself = nullptr;  // the owner's pointer changes while the last call runs
+  r.also = [&](base::time_point now) { itself->set(now + 1ms); };
   auto alarm = env().make_alarm(r, "test");
   itself = alarm.get();
   alarm->set(env().now());
@@ -104,8 +104,8 @@ TEST(io_alarm, is_set_again_from_its_own_call) {
 
 TEST(io_alarm, many_rings_are_gathered_into_few) {
   ringer r;
-  core::alarm* itself = nullptr;  // the owner's pointer changes while the last call runs
-  r.also = [&](core::time_point now) { itself->set(now); };
+  base::alarm* itself = nullptr;  // the owner's pointer changes while the last call runs
+  r.also = [&](base::time_point now) { itself->set(now); };
   auto alarm = env().make_alarm(r, "test");
   itself = alarm.get();
   alarm->set(env().now());
@@ -131,7 +131,7 @@ TEST(io_alarm, destroying_waits_for_a_call_under_way) {
   ringer r;
   std::binary_semaphore inside{0};
   std::atomic<bool> left = false;
-  r.also = [&](core::time_point) {
+  r.also = [&](base::time_point) {
     inside.release();
     std::this_thread::sleep_for(50ms);
     left = true;
@@ -146,8 +146,8 @@ TEST(io_alarm, destroying_waits_for_a_call_under_way) {
 TEST(io_alarm, may_be_destroyed_from_its_own_call) {
   auto r = std::make_unique<ringer>();
   std::promise<void> done;
-  std::unique_ptr<core::alarm> alarm = env().make_alarm(*r, "test");
-  r->also = [&](core::time_point) {
+  std::unique_ptr<base::alarm> alarm = env().make_alarm(*r, "test");
+  r->also = [&](base::time_point) {
     alarm.reset();
     done.set_value();
   };
@@ -160,7 +160,7 @@ TEST(io_alarm, its_thread_has_the_name_and_takes_no_signals) {
   ringer r;
   std::string name(32, '\0');
   sigset_t blocked;
-  r.also = [&](core::time_point) {
+  r.also = [&](base::time_point) {
     pthread_getname_np(pthread_self(), name.data(), name.size());
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   };

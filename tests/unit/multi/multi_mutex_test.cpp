@@ -72,7 +72,7 @@ TEST_F(several_locks, that_one_object_has_locked_are_not_waited_for_by_it) {
 TEST(several_locks_in_any_store, are_requested_one_by_one_where_no_step_grants_them_all) {
   using holdfast::testkit::fake_store;
   holdfast::testkit::manual_environment env;
-  const auto client = fake_store::open(holdfast::core::lifetime::session, env);
+  const auto client = fake_store::open(holdfast::seam::lifetime::session, env);
   EXPECT_FALSE(client.try_acquire_all({"a", "b"}));
   EXPECT_EQ(fake_store::of(client).grouped_requests(), 0);
 }

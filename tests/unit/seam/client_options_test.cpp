@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 using holdfast::errc;
 using holdfast::lock_error;
 using holdfast::url;
-using holdfast::core::parse_duration;
-using holdfast::core::read_client_options;
+using holdfast::seam::parse_duration;
+using holdfast::seam::read_client_options;
 
 std::string refusal_of(std::string_view query) {
   try {

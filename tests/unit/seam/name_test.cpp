@@ -6,8 +6,8 @@
 
 namespace {
 
-using holdfast::core::name_fault;
-using holdfast::core::note_fault;
+using holdfast::seam::name_fault;
+using holdfast::seam::note_fault;
 using namespace std::string_literals;
 
 TEST(name, may_be_any_text_of_1_to_512_bytes) {

@@ -12,9 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct ringer final : core::alarm_target {
-  std::function<void(core::time_point)> what = [](core::time_point) {};
-  void on_alarm(core::time_point now) override { what(now); }
+struct ringer final : base::alarm_target {
+  std::function<void(base::time_point)> what = [](base::time_point) {};
+  void on_alarm(base::time_point now) override { what(now); }
 };
 
 TEST(manual_environment, rings_in_the_order_of_time_with_the_clock_at_each_time) {
@@ -22,12 +22,12 @@ TEST(manual_environment, rings_in_the_order_of_time_with_the_clock_at_each_time)
   const auto start = env.now();
   ringer a, b;
   std::string order;
-  a.what = [&](core::time_point t) {
+  a.what = [&](base::time_point t) {
     order += 'a';
     EXPECT_EQ(t, start + 2s);
     EXPECT_EQ(env.now(), t);
   };
-  b.what = [&](core::time_point t) {
+  b.what = [&](base::time_point t) {
     order += 'b';
     EXPECT_EQ(t, start + 1s);
     EXPECT_EQ(env.now(), t);
@@ -47,8 +47,8 @@ TEST(manual_environment, an_alarm_that_sets_itself_rings_again_within_one_advanc
   manual_environment env;
   ringer r;
   int times = 0;
-  std::unique_ptr<core::alarm> alarm;
-  r.what = [&](core::time_point now) {
+  std::unique_ptr<base::alarm> alarm;
+  r.what = [&](base::time_point now) {
     ++times;
     alarm->set(now + 1s);
   };
@@ -62,10 +62,10 @@ TEST(manual_environment, a_cancelled_or_destroyed_alarm_does_not_ring) {
   manual_environment env;
   ringer r;
   int times = 0;
-  r.what = [&](core::time_point) { ++times; };
+  r.what = [&](base::time_point) { ++times; };
   auto cancelled = env.make_alarm(r, "r");
   cancelled->set(env.now() + 1s);
-  cancelled->set(core::never);
+  cancelled->set(base::never);
   {
     auto gone = env.make_alarm(r, "r");
     gone->set(env.now() + 1s);
@@ -92,7 +92,7 @@ TEST(manual_environment, an_alarm_that_a_job_sets_for_now_rings_in_the_same_adva
   manual_environment env;
   ringer r;
   bool rang = false;
-  r.what = [&](core::time_point) { rang = true; };
+  r.what = [&](base::time_point) { rang = true; };
   auto alarm = env.make_alarm(r, "r");
   auto worker = env.make_worker("w");
   worker->post([&] { alarm->set(env.now()); });
@@ -115,12 +115,12 @@ TEST(manual_environment, freeze_finds_alarms_overdue) {
   manual_environment env;
   const auto start = env.now();
   ringer r;
-  core::time_point rang{};
-  r.what = [&](core::time_point t) { rang = t; };
+  base::time_point rang{};
+  r.what = [&](base::time_point t) { rang = t; };
   auto alarm = env.make_alarm(r, "r");
   alarm->set(start + 1s);
   env.freeze(5s);
-  EXPECT_EQ(rang, core::time_point{});
+  EXPECT_EQ(rang, base::time_point{});
   env.advance(0s);
   EXPECT_EQ(rang, start + 5s);
 }

@@ -18,7 +18,7 @@ constexpr const char* variables_query =
 
 class diagnosis final : public sql_query<std::vector<finding>> {
  public:
-  diagnosis(transport& t, core::findings_handler& to) noexcept : sql_query(t, to) {}
+  diagnosis(transport& t, seam::findings_handler& to) noexcept : sql_query(t, to) {}
 
  private:
   bool read(const sql_reply& r, std::string&) override {
@@ -31,7 +31,7 @@ class diagnosis final : public sql_query<std::vector<finding>> {
 
 }  // namespace
 
-void start_diagnosis(transport& over, const settings&, core::findings_handler& to) {
+void start_diagnosis(transport& over, const settings&, seam::findings_handler& to) {
   (new diagnosis(over, to))->start(variables_query);
 }
 

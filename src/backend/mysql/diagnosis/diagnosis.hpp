@@ -6,6 +6,6 @@
 
 namespace holdfast::mysql {
 
-void start_diagnosis(transport&, const settings&, core::findings_handler&);
+void start_diagnosis(transport&, const settings&, seam::findings_handler&);
 
 }  // namespace holdfast::mysql

@@ -7,11 +7,11 @@
 
 namespace holdfast::mysql {
 
+using base::mutant;
+using base::planted;
 using claims::claim_event;
-using core::mutant;
-using core::planted;
 
-named_recipe::step named_recipe::acquire(const core::acquire_request& request, time_point now,
+named_recipe::step named_recipe::acquire(const seam::acquire_request& request, time_point now,
                                          const timing& t) noexcept {
   begin_wait(request, now);
   state_ = state::trying;

@@ -52,8 +52,8 @@ enum class named_verdict : unsigned char {
 class named_recipe
     : public claims::session_recipe<claims::session_reply<named_operation, named_verdict>> {
  public:
-  using time_point = core::time_point;
-  step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
+  using time_point = base::time_point;
+  step acquire(const seam::acquire_request&, time_point, const timing&) noexcept;
   step on(const reply&, time_point, const timing&) noexcept;
   step on_lost(time_point, const timing&) noexcept;  // the connection
   step on_wake(time_point, const timing&) noexcept;

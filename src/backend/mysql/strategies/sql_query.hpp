@@ -25,7 +25,7 @@ class sql_query : public claims::admin_query<T>, private statement_handler {
   }
 
  protected:
-  sql_query(transport& t, core::result_handler<T>& to) noexcept
+  sql_query(transport& t, seam::result_handler<T>& to) noexcept
       : claims::admin_query<T>(to), over_(t) {}
 
   // A reply without an error. True: `next` is sent, and another reply follows.
@@ -47,7 +47,7 @@ class sql_query : public claims::admin_query<T>, private statement_handler {
   }
   void finish(event_queue& events) {
     over_.reactor().count(-1, 0);
-    events.post(*this, core::claim_event::ended);
+    events.post(*this, base::claim_event::ended);
   }
 
   transport& over_;

@@ -13,13 +13,13 @@ namespace {
 using made_strategy = std::unique_ptr<strategy>;
 
 template <class Strategy>
-made_strategy make(core::environment& env, const settings& s) {
+made_strategy make(base::environment& env, const settings& s) {
   return std::make_unique<Strategy>(env, s);
 }
 
 struct entry {
   std::string_view name;
-  made_strategy (*maker)(core::environment&, const settings&);
+  made_strategy (*maker)(base::environment&, const settings&);
   bool pins;
   bool is_offered;  // in URLs; the others are played by tests only
 };
@@ -50,7 +50,7 @@ std::string strategy_names() {
   return out;
 }
 
-std::unique_ptr<strategy> make_strategy(core::environment& env, const settings& s) {
+std::unique_ptr<strategy> make_strategy(base::environment& env, const settings& s) {
   return strategy_of(s.strategy)->maker(env, s);
 }
 

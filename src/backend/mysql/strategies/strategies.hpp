@@ -16,6 +16,6 @@ std::string strategy_names();  // "row, named"
 // Whether each of its claims has a connection of its own while it waits or holds.
 bool pins_connections(std::string_view name) noexcept;
 // The settings outlive it.
-std::unique_ptr<strategy> make_strategy(core::environment&, const settings&);
+std::unique_ptr<strategy> make_strategy(base::environment&, const settings&);
 
 }  // namespace holdfast::mysql

@@ -11,7 +11,7 @@
 
 namespace holdfast::mysql {
 
-class strategy : public core::lock_store, public transport_user {
+class strategy : public seam::lock_store, public transport_user {
  public:
   virtual transport::bounds connections() const = 0;
 
@@ -22,7 +22,7 @@ class strategy : public core::lock_store, public transport_user {
   virtual void withdraw_all(time_point now) = 0;
   virtual bool is_settled() const noexcept = 0;  // nothing has to be withdrawn any more
   // Ends what waits for an answer; nothing more is sent for it.
-  virtual void end_claims(errc, const std::string& why, time_point now, core::event_queue&) = 0;
+  virtual void end_claims(errc, const std::string& why, time_point now, base::event_queue&) = 0;
   virtual bool is_dispatching() const = 0;  // a claim's sink is being called
 };
 

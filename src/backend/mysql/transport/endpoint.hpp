@@ -11,19 +11,19 @@
 namespace holdfast::mysql {
 
 struct endpoint {
-  core::address where;  // with a path: a Unix socket
-  std::optional<core::tls_terms> tls;
+  base::address where;  // with a path: a Unix socket
+  std::optional<base::tls_terms> tls;
   std::string user;
   std::string password;
   std::string database;
   std::size_t connections = 0;    // at the most, for the statements of locks
-  core::duration idle_timeout{};  // the server closes a connection that is idle for so long
-  core::duration row_wait{};      // the longest wait of a statement for a row's lock
-  core::duration retry_base{};    // the first pause before a new connection; doubled each time
-  core::duration connect_timeout{};
-  core::duration op_timeout{};
+  base::duration idle_timeout{};  // the server closes a connection that is idle for so long
+  base::duration row_wait{};      // the longest wait of a statement for a row's lock
+  base::duration retry_base{};    // the first pause before a new connection; doubled each time
+  base::duration connect_timeout{};
+  base::duration op_timeout{};
   std::string text;  // the URL without secrets
-  core::log_sink log;
+  base::log_sink log;
 };
 
 }  // namespace holdfast::mysql

@@ -68,7 +68,7 @@ std::string with_number(unsigned error, std::string_view text) {
   return std::string(text) + " (error " + std::to_string(error) + ')';
 }
 
-core::failure explained(unsigned error, std::string_view text, errc otherwise) {
+base::failure explained(unsigned error, std::string_view text, errc otherwise) {
   const auto found = std::ranges::find(meanings, error, &meaning::error);
   if (found == std::end(meanings)) return {otherwise, with_number(error, text)};
   return {found->code, with_number(error, text) + "; " + std::string(found->remedy)};
@@ -86,11 +86,11 @@ bool ends_connection(unsigned error) noexcept {
   return is_of_client || is_in(ending, error);
 }
 
-core::failure explain(unsigned error, std::string_view text) {
+base::failure explain(unsigned error, std::string_view text) {
   return explained(error, text, errc::refused);
 }
 
-core::failure explain_connecting(unsigned error, std::string_view text) {
+base::failure explain_connecting(unsigned error, std::string_view text) {
   return explained(error, text, errc::unavailable);
 }
 

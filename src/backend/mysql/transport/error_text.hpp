@@ -26,8 +26,8 @@ sql_verdict verdict_of(unsigned error) noexcept;
 // The server closes the connection after it.
 bool ends_connection(unsigned error) noexcept;
 // The failure that a user sees: the reason and the remedy. `text` is the server's own.
-core::failure explain(unsigned error, std::string_view text);
+base::failure explain(unsigned error, std::string_view text);
 // For an attempt to connect.
-core::failure explain_connecting(unsigned error, std::string_view text);
+base::failure explain_connecting(unsigned error, std::string_view text);
 
 }  // namespace holdfast::mysql

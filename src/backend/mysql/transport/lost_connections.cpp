@@ -10,8 +10,8 @@
 
 namespace holdfast::mysql {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 using namespace std::chrono_literals;
 
 namespace {
@@ -51,7 +51,7 @@ void transport::send_kill(time_point now) {
       is_other_server ? "DO 0" : bound("KILL ?", {static_cast<std::int64_t>(k.id)});
   kills_other_server_ = is_other_server;
   has_restarted_ = m->connection->booted() - same_start > k.connected_at;
-  m->connection->execute(statement, kills_by_, now, core::saturating_add(now, where_.op_timeout));
+  m->connection->execute(statement, kills_by_, now, base::saturating_add(now, where_.op_timeout));
 }
 
 void transport::on_killed(const sql_reply& r, const reply_context& c) {
@@ -67,7 +67,7 @@ void transport::on_killed(const sql_reply& r, const reply_context& c) {
 void transport::finish_kill(bool is_certain, time_point now, event_queue& events) {
   const kill ended = kills_.front();
   kills_.pop_front();
-  if (!is_certain) unverified_until_ = core::saturating_add(now, late_statement_max);
+  if (!is_certain) unverified_until_ = base::saturating_add(now, late_statement_max);
   user_.on_dead(ended.id, is_certain, now, events);
   if (kills_.empty()) serve(lane::commands, now, events);
 }

@@ -10,7 +10,7 @@
 
 namespace holdfast::mysql {
 
-using core::readiness;
+using base::readiness;
 
 namespace {
 
@@ -32,7 +32,7 @@ readiness readiness_of(int wait) noexcept {
 }  // namespace
 
 mariadb_connection::mariadb_connection(io::client_reactor& r, connection_events& e,
-                                       core::driven_by by, std::shared_ptr<connecting> attempt)
+                                       base::driven_by by, std::shared_ptr<connecting> attempt)
     : reactor_(r), events_(e), library_(r, *this, by), attempt_(std::move(attempt)) {
   attempt_->whose = this;
 }
@@ -109,7 +109,7 @@ void mariadb_connection::watch() noexcept {
       return end({errc::unsupported, "this environment watches no descriptors"});
     library_.await(readiness::readable);
   } catch (const std::system_error& failed) {
-    end(core::shortage_of(failed));
+    end(base::shortage_of(failed));
   }
 }
 

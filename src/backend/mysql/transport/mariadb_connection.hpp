@@ -24,7 +24,7 @@ namespace holdfast::mysql {
 
 class mariadb_connection final : public sql_connection, private io::library_user {
  public:
-  mariadb_connection(io::client_reactor&, connection_events&, core::driven_by,
+  mariadb_connection(io::client_reactor&, connection_events&, base::driven_by,
                      std::shared_ptr<connecting>);
   ~mariadb_connection() override;
 
@@ -40,7 +40,7 @@ class mariadb_connection final : public sql_connection, private io::library_user
   enum class action : unsigned char { none, watch, start, go_on, note_end, close };
 
   // io::library_user
-  bool decide(core::readiness, time_point now) override;
+  bool decide(base::readiness, time_point now) override;
   void perform() noexcept override;
   void report(time_point now, event_queue&) override;
 
@@ -64,7 +64,7 @@ class mariadb_connection final : public sql_connection, private io::library_user
   bool closes_ = false;
   std::string next_;  // the statement to send; empty: none
   std::uint64_t id_ = 0;
-  core::readiness ready_ = core::readiness::none;
+  base::readiness ready_ = base::readiness::none;
 
   // Of perform().
   MYSQL* handle_ = nullptr;

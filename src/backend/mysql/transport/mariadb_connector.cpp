@@ -57,7 +57,7 @@ mariadb_connector::~mariadb_connector() { stop(); }
 
 void mariadb_connector::stop() noexcept {
   is_stopped_ = true;
-  std::unique_ptr<core::worker> last;
+  std::unique_ptr<base::worker> last;
   {
     const std::lock_guard guard(reactor_.mutex());
     last = std::move(worker_);
@@ -66,7 +66,7 @@ void mariadb_connector::stop() noexcept {
 }
 
 std::unique_ptr<sql_connection> mariadb_connector::connect(connection_events& events,
-                                                           core::driven_by by, failure& why) {
+                                                           base::driven_by by, failure& why) {
   if (is_stopped_) {
     why = {errc::closed, "the client was closed"};
     return nullptr;
@@ -81,11 +81,11 @@ std::unique_ptr<sql_connection> mariadb_connector::connect(connection_events& ev
       reactor_.run([&](time_point, event_queue&) {
         if (attempt->whose) attempt->whose->on_connected();
       });
-      by == core::driven_by::callers ? reactor_.request_flush(true)
+      by == base::driven_by::callers ? reactor_.request_flush(true)
                                      : reactor_.request_flush_of_own_loop(true);
     });
   } catch (const std::system_error& failed) {
-    why = core::shortage_of(failed);
+    why = base::shortage_of(failed);
     return nullptr;
   }
   return made;
@@ -112,7 +112,7 @@ void mariadb_connector::set_options(MYSQL& handle, const libmariadb_functions& l
   }
   lib.mysql_options(&handle, MYSQL_OPT_SSL_ENFORCE, &yes);
   lib.mysql_options(&handle, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
-  const core::tls_terms& tls = *where_.tls;
+  const base::tls_terms& tls = *where_.tls;
   if (!tls.ca_file.empty()) lib.mysql_options(&handle, MYSQL_OPT_SSL_CA, tls.ca_file.c_str());
   if (!tls.certificate_file.empty())
     lib.mysql_options(&handle, MYSQL_OPT_SSL_CERT, tls.certificate_file.c_str());
@@ -170,7 +170,7 @@ void mariadb_connector::connect_now(connecting& attempt) const {
     return;
   }
   set_options(*attempt.handle, *lib);
-  const time_point until = core::saturating_add(reactor_.env().now(), where_.connect_timeout);
+  const time_point until = base::saturating_add(reactor_.env().now(), where_.connect_timeout);
   MYSQL* connected = nullptr;
   int wait = lib->mysql_real_connect_start(&connected, attempt.handle, or_null(where_.where.host),
                                            or_null(where_.user), where_.password.c_str(),

@@ -32,7 +32,7 @@ class mariadb_connector final : public sql_connector {
   mariadb_connector(io::client_reactor& r, const endpoint& e) noexcept : reactor_(r), where_(e) {}
   ~mariadb_connector() override;
 
-  std::unique_ptr<sql_connection> connect(connection_events&, core::driven_by,
+  std::unique_ptr<sql_connection> connect(connection_events&, base::driven_by,
                                           failure& why) override;
   void stop() noexcept override;
 
@@ -45,7 +45,7 @@ class mariadb_connector final : public sql_connector {
   io::client_reactor& reactor_;
   const endpoint& where_;
   std::atomic<bool> is_stopped_ = false;
-  std::unique_ptr<core::worker> worker_;  // made with the first attempt
+  std::unique_ptr<base::worker> worker_;  // made with the first attempt
 };
 
 }  // namespace holdfast::mysql

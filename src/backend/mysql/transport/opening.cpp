@@ -25,7 +25,7 @@ class transport::first_session final : public io::blocking_wait {
 };
 
 void transport::open(std::stop_token stop) {
-  const time_point until = core::saturating_add(env().now(), where_.op_timeout);
+  const time_point until = base::saturating_add(env().now(), where_.op_timeout);
   first_session w(*this, until);
   const auto begin = [&](time_point now, event_queue&) {
     reactor_.begin(w);
@@ -55,19 +55,19 @@ void transport::note_down(const failure& why, time_point now) {
 
 void transport::note_up(time_point now) {
   if (!is_unavailable_.exchange(false, std::memory_order_relaxed)) return;
-  const duration out = now - std::exchange(out_since_, core::never);
+  const duration out = now - std::exchange(out_since_, base::never);
   if (!was_ready_) return;
   ++reconnects_;
   reactor_.log().add(log_level::warning,
-                     "connected to " + where_.text + " again after " + core::text_of(out));
+                     "connected to " + where_.text + " again after " + base::text_of(out));
 }
 
-core::connection_status transport::read_status() const {
-  core::connection_status out;
+seam::connection_status transport::read_status() const {
+  seam::connection_status out;
   out.connected = !is_unavailable();
   out.reconnects = reconnects_;
   if (!last_failure_.text.empty())
-    out.last_failure = core::text_of(env().now() - failed_at_) + " ago: " + last_failure_.text;
+    out.last_failure = base::text_of(env().now() - failed_at_) + " ago: " + last_failure_.text;
   if (is_unavailable()) out.trouble = {errc::unavailable, last_failure_.text};
   return out;
 }

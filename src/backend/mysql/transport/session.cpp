@@ -10,8 +10,8 @@
 
 namespace holdfast::mysql {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 using std::chrono::seconds;
 
 namespace {
@@ -31,7 +31,7 @@ session::session(session_host& h, const endpoint& e, lane l) noexcept
     : host_(h), where_(e), lane_(l) {}
 
 bool session::open(sql_connector& over, time_point now, failure& why) {
-  const auto by = lane_ == lane::renewals ? core::driven_by::thread : core::driven_by::callers;
+  const auto by = lane_ == lane::renewals ? base::driven_by::thread : base::driven_by::callers;
   connected_at_ = now;
   connection_ = over.connect(*this, by, why);
   return connection_ != nullptr;
@@ -46,7 +46,7 @@ void session::execute(std::string statement, statement_handler& h, time_point no
 
 void session::send(std::string text, time_point now) {
   sent_at_ = now;
-  due_ = core::saturating_add(now, where_.op_timeout);
+  due_ = base::saturating_add(now, where_.op_timeout);
   connection_->execute(std::move(text));
 }
 
@@ -71,7 +71,7 @@ void session::on_reply(const sql_reply& r, time_point now, event_queue& events) 
   if (state_ == state::greeting) return on_greeting_reply(r, now, events);
   if (state_ != state::busy) return;
   state_ = state::idle;
-  due_ = core::never;
+  due_ = base::never;
   statement_handler& h = *std::exchange(handler_, nullptr);
   h.on_reply(r, {sent_at_, now, host_.is_final(now), events});
   if (is_idle()) host_.on_free(*this, now, events);
@@ -91,7 +91,7 @@ void session::on_greeting_reply(const sql_reply& r, time_point now, event_queue&
   }
   booted_ = sent_at_ - seconds{r.number(0, 1)};
   state_ = state::idle;
-  due_ = core::never;
+  due_ = base::never;
   host_.on_greeted(*this, now, events);
 }
 
@@ -115,14 +115,14 @@ void session::read_variables(const sql_reply& r) {
 
 void session::refuse(failure why) {
   refusal_ = std::move(why);
-  due_ = core::never;
+  due_ = base::never;
   connection_->close();
 }
 
 void session::on_closed(failure why, time_point now, event_queue& events) {
   const bool was_busy = is_busy();
   state_ = state::ended;
-  due_ = core::never;
+  due_ = base::never;
   if (refusal_.code) why = refusal_;
   if (was_busy) std::exchange(handler_, nullptr)->on_cut(why, {sent_at_, now, false, events});
   host_.on_ended(*this, why, now, events);  // destroys it

@@ -77,7 +77,7 @@ class session final : private connection_events {
   state state_ = state::opening;
   unsigned greeted_ = 0;  // replies of the greeting
   bool is_read_only_ = false;
-  time_point sent_at_{}, due_ = core::never;
+  time_point sent_at_{}, due_ = base::never;
   time_point connected_at_{}, booted_{};
   duration idle_timeout_{};
   std::uint64_t id_ = 0;

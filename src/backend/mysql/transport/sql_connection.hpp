@@ -14,10 +14,10 @@
 
 namespace holdfast::mysql {
 
-using core::duration;
-using core::event_queue;
-using core::failure;
-using core::time_point;
+using base::duration;
+using base::event_queue;
+using base::failure;
+using base::time_point;
 
 using sql_row = std::vector<std::optional<std::string>>;  // {}: NULL
 
@@ -68,7 +68,7 @@ class sql_connector {
   virtual ~sql_connector() = default;
   // on_open or on_closed follows, never from inside the call. Null, with the reason: no thread or
   // no descriptor is left.
-  virtual std::unique_ptr<sql_connection> connect(connection_events&, core::driven_by,
+  virtual std::unique_ptr<sql_connection> connect(connection_events&, base::driven_by,
                                                   failure& why) = 0;
   // Without the mutex: ends all attempts, and returns once no thread of it runs.
   virtual void stop() noexcept {}

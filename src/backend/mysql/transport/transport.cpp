@@ -9,8 +9,8 @@
 
 namespace holdfast::mysql {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 using namespace std::chrono_literals;
 
 namespace {
@@ -25,7 +25,7 @@ bool is_final_failure(const failure& why) noexcept {
 
 }  // namespace
 
-transport::transport(core::environment& env, const endpoint& where, transport_user& user,
+transport::transport(base::environment& env, const endpoint& where, transport_user& user,
                      bounds most, std::unique_ptr<sql_connector> over)
     : reactor_(env, {"holdfast-mysql", "holdfast-my-io", "holdfast-my-own"}, where.text),
       where_(where),
@@ -108,7 +108,7 @@ void transport::serve_statements(lane l, time_point now) {
     }
     job next = std::move(g.queue[at]);
     g.queue.erase(g.queue.begin() + static_cast<std::ptrdiff_t>(at));
-    const time_point due = core::saturating_add(now, where_.op_timeout);
+    const time_point due = base::saturating_add(now, where_.op_timeout);
     m->order = next.order;
     m->connection->execute(std::move(next.statement), *next.handler, now, due);
     reactor_.wake_by(due);
@@ -247,7 +247,7 @@ void transport::note_failed(lane l, const failure& why, time_point now) {
       g.failures == 0 ? duration{}
                       : std::min(retry_max, where_.retry_base * (1 << std::min(g.failures, 10u)));
   ++g.failures;
-  g.retry_at = now + core::jittered(env(), pause, 0.25);
+  g.retry_at = now + base::jittered(env(), pause, 0.25);
   g.has_failed = true;
   last_failure_ = why;
   failed_at_ = now;
@@ -283,7 +283,7 @@ void transport::on_alarm(time_point now, event_queue& events) {
 
 // A statement whose reply is overdue is cut with its connection.
 void transport::end_overdue(time_point now) {
-  time_point next = core::never;
+  time_point next = base::never;
   for (const lane l : all_lanes) {
     for (const member& m : of(l).members) {
       if (m.connection->due() > now) {

@@ -70,7 +70,7 @@ class transport final : private session_host, private io::reactor_user {
 
   // Throws lock_error (unsupported): the environment has no network. `where` and the user outlive
   // it. `over`: null: libmariadb.
-  transport(core::environment&, const endpoint& where, transport_user&, bounds,
+  transport(base::environment&, const endpoint& where, transport_user&, bounds,
             std::unique_ptr<sql_connector> over = nullptr);
   ~transport();
 
@@ -84,7 +84,7 @@ class transport final : private session_host, private io::reactor_user {
 
   io::client_reactor& reactor() noexcept { return reactor_; }
   std::mutex& mutex() noexcept { return reactor_.mutex(); }
-  core::environment& env() const noexcept { return reactor_.env(); }
+  base::environment& env() const noexcept { return reactor_.env(); }
 
   // With the mutex.
   // Statements with the same `order` are executed one after the other; 0: in any order.
@@ -106,7 +106,7 @@ class transport final : private session_host, private io::reactor_user {
   bool is_final(time_point now) const noexcept override;
   time_point out_since() const noexcept { return out_since_; }
   const failure& last_failure() const noexcept { return last_failure_; }
-  core::connection_status read_status() const;
+  seam::connection_status read_status() const;
   std::string reason(errc) const;  // of a failure that has no text of its own
 
  private:
@@ -150,7 +150,7 @@ class transport final : private session_host, private io::reactor_user {
   void on_free(session&, time_point now, event_queue&) override;
   void on_ended(session&, const failure&, time_point now, event_queue&) override;
   // io::reactor_user
-  void flush(std::unique_lock<std::mutex>&, core::driven_by) noexcept override {}
+  void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override {}
   void on_alarm(time_point now, event_queue&) override;
   bool has_unattended_replies() const noexcept override;
 
@@ -191,7 +191,7 @@ class transport final : private session_host, private io::reactor_user {
   time_point unverified_until_{};    // a lost connection may execute something until then
   bool was_ready_ = false;
   std::optional<failure> refused_;  // opening: why no connection can be opened
-  time_point out_since_ = core::never;
+  time_point out_since_ = base::never;
   time_point failed_at_{};
   failure last_failure_;
   std::uint64_t reconnects_ = 0;

@@ -13,7 +13,7 @@ namespace holdfast::redis {
 
 namespace {
 
-using core::event_queue;
+using base::event_queue;
 
 constexpr std::size_t pings_wanted = 5, samples_wanted = 3;
 constexpr std::size_t scans_max = 20;  // of a thousand keys each: a large server is not read whole
@@ -31,7 +31,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 class diagnosis final : public admin_query<std::vector<finding>> {
  public:
   diagnosis(transport& t, const endpoint& e, std::span<const layout_needs> of_layouts,
-            core::findings_handler& to)
+            seam::findings_handler& to)
       : admin_query(t, to) {
     facts_.user = e.user.empty() ? "default" : e.user;
     facts_.op_timeout = e.op_timeout;
@@ -195,7 +195,7 @@ class diagnosis final : public admin_query<std::vector<finding>> {
 }  // namespace
 
 void start_examination(transport& over, const endpoint& e, std::span<const layout_needs> of_layouts,
-                       core::findings_handler& to) {
+                       seam::findings_handler& to) {
   (new diagnosis(over, e, of_layouts, to))->start();
 }
 

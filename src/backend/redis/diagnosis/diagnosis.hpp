@@ -22,6 +22,6 @@ class transport;
 // Without the reactor's mutex. Answered at once when there is no connection. The endpoint outlives
 // the answer.
 void start_examination(transport&, const endpoint&, std::span<const layout_needs>,
-                       core::findings_handler&);
+                       seam::findings_handler&);
 
 }  // namespace holdfast::redis

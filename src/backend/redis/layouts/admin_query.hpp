@@ -15,13 +15,13 @@ template <class T>
 class admin_query : public reply_handler, protected claims::admin_query<T> {
  public:
   // `own_errors`: those of the layout's scripts.
-  admin_query(transport& t, core::result_handler<T>& to,
+  admin_query(transport& t, seam::result_handler<T>& to,
               std::span<const error_meaning> own_errors = {}) noexcept
       : claims::admin_query<T>(to), over_(t), own_errors_(own_errors) {}
 
   void start() {
     io::client_reactor& r = over_.reactor();  // another thread may dispatch the answer and end this
-    core::event_queue events;
+    base::event_queue events;
     {
       const std::lock_guard guard(r.mutex());
       r.count(1, 0);
@@ -32,14 +32,14 @@ class admin_query : public reply_handler, protected claims::admin_query<T> {
   }
 
  protected:
-  virtual void send_next(time_point now, core::event_queue&) = 0;
+  virtual void send_next(time_point now, base::event_queue&) = 0;
   virtual void read(const value&) = 0;  // no failure
   // Finishes, or sends more.
-  virtual void on_all_read(time_point now, core::event_queue&) = 0;
+  virtual void on_all_read(time_point now, base::event_queue&) = 0;
   virtual bool is_failure(const value& v) const { return v.is(value::kind::error); }
 
   // False when there is no connection: nothing more is to be sent then.
-  bool send(std::string&& bytes, time_point now, core::event_queue& events) {
+  bool send(std::string&& bytes, time_point now, base::event_queue& events) {
     const auto write = [&](request_writer& w) { w.out() += bytes; };
     if (over_.submit(*this, now, write)) {
       ++awaited_;
@@ -49,11 +49,11 @@ class admin_query : public reply_handler, protected claims::admin_query<T> {
     if (awaited_ == 0) finish(events);
     return false;
   }
-  void finish(core::event_queue& events) {
+  void finish(base::event_queue& events) {
     over_.reactor().count(-1, 0);
-    events.post(*this, core::claim_event::ended);
+    events.post(*this, base::claim_event::ended);
   }
-  core::environment& env() const noexcept { return over_.reactor().env(); }
+  base::environment& env() const noexcept { return over_.reactor().env(); }
 
  private:
   void on_reply(const value& v, const reply_context& c) override {

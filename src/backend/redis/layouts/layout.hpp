@@ -17,7 +17,7 @@
 
 namespace holdfast::redis {
 
-class layout : public core::lock_store {
+class layout : public seam::lock_store {
  public:
   // Beyond what every connection needs; an operator's diagnosis requests it.
   virtual layout_needs needs() const { return {}; }
@@ -29,7 +29,7 @@ class layout : public core::lock_store {
   void withdraw_all(time_point now);  // the client ends
   bool is_settled() const noexcept;   // nothing has to be withdrawn any more
   // Ends what waits for an answer; nothing more is sent for it.
-  virtual void end_claims(errc, const std::string& why, time_point now, core::event_queue&) = 0;
+  virtual void end_claims(errc, const std::string& why, time_point now, base::event_queue&) = 0;
   virtual bool is_dispatching() const = 0;  // a claim's sink is being called
 
  protected:

@@ -5,9 +5,9 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
+using base::event_queue;
 
-layout_family::layout_family(std::vector<std::unique_ptr<layout>> all, core::store_family stores)
+layout_family::layout_family(std::vector<std::unique_ptr<layout>> all, seam::store_family stores)
     : all_(std::move(all)), stores_(std::move(stores)) {
   for (const auto& l : all_) stores_.add(*l);
 }

@@ -12,9 +12,9 @@ namespace holdfast::redis {
 class layout_family {
  public:
   // `stores` is empty, and names the layout in its texts.
-  layout_family(std::vector<std::unique_ptr<layout>>, core::store_family stores);
+  layout_family(std::vector<std::unique_ptr<layout>>, seam::store_family stores);
 
-  const core::store_family& stores() const noexcept { return stores_; }
+  const seam::store_family& stores() const noexcept { return stores_; }
   std::vector<layout_needs> needs() const;
 
   // As of each layout, with the reactor's mutex held.
@@ -23,12 +23,12 @@ class layout_family {
   void retry_now(time_point now);
   void withdraw_all(time_point now);
   bool is_settled() const noexcept;
-  void end_claims(errc, const std::string& why, time_point now, core::event_queue&);
+  void end_claims(errc, const std::string& why, time_point now, base::event_queue&);
   bool is_dispatching() const;
 
  private:
   const std::vector<std::unique_ptr<layout>> all_;
-  core::store_family stores_;
+  seam::store_family stores_;
 };
 
 }  // namespace holdfast::redis

@@ -39,7 +39,7 @@ class renewal_queue {
   bool goes_with_commands() const noexcept {
     return !waiting_.empty() && over_.has_failed(lane::renewals) &&
            !over_.is_ready(lane::renewals) && over_.is_ready(lane::commands) &&
-           !core::planted(core::mutant::renewals_wait_for_their_connection);
+           !base::planted(base::mutant::renewals_wait_for_their_connection);
   }
   // At most 16 requests are in flight, so that the server need not buffer more, however many leases
   // there are. Replies bring the next ones.
@@ -111,7 +111,7 @@ class claims_node : public layout_node {
  protected:
   virtual void write_renewals(request_writer&, time_point now) = 0;
 
-  core::environment& env() const noexcept { return over_.reactor().env(); }
+  base::environment& env() const noexcept { return over_.reactor().env(); }
   template <class Each>
   void for_each(Each each) const {
     claims_.for_each([&](Claim& c) {
@@ -119,20 +119,20 @@ class claims_node : public layout_node {
     });
   }
   template <class Which>
-  void give_up(Which which, const core::failure& why, time_point now, core::event_queue& events) {
+  void give_up(Which which, const base::failure& why, time_point now, base::event_queue& events) {
     const auto is_meant = [&](const Claim& c) { return c.node == this && which(c); };
     claims_.give_up(is_meant, static_cast<errc>(why.code.value()), why.text, now, events);
   }
 
   // The commands are ready again: what has to arrive before anything new.
-  void resume(time_point now, core::event_queue& events) {
+  void resume(time_point now, base::event_queue& events) {
     over_.check_eviction(now);
     orphans_.resend_all(now);
-    if (over_.has_moved() && !core::planted(core::mutant::leases_unconfirmed))
+    if (over_.has_moved() && !base::planted(base::mutant::leases_unconfirmed))
       confirm_leases(now, events);
   }
   // Claims of all nodes: the first node that ticks wakes those that are due.
-  void wake_due(time_point now, core::event_queue& events) {
+  void wake_due(time_point now, base::event_queue& events) {
     over_.tick_by(claims_.wake_due(now, events));
   }
   // Renewals that have no connection of their own now.
@@ -150,7 +150,7 @@ class claims_node : public layout_node {
     if (over_.is_unavailable()) over_.tick_by(claims_.first_end_of_wait(now));
   }
   // Ends the waits that have lasted through the outage for long enough.
-  void end_waits(time_point now, core::event_queue& events) {
+  void end_waits(time_point now, base::event_queue& events) {
     const auto is_here = [this](const Claim& c) { return c.node == this; };
     const auto why = [this] { return over_.outage_text(); };
     const auto waits = claims_.end_waits(is_here, over_.out_since(), retried_at_, why, now, events);
@@ -165,7 +165,7 @@ class claims_node : public layout_node {
  private:
   // At another server: what is not there is lost at once, and not at its next renewal. Until the
   // server has confirmed it, a lease is doubtful.
-  void confirm_leases(time_point now, core::event_queue& events) {
+  void confirm_leases(time_point now, base::event_queue& events) {
     for_each([&](Claim& c) { c.on([](auto& r) { return r.on_moved(); }, now, events); });
     for_each([&](Claim& c) {
       if (c.recipe().is_held()) renewals_.add(c);

@@ -108,7 +108,7 @@ std::string layout_names() {
 std::vector<std::unique_ptr<layout>> make_layouts(io::client_reactor& r, const settings& s) {
   const entry& found = *layout_of(s.layout);
   if (!found.warning.empty())
-    core::log(s.log, log_level::warning,
+    base::log(s.log, log_level::warning,
               "layout=" + s.layout + " is " + std::string(found.warning));
   std::vector<std::unique_ptr<layout>> out;
   for (const layout_maker make : found.makers)

@@ -19,8 +19,8 @@ class retrying_node;
 
 // The layout's state of a claim.
 struct retrying_record : claims::listed_claim, message_handler {
-  void on_subscribed(time_point now, core::event_queue&) override;
-  void on_message(std::string_view payload, time_point now, core::event_queue&) override;
+  void on_subscribed(time_point now, base::event_queue&) override;
+  void on_message(std::string_view payload, time_point now, base::event_queue&) override;
 
   retrying_node* node = nullptr;  // the server that has the lock
   std::string key;
@@ -43,7 +43,7 @@ struct retrying_protocol {
   using recipe = retrying_recipe;
   using store = retrying_layout;
   struct request_details {
-    void keep(const core::acquire_request& r) noexcept {
+    void keep(const seam::acquire_request& r) noexcept {
       mode = r.mode;
       permits = r.permits;
       total_permits = r.total_permits;

@@ -19,11 +19,11 @@
 
 namespace holdfast::redis {
 
+using base::duration;
+using base::time_point;
 using claims::retrying_operation;
 using claims::retrying_recipe;
 using claims::retrying_reply;
-using core::duration;
-using core::time_point;
 
 struct retrying_owner {               // drawn for every acquire
   std::uint64_t high = 0, low = 0;    // random
@@ -52,7 +52,7 @@ struct lock_request {  // the arguments of a request for one lock
 };
 
 struct codec_facts {
-  core::capabilities can;
+  seam::capabilities can;
   retrying_recipe::rules rules;
   // Loaded when a connection is ready, so that calls by their hash succeed.
   std::span<const script* const> loaded{};

@@ -8,9 +8,9 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
-using core::mutant;
-using core::planted;
+using base::event_queue;
+using base::mutant;
+using base::planted;
 
 retrying_layout::retrying_layout(io::client_reactor& r, const settings& s,
                                  std::unique_ptr<const retrying_codec> c)
@@ -20,20 +20,20 @@ std::unique_ptr<layout_node> retrying_layout::make_node(transport& over) {
   return std::make_unique<retrying_node>(*this, settings_, over);
 }
 
-std::unique_ptr<core::claim> retrying_layout::open(std::string_view name, core::claim_sink& sink) {
+std::unique_ptr<seam::claim> retrying_layout::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<retrying_claim>(*this, key_of(name), sink);
 }
 
-void retrying_layout::inspect(std::string_view prefix, core::holders_handler& to) {
+void retrying_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
   start_inspection(server_of(key_of(prefix)), *codec_, settings_.prefix, prefix, to);
 }
 
-void retrying_layout::holders(std::string_view name, core::holders_handler& to) {
+void retrying_layout::holders(std::string_view name, seam::holders_handler& to) {
   start_holders_query(server_of(key_of(name)), *codec_, settings_.prefix, name, to);
 }
 
 void retrying_layout::break_lock(std::string_view name, std::string_view seen,
-                                 core::decision_handler& to) {
+                                 seam::decision_handler& to) {
   start_breaking(server_of(key_of(name)), *codec_, key_of(name), seen, to);
 }
 
@@ -71,8 +71,8 @@ std::optional<retrying_reply> retrying_layout::submit(retrying_claim& c, retryin
 
 void retrying_layout::renew_owner(retrying_claim& c) {
   drop_owner(c);
-  c.owner_id.high = core::random_u64(env());
-  c.owner_id.low = core::random_u64(env()) | 1;
+  c.owner_id.high = base::random_u64(env());
+  c.owner_id.low = base::random_u64(env()) | 1;
   c.owner_since = env().now();
   c.owner_id.drawn = codec_->stamp_at(env().wall(), c.recipe().ttl());
   c.renewed = {};
@@ -88,7 +88,7 @@ void retrying_layout::drop_owner(retrying_claim& c) noexcept {
 
 void retrying_layout::withdraw_orphan(retrying_claim& c, time_point now, event_queue&) {
   if (!c.owner_id || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
-  const time_point end = core::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
   reactor_.wake_by(c.node->orphans().add(now, *c.node, c, end));
 }
 

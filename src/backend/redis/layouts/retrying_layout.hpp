@@ -20,22 +20,22 @@ class retrying_layout final : public layout, public claims::store_defaults {
   retrying_layout(io::client_reactor&, const settings&, std::unique_ptr<const retrying_codec>);
 
   // layout
-  const core::capabilities& can() const noexcept override { return codec_->facts().can; }
+  const seam::capabilities& can() const noexcept override { return codec_->facts().can; }
   std::string name_fault(std::string_view name) const override { return codec_->name_fault(name); }
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
-  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
+  void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void holders(std::string_view name, seam::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
   layout_needs needs() const override { return codec_->facts().needs; }
   void end_claims(errc code, const std::string& why, time_point now,
-                  core::event_queue& events) override {
+                  base::event_queue& events) override {
     claims_.give_up_all(code, why, now, events);
   }
   bool is_dispatching() const override { return claims_.is_dispatching(); }
 
   // The contract of claims::store_of.
   std::mutex& mutex() noexcept { return reactor_.mutex(); }
-  core::environment& env() const noexcept { return reactor_.env(); }
+  base::environment& env() const noexcept { return reactor_.env(); }
   const claims::timing& rules() const noexcept { return settings_.rules; }
   bool is_forked() const noexcept { return reactor_.is_forked(); }
   retrying_recipe new_recipe() const noexcept { return retrying_recipe(codec_->facts().rules); }
@@ -43,9 +43,9 @@ class retrying_layout final : public layout, public claims::store_defaults {
   void add(retrying_claim&, std::string_view key);
   void remove(retrying_claim&) noexcept;
   std::optional<retrying_reply> submit(retrying_claim&, retrying_operation, time_point now,
-                                       core::event_queue&);
+                                       base::event_queue&);
   void renew_owner(retrying_claim&);
-  void withdraw_orphan(retrying_claim&, time_point now, core::event_queue&);
+  void withdraw_orphan(retrying_claim&, time_point now, base::event_queue&);
   void wake_at(retrying_claim&, time_point);
   void after_step(retrying_claim&, time_point now);
   void request_flush(claims::urgency how) noexcept {

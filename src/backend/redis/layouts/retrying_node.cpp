@@ -7,7 +7,7 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
+using base::event_queue;
 
 retrying_node::retrying_node(retrying_layout& l, const settings& s, transport& over)
     : claims_node(over, l.claims()), home_(l), settings_(s), codec_(l.codec()) {}
@@ -35,12 +35,12 @@ void retrying_node::stop_listening(retrying_claim& c) noexcept {
   --listeners_;
 }
 
-void retrying_record::on_subscribed(time_point now, core::event_queue& events) {
+void retrying_record::on_subscribed(time_point now, base::event_queue& events) {
   auto& c = static_cast<retrying_claim&>(*this);
   c.on([&](retrying_recipe& r) { return r.on_subscribed(now, c.store().rules()); }, now, events);
 }
 
-void retrying_record::on_message(std::string_view, time_point now, core::event_queue& events) {
+void retrying_record::on_message(std::string_view, time_point now, base::event_queue& events) {
   auto& c = static_cast<retrying_claim&>(*this);
   c.on([&](retrying_recipe& r) { return r.on_message(now, c.store().rules()); }, now, events);
 }
@@ -161,7 +161,7 @@ void retrying_node::on_ready(lane what, time_point now, event_queue& events) {
   if (renewals_.goes_with_commands()) over_.tick_by(now);
 }
 
-void retrying_node::on_down(lane what, const core::failure& why, loss how, time_point now,
+void retrying_node::on_down(lane what, const base::failure& why, loss how, time_point now,
                             event_queue& events) {
   watch_outage(now);
   if (what == lane::renewals && renewals_.goes_with_commands()) over_.tick_by(now);

@@ -30,9 +30,9 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
 
   // request_source. It keeps what waits for on_agreed(), and concludes nothing from numbers.
   void write_requests(lane, request_writer&) override;
-  void on_ready(lane, time_point now, core::event_queue&) override;
-  void on_down(lane, const core::failure&, loss, time_point now, core::event_queue&) override;
-  void on_tick(time_point now, core::event_queue&) override;
+  void on_ready(lane, time_point now, base::event_queue&) override;
+  void on_down(lane, const base::failure&, loss, time_point now, base::event_queue&) override;
+  void on_tick(time_point now, base::event_queue&) override;
 
   // For its requests and orphans.
   const retrying_layout& home() const noexcept { return home_; }
@@ -45,7 +45,7 @@ class retrying_node final : public claims_node<retrying_claim, retrying_orphan> 
 
   duration probe_pause() const noexcept { return settings_.op_timeout / 4; }
   void probe_messages(time_point now);
-  void poll_meanwhile(time_point now, core::event_queue&);
+  void poll_meanwhile(time_point now, base::event_queue&);
   void begin_step(retrying_claim&, retrying_operation);
   lock_request request_of(const retrying_claim&, std::string_view owner) const noexcept;
   void write_collected(request_writer&, time_point now);

@@ -27,7 +27,7 @@ class holders_query final : public admin_query<std::vector<holder>> {
   enum class scope { all_that_begin_so, one };
 
   holders_query(transport& t, const retrying_codec& c, std::string_view key_prefix,
-                std::string_view name, scope what, core::holders_handler& to)
+                std::string_view name, scope what, seam::holders_handler& to)
       : admin_query(t, to, c.facts().own_errors), codec_(c), key_prefix_(key_prefix), what_(what) {
     pattern_ = pattern_of(key_prefix_ + std::string(name)).append(c.facts().key_suffix);
     scans_ = what == scope::all_that_begin_so;
@@ -43,7 +43,7 @@ class holders_query final : public admin_query<std::vector<holder>> {
     const bool is_other = m && m->why == errc::mismatch;
     return what_ == scope::one || !(is_other || is_key_denied(v));
   }
-  void send_next(time_point now, core::event_queue& events) override {
+  void send_next(time_point now, base::event_queue& events) override {
     if (!scans_) return look(now, events);
     std::string bytes;
     command(bytes, 6) << "SCAN" << cursor_ << "MATCH" << pattern_ << "COUNT"
@@ -55,12 +55,12 @@ class holders_query final : public admin_query<std::vector<holder>> {
     cursor_ = v[0].text();
     for (std::size_t i = 0; i < v[1].size(); ++i) keys_.emplace_back(v[1][i].text());
   }
-  void on_all_read(time_point now, core::event_queue& events) override {
+  void on_all_read(time_point now, base::event_queue& events) override {
     if (!scans_) return finish(events);
     scans_ = cursor_ != "0";
     send_next(now, events);
   }
-  void look(time_point now, core::event_queue& events) {
+  void look(time_point now, base::event_queue& events) {
     std::sort(keys_.begin(), keys_.end());
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
     if (keys_.empty()) return finish(events);
@@ -95,17 +95,17 @@ class holders_query final : public admin_query<std::vector<holder>> {
 class break_query final : public admin_query<bool> {
  public:
   break_query(transport& t, const retrying_codec& c, std::string_view key, std::string_view seen,
-              core::decision_handler& to)
+              seam::decision_handler& to)
       : admin_query(t, to, c.facts().own_errors), codec_(c), key_(key), seen_(seen) {}
 
  private:
-  void send_next(time_point now, core::event_queue& events) override {
+  void send_next(time_point now, base::event_queue& events) override {
     std::string bytes;
     codec_.append_break(bytes, key_, seen_);
     send(std::move(bytes), now, events);
   }
   void read(const value& v) override { result = codec_.read_break(v); }
-  void on_all_read(time_point, core::event_queue& events) override { finish(events); }
+  void on_all_read(time_point, base::event_queue& events) override { finish(events); }
 
   const retrying_codec& codec_;
   const std::string key_, seen_;
@@ -114,18 +114,18 @@ class break_query final : public admin_query<bool> {
 }  // namespace
 
 void start_inspection(transport& over, const retrying_codec& c, std::string_view key_prefix,
-                      std::string_view prefix, core::holders_handler& to) {
+                      std::string_view prefix, seam::holders_handler& to) {
   (new holders_query(over, c, key_prefix, prefix, holders_query::scope::all_that_begin_so, to))
       ->start();
 }
 
 void start_holders_query(transport& over, const retrying_codec& c, std::string_view key_prefix,
-                         std::string_view name, core::holders_handler& to) {
+                         std::string_view name, seam::holders_handler& to) {
   (new holders_query(over, c, key_prefix, name, holders_query::scope::one, to))->start();
 }
 
 void start_breaking(transport& over, const retrying_codec& c, std::string_view key,
-                    std::string_view seen, core::decision_handler& to) {
+                    std::string_view seen, seam::decision_handler& to) {
   (new break_query(over, c, key, seen, to))->start();
 }
 

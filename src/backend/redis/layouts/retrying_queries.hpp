@@ -13,10 +13,10 @@ namespace holdfast::redis {
 // Without the reactor's mutex. Answered at once when there is no connection. The codec outlives
 // them.
 void start_inspection(transport&, const retrying_codec&, std::string_view key_prefix,
-                      std::string_view prefix, core::holders_handler&);
+                      std::string_view prefix, seam::holders_handler&);
 void start_holders_query(transport&, const retrying_codec&, std::string_view key_prefix,
-                         std::string_view name, core::holders_handler&);
+                         std::string_view name, seam::holders_handler&);
 void start_breaking(transport&, const retrying_codec&, std::string_view key, std::string_view seen,
-                    core::decision_handler&);
+                    seam::decision_handler&);
 
 }  // namespace holdfast::redis

@@ -18,8 +18,8 @@ class server_orphan : public claims::orphan, public reply_handler {
 
  protected:
   using withdrawal = claims::withdrawal;
-  server_orphan(Node& n, core::time_point end,
-                core::duration pause_max = core::duration::max()) noexcept
+  server_orphan(Node& n, base::time_point end,
+                base::duration pause_max = base::duration::max()) noexcept
       : claims::orphan(end, pause_max), node(n) {}
   ~server_orphan() = default;
 

@@ -59,7 +59,7 @@ struct push {  // from the server, unsolicited
   kind what = kind::grant;
   bool others = false;             // grant: somebody else waits
   std::int64_t number = 0;         // grant
-  time_point until = core::never;  // grant: our deadline; never: it cannot be placed on our clock.
+  time_point until = base::never;  // grant: our deadline; never: it cannot be placed on our clock.
                                    // look: when to look
 };
 

@@ -7,9 +7,9 @@
 
 namespace holdfast::redis {
 
-using core::mutant;
-using core::planted;
-using core::saturating_add;
+using base::mutant;
+using base::planted;
+using base::saturating_add;
 using namespace std::chrono_literals;
 
 namespace {
@@ -21,7 +21,7 @@ constexpr duration foreign_pause_max = 250ms;
 
 }  // namespace
 
-effects queueing_recipe::acquire(const core::acquire_request& request, time_point now,
+effects queueing_recipe::acquire(const seam::acquire_request& request, time_point now,
                                  const timing&) noexcept {
   begin(request);
   mode_ = request.mode;
@@ -38,7 +38,7 @@ effects queueing_recipe::acquire(const core::acquire_request& request, time_poin
   return out;
 }
 
-effects queueing_recipe::succeed(const core::acquire_request& request, time_point now,
+effects queueing_recipe::succeed(const seam::acquire_request& request, time_point now,
                                  const timing& t) noexcept {
   effects out = acquire(request, now, t);
   known_ = true;
@@ -51,7 +51,7 @@ effects queueing_recipe::start_over(time_point now, bool clear) noexcept {
   number_ = 0;
   known_ = false;
   wanted_early_ = false;
-  look_at_ = core::never;
+  look_at_ = base::never;
   effects out = first_operation(now);
   out.new_owner = clear;
   out.orphan = clear;
@@ -258,7 +258,7 @@ effects queueing_recipe::on_queued(const reply& r, time_point now) noexcept {
     out.wake = look_at_;
     out.spread = 4ms;
   }
-  look_at_ = core::never;
+  look_at_ = base::never;
   return out;
 }
 
@@ -292,7 +292,7 @@ effects queueing_recipe::on(const push& p, time_point now) noexcept {
   }
   if (!may_be_pushed()) return {};
   if (p.what == push::kind::grant) {
-    if (p.until == core::never) return ask(state::queueing, operation::lock_or_queue, now);
+    if (p.until == base::never) return ask(state::queueing, operation::lock_or_queue, now);
     return become_held(p.number, p.until, p.others, true, now);
   }
   if (state_ == state::queueing) {

@@ -72,8 +72,8 @@
 
 namespace holdfast::redis {
 
+using base::claim_event;
 using claims::timing;
-using core::claim_event;
 using effects = claims::effects<operation>;
 
 enum class queueing_state : unsigned char {
@@ -94,14 +94,14 @@ class queueing_recipe : public claims::lease_recipe<queueing_state, operation> {
   using reply = redis::reply;
 
   // A request of a lock_group: together with other claims, all or none; exclusive, one attempt.
-  effects acquire(const core::acquire_request&, time_point now, const timing&) noexcept;
+  effects acquire(const seam::acquire_request&, time_point now, const timing&) noexcept;
   effects cancel(time_point now, const timing&) noexcept;
   effects renew(duration ttl, time_point now, const timing&) noexcept;
   effects downgrade(time_point now, const timing&) noexcept;
   effects check_waiters(time_point now, const timing&) noexcept;
   effects release(time_point now, const timing&) noexcept;
   // The claim is enqueued in the same step as another claim's release.
-  effects succeed(const core::acquire_request&, time_point now, const timing&) noexcept;
+  effects succeed(const seam::acquire_request&, time_point now, const timing&) noexcept;
   effects on(const reply&, time_point now, const timing&) noexcept;
   effects on(const push&, time_point now) noexcept;  // to the claim's id
   effects on_cut(std::uint32_t epoch) noexcept;      // no reply of this epoch arrives any more
@@ -120,8 +120,8 @@ class queueing_recipe : public claims::lease_recipe<queueing_state, operation> {
   bool looks() const noexcept { return looks_; }             // its timer on the lock has ended
   time_point waits_since() const noexcept { return waits_since_; }  // a waiter: its acquire
   std::int64_t number() const noexcept { return number_; }          // of the last grant
-  core::grant granted() const noexcept {
-    core::grant out = lease_recipe::granted();
+  seam::grant granted() const noexcept {
+    seam::grant out = lease_recipe::granted();
     out.provisional = handed_;
     out.waiters_unknown = waiters_unknown_;
     return out;
@@ -146,7 +146,7 @@ class queueing_recipe : public claims::lease_recipe<queueing_state, operation> {
   effects start_over(time_point now, bool clear) noexcept;
 
   time_point waits_since_{};
-  time_point look_at_ = core::never;  // a look that overtook the reply to lock_or_queue
+  time_point look_at_ = base::never;  // a look that overtook the reply to lock_or_queue
   lock_mode mode_ = lock_mode::exclusive;
   bool is_grouped_ = false;
   bool is_peeking_ = false;    // held, and not answered yet

@@ -11,10 +11,10 @@ class single final : public topology {
   std::span<transport* const> nodes() noexcept override { return {&node_, 1}; }
   transport& node_of(std::string_view) noexcept override { return one_; }
   bool is_open() const noexcept override { return one_.is_open(); }
-  core::failure why_not_open(bool is_overdue) const override {
+  base::failure why_not_open(bool is_overdue) const override {
     return one_.why_not_open(is_overdue);
   }
-  core::connection_status status() const override { return one_.read_status(); }
+  seam::connection_status status() const override { return one_.read_status(); }
   bool is_unavailable() const noexcept override { return one_.is_unavailable(); }
 
  private:

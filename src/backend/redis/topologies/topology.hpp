@@ -16,8 +16,8 @@ class topology {
   // With the reactor's mutex held.
   virtual bool is_open() const noexcept = 0;
   // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
-  virtual core::failure why_not_open(bool is_overdue) const = 0;
-  virtual core::connection_status status() const = 0;
+  virtual base::failure why_not_open(bool is_overdue) const = 0;
+  virtual seam::connection_status status() const = 0;
   // Whether status() would report trouble; with any lock held.
   virtual bool is_unavailable() const noexcept = 0;
 };

@@ -8,10 +8,10 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
-using core::failure;
-using core::mutant;
-using core::planted;
+using base::event_queue;
+using base::failure;
+using base::mutant;
+using base::planted;
 using namespace std::chrono_literals;
 
 namespace {
@@ -25,7 +25,7 @@ connection::connection(connection_owner& owner, const endpoint& e, lane what,
     : owner_(owner), endpoint_(e), lane_(what), handshake_(e, what, channels) {}
 
 void connection::open(time_point now) {
-  if (state_ != state::down || retry_at_ != core::never || !owner_.may_open(*this, now)) return;
+  if (state_ != state::down || retry_at_ != base::never || !owner_.may_open(*this, now)) return;
   state_ = state::connecting;
   is_passing_ = false;
   began_ = now;
@@ -41,7 +41,7 @@ void connection::open(time_point now) {
 void connection::retry_later(time_point now, bool at_once) {
   const unsigned doublings = std::clamp(attempts_, 1u, 11u) - 1;
   const duration pause = std::min(retry_max, endpoint_.retry_base * (1u << doublings));
-  retry_at_ = at_once ? now : now + core::jittered(owner_.env(), pause, 0.25);
+  retry_at_ = at_once ? now : now + base::jittered(owner_.env(), pause, 0.25);
   ++attempts_;
   owner_.wake_by(retry_at_);
 }
@@ -165,7 +165,7 @@ void connection::fail(failure why, loss how, time_point now, event_queue& events
   out_.clear();
   last_failure_ = why;
   retry_later(now, attempts_ == 0 && how != loss::refused);
-  core::ring<expected_reply> cut;
+  base::ring<expected_reply> cut;
   cut.swap(in_flight_);
   unattended_ = 0;
   for (; !cut.empty(); cut.pop_front()) cut.front().to->on_cut({now, cut.front().sent, events});
@@ -185,9 +185,9 @@ void connection::reject(failure why, time_point now, event_queue& events) {
 
 void connection::on_alarm(time_point now, event_queue& events) {
   if (state_ == state::down) {
-    if (retry_at_ == core::never) return;
+    if (retry_at_ == base::never) return;
     if (now < retry_at_) return owner_.wake_by(retry_at_);
-    retry_at_ = core::never;
+    retry_at_ = base::never;
     return open(now);
   }
   if (state_ != state::ready) {
@@ -207,7 +207,7 @@ void connection::on_alarm(time_point now, event_queue& events) {
 // An attempt out of turn does not make the pause after it longer: many callers with a short bound
 // would keep a client away from a server that is back.
 void connection::retry_now(time_point by) {
-  if (state_ != state::down || retry_at_ == core::never || retry_at_ <= by) return;
+  if (state_ != state::down || retry_at_ == base::never || retry_at_ <= by) return;
   if (attempts_ > 1) --attempts_;
   retry_at_ = by;
   owner_.wake_by(by);

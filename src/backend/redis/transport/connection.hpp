@@ -53,27 +53,27 @@ class connection_owner {  // called with the reactor's mutex held
   virtual bool may_open(connection&, time_point now) = 0;
   // Whether the server that this connection has reached will do; else why not. Does not end this
   // connection itself.
-  virtual bool accepts(connection&, core::failure& why, time_point now, core::event_queue&) = 0;
+  virtual bool accepts(connection&, base::failure& why, time_point now, base::event_queue&) = 0;
   // See reply_context.
   virtual bool lanes_agree() const noexcept = 0;
   // The server has become a replica: it has refused a request that somebody waits for.
-  virtual void on_demoted(time_point now, core::event_queue&) = 0;
-  virtual void on_ready(connection&, time_point now, core::event_queue&) = 0;
+  virtual void on_demoted(time_point now, base::event_queue&) = 0;
+  virtual void on_ready(connection&, time_point now, base::event_queue&) = 0;
   // Earlier knowledge about the data is void: called before the reply that shows this.
   virtual void on_data_in_doubt() = 0;
   // The server does not know a script that was called.
   virtual void on_script_missing(std::uint16_t) = 0;
   virtual void on_message(std::string_view channel, std::string_view payload, time_point now,
-                          core::event_queue&) = 0;
+                          base::event_queue&) = 0;
   // After all that was not answered was cut.
-  virtual void on_down(connection&, const core::failure&, loss, time_point now,
-                       core::event_queue&) = 0;
+  virtual void on_down(connection&, const base::failure&, loss, time_point now,
+                       base::event_queue&) = 0;
   virtual void on_silent(connection&, time_point now) = 0;  // much is awaited, nothing comes
   virtual void on_heard(connection&, time_point now) = 0;   // it is not silent any more
   // Lives until it is closed. Null, with the reason: this process has no descriptor or thread left.
-  virtual std::shared_ptr<io::attached_stream> connect(connection&, core::failure& why) = 0;
+  virtual std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) = 0;
   virtual void wake_by(time_point) = 0;  // on_alarm() is due then
-  virtual core::environment& env() = 0;
+  virtual base::environment& env() = 0;
 
  protected:
   ~connection_owner() = default;
@@ -94,7 +94,7 @@ class connection final : public io::stream_user {
   // In the order of what is written. Of several replies, the last one counts.
   void expect(reply_handler&, std::uint32_t replies, time_point sent,
               attended = attended::by_callers, std::uint16_t script = script_cache::none);
-  void on_alarm(time_point now, core::event_queue&);
+  void on_alarm(time_point now, base::event_queue&);
   void retry_now(time_point by);  // the pause before the next connection ends then at the latest
   const std::shared_ptr<io::attached_stream>& stream() const noexcept { return stream_; }
   bool may_write() const noexcept { return state_ >= state::greeting; }
@@ -103,33 +103,33 @@ class connection final : public io::stream_user {
   const server_identity& server() const noexcept { return handshake_.server(); }
   // Replies that are awaited now prove nothing about locks: another connection has ended.
   void doubt_replies() noexcept { doubted_ = in_flight_.size(); }
-  void end(core::failure, time_point now, core::event_queue&);
+  void end(base::failure, time_point now, base::event_queue&);
   // Likewise, but the next one is opened after a pause: its server is not the right one.
-  void reject(core::failure, time_point now, core::event_queue&);
+  void reject(base::failure, time_point now, base::event_queue&);
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
-  const core::failure& last_failure() const noexcept { return last_failure_; }
+  const base::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return is_passing_; }  // the failure: open() tries again
   // A reply is awaited for which nobody blocks.
   bool has_unattended_replies() const noexcept {
     return state_ == state::connecting || state_ == state::greeting || unattended_ > 0;
   }
-  core::failure too_late(std::string_view bound) const;  // the bound that it has exceeded
+  base::failure too_late(std::string_view bound) const;  // the bound that it has exceeded
 
   bool writing = false;  // a thread is: it takes along what others add
   std::string spare;     // of that thread; keeps its room
 
   // io::stream_user
-  void on_open(time_point now, core::event_queue&) override;
-  void on_bytes(std::span<const std::byte>, time_point now, core::event_queue&) override;
-  void on_closed(core::failure, time_point now, core::event_queue&) override;
+  void on_open(time_point now, base::event_queue&) override;
+  void on_bytes(std::span<const std::byte>, time_point now, base::event_queue&) override;
+  void on_closed(base::failure, time_point now, base::event_queue&) override;
 
  private:
-  void on_handshake_reply(const value&, time_point now, core::event_queue&);
-  void become_ready(time_point now, core::event_queue&);
-  void fail(core::failure, loss, time_point now, core::event_queue&);
-  bool handle(const value&, time_point now, core::event_queue&);
-  void on_last_reply(const value&, time_point now, core::event_queue&);
-  void on_introduced(time_point now, core::event_queue&);
+  void on_handshake_reply(const value&, time_point now, base::event_queue&);
+  void become_ready(time_point now, base::event_queue&);
+  void fail(base::failure, loss, time_point now, base::event_queue&);
+  bool handle(const value&, time_point now, base::event_queue&);
+  void on_last_reply(const value&, time_point now, base::event_queue&);
+  void on_introduced(time_point now, base::event_queue&);
   void retry_later(time_point now, bool at_once);
   duration silence_max() const noexcept { return endpoint_.op_timeout / 2; }
   duration silence_noticed() const noexcept { return silence_max() / 2; }
@@ -142,17 +142,17 @@ class connection final : public io::stream_user {
   std::shared_ptr<io::attached_stream> stream_;
   std::unique_ptr<reply_reader> reader_;
   std::string out_;
-  core::ring<expected_reply> in_flight_;
+  base::ring<expected_reply> in_flight_;
   unsigned unattended_ = 0;  // of these
   time_point began_{};       // to connect
-  time_point retry_at_ = core::never;
+  time_point retry_at_ = base::never;
   unsigned attempts_ = 0;
   std::size_t doubted_ = 0;  // of those in flight, the first ones
   bool is_silent_ = false;
   bool is_passing_ = false;
   bool was_ready_ = false;
   std::string aborted_;  // why the server will not do the transaction it is being sent
-  core::failure last_failure_;
+  base::failure last_failure_;
 };
 
 }  // namespace holdfast::redis

@@ -9,15 +9,15 @@
 namespace holdfast::redis {
 
 struct endpoint {
-  core::address where;
-  std::optional<core::tls_terms> tls;
+  base::address where;
+  std::optional<base::tls_terms> tls;
   std::string user;
   std::string password;
   int database = 0;
-  core::duration retry_base{};  // the first pause before a new connection, after which it doubles
-  core::duration connect_timeout{};
-  core::duration op_timeout{};
-  core::duration probe{};  // how often it is asked where the name leads; 0: never
+  base::duration retry_base{};  // the first pause before a new connection, after which it doubles
+  base::duration connect_timeout{};
+  base::duration op_timeout{};
+  base::duration probe{};  // how often it is asked where the name leads; 0: never
   std::string text;        // the URL without secrets
 };
 

@@ -8,8 +8,8 @@
 
 namespace holdfast::redis {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 namespace {
 
@@ -136,7 +136,7 @@ void handshake::fail(const value& v) {
   why_ = {code, explain(v.text())};
 }
 
-handshake::outcome handshake::go_on(std::string& out, core::time_point now) {
+handshake::outcome handshake::go_on(std::string& out, base::time_point now) {
   if (server_.is_known() && !planted(mutant::predecessor_not_killed))
     for (const std::int64_t id : older_.of(server_.run_id, now)) send_kill(out, id);
   if (lane_ == lane::messages) {
@@ -152,7 +152,7 @@ handshake::outcome handshake::go_on(std::string& out, core::time_point now) {
   return outcome_of_step();
 }
 
-void handshake::on_lost(bool was_used, core::time_point now) {
+void handshake::on_lost(bool was_used, base::time_point now) {
   awaited_.clear();
   killed_.clear();
   const std::int64_t id = std::exchange(own_id_, 0);

@@ -43,11 +43,11 @@ class handshake {
   void begin(std::string& out);
   outcome on_reply(const value&, std::string& out);
   // The server is the right one: ends the connections that were left at it.
-  outcome go_on(std::string& out, core::time_point now);
-  const core::failure& why() const noexcept { return why_; }  // it failed
+  outcome go_on(std::string& out, base::time_point now);
+  const base::failure& why() const noexcept { return why_; }  // it failed
   bool is_passing() const noexcept { return is_passing_; }    // another attempt may succeed
   // The connection is lost. `was_used`: requests of it may be at the server.
-  void on_lost(bool was_used, core::time_point now);
+  void on_lost(bool was_used, base::time_point now);
   // That was reached last.
   const server_identity& server() const noexcept { return server_; }
   bool no_older_connection_runs() const noexcept { return none_older_; }
@@ -77,14 +77,14 @@ class handshake {
   const endpoint& endpoint_;
   const lane lane_;
   subscriptions& channels_;
-  core::ring<step> awaited_;
-  core::ring<std::int64_t> killed_;  // older connections, in the order of their kill steps
+  base::ring<step> awaited_;
+  base::ring<std::int64_t> killed_;  // older connections, in the order of their kill steps
   std::int64_t own_id_ = 0;          // of this connection at the server; 0: not known
   std::string published_to_;         // the client's own channel
   server_identity server_;
   older_connections older_;
   bool none_older_ = true;  // as far as can be known
-  core::failure why_;
+  base::failure why_;
   bool is_passing_ = false;
 };
 

@@ -6,8 +6,8 @@
 
 namespace holdfast::redis {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 namespace {
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t servers_max = 16, ids_max = 64;
 // A connection that got stuck may deliver what it carries this late.
-constexpr core::duration kept_for = 20min;
+constexpr base::duration kept_for = 20min;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ older_connections::server& older_connections::entry(std::string_view run_id) {
     s = std::move(*old);
     servers_.erase(old);
   }
-  const std::size_t most = core::planted(core::mutant::connections_left_behind) ? 1 : servers_max;
+  const std::size_t most = base::planted(base::mutant::connections_left_behind) ? 1 : servers_max;
   if (servers_.size() >= most) servers_.erase(servers_.begin());
   return servers_.emplace_back(std::move(s));
 }
@@ -34,7 +34,7 @@ const older_connections::server* older_connections::find(std::string_view run_id
   return found == servers_.end() ? nullptr : &*found;
 }
 
-void older_connections::add(std::string_view run_id, std::int64_t id, core::time_point now) {
+void older_connections::add(std::string_view run_id, std::int64_t id, base::time_point now) {
   server& s = entry(run_id);
   s.last = now;
   if (id == 0 || s.ids.size() == ids_max) {
@@ -49,7 +49,7 @@ void older_connections::remove(std::string_view run_id, std::int64_t id) {
   if (found != servers_.end()) std::erase(found->ids, id);
 }
 
-std::vector<std::int64_t> older_connections::of(std::string_view run_id, core::time_point now) {
+std::vector<std::int64_t> older_connections::of(std::string_view run_id, base::time_point now) {
   std::erase_if(servers_, [&](const server& s) { return now - s.last > kept_for; });
   const server* const s = find(run_id);
   return s ? s->ids : std::vector<std::int64_t>();

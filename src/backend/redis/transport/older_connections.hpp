@@ -14,17 +14,17 @@ namespace holdfast::redis {
 class older_connections {
  public:
   // `id` 0: it is not known, so that nobody can end that connection.
-  void add(std::string_view run_id, std::int64_t id, core::time_point now);
+  void add(std::string_view run_id, std::int64_t id, base::time_point now);
   void remove(std::string_view run_id, std::int64_t id);
   // To be ended before anything is sent to that process.
-  std::vector<std::int64_t> of(std::string_view run_id, core::time_point now);
+  std::vector<std::int64_t> of(std::string_view run_id, base::time_point now);
   // Nothing that was sent over one of them is executed any more, as far as can be known.
   bool is_clear(std::string_view run_id) const noexcept;
 
  private:
   struct server {
     std::string run_id;
-    core::time_point last{};
+    base::time_point last{};
     std::vector<std::int64_t> ids;
     bool has_unknown = false;
   };

@@ -2,7 +2,7 @@
 
 namespace holdfast::redis {
 
-using core::failure;
+using base::failure;
 
 probe::probe(io::client_reactor& r, const endpoint& e, asker& a, subscriptions& s)
     : reactor_(r), endpoint_(e), asker_(a), connection_(*this, e, lane::probe, s) {}
@@ -14,19 +14,19 @@ void probe::start(time_point now) {
 }
 
 // It has answered, and that is all.
-bool probe::accepts(connection& c, failure& why, time_point now, core::event_queue& events) {
+bool probe::accepts(connection& c, failure& why, time_point now, base::event_queue& events) {
   why = {errc::unavailable, "the server was only asked who it is"};
   asker_.on_probed(c.server(), now, events);
   return false;
 }
 
-void probe::on_down(connection&, const failure&, loss, time_point, core::event_queue&) {
+void probe::on_down(connection&, const failure&, loss, time_point, base::event_queue&) {
   is_wanted_ = false;
 }
 
 std::shared_ptr<io::attached_stream> probe::connect(connection& c, failure& why) {
-  const core::tls_terms* const tls = endpoint_.tls ? &*endpoint_.tls : nullptr;
-  return reactor_.connect(c, endpoint_.where, tls, core::driven_by::callers, why);
+  const base::tls_terms* const tls = endpoint_.tls ? &*endpoint_.tls : nullptr;
+  return reactor_.connect(c, endpoint_.where, tls, base::driven_by::callers, why);
 }
 
 }  // namespace holdfast::redis

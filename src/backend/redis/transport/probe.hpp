@@ -10,7 +10,7 @@ class probe final : private connection_owner {
  public:
   class asker {
    public:
-    virtual void on_probed(const server_identity&, time_point now, core::event_queue&) = 0;
+    virtual void on_probed(const server_identity&, time_point now, base::event_queue&) = 0;
 
    protected:
     ~asker() = default;
@@ -20,25 +20,25 @@ class probe final : private connection_owner {
 
   // All with the reactor's mutex held.
   void start(time_point now);  // unless one is under way
-  void on_alarm(time_point now, core::event_queue& events) { connection_.on_alarm(now, events); }
+  void on_alarm(time_point now, base::event_queue& events) { connection_.on_alarm(now, events); }
   connection& line() noexcept { return connection_; }  // never ready
   bool has_unattended_replies() const noexcept { return connection_.has_unattended_replies(); }
 
  private:
   bool may_open(connection&, time_point) override { return is_wanted_; }
-  bool accepts(connection&, core::failure& why, time_point, core::event_queue&) override;
+  bool accepts(connection&, base::failure& why, time_point, base::event_queue&) override;
   bool lanes_agree() const noexcept override { return true; }
-  void on_demoted(time_point, core::event_queue&) override {}
-  void on_ready(connection&, time_point, core::event_queue&) override {}
+  void on_demoted(time_point, base::event_queue&) override {}
+  void on_ready(connection&, time_point, base::event_queue&) override {}
   void on_data_in_doubt() override {}
   void on_script_missing(std::uint16_t) override {}
-  void on_message(std::string_view, std::string_view, time_point, core::event_queue&) override {}
-  void on_down(connection&, const core::failure&, loss, time_point, core::event_queue&) override;
+  void on_message(std::string_view, std::string_view, time_point, base::event_queue&) override {}
+  void on_down(connection&, const base::failure&, loss, time_point, base::event_queue&) override;
   void on_silent(connection&, time_point) override {}
   void on_heard(connection&, time_point) override {}
-  std::shared_ptr<io::attached_stream> connect(connection&, core::failure& why) override;
+  std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
   void wake_by(time_point t) override { reactor_.wake_by(t); }
-  core::environment& env() override { return reactor_.env(); }
+  base::environment& env() override { return reactor_.env(); }
 
   io::client_reactor& reactor_;
   const endpoint& endpoint_;

@@ -17,10 +17,10 @@ constexpr unsigned needed_by_waiters =
 
 }  // namespace
 
-reachability::reachability(std::string_view url, core::deferred_log& log)
+reachability::reachability(std::string_view url, base::deferred_log& log)
     : prefix_(std::string(url.substr(0, url.find('?'))) + ": "), log_(log) {}
 
-void reachability::on_lost(lane r, const core::failure& why, bool matters, time_point now) {
+void reachability::on_lost(lane r, const base::failure& why, bool matters, time_point now) {
   const bool is_first = !has_lost_some();
   lost_ |= bit_of(r);
   silent_ &= ~bit_of(r);
@@ -51,9 +51,9 @@ void reachability::end_outage(time_point now) {
   if (!is_whole() || !has_lost_some()) return;
   ++reconnects_;
   write(is_told_ ? log_level::warning : log_level::info,
-        "connected again after " + core::text_of(now - std::exchange(lost_since_, core::never)));
+        "connected again after " + base::text_of(now - std::exchange(lost_since_, base::never)));
   is_told_ = false;
-  next_line_ = core::never;
+  next_line_ = base::never;
 }
 
 void reachability::on_silent(lane r, time_point now) {
@@ -86,7 +86,7 @@ void reachability::on_accepted(time_point now) {
   if (!has_lost_some()) {
     if (is_told_) write(log_level::warning, "the server takes requests again");
     is_told_ = false;
-    next_line_ = core::never;
+    next_line_ = base::never;
   }
   weigh(now);
 }
@@ -100,13 +100,13 @@ void reachability::on_memory_info(std::string_view info) {
 
 void reachability::on_affected(time_point now) noexcept {
   const bool is_untold = !is_told_ && (has_lost_some() || !put_off_.empty());
-  if (is_untold && next_line_ == core::never) next_line_ = now;
+  if (is_untold && next_line_ == base::never) next_line_ = now;
 }
 
 void reachability::tick(bool matters, time_point now) {
   if (next_line_ > now) return;
   if (matters) return write_trouble(true, now);
-  next_line_ = core::never;  // the next affected caller sets it again
+  next_line_ = base::never;  // the next affected caller sets it again
   is_told_ = false;
   if (!has_lost_some()) on_accepted(now);  // nobody asks any more: it is not known
 }
@@ -118,12 +118,12 @@ void reachability::write_trouble(bool matters, time_point now) {
                                      : "the server is temporarily refusing requests: ";
   if (again)
     text = (has_lost_some() ? "no connection for " : "the server has been refusing requests for ") +
-           core::text_of(past) + ": ";
+           base::text_of(past) + ": ";
   write(matters ? log_level::warning : log_level::info,
         text + (has_lost_some() ? last_failure_ : put_off_) +
             (again ? "; still trying" : "; it is tried again until it works"));
   if (!has_lost_some()) put_off_told_ = now;
-  next_line_ = matters ? now + between_lines : core::never;
+  next_line_ = matters ? now + between_lines : base::never;
 }
 
 void reachability::write(log_level level, std::string text) {
@@ -132,8 +132,8 @@ void reachability::write(log_level level, std::string text) {
 
 void reachability::weigh(time_point now) {
   const bool out = ((lost_ | silent_) & needed_by_waiters) != 0 || !put_off_.empty();
-  if (out == (since_ != core::never)) return;
-  since_ = out ? now : core::never;
+  if (out == (since_ != base::never)) return;
+  since_ = out ? now : base::never;
   is_unavailable_.store(out, std::memory_order_relaxed);
 }
 
@@ -142,11 +142,11 @@ std::string reachability::why() const {
   return put_off_.empty() ? "the server does not answer" : put_off_;
 }
 
-core::connection_status reachability::read(time_point now) const {
-  core::connection_status out;
-  if (since_ != core::never) out.trouble = {errc::unavailable, why()};
+seam::connection_status reachability::read(time_point now) const {
+  seam::connection_status out;
+  if (since_ != base::never) out.trouble = {errc::unavailable, why()};
   if (!last_failure_.empty())
-    out.last_failure = core::text_of(now - failed_at_) + " ago: " + last_failure_;
+    out.last_failure = base::text_of(now - failed_at_) + " ago: " + last_failure_;
   out.connected = is_whole() && (ever_ready_ & bit_of(lane::commands)) != 0;
   out.reconnects = reconnects_;
   return out;

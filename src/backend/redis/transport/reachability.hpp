@@ -18,10 +18,10 @@ namespace holdfast::redis {
 // is there again, also those that nobody reads from and that have therefore been asked.
 class reachability {
  public:
-  reachability(std::string_view url, core::deferred_log&);  // the URL without secrets
+  reachability(std::string_view url, base::deferred_log&);  // the URL without secrets
 
   // With the link's lock held. `matters`: somebody holds or wants a lock.
-  void on_lost(lane, const core::failure& why, bool matters, time_point now);
+  void on_lost(lane, const base::failure& why, bool matters, time_point now);
   void on_ready(lane, time_point now);
   void on_asked(lane) noexcept;          // it is open, but another was lost: is this one still?
   void on_proven(lane, time_point now);  // it has answered
@@ -37,7 +37,7 @@ class reachability {
   time_point next_tick() const noexcept { return next_line_; }
   // `never`: there is no outage.
   time_point since() const noexcept { return since_; }
-  core::connection_status read(time_point now) const;
+  seam::connection_status read(time_point now) const;
   std::string_view put_off() const noexcept { return put_off_; }
 
   bool is_unavailable() const noexcept {
@@ -49,7 +49,7 @@ class reachability {
   static constexpr bits bit_of(lane r) noexcept { return 1u << static_cast<unsigned>(r); }
   void weigh(time_point now);
   bool is_whole() const noexcept { return (lost_ | unproven_) == 0; }
-  bool has_lost_some() const noexcept { return lost_since_ != core::never; }  // not whole since
+  bool has_lost_some() const noexcept { return lost_since_ != base::never; }  // not whole since
   void end_outage(time_point now);
   std::string why() const;
   void write(log_level, std::string text);
@@ -61,15 +61,15 @@ class reachability {
   std::string put_off_;       // empty: it does what it is asked
   std::string last_failure_;  // of a connection
   time_point failed_at_{};
-  time_point since_ = core::never;
-  time_point lost_since_ = core::never;
-  time_point next_line_ = core::never;
+  time_point since_ = base::never;
+  time_point lost_since_ = base::never;
+  time_point next_line_ = base::never;
   time_point put_off_told_{};  // when that was in the log last
   std::uint64_t reconnects_ = 0;
   bool is_told_ = false;  // the outage, as a warning
   std::string eviction_;  // the warning about it that is in the log; empty: none
   std::atomic<bool> is_unavailable_{false};
-  core::deferred_log& log_;
+  base::deferred_log& log_;
 };
 
 }  // namespace holdfast::redis

@@ -10,9 +10,9 @@ namespace holdfast::redis {
 class value;
 
 struct reply_context {
-  core::time_point now;
-  core::time_point sent;  // before the first byte of the request left
-  core::event_queue& events;
+  base::time_point now;
+  base::time_point sent;  // before the first byte of the request left
+  base::event_queue& events;
   std::string_view aborted = {};  // why the server refused the transaction that ends here
   // Since it was sent a connection of this client has ended: the name may lead to another server
   // now, and what this one says of locks proves nothing.

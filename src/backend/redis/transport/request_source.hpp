@@ -11,15 +11,15 @@ class request_source {
   // came together meanwhile goes out together, and what was given up is not sent at all.
   virtual void write_requests(lane, request_writer&) = 0;
   // The handshake is done: older connections are ended, channels are subscribed to.
-  virtual void on_ready(lane, time_point now, core::event_queue&) = 0;
+  virtual void on_ready(lane, time_point now, base::event_queue&) = 0;
   // transport::lanes_agree() again: what waited for that may be sent.
   virtual void on_agreed(time_point) {}
   // After all that was not answered was cut.
-  virtual void on_down(lane, const core::failure&, loss, time_point now, core::event_queue&) = 0;
+  virtual void on_down(lane, const base::failure&, loss, time_point now, base::event_queue&) = 0;
   virtual void on_silent(lane, time_point now) = 0;  // requests stay unanswered
   // Earlier knowledge about the data is void: called before the reply that shows this.
   virtual void on_data_in_doubt() {}
-  virtual void on_tick(time_point now, core::event_queue&) = 0;  // see transport::tick_by()
+  virtual void on_tick(time_point now, base::event_queue&) = 0;  // see transport::tick_by()
   virtual bool is_open() const noexcept { return true; }         // requests can be sent
   virtual bool is_in_use() const noexcept = 0;                   // a claim holds or wants a lock
 

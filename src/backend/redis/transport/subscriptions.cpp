@@ -6,7 +6,7 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
+using base::event_queue;
 using namespace std::chrono_literals;
 
 namespace {
@@ -19,7 +19,7 @@ void subscriptions::add(std::string_view name, message_handler& h) {
   auto found = channels_.find(name);
   if (found == channels_.end()) found = channels_.emplace(name, channel{}).first;
   found->second.handlers.push_back(&h);
-  found->second.unused_until = core::never;
+  found->second.unused_until = base::never;
 }
 
 void subscriptions::remove(std::string_view name, message_handler& h, time_point now) {
@@ -30,7 +30,7 @@ void subscriptions::remove(std::string_view name, message_handler& h, time_point
 }
 
 void subscriptions::keep_unused(std::string_view name, channel& c, time_point now) {
-  c.unused_until = core::saturating_add(now, kept_unused);
+  c.unused_until = base::saturating_add(now, kept_unused);
   unused_.push_back({c.unused_until, std::string(name)});
 }
 
@@ -80,7 +80,7 @@ void subscriptions::on_message(std::string_view name, std::string_view payload, 
 
 void subscriptions::on_lost() noexcept {
   for (auto& [name, c] : channels_) c.is_requested = c.is_active = false;
-  if (!core::planted(core::mutant::own_channel_kept)) own_.clear();
+  if (!base::planted(base::mutant::own_channel_kept)) own_.clear();
 }
 
 void subscriptions::renew_own(std::uint64_t random) {

@@ -14,15 +14,15 @@
 
 namespace holdfast::redis {
 
-using core::duration;
-using core::time_point;
+using base::duration;
+using base::time_point;
 
 // Called with the reactor's mutex held.
 class message_handler {
  public:
   // From here on every message arrives; those before may be lost. Called anew after a reconnect.
-  virtual void on_subscribed(time_point now, core::event_queue&) = 0;
-  virtual void on_message(std::string_view payload, time_point now, core::event_queue&) = 0;
+  virtual void on_subscribed(time_point now, base::event_queue&) = 0;
+  virtual void on_message(std::string_view payload, time_point now, base::event_queue&) = 0;
 
  protected:
   ~message_handler() = default;
@@ -62,7 +62,7 @@ class subscriptions {
     }
   }
   time_point next_drop() const noexcept {  // `never`: nothing is unused
-    return unused_.empty() ? core::never : unused_.front().until;
+    return unused_.empty() ? base::never : unused_.front().until;
   }
 
   void on_confirmed(std::string_view channel) noexcept;
@@ -70,10 +70,10 @@ class subscriptions {
   // be requested again.
   void on_refused() noexcept;
   // Tells those who listen to a channel that is active; to all of them, without a channel.
-  void notify_subscribed(time_point now, core::event_queue&);
-  void notify_subscribed(std::string_view channel, time_point now, core::event_queue&);
+  void notify_subscribed(time_point now, base::event_queue&);
+  void notify_subscribed(std::string_view channel, time_point now, base::event_queue&);
   void on_message(std::string_view channel, std::string_view payload, time_point now,
-                  core::event_queue&);
+                  base::event_queue&);
   void on_lost() noexcept;  // the connection: all is to be asked for anew
 
   // The client's own channel, to which no other client publishes; empty: none. It shows which
@@ -90,7 +90,7 @@ class subscriptions {
   struct channel {
     std::vector<message_handler*> handlers;
     bool is_requested = false, is_active = false;
-    time_point unused_until = core::never;
+    time_point unused_until = base::never;
   };
   struct text_hash : std::hash<std::string_view> {
     using is_transparent = void;

@@ -7,8 +7,8 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
-using core::failure;
+using base::event_queue;
+using base::failure;
 
 // Discards a reply.
 class transport::ignored_reply final : public reply_handler {
@@ -157,8 +157,8 @@ void transport::on_silent(connection& c, time_point now) {
   for (request_source* s : sources_) s->on_silent(c.what(), now);
 }
 
-void transport::flush(std::unique_lock<std::mutex>& lock, core::driven_by loop) noexcept {
-  if (loop == core::driven_by::thread) return write(renewals_, lock);
+void transport::flush(std::unique_lock<std::mutex>& lock, base::driven_by loop) noexcept {
+  if (loop == base::driven_by::thread) return write(renewals_, lock);
   write(commands_, lock);
   write(messages_, lock);
   write(probe_.line(), lock);
@@ -174,7 +174,7 @@ void transport::write(connection& c, std::unique_lock<std::mutex>& lock) noexcep
       for (request_source* s : sources_) s->write_requests(c.what(), w);
     }
     if (!c.may_write() || c.out().empty()) break;
-    if (next_probe_ == core::never && c.is_ready()) plan_probe(confirmed_at_);
+    if (next_probe_ == base::never && c.is_ready()) plan_probe(confirmed_at_);
     c.spare.clear();
     c.spare.swap(c.out());
     const std::shared_ptr<io::attached_stream> over = c.stream();
@@ -198,7 +198,7 @@ void transport::on_alarm(time_point now, event_queue& events) {
   probe_if_due(now);
   for (request_source* s : sources_) s->on_tick(now, events);
   if (subscribe_again_ <= now) {
-    subscribe_again_ = core::never;
+    subscribe_again_ = base::never;
     if (messages_.is_ready()) request_subscriptions(now);
   }
   tick_by(subscribe_again_);
@@ -287,7 +287,7 @@ std::string transport::outage_text() const {
 }
 
 std::string transport::why_not() const {
-  const core::connection_status known = read_status();
+  const seam::connection_status known = read_status();
   std::string out = "no answer within the op-timeout";
   if (known.trouble.code) return out + ": " + known.trouble.text;
   return out;
@@ -309,7 +309,7 @@ void transport::request_subscriptions(time_point now) {
 
 void transport::repeat_subscriptions(time_point now) {
   subscriptions_.on_refused();
-  subscribe_again_ = core::saturating_add(now, subscribe_pause);
+  subscribe_again_ = base::saturating_add(now, subscribe_pause);
   tick_by(subscribe_again_);
 }
 

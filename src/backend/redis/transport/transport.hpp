@@ -55,7 +55,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   void open(lane what, time_point now) { of(what).open(now); }
   bool is_open() const noexcept;
   // Why it will never be open, or, when its time is over, why it is not. Code {}: it may be yet.
-  core::failure why_not_open(bool is_overdue) const;
+  base::failure why_not_open(bool is_overdue) const;
   bool is_ready(lane what) const noexcept { return of(what).is_ready(); }
   // The commands' connection is ready, and its server is the one that was reached last. Until then
   // nothing is to be acquired, and no renewal counts.
@@ -126,7 +126,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
     return reach_.is_unavailable();
   }                                                                 // any thread, with any lock
   time_point out_since() const noexcept { return reach_.since(); }  // `never`: it is not
-  core::connection_status read_status() const { return reach_.read(reactor_.env().now()); }
+  seam::connection_status read_status() const { return reach_.read(reactor_.env().now()); }
   std::string why_not() const;  // for an operation that was not answered in time
   // The text of a failure that has none of its own; empty: it needs none.
   std::string reason(errc why) const {
@@ -145,29 +145,29 @@ class transport final : private connection_owner, private io::reactor_user, priv
 
   // connection_owner
   bool may_open(connection&, time_point now) override;
-  bool accepts(connection&, core::failure& why, time_point now, core::event_queue&) override;
-  void on_demoted(time_point now, core::event_queue&) override;
-  void on_ready(connection&, time_point now, core::event_queue&) override;
+  bool accepts(connection&, base::failure& why, time_point now, base::event_queue&) override;
+  void on_demoted(time_point now, base::event_queue&) override;
+  void on_ready(connection&, time_point now, base::event_queue&) override;
   void on_script_missing(std::uint16_t s) override { scripts_.on_missing(s); }
   void on_data_in_doubt() override;
   void on_message(std::string_view channel, std::string_view payload, time_point now,
-                  core::event_queue& events) override {
+                  base::event_queue& events) override {
     subscriptions_.on_message(channel, payload, now, events);
   }
-  void on_down(connection&, const core::failure&, loss, time_point now,
-               core::event_queue&) override;
+  void on_down(connection&, const base::failure&, loss, time_point now,
+               base::event_queue&) override;
   void on_silent(connection&, time_point now) override;
   void on_heard(connection& c, time_point now) override { reach_.on_heard(c.what(), now); }
-  std::shared_ptr<io::attached_stream> connect(connection&, core::failure& why) override;
+  std::shared_ptr<io::attached_stream> connect(connection&, base::failure& why) override;
   void wake_by(time_point t) override { reactor_.wake_by(t); }
-  core::environment& env() override { return reactor_.env(); }
+  base::environment& env() override { return reactor_.env(); }
 
   // probe::asker
-  void on_probed(const server_identity&, time_point now, core::event_queue&) override;
+  void on_probed(const server_identity&, time_point now, base::event_queue&) override;
 
   // io::reactor_user
-  void flush(std::unique_lock<std::mutex>&, core::driven_by) noexcept override;
-  void on_alarm(time_point now, core::event_queue&) override;
+  void flush(std::unique_lock<std::mutex>&, base::driven_by) noexcept override;
+  void on_alarm(time_point now, base::event_queue&) override;
   bool has_unattended_replies() const noexcept override {
     return commands_.has_unattended_replies() || messages_.has_unattended_replies() ||
            probe_.has_unattended_replies();
@@ -179,15 +179,15 @@ class transport final : private connection_owner, private io::reactor_user, priv
   void write(connection&, std::unique_lock<std::mutex>&) noexcept;
   void probe_messages(time_point now);
   void verify_others(const connection&, time_point now);  // are they still there?
-  bool accepts_commands(const server_identity&, core::failure& why);
-  void follow_commands(time_point now, core::event_queue&);
+  bool accepts_commands(const server_identity&, base::failure& why);
+  void follow_commands(time_point now, base::event_queue&);
   void doubt_all() noexcept;
   bool await_count(time_point now);
   void on_counted(const value&, const reply_context&);
   void on_listener_shown(const reply_context&);
   void follow_messages(time_point now);
   void on_confirmed(time_point now);
-  void leave(const char* why, time_point now, core::event_queue&);
+  void leave(const char* why, time_point now, base::event_queue&);
   void plan_probe(time_point last);
   void probe_if_due(time_point now);
   void request_subscriptions(time_point now);
@@ -200,7 +200,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   const endpoint& endpoint_;
   std::vector<request_source*> sources_;
   subscriptions subscriptions_;
-  time_point subscribe_again_ = core::never;  // after a refusal
+  time_point subscribe_again_ = base::never;  // after a refusal
   script_cache scripts_;
   connection commands_, messages_, renewals_;
   probe probe_;
@@ -223,7 +223,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   bool is_sampling_ = false;
   time_point probed_{};                  // the connection for messages
   time_point confirmed_at_{};            // a connection by name reached the commands' server
-  time_point next_probe_ = core::never;  // of the name
+  time_point next_probe_ = base::never;  // of the name
 };
 
 }  // namespace holdfast::redis

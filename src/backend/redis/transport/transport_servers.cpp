@@ -7,8 +7,8 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
-using core::failure;
+using base::event_queue;
+using base::failure;
 using action = lineage::action;
 
 namespace {
@@ -32,12 +32,12 @@ bool transport::may_open(connection& c, time_point now) {
 }
 
 std::shared_ptr<io::attached_stream> transport::connect(connection& c, failure& why) {
-  core::address where = endpoint_.where;
+  base::address where = endpoint_.where;
   if (&c != &commands_) {
-    const core::address reached = commands_.stream()->peer();
+    const base::address reached = commands_.stream()->peer();
     if (!reached.host.empty() || !reached.path.empty()) where = reached;
   }
-  const auto loop = &c == &renewals_ ? core::driven_by::thread : core::driven_by::callers;
+  const auto loop = &c == &renewals_ ? base::driven_by::thread : base::driven_by::callers;
   return reactor_.connect(c, where, endpoint_.tls ? &*endpoint_.tls : nullptr, loop, why);
 }
 
@@ -51,7 +51,7 @@ bool transport::accepts(connection& c, failure& why, time_point now, event_queue
     return false;
   }
   const action next = lineage_.judge_lane(c.server());
-  if (&c == &messages_ && awaits_listener_) subscriptions_.renew_own(core::random_u64(env()));
+  if (&c == &messages_ && awaits_listener_) subscriptions_.renew_own(base::random_u64(env()));
   if (next == action::join) return true;
   why = {errc::unavailable, leads_on};
   if (next == action::move) leave(leads_on, now, events);
@@ -87,7 +87,7 @@ void transport::follow_commands(time_point now, event_queue& events) {
   for (connection* c : {&messages_, &renewals_}) {
     const bool stays =
         awaits_listener_ ? c->is_down() : !c->is_ready() || c->server().is_same_process(led);
-    if (!stays && !core::planted(core::mutant::lanes_at_two_servers))
+    if (!stays && !base::planted(base::mutant::lanes_at_two_servers))
       c->end({errc::unavailable, leads_on}, now, events);
     if (std::exchange(awaits_commands_[static_cast<unsigned>(c->what())], false)) c->open(now);
   }
@@ -132,7 +132,7 @@ void transport::follow_messages(time_point now) {
 
 // Requests in flight were sent when the name may already have led elsewhere.
 void transport::doubt_all() noexcept {
-  is_confirmed_ = core::planted(core::mutant::reply_of_replaced_server);
+  is_confirmed_ = base::planted(base::mutant::reply_of_replaced_server);
   for (connection* c : lanes())
     if (!is_confirmed_) c->doubt_replies();
 }
@@ -149,7 +149,7 @@ void transport::leave(const char* why, time_point now, event_queue& events) {
 }
 
 void transport::on_demoted(time_point now, event_queue& events) {
-  if (!core::planted(core::mutant::demoted_master_kept)) leave(is_replica, now, events);
+  if (!base::planted(base::mutant::demoted_master_kept)) leave(is_replica, now, events);
 }
 
 void transport::on_probed(const server_identity& s, time_point now, event_queue& events) {
@@ -168,17 +168,17 @@ void transport::on_probed(const server_identity& s, time_point now, event_queue&
 void transport::plan_probe(time_point last) {
   const bool can_compare = lineage_.leader().is_known() || !subscriptions_.own().empty();
   if (endpoint_.probe == duration::zero() || !can_compare) return;
-  const time_point due = last + core::jittered(reactor_.env(), endpoint_.probe, 0.1);
+  const time_point due = last + base::jittered(reactor_.env(), endpoint_.probe, 0.1);
   next_probe_ = std::max(due, reactor_.env().now());
   tick_by(next_probe_);
 }
 
 void transport::probe_if_due(time_point now) {
-  if (next_probe_ == core::never) return;
+  if (next_probe_ == base::never) return;
   if (now < next_probe_) return tick_by(next_probe_);
-  next_probe_ = core::never;
+  next_probe_ = base::never;
   if (!is_in_use()) return;
-  if (commands_.is_ready() && !core::planted(core::mutant::name_not_probed)) probe_.start(now);
+  if (commands_.is_ready() && !base::planted(base::mutant::name_not_probed)) probe_.start(now);
   plan_probe(now);
 }
 

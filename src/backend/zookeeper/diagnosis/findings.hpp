@@ -14,10 +14,10 @@ namespace holdfast::zookeeper {
 struct server_facts {
   std::string name;         // "HOST:PORT", as in the URL
   std::string srvr;         // its answer; empty: none
-  core::failure unreached;  // code {}: it answered srvr
+  base::failure unreached;  // code {}: it answered srvr
   bool was_open = false;    // it took the connection for that
   server_mode mode = server_mode::unknown;
-  core::failure no_session;                // code {}: a session could be opened there
+  base::failure no_session;                // code {}: a session could be opened there
   duration shortest{}, longest{};          // the session timeouts that it grants; zero: not known
   std::optional<bool> has_local_sessions;  // empty: not known
 
@@ -38,7 +38,7 @@ struct clock_facts {
 
 struct tree_facts {      // what stands under the chroot
   std::string root;      // "/" or the chroot
-  core::failure unread;  // code {}: a session was there to read it
+  base::failure unread;  // code {}: a session was there to read it
   std::vector<acl_entry> acl;
   error acl_code{}, list_code{}, create_code{}, remove_code{};
   std::size_t locks = 0;

@@ -10,7 +10,7 @@ constexpr std::chrono::seconds probe_closing_bound{1};
 
 struct awaited_answer final : reply_handler {
   probe_answer out;
-  core::parker parker;
+  base::parker parker;
   void on_reply(const reply& r, const reply_context& c) override {
     out.code = r.head.code;
     out.zxid = r.head.zxid;
@@ -26,13 +26,13 @@ struct awaited_answer final : reply_handler {
 
 }  // namespace
 
-probe::probe(core::environment& env, endpoint where)
+probe::probe(base::environment& env, endpoint where)
     : env_(env), where_(std::move(where)), over_(env, where_, *this) {
   over_.open();
 }
 
 probe::~probe() {
-  (void)over_.close(core::saturating_add(env_.now(), probe_closing_bound));
+  (void)over_.close(base::saturating_add(env_.now(), probe_closing_bound));
   over_.stop();
 }
 
@@ -48,7 +48,7 @@ probe_answer probe::call(opcode op, std::string body) {
     if (!over_.of_session().submit(a, op, std::move(body), env_.now())) return {.was_cut = true};
   }
   over_.request_flush(true);
-  core::caller_driver* const by = over_.driver();
+  base::caller_driver* const by = over_.driver();
   by ? by->run_until_signalled(a.parker) : a.parker.park();
   return std::move(a.out);
 }

@@ -11,7 +11,7 @@ struct probe_answer {
   error code{};
   std::int64_t zxid = 0;
   std::string body;
-  core::duration trip{};
+  base::duration trip{};
 
   bool is_ok() const noexcept { return !was_cut && code == error::ok; }
   std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(body)); }
@@ -20,20 +20,20 @@ struct probe_answer {
 class probe final : private session_listener {
  public:
   // Opens a session. Throws lock_error.
-  probe(core::environment&, endpoint where);
+  probe(base::environment&, endpoint where);
   ~probe();  // closes it
 
   duration timeout();  // that the server has granted
   probe_answer call(opcode, std::string body);
 
  private:
-  void on_attached(bool, time_point, core::event_queue&) override {}
-  void on_deadline(time_point, core::event_queue&) override {}
-  void on_doubtful(core::event_queue&) override {}
-  void on_session_lost(const core::failure&, core::event_queue&) override {}
-  void on_watch(const watch_event&, time_point, core::event_queue&) override {}
+  void on_attached(bool, time_point, base::event_queue&) override {}
+  void on_deadline(time_point, base::event_queue&) override {}
+  void on_doubtful(base::event_queue&) override {}
+  void on_session_lost(const base::failure&, base::event_queue&) override {}
+  void on_watch(const watch_event&, time_point, base::event_queue&) override {}
 
-  core::environment& env_;
+  base::environment& env_;
   const endpoint where_;
   transport over_;
 };

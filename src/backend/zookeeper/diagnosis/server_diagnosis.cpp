@@ -23,29 +23,29 @@ constexpr int question_tries = 3;
 struct word_answer {
   std::string text;
   bool was_open = false;  // it took the connection
-  core::failure why;      // there is no answer; code {}: there is one
+  base::failure why;      // there is no answer; code {}: there is one
 };
 
 constexpr std::size_t answer_max = 65'536;
 constexpr const char* thread_name = "holdfast-zk-ask";
 
 // Asks a server an administrator's word ("srvr") over a connection of its own.
-class four_letter_command final : core::stream_events, core::loop_user, core::alarm_target {
+class four_letter_command final : base::stream_events, base::loop_user, base::alarm_target {
  public:
-  four_letter_command(core::environment& env, std::string_view word) : env_(env), word_(word) {}
+  four_letter_command(base::environment& env, std::string_view word) : env_(env), word_(word) {}
 
-  word_answer run(const core::address& where, const core::tls_terms* tls, core::duration most) {
-    std::unique_ptr<core::stream> stream;
+  word_answer run(const base::address& where, const base::tls_terms* tls, base::duration most) {
+    std::unique_ptr<base::stream> stream;
     auto alarm = env_.make_alarm(*this, thread_name);
-    auto loop = env_.make_loop(*this, core::driven_by::thread, thread_name);
+    auto loop = env_.make_loop(*this, base::driven_by::thread, thread_name);
     try {
-      if (!loop || !alarm->set(core::saturating_add(env_.now(), most)))
+      if (!loop || !alarm->set(base::saturating_add(env_.now(), most)))
         return {{}, false, {errc::unavailable, "no thread can be started to ask it"}};
       const std::lock_guard guard(mutex_);
       stream = loop->connect(where, tls, *this);
       stream_ = stream.get();
     } catch (const std::system_error& failed) {
-      return {{}, false, core::shortage_of(failed)};
+      return {{}, false, base::shortage_of(failed)};
     }
     parker_.park();
     alarm.reset();
@@ -65,11 +65,11 @@ class four_letter_command final : core::stream_events, core::loop_user, core::al
     if (answer_.text.size() > answer_max) return;
     answer_.text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  void on_closed(core::failure why) override { end(std::move(why)); }
-  void on_alarm(core::time_point) override {
+  void on_closed(base::failure why) override { end(std::move(why)); }
+  void on_alarm(base::time_point) override {
     end({errc::unavailable, "it does not answer within the op-timeout"});
   }
-  void end(core::failure why) {
+  void end(base::failure why) {
     {
       const std::lock_guard guard(mutex_);
       if (std::exchange(has_ended_, true)) return;
@@ -80,19 +80,19 @@ class four_letter_command final : core::stream_events, core::loop_user, core::al
   void flush() noexcept override {}
   bool has_pending_replies() const noexcept override { return true; }
 
-  core::environment& env_;
+  base::environment& env_;
   const std::string word_;
-  core::parker parker_;
+  base::parker parker_;
   std::mutex mutex_;  // guards everything below
-  core::stream* stream_ = nullptr;
+  base::stream* stream_ = nullptr;
   word_answer answer_;
   bool has_ended_ = false;
 };
 
 // Blocks, at most for `most`. `tls` null: plain text.
-word_answer send_four_letter_command(core::environment& env, const core::address& where,
-                                     const core::tls_terms* tls, std::string_view word,
-                                     core::duration most) {
+word_answer send_four_letter_command(base::environment& env, const base::address& where,
+                                     const base::tls_terms* tls, std::string_view word,
+                                     base::duration most) {
   return four_letter_command(env, word).run(where, tls, most);
 }
 
@@ -105,7 +105,7 @@ std::int64_t last_transaction(probe& by) {
 }
 
 // A session of the ensemble is made by a transaction. Other clients' come in between.
-std::optional<bool> makes_local_sessions(core::environment& env, const endpoint& there) {
+std::optional<bool> makes_local_sessions(base::environment& env, const endpoint& there) {
   probe by(env, there);
   bool is_known = false;
   for (int i = 0; i < local_session_tries; ++i) {
@@ -121,10 +121,10 @@ std::optional<bool> makes_local_sessions(core::environment& env, const endpoint&
 
 }  // namespace
 
-server_facts examine_server(core::environment& env, const settings& s, const core::address& at) {
+server_facts examine_server(base::environment& env, const settings& s, const base::address& at) {
   server_facts out;
   out.name = at.host + ':' + std::to_string(at.port);
-  std::optional<core::tls_terms> tls = s.tls;
+  std::optional<base::tls_terms> tls = s.tls;
   if (tls && tls->host.empty()) tls->host = at.host;
   word_answer answer;
   // One that ends a connection as soon as it has taken it may seem not to have taken it.

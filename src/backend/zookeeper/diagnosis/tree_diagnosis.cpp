@@ -35,7 +35,7 @@ std::vector<acl_entry> read_acl(std::span<const std::byte> body) {
 
 class tree_diagnosis {
  public:
-  tree_diagnosis(core::environment& env, const settings& s)
+  tree_diagnosis(base::environment& env, const settings& s)
       : env_(env),
         has_semaphores_(s.layout == "curator-semaphore" || s.layout == default_layout),
         chroot_(s.chroot),
@@ -68,7 +68,7 @@ class tree_diagnosis {
   void try_rights() {
     char name[40];
     std::snprintf(name, sizeof name, "holdfast-doctor-%016llx",
-                  static_cast<unsigned long long>(core::random_u64(env_)));
+                  static_cast<unsigned long long>(base::random_u64(env_)));
     const std::string path = chroot_ + '/' + name;
     std::string body;
     append_create(body, path, {}, node_kind::ephemeral, acl_of::anyone);
@@ -135,7 +135,7 @@ class tree_diagnosis {
     facts_.most_used = name;
   }
 
-  core::environment& env_;
+  base::environment& env_;
   const bool has_semaphores_;
   const std::string chroot_;
   probe by_;
@@ -145,7 +145,7 @@ class tree_diagnosis {
 
 }  // namespace
 
-tree_facts examine_tree(core::environment& env, const settings& s) {
+tree_facts examine_tree(base::environment& env, const settings& s) {
   try {
     return tree_diagnosis(env, s).run();
   } catch (const lock_error& e) {

@@ -24,7 +24,7 @@ struct claim_record : claims::listed_claim {
   std::string_view group() const noexcept { return path; }
 
   std::string path;    // of the lock, complete
-  core::uuid attempt;  // none: the claim is idle
+  base::uuid attempt;  // none: the claim is idle
   std::int64_t czxid = 0;
   std::int64_t last_czxid = 0;  // of this claim's earlier nodes
 
@@ -124,7 +124,7 @@ class claim_batch : public reply_handler {
   }
 
   layout_type& home_;
-  core::uuid attempt_;
+  base::uuid attempt_;
 
  private:
   std::string_view path_of_lock() const noexcept {  // empty: the claim is gone

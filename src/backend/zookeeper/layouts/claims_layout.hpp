@@ -27,10 +27,10 @@ class claims_layout : public layout, public claims::store_defaults {
  public:
   using claim = claims::store_claim<Protocol>;
   using recipe = typename Protocol::recipe;
-  using event_queue = core::event_queue;
+  using event_queue = base::event_queue;
 
   // The settings outlive it.
-  claims_layout(core::environment& env, const settings& s)
+  claims_layout(base::environment& env, const settings& s)
       : env_(env), settings_(s), process_(env.process()), claims_(s.rules) {}
 
   // layout
@@ -51,7 +51,7 @@ class claims_layout : public layout, public claims::store_defaults {
 
   // session_listener
   void on_attached(bool is_new, time_point now, event_queue& events) override {
-    out_since_ = core::never;
+    out_since_ = base::never;
     servers_failed_ = 0;
     if (is_new) return;
     for_each_recipe(now, events, [](recipe& r) { return r.on_attached(); });
@@ -68,22 +68,22 @@ class claims_layout : public layout, public claims::store_defaults {
     for_each_recipe({}, events, [](recipe& r) { return r.on_doubtful(); });
   }
   // Its nodes go with it.
-  void on_session_lost(const core::failure&, event_queue& events) override {
+  void on_session_lost(const base::failure&, event_queue& events) override {
     orphans_.clear();
     const time_point now = env_.now();
     for_each_recipe(now, events, [&](recipe& r) { return r.on_session_lost(now, rules()); });
   }
   // Where no server can be reached at all, one attempt has been made.
-  void on_down(const core::failure& why, time_point now, event_queue& events) override {
-    const bool is_loss = out_since_ == core::never;
+  void on_down(const base::failure& why, time_point now, event_queue& events) override {
+    const bool is_loss = out_since_ == base::never;
     if (is_loss) out_since_ = now;
     if (claims_.bounds_waits()) over_->tick_by(now);
     if (is_loss || ++servers_failed_ < settings_.servers.size()) return;
     const auto is_attempt = [](const claim& c) { return c.recipe().is_attempt(); };
     claims_.give_up(is_attempt, errc::unavailable, why.text, now, events);
   }
-  void on_ended(const core::failure& why, event_queue& events) override {
-    ended_ = why.code ? why : core::failure{errc::closed, "the client was closed"};
+  void on_ended(const base::failure& why, event_queue& events) override {
+    ended_ = why.code ? why : base::failure{errc::closed, "the client was closed"};
     orphans_.clear();
     end_claims(static_cast<errc>(ended_.code.value()), ended_.text, env_.now(), events);
   }
@@ -97,7 +97,7 @@ class claims_layout : public layout, public claims::store_defaults {
 
   // The contract of claims::store_of.
   std::mutex& mutex() noexcept { return over_->mutex(); }
-  core::environment& env() const noexcept { return env_; }
+  base::environment& env() const noexcept { return env_; }
   const claims::timing& rules() const noexcept { return settings_.rules; }
   bool is_forked() const noexcept { return over_->is_forked(); }
   static recipe new_recipe() noexcept { return {}; }
@@ -113,7 +113,7 @@ class claims_layout : public layout, public claims::store_defaults {
   }
   void after_step(claim& c, time_point now) noexcept {
     if (c.recipe().is_idle()) c.attempt = {};
-    const bool is_bounded = out_since_ != core::never && claims_.bounds_waits();
+    const bool is_bounded = out_since_ != base::never && claims_.bounds_waits();
     if (is_bounded && c.recipe().is_waiter()) over_->tick_by(now);
   }
   void request_flush(claims::urgency how) noexcept {
@@ -223,18 +223,18 @@ class claims_layout : public layout, public claims::store_defaults {
     if (waits.retry_now) over_->retry_now(now);
   }
 
-  core::environment& env_;
+  base::environment& env_;
   const settings& settings_;
-  const core::process_identity process_;
+  const base::process_identity process_;
   transport* over_ = nullptr;  // while it is attached
   claims::claim_list<claim, std::string_view> claims_;
   node_waits waits_;
   orphan_nodes orphans_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> spare_batches_;
-  time_point out_since_ = core::never;  // without a connection
+  time_point out_since_ = base::never;  // without a connection
   std::size_t servers_failed_ = 0;      // since then
-  core::failure ended_;                 // for good
+  base::failure ended_;                 // for good
 };
 
 }  // namespace holdfast::zookeeper

@@ -18,14 +18,14 @@ class held_write_query final : public node_query<std::int32_t> {
         body_(held_write_body(lock_nodes, w)) {}
 
  private:
-  void send_first(core::time_point now) override {
+  void send_first(base::time_point now) override {
     if (body_.size() > request_bytes_max)
       return fail({errc::refused, "the value and the paths of the lock's nodes are longer than "
                                   "one transaction of ZooKeeper, and nothing was written"});
     send(opcode::multi, std::move(body_), now);
   }
 
-  void read(std::size_t, const reply& r, core::time_point) override {
+  void read(std::size_t, const reply& r, base::time_point) override {
     if (!r.is_ok()) return fail({errc_of(r.head.code), explain(r.head.code, path_)});
     const auto done = read_multi(r.body);
     if (!done) return fail({errc::unavailable, std::string(malformed_reply)});
@@ -35,7 +35,7 @@ class held_write_query final : public node_query<std::int32_t> {
       return fail({errc::lost, "the lease was lost: its node is gone, and nothing was written"});
     fail(refusal(done->code));
   }
-  core::failure refusal(error e) const {
+  base::failure refusal(error e) const {
     switch (e) {
       case error::no_node: return {errc::refused, "there is no node " + path_ + "; create it"};
       case error::bad_version: return {errc::mismatch, path_ + " has another version by now"};
@@ -57,7 +57,7 @@ std::string held_write_body(std::span<const std::string> lock_nodes, const held_
   std::string out;
   multi_writer all(out);
   for (const std::string& path : lock_nodes)
-    if (!core::planted(core::mutant::held_write_unchecked)) all.check(path, any_version);
+    if (!base::planted(base::mutant::held_write_unchecked)) all.check(path, any_version);
   all.set_data(w.path, w.value, w.version).end();
   return out;
 }

@@ -21,7 +21,7 @@ class holders_query : public node_query<std::vector<holder>> {
  public:
   // `name`: of the lock, or what the names begin with.
   holders_query(const query_context& context, const std::string& chroot, std::string_view name,
-                query_scope scope, core::holders_handler& to)
+                query_scope scope, seam::holders_handler& to)
       : node_query(context, to), chroot_(chroot), name_(name), scope_(scope) {}
 
  protected:

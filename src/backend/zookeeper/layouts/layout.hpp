@@ -11,13 +11,13 @@
 
 namespace holdfast::zookeeper {
 
-class layout : public core::lock_store, public session_listener {
+class layout : public seam::lock_store, public session_listener {
  public:
   // All with the transport's mutex held.
   virtual void attach(transport&) = 0;
   virtual void detach() noexcept = 0;
   // Ends what waits for an answer; nothing more is sent for it.
-  virtual void end_claims(errc, const std::string& why, time_point now, core::event_queue&) = 0;
+  virtual void end_claims(errc, const std::string& why, time_point now, base::event_queue&) = 0;
   virtual bool is_dispatching() const = 0;  // a claim's sink is being called
 };
 

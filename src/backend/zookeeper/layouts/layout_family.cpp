@@ -5,10 +5,10 @@
 
 namespace holdfast::zookeeper {
 
-using core::event_queue;
-using core::failure;
+using base::event_queue;
+using base::failure;
 
-layout_family::layout_family(std::vector<std::unique_ptr<layout>> all, core::store_family stores)
+layout_family::layout_family(std::vector<std::unique_ptr<layout>> all, seam::store_family stores)
     : all_(std::move(all)), stores_(std::move(stores)) {
   for (const auto& l : all_) stores_.add(*l);
 }

@@ -17,22 +17,22 @@ namespace holdfast::zookeeper {
 namespace {
 
 template <class Codec>
-std::unique_ptr<layout> sequential(core::environment& env, const settings& s) {
+std::unique_ptr<layout> sequential(base::environment& env, const settings& s) {
   return std::make_unique<sequential_layout>(env, s, std::make_unique<const Codec>());
 }
 
 template <kazoo::kind Kind>
-std::unique_ptr<layout> of_kazoo(core::environment& env, const settings& s) {
+std::unique_ptr<layout> of_kazoo(base::environment& env, const settings& s) {
   return std::make_unique<sequential_layout>(
       env, s, std::make_unique<const kazoo::codec>(Kind, s.extra_lock_patterns));
 }
 
 template <class Layout>
-std::unique_ptr<layout> of(core::environment& env, const settings& s) {
+std::unique_ptr<layout> of(base::environment& env, const settings& s) {
   return std::make_unique<Layout>(env, s);
 }
 
-using maker = std::unique_ptr<layout> (*)(core::environment&, const settings&);
+using maker = std::unique_ptr<layout> (*)(base::environment&, const settings&);
 
 struct entry {
   std::string_view name;
@@ -73,10 +73,10 @@ std::string layout_names() {
   return out;
 }
 
-std::vector<std::unique_ptr<layout>> make_layouts(core::environment& env, const settings& s) {
+std::vector<std::unique_ptr<layout>> make_layouts(base::environment& env, const settings& s) {
   const entry& found = *std::ranges::find(all_layouts, s.layout, &entry::name);
   if (!found.warning.empty())
-    core::log(s.log, log_level::warning,
+    base::log(s.log, log_level::warning,
               "layout=" + s.layout + " is " + std::string(found.warning));
   std::vector<std::unique_ptr<layout>> out;
   for (const maker make : found.makers)

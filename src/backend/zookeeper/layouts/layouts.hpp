@@ -21,6 +21,6 @@ bool is_layout(std::string_view name) noexcept;
 std::string_view danger_of(std::string_view layout) noexcept;
 std::string layout_names();  // "curator, ..."
 // Makes the layouts of ?layout=: one, or one for each kind of lock. The settings outlive them.
-std::vector<std::unique_ptr<layout>> make_layouts(core::environment&, const settings&);
+std::vector<std::unique_ptr<layout>> make_layouts(base::environment&, const settings&);
 
 }  // namespace holdfast::zookeeper

@@ -14,7 +14,7 @@ namespace {
 class lock_breaking final : public node_query<bool> {
  public:
   lock_breaking(const query_context& context, std::string parent, find_nodes find,
-                core::duration revocation, core::decision_handler& to)
+                base::duration revocation, seam::decision_handler& to)
       : node_query(context, to),
         parent_(std::move(parent)),
         find_(std::move(find)),
@@ -24,13 +24,13 @@ class lock_breaking final : public node_query<bool> {
  private:
   enum class question : unsigned char { sync, line, request, watch, removal };
 
-  void send_first(core::time_point now) override {
+  void send_first(base::time_point now) override {
     asked_.push_back(question::sync);
     sync(parent_, now);
     asked_.push_back(question::line);
     list(parent_, now);
   }
-  void read(std::size_t, const reply& r, core::time_point now) override {
+  void read(std::size_t, const reply& r, base::time_point now) override {
     const question q = asked_.front();
     asked_.pop_front();
     if (is_decided_ && q != question::removal) return;
@@ -45,25 +45,25 @@ class lock_breaking final : public node_query<bool> {
       case question::removal: return decide(true);
     }
   }
-  void read_line(const reply& r, core::time_point now) {
+  void read_line(const reply& r, base::time_point now) {
     const auto all = read_children(r.body);
     if (!all) return fail({errc::unavailable, std::string(malformed_reply)});
     nodes_ = find_(all->names);
     if (nodes_.empty()) return decide(false);
-    if (revocation_ <= core::duration::zero()) return remove(now);
+    if (revocation_ <= base::duration::zero()) return remove(now);
     end_.awaited_node = parent_ + '/' + nodes_.front();
     std::string request;
     append_set_data(request, end_.awaited_node, revocation_data, any_version);
     asked_.push_back(question::request);
     send(opcode::set_data, std::move(request), now);
-    end_.until = core::saturating_add(now, revocation_);
+    end_.until = base::saturating_add(now, revocation_);
     watch(now);
   }
-  void watch(core::time_point now) {
+  void watch(base::time_point now) {
     asked_.push_back(question::watch);
     look(end_.awaited_node, now, true);
   }
-  void remove(core::time_point now) {
+  void remove(base::time_point now) {
     is_removing_ = true;
     for (const std::string& name : nodes_) {
       asked_.push_back(question::removal);
@@ -83,23 +83,23 @@ class lock_breaking final : public node_query<bool> {
   }
   struct end_of_node final : zookeeper::node_wait {
     explicit end_of_node(lock_breaking& b) noexcept : home(b) {}
-    void on_changed(bool has_ended, core::time_point now, core::event_queue& events) override {
+    void on_changed(bool has_ended, base::time_point now, base::event_queue& events) override {
       home.waits().remove(*this);
       has_ended ? home.decide(true) : home.watch(now);
       home.end_hold(now, events);
     }
-    void on_time(core::time_point now, core::event_queue& events) override {
+    void on_time(base::time_point now, base::event_queue& events) override {
       home.waits().remove(*this);
       home.remove(now);
       home.end_hold(now, events);
     }
-    void on_closed(core::event_queue& events) override { home.end_hold(core::never, events); }
+    void on_closed(base::event_queue& events) override { home.end_hold(base::never, events); }
     lock_breaking& home;
   };
 
   const std::string parent_;
   const find_nodes find_;
-  const core::duration revocation_;
+  const base::duration revocation_;
   end_of_node end_;
   std::vector<std::string> nodes_;  // by which the holder has the lock
   std::deque<question> asked_;      // in the order of sending
@@ -109,7 +109,7 @@ class lock_breaking final : public node_query<bool> {
 }  // namespace
 
 void start_breaking(const query_context& context, std::string parent, find_nodes find,
-                    core::duration revocation, core::decision_handler& to) {
+                    base::duration revocation, seam::decision_handler& to) {
   (new lock_breaking(context, std::move(parent), std::move(find), revocation, to))->start();
 }
 

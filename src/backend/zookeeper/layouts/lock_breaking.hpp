@@ -27,7 +27,7 @@ using find_nodes = std::function<std::vector<std::string>(std::span<const std::s
 
 // `parent`: of the nodes. `revocation`: how long the holder has to leave by itself; zero: it is not
 // asked.
-void start_breaking(const query_context&, std::string parent, find_nodes, core::duration revocation,
-                    core::decision_handler&);
+void start_breaking(const query_context&, std::string parent, find_nodes, base::duration revocation,
+                    seam::decision_handler&);
 
 }  // namespace holdfast::zookeeper

@@ -15,10 +15,10 @@ std::string lock_path(std::string_view chroot, std::string_view name) {
   out += '/';
   if (name == ".") return out += "%2E";
   if (name == "..") return out += "%2E%2E";
-  return out += core::percent_encode(name, kept);
+  return out += base::percent_encode(name, kept);
 }
 
-std::optional<std::string> lock_name(std::string_view node) { return core::percent_decode(node); }
+std::optional<std::string> lock_name(std::string_view node) { return base::percent_decode(node); }
 
 std::string_view lock_name_fault(std::string_view chroot, std::string_view name) noexcept {
   if (chroot.empty() && name == "zookeeper")

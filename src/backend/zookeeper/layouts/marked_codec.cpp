@@ -19,12 +19,12 @@ bool is_sequence(std::string_view text) noexcept {
 
 bool is_negative(std::string_view text) noexcept {
   return text.starts_with('-') && is_sequence(text) &&
-         !core::planted(core::mutant::sequence_limit_ignored);
+         !base::planted(base::mutant::sequence_limit_ignored);
 }
 
 }  // namespace
 
-std::string marked_codec::name_of(const core::uuid& g, lock_mode mode) const {
+std::string marked_codec::name_of(const base::uuid& g, lock_mode mode) const {
   std::string id = text_of(g);
   if (rules_.has_plain_guid) std::erase(id, '-');
   const auto own = std::ranges::find(rules_.markers, mode, &node_marker::mode);

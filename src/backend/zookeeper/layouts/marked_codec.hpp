@@ -18,11 +18,11 @@
 namespace holdfast::zookeeper {
 
 // The capabilities of every layout of sequential nodes.
-constexpr core::capabilities abilities(unsigned modes) noexcept {
-  const bool shares = (modes & core::bit_of(lock_mode::shared)) != 0;
-  return {.life = core::lifetime::session,
-          .queue = core::order::fifo,
-          .wanted = core::contention_signal::push,
+constexpr seam::capabilities abilities(unsigned modes) noexcept {
+  const bool shares = (modes & seam::bit_of(lock_mode::shared)) != 0;
+  return {.life = seam::lifetime::session,
+          .queue = seam::order::fifo,
+          .wanted = seam::contention_signal::push,
           .modes = modes,
           .tokens = true,
           .durable = true,
@@ -40,7 +40,7 @@ struct node_marker {
 };
 
 struct marked_rules {  // of one layout
-  core::capabilities can;
+  seam::capabilities can;
   std::vector<node_marker> markers;  // the first of a mode is what this layout writes
   std::string_view before_guid, after_guid;
   bool has_plain_guid = false;  // 32 digits without a '-'
@@ -57,9 +57,9 @@ class marked_codec : public sequential_codec {
  public:
   explicit marked_codec(marked_rules r) : rules_(std::move(r)) {}
 
-  const core::capabilities& can() const noexcept override { return rules_.can; }
+  const seam::capabilities& can() const noexcept override { return rules_.can; }
   node_kind parent() const noexcept override { return rules_.parent; }
-  std::string name_of(const core::uuid&, lock_mode) const override;
+  std::string name_of(const base::uuid&, lock_mode) const override;
   place_in_line place_of(std::string_view own, lock_mode, node_names all) const override;
   std::vector<node_in_line> line_of(node_names all) const override;
 
@@ -71,7 +71,7 @@ class marked_codec : public sequential_codec {
       return std::tie(sequence, name) < std::tie(other.sequence, other.name);
     }
   };
-  bool has(lock_mode m) const noexcept { return (rules_.can.modes & core::bit_of(m)) != 0; }
+  bool has(lock_mode m) const noexcept { return (rules_.can.modes & seam::bit_of(m)) != 0; }
   bool read(std::string_view name, contender& out) const noexcept;
   bool is_of_other_kind(std::string_view name) const noexcept;
   std::vector<contender> in_order(node_names all) const;

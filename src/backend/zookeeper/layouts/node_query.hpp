@@ -24,12 +24,12 @@ struct query_context {
 template <class T>
 class node_query : public reply_handler, protected claims::admin_query<T>, private node_wait {
  public:
-  node_query(const query_context& c, core::result_handler<T>& to) noexcept
+  node_query(const query_context& c, seam::result_handler<T>& to) noexcept
       : claims::admin_query<T>(to), over_(c.over), waits_(c.waits), op_timeout_(c.op_timeout) {}
 
   void start() {
     transport& t = over_;  // another thread may dispatch the answer and end this
-    core::event_queue events;
+    base::event_queue events;
     {
       const std::lock_guard guard(t.mutex());
       const time_point now = t.env().now();
@@ -68,13 +68,13 @@ class node_query : public reply_handler, protected claims::admin_query<T>, priva
     ++awaited_;
     is_on_hold_ = true;
   }
-  void end_hold(time_point now, core::event_queue& events) {
+  void end_hold(time_point now, base::event_queue& events) {
     is_on_hold_ = false;
     end_await(now, events);
   }
   node_waits& waits() noexcept { return waits_; }
   void wake_by(time_point t) { over_.tick_by(t); }
-  core::environment& env() const noexcept { return over_.env(); }
+  base::environment& env() const noexcept { return over_.env(); }
 
  private:
   void on_reply(const reply& r, const reply_context& c) override {
@@ -86,38 +86,38 @@ class node_query : public reply_handler, protected claims::admin_query<T>, priva
     if (!is_told_) this->fail({errc::unavailable, "the connection was lost"});
     end_await(c.now, c.events);
   }
-  void end_await(time_point now, core::event_queue& events) {
+  void end_await(time_point now, base::event_queue& events) {
     if (--awaited_ == 0) return finish(events);
     set_time(now);
   }
   void set_time(time_point now) {
-    until = is_on_hold_ ? core::never : core::saturating_add(now, op_timeout_);
+    until = is_on_hold_ ? base::never : base::saturating_add(now, op_timeout_);
     over_.tick_by(until);
   }
 
   // node_wait
-  void on_changed(bool, time_point, core::event_queue&) override {}
-  void on_time(time_point, core::event_queue& events) override {
+  void on_changed(bool, time_point, base::event_queue&) override {}
+  void on_time(time_point, base::event_queue& events) override {
     const std::string& last = over_.of_session().last_failure().text;
     this->fail({errc::unavailable, last.empty() ? "no answer within the op-timeout" : last});
     tell(events);
   }
-  void on_closed(core::event_queue& events) override {
+  void on_closed(base::event_queue& events) override {
     if (!is_told_) this->fail({errc::closed, "the client was closed"});
     tell(events);
   }
 
-  void tell(core::event_queue& events) {
+  void tell(base::event_queue& events) {
     waits_.remove(*this);
     if (std::exchange(is_told_, true)) return;
-    events.post(*this, core::claim_event::wanted);
+    events.post(*this, base::claim_event::wanted);
   }
-  void finish(core::event_queue& events) {
+  void finish(base::event_queue& events) {
     tell(events);
-    events.post(*this, core::claim_event::ended);
+    events.post(*this, base::claim_event::ended);
   }
-  void on_event(core::claim_event what) override {
-    what == core::claim_event::ended ? (void)this->retire() : this->deliver();
+  void on_event(base::claim_event what) override {
+    what == base::claim_event::ended ? (void)this->retire() : this->deliver();
   }
 
   transport& over_;

@@ -25,7 +25,7 @@ std::optional<std::int32_t> read_sequence(std::string_view node, std::string_vie
 
 bool is_in_order(std::optional<std::int32_t> sequence) noexcept {
   const bool is_low = sequence && *sequence >= 0 && *sequence < sequence_limit;
-  return is_low || core::planted(core::mutant::sequence_limit_ignored);
+  return is_low || base::planted(base::mutant::sequence_limit_ignored);
 }
 
 }  // namespace holdfast::zookeeper

@@ -16,12 +16,12 @@ namespace holdfast::zookeeper {
 class node_wait {
  public:
   // The watch on the node fired: it is to be set again where the node has not ended.
-  virtual void on_changed(bool has_ended, core::time_point now, core::event_queue&) = 0;
-  virtual void on_time(core::time_point now, core::event_queue&) = 0;
-  virtual void on_closed(core::event_queue&) = 0;  // nothing comes any more
+  virtual void on_changed(bool has_ended, base::time_point now, base::event_queue&) = 0;
+  virtual void on_time(base::time_point now, base::event_queue&) = 0;
+  virtual void on_closed(base::event_queue&) = 0;  // nothing comes any more
 
   std::string awaited_node;  // its path; empty: only the time is waited for
-  core::time_point until = core::never;
+  base::time_point until = base::never;
 
  protected:
   ~node_wait() = default;
@@ -32,20 +32,20 @@ class node_waits {
   void add(node_wait& w) { all_.push_back(&w); }
   void remove(node_wait& w) noexcept { std::erase(all_, &w); }
 
-  void on_watch(const watch_event& e, core::time_point now, core::event_queue& events) {
+  void on_watch(const watch_event& e, base::time_point now, base::event_queue& events) {
     each([&](const node_wait& w) { return w.awaited_node == e.path; },
          [&](node_wait& w) { w.on_changed(e.kind == event_kind::deleted, now, events); });
   }
-  void on_tick(core::time_point now, core::event_queue& events) {
+  void on_tick(base::time_point now, base::event_queue& events) {
     each([&](const node_wait& w) { return w.until <= now; },
          [&](node_wait& w) { w.on_time(now, events); });
   }
-  core::time_point next() const noexcept {
-    core::time_point out = core::never;
+  base::time_point next() const noexcept {
+    base::time_point out = base::never;
     for (const node_wait* w : all_) out = std::min(out, w->until);
     return out;
   }
-  void close(core::event_queue& events) {
+  void close(base::event_queue& events) {
     for (node_wait* w : std::exchange(all_, {})) w->on_closed(events);
   }
 

@@ -8,8 +8,8 @@
 
 namespace holdfast::zookeeper {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 void nodes_ahead::show(const nearest_names& names, bool are_all) {
   std::vector<node> before = std::exchange(nodes_, {});

@@ -38,7 +38,7 @@ void orphan_nodes::tick(time_point now) {
 
 void orphan_node::start(time_point now) {
   is_cut = is_refused_ = false;
-  retry_at = core::never;
+  retry_at = base::never;
   looks_ = how_ != removed_by::name;
   // Behind a sync: a create that was never answered may have been executed by another server.
   if (looks_) send(opcode::sync, path_body(parent_), now);

@@ -28,7 +28,7 @@ class orphan_node final : public reply_handler {
 
   std::list<orphan_node>::iterator place;
   bool is_cut = false;
-  time_point retry_at = core::never;
+  time_point retry_at = base::never;
 
  private:
   void send(opcode, std::string body, time_point now);

@@ -31,7 +31,7 @@ struct sequential_protocol {
   using recipe = sequential_recipe;
   using store = sequential_layout;
   struct request_details {
-    void keep(const core::acquire_request& r) noexcept { mode = r.mode; }
+    void keep(const seam::acquire_request& r) noexcept { mode = r.mode; }
     lock_mode mode = lock_mode::exclusive;
   };
   using record = sequential_record;

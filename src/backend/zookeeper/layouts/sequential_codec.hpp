@@ -39,12 +39,12 @@ class sequential_codec {
  public:
   virtual ~sequential_codec() = default;
 
-  virtual const core::capabilities& can() const noexcept = 0;
+  virtual const seam::capabilities& can() const noexcept = 0;
   // The kind of the node above a lock's nodes. The server removes containers once they are empty.
   virtual node_kind parent() const noexcept { return node_kind::container; }
   // The beginning of a node's name; the server appends ten digits. A writer that becomes a reader
   // keeps its digits, and so its place.
-  virtual std::string name_of(const core::uuid&, lock_mode) const = 0;
+  virtual std::string name_of(const base::uuid&, lock_mode) const = 0;
   virtual place_in_line place_of(std::string_view own, lock_mode, node_names all) const = 0;
   // The nodes of this layout; others in the same parent are left out.
   virtual std::vector<node_in_line> line_of(node_names all) const = 0;

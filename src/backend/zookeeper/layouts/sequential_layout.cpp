@@ -13,29 +13,29 @@
 
 namespace holdfast::zookeeper {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
-sequential_layout::sequential_layout(core::environment& env, const settings& s,
+sequential_layout::sequential_layout(base::environment& env, const settings& s,
                                      std::unique_ptr<const sequential_codec> c)
     : claims_layout(env, s), codec_(std::move(c)) {}
 
-std::unique_ptr<core::claim> sequential_layout::open(std::string_view name,
-                                                     core::claim_sink& sink) {
+std::unique_ptr<seam::claim> sequential_layout::open(std::string_view name,
+                                                     seam::claim_sink& sink) {
   return std::make_unique<sequential_claim>(*this, name, sink);
 }
 
-void sequential_layout::inspect(std::string_view prefix, core::holders_handler& to) {
+void sequential_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
   start_holders_query(queries(), *codec_, options().chroot, prefix, query_scope::all_that_begin_so,
                       to);
 }
 
-void sequential_layout::holders(std::string_view name, core::holders_handler& to) {
+void sequential_layout::holders(std::string_view name, seam::holders_handler& to) {
   start_holders_query(queries(), *codec_, options().chroot, name, query_scope::one_lock, to);
 }
 
 void sequential_layout::break_lock(std::string_view name, std::string_view seen,
-                                   core::decision_handler& to) {
+                                   seam::decision_handler& to) {
   const auto node_of_holder = [this, owner = std::string(seen)](node_names all) {
     std::vector<std::string> out;
     for (const node_in_line& n : codec_->line_of(all))
@@ -52,7 +52,7 @@ void sequential_layout::write(const held_write& w, version_handler& to) {
 }
 
 void sequential_layout::renew_owner(sequential_claim& c) {
-  c.attempt = core::random_uuid(env());
+  c.attempt = base::random_uuid(env());
   c.sequence.reset();
   c.ahead.reset();
   c.mode = c.details.mode;

@@ -16,20 +16,20 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
                                 private held_nodes {
  public:
   // The settings outlive it.
-  sequential_layout(core::environment&, const settings&, std::unique_ptr<const sequential_codec>);
+  sequential_layout(base::environment&, const settings&, std::unique_ptr<const sequential_codec>);
 
   // layout
-  const core::capabilities& can() const noexcept override { return codec_->can(); }
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
-  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  const seam::capabilities& can() const noexcept override { return codec_->can(); }
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
+  void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void holders(std::string_view name, seam::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // The contract of claims::store_of.
   std::optional<sequential_reply> submit(sequential_claim&, sequential_operation, time_point now,
-                                         core::event_queue&);
+                                         base::event_queue&);
   void renew_owner(sequential_claim&);
-  void withdraw_orphan(sequential_claim&, time_point now, core::event_queue&);
+  void withdraw_orphan(sequential_claim&, time_point now, base::event_queue&);
   std::string text_of_owner(const sequential_claim& c) const { return node_name(c); }
   void after_step(sequential_claim&, time_point) noexcept;
 
@@ -44,7 +44,7 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
     return offer<held_nodes>(*this, wanted);
   }
   void write(const held_write&, version_handler&) override;
-  void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
+  void on_claims_watch(const watch_event&, time_point now, base::event_queue&) override;
   std::string node_name(const sequential_claim&, lock_mode) const;
   std::string node_path(const sequential_claim& c) const { return c.path + '/' + node_name(c); }
   void send_create(const sequential_claim&, sequential_flight&, time_point now);

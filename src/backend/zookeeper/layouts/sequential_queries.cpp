@@ -40,7 +40,7 @@ class sequential_query final : public holders_query {
 
 void start_holders_query(const query_context& context, const sequential_codec& c,
                          const std::string& chroot, std::string_view name, query_scope scope,
-                         core::holders_handler& to) {
+                         seam::holders_handler& to) {
   (new sequential_query(c, context, chroot, name, scope, to))->start();
 }
 

@@ -6,6 +6,6 @@
 namespace holdfast::zookeeper {
 
 void start_holders_query(const query_context&, const sequential_codec&, const std::string& chroot,
-                         std::string_view name, query_scope, core::holders_handler&);
+                         std::string_view name, query_scope, seam::holders_handler&);
 
 }  // namespace holdfast::zookeeper

@@ -7,7 +7,7 @@
 
 namespace holdfast::zookeeper {
 
-inline constexpr core::duration own_watch_after = std::chrono::milliseconds{100};
-inline constexpr core::duration own_watch_spread = std::chrono::milliseconds{50};
+inline constexpr base::duration own_watch_after = std::chrono::milliseconds{100};
+inline constexpr base::duration own_watch_spread = std::chrono::milliseconds{50};
 
 }  // namespace holdfast::zookeeper

@@ -3,7 +3,7 @@
 
 namespace holdfast::zookeeper {
 
-permit_recipe::step permit_recipe::acquire(const core::acquire_request& request, time_point now,
+permit_recipe::step permit_recipe::acquire(const seam::acquire_request& request, time_point now,
                                            const timing& t) noexcept {
   begin_wait(request, now);
   // Where others waited at the end of the last grant they most likely still do.

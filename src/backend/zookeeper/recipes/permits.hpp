@@ -50,11 +50,11 @@
 
 namespace holdfast::zookeeper {
 
+using base::claim_event;
+using base::duration;
+using base::time_point;
 using claims::session_recipe;
 using claims::session_reply;
-using core::claim_event;
-using core::duration;
-using core::time_point;
 
 enum class permit_operation : unsigned char {
   none,
@@ -86,7 +86,7 @@ enum class permit_verdict : unsigned char {
 
 class permit_recipe : public session_recipe<session_reply<permit_operation, permit_verdict>> {
  public:
-  step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
+  step acquire(const seam::acquire_request&, time_point, const timing&) noexcept;
   step check_waiters(time_point, const timing&) noexcept { return peek(); }
   step on(const reply&, time_point, const timing&) noexcept;
   // The request for this, in that epoch, will not be answered.

@@ -5,8 +5,8 @@
 
 namespace holdfast::zookeeper {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 using state = sequential_recipe::state;
 
@@ -35,7 +35,7 @@ state sequential_recipe::now_in() const noexcept {
   return was_held_ ? state::releasing : state::withdrawing;
 }
 
-sequential_recipe::step sequential_recipe::acquire(const core::acquire_request& request,
+sequential_recipe::step sequential_recipe::acquire(const seam::acquire_request& request,
                                                    time_point now, const timing& t) noexcept {
   begin_wait(request, now);
   is_downgraded_ = false;

@@ -76,11 +76,11 @@
 
 namespace holdfast::zookeeper {
 
+using base::claim_event;
+using base::duration;
+using base::time_point;
 using claims::session_recipe;
 using claims::session_reply;
-using core::claim_event;
-using core::duration;
-using core::time_point;
 
 enum class sequential_operation : unsigned char {
   none,
@@ -133,7 +133,7 @@ class sequential_recipe : public session_recipe<sequential_reply> {
     withdrawing,
   };
 
-  step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
+  step acquire(const seam::acquire_request&, time_point, const timing&) noexcept;
   step downgrade(time_point, const timing&) noexcept;
   step check_waiters(time_point, const timing&) noexcept;
   step on(const reply&, time_point, const timing&) noexcept;

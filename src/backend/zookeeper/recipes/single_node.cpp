@@ -2,7 +2,7 @@
 
 namespace holdfast::zookeeper {
 
-single_node_recipe::step single_node_recipe::acquire(const core::acquire_request& request,
+single_node_recipe::step single_node_recipe::acquire(const seam::acquire_request& request,
                                                      time_point now, const timing& t) noexcept {
   begin_wait(request, now);
   state_ = state::creating;

@@ -26,11 +26,11 @@
 
 namespace holdfast::zookeeper {
 
+using base::claim_event;
+using base::duration;
+using base::time_point;
 using claims::session_recipe;
 using claims::session_reply;
-using core::claim_event;
-using core::duration;
-using core::time_point;
 
 enum class single_node_operation : unsigned char {
   none,
@@ -50,7 +50,7 @@ enum class single_node_verdict : unsigned char {
 class single_node_recipe
     : public session_recipe<session_reply<single_node_operation, single_node_verdict>> {
  public:
-  step acquire(const core::acquire_request&, time_point, const timing&) noexcept;
+  step acquire(const seam::acquire_request&, time_point, const timing&) noexcept;
   step cancel(time_point, const timing&) noexcept;
   step on(const reply&, time_point, const timing&) noexcept;
   // The request for this, in that epoch, will not be answered.

@@ -7,9 +7,9 @@
 namespace holdfast::zookeeper {
 
 struct reply_context {
-  core::time_point now;
-  core::time_point sent;  // before the first byte of the request left
-  core::event_queue& events;
+  base::time_point now;
+  base::time_point sent;  // before the first byte of the request left
+  base::event_queue& events;
 };
 
 // Exactly one of the two is called for each request, in the order of sending, with the transport's

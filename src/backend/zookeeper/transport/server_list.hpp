@@ -10,20 +10,20 @@ namespace holdfast::zookeeper {
 class server_list {
  public:
   // Shuffled, so that many clients spread over the servers.
-  server_list(std::vector<core::address> all, core::duration retry_base, core::environment&);
+  server_list(std::vector<base::address> all, base::duration retry_base, base::environment&);
 
-  const core::address& current() const noexcept { return all_[at_]; }
+  const base::address& current() const noexcept { return all_[at_]; }
   std::size_t size() const noexcept { return all_.size(); }
   void advance() noexcept { at_ = (at_ + 1) % all_.size(); }
   // An attempt failed, or a connection was lost: goes to the next server. Returns the pause before
   // it is tried: none until each has been tried once, then one that doubles with each round.
-  core::duration on_failed();
+  base::duration on_failed();
   void on_attached() noexcept { failures_ = 0; }
 
  private:
-  core::environment& env_;
-  std::vector<core::address> all_;
-  const core::duration retry_base_;
+  base::environment& env_;
+  std::vector<base::address> all_;
+  const base::duration retry_base_;
   std::size_t at_ = 0;
   unsigned failures_ = 0;  // since the last success
 };

@@ -7,10 +7,10 @@
 
 namespace holdfast::zookeeper {
 
-using core::event_queue;
-using core::failure;
-using core::mutant;
-using core::planted;
+using base::event_queue;
+using base::failure;
+using base::mutant;
+using base::planted;
 
 namespace {
 
@@ -279,7 +279,7 @@ void session::end(failure why, event_queue& events) {
 }
 
 time_point session::renewal_due() const noexcept {
-  if (renews_) return core::never;
+  if (renews_) return base::never;
   return std::max(deadline_.last_touch(), attach_sent_) + deadline_.timeout() / renewal_part;
 }
 
@@ -311,7 +311,7 @@ duration session::attach_max() const noexcept {
 }
 
 void session::schedule(time_point now) {
-  time_point due = core::never;
+  time_point due = base::never;
   const auto by = [&](time_point t) { due = std::min(due, std::max(t, now)); };
   switch (state_) {
     case state::idle:
@@ -325,12 +325,12 @@ void session::schedule(time_point now) {
       if (pings_ == 0 && state_ != state::retiring)
         by(in_flight_.front().mark.sent + reply_overdue);
   }
-  if (state_ == state::attached && renewal_due() != core::never) by(renewal_due());
+  if (state_ == state::attached && renewal_due() != base::never) by(renewal_due());
   if (id_ != 0 && state_ != state::closing) {
     if (!believes_a_lapse()) by(deadline_.deadline());
     if (!is_doubtful_) by(doubt_due());
   }
-  if (due != core::never) owner_.wake_by(due);
+  if (due != base::never) owner_.wake_by(due);
 }
 
 void session::on_alarm(time_point now, event_queue& events) {

@@ -38,7 +38,7 @@ enum class attach_to : unsigned char {
 };
 
 struct ensemble {  // what a zookeeper: URL says of it
-  std::vector<core::address> servers;
+  std::vector<base::address> servers;
   duration session_timeout{};  // that is asked for
   duration connect_timeout{};  // from the beginning to connect to the session's answer
   duration retry_base{};       // the first pause after all servers failed, which then doubles
@@ -67,7 +67,7 @@ class session {
   session(session_host&, const ensemble&);
 
   void open(time_point now);  // once
-  void close(time_point now, core::event_queue&);
+  void close(time_point now, base::event_queue&);
   void retry_now(time_point by);  // the pause before the next attempt ends then at the latest
 
   // A request; `body` without its frame and header. It is sent at once, or when the session is
@@ -80,15 +80,15 @@ class session {
   std::int64_t id() const noexcept { return id_; }  // 0: none
   bool is_closing() const noexcept { return closes_; }
   const session_deadline& deadline() const noexcept { return deadline_; }
-  const core::failure& last_failure() const noexcept { return last_failure_; }
+  const base::failure& last_failure() const noexcept { return last_failure_; }
   server_mode mode() const noexcept { return mode_; }
 
   // For the owner: the bytes to be written, and the events of the current connections.
   std::string& out(channel c) noexcept { return c == channel::session ? out_ : mode_out_; }
-  void opened(channel, time_point now, core::event_queue&);
-  void received(channel, std::span<const std::byte>, time_point now, core::event_queue&);
-  void closed(channel, core::failure, time_point now, core::event_queue&);
-  void on_alarm(time_point now, core::event_queue&);
+  void opened(channel, time_point now, base::event_queue&);
+  void received(channel, std::span<const std::byte>, time_point now, base::event_queue&);
+  void closed(channel, base::failure, time_point now, base::event_queue&);
+  void on_alarm(time_point now, base::event_queue&);
 
  private:
   struct sent_request {
@@ -111,42 +111,42 @@ class session {
   // The connection.
   void connect(time_point now);
   void begin_attaching(time_point now);
-  void on_attaching_frame(std::span<const std::byte>, time_point now, core::event_queue&);
-  void on_attached_frame(const connect_response&, time_point now, core::event_queue&);
-  void become_attached(bool is_new, time_point now, core::event_queue&);
-  void retire(core::failure why, time_point now, core::event_queue&);
+  void on_attaching_frame(std::span<const std::byte>, time_point now, base::event_queue&);
+  void on_attached_frame(const connect_response&, time_point now, base::event_queue&);
+  void become_attached(bool is_new, time_point now, base::event_queue&);
+  void retire(base::failure why, time_point now, base::event_queue&);
   void send_close(state next, time_point now);
   void reconnect(time_point now);
-  void fail(core::failure, time_point now, core::event_queue&);
-  void cut(time_point now, core::event_queue&);
-  void cut_queue(time_point now, core::event_queue&, std::size_t count);
-  void lose(const core::failure&, time_point now, core::event_queue&);
-  void end(core::failure, core::event_queue&);
+  void fail(base::failure, time_point now, base::event_queue&);
+  void cut(time_point now, base::event_queue&);
+  void cut_queue(time_point now, base::event_queue&, std::size_t count);
+  void lose(const base::failure&, time_point now, base::event_queue&);
+  void end(base::failure, base::event_queue&);
   bool is_connected() const noexcept { return state_ >= state::attached && state_ < state::ended; }
 
   // Requests and replies (session_requests.cpp).
   void send(queued_request, time_point now);
   void send_queued(time_point now);
-  void cut_unwanted(time_point now, core::event_queue&);
+  void cut_unwanted(time_point now, base::event_queue&);
   void expect_own(opcode, std::int32_t number, time_point now);
   void send_renewing_write(time_point now);
   void send_ping(time_point now);
-  void on_frame(std::span<const std::byte>, time_point now, core::event_queue&);
-  void on_reply(const reply&, time_point now, core::event_queue&);
-  void on_own_reply(const sent_request&, core::event_queue&);
-  void on_retiring_frame(const reply&, time_point now, core::event_queue&);
+  void on_frame(std::span<const std::byte>, time_point now, base::event_queue&);
+  void on_reply(const reply&, time_point now, base::event_queue&);
+  void on_own_reply(const sent_request&, base::event_queue&);
+  void on_retiring_frame(const reply&, time_point now, base::event_queue&);
   void ask_mode();
   void on_mode_bytes(std::span<const std::byte>);
-  void report_deadline(core::event_queue&);
-  void note_write(const sent_request&, const reply&, time_point now, core::event_queue&);
+  void report_deadline(base::event_queue&);
+  void note_write(const sent_request&, const reply&, time_point now, base::event_queue&);
   void finish_draining(time_point now);
   std::int32_t next_number() noexcept;
 
   // Timed actions.
   void schedule(time_point now);
-  void note_doubt(core::event_queue&);
-  bool check_lapse(time_point now, core::event_queue&);
-  void check_silence(time_point now, core::event_queue&);
+  void note_doubt(base::event_queue&);
+  bool check_lapse(time_point now, base::event_queue&);
+  void check_silence(time_point now, base::event_queue&);
   void check_renewal(time_point now);
   time_point renewal_due() const noexcept;
   time_point doubt_due() const noexcept;
@@ -169,7 +169,7 @@ class session {
   time_point began_{};          // to connect
   time_point attach_sent_{};
   time_point replied_at_{};  // the last reply
-  time_point retry_at_ = core::never;
+  time_point retry_at_ = base::never;
   std::int32_t last_number_ = 0;
   unsigned pings_ = 0;   // in flight
   bool renews_ = false;  // a write that renews is in flight
@@ -179,7 +179,7 @@ class session {
   watch_registry watches_;
   std::string out_, mode_out_, mode_answer_;
   server_mode mode_ = server_mode::unknown;
-  core::failure last_failure_;
+  base::failure last_failure_;
 };
 
 }  // namespace holdfast::zookeeper

@@ -6,8 +6,8 @@
 
 namespace holdfast::zookeeper {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 // Clock rates agree within 1 %; the rest is for the clocks' resolution.
 duration session_deadline::worth(duration timeout) const noexcept {

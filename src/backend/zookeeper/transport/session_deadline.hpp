@@ -22,8 +22,8 @@
 
 namespace holdfast::zookeeper {
 
-using core::duration;
-using core::time_point;
+using base::duration;
+using base::time_point;
 
 class session_deadline {
  public:
@@ -61,7 +61,7 @@ class session_deadline {
 
   duration created_{}, smallest_{};
   time_point attach_sent_{}, touch_{};
-  time_point deadline_ = core::never;
+  time_point deadline_ = base::never;
   std::uint32_t connection_ = 0;
   bool connected_ = false;
   bool is_at_leader_ = false;

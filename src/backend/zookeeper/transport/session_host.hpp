@@ -14,23 +14,23 @@ enum class channel : unsigned char { session, mode };
 class session_host {
  public:
   // Replaces the connection of this channel. False, with the reason: none can be made.
-  virtual bool connect(channel, const core::address&, core::failure& why) = 0;
+  virtual bool connect(channel, const base::address&, base::failure& why) = 0;
   virtual void disconnect(channel) noexcept = 0;  // aborts; harmless without one
-  virtual void wake_by(core::time_point) = 0;     // session::on_alarm() is due then
-  virtual core::environment& env() = 0;
+  virtual void wake_by(base::time_point) = 0;     // session::on_alarm() is due then
+  virtual base::environment& env() = 0;
 
   // Requests are answered from here on. `is_new`: nothing of an earlier session is there.
-  virtual void on_attached(bool is_new, core::time_point now, core::event_queue&) = 0;
+  virtual void on_attached(bool is_new, base::time_point now, base::event_queue&) = 0;
   // The current deadline. Small extensions are not reported.
-  virtual void on_deadline(core::time_point deadline, core::event_queue&) = 0;
-  virtual void on_doubtful(core::event_queue&) = 0;  // until on_deadline(); once for each doubt
+  virtual void on_deadline(base::time_point deadline, base::event_queue&) = 0;
+  virtual void on_doubtful(base::event_queue&) = 0;  // until on_deadline(); once for each doubt
   // The session is over, or not believed any more: nothing is held. Another one is opened.
-  virtual void on_session_lost(const core::failure&, core::event_queue&) = 0;
-  virtual void on_watch(const watch_event&, const core::time_point now, core::event_queue&) = 0;
+  virtual void on_session_lost(const base::failure&, base::event_queue&) = 0;
+  virtual void on_watch(const watch_event&, const base::time_point now, base::event_queue&) = 0;
   // An attempt failed, or the connection was lost.
-  virtual void on_down(const core::failure&, core::time_point now, core::event_queue&) = 0;
+  virtual void on_down(const base::failure&, base::time_point now, base::event_queue&) = 0;
   // For good: closed as asked for, or (with a code) refused.
-  virtual void on_ended(const core::failure&, core::event_queue&) = 0;
+  virtual void on_ended(const base::failure&, base::event_queue&) = 0;
 
  protected:
   ~session_host() = default;

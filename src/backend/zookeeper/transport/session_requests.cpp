@@ -9,10 +9,10 @@
 
 namespace holdfast::zookeeper {
 
-using core::event_queue;
-using core::failure;
-using core::mutant;
-using core::planted;
+using base::event_queue;
+using base::failure;
+using base::mutant;
+using base::planted;
 
 namespace {
 

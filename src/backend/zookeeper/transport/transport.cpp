@@ -7,8 +7,8 @@
 
 namespace holdfast::zookeeper {
 
-using core::event_queue;
-using core::failure;
+using base::event_queue;
+using base::failure;
 
 namespace {
 
@@ -54,7 +54,7 @@ class transport::last_reply final : public io::blocking_wait {
   const session& session_;
 };
 
-transport::transport(core::environment& env, const endpoint& where, session_listener& user)
+transport::transport(base::environment& env, const endpoint& where, session_listener& user)
     : reactor_(env, {"holdfast-zk", "holdfast-zk-io", "holdfast-zk-hold"}, where.text),
       where_(where),
       user_(user),
@@ -84,11 +84,11 @@ void transport::channel_stream::on_closed(failure why, time_point now, event_que
   home.session_.closed(of, std::move(why), now, events);
 }
 
-bool transport::connect(channel c, const core::address& where, failure& why) {
+bool transport::connect(channel c, const base::address& where, failure& why) {
   disconnect(c);
-  std::optional<core::tls_terms> tls = where_.tls;
+  std::optional<base::tls_terms> tls = where_.tls;
   if (tls && tls->host.empty()) tls->host = where.host;
-  const auto loop = is_overdue_ ? core::driven_by::thread : core::driven_by::callers;
+  const auto loop = is_overdue_ ? base::driven_by::thread : base::driven_by::callers;
   of(c).over = reactor_.connect(of(c), where, tls ? &*tls : nullptr, loop, why);
   if (c == channel::session) has_own_loop_ = is_overdue_ && of(c).over;
   if (!of(c).over) return false;
@@ -109,7 +109,7 @@ void transport::on_alarm(time_point now, event_queue& events) {
 }
 
 // One thread at a time writes; it takes along what others add meanwhile.
-void transport::flush(std::unique_lock<std::mutex>& lock, core::driven_by) noexcept {
+void transport::flush(std::unique_lock<std::mutex>& lock, base::driven_by) noexcept {
   if (is_writing_) return;
   is_writing_ = true;
   while (const std::shared_ptr<io::attached_stream> to = take_output(writing_)) {
@@ -138,8 +138,8 @@ void transport::request_flush(bool at_once) noexcept {
   if (has_own_loop_) reactor_.request_flush_of_own_loop(at_once);
 }
 
-core::connection_status transport::read_status() const {
-  core::connection_status out;
+seam::connection_status transport::read_status() const {
+  seam::connection_status out;
   out.connected = !is_unavailable();
   out.reconnects = reconnects_;
   out.last_failure = last_failure_.text;
@@ -231,7 +231,7 @@ void transport::end_opening(failure why) {
 }
 
 void transport::open(std::stop_token stop) {
-  first_session w(*this, core::saturating_add(env().now(), where_.op_timeout));
+  first_session w(*this, base::saturating_add(env().now(), where_.op_timeout));
   reactor_.run([&](time_point now, event_queue&) {
     reactor_.begin(w);
     is_open_ = true;
@@ -241,7 +241,7 @@ void transport::open(std::stop_token stop) {
   may_block ? reactor_.wait(w, std::move(stop)) : reactor_.abandon(w);
   const bool has_session = end_opening_with(w.why());
   if (!w.why().code) return;
-  if (has_session) (void)close(core::saturating_add(env().now(), closing_bound));
+  if (has_session) (void)close(base::saturating_add(env().now(), closing_bound));
   throw lock_error(w.why().code, {"open", {}, where_.text, w.why().text});
 }
 
@@ -252,7 +252,7 @@ bool transport::end_opening_with(const failure& why) {
   return session_.is_attached();
 }
 
-core::failure transport::overdue() const {
+base::failure transport::overdue() const {
   const std::string& last = last_telling_.text.empty() ? last_failure_.text : last_telling_.text;
   if (!last.empty()) return {errc::unavailable, last};
   return {errc::unavailable,

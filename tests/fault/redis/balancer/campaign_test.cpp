@@ -42,7 +42,7 @@ TEST_F(redis_balancer, lets_no_two_hold_beyond_the_stated_windows) {
 }
 
 struct control_case {
-  core::mutant planted;
+  base::mutant planted;
   const char *name, *fault;
 };
 
@@ -55,20 +55,20 @@ TEST_P(redis_balancer_control, finds_two_holders_when_a_rule_is_broken) {
   constexpr int rounds_max = 20;
   const auto kind = std::ranges::find(fault_kinds(), std::string_view(GetParam().fault),
                                       [](const fault_kind& k) { return std::string_view(k.name); });
-  core::plant(GetParam().planted);
+  base::plant(GetParam().planted);
   {
     campaign all(seed);
     for (int i = 0; i < rounds_max && all.total().beyond == 0; ++i) all.play(*kind);
     all.print();
     EXPECT_GT(all.total().beyond, 0);
   }
-  core::plant(core::mutant::none);
+  base::plant(base::mutant::none);
 }
 
 constexpr control_case controls[] = {
-    {core::mutant::replaced_master_joined, "replaced_master_joined", "back to a former master"},
-    {core::mutant::name_not_probed, "name_not_probed", "stream lost, nothing cut"},
-    {core::mutant::push_of_another_server, "push_of_another_server", "failover, nothing cut"},
+    {base::mutant::replaced_master_joined, "replaced_master_joined", "back to a former master"},
+    {base::mutant::name_not_probed, "name_not_probed", "stream lost, nothing cut"},
+    {base::mutant::push_of_another_server, "push_of_another_server", "failover, nothing cut"},
 };
 
 INSTANTIATE_TEST_SUITE_P(, redis_balancer_control, testing::ValuesIn(controls),

@@ -14,7 +14,7 @@
 namespace holdfast::zookeeper_test {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using fault_test::call_recorder;
 
 constexpr auto wake_up_max = 2s;

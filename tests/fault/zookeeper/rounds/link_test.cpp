@@ -6,7 +6,7 @@
 namespace holdfast::zookeeper_test {
 namespace {
 
-using core::mutant;
+using base::mutant;
 
 class zookeeper_link_rounds : public on_zookeeper {};
 

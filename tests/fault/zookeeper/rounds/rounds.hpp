@@ -20,10 +20,10 @@ inline bool plays_all() { return std::getenv("HOLDFAST_ROUNDS") != nullptr; }
 
 class planted_mutant {
  public:
-  explicit planted_mutant(core::mutant m) { core::plant(m); }
+  explicit planted_mutant(base::mutant m) { base::plant(m); }
   planted_mutant(const planted_mutant&) = delete;
   planted_mutant& operator=(const planted_mutant&) = delete;
-  ~planted_mutant() { core::plant(core::mutant::none); }
+  ~planted_mutant() { base::plant(base::mutant::none); }
 };
 
 }  // namespace holdfast::zookeeper_test

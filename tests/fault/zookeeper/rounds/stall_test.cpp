@@ -14,9 +14,9 @@
 namespace holdfast::zookeeper_test {
 namespace {
 
-using core::time_point;
+using base::time_point;
 
-time_point clock_now() { return core::system_environment().now(); }
+time_point clock_now() { return base::system_environment().now(); }
 
 // That number of idle sessions, each over a connection of its own.
 class bare_sessions {

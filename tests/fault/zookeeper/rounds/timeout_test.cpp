@@ -12,7 +12,7 @@
 namespace holdfast::zookeeper_test {
 namespace {
 
-using core::mutant;
+using base::mutant;
 using testkit::zookeeper_ensemble;
 
 // Server 1 grants no less than 10 s, and follows.

@@ -14,7 +14,7 @@ const std::string long_ttl = "200000";  // ms: none lapses during a test
 constexpr std::int64_t apart_ms = 20'000;
 
 // Of each owner another one: whose lease is the longer does not depend on a millisecond.
-core::duration ttl_of(const redis::retrying_owner& o) {
+base::duration ttl_of(const redis::retrying_owner& o) {
   return std::chrono::milliseconds(std::stoll(long_ttl) +
                                    apart_ms * static_cast<std::int64_t>(o.low & 0xffff));
 }
@@ -36,7 +36,7 @@ redis::retrying_owner random_owners::owner() {
 lock_mode random_owners::mode() {
   for (;;) {
     const auto m = static_cast<lock_mode>(below(3));
-    if (codec_.facts().can.modes & core::bit_of(m)) return m;
+    if (codec_.facts().can.modes & seam::bit_of(m)) return m;
   }
 }
 

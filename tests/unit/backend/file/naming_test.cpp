@@ -67,7 +67,7 @@ TEST(file_naming, no_two_names_share_a_file) {
 TEST(file_naming, a_long_name_is_hashed_and_fits) {
   for (const std::size_t name_max : {255u, 143u}) {
     for (const char c : {'a', '%', '/'}) {
-      const std::string name(core::name_bytes_max, c);
+      const std::string name(seam::name_bytes_max, c);
       const std::string stem = file_stem(name, name_max);
       EXPECT_LE(stem.size() + waiters_suffix.size(), name_max);
       EXPECT_TRUE(is_hashed(stem + std::string(lock_suffix)));

@@ -129,7 +129,7 @@ TEST_F(memory_backend, each_option_of_its_own_is_read_and_others_are_refused) {
   const auto opened = [&](const char* text) {
     const url u = url::parse(text);
     std::vector<url::option> rest;
-    const core::client_options shared = core::read_client_options(u, rest);
+    const seam::client_options shared = seam::read_client_options(u, rest);
     return open({u, shared, rest, {}, env});
   };
   auto b = opened("memory:?latency=100ms&lose-requests=0.5&lose-replies=1&seed=7&stop-after=1h");
@@ -144,7 +144,7 @@ TEST_F(memory_backend, clients_of_one_name_share_a_store_and_private_ones_do_not
   const auto opened = [&](const char* text) {
     const url u = url::parse(text);
     std::vector<url::option> rest;
-    const core::client_options shared = core::read_client_options(u, rest);
+    const seam::client_options shared = seam::read_client_options(u, rest);
     return open({u, shared, rest, {}, env});
   };
   for (const auto& [url, verdict] : {std::pair{"memory:shared", "r"}, std::pair{"memory:", "g"}}) {

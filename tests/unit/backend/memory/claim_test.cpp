@@ -250,7 +250,7 @@ TEST_F(memory_claim, release_with_a_successor_is_queued_behind_the_waiters) {
   auto next = a.store->open("x", second);
   a.acquire();
   b.acquire();
-  const core::successor after{next.get(), {.ttl = 10s}};
+  const seam::successor after{next.get(), {.ttl = 10s}};
   a.claim->release(&after);
   EXPECT_EQ(a.heard.news(), "gwe");
   EXPECT_EQ(b.heard.news(), "gw");

@@ -15,24 +15,24 @@ namespace holdfast::memory {
 using namespace std::chrono_literals;
 
 // Writes down what it is told.
-struct note_taker final : core::claim_sink {
+struct note_taker final : seam::claim_sink {
   std::string told;  // one letter each: g r m l w e
-  core::grant grant;
-  core::failure failure;
-  core::time_point deadline{};
+  seam::grant grant;
+  base::failure failure;
+  base::time_point deadline{};
   std::uint32_t ticket = 0;
   std::function<void(char)> also = [](char) {};
 
-  void on_granted(const core::grant& g) override {
+  void on_granted(const seam::grant& g) override {
     grant = g;
     deadline = g.deadline;
     take('g');
   }
-  void on_refused(core::failure f) override {
+  void on_refused(base::failure f) override {
     failure = std::move(f);
     take('r');
   }
-  void on_extended(core::time_point d, std::uint32_t t) override {
+  void on_extended(base::time_point d, std::uint32_t t) override {
     deadline = d;
     ticket = t;
     take('m');
@@ -40,7 +40,7 @@ struct note_taker final : core::claim_sink {
   void on_doubtful() override {}
   void on_lost(std::error_code) override { take('l'); }
   void on_contended() override { take('w'); }
-  void on_ended(core::failure f) override {
+  void on_ended(base::failure f) override {
     failure = std::move(f);
     take('e');
   }
@@ -57,7 +57,7 @@ inline constexpr timing usual{.op_timeout = 4s, .clock_skew = 0s};
 
 // One client with one claim.
 struct contender {
-  contender(std::shared_ptr<server> s, core::environment& e, std::string_view name = "x",
+  contender(std::shared_ptr<server> s, base::environment& e, std::string_view name = "x",
             const timing& t = usual)
       : env(e),
         store(std::make_unique<backend>(std::move(s), e, t)),
@@ -66,45 +66,45 @@ struct contender {
     store->close(env.now());
     claim.reset();
   }
-  void acquire(core::duration ttl = 10s, std::string_view note = {}) {
+  void acquire(base::duration ttl = 10s, std::string_view note = {}) {
     claim->acquire({.one_attempt = false, .ttl = ttl, .note = note});
   }
-  void attempt(core::duration ttl = 10s) { claim->acquire({.one_attempt = true, .ttl = ttl}); }
+  void attempt(base::duration ttl = 10s) { claim->acquire({.one_attempt = true, .ttl = ttl}); }
   void release() { claim->release(nullptr); }
   void cut_off(bool yes) {
     const std::lock_guard guard(store->over().at().mutex);
     store->over().cut_off(yes);
   }
 
-  core::environment& env;
+  base::environment& env;
   note_taker heard;
   std::unique_ptr<backend> store;
-  std::unique_ptr<core::claim> claim;
+  std::unique_ptr<seam::claim> claim;
 };
 
-struct holders : core::holders_handler {
+struct holders : seam::holders_handler {
   std::vector<holder> list;
   int answers = 0;
-  core::failure failure;
+  base::failure failure;
   void on_result(std::vector<holder> h) override {
     list = std::move(h);
     ++answers;
   }
-  void on_failed(core::failure f) override {
+  void on_failed(base::failure f) override {
     failure = std::move(f);
     ++answers;
   }
 };
 
-struct judgement : core::decision_handler {
+struct judgement : seam::decision_handler {
   bool was = false;
   int answers = 0;
-  core::failure failure;
+  base::failure failure;
   void on_result(bool b) override {
     was = b;
     ++answers;
   }
-  void on_failed(core::failure f) override {
+  void on_failed(base::failure f) override {
     failure = std::move(f);
     ++answers;
   }
@@ -120,7 +120,7 @@ struct memory_case : testing::Test {
     change(s->faults);
     s->faults_changed();
   }
-  void latency(core::duration d) {
+  void latency(base::duration d) {
     faults([&](fault_plan& w) { w.latency = d; });
   }
   void outage(bool yes) {

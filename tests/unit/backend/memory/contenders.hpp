@@ -4,14 +4,14 @@
 
 namespace holdfast::memory {
 
-inline core::acquire_request share(core::duration ttl = 10s) {
+inline seam::acquire_request share(base::duration ttl = 10s) {
   return {.ttl = ttl, .mode = lock_mode::shared};
 }
-inline core::acquire_request permits(std::uint32_t count, std::uint32_t of,
-                                     core::duration ttl = 10s) {
+inline seam::acquire_request permits(std::uint32_t count, std::uint32_t of,
+                                     base::duration ttl = 10s) {
   return {.ttl = ttl, .mode = lock_mode::permit, .permits = count, .total_permits = of};
 }
-inline core::acquire_request once(core::acquire_request how) {
+inline seam::acquire_request once(seam::acquire_request how) {
   how.one_attempt = true;
   return how;
 }
@@ -19,7 +19,7 @@ inline core::acquire_request once(core::acquire_request how) {
 // One client with one claim that says what it hears at once.
 struct caller : contender {
   using contender::contender;
-  std::string ask(const core::acquire_request& how) {
+  std::string ask(const seam::acquire_request& how) {
     claim->acquire(how);
     return heard.news();
   }

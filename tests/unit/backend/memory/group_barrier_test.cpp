@@ -5,11 +5,11 @@ namespace {
 
 // A client with several claims.
 struct gatherer {
-  gatherer(std::shared_ptr<server> s, core::environment& e, std::vector<std::string> names)
+  gatherer(std::shared_ptr<server> s, base::environment& e, std::vector<std::string> names)
       : env(e),
         heard(names.size()),
         store(std::make_unique<backend>(std::move(s), e, usual)),
-        together(core::lock_group::of(static_cast<std::uint32_t>(names.size()))) {
+        together(seam::lock_group::of(static_cast<std::uint32_t>(names.size()))) {
     for (std::size_t i = 0; i < names.size(); ++i)
       claims.push_back(store->open(names[i], heard[i]));
   }
@@ -17,7 +17,7 @@ struct gatherer {
     store->close(env.now());
     claims.clear();
   }
-  void ask(std::size_t i, core::acquire_request how = {.ttl = 10s}) {
+  void ask(std::size_t i, seam::acquire_request how = {.ttl = 10s}) {
     how.one_attempt = true;
     how.group = together;
     claims[i]->acquire(how);
@@ -36,11 +36,11 @@ struct gatherer {
     return all;
   }
 
-  core::environment& env;
+  base::environment& env;
   std::vector<note_taker> heard;
   std::unique_ptr<backend> store;
-  const core::lock_group together;
-  std::vector<std::unique_ptr<core::claim>> claims;
+  const seam::lock_group together;
+  std::vector<std::unique_ptr<seam::claim>> claims;
 };
 
 struct memory_gathering : memory_case {

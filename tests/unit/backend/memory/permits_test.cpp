@@ -143,7 +143,7 @@ TEST_F(memory_permits, a_lock_and_a_semaphore_on_one_name_are_reported) {
   caller semaphore(s, env), lock(s, env), reader(s, env);
   semaphore.ask(permits(1, 3));
   for (const auto& how :
-       {core::acquire_request{.ttl = 10s}, once({.ttl = 10s}), share(), once(share())}) {
+       {seam::acquire_request{.ttl = 10s}, once({.ttl = 10s}), share(), once(share())}) {
     EXPECT_EQ(lock.ask(how), "r");
     EXPECT_EQ(lock.heard.failure.code, errc::mismatch);
   }

@@ -13,12 +13,12 @@
 
 namespace holdfast::mysql_unit {
 
-using core::event_queue;
-using core::time_point;
+using base::event_queue;
+using base::time_point;
 using mysql::sql_reply;
 using namespace std::chrono_literals;
 
-inline constexpr core::duration idle_timeout = 30s, op_timeout = 5s;
+inline constexpr base::duration idle_timeout = 30s, op_timeout = 5s;
 
 struct scripted_connection_state {
   mysql::connection_events* events = nullptr;  // null: it has ended
@@ -31,8 +31,8 @@ class scripted_connector final : public mysql::sql_connector {
  public:
   using state = scripted_connection_state;
   explicit scripted_connector(std::vector<std::shared_ptr<state>>& all) : all_(all) {}
-  std::unique_ptr<mysql::sql_connection> connect(mysql::connection_events& e, core::driven_by,
-                                                 core::failure&) override {
+  std::unique_ptr<mysql::sql_connection> connect(mysql::connection_events& e, base::driven_by,
+                                                 base::failure&) override {
     auto made = std::make_shared<state>();
     made->events = &e;
     made->id = 100 + all_.size();
@@ -73,13 +73,13 @@ inline sql_reply granted_row(std::uint64_t number) {
   return out;
 }
 
-class told final : public core::claim_sink {
+class told final : public seam::claim_sink {
  public:
-  void on_granted(const core::grant& g) override {
+  void on_granted(const seam::grant& g) override {
     last = g;
     words += "granted ";
   }
-  void on_refused(core::failure why) override { words += "refused:" + why.code.message() + ' '; }
+  void on_refused(base::failure why) override { words += "refused:" + why.code.message() + ' '; }
   void on_extended(time_point deadline, std::uint32_t) override {
     last.deadline = deadline;
     words += "extended ";
@@ -87,12 +87,12 @@ class told final : public core::claim_sink {
   void on_doubtful() override { words += "doubtful "; }
   void on_lost(std::error_code) override { words += "lost "; }
   void on_contended() override { words += "contended "; }
-  void on_ended(core::failure why) override {
+  void on_ended(base::failure why) override {
     words += why.code ? "ended:" + why.code.message() + ' ' : "ended ";
   }
   std::string take() { return std::exchange(words, {}); }
 
-  core::grant last;
+  seam::grant last;
   std::string words;
 };
 
@@ -144,7 +144,7 @@ class server_fixture {
     for (std::size_t i = 0; i < connections.size(); ++i)
       if (connections[i]->closes && connections[i]->events) cut(i);
   }
-  void pass(core::duration d) { net.time.advance(d); }
+  void pass(base::duration d) { net.time.advance(d); }
   const std::string& statement(std::size_t i) const { return connections.at(i)->statement; }
   bool awaits(std::size_t i, std::string_view part) const {
     return i < connections.size() && statement(i).find(part) != std::string::npos;
@@ -160,7 +160,7 @@ class server_fixture {
   std::unique_ptr<mysql::strategy> s;
   mysql::transport over;
   told sink;
-  std::unique_ptr<core::claim> lock;
+  std::unique_ptr<seam::claim> lock;
 
  private:
   static mysql::settings settings_of(const std::string& strategy) {

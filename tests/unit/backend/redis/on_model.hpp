@@ -22,7 +22,7 @@
 
 namespace holdfast::redis {
 
-class on_model final : public core::environment, public core::caller_driver {
+class on_model final : public base::environment, public base::caller_driver {
  public:
   on_model() : model([this] { return time.wall(); }) {}
 
@@ -41,52 +41,52 @@ class on_model final : public core::environment, public core::caller_driver {
     return answer;
   }
   // Then, once somebody waits long enough.
-  void at(core::duration d, std::function<void()> what) {
+  void at(base::duration d, std::function<void()> what) {
     later_.push_back(std::make_unique<later>());
     later_.back()->what = std::move(what);
     later_.back()->alarm = make_alarm(*later_.back(), "test");
     later_.back()->alarm->set(now() + d);
   }
   // Everything happens that is due by then.
-  void pass(core::duration d) {
-    core::parker end;
+  void pass(base::duration d) {
+    base::parker end;
     at(d, [&] { end.signal(); });
     run_until_signalled(end);
   }
   // Whatever the server sends goes through this, if it is set.
   std::function<std::string(std::string)> changed;
   bool refuses_connections = false;  // the new ones
-  std::vector<core::time_point> connection_attempts;
+  std::vector<base::time_point> connection_attempts;
 
   testkit::manual_environment time;
   sim::model_redis model;
   sim::model_redis second{[this] { return time.wall(); }, 1};  // of the host "second"
 
-  core::time_point now() noexcept override { return time.now(); }
+  base::time_point now() noexcept override { return time.now(); }
   std::chrono::microseconds wall() noexcept override { return time.wall(); }
   void random(std::span<std::byte> out) noexcept override { time.random(out); }
-  core::process_identity process() override { return {"here", 1}; }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* n) override {
+  base::process_identity process() override { return {"here", 1}; }
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* n) override {
     return time.make_alarm(t, n);
   }
-  std::unique_ptr<core::worker> make_worker(const char* n) override { return time.make_worker(n); }
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user& u, core::driven_by by,
+  std::unique_ptr<base::worker> make_worker(const char* n) override { return time.make_worker(n); }
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user& u, base::driven_by by,
                                               const char*) override {
-    return std::make_unique<loop>(*this, u, by == core::driven_by::callers);
+    return std::make_unique<loop>(*this, u, by == base::driven_by::callers);
   }
 
-  void run_until_signalled(core::parker& p) override {
+  void run_until_signalled(base::parker& p) override {
     for (int steps = 0; !p.signalled() && steps < 20'000; ++steps) step();
   }
-  void sleep_until_signalled(core::follower& f) override { run_until_signalled(f.parker); }
-  void enlist(core::follower&) noexcept override {}
+  void sleep_until_signalled(base::follower& f) override { run_until_signalled(f.parker); }
+  void enlist(base::follower&) noexcept override {}
   void attend() noexcept override {}
 
  private:
-  struct later final : core::alarm_target {
-    void on_alarm(core::time_point) override { what(); }
+  struct later final : base::alarm_target {
+    void on_alarm(base::time_point) override { what(); }
     std::function<void()> what;
-    std::unique_ptr<core::alarm> alarm;
+    std::unique_ptr<base::alarm> alarm;
   };
 
   struct end_of_nobody final : sim::peer {
@@ -94,9 +94,9 @@ class on_model final : public core::environment, public core::caller_driver {
     void kicked() override {}
   };
 
-  class stream final : public core::stream, public sim::peer {
+  class stream final : public base::stream, public sim::peer {
    public:
-    stream(on_model& w, sim::model_redis& server, core::stream_events& e)
+    stream(on_model& w, sim::model_redis& server, base::stream_events& e)
         : events(&e), world_(w), server_(server), handle_(server.connect(*this)) {
       w.streams_.push_back(this);
     }
@@ -126,7 +126,7 @@ class on_model final : public core::environment, public core::caller_driver {
       return be_closed(), true;
     }
 
-    core::stream_events* events;  // null: it has had its last
+    base::stream_events* events;  // null: it has had its last
 
    private:
     void be_closed() {
@@ -140,31 +140,31 @@ class on_model final : public core::environment, public core::caller_driver {
     std::string arrived_;
   };
 
-  class loop final : public core::event_loop {
+  class loop final : public base::event_loop {
    public:
-    loop(on_model& w, core::loop_user& u, bool lends) : world_(w), user_(u), lends_(lends) {
+    loop(on_model& w, base::loop_user& u, bool lends) : world_(w), user_(u), lends_(lends) {
       world_.users_.push_back(&user_);
     }
     ~loop() override { std::erase(world_.users_, &user_); }
-    std::unique_ptr<core::stream> connect(const core::address& to, const core::tls_terms*,
-                                          core::stream_events& e) override {
+    std::unique_ptr<base::stream> connect(const base::address& to, const base::tls_terms*,
+                                          base::stream_events& e) override {
       world_.connection_attempts.push_back(world_.now());
       auto& server = to.host == "second" ? world_.second : world_.model;
       return std::make_unique<stream>(world_, server, e);
     }
     void request_flush(bool) noexcept override {}
     void attend() noexcept override {}
-    core::caller_driver* driver() noexcept override { return lends_ ? &world_ : nullptr; }
+    base::caller_driver* driver() noexcept override { return lends_ ? &world_ : nullptr; }
     void forked() noexcept override {}
 
    private:
     on_model& world_;
-    core::loop_user& user_;
+    base::loop_user& user_;
     const bool lends_;
   };
 
   void step() {
-    for (core::loop_user* const u : std::vector(users_)) u->flush();
+    for (base::loop_user* const u : std::vector(users_)) u->flush();
     for (stream* const s : std::vector(streams_))
       if (s->step()) return;
     if (!time.advance_to_next_alarm()) time.run_jobs();
@@ -172,7 +172,7 @@ class on_model final : public core::environment, public core::caller_driver {
 
   end_of_nobody nobody_;
   std::vector<std::unique_ptr<later>> later_;
-  std::vector<core::loop_user*> users_;
+  std::vector<base::loop_user*> users_;
   std::vector<stream*> streams_;
 };
 

@@ -20,7 +20,7 @@ settings settings_of(std::string_view text) {
   static testkit::manual_environment env;
   const url where = url::parse(text);
   std::vector<url::option> own;
-  const core::client_options common = core::read_client_options(where, own);
+  const seam::client_options common = seam::read_client_options(where, own);
   return read_settings({where, common, own, {}, env, {}});
 }
 

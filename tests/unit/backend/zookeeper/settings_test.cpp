@@ -16,7 +16,7 @@ settings settings_of_zookeeper(std::string_view text, std::string_view password 
   static testkit::manual_environment env;
   const url where = url::parse(text);
   std::vector<url::option> own;
-  const core::client_options common = core::read_client_options(where, own);
+  const seam::client_options common = seam::read_client_options(where, own);
   return read_settings({where, common, own, password, env, {}});
 }
 

@@ -49,7 +49,7 @@ TEST_F(lease_recipe_test, a_lease_that_does_not_expire_has_no_deadline) {
   rules.runs_out = false;
   hold();
   hear(verdict::done);
-  EXPECT_EQ(granted().deadline, core::never);
+  EXPECT_EQ(granted().deadline, base::never);
 }
 
 TEST_F(lease_recipe_test, a_renewal_without_an_outcome_changes_nothing) {
@@ -102,7 +102,7 @@ TEST_F(lease_recipe_test, a_refused_attempt_is_repeated_later_each_time_and_just
 
 TEST_F(lease_recipe_test, a_waiter_is_never_overdue) {
   acquire(false);
-  EXPECT_EQ(due(rules), core::never);
+  EXPECT_EQ(due(rules), base::never);
   for (int i = 0; i < 20; ++i) now = pause(now, rules).wake;
   EXPECT_EQ(pause(now, rules).wake, now + failed_pause_max);
 }
@@ -128,7 +128,7 @@ TEST_F(lease_recipe_test, a_grant_and_each_first_request_make_earlier_replies_la
   acquire(false);
   const std::uint32_t asked = epoch();
   EXPECT_FALSE(is_late(asked));
-  become_held(7, core::never, now);
+  become_held(7, base::never, now);
   EXPECT_TRUE(is_late(asked));
   const std::uint32_t held = epoch();
   turn_to(plain_state::releasing, now);

@@ -33,7 +33,7 @@ inline std::string text_of(errc why) {
 }
 
 inline std::string text_of(time_point t, time_point now) {
-  return t == core::never
+  return t == base::never
              ? "never"
              : std::to_string(
                    std::chrono::duration_cast<std::chrono::milliseconds>(t - now).count());
@@ -59,7 +59,7 @@ class played_claim {
     if (s.send != operation::none) {
       sent_ = {s.send, recipe_.epoch(), now};
     }
-    if (s.sleeps) wake_ = core::saturating_add(s.wake, s.spread);
+    if (s.sleeps) wake_ = base::saturating_add(s.wake, s.spread);
     return text_of(s);
   }
   retrying_recipe::step step_of(const std::string& event) {
@@ -68,7 +68,7 @@ class played_claim {
         number == std::string::npos ? 0 : std::stoll(event.substr(number)));
     const std::string word = event.substr(0, number);
     if (word == "acquire" || word == "attempt") {
-      core::acquire_request r;
+      seam::acquire_request r;
       r.one_attempt = word == "attempt";
       r.ttl = ttl;
       return recipe_.acquire(r, now, t_);
@@ -84,7 +84,7 @@ class played_claim {
     if (word == "give_up") return recipe_.give_up(errc::closed);
     if (word == "pass") return now += given, retrying_recipe::step{};
     if (word == "wake") {
-      EXPECT_NE(wake_, core::never) << "nothing wakes it";
+      EXPECT_NE(wake_, base::never) << "nothing wakes it";
       now = wake_;
       return recipe_.on_wake(now, t_);
     }
@@ -153,7 +153,7 @@ class played_claim {
     std::uint32_t epoch;
     time_point at;
   } sent_{};
-  time_point wake_ = core::never;
+  time_point wake_ = base::never;
 };
 
 }  // namespace holdfast::claims::recipe_tests

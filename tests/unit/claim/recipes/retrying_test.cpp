@@ -236,11 +236,11 @@ TEST(retrying, a_deadline_counts_from_the_send_of_what_was_granted) {
   played_claim p(polling);
   const time_point sent = p.now;
   p.play("acquire pass300 granted");
-  EXPECT_EQ(p.recipe().granted().deadline, sent + core::worth(ttl, {}));
+  EXPECT_EQ(p.recipe().granted().deadline, sent + seam::worth(ttl, {}));
   EXPECT_EQ(p.recipe().granted().received_at, sent + 300ms);
   EXPECT_EQ(p.recipe().granted().number, 7);
   p.play("pass2000 renew pass300 done");
-  EXPECT_EQ(p.recipe().granted().deadline, sent + 2300ms + core::worth(ttl, {}));
+  EXPECT_EQ(p.recipe().granted().deadline, sent + 2300ms + seam::worth(ttl, {}));
 }
 
 TEST(retrying, the_resolve_of_a_cut_attempt_starts_its_steps_anew) {

@@ -17,7 +17,7 @@
 namespace holdfast::network_tests {
 namespace {
 
-using core::readiness;
+using base::readiness;
 
 struct pipe_of_two {
   pipe_of_two() { EXPECT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0); }
@@ -47,7 +47,7 @@ struct pipe_of_two {
 };
 
 // Counts its calls, after the hook. The hook runs on the thread that drives.
-class observer final : public core::descriptor_events {
+class observer final : public base::descriptor_events {
  public:
   void on_ready(readiness r) override {
     if (hook) hook(r);
@@ -73,9 +73,9 @@ class observer final : public core::descriptor_events {
 };
 
 // Each case is run with both ways of driving.
-class descriptor_watch : public testing::TestWithParam<core::driven_by> {
+class descriptor_watch : public testing::TestWithParam<base::driven_by> {
  protected:
-  std::unique_ptr<core::event_loop> make() {
+  std::unique_ptr<base::event_loop> make() {
     user_.expecting = true;
     return io::real_environment().make_loop(user_, GetParam(), "test");
   }
@@ -91,15 +91,15 @@ class descriptor_watch : public testing::TestWithParam<core::driven_by> {
   }
 
   user user_;
-  std::unique_ptr<core::event_loop> loop_ = make();
+  std::unique_ptr<base::event_loop> loop_ = make();
   pipe_of_two pipe_;
   observer observer_;
 };
 
 INSTANTIATE_TEST_SUITE_P(driven, descriptor_watch,
-                         testing::Values(core::driven_by::callers, core::driven_by::thread),
+                         testing::Values(base::driven_by::callers, base::driven_by::thread),
                          [](const auto& p) {
-                           return p.param == core::driven_by::callers ? "by_callers" : "by_thread";
+                           return p.param == base::driven_by::callers ? "by_callers" : "by_thread";
                          });
 
 TEST_P(descriptor_watch, reports_what_can_be_read_until_it_was_read) {
@@ -119,7 +119,7 @@ TEST_P(descriptor_watch, reports_what_can_be_read_until_it_was_read) {
 
 TEST_P(descriptor_watch, reports_what_can_be_written_once_there_is_room) {
   pipe_.fill();
-  std::unique_ptr<core::descriptor_watch> w;
+  std::unique_ptr<base::descriptor_watch> w;
   observer_.hook = [&](readiness r) {
     EXPECT_EQ(r, readiness::writable);
     w->set(readiness::none);
@@ -152,7 +152,7 @@ TEST_P(descriptor_watch, may_be_cancelled_and_destroyed_by_its_own_handler) {
   for (const bool destroys : {false, true}) {
     observer o;
     std::promise<void> kept;
-    std::unique_ptr<core::descriptor_watch> w;
+    std::unique_ptr<base::descriptor_watch> w;
     o.hook = [&](readiness) {
       kept.get_future().wait();
       w->cancel();
@@ -263,9 +263,9 @@ TEST_P(descriptor_watch, ends_in_a_forked_child_without_a_word_to_the_parent) {
 TEST(descriptor_watch_of_callers, is_handled_while_a_caller_awaits_its_reply) {
   user u;
   u.expecting = true;
-  const auto loop = io::real_environment().make_loop(u, core::driven_by::callers, "test");
+  const auto loop = io::real_environment().make_loop(u, base::driven_by::callers, "test");
   pipe_of_two p;
-  core::parker parker;
+  base::parker parker;
   observer o;
   o.hook = [&](readiness) {
     (void)p.read();

@@ -14,9 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // Each case is run with both ways of driving.
-class network_loop : public testing::TestWithParam<core::driven_by> {
+class network_loop : public testing::TestWithParam<base::driven_by> {
  protected:
-  std::unique_ptr<core::event_loop> make() {
+  std::unique_ptr<base::event_loop> make() {
     return io::real_environment().make_loop(user_, GetParam(), "test");
   }
   // Lets the stream be opened; the other end of it.
@@ -28,8 +28,8 @@ class network_loop : public testing::TestWithParam<core::driven_by> {
     return peer(other);
   }
   // Of TEST-NET: nobody answers.
-  static core::address nobody() {
-    core::address a;
+  static base::address nobody() {
+    base::address a;
     a.host = "192.0.2.1";
     a.port = 1;
     return a;
@@ -38,8 +38,8 @@ class network_loop : public testing::TestWithParam<core::driven_by> {
   user user_;
   std::array<ear, 5> ears_;
   ear& ear_ = ears_[4];
-  std::unique_ptr<core::stream> stream_;  // goes after the loop
-  std::unique_ptr<core::event_loop> loop_ = make();
+  std::unique_ptr<base::stream> stream_;  // goes after the loop
+  std::unique_ptr<base::event_loop> loop_ = make();
 };
 
 TEST_P(network_loop, opens_writes_reads_and_sees_the_end) {
@@ -74,7 +74,7 @@ TEST_P(network_loop, finds_the_addresses_of_a_name) {
 }
 
 TEST_P(network_loop, names_what_is_wrong_with_an_address) {
-  core::address closed, unknown, no_socket, long_path;
+  base::address closed, unknown, no_socket, long_path;
   {
     listener l;
     closed = l.at;
@@ -83,7 +83,7 @@ TEST_P(network_loop, names_what_is_wrong_with_an_address) {
   unknown.port = 1;
   no_socket.path = "/nowhere/socket";
   long_path.path = std::string(200, 'x');
-  const std::pair<core::address, const char*> cases[] = {{closed, "nothing listens there"},
+  const std::pair<base::address, const char*> cases[] = {{closed, "nothing listens there"},
                                                          {unknown, "the name is not found"},
                                                          {no_socket, "there is no such socket"},
                                                          {long_path, "at most 107 bytes"}};
@@ -137,7 +137,7 @@ TEST_P(network_loop, a_stream_may_be_destroyed_by_its_own_events) {
   for (std::size_t which = 0; which < 3; ++which) {
     listener l;
     ear& e = ears_[which];
-    std::unique_ptr<core::stream> stream;
+    std::unique_ptr<base::stream> stream;
     std::promise<void> kept, done;
     const auto destroy = [&] {
       kept.get_future().wait();
@@ -206,9 +206,9 @@ TEST_P(network_loop, a_child_of_a_fork_closes_and_sends_nothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(driven, network_loop,
-                         testing::Values(core::driven_by::callers, core::driven_by::thread),
+                         testing::Values(base::driven_by::callers, base::driven_by::thread),
                          [](const auto& i) {
-                           return i.param == core::driven_by::callers ? "by_callers" : "by_thread";
+                           return i.param == base::driven_by::callers ? "by_callers" : "by_thread";
                          });
 
 // Many callers, each with a question at a time on one shared stream: all are answered, whoever
@@ -216,25 +216,25 @@ INSTANTIATE_TEST_SUITE_P(driven, network_loop,
 TEST(network_callers, that_wait_drive_and_all_are_answered) {
   listener l;
   user u;
-  const auto loop = io::real_environment().make_loop(u, core::driven_by::callers, "test");
+  const auto loop = io::real_environment().make_loop(u, base::driven_by::callers, "test");
   ear e;
   std::mutex mutex;
   std::string out;
-  std::vector<core::parker*> asking;
-  std::unique_ptr<core::stream> stream;
+  std::vector<base::parker*> asking;
+  std::unique_ptr<base::stream> stream;
   u.when_flushed = [&] {
     const std::lock_guard lock(mutex);
     if (!out.empty()) stream->write(bytes(std::exchange(out, {})));
   };
   std::size_t answered = 0;
   e.when_bytes = [&](const std::string& s) {
-    std::vector<core::parker*> told;
+    std::vector<base::parker*> told;
     {
       const std::lock_guard lock(mutex);
       for (std::size_t i = 0; i < s.size(); ++i) told.push_back(asking[answered++]);
       if (answered == asking.size()) u.expecting = false;
     }
-    for (core::parker* p : told) p->signal();
+    for (base::parker* p : told) p->signal();
   };
   u.expecting = true;
   stream = loop->connect(l.at, nullptr, e);
@@ -248,7 +248,7 @@ TEST(network_callers, that_wait_drive_and_all_are_answered) {
   for (int t = 0; t < threads; ++t)
     callers.emplace_back([&] {
       for (int i = 0; i < rounds; ++i) {
-        core::parker p;
+        base::parker p;
         {
           const std::lock_guard lock(mutex);
           out += 'x';

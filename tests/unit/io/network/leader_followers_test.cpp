@@ -16,15 +16,15 @@ namespace {
 using namespace std::chrono_literals;
 
 // A server in the same process: signals each parker that was asked, in order.
-class answering final : public io::engine, public core::loop_user {
+class answering final : public io::engine, public base::loop_user {
  public:
-  void run_once(core::duration most) noexcept override {
-    std::vector<core::parker*> answered;
+  void run_once(base::duration most) noexcept override {
+    std::vector<base::parker*> answered;
     {
       std::unique_lock l(mutex_);
       EXPECT_FALSE(std::exchange(running_, true)) << "two drive at a time";
       const auto due = [&] { return interrupted_ || (!sent_.empty() && !holds_back); };
-      if (most == core::duration::max())
+      if (most == base::duration::max())
         changed_.wait(l, due);
       else
         changed_.wait_until(l, std::chrono::system_clock::now() + most, due);
@@ -34,7 +34,7 @@ class answering final : public io::engine, public core::loop_user {
       running_ = false;
     }
     expected_.fetch_sub(static_cast<int>(answered.size()));
-    for (core::parker* p : answered)
+    for (base::parker* p : answered)
       if (p) p->signal();
   }
   void interrupt() noexcept override {
@@ -52,7 +52,7 @@ class answering final : public io::engine, public core::loop_user {
   }
   bool has_pending_replies() const noexcept override { return expected_.load() > 0; }
 
-  void ask(core::parker* p) {
+  void ask(base::parker* p) {
     const std::lock_guard l(mutex_);
     collected_.push_back(p);
     expected_.fetch_add(1);
@@ -76,13 +76,13 @@ class answering final : public io::engine, public core::loop_user {
  private:
   std::mutex mutex_;
   std::condition_variable changed_, flushed_;
-  std::deque<core::parker*> collected_, sent_;
+  std::deque<base::parker*> collected_, sent_;
   bool interrupted_ = false, running_ = false;
   std::atomic<int> expected_{0};
 };
 
 void ask_and_wait(answering& server, io::leader_followers& leader_followers) {
-  core::parker p;
+  base::parker p;
   server.ask(&p);
   leader_followers.run_until_signalled(p);
   EXPECT_TRUE(p.signalled());
@@ -112,7 +112,7 @@ TEST(leader_followers, a_lone_caller_drives_itself) {
 TEST(leader_followers, a_parker_that_has_its_answer_is_not_kept) {
   answering server;
   io::leader_followers leader_followers(server, server, false);
-  core::parker p;
+  base::parker p;
   p.signal();
   leader_followers.run_until_signalled(p);
   EXPECT_EQ(leader_followers.taken_by_callers(), 0u);
@@ -121,7 +121,7 @@ TEST(leader_followers, a_parker_that_has_its_answer_is_not_kept) {
 TEST(leader_followers, while_nothing_is_expected_callers_sleep_and_nobody_drives) {
   answering server;
   io::leader_followers leader_followers(server, server, false);
-  core::parker p;
+  base::parker p;
   std::thread caller([&] { leader_followers.run_until_signalled(p); });
   p.signal();
   caller.join();
@@ -132,7 +132,7 @@ TEST(leader_followers, a_driver_whom_another_thread_answers_comes_out_of_its_sle
   answering server;
   server.holds_back = true;
   io::leader_followers leader_followers(server, server, false);
-  core::parker never_answered, p;
+  base::parker never_answered, p;
   server.ask(&never_answered);
   std::thread caller([&] { leader_followers.run_until_signalled(p); });
   while (!leader_followers.is_held()) std::this_thread::yield();
@@ -145,7 +145,7 @@ TEST(leader_followers, a_leader_that_leaves_promotes_a_follower) {
   answering server;
   server.holds_back = true;
   io::leader_followers leader_followers(server, server, false);
-  core::parker first, second;
+  base::parker first, second;
   server.ask(&first);
   std::thread driver([&] { leader_followers.run_until_signalled(first); });
   while (!leader_followers.is_held()) std::this_thread::yield();
@@ -162,8 +162,8 @@ TEST(leader_followers, a_leader_that_leaves_promotes_a_follower) {
 
 // A caller that waits for another thread of its client.
 struct local_caller {
-  core::parker parker;
-  core::follower follower{parker};
+  base::parker parker;
+  base::follower follower{parker};
   std::thread thread;
   explicit local_caller(io::leader_followers& b)
       : thread([&] { b.sleep_until_signalled(follower); }) {}
@@ -174,7 +174,7 @@ TEST(leader_followers, a_thread_that_waits_for_another_thread_never_leads) {
   server.holds_back = true;
   io::leader_followers leader_followers(server, server, false);
   local_caller local(leader_followers);
-  core::parker pushed;
+  base::parker pushed;
   server.ask(&pushed);  // it is expected, whoever waits
   EXPECT_FALSE(leader_followers.promote());
   EXPECT_FALSE(leader_followers.is_held());
@@ -200,8 +200,8 @@ TEST(leader_followers, a_leader_answered_before_it_came_gives_the_leadership_bac
   answering server;
   server.holds_back = true;
   io::leader_followers leader_followers(server, server, false);
-  core::parker p;
-  core::follower f(p);
+  base::parker p;
+  base::follower f(p);
   leader_followers.enlist(f);
   server.ask(&p);
   EXPECT_TRUE(leader_followers.promote());
@@ -218,7 +218,7 @@ TEST(leader_followers, a_leader_answered_before_it_came_gives_the_leadership_bac
 TEST(leader_followers, a_sleeper_drives_when_something_comes_to_be_expected) {
   answering server;
   io::leader_followers leader_followers(server, server, false);
-  core::parker p;
+  base::parker p;
   std::thread sleeper([&] { leader_followers.run_until_signalled(p); });
   server.ask(&p);  // by another: a hand-over
   leader_followers.write_now();
@@ -274,11 +274,11 @@ TEST(background_driver, is_relieved_by_a_caller) {
   io::background_driver background_driver(leader_followers, server, "test");
   for (int i = 0; i < 20; ++i) {
     server.holds_back = true;
-    core::parker pushed;
+    base::parker pushed;
     server.ask(&pushed);  // answered by nobody for long
     background_driver.attend();
     while (!leader_followers.is_held()) std::this_thread::yield();
-    core::parker p;
+    base::parker p;
     server.ask(&p);
     const auto before = leader_followers.taken_by_callers();
     std::thread caller([&] { leader_followers.run_until_signalled(p); });
@@ -294,7 +294,7 @@ TEST(background_driver, drives_on_when_the_last_caller_leaves_and_something_is_e
   server.holds_back = true;
   io::leader_followers leader_followers(server, server, false);
   io::background_driver background_driver(leader_followers, server, "test");
-  core::parker p;
+  base::parker p;
   server.ask(nullptr);
   std::thread caller([&] { leader_followers.run_until_signalled(p); });
   while (leader_followers.taken_by_callers() == 0) std::this_thread::yield();

@@ -54,7 +54,7 @@ class listener {
     return ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
   }
 
-  core::address at;
+  base::address at;
 
  private:
   int fd_ = -1;
@@ -98,7 +98,7 @@ inline std::span<const std::byte> bytes(const std::string& s) {
 }
 
 // Hears a stream. The hooks come last, on the thread that drives.
-class ear final : public core::stream_events {
+class ear final : public base::stream_events {
  public:
   void on_open() override {
     set([&] { is_open = true; });
@@ -109,7 +109,7 @@ class ear final : public core::stream_events {
     set([&] { text += got; });
     if (when_bytes) when_bytes(got);
   }
-  void on_closed(core::failure f) override {
+  void on_closed(base::failure f) override {
     set([&] {
       why = std::move(f);
       is_closed = true;
@@ -135,7 +135,7 @@ class ear final : public core::stream_events {
   std::function<void()> when_open, when_closed;
   std::function<void(const std::string&)> when_bytes;
   std::string text;
-  core::failure why;
+  base::failure why;
   bool is_open = false, is_closed = false;
 
  private:
@@ -150,7 +150,7 @@ class ear final : public core::stream_events {
 };
 
 // A user that awaits a reply while the test says so.
-class user final : public core::loop_user {
+class user final : public base::loop_user {
  public:
   void flush() noexcept override {
     if (when_flushed) when_flushed();

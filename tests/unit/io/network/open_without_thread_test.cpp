@@ -17,29 +17,29 @@
 
 namespace {
 
-namespace core = holdfast::core;
+namespace base = holdfast::base;
 using holdfast::detail::client_access;
 constexpr auto long_enough = std::chrono::seconds(30);
 
 // The real one, but no alarm ever gets its thread.
-struct environment_without_timers : core::environment {
-  struct mute_alarm final : core::alarm {
-    bool set(core::time_point t) noexcept override { return t == core::never; }
+struct environment_without_timers : base::environment {
+  struct mute_alarm final : base::alarm {
+    bool set(base::time_point t) noexcept override { return t == base::never; }
   };
-  core::time_point now() noexcept override { return real.now(); }
+  base::time_point now() noexcept override { return real.now(); }
   std::chrono::microseconds wall() noexcept override { return real.wall(); }
   void random(std::span<std::byte> to) noexcept override { real.random(to); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target&, const char*) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target&, const char*) override {
     return std::make_unique<mute_alarm>();
   }
-  std::unique_ptr<core::worker> make_worker(const char* name) override {
+  std::unique_ptr<base::worker> make_worker(const char* name) override {
     return real.make_worker(name);
   }
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user& user, core::driven_by how,
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user& user, base::driven_by how,
                                               const char* name) override {
     return real.make_loop(user, how, name);
   }
-  core::environment& real = core::system_environment();
+  base::environment& real = base::system_environment();
 };
 
 TEST(an_open_without_timers, is_refused_while_the_server_is_silent) {
@@ -59,7 +59,7 @@ TEST(an_open_without_timers, is_refused_while_the_server_is_silent) {
 
 // Nor is there a thread for the loop.
 struct environment_without_loop_threads final : environment_without_timers {
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user&, core::driven_by,
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user&, base::driven_by,
                                               const char*) override {
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
   }

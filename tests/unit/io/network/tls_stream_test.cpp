@@ -43,7 +43,7 @@ class tls_echo {
     thread_.join();
     ::SSL_CTX_free(context_);
   }
-  const core::address& at() const { return listener_.at; }
+  const base::address& at() const { return listener_.at; }
   std::string asked_for;  // the name in the client's hello
 
  private:
@@ -79,15 +79,15 @@ class tls_stream : public testing::Test {
     delete files_;
     delete folder_;
   }
-  core::tls_terms terms(const std::string& host = "127.0.0.1") {
+  base::tls_terms terms(const std::string& host = "127.0.0.1") {
     return {host, files_->certificate("ca"), {}, {}};
   }
-  void connect(const core::address& to, const core::tls_terms& t) {
+  void connect(const base::address& to, const base::tls_terms& t) {
     user_.expecting = true;
     stream_ = loop_->connect(to, &t, ear_);
   }
   // Not opened, and told why.
-  void expect_refused(const core::address& to, const core::tls_terms& t, const std::string& text) {
+  void expect_refused(const base::address& to, const base::tls_terms& t, const std::string& text) {
     connect(to, t);
     ASSERT_TRUE(ear_.closes());
     EXPECT_FALSE(ear_.is_open);
@@ -100,9 +100,9 @@ class tls_stream : public testing::Test {
   user user_;
   ear ear_;
   std::array<ear, 5> ears_;
-  std::unique_ptr<core::stream> stream_;
-  std::unique_ptr<core::event_loop> loop_ =
-      io::real_environment().make_loop(user_, core::driven_by::callers, "test");
+  std::unique_ptr<base::stream> stream_;
+  std::unique_ptr<base::event_loop> loop_ =
+      io::real_environment().make_loop(user_, base::driven_by::callers, "test");
 };
 
 TEST_F(tls_stream, opens_to_a_verified_address_writes_reads_and_ends) {
@@ -238,14 +238,14 @@ TEST_F(tls_stream, files_that_cannot_be_read_are_named) {
   folder_->write("no.pem", "this is no certificate");
   const auto no_pem = folder_->file("no.pem");
   const auto mine = files_->certificate("client");
-  const core::tls_terms bad[] = {{"localhost", "/nowhere/ca.crt", {}, {}},
+  const base::tls_terms bad[] = {{"localhost", "/nowhere/ca.crt", {}, {}},
                                  {"localhost", no_pem, {}, {}},
                                  {"localhost", {}, "/nowhere/client.crt", {}},
                                  {"localhost", {}, mine, no_pem},
                                  {"localhost", {}, mine, files_->key("server")}};
   const std::string named[] = {"/nowhere/ca.crt", no_pem, "/nowhere/client.crt", no_pem,
                                files_->key("server")};
-  std::vector<std::unique_ptr<core::stream>> refused;
+  std::vector<std::unique_ptr<base::stream>> refused;
   for (std::size_t i = 0; i < std::size(named); ++i) {
     ear& e = ears_[i];
     refused.push_back(loop_->connect(l.at, &bad[i], e));

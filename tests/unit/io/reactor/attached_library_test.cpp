@@ -14,7 +14,7 @@
 namespace holdfast::io::reactor_tests {
 namespace {
 
-using core::readiness;
+using base::readiness;
 
 // As a transport over such a library: statements are submitted with the mutex held, and each is
 // carried out in one call.
@@ -51,7 +51,7 @@ class fake_library final : public library_user {
   void report(time_point, event_queue& events) override {
     EXPECT_FALSE(is_free(reactor.mutex()));
     net.write_down(now_running);
-    if (posts) events.post(claim, core::claim_event::granted);
+    if (posts) events.post(claim, base::claim_event::granted);
     if (ends) over.reset();
   }
 
@@ -223,7 +223,7 @@ TEST_F(io_attached_library, is_not_called_in_the_child_of_a_fork) {
 TEST_F(io_attached_library, reports_nothing_once_the_reactor_was_stopped) {
   library.while_performing = [&] { reactor.stop(); };
   library.submit("select");
-  core::loop_user& kept = *net.callers;
+  base::loop_user& kept = *net.callers;
   kept.flush();
   EXPECT_EQ(said(), "loop-ends ");
 }
@@ -238,7 +238,7 @@ class echoing_library final : public library_user {
     for (const int fd : ends) ::close(fd);
   }
   std::string call(char c) {
-    core::parker answered;
+    base::parker answered;
     {
       const std::lock_guard guard(reactor_.mutex());
       to_write_ = c;
@@ -278,7 +278,7 @@ class echoing_library final : public library_user {
 
   client_reactor& reactor_;
   attached_library over_;
-  core::parker* answered_ = nullptr;
+  base::parker* answered_ = nullptr;
   char to_write_ = 0;
   bool reads_ = false, watches_ = false;
   std::string echo_;

@@ -50,7 +50,7 @@ class fake_user final : public reactor_user, public stream_user {
   }
   void on_alarm(time_point now, event_queue& events) override {
     note("alarm", now, events);
-    if (next_alarm != core::never) reactor.wake_by(std::exchange(next_alarm, core::never));
+    if (next_alarm != base::never) reactor.wake_by(std::exchange(next_alarm, base::never));
   }
   bool has_unattended_replies() const noexcept override { return is_unattended; }
   void on_open(time_point now, event_queue& events) override { note("open", now, events); }
@@ -68,7 +68,7 @@ class fake_user final : public reactor_user, public stream_user {
   dispatched claim;
   std::shared_ptr<attached_stream> over;
   failure why;
-  time_point next_alarm = core::never;
+  time_point next_alarm = base::never;
   bool is_unattended = false, posts = false, logs = false, reconnects = false;
 
  private:
@@ -76,7 +76,7 @@ class fake_user final : public reactor_user, public stream_user {
     EXPECT_FALSE(is_free(reactor.mutex())) << what;
     EXPECT_EQ(now, net.now());
     net.write_down(what);
-    if (posts) events.post(claim, core::claim_event::granted);
+    if (posts) events.post(claim, base::claim_event::granted);
     if (logs) reactor.log().add(log_level::warning, "line");
   }
 };
@@ -210,7 +210,7 @@ TEST_F(io_client_reactor, only_an_earlier_time_sets_the_alarm_again) {
   EXPECT_EQ(user.said(), "");
   net.time.advance(1s);
   EXPECT_EQ(user.said(), "alarm flush ");
-  EXPECT_EQ(net.time.next_alarm(), core::never);
+  EXPECT_EQ(net.time.next_alarm(), base::never);
 }
 
 TEST_F(io_client_reactor, what_the_alarm_has_collected_is_written_before_events_are_dispatched) {
@@ -257,7 +257,7 @@ TEST_F(io_client_reactor, has_pending_replies_while_callers_wait_or_listen) {
 
 TEST_F(io_client_reactor, a_wait_ends_after_the_event_that_it_waits_for) {
   user.connect();
-  fake_wait w(core::never);
+  fake_wait w(base::never);
   begin(w);
   net.while_blocked = [&] {
     EXPECT_TRUE(net.callers->has_pending_replies());
@@ -276,7 +276,7 @@ TEST_F(io_client_reactor, a_wait_ends_when_its_time_is_over) {
   fake_wait w(net.now() + 3s);
   begin(w);
   net.while_blocked = [&] {
-    user.next_alarm = core::never;
+    user.next_alarm = base::never;
     user.wake_by(net.now() + 1s);  // the alarm rings, and is set again for the wait
     net.time.advance(3s);
   };
@@ -285,7 +285,7 @@ TEST_F(io_client_reactor, a_wait_ends_when_its_time_is_over) {
 }
 
 TEST_F(io_client_reactor, a_wait_can_be_stopped) {
-  fake_wait w(core::never);
+  fake_wait w(base::never);
   begin(w);
   std::stop_source stop;
   net.while_blocked = [&] { stop.request_stop(); };
@@ -304,12 +304,12 @@ TEST_F(io_client_reactor, a_wait_without_a_thread_for_its_end_does_not_begin) {
 
 TEST_F(io_client_reactor, a_wait_that_was_abandoned_is_not_asked) {
   user.connect();
-  fake_wait w(core::never);
+  fake_wait w(base::never);
   begin(w);
   w.ended = failure();
   reactor.abandon(w);
   bytes(0, "x");
-  fake_wait next(core::never);
+  fake_wait next(base::never);
   begin(next);
   reactor.abandon(w);
   net.while_blocked = [&] {

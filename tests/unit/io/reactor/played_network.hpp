@@ -18,72 +18,72 @@
 
 namespace holdfast::io::reactor_tests {
 
-using core::driven_by;
-using core::event_queue;
-using core::failure;
-using core::time_point;
+using base::driven_by;
+using base::event_queue;
+using base::failure;
+using base::time_point;
 using namespace std::chrono_literals;
 
-class played_network final : public core::environment, private core::caller_driver {
+class played_network final : public base::environment, private base::caller_driver {
  public:
   class loop;
   struct stream_state {
-    core::stream_events* events = nullptr;
+    base::stream_events* events = nullptr;
     driven_by over{};
     std::string written;
     bool is_aborted = false, is_gone = false;
   };
 
-  core::time_point now() noexcept override { return time.now(); }
+  base::time_point now() noexcept override { return time.now(); }
   std::chrono::microseconds wall() noexcept override { return time.wall(); }
   void random(std::span<std::byte> out) noexcept override { time.random(out); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* n) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* n) override {
     return time.make_alarm(t, n);
   }
-  std::unique_ptr<core::worker> make_worker(const char* n) override { return time.make_worker(n); }
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user&, driven_by, const char*) override;
+  std::unique_ptr<base::worker> make_worker(const char* n) override { return time.make_worker(n); }
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user&, driven_by, const char*) override;
 
   std::string take_log() { return std::exchange(log, {}); }
   void write_down(std::string_view what) { log.append(what) += ' '; }
 
   testkit::manual_environment time;
   std::vector<std::shared_ptr<stream_state>> streams;
-  core::loop_user *callers = nullptr, *own = nullptr;  // of the two loops; null: there is none
-  core::descriptor_events* watched = nullptr;
-  core::readiness awaited = core::readiness::none;
+  base::loop_user *callers = nullptr, *own = nullptr;  // of the two loops; null: there is none
+  base::descriptor_events* watched = nullptr;
+  base::readiness awaited = base::readiness::none;
   bool has_threads = true;
   std::string log;
   std::function<void()> while_blocked = [] {};  // played by the thread that blocks
   std::function<void()> on_loop_end = [] {};    // of the loop of callers
 
  private:
-  void run_until_signalled(core::parker& p) override {
+  void run_until_signalled(base::parker& p) override {
     while_blocked();
     p.park();
   }
-  void sleep_until_signalled(core::follower&) override {}
-  void enlist(core::follower&) noexcept override {}
+  void sleep_until_signalled(base::follower&) override {}
+  void enlist(base::follower&) noexcept override {}
   void attend() noexcept override {}
 };
 
-class played_network::loop final : public core::event_loop {
+class played_network::loop final : public base::event_loop {
  public:
-  loop(played_network& n, core::loop_user& u, driven_by by) : net_(n), by_(by) { user() = &u; }
+  loop(played_network& n, base::loop_user& u, driven_by by) : net_(n), by_(by) { user() = &u; }
   ~loop() override {
     user() = nullptr;
     if (by_ == driven_by::callers) net_.on_loop_end();
     net_.write_down(by_ == driven_by::callers ? "loop-ends" : "own-loop-ends");
   }
-  std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
-                                        core::stream_events& e) override {
+  std::unique_ptr<base::stream> connect(const base::address&, const base::tls_terms*,
+                                        base::stream_events& e) override {
     auto made = std::make_shared<stream_state>();
     made->events = &e;
     made->over = by_;
     net_.streams.push_back(made);
     return std::make_unique<stream>(std::move(made));
   }
-  std::unique_ptr<core::descriptor_watch> watch(int, core::readiness r,
-                                                core::descriptor_events& e) override {
+  std::unique_ptr<base::descriptor_watch> watch(int, base::readiness r,
+                                                base::descriptor_events& e) override {
     net_.watched = &e;
     net_.awaited = r;
     return std::make_unique<descriptor>(net_);
@@ -92,13 +92,13 @@ class played_network::loop final : public core::event_loop {
     net_.write_down(by_ == driven_by::thread ? "own-flush" : at_once ? "flush" : "flush-soon");
   }
   void attend() noexcept override { net_.write_down("attend"); }
-  core::caller_driver* driver() noexcept override {
+  base::caller_driver* driver() noexcept override {
     return by_ == driven_by::callers ? &net_ : nullptr;
   }
   void forked() noexcept override { net_.write_down("forked"); }
 
  private:
-  class stream final : public core::stream {
+  class stream final : public base::stream {
    public:
     explicit stream(std::shared_ptr<stream_state> s) : state_(std::move(s)) {}
     ~stream() override { state_->is_gone = true; }
@@ -111,24 +111,24 @@ class played_network::loop final : public core::event_loop {
    private:
     const std::shared_ptr<stream_state> state_;
   };
-  class descriptor final : public core::descriptor_watch {
+  class descriptor final : public base::descriptor_watch {
    public:
     explicit descriptor(played_network& n) : net_(n) {}
     ~descriptor() override { net_.watched = nullptr; }
-    void set(core::readiness r) noexcept override { net_.awaited = r; }
+    void set(base::readiness r) noexcept override { net_.awaited = r; }
     void cancel() noexcept override {}
 
    private:
     played_network& net_;
   };
 
-  core::loop_user*& user() noexcept { return by_ == driven_by::callers ? net_.callers : net_.own; }
+  base::loop_user*& user() noexcept { return by_ == driven_by::callers ? net_.callers : net_.own; }
 
   played_network& net_;
   const driven_by by_;
 };
 
-inline std::unique_ptr<core::event_loop> played_network::make_loop(core::loop_user& u, driven_by by,
+inline std::unique_ptr<base::event_loop> played_network::make_loop(base::loop_user& u, driven_by by,
                                                                    const char*) {
   if (!has_threads)
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
@@ -148,12 +148,12 @@ inline bool is_free(std::mutex& m) {
 }
 
 // A claim of which only the events count: it writes down each one that is dispatched.
-class dispatched final : public core::event_source {
+class dispatched final : public base::event_source {
  public:
   dispatched(played_network& n, std::mutex& m) : net_(n), mutex_(m) {}
 
  private:
-  void on_event(core::claim_event) override {
+  void on_event(base::claim_event) override {
     net_.write_down(is_free(mutex_) ? "dispatched" : "dispatched-with-the-mutex");
   }
   void on_retired() noexcept override {}

@@ -38,7 +38,7 @@ struct protocol {
   using recipe = named_recipe;
   using store = strategy;
   struct request_details {
-    void keep(const core::acquire_request&) noexcept {}
+    void keep(const seam::acquire_request&) noexcept {}
   };
   using record = claim_record;
   static constexpr bool extends_unasked = true;

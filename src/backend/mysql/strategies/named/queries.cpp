@@ -12,7 +12,7 @@ namespace {
 // The server reports the connection of the holder, and nothing else of it.
 class holder_query final : public sql_query<std::vector<holder>> {
  public:
-  holder_query(transport& t, std::string_view name, core::holders_handler& to)
+  holder_query(transport& t, std::string_view name, seam::holders_handler& to)
       : sql_query(t, to), name_(name) {}
 
  private:
@@ -32,7 +32,7 @@ class holder_query final : public sql_query<std::vector<holder>> {
 }  // namespace
 
 void start_holders_query(transport& over, std::string statement, std::string_view name,
-                         core::holders_handler& to) {
+                         seam::holders_handler& to) {
   (new holder_query(over, name, to))->start(std::move(statement));
 }
 

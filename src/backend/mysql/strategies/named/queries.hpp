@@ -10,6 +10,6 @@ namespace holdfast::mysql::named {
 
 // `statement` reads the connection that holds the lock of that name. It answers later.
 void start_holders_query(transport&, std::string statement, std::string_view name,
-                         core::holders_handler&);
+                         seam::holders_handler&);
 
 }  // namespace holdfast::mysql::named

@@ -10,8 +10,8 @@
 
 namespace holdfast::mysql::named {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 using operation = named_operation;
 using verdict = named_verdict;
 
@@ -31,7 +31,7 @@ named_recipe::reply strategy::read(claim& c, const request& q, const sql_reply& 
   named_recipe::reply r;
   r.to = q.to;
   r.epoch = q.epoch;
-  r.deadline = core::saturating_add(sent, core::worth(q.idle_timeout, settings_.rules.clock_skew));
+  r.deadline = base::saturating_add(sent, seam::worth(q.idle_timeout, settings_.rules.clock_skew));
   r.term = q.idle_timeout;
   if (!reply.is_ok()) {
     failure why = explain(reply.error, reply.text);
@@ -167,7 +167,7 @@ void strategy::beat(claim& c, time_point now, event_queue& events) {
   const time_point doubt = due + beat_every(c);
   if (c.has_heartbeat && doubt <= now && !std::exchange(c.is_told, true))
     c.on([](named_recipe& r) { return r.on_doubtful(); }, now, events);
-  over_->tick_by(due > now ? due : doubt > now ? doubt : core::never);
+  over_->tick_by(due > now ? due : doubt > now ? doubt : base::never);
 }
 
 void strategy::on_heartbeat(claim& c, const request& q, const sql_reply& reply,
@@ -184,7 +184,7 @@ void strategy::on_heartbeat(claim& c, const request& q, const sql_reply& reply,
   c.is_told = false;
   if (c.queued == operation::remove) return send(c, operation::remove, context.now);
   const time_point deadline =
-      core::saturating_add(context.sent, core::worth(q.idle_timeout, settings_.rules.clock_skew));
+      base::saturating_add(context.sent, seam::worth(q.idle_timeout, settings_.rules.clock_skew));
   over_->tick_by(context.sent + beat_every(c));
   c.on([&](named_recipe& r) { return r.on_deadline(deadline); }, context.now, context.events);
 }

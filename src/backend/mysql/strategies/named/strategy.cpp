@@ -10,31 +10,31 @@ namespace holdfast::mysql::named {
 using operation = named_operation;
 using verdict = named_verdict;
 
-strategy::strategy(core::environment& env, const settings& s)
+strategy::strategy(base::environment& env, const settings& s)
     : env_(env), settings_(s), texts_(s.database, s.prefix), claims_(s.rules) {}
 
-std::unique_ptr<core::claim> strategy::open(std::string_view name, core::claim_sink& sink) {
+std::unique_ptr<seam::claim> strategy::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<claim>(*this, name, sink);
 }
 
-void strategy::inspect(std::string_view, core::holders_handler& to) {
+void strategy::inspect(std::string_view, seam::holders_handler& to) {
   to.on_failed({errc::unsupported,
                 "the server lists no named locks; ask for the holders of one lock, or use "
                 "strategy=row"});
 }
 
-void strategy::holders(std::string_view name, core::holders_handler& to) {
+void strategy::holders(std::string_view name, seam::holders_handler& to) {
   start_holders_query(*over_, texts_.holder(texts_.text_of(name)), name, to);
 }
 
-void strategy::break_lock(std::string_view, std::string_view, core::decision_handler& to) {
+void strategy::break_lock(std::string_view, std::string_view, seam::decision_handler& to) {
   to.on_failed({errc::unsupported,
                 "a named lock ends with the connection of its holder; KILL the connection id that "
                 "the holders of the lock show"});
 }
 
 void strategy::end_claims(errc code, const std::string& why, time_point now,
-                          core::event_queue& events) {
+                          base::event_queue& events) {
   claims_.give_up_all(code, why, now, events);
 }
 
@@ -47,7 +47,7 @@ void strategy::add(claim& c, std::string_view name) {
 void strategy::remove(claim& c) noexcept { claims_.remove(c); }
 
 std::optional<named_recipe::reply> strategy::submit(claim& c, operation what, time_point now,
-                                                    core::event_queue&) {
+                                                    base::event_queue&) {
   if (over_->is_unavailable()) {
     watch_outage(now);
     if (!c.recipe().is_waiter()) over_->retry_by(now + settings_.retry_base);
@@ -89,18 +89,18 @@ void strategy::give_up_connection(claim& c, time_point now) {
   over_->abandon(s, now);
 }
 
-void strategy::withdraw_orphan(claim& c, time_point now, core::event_queue&) {
+void strategy::withdraw_orphan(claim& c, time_point now, base::event_queue&) {
   if (c.connection) give_up_connection(c, now);
 }
 
 void strategy::send(claim& c, operation what, time_point now) {
-  const time_point due = core::saturating_add(now, settings_.op_timeout);
+  const time_point due = base::saturating_add(now, settings_.op_timeout);
   c.queued = operation::none;
   switch (what) {
     case operation::try_lock:
       return send_statement(c, what, texts_.try_lock(c.lock_text), now, due);
     case operation::wait:
-      return send_statement(c, what, texts_.wait(c.lock_text), now, core::never);
+      return send_statement(c, what, texts_.wait(c.lock_text), now, base::never);
     case operation::confirm: return send_statement(c, what, texts_.confirm(c.lock_text), now, due);
     case operation::remove: return send_statement(c, what, texts_.release(c.lock_text), now, due);
     case operation::none: return;

@@ -17,11 +17,11 @@
 namespace holdfast::mysql::named {
 
 // Not breakable: KILL names a connection, which may hold another lock by then.
-inline constexpr core::capabilities abilities{
-    .life = core::lifetime::connection,
-    .queue = core::order::none,
-    .wanted = core::contention_signal::silent,
-    .modes = core::bit_of(lock_mode::exclusive),
+inline constexpr seam::capabilities abilities{
+    .life = seam::lifetime::connection,
+    .queue = seam::order::none,
+    .wanted = seam::contention_signal::silent,
+    .modes = seam::bit_of(lock_mode::exclusive),
     .tokens = true,
     .durable = true,
     .processes = true,
@@ -30,14 +30,14 @@ inline constexpr core::capabilities abilities{
 class strategy final : public mysql::strategy, public claims::store_defaults {
  public:
   // The settings outlive it.
-  strategy(core::environment&, const settings&);
+  strategy(base::environment&, const settings&);
 
   // lock_store
-  const core::capabilities& can() const noexcept override { return abilities; }
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
-  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  const seam::capabilities& can() const noexcept override { return abilities; }
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
+  void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void holders(std::string_view name, seam::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // mysql::strategy
   transport::bounds connections() const override {
@@ -47,7 +47,7 @@ class strategy final : public mysql::strategy, public claims::store_defaults {
   void detach() noexcept override {}
   void withdraw_all(time_point) override {}
   bool is_settled() const noexcept override { return over_->is_final(env_.now()); }
-  void end_claims(errc, const std::string& why, time_point now, core::event_queue&) override;
+  void end_claims(errc, const std::string& why, time_point now, base::event_queue&) override;
   bool is_dispatching() const override { return claims_.is_dispatching(); }
 
   // transport_user
@@ -59,7 +59,7 @@ class strategy final : public mysql::strategy, public claims::store_defaults {
 
   // The contract of claims::store_of.
   std::mutex& mutex() noexcept { return over_->mutex(); }
-  core::environment& env() const noexcept { return env_; }
+  base::environment& env() const noexcept { return env_; }
   const claims::timing& rules() const noexcept { return settings_.rules; }
   bool is_forked() const noexcept { return over_->is_forked(); }
   static named_recipe new_recipe() noexcept { return {}; }
@@ -67,9 +67,9 @@ class strategy final : public mysql::strategy, public claims::store_defaults {
   void add(claim&, std::string_view name);
   void remove(claim&) noexcept;
   std::optional<named_recipe::reply> submit(claim&, named_operation, time_point now,
-                                            core::event_queue&);
+                                            base::event_queue&);
   void renew_owner(claim&) noexcept {}  // the owner is the connection
-  void withdraw_orphan(claim&, time_point now, core::event_queue&);
+  void withdraw_orphan(claim&, time_point now, base::event_queue&);
   void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
   void request_flush(claims::urgency how) noexcept {
@@ -101,7 +101,7 @@ class strategy final : public mysql::strategy, public claims::store_defaults {
   duration beat_every(const claim& c) const noexcept { return c.connection->idle_timeout() / 3; }
   void watch_outage(time_point now);
 
-  core::environment& env_;
+  base::environment& env_;
   const settings& settings_;
   const statements texts_;
   transport* over_ = nullptr;  // while it is attached

@@ -17,7 +17,7 @@ class strategy;
 // The strategy's state of a claim.
 struct claim_record : claims::listed_claim {
   std::string name;         // with the prefix
-  core::uuid owner_id;      // none: the claim is idle
+  base::uuid owner_id;      // none: the claim is idle
   bool was_sent = false;    // the server may have seen this owner
   bool is_waiting = false;  // counted among those that wait for a reply
   bool is_listening = false;
@@ -30,7 +30,7 @@ struct protocol {
   using recipe = claims::retrying_recipe;
   using store = strategy;
   struct request_details {
-    void keep(const core::acquire_request&) noexcept {}
+    void keep(const seam::acquire_request&) noexcept {}
   };
   using record = claim_record;
 };

@@ -20,7 +20,7 @@ std::chrono::milliseconds from_us(std::int64_t us) noexcept {
 
 class holders_query final : public sql_query<std::vector<holder>> {
  public:
-  holders_query(transport& t, std::size_t prefix, core::holders_handler& to) noexcept
+  holders_query(transport& t, std::size_t prefix, seam::holders_handler& to) noexcept
       : sql_query(t, to), prefix_(prefix) {}
 
  private:
@@ -45,7 +45,7 @@ class holders_query final : public sql_query<std::vector<holder>> {
 
 class break_query final : public sql_query<bool> {
  public:
-  break_query(transport& t, core::decision_handler& to) noexcept : sql_query(t, to) {}
+  break_query(transport& t, seam::decision_handler& to) noexcept : sql_query(t, to) {}
 
  private:
   bool read(const sql_reply& r, std::string&) override {
@@ -57,11 +57,11 @@ class break_query final : public sql_query<bool> {
 }  // namespace
 
 void start_holders_query(transport& over, std::string statement, std::size_t prefix,
-                         core::holders_handler& to) {
+                         seam::holders_handler& to) {
   (new holders_query(over, prefix, to))->start(std::move(statement));
 }
 
-void start_breaking(transport& over, std::string release, core::decision_handler& to) {
+void start_breaking(transport& over, std::string release, seam::decision_handler& to) {
   (new break_query(over, to))->start(std::move(release));
 }
 

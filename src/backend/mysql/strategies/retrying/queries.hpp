@@ -10,7 +10,7 @@ namespace holdfast::mysql::retrying {
 
 // `statement` reads the rows of holders; the prefix of that length is no part of a lock's name.
 void start_holders_query(transport&, std::string statement, std::size_t prefix,
-                         core::holders_handler&);
-void start_breaking(transport&, std::string release, core::decision_handler&);
+                         seam::holders_handler&);
+void start_breaking(transport&, std::string release, seam::decision_handler&);
 
 }  // namespace holdfast::mysql::retrying

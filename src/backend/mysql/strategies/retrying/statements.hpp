@@ -11,7 +11,7 @@ namespace holdfast::mysql::retrying {
 struct lock_request {
   std::string_view name, owner, note, host;
   std::int64_t pid = 0;
-  core::duration ttl{};
+  base::duration ttl{};
 };
 
 class statements {

@@ -10,39 +10,39 @@
 
 namespace holdfast::mysql::retrying {
 
+using base::mutant;
+using base::planted;
 using claims::retrying_operation;
 using claims::retrying_recipe;
 using claims::retrying_reply;
 using claims::withdrawal;
-using core::mutant;
-using core::planted;
 using verdict = retrying_reply::verdict;
 
-strategy::strategy(core::environment& env, const settings& s, const statements& texts,
+strategy::strategy(base::environment& env, const settings& s, const statements& texts,
                    const retrying_recipe::rules& rules)
     : env_(env), settings_(s), texts_(texts), rules_of_claims_(rules), claims_(s.rules) {}
 
-std::unique_ptr<core::claim> strategy::open(std::string_view name, core::claim_sink& sink) {
+std::unique_ptr<seam::claim> strategy::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<claim>(*this, name, sink);
 }
 
-void strategy::inspect(std::string_view prefix, core::holders_handler& to) {
+void strategy::inspect(std::string_view prefix, seam::holders_handler& to) {
   start_holders_query(*over_, texts_.holders_by_prefix(settings_.prefix + std::string(prefix)),
                       settings_.prefix.size(), to);
 }
 
-void strategy::holders(std::string_view name, core::holders_handler& to) {
+void strategy::holders(std::string_view name, seam::holders_handler& to) {
   start_holders_query(*over_, texts_.holders_of(settings_.prefix + std::string(name)),
                       settings_.prefix.size(), to);
 }
 
 void strategy::break_lock(std::string_view name, std::string_view seen,
-                          core::decision_handler& to) {
+                          seam::decision_handler& to) {
   start_breaking(*over_, texts_.release(settings_.prefix + std::string(name), seen), to);
 }
 
 void strategy::end_claims(errc code, const std::string& why, time_point now,
-                          core::event_queue& events) {
+                          base::event_queue& events) {
   claims_.give_up_all(code, why, now, events);
 }
 
@@ -64,7 +64,7 @@ request& strategy::take_request() {
 }
 
 std::string strategy::text_for(const claim& c, retrying_operation what, std::uint8_t step) const {
-  const std::string owner = core::text_of(c.owner_id);
+  const std::string owner = base::text_of(c.owner_id);
   const lock_request r{.name = c.name,
                        .owner = owner,
                        .note = c.note(),
@@ -80,7 +80,7 @@ std::string strategy::text_for(const claim& c, retrying_operation what, std::uin
 }
 
 std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what, time_point now,
-                                               core::event_queue&) {
+                                               base::event_queue&) {
   if (what == retrying_operation::withdraw && !c.was_sent) {
     retrying_reply nothing_was_sent;
     nothing_was_sent.to = what;
@@ -108,13 +108,13 @@ std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what
 }
 
 void strategy::renew_owner(claim& c) {
-  c.owner_id = core::random_uuid(env_);
+  c.owner_id = base::random_uuid(env_);
   c.was_sent = false;
 }
 
-void strategy::withdraw_orphan(claim& c, time_point now, core::event_queue&) {
+void strategy::withdraw_orphan(claim& c, time_point now, base::event_queue&) {
   if (!c.owner_id || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
-  const time_point end = core::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
   over_->tick_by(orphans_.add(now, *this, c, end));
 }
 

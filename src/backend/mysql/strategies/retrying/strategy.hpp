@@ -29,10 +29,10 @@ inline constexpr claims::retrying_recipe::rules polling{.try_is_idempotent = tru
 class strategy : public mysql::strategy, public claims::store_defaults {
  public:
   // lock_store
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
-  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
+  void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void holders(std::string_view name, seam::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // mysql::strategy
   transport::bounds connections() const override { return {.commands = settings_.connections}; }
@@ -40,7 +40,7 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   void detach() noexcept override { orphans_.drop_all(); }
   void withdraw_all(time_point now) override { orphans_.resend_all(now); }
   bool is_settled() const noexcept override { return orphans_.empty(); }
-  void end_claims(errc, const std::string& why, time_point now, core::event_queue&) override;
+  void end_claims(errc, const std::string& why, time_point now, base::event_queue&) override;
   bool is_dispatching() const override { return claims_.is_dispatching(); }
 
   // transport_user
@@ -51,7 +51,7 @@ class strategy : public mysql::strategy, public claims::store_defaults {
 
   // The contract of claims::store_of.
   std::mutex& mutex() noexcept { return over_->mutex(); }
-  core::environment& env() const noexcept { return env_; }
+  base::environment& env() const noexcept { return env_; }
   const claims::timing& rules() const noexcept { return settings_.rules; }
   bool is_forked() const noexcept { return over_->is_forked(); }
   claims::retrying_recipe new_recipe() const noexcept {
@@ -61,15 +61,15 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   void add(claim&, std::string_view name);
   void remove(claim&) noexcept;
   std::optional<claims::retrying_reply> submit(claim&, claims::retrying_operation, time_point now,
-                                               core::event_queue&);
+                                               base::event_queue&);
   void renew_owner(claim&);
-  void withdraw_orphan(claim&, time_point now, core::event_queue&);
+  void withdraw_orphan(claim&, time_point now, base::event_queue&);
   void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
   void request_flush(claims::urgency how) noexcept {
     over_->reactor().request_flush(how == claims::urgency::now);
   }
-  static std::string text_of_owner(const claim& c) { return core::text_of(c.owner_id); }
+  static std::string text_of_owner(const claim& c) { return base::text_of(c.owner_id); }
   std::string reason(const claim&, errc why) const { return over_->reason(why); }
 
   // For its requests and orphans; with the mutex.
@@ -83,7 +83,7 @@ class strategy : public mysql::strategy, public claims::store_defaults {
 
  protected:
   // The settings, the statements and the rules outlive it.
-  strategy(core::environment&, const settings&, const statements&,
+  strategy(base::environment&, const settings&, const statements&,
            const claims::retrying_recipe::rules&);
 
   // The reply to a step of a try. next_step: the next one is sent.
@@ -115,7 +115,7 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   bool looks_for_reason(request&, const sql_reply&, const reply_context&);
   void watch_outage(time_point now);
 
-  core::environment& env_;
+  base::environment& env_;
   const settings& settings_;
   const statements& texts_;
   const claims::retrying_recipe::rules& rules_of_claims_;

@@ -7,8 +7,8 @@
 
 namespace holdfast::mysql::row {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 namespace {
 
@@ -22,7 +22,7 @@ constexpr std::string_view look_at_holders =
     "TIMESTAMPDIFF(MICROSECOND,granted_at,UTC_TIMESTAMP(6)),"
     "TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at) FROM ";
 
-std::int64_t us(core::duration d) noexcept {
+std::int64_t us(base::duration d) noexcept {
   return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
 }
 

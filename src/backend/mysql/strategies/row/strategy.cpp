@@ -11,7 +11,7 @@ namespace holdfast::mysql::row {
 using claims::retrying_reply;
 using verdict = retrying_reply::verdict;
 
-strategy::strategy(core::environment& env, const settings& s)
+strategy::strategy(base::environment& env, const settings& s)
     : retrying::strategy(env, s, texts_, retrying::polling), texts_(s.table) {}
 
 retrying_reply strategy::read_try(const sql_reply& reply, std::uint8_t step,

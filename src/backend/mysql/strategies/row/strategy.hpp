@@ -5,11 +5,11 @@
 
 namespace holdfast::mysql::row {
 
-inline constexpr core::capabilities abilities{
-    .life = core::lifetime::ttl,
-    .queue = core::order::none,
-    .wanted = core::contention_signal::silent,
-    .modes = core::bit_of(lock_mode::exclusive),
+inline constexpr seam::capabilities abilities{
+    .life = seam::lifetime::ttl,
+    .queue = seam::order::none,
+    .wanted = seam::contention_signal::silent,
+    .modes = seam::bit_of(lock_mode::exclusive),
     .tokens = true,
     .durable = true,
     .processes = true,
@@ -19,9 +19,9 @@ inline constexpr core::capabilities abilities{
 class strategy final : public retrying::strategy {
  public:
   // The settings outlive it.
-  strategy(core::environment&, const settings&);
+  strategy(base::environment&, const settings&);
 
-  const core::capabilities& can() const noexcept override { return abilities; }
+  const seam::capabilities& can() const noexcept override { return abilities; }
   void on_ready(time_point now, event_queue&) override;  // probe, create, probe
 
  private:

@@ -29,10 +29,10 @@ constexpr required_command commands[] = {
 constexpr const script* loaded[] = {&scripts::renew, &scripts::holder, &scripts::break_lock};
 
 constexpr codec_facts facts_of_getset{
-    .can = {.life = core::lifetime::ttl,
-            .queue = core::order::none,
-            .wanted = core::contention_signal::silent,
-            .modes = core::bit_of(lock_mode::exclusive),
+    .can = {.life = seam::lifetime::ttl,
+            .queue = seam::order::none,
+            .wanted = seam::contention_signal::silent,
+            .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,
             .breakable = true,

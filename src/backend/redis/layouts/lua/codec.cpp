@@ -21,10 +21,10 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::resolve, &scri
                                     &scripts::renew, &scripts::holder};
 
 constexpr codec_facts facts_of_lua{
-    .can = {.life = core::lifetime::ttl,
-            .queue = core::order::none,
-            .wanted = core::contention_signal::silent,
-            .modes = core::bit_of(lock_mode::exclusive),
+    .can = {.life = seam::lifetime::ttl,
+            .queue = seam::order::none,
+            .wanted = seam::contention_signal::silent,
+            .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,
             .breakable = true},

@@ -47,10 +47,10 @@ constexpr codec_facts facts_of(waiters how) {
   const std::span all = commands;
   const bool listens = how == waiters::listen;
   return {
-      .can = {.life = core::lifetime::ttl,
-              .queue = core::order::none,
-              .wanted = core::contention_signal::silent,
-              .modes = core::bit_of(lock_mode::exclusive),
+      .can = {.life = seam::lifetime::ttl,
+              .queue = seam::order::none,
+              .wanted = seam::contention_signal::silent,
+              .modes = seam::bit_of(lock_mode::exclusive),
               .tokens = true,
               .processes = true,
               .breakable = true},

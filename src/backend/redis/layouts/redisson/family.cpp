@@ -15,10 +15,10 @@ bool has_braces(std::string_view key) noexcept { return key.find('{') != key.npo
 }  // namespace
 
 std::string uuid_of(const retrying_owner& random) {
-  return core::text_of(core::version_4({random.high, random.low}));
+  return base::text_of(base::version_4({random.high, random.low}));
 }
 
-std::string new_client_id(core::environment& env) { return core::text_of(core::random_uuid(env)); }
+std::string new_client_id(base::environment& env) { return base::text_of(base::random_uuid(env)); }
 
 std::string owner_of(std::string_view client_id, const retrying_owner& o) {
   constexpr auto java_long_max = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
@@ -27,9 +27,9 @@ std::string owner_of(std::string_view client_id, const retrying_owner& o) {
 }
 
 bool is_owner(std::string_view text) noexcept {
-  constexpr std::size_t thread_at = core::uuid_length + 1;
-  if (text.size() <= thread_at || !core::begins_with_uuid(text)) return false;
-  return text[core::uuid_length] == ':' && text[thread_at] >= '0' && text[thread_at] <= '9';
+  constexpr std::size_t thread_at = base::uuid_length + 1;
+  if (text.size() <= thread_at || !base::begins_with_uuid(text)) return false;
+  return text[base::uuid_length] == ':' && text[thread_at] >= '0' && text[thread_at] <= '9';
 }
 
 std::string prefixed(std::string_view prefix, std::string_view key) {

@@ -13,7 +13,7 @@ namespace holdfast::redis::redisson {
 // A random UUID, version 4.
 std::string uuid_of(const retrying_owner&);
 // The beginning of all owners of one client.
-std::string new_client_id(core::environment&);
+std::string new_client_id(base::environment&);
 // "<client id>:<thread id>". The thread id is a positive Java long, another one for every acquire.
 std::string owner_of(std::string_view client_id, const retrying_owner&);
 // Also those of Redisson.

@@ -54,10 +54,10 @@ constexpr const script* loaded[] = {&scripts::try_lock,          &scripts::relea
                                     &redisson::scripts::holders, &scripts::break_lock};
 
 constexpr codec_facts facts_of_fair{
-    .can = {.life = core::lifetime::ttl,
-            .queue = core::order::fifo,
-            .wanted = core::contention_signal::silent,
-            .modes = core::bit_of(lock_mode::exclusive),
+    .can = {.life = seam::lifetime::ttl,
+            .queue = seam::order::fifo,
+            .wanted = seam::contention_signal::silent,
+            .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = true,
             .processes = true,
             .breakable = true},

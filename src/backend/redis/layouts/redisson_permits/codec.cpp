@@ -45,10 +45,10 @@ constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scri
                                     &scripts::holders, &scripts::break_lock};
 
 constexpr codec_facts facts_of_permits{
-    .can = {.life = core::lifetime::ttl,
-            .queue = core::order::none,
-            .wanted = core::contention_signal::silent,
-            .modes = core::bit_of(lock_mode::permit),
+    .can = {.life = seam::lifetime::ttl,
+            .queue = seam::order::none,
+            .wanted = seam::contention_signal::silent,
+            .modes = seam::bit_of(lock_mode::permit),
             .tokens = false,
             .processes = true,
             .breakable = true},

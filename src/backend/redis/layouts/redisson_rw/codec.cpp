@@ -47,10 +47,10 @@ constexpr const script* loaded[] = {&scripts::try_lock,  &scripts::release, &scr
                                     &scripts::downgrade, &scripts::holders, &scripts::break_lock};
 
 constexpr codec_facts facts_of_rw{
-    .can = {.life = core::lifetime::ttl,
-            .queue = core::order::none,
-            .wanted = core::contention_signal::silent,
-            .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared),
+    .can = {.life = seam::lifetime::ttl,
+            .queue = seam::order::none,
+            .wanted = seam::contention_signal::silent,
+            .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared),
             .tokens = true,
             .durable = true,
             .processes = true,

@@ -26,10 +26,10 @@ constexpr required_command commands[] = {
 
 // The scripts are for an operator: none is loaded.
 constexpr codec_facts facts_of_setnx{
-    .can = {.life = core::lifetime::ttl,
-            .queue = core::order::none,
-            .wanted = core::contention_signal::silent,
-            .modes = core::bit_of(lock_mode::exclusive),
+    .can = {.life = seam::lifetime::ttl,
+            .queue = seam::order::none,
+            .wanted = seam::contention_signal::silent,
+            .modes = seam::bit_of(lock_mode::exclusive),
             .tokens = false,
             .processes = true,
             .breakable = true,

@@ -7,8 +7,8 @@
 
 namespace holdfast::redis {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 using namespace std::chrono_literals;
 
 void number_floor::raise(std::int64_t floor) noexcept {
@@ -96,12 +96,12 @@ bool is_of_server(std::string_view pushed, std::string_view commands) noexcept {
 
 time_point deadline_of(const pushed_grant& g, const number_floor& floor, const server_clock& clock,
                        duration clock_skew, time_point now) noexcept {
-  if (!clock.is_fresh(now, g.window) && !planted(mutant::old_sample_accepted)) return core::never;
+  if (!clock.is_fresh(now, g.window) && !planted(mutant::old_sample_accepted)) return base::never;
   const auto from = clock.place(g.at);
   // Later than now: the server's clock was set forward since the sample.
-  if (!from || *from > now || !floor.is_below(g.number)) return core::never;
-  const time_point end = *from + core::worth(g.window, clock_skew);
-  return end > now ? end : core::never;
+  if (!from || *from > now || !floor.is_below(g.number)) return base::never;
+  const time_point end = *from + seam::worth(g.window, clock_skew);
+  return end > now ? end : base::never;
 }
 
 time_point look_at(server_time at, const server_clock& clock, time_point now) noexcept {

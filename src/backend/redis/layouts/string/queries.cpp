@@ -13,7 +13,7 @@ namespace holdfast::redis {
 
 namespace {
 
-using core::event_queue;
+using base::event_queue;
 
 constexpr std::size_t parts_of_lock = 4;
 constexpr std::int64_t turns = 1024;  // a token is number * 1024 + turn
@@ -25,7 +25,7 @@ class inspection final : public admin_query<std::vector<holder>> {
   enum class scope { all_that_begin_so, one };
 
   inspection(transport& t, std::string key_prefix, std::string_view name, scope what,
-             core::holders_handler& to)
+             seam::holders_handler& to)
       : admin_query(t, to, own_errors()),
         key_prefix_(std::move(key_prefix)),
         prefix_(key_prefix_ + std::string(name)),
@@ -210,13 +210,13 @@ class inspection final : public admin_query<std::vector<holder>> {
 }  // namespace
 
 void start_inspection(transport& over, std::string key_prefix, std::string_view name_prefix,
-                      core::holders_handler& to) {
+                      seam::holders_handler& to) {
   constexpr auto all = inspection::scope::all_that_begin_so;
   (new inspection(over, std::move(key_prefix), name_prefix, all, to))->start();
 }
 
 void start_holders_query(transport& over, std::string key_prefix, std::string_view name,
-                         core::holders_handler& to) {
+                         seam::holders_handler& to) {
   (new inspection(over, std::move(key_prefix), name, inspection::scope::one, to))->start();
 }
 
@@ -225,7 +225,7 @@ namespace {
 // A script that answers {1 yes | 0 no | 3 ask again}.
 class yes_or_no final : public admin_query<bool> {
  public:
-  yes_or_no(transport& t, std::string&& bytes, core::decision_handler& v)
+  yes_or_no(transport& t, std::string&& bytes, seam::decision_handler& v)
       : admin_query(t, v, own_errors()), bytes_(std::move(bytes)) {}
 
  private:
@@ -246,13 +246,13 @@ class yes_or_no final : public admin_query<bool> {
 }  // namespace
 
 void start_breaking(transport& over, std::string_view lock, std::string_view owner,
-                    core::decision_handler& to) {
+                    seam::decision_handler& to) {
   std::string bytes;
   append_break_lock(bytes, lock, owner, over.server_stamp());
   (new yes_or_no(over, std::move(bytes), to))->start();
 }
 
-void start_guarded_write(transport& over, const guarded_write& w, core::decision_handler& to) {
+void start_guarded_write(transport& over, const guarded_write& w, seam::decision_handler& to) {
   std::string bytes;
   append_guarded_write(bytes, w);
   (new yes_or_no(over, std::move(bytes), to))->start();

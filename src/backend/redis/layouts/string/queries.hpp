@@ -15,11 +15,11 @@ class transport;
 // Without the reactor's mutex. Answered at once when there is no connection. `key_prefix`: of the
 // keys of all locks.
 void start_inspection(transport&, std::string key_prefix, std::string_view name_prefix,
-                      core::holders_handler&);
+                      seam::holders_handler&);
 void start_holders_query(transport&, std::string key_prefix, std::string_view name,
-                         core::holders_handler&);
-void start_guarded_write(transport&, const guarded_write&, core::decision_handler&);
+                         seam::holders_handler&);
+void start_guarded_write(transport&, const guarded_write&, seam::decision_handler&);
 void start_breaking(transport&, std::string_view lock, std::string_view owner,
-                    core::decision_handler&);
+                    seam::decision_handler&);
 
 }  // namespace holdfast::redis

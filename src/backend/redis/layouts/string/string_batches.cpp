@@ -180,7 +180,7 @@ void string_batches::on_reply(request& r, const value& v, const reply_context& c
 // that was to enqueue the next claim goes alone, and that claim sends its own request.
 void string_batches::on_script_missing(request& r, const reply_context& c) {
   if (r.to == operation::lock_all) {
-    if (!core::planted(core::mutant::silence_dated_back)) r.sent = c.now;
+    if (!base::planted(base::mutant::silence_dated_back)) r.sent = c.now;
     return groups_.push_back(&r);
   }
   claim* const next =

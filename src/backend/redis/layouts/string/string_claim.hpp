@@ -17,13 +17,13 @@ struct string_protocol;
 using claim = claims::store_claim<string_protocol>;
 
 struct claim_details {  // of a request, beyond its ttl and its note
-  void keep(const core::acquire_request& how) noexcept {
+  void keep(const seam::acquire_request& how) noexcept {
     permits = how.permits;
     total_permits = how.total_permits;
     group = how.group;
   }
   std::uint32_t permits = 1, total_permits = 0;
-  core::lock_group group;
+  seam::lock_group group;
 };
 
 class claim_record : public claims::listed_claim {  // what the string_layout keeps of a claim

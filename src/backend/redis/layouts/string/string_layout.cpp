@@ -10,9 +10,9 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
-using core::mutant;
-using core::planted;
+using base::event_queue;
+using base::mutant;
+using base::planted;
 
 static_assert(claims::store_of<string_layout, claim>);
 static_assert(claims::with_succession<queueing_recipe> &&
@@ -20,12 +20,12 @@ static_assert(claims::with_succession<queueing_recipe> &&
 
 namespace {
 
-constexpr core::capabilities abilities{
-    .life = core::lifetime::ttl,
-    .queue = core::order::fifo,
-    .wanted = core::contention_signal::push,
-    .modes = core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared) |
-             core::bit_of(lock_mode::permit),
+constexpr seam::capabilities abilities{
+    .life = seam::lifetime::ttl,
+    .queue = seam::order::fifo,
+    .wanted = seam::contention_signal::push,
+    .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
+             seam::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
     .processes = true,
@@ -38,9 +38,9 @@ constexpr core::capabilities abilities{
 }  // namespace
 
 string_layout::string_layout(io::client_reactor& r, const settings& s)
-    : reactor_(r), settings_(s), client_(core::random_u64(r.env())), claims_(s.rules) {}
+    : reactor_(r), settings_(s), client_(base::random_u64(r.env())), claims_(s.rules) {}
 
-const core::capabilities& string_layout::can() const noexcept { return abilities; }
+const seam::capabilities& string_layout::can() const noexcept { return abilities; }
 
 layout_needs string_layout::needs() const { return needs_of_string(); }
 
@@ -52,7 +52,7 @@ std::string string_layout::name_fault(std::string_view name) const {
   return std::string(key_fault(key_of(name)));
 }
 
-std::unique_ptr<core::claim> string_layout::open(std::string_view name, core::claim_sink& sink) {
+std::unique_ptr<seam::claim> string_layout::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<claim>(*this, key_of(name), sink);
 }
 
@@ -63,20 +63,20 @@ bool string_layout::can_lock_all(std::span<const std::string_view> names) const 
   });
 }
 
-void string_layout::inspect(std::string_view prefix, core::holders_handler& to) {
+void string_layout::inspect(std::string_view prefix, seam::holders_handler& to) {
   start_inspection(server_of(key_of(prefix)), settings_.prefix, prefix, to);
 }
 
-void string_layout::holders(std::string_view name, core::holders_handler& to) {
+void string_layout::holders(std::string_view name, seam::holders_handler& to) {
   start_holders_query(server_of(key_of(name)), settings_.prefix, name, to);
 }
 
 void string_layout::break_lock(std::string_view name, std::string_view seen,
-                               core::decision_handler& to) {
+                               seam::decision_handler& to) {
   start_breaking(server_of(key_of(name)), key_of(name), seen, to);
 }
 
-void string_layout::write(const guarded_write& w, core::decision_handler& to) {
+void string_layout::write(const guarded_write& w, seam::decision_handler& to) {
   start_guarded_write(server_of(w.key), w, to);
 }
 
@@ -110,7 +110,7 @@ std::optional<reply> string_layout::submit(claim& c, operation what, time_point 
 }
 
 bool string_layout::takes_successor(const claim& c, operation release,
-                                    const core::acquire_request& next) const noexcept {
+                                    const seam::acquire_request& next) const noexcept {
   return grant_rules::may_succeed({.release = release,
                                    .holder = c.recipe().mode(),
                                    .next = next.mode,
@@ -124,9 +124,9 @@ void string_layout::submit_with_successor(claim& c, claim& next, time_point now)
 
 void string_layout::renew_owner(claim& c) {
   drop_owner(c);
-  c.id_.high = core::random_u64(env());
+  c.id_.high = base::random_u64(env());
   if (c.recipe().mode() == lock_mode::permit) c.id_ = with_permits(c.id_, c.details.permits);
-  c.id_.low = core::random_u64(env()) | 1;
+  c.id_.low = base::random_u64(env()) | 1;
   c.was_sent = c.info_stored = c.info_may_be_stored = false;
   claims_.insert(c);
   c.node->count_owners(1);
@@ -141,7 +141,7 @@ void string_layout::drop_owner(claim& c) noexcept {
 
 void string_layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   if (!c.id() || !c.was_sent || planted(mutant::unknown_acquire_dropped)) return;
-  const time_point end = core::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
+  const time_point end = base::saturating_add(now, c.recipe().ttl() + claims::late_request_max);
   reactor_.wake_by(c.node->orphans().add(now, *c.node, c.lock(), owner_of(c), end));
 }
 

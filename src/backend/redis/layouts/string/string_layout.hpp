@@ -19,23 +19,23 @@ class string_layout final : public layout, public claims::store_defaults, privat
   string_layout(io::client_reactor&, const settings&);  // the settings outlive it
 
   // layout
-  const core::capabilities& can() const noexcept override;
+  const seam::capabilities& can() const noexcept override;
   std::string name_fault(std::string_view name) const override;
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
   bool can_lock_all(std::span<const std::string_view> names) const override;
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
-  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void holders(std::string_view name, seam::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
   layout_needs needs() const override;
   void end_claims(errc code, const std::string& why, time_point now,
-                  core::event_queue& events) override {
+                  base::event_queue& events) override {
     claims_.give_up_all(code, why, now, events);
   }
   bool is_dispatching() const override { return claims_.is_dispatching(); }
 
   // The contract of claims::store_of.
   std::mutex& mutex() noexcept { return reactor_.mutex(); }
-  core::environment& env() const noexcept { return reactor_.env(); }
+  base::environment& env() const noexcept { return reactor_.env(); }
   bool is_forked() const noexcept { return reactor_.is_forked(); }
   void request_flush(claims::urgency how) noexcept {
     reactor_.request_flush(how == claims::urgency::now);
@@ -45,12 +45,12 @@ class string_layout final : public layout, public claims::store_defaults, privat
   time_point clock_for_release(const claim&) const { return env().now(); }
   void add(claim&, std::string_view lock);
   void remove(claim&) noexcept;
-  std::optional<reply> submit(claim&, operation, time_point now, core::event_queue&);
+  std::optional<reply> submit(claim&, operation, time_point now, base::event_queue&);
   bool takes_successor(const claim&, operation release,
-                       const core::acquire_request& next) const noexcept;
+                       const seam::acquire_request& next) const noexcept;
   void submit_with_successor(claim&, claim& next, time_point now);
   void renew_owner(claim&);
-  void withdraw_orphan(claim&, time_point now, core::event_queue&);
+  void withdraw_orphan(claim&, time_point now, base::event_queue&);
   void wake_at(claim&, time_point);
   void after_step(claim&, time_point now);
   std::string text_of_owner(const claim&) const;
@@ -66,7 +66,7 @@ class string_layout final : public layout, public claims::store_defaults, privat
   void* find_extension(const std::type_info& wanted) noexcept override {
     return offer<guarded_values>(*this, wanted);
   }
-  void write(const guarded_write&, core::decision_handler&) override;
+  void write(const guarded_write&, seam::decision_handler&) override;
   std::unique_ptr<layout_node> make_node(transport&) override;
 
   std::string key_of(std::string_view name) const { return settings_.prefix + std::string(name); }

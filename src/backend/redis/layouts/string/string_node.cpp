@@ -11,9 +11,9 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
-using core::failure;
-using core::planted;
+using base::event_queue;
+using base::failure;
+using base::planted;
 using verdict = reply::verdict;
 
 string_node::string_node(string_layout& l, const settings& s, transport& over)
@@ -76,7 +76,7 @@ void string_node::defer(claim& c, operation what) {
   if (what == operation::lock_or_queue) over_.open(lane::messages, now);
   const bool needs_floor = grant_rules::needs_floor(what, c.recipe().mode());
   const bool raises = needs_floor && over_.is_ready(lane::commands) && !floor_.is_known();
-  if (raises && raise_at_ == core::never) raise(now);
+  if (raises && raise_at_ == base::never) raise(now);
 }
 
 template <class Stays>
@@ -172,7 +172,7 @@ void string_node::on_ready(lane what, time_point now, event_queue& events) {
   if (what == lane::commands) {
     floor_.forget();
     is_raising_ = false;
-    raise_at_ = core::never;
+    raise_at_ = base::never;
     raises_ = 0;
     over_.open(lane::messages, now);  // a holder is notified when others wait
     load_scripts(now);
@@ -198,7 +198,7 @@ void string_node::on_down(lane what, const failure& why, loss how, time_point no
   watch_outage(now);
   if (what == lane::commands) {
     is_raising_ = false;
-    raise_at_ = core::never;
+    raise_at_ = base::never;
     collected_.defer_unsent();
   }
   if (what == lane::renewals) {
@@ -221,7 +221,7 @@ void string_node::on_down(lane what, const failure& why, loss how, time_point no
 void string_node::retry_now(time_point by) {
   over_.retry_now(lane::commands, by);
   over_.retry_now(lane::messages, by);
-  if (raise_at_ == core::never || raise_at_ <= by) return;
+  if (raise_at_ == base::never || raise_at_ <= by) return;
   raise_at_ = by;
   over_.tick_by(by);
 }
@@ -237,13 +237,13 @@ void string_node::raise_later(time_point now) {
   const duration pause =
       claims::doubled(claims::failed_pause_min, raises_, claims::failed_pause_max);
   ++raises_;
-  raise_at_ = now + core::jittered(env(), pause, 0.25);
+  raise_at_ = now + base::jittered(env(), pause, 0.25);
   over_.tick_by(raise_at_);
 }
 
 void string_node::raise_if_due(time_point now) {
   if (raise_at_ > now) return over_.tick_by(raise_at_);
-  raise_at_ = core::never;
+  raise_at_ = base::never;
   const bool is_wanted = std::ranges::any_of(deferred_, [&](claims::claim_handle p) {
     const claim* const c = claims_.at(p);
     return c && grant_rules::needs_floor(c->deferred, c->recipe().mode());
@@ -314,7 +314,7 @@ void string_node::on_message(std::string_view payload, time_point now, event_que
   }
   const auto id = claim_of(home_.client(), m->owner);
   claim* const c = id ? claims_.find(*id) : nullptr;
-  const bool is_here = c && (c->node == this || planted(core::mutant::push_of_another_server));
+  const bool is_here = c && (c->node == this || planted(base::mutant::push_of_another_server));
   const bool has_claim = is_here && c->lock() == m->lock;
   switch (grant_rules::recipient_of(p.what, id.has_value(), has_claim)) {
     case grant_rules::recipient::claim:

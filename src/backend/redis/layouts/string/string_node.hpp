@@ -50,11 +50,11 @@ class string_node final : public claims_node<claim, orphan>, private message_han
 
   // request_source
   void write_requests(lane, request_writer&) override;
-  void on_ready(lane, time_point now, core::event_queue&) override;
-  void on_down(lane, const core::failure&, loss, time_point now, core::event_queue&) override;
+  void on_ready(lane, time_point now, base::event_queue&) override;
+  void on_down(lane, const base::failure&, loss, time_point now, base::event_queue&) override;
   void on_agreed(time_point now) override { send_deferred(now); }
   void on_data_in_doubt() override { floor_.forget(); }
-  void on_tick(time_point now, core::event_queue&) override;
+  void on_tick(time_point now, base::event_queue&) override;
   bool is_open() const noexcept override { return !is_raising_; }
 
  private:
@@ -71,8 +71,8 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   void write_renewals(request_writer& to, time_point now) override {
     sent_renewals_.write(to, now);
   }
-  void on_subscribed(time_point now, core::event_queue&) override;
-  void on_message(std::string_view payload, time_point now, core::event_queue&) override;
+  void on_subscribed(time_point now, base::event_queue&) override;
+  void on_message(std::string_view payload, time_point now, base::event_queue&) override;
 
   bool may_send(const claim&, operation) const noexcept;
   void load_scripts(time_point now);
@@ -84,9 +84,9 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   void send_deferred(time_point now);
   void send_group(claims::claim_group<claim>&, time_point now);
   template <class Which>
-  void fail_deferred(Which, const core::failure&, time_point now, core::event_queue&);
-  void fail_needing_floor(const core::failure&, time_point now, core::event_queue&);
-  void end_overdue(time_point now, core::event_queue&);
+  void fail_deferred(Which, const base::failure&, time_point now, base::event_queue&);
+  void fail_needing_floor(const base::failure&, time_point now, base::event_queue&);
+  void end_overdue(time_point now, base::event_queue&);
 
   // The counter is raised to the server's clock: without that no number proves anything.
   void raise(time_point now);
@@ -108,7 +108,7 @@ class string_node final : public claims_node<claim, orphan>, private message_han
   raise_reply raise_reply_{*this};
   int pushable_ = 0;
   bool is_raising_ = false;
-  time_point raise_at_ = core::never;  // again, since the server put it off
+  time_point raise_at_ = base::never;  // again, since the server put it off
   unsigned raises_ = 0;                // that were put off in a row
 };
 

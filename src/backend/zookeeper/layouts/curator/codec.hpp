@@ -15,7 +15,7 @@ namespace holdfast::zookeeper::curator {
 class codec final : public marked_codec {
  public:
   codec()
-      : marked_codec({.can = abilities(core::bit_of(lock_mode::exclusive)),
+      : marked_codec({.can = abilities(seam::bit_of(lock_mode::exclusive)),
                       .markers = {{"lock-", lock_mode::exclusive}},
                       .before_guid = "_c_",
                       .after_guid = "-",

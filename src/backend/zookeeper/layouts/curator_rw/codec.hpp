@@ -19,7 +19,7 @@ class codec final : public marked_codec {
  public:
   codec()
       : marked_codec(
-            {.can = abilities(core::bit_of(lock_mode::exclusive) | core::bit_of(lock_mode::shared)),
+            {.can = abilities(seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared)),
              .markers = {{"__READ__", lock_mode::shared}, {"__WRIT__", lock_mode::exclusive}},
              .before_guid = "_c_",
              .after_guid = "-",

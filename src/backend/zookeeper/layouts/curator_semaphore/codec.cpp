@@ -39,7 +39,7 @@ std::int64_t sequence_of(std::string_view name) noexcept {
 // 0: it is not known.
 std::uint32_t total_of(std::string_view owner) noexcept {
   constexpr std::size_t tag_at = 14, total_at = 28, tag_length = 4, total_length = 8;
-  if (!owner.starts_with(before_guid) || owner.size() != before_guid.size() + core::uuid_length)
+  if (!owner.starts_with(before_guid) || owner.size() != before_guid.size() + base::uuid_length)
     return 0;
   const char* const id = owner.data() + before_guid.size();
   std::uint32_t found = 0, out = 0;
@@ -70,21 +70,21 @@ std::size_t rank_of(const std::vector<placed_lease>& all, std::int64_t sequence)
 
 }  // namespace
 
-core::uuid with_total(core::uuid g, std::uint32_t total) noexcept {
+base::uuid with_total(base::uuid g, std::uint32_t total) noexcept {
   g.high = (g.high & ~tag_mask) | tag;
   g.low = (g.low & ~total_mask) | total;
   return g;
 }
 
-std::string owner_text(const core::uuid& g) { return std::string(before_guid) + text_of(g); }
+std::string owner_text(const base::uuid& g) { return std::string(before_guid) + text_of(g); }
 
-std::string lease_name(const core::uuid& g) { return owner_text(g).append(lease_marker); }
+std::string lease_name(const base::uuid& g) { return owner_text(g).append(lease_marker); }
 
-std::string line_name(const core::uuid& g) {
+std::string line_name(const base::uuid& g) {
   return curator::codec().name_of(g, lock_mode::exclusive);
 }
 
-own_leases read_leases(node_names all, const core::uuid& g, std::uint32_t total) {
+own_leases read_leases(node_names all, const base::uuid& g, std::uint32_t total) {
   const std::vector<placed_lease> ordered = in_order(all);
   const std::string mine = owner_text(g);
   own_leases out;
@@ -99,7 +99,7 @@ own_leases read_leases(node_names all, const core::uuid& g, std::uint32_t total)
     }
   }
   const bool has_room =
-      core::planted(core::mutant::lease_beyond_total_holds) || rank_of(ordered, last) <= total;
+      base::planted(base::mutant::lease_beyond_total_holds) || rank_of(ordered, last) <= total;
   out.hold = last >= 0 && has_room;
   return out;
 }
@@ -119,7 +119,7 @@ std::vector<lease_holder> holders_of(node_names all) {
   return out;
 }
 
-place_in_queue read_line(node_names all, const core::uuid& g) {
+place_in_queue read_line(node_names all, const base::uuid& g) {
   const std::string begin = line_name(g);
   place_in_queue out;
   const auto at = std::ranges::find_if(all, [&](auto name) { return name.starts_with(begin); });

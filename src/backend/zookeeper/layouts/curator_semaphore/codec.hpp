@@ -28,18 +28,18 @@ using node_names = std::span<const std::string_view>;
 
 inline constexpr std::string_view line_folder = "locks", lease_folder = "leases";
 
-core::uuid with_total(core::uuid, std::uint32_t total) noexcept;  // of a random one
-std::string owner_text(const core::uuid&);  // "_c_GUID", before what a node is for
+base::uuid with_total(base::uuid, std::uint32_t total) noexcept;  // of a random one
+std::string owner_text(const base::uuid&);  // "_c_GUID", before what a node is for
 // The beginnings of names; the server appends ten digits.
-std::string lease_name(const core::uuid&);
-std::string line_name(const core::uuid&);
+std::string lease_name(const base::uuid&);
+std::string line_name(const base::uuid&);
 
 struct own_leases {                // of one claim, among all
   std::vector<std::string> names;  // in order
   bool hold = false;               // they are among the first `total`
   std::uint32_t other_total = 0;   // that another client goes by; 0: none is known
 };
-own_leases read_leases(node_names all, const core::uuid&, std::uint32_t total);
+own_leases read_leases(node_names all, const base::uuid&, std::uint32_t total);
 
 struct lease_holder {
   std::string_view owner;               // as owner_text(); of foreign names all of it
@@ -55,6 +55,6 @@ struct place_in_queue {
   bool others_behind = false;
   bool has_wrapped = false;  // see place_in_line
 };
-place_in_queue read_line(node_names all, const core::uuid&);
+place_in_queue read_line(node_names all, const base::uuid&);
 
 }  // namespace holdfast::zookeeper::curator_semaphore

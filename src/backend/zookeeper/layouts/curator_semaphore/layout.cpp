@@ -12,8 +12,8 @@
 
 namespace holdfast::zookeeper::curator_semaphore {
 
-using core::mutant;
-using core::planted;
+using base::mutant;
+using base::planted;
 
 namespace {
 
@@ -24,21 +24,21 @@ constexpr std::size_t bytes_beside_texts = 64;  // of one create: its head, leng
 
 }  // namespace
 
-const core::capabilities& layout::can() const noexcept { return abilities; }
+const seam::capabilities& layout::can() const noexcept { return abilities; }
 
-std::unique_ptr<core::claim> layout::open(std::string_view name, core::claim_sink& sink) {
+std::unique_ptr<seam::claim> layout::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<claim>(*this, name, sink);
 }
 
-void layout::inspect(std::string_view prefix, core::holders_handler& to) {
+void layout::inspect(std::string_view prefix, seam::holders_handler& to) {
   start_holders_query(queries(), options().chroot, prefix, query_scope::all_that_begin_so, to);
 }
 
-void layout::holders(std::string_view name, core::holders_handler& to) {
+void layout::holders(std::string_view name, seam::holders_handler& to) {
   start_holders_query(queries(), options().chroot, name, query_scope::one_lock, to);
 }
 
-void layout::break_lock(std::string_view name, std::string_view seen, core::decision_handler& to) {
+void layout::break_lock(std::string_view name, std::string_view seen, seam::decision_handler& to) {
   start_breaking(queries(), lock_path(options().chroot, name), seen, options().revocation_timeout,
                  to);
 }
@@ -78,7 +78,7 @@ std::string layout::reason(const claim& c, errc why) const {
 }
 
 void layout::renew_owner(claim& c) {
-  c.attempt = with_total(core::random_uuid(env()), c.details.total);
+  c.attempt = with_total(base::random_uuid(env()), c.details.total);
   c.leases.clear();
   c.line_node.clear();
   c.blocker.clear();
@@ -141,7 +141,7 @@ using operation = permit_operation;
 using verdict = permit_verdict;
 
 std::optional<permit_recipe::reply> layout::submit(claim& c, operation what, time_point now,
-                                                   core::event_queue&) {
+                                                   base::event_queue&) {
   if (auto answer = answer_after_end(c, what)) return answer;
   if (what == operation::leave_line) {
     leave_line(c, now);

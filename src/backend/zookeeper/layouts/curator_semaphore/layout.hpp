@@ -17,11 +17,11 @@ namespace holdfast::zookeeper::curator_semaphore {
 
 class layout;
 
-inline constexpr core::capabilities abilities{
-    .life = core::lifetime::session,
-    .queue = core::order::fifo,
-    .wanted = core::contention_signal::push,
-    .modes = core::bit_of(lock_mode::permit),
+inline constexpr seam::capabilities abilities{
+    .life = seam::lifetime::session,
+    .queue = seam::order::fifo,
+    .wanted = seam::contention_signal::push,
+    .modes = seam::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
     .processes = true,
@@ -46,7 +46,7 @@ struct protocol {
   using recipe = permit_recipe;
   using store = layout;
   struct request_details {
-    void keep(const core::acquire_request& r) noexcept {
+    void keep(const seam::acquire_request& r) noexcept {
       permits = r.permits;
       total = r.total_permits;
     }
@@ -106,18 +106,18 @@ class layout final : public claims_layout<protocol, batch>, private held_nodes {
   using claims_layout::claims_layout;
 
   // layout
-  const core::capabilities& can() const noexcept override;
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
-  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  const seam::capabilities& can() const noexcept override;
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
+  void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void holders(std::string_view name, seam::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // The contract of claims::store_of.
   errc refuses(const claim&, claims::verb) const;
   std::optional<permit_recipe::reply> submit(claim&, permit_operation, time_point now,
-                                             core::event_queue&);
+                                             base::event_queue&);
   void renew_owner(claim&);
-  void withdraw_orphan(claim&, time_point now, core::event_queue&);
+  void withdraw_orphan(claim&, time_point now, base::event_queue&);
   static std::string text_of_owner(const claim& c) { return owner_text(c.attempt); }
   std::string reason(const claim&, errc why) const;
 
@@ -134,14 +134,14 @@ class layout final : public claims_layout<protocol, batch>, private held_nodes {
     return offer<held_nodes>(*this, wanted);
   }
   void write(const held_write&, version_handler&) override;
-  void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
+  void on_claims_watch(const watch_event&, time_point now, base::event_queue&) override;
   void make_parents(batch&, const claim&, const std::string& folder, time_point now);
   void make_leases(batch&, claim&, time_point now);
   void list_leases(batch&, const claim&, time_point now, bool is_synced, bool watches);
   void enter_line(batch&, claim&, time_point now);
   bool remove_all(batch&, const claim&, time_point now);
   void leave_line(claim&, time_point now);
-  void on_node_watch(std::string_view path, bool has_ended, time_point now, core::event_queue&);
+  void on_node_watch(std::string_view path, bool has_ended, time_point now, base::event_queue&);
 };
 
 inline std::string folder_of(const claim& c, std::string_view folder) {

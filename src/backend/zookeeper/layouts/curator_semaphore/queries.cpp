@@ -51,12 +51,12 @@ class permits_query final : public holders_query {
 }  // namespace
 
 void start_holders_query(const query_context& context, const std::string& chroot,
-                         std::string_view name, query_scope scope, core::holders_handler& to) {
+                         std::string_view name, query_scope scope, seam::holders_handler& to) {
   (new permits_query(context, chroot, name, scope, to))->start();
 }
 
 void start_breaking(const query_context& context, const std::string& lock, std::string_view seen,
-                    core::duration revocation, core::decision_handler& to) {
+                    base::duration revocation, seam::decision_handler& to) {
   const auto leases_of_holder = [owner = std::string(seen)](node_names all) {
     std::vector<std::string> out;
     for (const lease_holder& h : holders_of(all))

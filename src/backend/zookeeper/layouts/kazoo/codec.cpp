@@ -5,8 +5,8 @@ namespace holdfast::zookeeper::kazoo {
 namespace {
 
 marked_rules rules_of(kind k, const std::vector<std::string>& extra) {
-  const unsigned shared = k == kind::read_write ? core::bit_of(lock_mode::shared) : 0;
-  marked_rules out{.can = abilities(core::bit_of(lock_mode::exclusive) | shared),
+  const unsigned shared = k == kind::read_write ? seam::bit_of(lock_mode::shared) : 0;
+  marked_rules out{.can = abilities(seam::bit_of(lock_mode::exclusive) | shared),
                    .markers = {{"__lock__", lock_mode::exclusive}},
                    .has_plain_guid = true,
                    .needs_digits = true,

@@ -9,25 +9,25 @@ namespace {
 
 // Reads a node that holdfast created.
 bool begins_with_id(std::string_view data) noexcept {
-  return core::begins_with_uuid(data) &&
-         (data.size() == core::uuid_length || data[core::uuid_length] == ' ');
+  return base::begins_with_uuid(data) &&
+         (data.size() == base::uuid_length || data[base::uuid_length] == ' ');
 }
 
 }  // namespace
 
-std::string text_of(const core::uuid& g, std::string_view owner_text) {
-  return core::text_of(g).append(" ").append(owner_text);
+std::string text_of(const base::uuid& g, std::string_view owner_text) {
+  return base::text_of(g).append(" ").append(owner_text);
 }
 
-bool is_ours(const zookeeper::node_data& n, const core::uuid& g, std::int64_t session) noexcept {
-  return n.stat.ephemeral_owner == session && n.data.starts_with(core::text_of(g) + ' ');
+bool is_ours(const zookeeper::node_data& n, const base::uuid& g, std::int64_t session) noexcept {
+  return n.stat.ephemeral_owner == session && n.data.starts_with(base::text_of(g) + ' ');
 }
 
 content read(const zookeeper::node_data& n) {
   content out;
   if (begins_with_id(n.data)) {
-    out.owner = n.data.substr(0, core::uuid_length);
-    out.who = read_node_owner(n.data.substr(std::min(n.data.size(), core::uuid_length + 1)));
+    out.owner = n.data.substr(0, base::uuid_length);
+    out.who = read_node_owner(n.data.substr(std::min(n.data.size(), base::uuid_length + 1)));
     return out;
   }
   char text[24];

@@ -10,9 +10,9 @@
 
 namespace holdfast::zookeeper::single_node {
 
-std::string text_of(const core::uuid&, std::string_view owner_text);
+std::string text_of(const base::uuid&, std::string_view owner_text);
 // Whether this attempt of this session made the node.
-bool is_ours(const zookeeper::node_data&, const core::uuid&, std::int64_t session) noexcept;
+bool is_ours(const zookeeper::node_data&, const base::uuid&, std::int64_t session) noexcept;
 
 struct content {
   std::string owner;  // the GUID; else the session that made the node, as 0x and 16 digits

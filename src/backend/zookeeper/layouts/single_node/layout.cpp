@@ -10,38 +10,38 @@ namespace holdfast::zookeeper::single_node {
 using operation = single_node_operation;
 using verdict = single_node_verdict;
 
-const core::capabilities& layout::can() const noexcept { return abilities; }
+const seam::capabilities& layout::can() const noexcept { return abilities; }
 
 std::string layout::name_fault(std::string_view name) const {
   return std::string(lock_name_fault(options().chroot, name));
 }
 
-std::unique_ptr<core::claim> layout::open(std::string_view name, core::claim_sink& sink) {
+std::unique_ptr<seam::claim> layout::open(std::string_view name, seam::claim_sink& sink) {
   return std::make_unique<claim>(*this, name, sink);
 }
 
-void layout::inspect(std::string_view prefix, core::holders_handler& to) {
+void layout::inspect(std::string_view prefix, seam::holders_handler& to) {
   start_holders_query(queries(), options().chroot, prefix, query_scope::all_that_begin_so, to);
 }
 
-void layout::holders(std::string_view name, core::holders_handler& to) {
+void layout::holders(std::string_view name, seam::holders_handler& to) {
   start_holders_query(queries(), options().chroot, name, query_scope::one_lock, to);
 }
 
-void layout::break_lock(std::string_view, std::string_view, core::decision_handler& to) {
+void layout::break_lock(std::string_view, std::string_view, seam::decision_handler& to) {
   to.on_failed(
       {errc::unsupported,
        "a node is deleted by its path, whoever made it: end its holder's session instead"});
 }
 
 void layout::renew_owner(claim& c) {
-  c.attempt = core::random_uuid(env());
+  c.attempt = base::random_uuid(env());
   c.czxid = 0;
 }
 
 void layout::withdraw_orphan(claim& c, time_point now, event_queue&) {
   if (!c.attempt) return;
-  orphans().add(removed_by::content, c.path, core::text_of(c.attempt) + ' ', now);
+  orphans().add(removed_by::content, c.path, base::text_of(c.attempt) + ' ', now);
 }
 
 void layout::on_claims_watch(const watch_event& e, time_point now, event_queue& events) {

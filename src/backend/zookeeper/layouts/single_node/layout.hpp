@@ -20,11 +20,11 @@ namespace holdfast::zookeeper::single_node {
 class layout;
 
 // Not breakable: a delete names a path and no node, so it could end the next holder's.
-inline constexpr core::capabilities abilities{
-    .life = core::lifetime::session,
-    .queue = core::order::none,
-    .wanted = core::contention_signal::silent,
-    .modes = core::bit_of(lock_mode::exclusive),
+inline constexpr seam::capabilities abilities{
+    .life = seam::lifetime::session,
+    .queue = seam::order::none,
+    .wanted = seam::contention_signal::silent,
+    .modes = seam::bit_of(lock_mode::exclusive),
     .tokens = true,
     .durable = true,
     .processes = true,
@@ -35,7 +35,7 @@ struct protocol {
   using recipe = single_node_recipe;
   using store = layout;
   struct request_details {
-    void keep(const core::acquire_request&) noexcept {}
+    void keep(const seam::acquire_request&) noexcept {}
   };
   using record = claim_record;
   static constexpr bool extends_unasked = true;
@@ -62,22 +62,22 @@ class layout final : public claims_layout<protocol, batch> {
   using claims_layout::claims_layout;
 
   // layout
-  const core::capabilities& can() const noexcept override;
+  const seam::capabilities& can() const noexcept override;
   std::string name_fault(std::string_view name) const override;
-  std::unique_ptr<core::claim> open(std::string_view name, core::claim_sink&) override;
-  void inspect(std::string_view prefix, core::holders_handler&) override;
-  void holders(std::string_view name, core::holders_handler&) override;
-  void break_lock(std::string_view name, std::string_view seen, core::decision_handler&) override;
+  std::unique_ptr<seam::claim> open(std::string_view name, seam::claim_sink&) override;
+  void inspect(std::string_view prefix, seam::holders_handler&) override;
+  void holders(std::string_view name, seam::holders_handler&) override;
+  void break_lock(std::string_view name, std::string_view seen, seam::decision_handler&) override;
 
   // The contract of claims::store_of.
   std::optional<single_node_recipe::reply> submit(claim&, single_node_operation, time_point now,
-                                                  core::event_queue&);
+                                                  base::event_queue&);
   void renew_owner(claim&);
-  void withdraw_orphan(claim&, time_point now, core::event_queue&);
-  static std::string text_of_owner(const claim& c) { return core::text_of(c.attempt); }
+  void withdraw_orphan(claim&, time_point now, base::event_queue&);
+  static std::string text_of_owner(const claim& c) { return base::text_of(c.attempt); }
 
  private:
-  void on_claims_watch(const watch_event&, time_point now, core::event_queue&) override;
+  void on_claims_watch(const watch_event&, time_point now, base::event_queue&) override;
 };
 
 static_assert(claims::store_of<layout, claim>);

@@ -29,7 +29,7 @@ class node_holders_query final : public holders_query {
 }  // namespace
 
 void start_holders_query(const query_context& context, const std::string& chroot,
-                         std::string_view name, query_scope scope, core::holders_handler& to) {
+                         std::string_view name, query_scope scope, seam::holders_handler& to) {
   (new node_holders_query(context, chroot, name, scope, to))->start();
 }
 

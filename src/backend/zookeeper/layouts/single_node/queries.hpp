@@ -5,6 +5,6 @@
 namespace holdfast::zookeeper::single_node {
 
 void start_holders_query(const query_context&, const std::string& chroot, std::string_view name,
-                         query_scope, core::holders_handler&);
+                         query_scope, seam::holders_handler&);
 
 }  // namespace holdfast::zookeeper::single_node

@@ -132,7 +132,7 @@ TEST_F(mysql_named, numbers_that_went_back_are_refused) {
 }
 
 TEST_F(mysql_named, a_pool_without_a_free_connection_is_an_error) {
-  std::vector<std::unique_ptr<core::claim>> claims;
+  std::vector<std::unique_ptr<seam::claim>> claims;
   std::vector<std::unique_ptr<told>> sinks;
   for (std::size_t i = 0; i <= t.terms.connections; ++i) {
     sinks.push_back(std::make_unique<told>());

@@ -53,7 +53,7 @@ TEST(mysql_transport, an_overdue_statement_ends_with_its_connection) {
 TEST(mysql_transport, connections_are_opened_up_to_their_bound) {
   server_fixture t("row");
   t.open();
-  std::vector<std::unique_ptr<core::claim>> claims;
+  std::vector<std::unique_ptr<seam::claim>> claims;
   std::vector<std::unique_ptr<told>> sinks;
   for (int i = 0; i < 8; ++i) {
     sinks.push_back(std::make_unique<told>());

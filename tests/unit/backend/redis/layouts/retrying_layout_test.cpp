@@ -25,7 +25,7 @@ struct redis_lua : testing::Test {
 
   std::string stored(std::string_view key = "job") { return world.command({"GET", key}); }
   client other() { return world.open("layout=lua"); }
-  void pass(core::duration d) { world.pass(d); }
+  void pass(base::duration d) { world.pass(d); }
 };
 
 TEST_F(redis_lua, acquires_renews_and_releases) {

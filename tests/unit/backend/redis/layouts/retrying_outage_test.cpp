@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr core::duration outage_timeout = 20s,
+constexpr base::duration outage_timeout = 20s,
                          last_attempt_lead = 250ms;  // of an op-timeout of two seconds
 
 class retrying_outage : public testing::TestWithParam<const char*> {
@@ -31,13 +31,13 @@ class retrying_outage : public testing::TestWithParam<const char*> {
     }
     return ec;
   }
-  core::duration so_far() { return world.now() - begun_; }
+  base::duration so_far() { return world.now() - begun_; }
 
   on_model world;
   client c = world.open("op-timeout=2s&outage-timeout=20s&layout=" + std::string(GetParam()));
 
  private:
-  core::time_point begun_{};
+  base::time_point begun_{};
 };
 
 TEST_P(retrying_outage, that_ends_just_before_the_last_attempt_ends_no_wait) {
@@ -52,8 +52,8 @@ TEST_P(retrying_outage, that_lasts_ends_the_wait_after_a_last_attempt) {
   EXPECT_EQ(waited(), errc::unavailable);
   EXPECT_GE(so_far(), outage_timeout);
   EXPECT_LT(so_far(), outage_timeout + 100ms);
-  const core::time_point end = world.now();
-  EXPECT_TRUE(std::ranges::any_of(world.connection_attempts, [&](core::time_point t) {
+  const base::time_point end = world.now();
+  EXPECT_TRUE(std::ranges::any_of(world.connection_attempts, [&](base::time_point t) {
     return t < end && t >= end - last_attempt_lead - 10ms;
   }));
 }

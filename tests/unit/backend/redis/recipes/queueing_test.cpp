@@ -22,7 +22,7 @@ class redis_recipe : public testing::Test {
     return r;
   }
   effects hear(operation to, verdict what) { return steps.on(answer(to, what), now, rules); }
-  effects queue_at(std::int64_t ahead, core::duration rest = 10s) {
+  effects queue_at(std::int64_t ahead, base::duration rest = 10s) {
     steps.acquire({.ttl = 10s}, now, rules);
     hear(operation::try_lock, verdict::busy);
     reply r = answer(operation::lock_or_queue, verdict::queued);
@@ -102,7 +102,7 @@ TEST_F(redis_recipe, a_client_that_subscribes_anew_passes_its_watch_on) {
 
 TEST_F(redis_recipe, a_repeated_request_may_be_queued_by_its_first_reply_and_hold_by_its_second) {
   queue();
-  steps.on(push{.what = push::kind::grant, .until = core::never}, now);
+  steps.on(push{.what = push::kind::grant, .until = base::never}, now);
   EXPECT_EQ(steps.on_wake(now, rules).send, operation::lock_or_queue);
   hear(operation::lock_or_queue, verdict::queued);
   EXPECT_EQ(hear(operation::lock_or_queue, verdict::granted).event, claim_event::granted);
@@ -146,7 +146,7 @@ TEST_F(redis_recipe, each_waiter_checks_after_the_one_before_it) {
 
 TEST_F(redis_recipe,
        a_waiter_that_is_not_next_checks_though_the_holder_has_a_longer_lease_or_none) {
-  for (const auto rest : {core::duration(1h), core::duration::max()})
+  for (const auto rest : {base::duration(1h), base::duration::max()})
     EXPECT_LE(queue_at(1, rest).wake, now + 11s) << "its own ttl is 10 s";
   EXPECT_LE(queue_at(1'000'000, 10s).wake, now + 1min);
 }
@@ -207,9 +207,9 @@ TEST_F(redis_recipe, a_downgrade_of_a_lost_lock_reports_the_loss) {
 }
 
 TEST_F(redis_recipe, one_of_several_locks_requests_all_of_them_again) {
-  const core::acquire_request together{.one_attempt = true,
+  const seam::acquire_request together{.one_attempt = true,
                                        .ttl = 10s,
-                                       .group = core::lock_group::of(2)};
+                                       .group = seam::lock_group::of(2)};
   EXPECT_EQ(steps.acquire(together, now, rules).send, operation::lock_all);
   EXPECT_EQ(steps.on_cut(steps.epoch()).send, operation::resolve);
   EXPECT_EQ(hear(operation::resolve, verdict::busy).send, operation::lock_all);
@@ -284,7 +284,7 @@ TEST_F(redis_recipe, a_release_and_a_withdrawal_keep_the_op_timeout) {
   EXPECT_EQ(steps.due(rules), now + 5s);
   hear(operation::release_uncontended, verdict::done);
   queue();
-  EXPECT_EQ(steps.due(rules), core::never);
+  EXPECT_EQ(steps.due(rules), base::never);
   steps.cancel(now, rules);
   EXPECT_EQ(steps.due(rules), now + 5s);
 }

@@ -6,11 +6,11 @@
 namespace holdfast::redis {
 namespace {
 
-using core::event_queue;
-using core::failure;
+using base::event_queue;
+using base::failure;
 using namespace std::chrono_literals;
 
-class deaf_stream final : public core::stream {
+class deaf_stream final : public base::stream {
   void write(std::span<const std::byte>) noexcept override {}
   void abort() noexcept override {}
   void finish() noexcept override {}
@@ -50,12 +50,12 @@ class recording_owner final : public connection_owner {
     return std::make_shared<io::attached_stream>(c, std::make_unique<deaf_stream>());
   }
   void wake_by(time_point t) override { wake = std::min(wake, t); }
-  core::environment& env() override { return time; }
+  base::environment& env() override { return time; }
 
   testkit::manual_environment time;
   std::string log;
   failure last;
-  time_point wake = core::never;
+  time_point wake = base::never;
   int connects = 0;
   bool has_descriptors = true, is_accepting = true;
 };
@@ -96,14 +96,14 @@ class redis_connection : public testing::Test {
     hear(greeting(7, "r1"));
     c.out().clear();
     o.log.clear();
-    o.wake = core::never;
+    o.wake = base::never;
   }
   void send(reply_handler& to, std::uint32_t replies = 1) { c.expect(to, replies, now()); }
   // The clock moves on to the next alarm.
   duration until_alarm() {
     const duration d = o.wake - now();
     o.time.freeze(d);
-    o.wake = core::never;
+    o.wake = base::never;
     c.on_alarm(now(), events);
     return d;
   }
@@ -290,7 +290,7 @@ TEST_F(redis_connection, that_was_ready_is_opened_again_at_once_and_then_later_e
   duration before{};
   for (const duration pause : {50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 2000ms, 2000ms}) {
     c.on_closed({errc::unavailable, "nobody listens"}, now(), events);
-    o.wake = core::never;
+    o.wake = base::never;
     c.on_alarm(now(), events);
     const duration waited = until_alarm();
     EXPECT_GE(waited, pause * 3 / 4);
@@ -304,12 +304,12 @@ TEST_F(redis_connection, in_a_pause_is_opened_earlier_when_there_is_a_hurry) {
   make_ready();
   for (int i = 0; i < 6; ++i) {
     c.on_closed({errc::unavailable, "reset"}, now(), events);
-    o.wake = core::never;
+    o.wake = base::never;
     c.on_alarm(now(), events);
     until_alarm();
   }
   c.on_closed({errc::unavailable, "reset"}, now(), events);
-  o.wake = core::never;
+  o.wake = base::never;
   c.retry_now(now() + 10ms);
   EXPECT_EQ(until_alarm(), 10ms);
   EXPECT_FALSE(c.is_down());

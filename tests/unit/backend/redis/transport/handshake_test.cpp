@@ -7,7 +7,7 @@ namespace {
 
 using outcome = handshake::outcome;
 
-constexpr core::time_point start{std::chrono::hours{1}};
+constexpr base::time_point start{std::chrono::hours{1}};
 
 class redis_handshake : public testing::Test {
  protected:
@@ -199,8 +199,8 @@ TEST_F(redis_handshake, a_connection_that_was_never_used_leaves_nothing) {
 }
 
 class silent_listener final : public message_handler {
-  void on_subscribed(time_point, core::event_queue&) override {}
-  void on_message(std::string_view, time_point, core::event_queue&) override {}
+  void on_subscribed(time_point, base::event_queue&) override {}
+  void on_message(std::string_view, time_point, base::event_queue&) override {}
 };
 
 TEST_F(redis_handshake, of_the_connection_for_messages_subscribes_to_each_channel) {

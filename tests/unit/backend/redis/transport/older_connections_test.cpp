@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 using ids = std::vector<std::int64_t>;
 
-constexpr core::time_point left_at{1h};
+constexpr base::time_point left_at{1h};
 
 TEST(redis_older_connections, are_kept_by_server) {
   older_connections o;

@@ -14,15 +14,15 @@ class redis_reachability : public testing::Test {
   // The lines of the log since the last call; a warning begins with '!'.
   std::string lines() {
     std::string out;
-    const core::deferred_log::lines taken = log.take();
+    const base::deferred_log::lines taken = log.take();
     for (const auto& [level, text] : taken.all)
       out += (level == log_level::warning ? "!" : "") +
              text.substr(std::string("redis://h: ").size()) + '\n';
     return out;
   }
-  static core::failure lost(const std::string& why) { return {errc::unavailable, why}; }
+  static base::failure lost(const std::string& why) { return {errc::unavailable, why}; }
 
-  core::deferred_log log;
+  base::deferred_log log;
   reachability r{"redis://h?secret=1", log};
 };
 
@@ -73,7 +73,7 @@ TEST_F(redis_reachability, a_long_outage_is_logged_each_minute_while_somebody_is
   EXPECT_EQ(lines(), "!no connection for 60 s: reset; still trying\n");
   r.tick(false, reached_at + 2min);
   EXPECT_EQ(lines(), "");
-  EXPECT_EQ(r.next_tick(), core::never);
+  EXPECT_EQ(r.next_tick(), base::never);
 }
 
 TEST_F(redis_reachability, a_lost_connection_for_renewals_keeps_nobody_from_a_lock) {

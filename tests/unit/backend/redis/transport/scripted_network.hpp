@@ -12,22 +12,22 @@
 
 namespace holdfast::redis {
 
-class scripted_network final : public core::environment {
+class scripted_network final : public base::environment {
  public:
   struct line {  // one stream, also once it is gone
-    core::stream_events* events = nullptr;
+    base::stream_events* events = nullptr;
     std::string host, written;
     bool is_aborted = false;
   };
 
-  core::time_point now() noexcept override { return time.now(); }
+  base::time_point now() noexcept override { return time.now(); }
   std::chrono::microseconds wall() noexcept override { return time.wall(); }
   void random(std::span<std::byte> out) noexcept override { time.random(out); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* n) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* n) override {
     return time.make_alarm(t, n);
   }
-  std::unique_ptr<core::worker> make_worker(const char* n) override { return time.make_worker(n); }
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user& u, core::driven_by,
+  std::unique_ptr<base::worker> make_worker(const char* n) override { return time.make_worker(n); }
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user& u, base::driven_by,
                                               const char*) override {
     return std::make_unique<loop>(*this, u);
   }
@@ -37,7 +37,7 @@ class scripted_network final : public core::environment {
   void reply(std::size_t n, std::string_view bytes) {
     lines.at(n)->events->on_bytes(std::as_bytes(std::span(bytes)));
   }
-  void close(std::size_t n, core::failure why = {errc::unavailable, "closed"}) {
+  void close(std::size_t n, base::failure why = {errc::unavailable, "closed"}) {
     std::exchange(lines.at(n)->events, nullptr)->on_closed(std::move(why));
   }
   std::string received(std::size_t n) {
@@ -45,16 +45,16 @@ class scripted_network final : public core::environment {
     return commands_in(std::exchange(lines.at(n)->written, {}));
   }
   void flush() {
-    for (core::loop_user* u : std::vector(users)) u->flush();
+    for (base::loop_user* u : std::vector(users)) u->flush();
   }
 
   testkit::manual_environment time;
   std::vector<std::shared_ptr<line>> lines;
-  std::vector<core::loop_user*> users;
+  std::vector<base::loop_user*> users;
   int attended = 0;
 
  private:
-  class stream final : public core::stream {
+  class stream final : public base::stream {
    public:
     explicit stream(std::shared_ptr<line> l) : line_(std::move(l)) {}
     ~stream() override { line_->events = nullptr; }
@@ -67,14 +67,14 @@ class scripted_network final : public core::environment {
    private:
     std::shared_ptr<line> line_;
   };
-  class loop final : public core::event_loop {
+  class loop final : public base::event_loop {
    public:
-    loop(scripted_network& home, core::loop_user& u) : home_(home), user_(u) {
+    loop(scripted_network& home, base::loop_user& u) : home_(home), user_(u) {
       home_.users.push_back(&user_);
     }
     ~loop() override { std::erase(home_.users, &user_); }
-    std::unique_ptr<core::stream> connect(const core::address& to, const core::tls_terms*,
-                                          core::stream_events& e) override {
+    std::unique_ptr<base::stream> connect(const base::address& to, const base::tls_terms*,
+                                          base::stream_events& e) override {
       auto made = std::make_shared<line>();
       made->events = &e;
       made->host = to.host;
@@ -83,12 +83,12 @@ class scripted_network final : public core::environment {
     }
     void request_flush(bool) noexcept override {}
     void attend() noexcept override { ++home_.attended; }
-    core::caller_driver* driver() noexcept override { return nullptr; }
+    base::caller_driver* driver() noexcept override { return nullptr; }
     void forked() noexcept override {}
 
    private:
     scripted_network& home_;
-    core::loop_user& user_;
+    base::loop_user& user_;
   };
 };
 

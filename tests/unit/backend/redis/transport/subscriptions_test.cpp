@@ -13,8 +13,8 @@ constexpr time_point listening_since{100s};
 
 class listener final : public message_handler {
  public:
-  void on_subscribed(time_point, core::event_queue&) override { heard += "+"; }
-  void on_message(std::string_view payload, time_point, core::event_queue&) override {
+  void on_subscribed(time_point, base::event_queue&) override { heard += "+"; }
+  void on_message(std::string_view payload, time_point, base::event_queue&) override {
     heard += payload;
     if (on_each) on_each();
   }
@@ -41,7 +41,7 @@ class redis_subscriptions : public testing::Test {
   void send(std::string_view channel, std::string_view text) {
     all.on_message(channel, text, listening_since, events);
   }
-  core::event_queue events;
+  base::event_queue events;
   subscriptions all;
   listener a, b;
 };
@@ -99,7 +99,7 @@ TEST_F(redis_subscriptions, keep_an_unused_channel_for_a_moment) {
   EXPECT_TRUE(all.is_active("one"));
   EXPECT_EQ(dropped(listening_since + 1s), "one ");
   EXPECT_FALSE(all.is_active("one"));
-  EXPECT_EQ(all.next_drop(), core::never);
+  EXPECT_EQ(all.next_drop(), base::never);
 }
 
 TEST_F(redis_subscriptions, use_a_channel_again_that_was_not_dropped_yet) {

@@ -8,7 +8,7 @@
 
 namespace holdfast::redis {
 
-using core::event_queue;
+using base::event_queue;
 using namespace std::chrono_literals;
 
 inline constexpr script two_scripts[] = {{"return 1", "aaaa"}, {"return 2", "bbbb"}};
@@ -30,7 +30,7 @@ class counting_source final : public request_source, public reply_handler {
     log += "ready" + std::to_string(static_cast<int>(what)) + ' ';
   }
   void on_agreed(time_point) override { log += "agreed "; }
-  void on_down(lane, const core::failure&, loss, time_point, event_queue&) override {
+  void on_down(lane, const base::failure&, loss, time_point, event_queue&) override {
     log += "down ";
   }
   void on_silent(lane, time_point) override { log += "silent "; }
@@ -38,7 +38,7 @@ class counting_source final : public request_source, public reply_handler {
   void on_tick(time_point now, event_queue&) override {
     if (now < tick_at) return over->tick_by(tick_at);
     log += "tick ";
-    tick_at = core::never;
+    tick_at = base::never;
   }
   bool is_in_use() const noexcept override { return in_use; }
 
@@ -56,7 +56,7 @@ class counting_source final : public request_source, public reply_handler {
   transport* over = nullptr;
   int to_send = 0, sent = 0;
   bool calls = false, in_use = false;
-  time_point tick_at = core::never;
+  time_point tick_at = base::never;
   std::string log;
 };
 

@@ -13,7 +13,7 @@ constexpr std::string_view first = "_c_ffffffff-0000-4000-8000-000000000000-lock
 const curator::codec codec;
 
 TEST(zookeeper_curator_codec, a_nodes_name_is_that_of_curators_protected_create) {
-  const core::uuid id{0x0123456789ab4cdeull, 0x8f00000000000001ull};
+  const base::uuid id{0x0123456789ab4cdeull, 0x8f00000000000001ull};
   EXPECT_EQ(text_of(id), "01234567-89ab-4cde-8f00-000000000001");
   EXPECT_EQ(codec.name_of(id, lock_mode::exclusive),
             "_c_01234567-89ab-4cde-8f00-000000000001-lock-");

@@ -6,7 +6,7 @@
 namespace holdfast::zookeeper::curator_semaphore {
 namespace {
 
-const core::uuid mine = with_total({0x0123456789ab4cdeull, 0x8f00000000000001ull}, 3);
+const base::uuid mine = with_total({0x0123456789ab4cdeull, 0x8f00000000000001ull}, 3);
 const std::string my_lease = "_c_01234567-89ab-8f1d-8f00-000000000003-lease-";
 const std::string curators = "_c_11111111-89ab-4cde-8f00-000000000009-lease-";
 

@@ -8,10 +8,10 @@
 namespace holdfast::zookeeper_unit {
 namespace {
 
-struct counted_holders final : core::holders_handler {
+struct counted_holders final : seam::holders_handler {
   int answers = 0;
   void on_result(std::vector<holder>) override { ++answers; }
-  void on_failed(core::failure) override { ADD_FAILURE(); }
+  void on_failed(base::failure) override { ADD_FAILURE(); }
 };
 
 TEST(zookeeper_holders_query, asks_about_a_few_locks_at_a_time) {

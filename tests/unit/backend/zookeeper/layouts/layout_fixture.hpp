@@ -16,30 +16,30 @@
 namespace holdfast::zookeeper_unit {
 
 // The connections of one session: one at a time.
-class played_network final : public core::environment {
+class played_network final : public base::environment {
  public:
-  core::time_point now() noexcept override { return time.now(); }
+  base::time_point now() noexcept override { return time.now(); }
   std::chrono::microseconds wall() noexcept override { return time.wall(); }
   void random(std::span<std::byte> out) noexcept override { time.random(out); }
-  std::unique_ptr<core::alarm> make_alarm(core::alarm_target& t, const char* n) override {
+  std::unique_ptr<base::alarm> make_alarm(base::alarm_target& t, const char* n) override {
     return time.make_alarm(t, n);
   }
-  std::unique_ptr<core::worker> make_worker(const char* n) override { return time.make_worker(n); }
-  std::unique_ptr<core::event_loop> make_loop(core::loop_user& u, core::driven_by,
+  std::unique_ptr<base::worker> make_worker(const char* n) override { return time.make_worker(n); }
+  std::unique_ptr<base::event_loop> make_loop(base::loop_user& u, base::driven_by,
                                               const char*) override {
     user = &u;
     return std::make_unique<loop>(*this);
   }
 
   testkit::manual_environment time;
-  core::loop_user* user = nullptr;
-  core::stream_events* events = nullptr;  // of the connection that is open
+  base::loop_user* user = nullptr;
+  base::stream_events* events = nullptr;  // of the connection that is open
   std::string written;
 
  private:
-  class stream final : public core::stream {
+  class stream final : public base::stream {
    public:
-    stream(played_network& home, core::stream_events& e) : home_(home), events_(e) {}
+    stream(played_network& home, base::stream_events& e) : home_(home), events_(e) {}
     ~stream() override {
       if (home_.events == &events_) home_.events = nullptr;
     }
@@ -51,20 +51,20 @@ class played_network final : public core::environment {
 
    private:
     played_network& home_;
-    core::stream_events& events_;
+    base::stream_events& events_;
   };
-  class loop final : public core::event_loop {
+  class loop final : public base::event_loop {
    public:
     explicit loop(played_network& home) : home_(home) {}
-    std::unique_ptr<core::stream> connect(const core::address&, const core::tls_terms*,
-                                          core::stream_events& e) override {
+    std::unique_ptr<base::stream> connect(const base::address&, const base::tls_terms*,
+                                          base::stream_events& e) override {
       home_.events = &e;
       home_.written.clear();
       return std::make_unique<stream>(home_, e);
     }
     void request_flush(bool) noexcept override {}
     void attend() noexcept override {}
-    core::caller_driver* driver() noexcept override { return nullptr; }
+    base::caller_driver* driver() noexcept override { return nullptr; }
     void forked() noexcept override {}
 
    private:
@@ -73,16 +73,16 @@ class played_network final : public core::environment {
 };
 
 // The events of a claim: "granted 7", "refused", "lost" ...
-struct noted_events final : core::claim_sink {
+struct noted_events final : seam::claim_sink {
   std::string log;
   int doubts = 0;
-  void on_granted(const core::grant& g) override { note("granted " + std::to_string(g.number)); }
-  void on_refused(core::failure) override { note("refused"); }
-  void on_extended(core::time_point, std::uint32_t) override {}
+  void on_granted(const seam::grant& g) override { note("granted " + std::to_string(g.number)); }
+  void on_refused(base::failure) override { note("refused"); }
+  void on_extended(base::time_point, std::uint32_t) override {}
   void on_doubtful() override { ++doubts; }
   void on_lost(std::error_code) override { note("lost"); }
   void on_contended() override { note("wanted"); }
-  void on_ended(core::failure) override { note("ended"); }
+  void on_ended(base::failure) override { note("ended"); }
   void on_revocation_requested() override { note("asked"); }
   std::string take() { return std::exchange(log, {}); }
 
@@ -107,7 +107,7 @@ class layout_fixture {
     claim = layout_->open("x", told);
   }
   ~layout_fixture() {
-    core::event_queue events;
+    base::event_queue events;
     {
       const std::lock_guard guard(over_.mutex());
       layout_->end_claims(errc::closed, "", net_.now(), events);
@@ -150,7 +150,7 @@ class layout_fixture {
   // The connection is lost, and none is had until the next move().
   void lose() { net_.events->on_closed({errc::unavailable, "reset"}); }
   bool is_connecting() const { return net_.events != nullptr; }
-  void pass(core::duration d) { net_.time.advance(d); }
+  void pass(base::duration d) { net_.time.advance(d); }
 
   // What the claim sent when the session was attached.
   std::string sent_again() { return std::exchange(sent_again_, {}); }
@@ -159,7 +159,7 @@ class layout_fixture {
 
   noted_events told;
   std::string last_request;  // its bytes
-  std::unique_ptr<core::claim> claim;
+  std::unique_ptr<seam::claim> claim;
 
   static std::string node(const std::string& name) { return "/x/" + name; }
   static std::string created(const std::string& name) { return text(node(name)) + stat_bytes({}); }
@@ -219,7 +219,7 @@ class layout_fixture {
   zookeeper::settings settings_of(const std::string& url_text) {
     const url where = url::parse(url_text);
     std::vector<url::option> own;
-    const core::client_options common = core::read_client_options(where, own);
+    const seam::client_options common = seam::read_client_options(where, own);
     return zookeeper::read_settings({where, common, own, {}, net_, {}});
   }
   std::vector<std::pair<std::int32_t, zookeeper::opcode>> read_requests() {

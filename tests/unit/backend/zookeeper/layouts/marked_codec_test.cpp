@@ -9,7 +9,7 @@
 namespace holdfast::zookeeper::layout_tests {
 namespace {
 
-constexpr core::uuid id{0x0123456789ab4cdeull, 0x8f00000000000001ull};
+constexpr base::uuid id{0x0123456789ab4cdeull, 0x8f00000000000001ull};
 const curator_rw::codec readers_and_writers;
 const std::vector<std::string> nothing_else;
 const kazoo::codec of_kazoo(kazoo::kind::lock, nothing_else);

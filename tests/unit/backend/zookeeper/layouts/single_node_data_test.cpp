@@ -6,7 +6,7 @@
 namespace holdfast::zookeeper::single_node {
 namespace {
 
-constexpr core::uuid attempt{0x0123456789ab4cdeull, 0x8f00000000000001ull};
+constexpr base::uuid attempt{0x0123456789ab4cdeull, 0x8f00000000000001ull};
 const std::string guid_text = "01234567-89ab-4cde-8f00-000000000001";
 
 zookeeper::node_data of(std::string_view data, std::int64_t session) {
@@ -35,7 +35,7 @@ TEST(zookeeper_single_node_data, is_ours_by_the_attempt_and_the_session) {
   const std::string text = text_of(attempt, "host 12");
   EXPECT_TRUE(is_ours(of(text, 5), attempt, 5));
   EXPECT_FALSE(is_ours(of(text, 6), attempt, 5)) << "made by an earlier session";
-  EXPECT_FALSE(is_ours(of(text, 5), core::uuid{1, 2}, 5));
+  EXPECT_FALSE(is_ours(of(text, 5), base::uuid{1, 2}, 5));
   EXPECT_FALSE(is_ours(of("", 5), attempt, 5));
 }
 

@@ -50,7 +50,7 @@ class played_claim {
   std::string apply(const std::string& event) {
     const sequential_recipe::step s = step_of(event);
     if (s.send != operation::none) sent_ = {s.send, recipe_.epoch()};
-    if (s.sleeps) wake_ = core::saturating_add(s.wake, s.spread);
+    if (s.sleeps) wake_ = base::saturating_add(s.wake, s.spread);
     return text_of(s);
   }
 
@@ -58,7 +58,7 @@ class played_claim {
     const auto number = event.find_first_of("0123456789");
     const std::string word = event.substr(0, number);
     if (word == "acquire" || word == "attempt") {
-      core::acquire_request r;
+      seam::acquire_request r;
       r.one_attempt = word == "attempt";
       return recipe_.acquire(r, now, t_);
     }
@@ -75,7 +75,7 @@ class played_claim {
       return {};
     }
     if (word == "wake") {
-      EXPECT_NE(wake_, core::never) << "nothing wakes it";
+      EXPECT_NE(wake_, base::never) << "nothing wakes it";
       now = wake_;
       return recipe_.on_wake(now, t_);
     }
@@ -154,7 +154,7 @@ class played_claim {
                                                               {claim_event::lost, "lost"},
                                                               {claim_event::ended, "ended"}};
     for (const auto& [e, name] : events)
-      if (core::has(s.event, e)) out += std::string(" ") + name + recipe_tests::text_of(s.why);
+      if (base::has(s.event, e)) out += std::string(" ") + name + recipe_tests::text_of(s.why);
     if (s.send != operation::none) out += std::string(" ") + name_of(s.send);
     if (s.sleeps) out += " sleep:" + text_of(s.wake);
     if (s.sleeps && s.spread > duration::zero()) out += "+" + text_of(now + s.spread);
@@ -162,7 +162,7 @@ class played_claim {
   }
   std::string text_of(time_point t) const {
     using std::chrono::milliseconds;
-    if (t == core::never) return "never";
+    if (t == base::never) return "never";
     return std::to_string(std::chrono::duration_cast<milliseconds>(t - now).count());
   }
 
@@ -172,7 +172,7 @@ class played_claim {
     operation what;
     std::uint32_t epoch;
   } sent_{};
-  time_point wake_ = core::never;
+  time_point wake_ = base::never;
 };
 
 }  // namespace holdfast::zookeeper::recipe_tests

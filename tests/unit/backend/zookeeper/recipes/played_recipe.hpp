@@ -37,12 +37,12 @@ class played_recipe {
       sent_ = s.send;
       epoch_ = recipe_.epoch();
     }
-    if (s.sleeps) wake_ = core::saturating_add(s.wake, s.spread);
+    if (s.sleeps) wake_ = base::saturating_add(s.wake, s.spread);
     return text_of(s);
   }
   step step_of(const std::string& word) {
     if (word == "acquire" || word == "attempt") {
-      core::acquire_request r;
+      seam::acquire_request r;
       r.one_attempt = word == "attempt";
       return recipe_.acquire(r, now_, t_);
     }
@@ -55,7 +55,7 @@ class played_recipe {
     if (word == "deadline") return recipe_.on_deadline(now_ + session_timeout);
     if (word == "doubtful") return recipe_.on_doubtful();
     if (word == "wake") {
-      EXPECT_NE(wake_, core::never) << "nothing wakes it";
+      EXPECT_NE(wake_, base::never) << "nothing wakes it";
       now_ = wake_;
       return recipe_.on_wake(now_, t_);
     }
@@ -111,7 +111,7 @@ class played_recipe {
       if (s.why != errc{}) out += "(" + make_error_code(s.why).message() + ")";
     }
     if (s.send != operation{}) add(Words::operations.at(s.send));
-    if (s.sleeps && s.wake != core::never) {
+    if (s.sleeps && s.wake != base::never) {
       using std::chrono::milliseconds;
       add("wake:" +
           std::to_string(std::chrono::duration_cast<milliseconds>(s.wake - now_).count()));
@@ -124,7 +124,7 @@ class played_recipe {
   time_point now_ = time_point(std::chrono::hours{1});
   operation sent_{};
   std::uint32_t epoch_ = 0;
-  time_point wake_ = core::never;
+  time_point wake_ = base::never;
 };
 
 struct played_row {

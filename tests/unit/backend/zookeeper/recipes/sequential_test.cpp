@@ -251,7 +251,7 @@ TEST(zookeeper_sequential, a_grant_has_the_number_of_its_own_node_and_the_deadli
   for (const std::string& path : paths) {
     played_claim c;
     c.play(path);
-    const core::grant g = c.recipe().granted();
+    const seam::grant g = c.recipe().granted();
     EXPECT_EQ(g.number, own_number) << path;
     EXPECT_EQ(g.deadline, c.now + session_timeout) << path;
     EXPECT_EQ(g.lease_term, session_timeout) << path;

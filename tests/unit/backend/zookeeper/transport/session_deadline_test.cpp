@@ -12,7 +12,7 @@ namespace {
 
 using namespace zookeeper;
 using namespace std::chrono_literals;
-using core::time_point;
+using base::time_point;
 
 constexpr duration ten = 10s;
 constexpr duration worth_of_ten = 9'900ms - 2ms;

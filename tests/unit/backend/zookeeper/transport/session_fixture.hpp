@@ -12,8 +12,8 @@
 
 namespace holdfast::zookeeper_unit {
 
-using core::duration;
-using core::time_point;
+using base::duration;
+using base::time_point;
 using zookeeper::channel;
 using namespace std::chrono_literals;
 
@@ -55,7 +55,7 @@ class session_fixture : public zookeeper::session_host {
   void pass(duration d) {
     const time_point until = now() + d;
     while (wake <= until) {
-      const time_point at = std::exchange(wake, core::never);
+      const time_point at = std::exchange(wake, base::never);
       if (at > now()) machine.freeze(at - now());
       s.on_alarm(now(), events);
     }
@@ -81,17 +81,17 @@ class session_fixture : public zookeeper::session_host {
   zookeeper::ensemble terms;
   std::vector<std::string> log;     // what the owner was told, but for deadlines
   std::vector<std::string> places;  // where connections went: "session a", "mode a"
-  time_point deadline = core::never;
+  time_point deadline = base::never;
   int deadlines = 0;  // that were told
-  time_point wake = core::never;
+  time_point wake = base::never;
   bool has_descriptors = true;
   std::function<void()> when_lost;
-  core::event_queue events;
+  base::event_queue events;
   bool is_open[2] = {false, false};
   zookeeper::session s;
 
  private:
-  bool connect(channel c, const core::address& where, core::failure& why) override {
+  bool connect(channel c, const base::address& where, base::failure& why) override {
     if (!has_descriptors) why = {errc::unavailable, "no descriptor"};
     if (!has_descriptors) return false;
     is_open[static_cast<int>(c)] = true;
@@ -100,26 +100,26 @@ class session_fixture : public zookeeper::session_host {
   }
   void disconnect(channel c) noexcept override { is_open[static_cast<int>(c)] = false; }
   void wake_by(time_point t) override { wake = std::min(wake, t); }
-  core::environment& env() override { return machine; }
-  void on_attached(bool is_new, time_point, core::event_queue&) override {
+  base::environment& env() override { return machine; }
+  void on_attached(bool is_new, time_point, base::event_queue&) override {
     log.push_back(is_new ? "new" : "again");
   }
-  void on_deadline(time_point t, core::event_queue&) override {
+  void on_deadline(time_point t, base::event_queue&) override {
     deadline = t;
     ++deadlines;
   }
-  void on_doubtful(core::event_queue&) override { log.push_back("doubtful"); }
-  void on_session_lost(const core::failure&, core::event_queue&) override {
+  void on_doubtful(base::event_queue&) override { log.push_back("doubtful"); }
+  void on_session_lost(const base::failure&, base::event_queue&) override {
     log.push_back("lost");
     if (when_lost) when_lost();
   }
-  void on_watch(const zookeeper::watch_event& e, time_point, core::event_queue&) override {
+  void on_watch(const zookeeper::watch_event& e, time_point, base::event_queue&) override {
     log.push_back("watch " + std::string(e.path));
   }
-  void on_down(const core::failure&, time_point, core::event_queue&) override {
+  void on_down(const base::failure&, time_point, base::event_queue&) override {
     log.push_back("down");
   }
-  void on_ended(const core::failure& why, core::event_queue&) override {
+  void on_ended(const base::failure& why, base::event_queue&) override {
     log.push_back(why.code ? "refused" : "ended");
   }
 };

@@ -27,8 +27,8 @@ struct redisson_clients : testing::Test {
 
   ~redisson_clients() override { world.changed = nullptr; }
 
-  void at(core::duration d, std::function<void()> what) { world.at(d, std::move(what)); }
-  void pass(core::duration d) { world.pass(d); }
+  void at(base::duration d, std::function<void()> what) { world.at(d, std::move(what)); }
+  void pass(base::duration d) { world.pass(d); }
   void held_by_another(std::string_view ms = "60000") {
     world.command({"HSET", "job", foreign_owner, "1"});
     world.command({"PEXPIRE", "job", ms});
@@ -38,8 +38,8 @@ struct redisson_clients : testing::Test {
     world.command({"PUBLISH", channel_of_job, "0"});
   }
   // How long acquire() takes.
-  core::duration waited() {
-    const core::time_point before = world.now();
+  base::duration waited() {
+    const base::time_point before = world.now();
     const lease held = m.acquire();
     EXPECT_TRUE(held.held());
     return world.now() - before;
@@ -106,7 +106,7 @@ TEST_F(redisson_clients, what_is_no_number_wakes_a_waiter_too) {
 
 TEST_F(redisson_clients, a_crashed_holders_expiry_wakes_a_waiter) {
   held_by_another("3000");
-  const core::duration d = waited();
+  const base::duration d = waited();
   EXPECT_GE(d, 3s);
   EXPECT_LT(d, 3100ms);
 }
@@ -266,7 +266,7 @@ TEST_F(redisson_clients, waiters_of_a_spin_lock_poll) {
     EXPECT_FALSE(world.model.has_listener(channel_of_job));
     world.command({"DEL", "job"});
   });
-  const core::time_point before = world.now();
+  const base::time_point before = world.now();
   EXPECT_TRUE(s.acquire().held());
   EXPECT_LT(world.now() - before, 3200ms);
 }
@@ -275,7 +275,7 @@ TEST_F(redisson_clients, the_pauses_of_a_spinning_waiter_grow_from_1_to_128_ms) 
   const client spin = world.open("layout=redisson-spin");
   mutex s(spin, "job");
   held_by_another();
-  std::vector<core::time_point> tries;
+  std::vector<base::time_point> tries;
   world.changed = [&](std::string bytes) {
     if (bytes.ends_with("*2\r\n:0\r\n:" + std::to_string(left_ms()) + "\r\n"))
       tries.push_back(world.now());

@@ -43,14 +43,14 @@ struct redisson_fair_clients : testing::Test {
     world.command({"DEL", "job"});
     wake(first_waiter());
   }
-  void queued_by_redisson(std::string_view who, core::duration time) {
+  void queued_by_redisson(std::string_view who, base::duration time) {
     const auto at = std::chrono::floor<std::chrono::milliseconds>(world.wall() + time).count();
     world.command({"ZADD", times, std::to_string(at), who});
     world.command({"RPUSH", queue, who});
   }
   // How long acquire() takes.
-  core::duration waited() {
-    const core::time_point before = world.now();
+  base::duration waited() {
+    const base::time_point before = world.now();
     const lease held = m.acquire();
     EXPECT_TRUE(held.held());
     return world.now() - before;
@@ -81,7 +81,7 @@ TEST_F(redisson_fair_clients, a_release_by_redisson_wakes_the_head) {
 
 TEST_F(redisson_fair_clients, a_crashed_holders_expiry_wakes_the_head) {
   held_by_redisson("20000");
-  const core::duration d = waited();
+  const base::duration d = waited();
   EXPECT_GE(d, 20s);
   EXPECT_LT(d, 20100ms);
 }
@@ -126,7 +126,7 @@ TEST_F(redisson_fair_clients, a_dead_head_is_waited_for_no_longer_than_its_time_
     replies += bytes.starts_with("*2\r\n:0\r\n");
     return bytes;
   };
-  const core::duration d = waited();
+  const base::duration d = waited();
   EXPECT_GE(d, 60s);
   EXPECT_LT(d, 60100ms);
   EXPECT_LT(replies, 50) << "a question every few seconds";
@@ -136,7 +136,7 @@ TEST_F(redisson_fair_clients, a_dead_head_of_ours_is_waited_for_for_its_window_w
   queued_by_redisson(dead_of_ours, 1h);
   held_by_redisson();
   world.at(1s, [&] { world.command({"DEL", "job"}); });
-  const core::duration d = waited();
+  const base::duration d = waited();
   EXPECT_GE(d, 10s);
   EXPECT_LT(d, 15s) << "a window from the first request on that finds the lock free";
 }

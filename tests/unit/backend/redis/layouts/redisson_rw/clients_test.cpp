@@ -27,18 +27,18 @@ struct redisson_rw_clients : testing::Test {
 
   ~redisson_rw_clients() override { world.changed = nullptr; }
 
-  void at(core::duration t, std::function<void()> what) { world.at(t, std::move(what)); }
-  void pass(core::duration t) { world.pass(t); }
+  void at(base::duration t, std::function<void()> what) { world.at(t, std::move(what)); }
+  void pass(base::duration t) { world.pass(t); }
   template <class Call>
-  core::duration time_of(Call call) {
-    const core::time_point before = world.now();
+  base::duration time_of(Call call) {
+    const base::time_point before = world.now();
     call();
     return world.now() - before;
   }
-  core::duration until_writer(const shared_mutex& lock) {
+  base::duration until_writer(const shared_mutex& lock) {
     return time_of([&] { EXPECT_TRUE(lock.acquire().held()); });
   }
-  core::duration until_reader(const shared_mutex& lock) {
+  base::duration until_reader(const shared_mutex& lock) {
     return time_of([&] { EXPECT_TRUE(lock.acquire_shared().held()); });
   }
   std::string hold_of(std::string_view owner) {
@@ -201,7 +201,7 @@ TEST_F(redisson_rw_clients, a_dead_writer_or_reader_keeps_a_waiter_no_longer_tha
   written_by_another("3000");
   EXPECT_LT(until_reader(m), 3100ms);
   read_by_another("3000");  // its hash has ten minutes left
-  const core::duration waited = until_writer(m);
+  const base::duration waited = until_writer(m);
   EXPECT_GE(waited, 3s);
   EXPECT_LT(waited, 3100ms);
 }
@@ -210,7 +210,7 @@ TEST_F(redisson_rw_clients, a_dead_reader_with_the_shorter_lease_is_all_that_a_w
   read_by_another("2000");
   lease share = m.acquire_shared();
   at(1s, [&] { share.unlock(); });
-  const core::duration waited = until_writer(n);
+  const base::duration waited = until_writer(n);
   EXPECT_GE(waited, 2s);
   EXPECT_LT(waited, 2100ms);
 }
@@ -238,7 +238,7 @@ TEST_F(redisson_rw_clients, a_short_lease_of_a_reader_ends_without_the_others) {
   EXPECT_FALSE(short_one.held());
   EXPECT_TRUE(long_one.held());
   const client third = world.open("layout=redisson-rw");
-  const core::duration waited = until_writer(shared_mutex(third, "job"));
+  const base::duration waited = until_writer(shared_mutex(third, "job"));
   EXPECT_GT(waited, 5s);
   EXPECT_LT(waited, 6100ms);
 }

@@ -207,32 +207,32 @@ class redis_pushed_grant : public testing::Test {
 };
 
 TEST_F(redis_pushed_grant, counts_from_its_time_at_the_server_with_drift_taken_off) {
-  EXPECT_EQ(deadline(150ms, 100ms), rules_start + 99ms + core::worth(300ms, 0ms));
+  EXPECT_EQ(deadline(150ms, 100ms), rules_start + 99ms + seam::worth(300ms, 0ms));
 }
 
 TEST_F(redis_pushed_grant, needs_a_sample_younger_than_the_window) {
-  EXPECT_NE(deadline(299ms, 200ms), core::never);
-  EXPECT_EQ(deadline(300ms, 200ms), core::never);
+  EXPECT_NE(deadline(299ms, 200ms), base::never);
+  EXPECT_EQ(deadline(300ms, 200ms), base::never);
   clock = server_clock();
-  EXPECT_EQ(deadline(150ms, 100ms), core::never);
+  EXPECT_EQ(deadline(150ms, 100ms), base::never);
 }
 
 TEST_F(redis_pushed_grant, that_lies_before_the_sample_or_later_than_now_proves_nothing) {
-  EXPECT_EQ(deadline(150ms, -1ms), core::never);   // the server's clock was set back
-  EXPECT_EQ(deadline(150ms, 160ms), core::never);  // or forward
+  EXPECT_EQ(deadline(150ms, -1ms), base::never);   // the server's clock was set back
+  EXPECT_EQ(deadline(150ms, 160ms), base::never);  // or forward
 }
 
 TEST_F(redis_pushed_grant, needs_a_number_above_a_known_floor) {
-  EXPECT_EQ(deadline(150ms, 100ms, 10), core::never);
+  EXPECT_EQ(deadline(150ms, 100ms, 10), base::never);
   floor.forget();
-  EXPECT_EQ(deadline(150ms, 100ms), core::never);
+  EXPECT_EQ(deadline(150ms, 100ms), base::never);
 }
 
 TEST_F(redis_pushed_grant, that_is_over_already_proves_nothing) {
   const server_time at = rules_server_start;
   EXPECT_EQ(deadline_of({.number = 11, .at = at, .window = 50ms}, floor, clock, 0ms,
                         rules_start + 49ms),
-            core::never);
+            base::never);
 }
 
 TEST(redis_grant_rules, a_waiter_checks_a_round_trip_after_it_was_due) {

@@ -19,10 +19,10 @@ class two_servers final : public topology {
     return key.starts_with("second") ? two : one;
   }
   bool is_open() const noexcept override { return one.is_open() && two.is_open(); }
-  core::failure why_not_open(bool is_overdue) const override {
+  base::failure why_not_open(bool is_overdue) const override {
     return one.why_not_open(is_overdue);
   }
-  core::connection_status status() const override { return one.read_status(); }
+  seam::connection_status status() const override { return one.read_status(); }
   bool is_unavailable() const noexcept override { return one.is_unavailable(); }
 
   transport one, two;
@@ -32,12 +32,12 @@ class two_servers final : public topology {
 };
 
 // What the core hears of a claim.
-class recorded_claim final : public core::claim_sink {
+class recorded_claim final : public seam::claim_sink {
  public:
   recorded_claim(string_layout& l, std::string_view lock)
       : layout_(l), claim_(l.open(lock, *this)) {}
   void acquire() {
-    core::acquire_request request;
+    seam::acquire_request request;
     request.ttl = std::chrono::seconds{10};
     claim_->acquire(request);
   }
@@ -53,21 +53,21 @@ class recorded_claim final : public core::claim_sink {
   std::int64_t number = 0;
 
  private:
-  void on_granted(const core::grant& g) override {
+  void on_granted(const seam::grant& g) override {
     number = g.number;
     log += "granted ";
   }
-  void on_refused(core::failure why) override { log += "refused: " + why.text + ' '; }
-  void on_extended(core::time_point, std::uint32_t ticket) override {
+  void on_refused(base::failure why) override { log += "refused: " + why.text + ' '; }
+  void on_extended(base::time_point, std::uint32_t ticket) override {
     log += "extended " + std::to_string(ticket) + ' ';
   }
   void on_doubtful() override { log += "doubtful "; }
   void on_lost(std::error_code) override { log += "lost "; }
   void on_contended() override { log += "contended "; }
-  void on_ended(core::failure) override { log += "ended "; }
+  void on_ended(base::failure) override { log += "ended "; }
 
   string_layout& layout_;
-  const std::unique_ptr<core::claim> claim_;
+  const std::unique_ptr<seam::claim> claim_;
 };
 
 class two_nodes {
@@ -93,7 +93,7 @@ class two_nodes {
     pass();
     return c;
   }
-  void pass(core::duration d = std::chrono::milliseconds{100}) { world.pass(d); }
+  void pass(base::duration d = std::chrono::milliseconds{100}) { world.pass(d); }
   // The first server's message, as its script sends it, that hands the lock over to this claim.
   void publish_grant_at_first(const recorded_claim& to, std::string_view lock) {
     const auto now = std::to_string(world.wall().count());
