@@ -62,10 +62,14 @@ std::span<const scheme> schemes() noexcept {
 environment& environment_of(const url& where) {
   const auto found = std::ranges::find(schemes(), where.scheme(), &scheme::name);
   const bool has_own = found != schemes().end() && found->environment_of;
-  return has_own ? found->environment_of(where) : system_environment();
+  return has_own ? found->environment_of(where) : base::system_environment();
 }
+
+}  // namespace seam
+
+namespace base {
 
 environment& system_environment() { return io::real_environment(); }
 
-}  // namespace seam
+}  // namespace base
 }  // namespace holdfast
