@@ -34,8 +34,9 @@ class mysql_subject final : public subject {
   }
   // As if every lease had expired.
   void lose_leases_of(const holdfast::client&) override {
-    server_.query("UPDATE " + std::string(mariadb_server::database) + '.' + table_ +
-                  " SET owner=x'', expires_at='1970-01-01'");
+    const std::string table = std::string(mariadb_server::database) + '.' + table_;
+    server_.query("UPDATE " + table + " SET owner=x'', expires_at='1970-01-01'");
+    server_.query("DELETE FROM " + table + "_members");
   }
   void begin_outage() override { server_.stop(); }
   void end_outage() override { server_.go_on(); }

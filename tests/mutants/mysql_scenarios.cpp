@@ -114,12 +114,12 @@ static std::string an_overdue_statement_is_cut() {
 }
 
 static std::string a_row_is_taken_once_it_has_expired() {
-  const std::string text = my::row::statements("t").take({.name = "a", .owner = "b"});
+  const std::string text = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0);
   return text.find("expires_at<=UTC") != text.npos ? "" : "it takes a lock that is held";
 }
 
 static std::string a_rows_number_follows_the_clock() {
-  const std::string text = my::row::statements("t").take({.name = "a", .owner = "b"});
+  const std::string text = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0);
   return text.find("GREATEST(") != text.npos ? "" : "a table that was restored repeats numbers";
 }
 
@@ -140,6 +140,30 @@ static std::string a_try_waits_for_the_release() {
   return overtakes ? "a client's own release keeps it from the lock" : "";
 }
 
+static std::string a_writer_respects_readers() {
+  const std::string text = my::row::statements("t").try_lock({.name = "n", .owner = "o"}, 0);
+  return text.find("has_members=0") != text.npos ? "" : "a writer enters beside readers";
+}
+
+static std::string a_semaphore_has_a_size() {
+  server_fixture t("row");
+  t.open();
+  t.acquire_permits(2, 3);
+  t.reply(0, {});
+  t.reply(0, rows({{"", "-1", "1"}}));
+  t.reply(0, rows({{"another", "5000000", "9", "2", "3"}}));
+  const bool is_refused = t.statement(0) == "ROLLBACK";
+  t.reply(0, {});
+  if (!is_refused) t.reply(0, error(1142));
+  return is_refused ? "" : "4 permits of 3 are granted";
+}
+
+static std::string an_expired_reader_stays_expired() {
+  const std::string text = my::row::statements("t").renew(
+      {.name = "n", .owner = "o", .ttl = 30s, .mode = lock_mode::shared});
+  return text.find("expires_at>") != text.npos ? "" : "a reader comes back beside a writer";
+}
+
 constexpr scenario all_of_mysql[] = {
     {mutant::statements_overtake, "mysql", a_try_waits_for_the_release},
     {mutant::waited_grant_believed, "mysql", a_waited_grant_is_confirmed},
@@ -152,6 +176,9 @@ constexpr scenario all_of_mysql[] = {
     {mutant::kill_believed_at_once, "mysql", a_kill_is_repeated},
     {mutant::overdue_statement_awaited, "mysql", an_overdue_statement_is_cut},
     {mutant::row_taken_unexpired, "mysql", a_row_is_taken_once_it_has_expired},
+    {mutant::row_members_ignored, "mysql", a_writer_respects_readers},
+    {mutant::row_permits_not_counted, "mysql", a_semaphore_has_a_size},
+    {mutant::expired_member_renewed, "mysql", an_expired_reader_stays_expired},
     {mutant::row_number_below_clock, "mysql", a_rows_number_follows_the_clock},
 };
 

@@ -21,7 +21,7 @@ constexpr duration default_idle_timeout = 30s, idle_timeout_min = 1s, idle_timeo
 constexpr duration default_retry_base = 50ms;
 constexpr double connections_max = 10'000;
 constexpr double connections_of_rows = 16, connections_of_pins = 64;
-constexpr std::size_t identifier_max = 64;  // of MySQL, in characters
+constexpr std::size_t identifier_max = 56;  // 64 of MySQL, less the suffix of a second table
 constexpr std::size_t path_max = 107;       // of sockaddr_un
 
 [[noreturn]] void refuse(const seam::open_args& o, std::string why) {
@@ -93,7 +93,7 @@ void read_options(const seam::open_args& o, settings& out) {
                "\"; there is " + strategy_names());
   own.text("prefix", out.prefix);
   own.text("table", out.table);
-  if (!is_identifier(out.table)) own.refuse("table: give 1 to 64 letters, digits and underscores");
+  if (!is_identifier(out.table)) own.refuse("table: give 1 to 56 letters, digits and underscores");
   own.text("socket", out.where.path);
   read_socket(own, out);
   read_tls(o, own, out);

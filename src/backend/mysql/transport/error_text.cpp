@@ -49,6 +49,7 @@ constexpr unsigned passing[] = {error::lock_wait_timeout,
                                 error::deadlock,
                                 error::read_only,
                                 error::query_interrupted,
+                                1020,
                                 1021,
                                 1036,
                                 1041,
@@ -91,6 +92,10 @@ base::failure explain(unsigned error, std::string_view text) {
 }
 
 base::failure explain_connecting(unsigned error, std::string_view text) {
+  constexpr unsigned cut_off = 2013;
+  if (error == cut_off)
+    return {errc::unavailable,
+            with_number(error, text) + "; check that the URL names a MariaDB or MySQL server"};
   return explained(error, text, errc::unavailable);
 }
 

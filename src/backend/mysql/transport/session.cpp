@@ -50,13 +50,19 @@ void session::send(std::string text, time_point now) {
   connection_->execute(std::move(text));
 }
 
-// Times are those of the server, in UTC. A value that does not fit into its column is an error, and
-// assignments of one statement are made from left to right.
+// A renewal does not wait long for a row: others are behind it. Times are those of the server, in
+// UTC. A value that does not fit into its column is an error, and assignments of one statement are
+// made from left to right.
 std::string session::settings_statement() const {
   std::string out =
       bound("SET SESSION time_zone='+00:00', autocommit=1, sql_mode='STRICT_ALL_TABLES', "
             "innodb_lock_wait_timeout=?, lock_wait_timeout=?",
-            {seconds_of(where_.row_wait), seconds_of(where_.op_timeout)});
+            {lane_ == lane::renewals ? 1 : seconds_of(where_.row_wait),
+             seconds_of(where_.op_timeout)});
+  // A client that is stopped within a transaction would keep its rows locked. MySQL has no such
+  // variable, and skips the comment.
+  if (lane_ == lane::commands)
+    out += bound("/*M! , idle_transaction_timeout=? */", {seconds_of(where_.op_timeout)});
   if (lane_ == lane::pinned) out += bound(", wait_timeout=?", {seconds_of(where_.idle_timeout)});
   return out;
 }
@@ -73,7 +79,7 @@ void session::on_reply(const sql_reply& r, time_point now, event_queue& events) 
   state_ = state::idle;
   due_ = base::never;
   statement_handler& h = *std::exchange(handler_, nullptr);
-  h.on_reply(r, {sent_at_, now, host_.is_final(now), events});
+  h.on_reply(r, {*this, sent_at_, now, host_.is_final(now), events});
   if (is_idle()) host_.on_free(*this, now, events);
 }
 
@@ -124,7 +130,8 @@ void session::on_closed(failure why, time_point now, event_queue& events) {
   state_ = state::ended;
   due_ = base::never;
   if (refusal_.code) why = refusal_;
-  if (was_busy) std::exchange(handler_, nullptr)->on_cut(why, {sent_at_, now, false, events});
+  if (was_busy)
+    std::exchange(handler_, nullptr)->on_cut(why, {*this, sent_at_, now, false, events});
   host_.on_ended(*this, why, now, events);  // destroys it
 }
 

@@ -25,7 +25,7 @@ void append(std::string& out, const sql_value& v) {
 
 }  // namespace
 
-std::string bound(std::string_view text, std::initializer_list<sql_value> values) {
+std::string bound(std::string_view text, std::span<const sql_value> values) {
   std::string out;
   out.reserve(text.size() + values.size() * 24);
   auto next = values.begin();

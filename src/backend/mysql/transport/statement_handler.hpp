@@ -4,7 +4,10 @@
 
 namespace holdfast::mysql {
 
+class session;
+
 struct reply_context {
+  session& on;  // idle: the handler may have it execute the next statement of a transaction
   time_point sent, now;
   // No statement of a connection that was lost can be executed any more.
   bool is_final;

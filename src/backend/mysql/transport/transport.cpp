@@ -76,18 +76,26 @@ void transport::drop_unwanted(group& g) noexcept {
 }
 
 void transport::submit(lane l, std::string statement, statement_handler& h, time_point now,
-                       std::size_t order) {
-  of(l).queue.push_back({&h, nullptr, std::move(statement), order});
+                       std::size_t order, const std::vector<std::size_t>* orders) {
+  of(l).queue.push_back({&h, nullptr, std::move(statement), order, orders});
   serve_statements(l, now);
   if (l == lane::renewals) reactor_.request_flush_of_own_loop(true);
 }
 
 // Over two connections a try could overtake the release before it.
 bool transport::may_start(const group& g, std::size_t at) noexcept {
-  const std::size_t order = g.queue[at].order;
-  if (order == 0 || planted(mutant::statements_overtake)) return true;
-  const auto runs = [&](const member& m) { return m.connection->is_busy() && m.order == order; };
-  const auto is_before = [&](const job& j) { return j.order == order; };
+  const job& next = g.queue[at];
+  if (next.order == 0 || planted(mutant::statements_overtake)) return true;
+  const auto meets = [&](const auto& other) {
+    if (!next.orders && !other.orders) return next.order == other.order;
+    const auto is_of_next = [&](std::size_t order) {
+      return next.orders ? std::ranges::find(*next.orders, order) != next.orders->end()
+                         : order == next.order;
+    };
+    return other.orders ? std::ranges::any_of(*other.orders, is_of_next) : is_of_next(other.order);
+  };
+  const auto runs = [&](const member& m) { return m.connection->is_busy() && meets(m); };
+  const auto is_before = [&](const job& j) { return meets(j); };
   const auto end = g.queue.begin() + static_cast<std::ptrdiff_t>(at);
   return std::ranges::none_of(g.members, runs) && std::none_of(g.queue.begin(), end, is_before);
 }
@@ -110,6 +118,7 @@ void transport::serve_statements(lane l, time_point now) {
     g.queue.erase(g.queue.begin() + static_cast<std::ptrdiff_t>(at));
     const time_point due = base::saturating_add(now, where_.op_timeout);
     m->order = next.order;
+    m->orders = next.orders;
     m->connection->execute(std::move(next.statement), *next.handler, now, due);
     reactor_.wake_by(due);
     drop_unwanted(g);

@@ -87,9 +87,14 @@ class transport final : private session_host, private io::reactor_user {
   base::environment& env() const noexcept { return reactor_.env(); }
 
   // With the mutex.
-  // Statements with the same `order` are executed one after the other; 0: in any order.
+  // Statements with the same `order` are executed one after the other; 0: in any order. `orders`:
+  // all that count for this one, where there are several; it outlives the statement.
   void submit(lane, std::string statement, statement_handler&, time_point now,
-              std::size_t order = 0);
+              std::size_t order = 0, const std::vector<std::size_t>* orders = nullptr);
+  // The next statement of a handler whose last one has just been answered by that session.
+  void run(session& s, std::string statement, statement_handler& h, time_point now) {
+    run(s, std::move(statement), h, now, base::saturating_add(now, where_.op_timeout));
+  }
   // A connection of its own. Null: on_pinned() or on_pin_failed() follows.
   session* pin(pin_handler&, time_point now);
   void forget_pin(pin_handler&) noexcept;  // it waits no longer
@@ -116,12 +121,14 @@ class transport final : private session_host, private io::reactor_user {
     pin_handler* pins = nullptr;
     std::string statement;
     std::size_t order = 0;
+    const std::vector<std::size_t>* orders = nullptr;
   };
   struct member {
     std::unique_ptr<session> connection;
     pin_handler* pinned_by = nullptr;
     bool is_pinned = false;
     std::size_t order = 0;  // of the statement that it executes
+    const std::vector<std::size_t>* orders = nullptr;
   };
   struct group {  // of a lane
     std::size_t most = 0;

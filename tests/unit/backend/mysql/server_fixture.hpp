@@ -116,7 +116,7 @@ class server_fixture {
   void open() {
     net.while_blocked = [&] {
       greet(0);
-      if (connections[0]->statement.starts_with("SELECT name")) reply(0, {});
+      while (connections[0]->statement.starts_with("SELECT name")) reply(0, {});
     };
     over.open();
     lock = s->open("job", sink);
@@ -151,6 +151,17 @@ class server_fixture {
   }
   void acquire(bool one_attempt = true) {
     lock->acquire({.one_attempt = one_attempt, .ttl = 30s, .at = net.now()});
+  }
+  void acquire_shared() {
+    lock->acquire({.one_attempt = true, .ttl = 30s, .mode = lock_mode::shared, .at = net.now()});
+  }
+  void acquire_permits(std::uint32_t permits, std::uint32_t total) {
+    lock->acquire({.one_attempt = true,
+                   .ttl = 30s,
+                   .mode = lock_mode::permit,
+                   .permits = permits,
+                   .total_permits = total,
+                   .at = net.now()});
   }
   time_point now() { return net.now(); }
 

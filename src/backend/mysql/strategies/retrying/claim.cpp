@@ -7,10 +7,14 @@ namespace holdfast::mysql::retrying {
 using claims::withdrawal;
 
 orphan::orphan(strategy& s, const claim& c, time_point end)
-    : claims::orphan(end), home_(s), name_(c.name), owner_(base::text_of(c.owner_id)) {}
+    : claims::orphan(end),
+      home_(s),
+      name_(c.name),
+      owner_(base::text_of(c.owner_id)),
+      mode_(c.details.mode) {}
 
 withdrawal orphan::withdraw(time_point now) {
-  home_.over().submit(lane::commands, home_.texts().release(name_, owner_), *this, now);
+  home_.over().submit(lane::commands, home_.texts().release(name_, owner_, mode_), *this, now);
   return withdrawal::sent;
 }
 

@@ -21,17 +21,30 @@ struct claim_record : claims::listed_claim {
   bool was_sent = false;    // the server may have seen this owner
   bool is_waiting = false;  // counted among those that wait for a reply
   bool is_listening = false;
+  bool looks_at_members = false;  // `row`: readers or holders of permits may have the lock
 
  protected:
   ~claim_record() = default;
 };
 
+struct request_details {
+  void keep(const seam::acquire_request& r) noexcept {
+    mode = r.mode;
+    const bool of_permits = r.mode == lock_mode::permit;
+    permits = of_permits ? r.permits : 0;
+    total_permits = of_permits ? r.total_permits : 0;
+    group = r.group;
+  }
+
+  lock_mode mode = lock_mode::exclusive;
+  std::uint32_t permits = 0, total_permits = 0;
+  seam::lock_group group;  // until the request is answered
+};
+
 struct protocol {
   using recipe = claims::retrying_recipe;
   using store = strategy;
-  struct request_details {
-    void keep(const seam::acquire_request&) noexcept {}
-  };
+  using request_details = retrying::request_details;
   using record = claim_record;
 };
 using claim = claims::store_claim<protocol>;
@@ -70,6 +83,7 @@ class orphan final : public claims::orphan, public statement_handler {
 
   strategy& home_;
   const std::string name_, owner_;
+  const lock_mode mode_;
 };
 
 }  // namespace holdfast::mysql::retrying

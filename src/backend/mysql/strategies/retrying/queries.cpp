@@ -35,6 +35,11 @@ class holders_query final : public sql_query<std::vector<holder>> {
       h.pid = r.number(i, 5);
       h.held = from_us(r.number(i, 6));
       h.expires_in = from_us(r.number(i, 7));
+      if (!r.is_null(i, 8)) {
+        h.total_permits = static_cast<std::uint32_t>(r.number(i, 9));
+        h.permits = static_cast<std::uint32_t>(r.number(i, 8));
+        h.mode = h.total_permits == 0 ? lock_mode::shared : lock_mode::permit;
+      }
       h.waiting = -1;
     }
     return false;
@@ -45,13 +50,19 @@ class holders_query final : public sql_query<std::vector<holder>> {
 
 class break_query final : public sql_query<bool> {
  public:
-  break_query(transport& t, seam::decision_handler& to) noexcept : sql_query(t, to) {}
+  break_query(transport& t, std::vector<std::string> later, seam::decision_handler& to) noexcept
+      : sql_query(t, to), later_(std::move(later)) {}
 
  private:
-  bool read(const sql_reply& r, std::string&) override {
-    result = r.affected > 0;
-    return false;
+  bool read(const sql_reply& r, std::string& next) override {
+    result = result || r.affected > 0;
+    if (later_.empty()) return false;
+    next = std::move(later_.back());
+    later_.pop_back();
+    return true;
   }
+
+  std::vector<std::string> later_;  // the next one is the last
 };
 
 }  // namespace
@@ -61,8 +72,12 @@ void start_holders_query(transport& over, std::string statement, std::size_t pre
   (new holders_query(over, prefix, to))->start(std::move(statement));
 }
 
-void start_breaking(transport& over, std::string release, seam::decision_handler& to) {
-  (new break_query(over, to))->start(std::move(release));
+void start_breaking(transport& over, std::vector<std::string> statements,
+                    seam::decision_handler& to) {
+  std::string first = std::move(statements.front());
+  statements.erase(statements.begin());
+  std::ranges::reverse(statements);
+  (new break_query(over, std::move(statements), to))->start(std::move(first));
 }
 
 }  // namespace holdfast::mysql::retrying

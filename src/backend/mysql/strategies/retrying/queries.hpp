@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "backend/mysql/transport/transport.hpp"
 #include "seam/result_handler.hpp"
@@ -11,6 +12,7 @@ namespace holdfast::mysql::retrying {
 // `statement` reads the rows of holders; the prefix of that length is no part of a lock's name.
 void start_holders_query(transport&, std::string statement, std::size_t prefix,
                          seam::holders_handler&);
-void start_breaking(transport&, std::string release, seam::decision_handler&);
+// `statements`: at least one; the lock is broken when one of them has changed something.
+void start_breaking(transport&, std::vector<std::string> statements, seam::decision_handler&);
 
 }  // namespace holdfast::mysql::retrying

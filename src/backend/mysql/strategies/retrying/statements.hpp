@@ -1,8 +1,11 @@
 // The statements of a strategy whose locks are rows, each with a lease on the server's clock.
 #pragma once
+#include <holdfast/options.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/environment.hpp"
 
@@ -12,6 +15,8 @@ struct lock_request {
   std::string_view name, owner, note, host;
   std::int64_t pid = 0;
   base::duration ttl{};
+  lock_mode mode = lock_mode::exclusive;
+  std::uint32_t permits = 0, total_permits = 0;
 };
 
 class statements {
@@ -22,8 +27,13 @@ class statements {
   virtual std::string look(std::string_view name) const = 0;  // {owner, microseconds left}
   // Each compares the owner.
   virtual std::string renew(const lock_request&) const = 0;
-  virtual std::string release(std::string_view name, std::string_view owner) const = 0;
-  // {name, owner, number, note, host, pid, held us, left us} of each lock that is held.
+  virtual std::string release(std::string_view name, std::string_view owner, lock_mode) const = 0;
+  // To be executed one after the other: the lock is taken from the owner that an operator has seen.
+  virtual std::vector<std::string> break_lock(std::string_view name, std::string_view seen) const {
+    return {release(name, seen, lock_mode::exclusive)};
+  }
+  // {name, owner, number, note, host, pid, held us, left us} of each lock that is held. Also, where
+  // it is not held exclusively: {permits, size of the semaphore}, both 0 for a reader.
   virtual std::string holders_by_prefix(std::string_view prefix) const = 0;
   virtual std::string holders_of(std::string_view name) const = 0;
 

@@ -38,7 +38,7 @@ void strategy::holders(std::string_view name, seam::holders_handler& to) {
 
 void strategy::break_lock(std::string_view name, std::string_view seen,
                           seam::decision_handler& to) {
-  start_breaking(*over_, texts_.release(settings_.prefix + std::string(name), seen), to);
+  start_breaking(*over_, texts_.break_lock(settings_.prefix + std::string(name), seen), to);
 }
 
 void strategy::end_claims(errc code, const std::string& why, time_point now,
@@ -63,18 +63,25 @@ request& strategy::take_request() {
   return out;
 }
 
+lock_request strategy::request_of(const claim& c, const std::string& owner) const {
+  return {.name = c.name,
+          .owner = owner,
+          .note = c.note(),
+          .host = settings_.host,
+          .pid = settings_.process,
+          .ttl = c.recipe().ttl(),
+          .mode = c.details.mode,
+          .permits = c.details.permits,
+          .total_permits = c.details.total_permits};
+}
+
 std::string strategy::text_for(const claim& c, retrying_operation what, std::uint8_t step) const {
   const std::string owner = base::text_of(c.owner_id);
-  const lock_request r{.name = c.name,
-                       .owner = owner,
-                       .note = c.note(),
-                       .host = settings_.host,
-                       .pid = settings_.process,
-                       .ttl = c.recipe().ttl()};
+  const lock_request r = request_of(c, owner);
   switch (what) {
     case retrying_operation::renew: return texts_.renew(r);
     case retrying_operation::release:
-    case retrying_operation::withdraw: return texts_.release(r.name, r.owner);
+    case retrying_operation::withdraw: return texts_.release(r.name, r.owner, r.mode);
     default: return texts_.try_lock(r, step);
   }
 }
@@ -88,6 +95,8 @@ std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what
     nothing_was_sent.what = retrying_reply::verdict::done;
     return nothing_was_sent;
   }
+  c.was_sent = true;
+  if (sends_by_itself(c, what, now)) return note_submitted(c, now), std::nullopt;
   request& r = take_request();
   r.whose = c.place();
   r.to = what;
@@ -95,16 +104,22 @@ std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what
   r.ticket = what == retrying_operation::renew ? c.ticket() : 0;
   r.ttl = c.recipe().ttl();
   r.step = what == retrying_operation::renew ? 0 : c.recipe().step_of_attempt();
-  c.was_sent = true;
   // A renewal waits behind other statements rather than for a connection that cannot be had.
   const bool renews = what == retrying_operation::renew && !over_->has_failed(lane::renewals);
   over_->submit(renews ? lane::renewals : lane::commands, text_for(c, what, r.step), r, now,
-                std::hash<std::string>{}(c.name) | 1);
-  if (over_->is_unavailable()) {
-    watch_outage(now);
-    if (!c.recipe().is_waiter()) over_->retry_by(now + settings_.retry_base);
-  }
+                order_of(c.name));
+  note_submitted(c, now);
   return {};
+}
+
+void strategy::note_submitted(const claim& c, time_point now) {
+  if (!over_->is_unavailable()) return;
+  watch_outage(now);
+  if (!c.recipe().is_waiter()) over_->retry_by(now + settings_.retry_base);
+}
+
+std::size_t strategy::order_of(const std::string& name) noexcept {
+  return std::hash<std::string>{}(name) | 1;
 }
 
 void strategy::renew_owner(claim& c) {
@@ -124,6 +139,7 @@ void strategy::wake_at(claim& c, time_point t) {
 }
 
 void strategy::after_step(claim& c, time_point) {
+  on_step(c);
   if (c.recipe().is_idle()) c.owner_id = {};
   const bool waits = c.recipe().waits();
   if (waits == c.is_waiting) return;
@@ -152,7 +168,7 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
     r.why = static_cast<errc>(why.code.value());
     text = std::move(why.text);
   } else if (q.to == retrying_operation::try_lock) {
-    r = read_try(reply, q.step, r);
+    r = read_try(q.whose, reply, q.step, r);
   } else if (q.to == retrying_operation::renew && q.step == 1) {
     r.what = verdict::not_owner;
     r.why = reply.cell(0, 0).empty() ? errc::not_held : errc::lost;

@@ -69,7 +69,7 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   void request_flush(claims::urgency how) noexcept {
     over_->reactor().request_flush(how == claims::urgency::now);
   }
-  static std::string text_of_owner(const claim& c) { return base::text_of(c.owner_id); }
+  std::string text_of_owner(const claim& c) const { return guarded_owner(c); }
   std::string reason(const claim&, errc why) const { return over_->reason(why); }
 
   // For its requests and orphans; with the mutex.
@@ -87,8 +87,12 @@ class strategy : public mysql::strategy, public claims::store_defaults {
            const claims::retrying_recipe::rules&);
 
   // The reply to a step of a try. next_step: the next one is sent.
-  virtual claims::retrying_reply read_try(const sql_reply&, std::uint8_t step,
-                                          claims::retrying_reply) const = 0;
+  virtual claims::retrying_reply read_try(claims::claim_handle whose, const sql_reply&,
+                                          std::uint8_t step, claims::retrying_reply) = 0;
+  // True: it sends for this claim itself, and answers the claim.
+  virtual bool sends_by_itself(claim&, claims::retrying_operation, time_point) { return false; }
+  virtual std::string guarded_owner(const claim& c) const { return base::text_of(c.owner_id); }
+  virtual void on_step(claim&) {}  // the recipe is in another state, perhaps
   // On the first connection, until finish_opening(): the tables exist, or why they do not.
   void send_opening(std::string statement, time_point now) {
     over_->submit(lane::commands, std::move(statement), opening_, now);
@@ -96,6 +100,10 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   virtual void on_opening_reply(const sql_reply&, const reply_context&) = 0;
   void finish_opening(failure why = {}) { opened_ = std::move(why); }
   const settings& terms() const noexcept { return settings_; }
+  lock_request request_of(const claim&, const std::string& owner) const;
+  claim* claim_at(claims::claim_handle h) const noexcept { return claims_.at(h); }
+  // Statements of one lock have the same `order` of transport::submit().
+  static std::size_t order_of(const std::string& name) noexcept;
 
  private:
   class opening_reply final : public statement_handler {
@@ -112,6 +120,7 @@ class strategy : public mysql::strategy, public claims::store_defaults {
 
   request& take_request();
   std::string text_for(const claim&, claims::retrying_operation, std::uint8_t step) const;
+  void note_submitted(const claim&, time_point now);
   bool looks_for_reason(request&, const sql_reply&, const reply_context&);
   void watch_outage(time_point now);
 

@@ -1,5 +1,6 @@
 #include "backend/mysql/strategies/row/statements.hpp"
 
+#include <charconv>
 #include <chrono>
 
 #include "backend/mysql/transport/statement.hpp"
@@ -20,7 +21,8 @@ constexpr std::string_view released = "'1970-01-01'";
 constexpr std::string_view look_at_holders =
     "SELECT name,owner,grant_number,note,host,pid,"
     "TIMESTAMPDIFF(MICROSECOND,granted_at,UTC_TIMESTAMP(6)),"
-    "TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at) FROM ";
+    "TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at),";
+constexpr std::string_view left_us = "TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at)";
 
 std::int64_t us(base::duration d) noexcept {
   return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
@@ -32,9 +34,16 @@ std::string concat(std::initializer_list<std::string_view> parts) {
   return out;
 }
 
+std::string repeated(std::string_view part, std::size_t times) {
+  std::string out;
+  while (times-- > 0) out += part;
+  return out;
+}
+
 }  // namespace
 
-statements::statements(std::string_view table) : table_(concat({"`", table, "`"})) {}
+statements::statements(std::string_view table)
+    : table_(concat({"`", table, "`"})), members_(concat({"`", table, member_suffix, "`"})) {}
 
 std::string statements::try_lock(const lock_request& r, std::uint8_t step) const {
   switch (step) {
@@ -45,65 +54,160 @@ std::string statements::try_lock(const lock_request& r, std::uint8_t step) const
   }
 }
 
-std::string statements::take(const lock_request& r) const {
-  const std::string_view number =
-      planted(mutant::row_number_below_clock) ? "grant_number+1" : "GREATEST(grant_number+1,";
+std::string statements::grant() const {
   const bool is_floored = !planted(mutant::row_number_below_clock);
+  return concat({"UPDATE ", table_, " SET grant_number=LAST_INSERT_ID(",
+                 is_floored ? "GREATEST(grant_number+1," : "grant_number+1",
+                 is_floored ? now_us : "", is_floored ? "))," : "),"});
+}
+
+std::string statements::take(const lock_request& r) const {
   const bool checks_expiry = !planted(mutant::row_taken_unexpired);
+  const bool checks_members = !planted(mutant::row_members_ignored);
   const std::string text =
-      concat({"UPDATE ", table_, " SET grant_number=LAST_INSERT_ID(", number,
-              is_floored ? now_us : "", is_floored ? ")" : "",
-              "),owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
+      concat({grant(),
+              "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
               "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND WHERE name=?",
+              checks_members ? " AND has_members=0" : "",
               checks_expiry ? " AND (expires_at<=UTC_TIMESTAMP(6) OR owner=?)" : ""});
   return bound(text, {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name, r.owner});
 }
 
+std::string statements::take_locked(const lock_request& r) const {
+  return bound(concat({grant(), "owner=?,note=?,host=?,pid=?,granted_at=UTC_TIMESTAMP(6),"
+                                "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,has_members=0 "
+                                "WHERE name=?"}),
+               {r.owner, r.note, r.host, r.pid, us(r.ttl), r.name});
+}
+
+std::string statements::open_to_members(std::string_view name) const {
+  return bound(concat({grant(), "owner=x'',expires_at=", released, ",has_members=1 WHERE name=?"}),
+               {name});
+}
+
+std::string statements::add_member(const lock_request& r, std::int64_t number) const {
+  return bound(concat({"INSERT INTO ", members_,
+                       " VALUES(?,?,?,UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,UTC_TIMESTAMP(6),0,"
+                       "?,?,?,?,?) ON DUPLICATE KEY UPDATE "
+                       "expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,renewals=renewals+1"}),
+               {r.name, r.owner, number, us(r.ttl), r.note, r.host, r.pid, std::int64_t{r.permits},
+                std::int64_t{r.total_permits}, us(r.ttl)});
+}
+
+std::string statements::lock_row(std::string_view name) const {
+  return bound(concat({"SELECT owner,", left_us, ",has_members FROM ", table_,
+                       " WHERE name=? FOR UPDATE"}),
+               {name});
+}
+
+std::string statements::look_at_members(std::string_view name) const {
+  return bound(concat({"SELECT owner,", left_us, ",grant_number,permits,total_permits FROM ",
+                       members_, " WHERE name=?"}),
+               {name});
+}
+
+std::string statements::drop_member(std::string_view name, std::string_view owner) const {
+  return bound(concat({"DELETE FROM ", members_,
+                       " WHERE name=? AND owner=? AND expires_at<=UTC_TIMESTAMP(6)"}),
+               {name, owner});
+}
+
 std::string statements::look(std::string_view name) const {
-  return bound(concat({"SELECT owner,TIMESTAMPDIFF(MICROSECOND,UTC_TIMESTAMP(6),expires_at) FROM ",
-                       table_, " WHERE name=?"}),
+  return bound(concat({"SELECT owner,", left_us, ",has_members FROM ", table_, " WHERE name=?"}),
                {name});
 }
 
 std::string statements::create(std::string_view name) const {
   return bound(concat({"INSERT INTO ", table_, " VALUES(?,x'',0,", released, ",", released,
-                       ",0,x'',x'',0) ON DUPLICATE KEY UPDATE name=name"}),
+                       ",0,0,x'',x'',0) ON DUPLICATE KEY UPDATE name=name"}),
                {name});
 }
 
 std::string statements::renew(const lock_request& r) const {
-  const bool compares = !planted(mutant::renew_without_owner);
-  return bound(concat({"UPDATE ", table_,
-                       " SET expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,"
-                       "renewals=renewals+1 WHERE name=?",
-                       compares ? " AND owner=?" : ""}),
-               {us(r.ttl), r.name, r.owner});
+  return renew_all({&r.name, 1}, {&r.owner, 1}, r.ttl, r.mode != lock_mode::exclusive);
 }
 
-std::string statements::release(std::string_view name, std::string_view owner) const {
-  const bool compares = !planted(mutant::delete_without_owner);
+// An owner is in one row only, so each pair of a name and an owner is one of those that are meant.
+// A member's lease that has expired may have been given to another client by now.
+std::string statements::renew_all(std::span<const std::string_view> names,
+                                  std::span<const std::string_view> owners, base::duration ttl,
+                                  bool of_members) const {
+  const bool compares = !planted(mutant::renew_without_owner);
+  const bool checks_expiry = of_members && !planted(mutant::expired_member_renewed);
+  std::string text =
+      concat({"UPDATE ", of_members ? members_ : table_,
+              " FORCE INDEX (PRIMARY) SET expires_at=UTC_TIMESTAMP(6)+INTERVAL ? MICROSECOND,"
+              "renewals=renewals+1 WHERE name IN (?",
+              repeated(",?", names.size() - 1), ")",
+              checks_expiry ? " AND expires_at>UTC_TIMESTAMP(6)" : ""});
+  std::vector<sql_value> values{us(ttl)};
+  values.insert(values.end(), names.begin(), names.end());
+  if (compares) {
+    text += concat({" AND owner IN (?", repeated(",?", owners.size() - 1), ")"});
+    values.insert(values.end(), owners.begin(), owners.end());
+  }
+  return bound(text, values);
+}
+
+std::string statements::look_at_all(std::span<const std::string_view> names) const {
+  std::vector<sql_value> values(names.begin(), names.end());
+  values.insert(values.end(), names.begin(), names.end());
+  const std::string where =
+      concat({" WHERE name IN (?", repeated(",?", names.size() - 1), ") AND owner<>x''"});
+  return bound(concat({"SELECT name,owner,", left_us, " FROM ", table_, where,
+                       " UNION ALL SELECT name,owner,", left_us, " FROM ", members_, where}),
+               values);
+}
+
+std::string statements::release(std::string_view name, std::string_view owner,
+                                lock_mode mode) const {
+  const std::string_view compares = planted(mutant::delete_without_owner) ? "" : " AND owner=?";
+  if (mode != lock_mode::exclusive)
+    return bound(concat({"DELETE FROM ", members_, " WHERE name=?", compares}), {name, owner});
   return bound(concat({"UPDATE ", table_, " SET owner=x'',expires_at=", released, " WHERE name=?",
-                       compares ? " AND owner=?" : ""}),
+                       compares}),
                {name, owner});
+}
+
+std::vector<std::string> statements::break_lock(std::string_view name,
+                                                std::string_view seen) const {
+  if (const std::int64_t group = number_of_group(seen))
+    return {bound(concat({"DELETE FROM ", members_,
+                          " WHERE name=? AND grant_number=? AND total_permits=0"}),
+                  {name, group})};
+  return {release(name, seen, lock_mode::exclusive), release(name, seen, lock_mode::shared)};
+}
+
+std::string statements::holders(std::string_view where,
+                                std::initializer_list<sql_value> values) const {
+  std::vector<sql_value> twice(values);
+  twice.insert(twice.end(), values.begin(), values.end());
+  return bound(concat({look_at_holders, "NULL,NULL FROM ", table_, where, " UNION ALL ",
+                       look_at_holders, "permits,total_permits FROM ", members_, where,
+                       " ORDER BY 1,3,2"}),
+               twice);
 }
 
 // No name has a byte 0xff.
 std::string statements::holders_by_prefix(std::string_view prefix) const {
   const std::string end = std::string(prefix) + '\xff';
-  return bound(concat({look_at_holders, table_,
-                       " WHERE name>=? AND name<? AND expires_at>UTC_TIMESTAMP(6) ORDER BY name"}),
-               {prefix, end});
+  return holders(" WHERE name>=? AND name<? AND expires_at>UTC_TIMESTAMP(6)", {prefix, end});
 }
 
 std::string statements::holders_of(std::string_view name) const {
-  return bound(concat({look_at_holders, table_, " WHERE name=? AND expires_at>UTC_TIMESTAMP(6)"}),
-               {name});
+  return holders(" WHERE name=? AND expires_at>UTC_TIMESTAMP(6)", {name});
 }
 
-std::string statements::probe() const {
-  return concat(
-      {"SELECT name,owner,grant_number,expires_at,granted_at,renewals,note,host,pid FROM ", table_,
-       " LIMIT 0"});
+std::string statements::probe_table() const {
+  return concat({"SELECT name,owner,grant_number,expires_at,granted_at,renewals,has_members,note,"
+                 "host,pid FROM ",
+                 table_, " LIMIT 0"});
+}
+
+std::string statements::probe_members() const {
+  return concat({"SELECT name,owner,grant_number,expires_at,granted_at,renewals,note,host,pid,"
+                 "permits,total_permits FROM ",
+                 members_, " LIMIT 0"});
 }
 
 std::string statements::create_table() const {
@@ -111,8 +215,30 @@ std::string statements::create_table() const {
                  " (name VARBINARY(767) NOT NULL PRIMARY KEY, owner VARBINARY(64) NOT NULL, "
                  "grant_number BIGINT NOT NULL, expires_at DATETIME(6) NOT NULL, "
                  "granted_at DATETIME(6) NOT NULL, renewals BIGINT UNSIGNED NOT NULL, "
-                 "note VARBINARY(256) NOT NULL, host VARBINARY(255) NOT NULL, pid BIGINT NOT NULL) "
-                 "ENGINE=InnoDB COMMENT='holdfast locks, version 1'"});
+                 "has_members TINYINT NOT NULL, "
+                 "note VARBINARY(256) NOT NULL, host VARBINARY(255) NOT NULL, pid BIGINT NOT NULL, "
+                 "KEY held (expires_at)) ENGINE=InnoDB COMMENT='holdfast locks, version 2'"});
+}
+
+std::string statements::create_members() const {
+  return concat({"CREATE TABLE IF NOT EXISTS ", members_,
+                 " (name VARBINARY(767) NOT NULL, owner VARBINARY(64) NOT NULL, "
+                 "grant_number BIGINT NOT NULL, expires_at DATETIME(6) NOT NULL, "
+                 "granted_at DATETIME(6) NOT NULL, renewals BIGINT UNSIGNED NOT NULL, "
+                 "note VARBINARY(256) NOT NULL, host VARBINARY(255) NOT NULL, pid BIGINT NOT NULL, "
+                 "permits INT UNSIGNED NOT NULL, total_permits INT UNSIGNED NOT NULL, "
+                 "PRIMARY KEY (name, owner)) "
+                 "ENGINE=InnoDB COMMENT='holdfast readers and permits, version 2'"});
+}
+
+std::string text_of_group(std::int64_t number) { return 'g' + std::to_string(number); }
+
+std::int64_t number_of_group(std::string_view owner) noexcept {
+  std::int64_t out = 0;
+  if (!owner.starts_with('g')) return 0;
+  const char* const end = owner.data() + owner.size();
+  const std::from_chars_result read = std::from_chars(owner.data() + 1, end, out);
+  return read.ec == std::errc{} && read.ptr == end ? out : 0;
 }
 
 }  // namespace holdfast::mysql::row

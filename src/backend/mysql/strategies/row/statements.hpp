@@ -8,6 +8,8 @@
 //   expires_at   | UTC by the server's clock: until then the owner holds the lock
 //   granted_at   | UTC
 //   renewals     | bumped by each renewal, so that a row that was found is a row that changed
+//   has_members  | 1: readers or holders of permits may hold the lock, each by a row of the other
+//                | table; then owner is empty
 //   note, host,  | of the holder, for inspection
 //   pid          |
 //
@@ -15,16 +17,26 @@
 // that matches an expired row only: the server executes it for one client at a time. Its winner is
 // known by the number that comes back with it as insert id; the count of affected rows depends on
 // options of the connection.
+//
+// The second table has a row for each reader and each holder of permits: {name, owner, ...} as
+// above, and {permits, total_permits}, both 0 for a reader. It is written by a transaction that
+// keeps the row of the lock locked, see transaction.hpp.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/mysql/strategies/retrying/statements.hpp"
+#include "backend/mysql/transport/statement.hpp"
 
 namespace holdfast::mysql::row {
 
 using retrying::lock_request;
+
+inline constexpr std::string_view member_suffix = "_members";  // of the name of the second table
 
 class statements final : public retrying::statements {
  public:
@@ -32,20 +44,48 @@ class statements final : public retrying::statements {
 
   // Steps: 0 take, 1 look, 2 create, 3 take, 4 look.
   std::string try_lock(const lock_request&, std::uint8_t step) const override;
-  std::string look(std::string_view name) const override;
+  std::string look(std::string_view name) const override;  // .., and has_members
   std::string renew(const lock_request&) const override;
-  std::string release(std::string_view name, std::string_view owner) const override;
+  std::string release(std::string_view name, std::string_view owner, lock_mode) const override;
+  std::vector<std::string> break_lock(std::string_view name, std::string_view seen) const override;
   std::string holders_by_prefix(std::string_view prefix) const override;
   std::string holders_of(std::string_view name) const override;
-  std::string probe() const;         // an error: the table is not there, or is another
-  std::string create_table() const;  // of version 1
+  std::string create(std::string_view name) const;  // the row of a lock that was never requested
+
+  // Of renewals: of rows of one table with the same ttl.
+  std::string renew_all(std::span<const std::string_view> names,
+                        std::span<const std::string_view> owners, base::duration ttl,
+                        bool of_members) const;
+  // {name, owner, us left} of each row of both tables that has an owner.
+  std::string look_at_all(std::span<const std::string_view> names) const;
+
+  // Of a transaction.
+  std::string lock_row(std::string_view name) const;         // {owner, us left, has_members}
+  std::string look_at_members(std::string_view name) const;  // {owner, us left, number,
+                                                             // permits, total_permits}
+  std::string drop_member(std::string_view name, std::string_view owner) const;  // if it expired
+  // With the row locked and free: exclusively, or for members. Its insert id is the number.
+  std::string take_locked(const lock_request&) const;
+  std::string open_to_members(std::string_view name) const;
+  std::string add_member(const lock_request&, std::int64_t number) const;
+
+  // An error: the table is not there, or is another.
+  std::string probe_table() const;
+  std::string probe_members() const;
+  std::string create_table() const;  // of version 2
+  std::string create_members() const;
 
  private:
   // A released or expired lock, or one that this owner has; its insert id is the number.
   std::string take(const lock_request&) const;
-  std::string create(std::string_view name) const;  // the row of a lock that was never requested
+  std::string grant() const;
+  std::string holders(std::string_view where, std::initializer_list<sql_value>) const;
 
-  const std::string table_;
+  const std::string table_, members_;
 };
+
+// The owner that readers share, as a guard compares it.
+std::string text_of_group(std::int64_t number);
+std::int64_t number_of_group(std::string_view owner) noexcept;  // 0: it is none
 
 }  // namespace holdfast::mysql::row

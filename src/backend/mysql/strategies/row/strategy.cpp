@@ -8,14 +8,34 @@
 
 namespace holdfast::mysql::row {
 
+using claims::retrying_operation;
 using claims::retrying_reply;
+using retrying::claim;
 using verdict = retrying_reply::verdict;
+
+namespace {
+
+constexpr std::size_t name_max = 767;  // of the column
+
+}  // namespace
 
 strategy::strategy(base::environment& env, const settings& s)
     : retrying::strategy(env, s, texts_, retrying::polling), texts_(s.table) {}
 
-retrying_reply strategy::read_try(const sql_reply& reply, std::uint8_t step,
-                                  retrying_reply r) const {
+std::string strategy::name_fault(std::string_view name) const {
+  if (terms().prefix.size() + name.size() <= name_max) return {};
+  return "it is longer than " + std::to_string(name_max) + " bytes with the prefix of the URL";
+}
+
+// A transaction checks each lock before it writes any.
+bool strategy::can_lock_all(std::span<const std::string_view> names) const {
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  std::ranges::sort(sorted);
+  return std::ranges::adjacent_find(sorted) == sorted.end();
+}
+
+retrying_reply strategy::read_try(claims::claim_handle whose, const sql_reply& reply,
+                                  std::uint8_t step, retrying_reply r) {
   r.what = verdict::next_step;
   if (step == 0 || step == 3) {
     if (reply.insert_id == 0) return r;
@@ -29,29 +49,85 @@ retrying_reply strategy::read_try(const sql_reply& reply, std::uint8_t step,
     return r;
   }
   const std::int64_t left = std::max<std::int64_t>(0, reply.number(0, 1));
+  claim* const c = claim_at(whose);
+  if (left == 0 && c && reply.number(0, 2) != 0) {
+    c->looks_at_members = true;
+    return r;
+  }
   r.what = verdict::busy;
   r.rest = std::chrono::microseconds{left};
   return r;
 }
 
-void strategy::on_ready(time_point now, event_queue&) { send_opening(texts_.probe(), now); }
+bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now) {
+  if (what == retrying_operation::renew) return renewals_.add(c, now), true;
+  if (what != retrying_operation::try_lock) return false;
+  if (const seam::lock_group group = c.details.group) {
+    claim_group* const whole = groups_.join(group, c);
+    if (whole && !whole->running) begin_transaction(whole->members, whole, now);
+    return true;
+  }
+  if (c.details.mode == lock_mode::exclusive && !c.looks_at_members) return false;
+  begin_transaction({&c}, nullptr, now);
+  return true;
+}
 
+void strategy::begin_transaction(const std::vector<claim*>& claims, claim_group* group,
+                                 time_point now) {
+  transactions_.emplace_back(*this, claims, group);
+  transactions_.back().place = std::prev(transactions_.end());
+  transactions_.back().start(now);
+}
+
+std::list<transaction> strategy::take_out(transaction& t) {
+  std::list<transaction> out;
+  out.splice(out.begin(), transactions_, t.place);
+  return out;
+}
+
+void strategy::on_step(claim& c) {
+  if (c.recipe().is_waiter() || c.recipe().is_attempt()) return;
+  c.looks_at_members = false;
+  if (const seam::lock_group group = std::exchange(c.details.group, {})) groups_.leave(group, c);
+}
+
+std::string strategy::guarded_owner(const claim& c) const {
+  return c.details.mode == lock_mode::shared ? text_of_group(c.recipe().granted().number)
+                                             : base::text_of(c.owner_id);
+}
+
+void strategy::on_ready(time_point now, event_queue&) { send_opening(texts_.probe_table(), now); }
+
+// Each table is created only once the one before it is known to be ours.
 void strategy::on_opening_reply(const sql_reply& r, const reply_context& context) {
-  ++opening_step_;
-  if (r.is_ok() && opening_step_ != 2) return finish_opening();
-  if (opening_step_ == 1 && r.error == error::no_table)
-    return send_opening(texts_.create_table(), context.now);
-  if (opening_step_ == 2 && r.is_ok()) return send_opening(texts_.probe(), context.now);
+  using step = opening;
+  const bool creates = opening_ == step::creates_table || opening_ == step::creates_members;
+  const bool lacks_table = r.error == error::no_table && !creates && !has_created_;
+  if (lacks_table) {
+    const bool is_first = opening_ == step::probes_table;
+    opening_ = is_first ? step::creates_table : step::creates_members;
+    return send_opening(is_first ? texts_.create_table() : texts_.create_members(), context.now);
+  }
+  if (!r.is_ok()) return finish_opening(why_not_opened(r, creates));
+  if (opening_ == step::probes_members) return finish_opening();
+  has_created_ = creates;
+  const bool repeats = opening_ == step::creates_table;
+  opening_ = repeats ? step::probes_table : step::probes_members;
+  send_opening(repeats ? texts_.probe_table() : texts_.probe_members(), context.now);
+}
+
+failure strategy::why_not_opened(const sql_reply& r, bool creates) const {
   failure why = explain(r.error, r.text);
-  if (opening_step_ == 2)
-    why = {errc::refused, "the table " + terms().table + " cannot be created (" + r.text +
-                              "); have it created with: " + texts_.create_table()};
+  const std::string& table = terms().table;
+  const std::string both = table + " and " + table + std::string(member_suffix);
+  if (creates)
+    return {errc::refused, "the tables " + both + " cannot be created (" + r.text +
+                               "); have them created with: " + texts_.create_table() + "; " +
+                               texts_.create_members()};
   if (why.code == errc::mismatch)
-    why.text = "the table " + terms().table +
-               " has other columns than the locks of this version"
-               " (" +
+    why.text = "the tables " + both + " have other columns than the locks of this version (" +
                r.text + "); name another table with ?table=";
-  finish_opening(std::move(why));
+  return why;
 }
 
 }  // namespace holdfast::mysql::row

@@ -1,7 +1,15 @@
 // Strategy `row`: a lock is a row of a table of this library, which is created once and kept.
+// Readers and holders of permits have a row each in a second table.
 #pragma once
+#include <list>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "backend/mysql/strategies/retrying/strategy.hpp"
+#include "backend/mysql/strategies/row/renewals.hpp"
 #include "backend/mysql/strategies/row/statements.hpp"
+#include "backend/mysql/strategies/row/transaction.hpp"
 
 namespace holdfast::mysql::row {
 
@@ -9,7 +17,8 @@ inline constexpr seam::capabilities abilities{
     .life = seam::lifetime::ttl,
     .queue = seam::order::none,
     .wanted = seam::contention_signal::silent,
-    .modes = seam::bit_of(lock_mode::exclusive),
+    .modes = seam::bit_of(lock_mode::exclusive) | seam::bit_of(lock_mode::shared) |
+             seam::bit_of(lock_mode::permit),
     .tokens = true,
     .durable = true,
     .processes = true,
@@ -22,15 +31,43 @@ class strategy final : public retrying::strategy {
   strategy(base::environment&, const settings&);
 
   const seam::capabilities& can() const noexcept override { return abilities; }
-  void on_ready(time_point now, event_queue&) override;  // probe, create, probe
+  std::string name_fault(std::string_view name) const override;
+  bool can_lock_all(std::span<const std::string_view> names) const override;
+  void on_ready(time_point now, event_queue&) override;
+
+  // For its transactions; with the mutex.
+  const statements& row_texts() const noexcept { return texts_; }
+  const std::string& host() const noexcept { return terms().host; }
+  std::int64_t process() const noexcept { return terms().process; }
+  retrying::claim* claim_of(claims::claim_handle h) const noexcept { return claim_at(h); }
+  void dissolve(claim_group& g) noexcept { groups_.dissolve(g); }
+  std::list<transaction> take_out(transaction&);
+  using retrying::strategy::order_of;
 
  private:
-  claims::retrying_reply read_try(const sql_reply&, std::uint8_t step,
-                                  claims::retrying_reply) const override;
+  claims::retrying_reply read_try(claims::claim_handle, const sql_reply&, std::uint8_t step,
+                                  claims::retrying_reply) override;
+  bool sends_by_itself(retrying::claim&, claims::retrying_operation, time_point now) override;
+  std::string guarded_owner(const retrying::claim&) const override;
+  void on_step(retrying::claim&) override;
   void on_opening_reply(const sql_reply&, const reply_context&) override;
+  void begin_transaction(const std::vector<retrying::claim*>&, claim_group*, time_point now);
+
+  failure why_not_opened(const sql_reply&, bool creates) const;
+
+  enum class opening : unsigned char {
+    probes_table,
+    creates_table,
+    probes_members,
+    creates_members,
+  };
 
   const statements texts_;
-  unsigned opening_step_ = 0;
+  opening opening_ = opening::probes_table;
+  bool has_created_ = false;  // the table that is probed
+  renewals renewals_{*this};
+  std::list<transaction> transactions_;
+  claims::group_barrier<claim_group> groups_;
 };
 
 }  // namespace holdfast::mysql::row

@@ -12,7 +12,8 @@ class mysql_row : public testing::Test {
 TEST_F(mysql_row, a_free_lock_takes_one_statement) {
   const time_point sent = t.now();
   t.acquire();
-  EXPECT_TRUE(t.awaits(0, "WHERE name=x'6a6f62' AND (expires_at<=UTC_TIMESTAMP(6) OR owner=x'"));
+  EXPECT_TRUE(t.awaits(
+      0, "WHERE name=x'6a6f62' AND has_members=0 AND (expires_at<=UTC_TIMESTAMP(6) OR owner=x'"));
   t.pass(1s);
   t.reply(0, granted_row(77));
   EXPECT_EQ(t.sink.take(), "granted ");
@@ -95,7 +96,7 @@ TEST_F(mysql_row, a_renewal_that_finds_another_owner_loses_the_lock) {
   t.greet(1);
   EXPECT_TRUE(t.awaits(1, "renewals=renewals+1"));
   t.reply(1, {});
-  t.reply(1, rows({{"another", "5000"}}));
+  t.reply(1, rows({{"job", "another", "5000"}}));
   EXPECT_EQ(t.sink.take(), "granted lost ");
 }
 

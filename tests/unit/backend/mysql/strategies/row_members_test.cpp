@@ -1,0 +1,212 @@
+// Readers, permits and several locks at once: the transactions of strategy `row`.
+#include "tests/unit/backend/mysql/server_fixture.hpp"
+
+namespace holdfast::mysql_unit {
+namespace {
+
+const mysql::sql_row free_row{"", "-1", "0"}, row_with_members{"", "-1", "1"};
+
+std::string refused(errc why) { return "refused:" + make_error_code(why).message() + ' '; }
+
+class mysql_row_members : public testing::Test {
+ protected:
+  mysql_row_members() { t.open(); }
+  ~mysql_row_members() override {
+    t.lock->release(nullptr);
+    if (!t.statement(0).empty()) t.reply(0, granted_row(0));
+  }
+  // The statement that the client sends next has this text.
+  void reply_to(std::string_view part, const sql_reply& r) {
+    ASSERT_TRUE(t.awaits(0, part)) << part << " is not in " << t.statement(0);
+    t.reply(0, r);
+  }
+  void lock_row(const mysql::sql_row& row) {
+    reply_to("START TRANSACTION", {});
+    reply_to("FOR UPDATE", rows({row}));
+  }
+  server_fixture t{"row"};
+};
+
+TEST_F(mysql_row_members, a_first_reader_draws_a_number) {
+  const time_point sent = t.now();
+  t.acquire_shared();
+  lock_row(free_row);
+  t.pass(1s);
+  reply_to("has_members=1", granted_row(7));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  EXPECT_EQ(t.sink.take(), "") << "it is not committed";
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+  EXPECT_EQ(t.sink.last.number, 7);
+  EXPECT_LT(t.sink.last.deadline, sent + 30s) << "it counts from the first send";
+  EXPECT_EQ(t.lock->owner(), "g7") << "readers share one owner";
+}
+
+TEST_F(mysql_row_members, a_later_reader_has_the_number_of_the_first) {
+  t.acquire_shared();
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`", rows({{"another", "5000000", "9", "0", "0"}}));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+  EXPECT_EQ(t.sink.last.number, 9);
+}
+
+TEST_F(mysql_row_members, a_reader_does_not_enter_beside_a_writer) {
+  t.acquire_shared();
+  lock_row({"another", "5000000", "0"});
+  reply_to("ROLLBACK", {});
+  EXPECT_EQ(t.sink.take(), refused(errc::timed_out));
+}
+
+TEST_F(mysql_row_members, a_writer_checks_the_members) {
+  t.acquire();
+  reply_to("has_members=0", {});
+  reply_to("SELECT owner,", rows({row_with_members}));
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`", rows({{"another", "5000000", "9", "0", "0"}}));
+  reply_to("ROLLBACK", {});
+  EXPECT_EQ(t.sink.take(), refused(errc::timed_out));
+}
+
+TEST_F(mysql_row_members, a_writer_deletes_expired_members_first) {
+  t.acquire();
+  reply_to("has_members=0", {});
+  reply_to("SELECT owner,", rows({row_with_members}));
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`", rows({{"another", "-5", "9", "0", "0"}}));
+  reply_to("DELETE FROM `locks_members`", granted_row(0));
+  reply_to("has_members=0 WHERE", granted_row(12));
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_row_members, a_member_that_was_renewed_meanwhile_is_not_expired) {
+  t.acquire();
+  reply_to("has_members=0", {});
+  reply_to("SELECT owner,", rows({row_with_members}));
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`", rows({{"another", "-5", "9", "0", "0"}}));
+  reply_to("DELETE FROM `locks_members`", {});
+  reply_to("ROLLBACK", {});
+  EXPECT_EQ(t.sink.take(), refused(errc::timed_out));
+}
+
+TEST_F(mysql_row_members, no_more_permits_are_granted_than_there_are) {
+  t.acquire_permits(2, 3);
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`", rows({{"another", "5000000", "9", "2", "3"}}));
+  reply_to("ROLLBACK", {});
+  EXPECT_EQ(t.sink.take(), refused(errc::timed_out));
+}
+
+TEST_F(mysql_row_members, a_semaphore_of_another_size_is_a_mismatch) {
+  t.acquire_permits(1, 4);
+  lock_row(row_with_members);
+  reply_to("FROM `locks_members`", rows({{"another", "5000000", "9", "2", "3"}}));
+  reply_to("ROLLBACK", {});
+  EXPECT_EQ(t.sink.take(), refused(errc::mismatch));
+}
+
+TEST_F(mysql_row_members, a_row_that_does_not_exist_is_created_outside_the_transaction) {
+  t.acquire_shared();
+  reply_to("START TRANSACTION", {});
+  reply_to("FOR UPDATE", {});
+  reply_to("ROLLBACK", {});
+  reply_to("INSERT INTO `locks`", {});
+  lock_row(free_row);
+  reply_to("has_members=1", granted_row(7));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_row_members, a_deadlock_is_repeated_from_the_beginning) {
+  t.acquire_shared();
+  lock_row(free_row);
+  reply_to("has_members=1", error(1213));
+  reply_to("ROLLBACK", {});
+  t.pass(1s);
+  lock_row(free_row);
+  reply_to("has_members=1", granted_row(8));
+  reply_to("INSERT INTO `locks_members`", granted_row(0));
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take(), "granted ");
+}
+
+TEST_F(mysql_row_members, several_locks_are_written_once_all_are_free) {
+  told other_sink;
+  const auto other = t.s->open("another", other_sink);
+  const seam::lock_group group = seam::lock_group::of(2);
+  const auto request = [&] {
+    return seam::acquire_request{.one_attempt = true, .ttl = 30s, .group = group, .at = t.now()};
+  };
+  t.lock->acquire(request());
+  EXPECT_EQ(t.statement(0), "") << "it awaits the other member";
+  other->acquire(request());
+  reply_to("START TRANSACTION", {});
+  reply_to("name=x'616e6f74686572' FOR UPDATE", rows({free_row}));
+  reply_to("name=x'6a6f62' FOR UPDATE", rows({free_row}));
+  reply_to("name=x'616e6f74686572'", granted_row(4));
+  reply_to("name=x'6a6f62'", granted_row(5));
+  EXPECT_EQ(t.sink.words + other_sink.words, "");
+  reply_to("COMMIT", {});
+  EXPECT_EQ(t.sink.take() + other_sink.take(), "granted granted ");
+  EXPECT_EQ(t.sink.last.number, 5);
+  EXPECT_EQ(other_sink.last.number, 4);
+  other->release(nullptr);
+  t.reply(0, granted_row(0));
+}
+
+TEST_F(mysql_row_members, renewals_that_come_together_are_sent_together) {
+  std::vector<std::unique_ptr<seam::claim>> claims;
+  std::vector<std::unique_ptr<told>> sinks;
+  for (int i = 0; i < 3; ++i) {
+    sinks.push_back(std::make_unique<told>());
+    claims.push_back(t.s->open("lock" + std::to_string(i), *sinks.back()));
+    claims.back()->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+    t.reply(0, granted_row(1));
+  }
+  for (auto& c : claims) c->renew(30s, 1);
+  t.greet(1);
+  ASSERT_TRUE(t.awaits(1, "renewals=renewals+1"));
+  t.reply(1, granted_row(0));
+  EXPECT_TRUE(t.awaits(1, "name IN (x'6c6f636b31',x'6c6f636b32')")) << t.statement(1);
+  t.reply(1, granted_row(0));  // one row of the two
+  ASSERT_TRUE(t.awaits(1, "SELECT name,owner,"));
+  t.reply(1, rows({{"lock1", claims[1]->owner(), "5000"}, {"lock2", "another", "5000"}}));
+  EXPECT_EQ(sinks[0]->take(), "granted extended ");
+  EXPECT_EQ(sinks[1]->take(), "granted extended ");
+  EXPECT_EQ(sinks[2]->take(), "granted lost ");
+  for (auto& c : claims) {
+    c->release(nullptr);
+    if (!t.statement(0).empty()) t.reply(0, granted_row(0));
+  }
+}
+
+TEST_F(mysql_row_members, a_row_that_is_locked_does_not_hold_up_the_renewals_of_others) {
+  t.acquire();
+  t.reply(0, granted_row(1));
+  told other_sink;
+  const auto other = t.s->open("other", other_sink);
+  other->acquire({.one_attempt = true, .ttl = 30s, .at = t.now()});
+  t.reply(0, granted_row(1));
+  t.lock->renew(30s, 1);
+  t.greet(1);
+  other->renew(30s, 1);
+  t.lock->renew(30s, 2);
+  t.reply(1, granted_row(0));
+  ASSERT_TRUE(t.awaits(1, "name IN (x'6f74686572',x'6a6f62')")) << t.statement(1);
+  t.reply(1, error(1205));
+  ASSERT_TRUE(t.awaits(1, "name IN (x'6f74686572')")) << t.statement(1);
+  t.reply(1, error(1205));
+  ASSERT_TRUE(t.awaits(1, "name IN (x'6a6f62')")) << t.statement(1);
+  t.reply(1, granted_row(0));
+  EXPECT_EQ(t.sink.take(), "granted extended extended ");
+  EXPECT_EQ(other_sink.take(), "granted ") << "the core repeats it";
+  other->release(nullptr);
+  t.reply(0, granted_row(0));
+}
+
+}  // namespace
+}  // namespace holdfast::mysql_unit
