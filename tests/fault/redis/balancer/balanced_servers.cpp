@@ -1,15 +1,19 @@
 #include "balanced_servers.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 
 namespace holdfast::redis_test {
 
-balanced_servers::balanced_servers(std::uint64_t seed) : dice_(seed) { heal(); }
+balanced_servers::balanced_servers(std::uint64_t seed, int count)
+    : dice_(seed), servers_(static_cast<std::size_t>(count)) {
+  heal();
+}
 
 int balanced_servers::another(int but) {
   for (;;)
-    if (const int i = draw(0, count - 1); i != master_ && i != but) return i;
+    if (const int i = draw(0, count() - 1); i != master_ && i != but) return i;
 }
 
 void balanced_servers::appoint(int server) {
@@ -21,6 +25,12 @@ void balanced_servers::lead_at_random(const std::vector<int>& servers) {
   std::vector<int> ports;
   for (const int i : servers) ports.push_back(at(i).port());
   name.proxy.route_to(ports, dice_());
+}
+
+void balanced_servers::lead_to_any() {
+  std::vector<int> all(servers_.size());
+  std::iota(all.begin(), all.end(), 0);
+  lead_at_random(all);
 }
 
 void balanced_servers::cut(int server, const std::vector<std::string>& lanes) {
@@ -39,7 +49,7 @@ void balanced_servers::cut_some() {
 }
 
 void balanced_servers::heal() {
-  for (int i = 0; i < count; ++i)
+  for (int i = 0; i < count(); ++i)
     if (i != master_) at(i).replicate(right_master());
   name.proxy.set_both({});
   name.move_to(right_master());

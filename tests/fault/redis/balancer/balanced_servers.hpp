@@ -1,8 +1,8 @@
-// Three servers, one of them the master, behind a balancer that makes mistakes.
+// Two or three servers, one of them the master, behind a balancer that makes mistakes.
 #pragma once
-#include <array>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,9 +13,9 @@ namespace holdfast::redis_test {
 
 class balanced_servers {
  public:
-  static constexpr int count = 3;
-  explicit balanced_servers(std::uint64_t seed);
+  balanced_servers(std::uint64_t seed, int count);
 
+  int count() const noexcept { return static_cast<int>(servers_.size()); }
   redis_server& at(int i) { return servers_.at(static_cast<std::size_t>(i)); }
   int master() const noexcept { return master_; }
   redis_server& right_master() { return at(master_); }
@@ -26,6 +26,7 @@ class balanced_servers {
   // The same for the name: the time in which two may hold begins.
   void lead_to(int server) { name.lead_to(at(server)); }
   void lead_at_random(const std::vector<int>& servers);
+  void lead_to_any();
   // Ends the connections to that server that are for these, or all.
   void cut(int server, const std::vector<std::string>& lanes);
   void cut_all() { name.proxy.reset_all(); }
@@ -38,7 +39,7 @@ class balanced_servers {
 
  private:
   std::mt19937_64 dice_;
-  std::array<redis_server, count> servers_;
+  std::deque<redis_server> servers_;
   int master_ = 0;
 
  public:

@@ -54,7 +54,7 @@ void print_line(const char* name, const tally& t) {
 
 }  // namespace
 
-campaign::campaign(std::uint64_t seed) : servers_(seed) {
+campaign::campaign(std::uint64_t seed, int servers) : servers_(seed, servers) {
   for (const contended_lock& lock : locks) {
     guarded_counter& counter = counters_.emplace_back();
     for (int i = 0; i < misled_clients; ++i)

@@ -24,7 +24,7 @@ struct tally {
 
 class campaign {
  public:
-  explicit campaign(std::uint64_t seed);
+  campaign(std::uint64_t seed, int servers);
 
   // One round, after which every client must get its lock again.
   void play(const fault_kind&);

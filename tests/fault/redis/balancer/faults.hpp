@@ -20,6 +20,7 @@ struct fault_kind {
   const char* name;
   window allowed;
   void (*play)(balanced_servers&);  // it ends with the right master appointed
+  int servers_least = 2;
 };
 
 std::span<const fault_kind> fault_kinds();
