@@ -21,13 +21,15 @@ std::chrono::nanoseconds duration_of(std::string_view what, std::string_view tex
 }
 
 std::uint32_t number_of(std::string_view what, std::string_view text, std::uint32_t least,
-                        std::uint32_t most) {
+                        std::uint32_t most, std::string_view hint) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc{} && end == text.data() + text.size() && number >= least && number <= most)
     return number;
-  throw usage_error(std::string(what) + " '" + std::string(text) + "' is not a number from " +
-                    std::to_string(least) + " to " + std::to_string(most));
+  std::string why = std::string(what) + " '" + std::string(text) + "' is not a number from " +
+                    std::to_string(least) + " to " + std::to_string(most);
+  if (text.find_first_not_of("+-.0123456789") != text.npos) why += hint;
+  throw usage_error(why);
 }
 
 template <class T>
@@ -157,9 +159,9 @@ void command_line::duration(std::string_view names, std::optional<std::chrono::n
 }
 
 void command_line::number(std::string_view names, std::optional<std::uint32_t>& to,
-                          std::uint32_t least, std::uint32_t most) {
+                          std::uint32_t least, std::uint32_t most, std::string_view hint) {
   options_.push_back(valued(names, to, [=](std::string_view what, const std::string& value) {
-    return number_of(what, value, least, most);
+    return number_of(what, value, least, most, hint);
   }));
 }
 

@@ -36,8 +36,9 @@ class command_line {
   void flag(std::string_view names, bool& to);
   void text(std::string_view names, std::optional<std::string>& to);
   void duration(std::string_view names, std::optional<std::chrono::nanoseconds>& to);
+  // `hint`: ends the error about a value that is not a number.
   void number(std::string_view names, std::optional<std::uint32_t>& to, std::uint32_t least,
-              std::uint32_t most);
+              std::uint32_t most, std::string_view hint = {});
 
   // Long names may be cut short as long as only one fits. Throws usage_error, which never quotes
   // what may be a value of --url.

@@ -20,7 +20,8 @@ void declare(command_line& line, run_arguments& to) {
   line.duration("-w,--wait", to.wait);
   line.number("-E,--conflict-exit-code", to.conflict_exit_code, 0, 255);
   line.flag("-s,--shared", to.shared);
-  line.number("-c,--permits", to.permits, 1, permits_max);
+  line.number("-c,--permits", to.permits, 1, permits_max,
+              "; for flock's -c COMMAND write: -- sh -c COMMAND");
   line.number("--take", to.taken, 1, permits_max);
   line.duration("--ttl", to.ttl);
   line.flag("--no-renew", to.no_renew);

@@ -18,10 +18,9 @@ void append_line(std::string& to, std::string_view what, const std::string& valu
 }
 
 std::string mode_text(const holder& who) {
-  if (who.mode == lock_mode::exclusive) return "the only holder";
-  if (who.mode == lock_mode::shared) return "a reader";
-  return "holder of " + std::to_string(who.permits) + " of " + std::to_string(who.total_permits) +
-         " permits";
+  if (who.mode == lock_mode::exclusive) return "exclusive";
+  if (who.mode == lock_mode::shared) return "shared";
+  return std::to_string(who.permits) + " of " + std::to_string(who.total_permits) + " permits";
 }
 
 std::string page_of(const std::string& name, const std::vector<holder>& all) {
@@ -34,7 +33,7 @@ std::string page_of(const std::string& name, const std::vector<holder>& all) {
     if (!who.host.empty()) by += " on host " + who.host;
     if (is_dead(who) == true) by += ", which is dead: " + why_still_held(who);
     append_line(out, "by", by);
-    append_line(out, "as", mode_text(who));
+    append_line(out, "mode", mode_text(who));
     if (knows_since_when(who)) append_line(out, "for", spoken(who.held));
     if (who.expires_in != std::chrono::milliseconds::max())
       append_line(out, "expires", "in " + spoken(who.expires_in) + ", unless it is renewed");

@@ -47,7 +47,7 @@ enum class errc {
   canceled,             // the wait was ended by its stop_token or its cancellation slot
   lost,                 // the lease expired or was taken away before it was released
   not_held,             // the lease is empty or was released
-  would_self_deadlock,  // the calling thread already holds this lock object
+  would_self_deadlock,  // the calling thread already holds this lock, and would wait for itself
   // The server or the directory cannot be reached, does not answer in time, or cannot serve now
   // (it is loading, read-only, out of memory). Also: no thread can be started. Passes by itself.
   unavailable,

@@ -8,7 +8,7 @@ inline namespace HOLDFAST_API v0 {
 // One lock, identified by its name at the client's store. Its verbs are in lockable.hpp.
 //
 // Share one object between threads, as with std::mutex: all members are safe to call from any
-// thread, and lock() by the thread that holds this object already throws
+// thread. lock() by a thread that has locked the name, through any object of the client, throws
 // errc::would_self_deadlock. unlock() of an unlocked object does nothing; unlock() by another
 // thread is not detected.
 //

@@ -39,8 +39,8 @@ std::string read_scheme(std::string_view& rest) {
   const std::string_view scheme = rest.substr(0, colon);
   if (colon == rest.npos || scheme.empty() || !(scheme[0] >= 'a' && scheme[0] <= 'z') ||
       !std::all_of(scheme.begin(), scheme.end(), scheme_char))
-    refuse(
-        "a URL starts with a scheme in small letters and a colon, as redis://host or file:///dir");
+    refuse("a URL starts with a scheme in small letters and a colon, for example redis://host or "
+           "file:///dir");
   rest.remove_prefix(colon + 1);
   return std::string(scheme);
 }

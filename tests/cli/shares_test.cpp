@@ -127,8 +127,8 @@ TEST_P(shares_and_permits, show_prints_the_mode_of_each_holder) {
     EXPECT_TRUE(eventually([&] { return output_of({"holders", "x"}).find(by) != by.npos; })) << by;
   }
   const auto readers = output_of({"holders", "x"}), permits = output_of({"holders", "y"});
-  EXPECT_NE(readers.find("  as       a reader\n"), readers.npos) << readers;
-  EXPECT_NE(permits.find("  as       holder of 2 of 5 permits\n"), permits.npos) << permits;
+  EXPECT_NE(readers.find("  mode     shared\n"), readers.npos) << readers;
+  EXPECT_NE(permits.find("  mode     2 of 5 permits\n"), permits.npos) << permits;
   EXPECT_NE(output_of({"holders", "--json", "y"}).find("\"permits\":2,\"total_permits\":5,"),
             permits.npos);
 }

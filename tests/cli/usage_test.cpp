@@ -202,6 +202,7 @@ TEST_F(usage, spellings_of_flock_are_understood) {
   process timed(holdfast({"run", "--timeout", "5", "--url", file_url(), "x", "--", "true"}));
   EXPECT_EQ(timed.wait(), (ending{0, 0})) << timed.err();
   refused({"run", "-x", "-s", "x", "--", "true"}, "-x is exclusive");
+  refused({"run", "x", "-c", "./job --now"}, "for flock's -c COMMAND write: -- sh -c COMMAND");
   process version(holdfast({"-V"}));
   EXPECT_EQ(version.wait(), (ending{0, 0}));
 }

@@ -67,7 +67,8 @@ std::string_view tag_of(std::string_view key) noexcept {
 }
 
 std::string_view key_fault(std::string_view key) noexcept {
-  if (key.starts_with(side_prefix)) return "names starting with \"holdfast:\" are taken";
+  if (key.starts_with(side_prefix))
+    return "names starting with \"holdfast:\" are reserved; choose another name, or add ?prefix=";
   return {};
 }
 
