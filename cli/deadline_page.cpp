@@ -21,7 +21,12 @@ void* map(int fd) {
 shared_page::shared_page() : fd_(::memfd_create("holdfast", MFD_CLOEXEC)) {
   void* at = nullptr;
   if (fd_ && ::ftruncate(fd_.get(), sizeof(deadline_page)) == 0) at = map(fd_.get());
-  if (!at) throw std::system_error(errno, std::generic_category(), "memory for the guardian");
+  const bool is_denied = errno == EPERM || errno == ENOSYS;
+  if (!at)
+    throw std::system_error(errno, std::generic_category(),
+                            is_denied ? "the guardian of the command needs memfd_create; permit "
+                                        "this call in the sandbox (seccomp)"
+                                      : "memory for the guardian of the command");
   page_ = new (at) deadline_page{};
 }
 

@@ -41,6 +41,20 @@ TEST_F(sandbox, without_a_process_descriptor_for_the_guardian_nothing_is_run) {
   nothing_runs_without("pidfd_open");
 }
 
+TEST_F(sandbox, without_shared_memory_for_the_guardian_nothing_is_run) {
+  nothing_runs_without("memfd_create");
+}
+
+TEST_F(sandbox, without_a_call_for_files_the_error_names_the_sandbox) {
+  for (const std::string call : {"statx", "faccessat2"}) {
+    process run(denying(call, "EPERM", on_file({}, {"true"})));
+    EXPECT_EQ(run.wait(), (ending{69, 0})) << call;
+    EXPECT_NE(run.err().find("or permit the system call in the sandbox (seccomp)"),
+              std::string::npos)
+        << call << ": " << run.err();
+  }
+}
+
 TEST_F(sandbox, without_close_range_the_guardian_keeps_no_descriptor) {
   const auto script = "echo $$; exec >&- sleep 1000";
   for (const std::string error : {"EPERM", "ENOSYS"}) {

@@ -19,6 +19,8 @@ constexpr system_call calls[] = {{"timerfd_create", SYS_timerfd_create},
                                  {"pidfd_open", SYS_pidfd_open},
                                  {"prctl", SYS_prctl},
                                  {"timer_create", SYS_timer_create},
+                                 {"memfd_create", SYS_memfd_create},
+                                 {"faccessat2", SYS_faccessat2},
                                  {"statx", SYS_statx}};
 
 }  // namespace
