@@ -198,10 +198,10 @@ void transport::chroot_reply::on_reply(const reply& r, const reply_context&) {
   if (r.is_ok()) return home_.end_opening({});
   if (r.is(error::no_node))
     return home_.end_opening({errc::refused, "there is no node " + home_.where_.chroot +
-                                                 ", under which the locks are to be: make it with "
-                                                 "ZooKeeper's zkCli.sh (" +
+                                                 " for the locks; create it, with zkCli.sh: " +
                                                  creation_of(home_.where_.chroot) +
-                                                 "), or correct the path of the URL"});
+                                                 "; or correct the path of the URL, or leave it "
+                                                 "out"});
   if (r.is(error::no_auth))
     return home_.end_opening({errc::refused, "this user may not read the node " +
                                                  home_.where_.chroot +
