@@ -78,7 +78,8 @@ static std::string a_replica_is_refused() {
   t.net.while_blocked = [&] {
     t.greet(0, {"read_only", "ON"});
     is_closed = t.connections[0]->closes;
-    is_closed ? t.close_requested() : t.reply(0, {});
+    if (is_closed) return t.close_requested();
+    while (t.awaits(0, "SELECT name")) t.reply(0, {});
   };
   try {
     t.over.open();
@@ -164,6 +165,33 @@ static std::string an_expired_reader_stays_expired() {
   return text.find("expires_at>") != text.npos ? "" : "a reader comes back beside a writer";
 }
 
+static std::string a_renewed_reader_stays() {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  t.reply(0, {});
+  t.reply(0, rows({{"", "-1", "1"}}));
+  t.reply(0, {});
+  t.reply(0, rows({{"", "-1", "1"}}));
+  t.reply(0, rows({{"another", "-5", "9", "0", "0"}}));
+  t.reply(0, {});  // no row was deleted
+  const bool is_refused = t.statement(0) == "ROLLBACK";
+  t.reply(0, is_refused ? mysql::sql_reply() : error(1142));
+  if (!is_refused) t.reply(0, {});
+  return is_refused ? "" : "a writer enters beside a reader that was renewed in time";
+}
+
+static std::string a_bell_is_no_grant() {
+  server_fixture t("row");
+  t.open();
+  t.acquire();
+  t.reply(0, {});  // no row was changed
+  const bool is_granted = t.sink.take().find("granted") != std::string::npos;
+  if (is_granted) t.lock->release(nullptr);
+  t.reply(0, is_granted ? granted_row(0) : error(1142));
+  return is_granted ? "it holds a row that another client has" : "";
+}
+
 constexpr scenario all_of_mysql[] = {
     {mutant::statements_overtake, "mysql", a_try_waits_for_the_release},
     {mutant::waited_grant_believed, "mysql", a_waited_grant_is_confirmed},
@@ -179,6 +207,8 @@ constexpr scenario all_of_mysql[] = {
     {mutant::row_members_ignored, "mysql", a_writer_respects_readers},
     {mutant::row_permits_not_counted, "mysql", a_semaphore_has_a_size},
     {mutant::expired_member_renewed, "mysql", an_expired_reader_stays_expired},
+    {mutant::renewed_member_dropped, "mysql", a_renewed_reader_stays},
+    {mutant::row_number_unread, "mysql", a_bell_is_no_grant},
     {mutant::row_number_below_clock, "mysql", a_rows_number_follows_the_clock},
 };
 

@@ -223,6 +223,7 @@ retrying_recipe::step retrying_recipe::on_subscribe_reply(const reply& r, time_p
 retrying_recipe::step retrying_recipe::on_subscribed(time_point now, const timing& t) noexcept {
   if (!is_acquiring()) return {};
   is_subscribed_ = true;
+  if (rules_->keeps_messages && state_ == state::subscribing) return wait(duration::max(), now);
   return on_message(now, t);  // one may have been sent before
 }
 

@@ -117,9 +117,10 @@ enum class retrying_state : unsigned char {
 class retrying_recipe : public lease_recipe<retrying_state, retrying_operation> {
  public:
   using reply = retrying_reply;
-  struct rules {               // of a layout, constant; outlives its recipes
-    bool has_channel = false;  // else it polls
-    bool has_queue = false;    // who is busy may have left a place in a queue, to be withdrawn
+  struct rules {                  // of a layout, constant; outlives its recipes
+    bool has_channel = false;     // else it polls
+    bool keeps_messages = false;  // one that comes before the subscription is not lost
+    bool has_queue = false;       // who is busy may have left a place in a queue, to be withdrawn
     bool try_is_idempotent = false;  // granted to its own owner again: then resolve is a try_lock
     bool withdraws_always = false;   // also what was not granted: for study, it harms others
     duration back_off_min = std::chrono::milliseconds{5};  // between polls: doubled each time

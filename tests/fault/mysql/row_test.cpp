@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "testkit/servers/tcp_proxy.hpp"
 #include "tests/fault/mysql/fixture.hpp"
@@ -149,6 +150,32 @@ TEST_F(mysql_row, a_row_that_a_stranger_keeps_locked_holds_up_no_other_lock) {
   EXPECT_TRUE(c.mutex("third").try_acquire());
   EXPECT_EQ(code_of([&] { (void)c.mutex("stuck2").try_acquire(); }), std::error_code());
   stranger.query("COMMIT");
+}
+
+// Waiters for which no connection is left poll.
+TEST_F(mysql_row, waiters_have_no_more_connections_than_the_pool) {
+  const client holder = open();
+  const client waiting = open("connections=2");
+  const lock_names names{"a", "b", "c", "d", "e"};
+  auto held = holder.acquire_all(names);
+  std::vector<std::thread> threads;
+  std::atomic<int> served = 0;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    threads.emplace_back([&, name] { served += waiting.mutex(name).try_acquire_for(60s) ? 1 : 0; });
+  const std::string waiters =
+      "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER='holdfast' AND INFO LIKE "
+      "'SELECT GET_LOCK%'";
+  // A bell is had at once, for its holder did not wait; those who have none poll.
+  const client second = open();
+  std::thread other([&] { (void)second.mutex("a").try_acquire_for(60s); });
+  server().wait_until("SELECT COUNT(*) >= 3 FROM information_schema.PROCESSLIST WHERE "
+                      "USER='holdfast'",
+                      "1");
+  EXPECT_LE(query(waiters).number(), 3);
+  held.release();
+  for (std::thread& t : threads) t.join();
+  other.join();
+  EXPECT_EQ(served, 5);
 }
 
 // The statements compare UTC only, and times of this machine are never sent.

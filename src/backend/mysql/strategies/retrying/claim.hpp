@@ -10,6 +10,10 @@
 #include "claim/recipes/retrying.hpp"
 #include "claim/store_claim.hpp"
 
+namespace holdfast::mysql::row {
+class bell;
+}  // namespace holdfast::mysql::row
+
 namespace holdfast::mysql::retrying {
 
 class strategy;
@@ -21,7 +25,8 @@ struct claim_record : claims::listed_claim {
   bool was_sent = false;    // the server may have seen this owner
   bool is_waiting = false;  // counted among those that wait for a reply
   bool is_listening = false;
-  bool looks_at_members = false;  // `row`: readers or holders of permits may have the lock
+  row::bell* waits_for = nullptr;  // `row`: or has it
+  bool looks_at_members = false;   // `row`: readers or holders of permits may have the lock
 
  protected:
   ~claim_record() = default;

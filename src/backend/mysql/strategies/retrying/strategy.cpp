@@ -96,7 +96,11 @@ std::optional<retrying_reply> strategy::submit(claim& c, retrying_operation what
     return nothing_was_sent;
   }
   c.was_sent = true;
-  if (sends_by_itself(c, what, now)) return note_submitted(c, now), std::nullopt;
+  std::optional<retrying_reply> answer;
+  if (sends_by_itself(c, what, now, answer)) {
+    note_submitted(c, now);
+    return answer;
+  }
   request& r = take_request();
   r.whose = c.place();
   r.to = what;
@@ -138,8 +142,8 @@ void strategy::wake_at(claim& c, time_point t) {
   over_->tick_by(t);
 }
 
-void strategy::after_step(claim& c, time_point) {
-  on_step(c);
+void strategy::after_step(claim& c, time_point now) {
+  on_step(c, now);
   if (c.recipe().is_idle()) c.owner_id = {};
   const bool waits = c.recipe().waits();
   if (waits == c.is_waiting) return;
@@ -174,6 +178,8 @@ void strategy::on_reply(request& q, const sql_reply& reply, const reply_context&
     r.why = reply.cell(0, 0).empty() ? errc::not_held : errc::lost;
   } else {
     r.what = reply.affected > 0 ? verdict::done : verdict::not_owner;
+    const claim* const c = claims_.at(q.whose);
+    r.notified_others = c && c->waits_for && q.to == retrying_operation::release;
   }
   claim* const c = claims_.at(q.whose);
   give_back(q);

@@ -89,10 +89,14 @@ class strategy : public mysql::strategy, public claims::store_defaults {
   // The reply to a step of a try. next_step: the next one is sent.
   virtual claims::retrying_reply read_try(claims::claim_handle whose, const sql_reply&,
                                           std::uint8_t step, claims::retrying_reply) = 0;
-  // True: it sends for this claim itself, and answers the claim.
-  virtual bool sends_by_itself(claim&, claims::retrying_operation, time_point) { return false; }
+  // True: it sends for this claim itself, and answers the claim, or has answered it by `answer`.
+  virtual bool sends_by_itself(claim&, claims::retrying_operation, time_point,
+                               std::optional<claims::retrying_reply>& answer) {
+    (void)answer;
+    return false;
+  }
   virtual std::string guarded_owner(const claim& c) const { return base::text_of(c.owner_id); }
-  virtual void on_step(claim&) {}  // the recipe is in another state, perhaps
+  virtual void on_step(claim&, time_point) {}  // the recipe is in another state, perhaps
   // On the first connection, until finish_opening(): the tables exist, or why they do not.
   void send_opening(std::string statement, time_point now) {
     over_->submit(lane::commands, std::move(statement), opening_, now);

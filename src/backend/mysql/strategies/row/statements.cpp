@@ -112,6 +112,16 @@ std::string statements::drop_member(std::string_view name, std::string_view owne
                {name, owner});
 }
 
+// The server's names of locks are short, and belong to all its databases.
+std::string statements::wait_for_bell(std::string_view name) const {
+  return bound("SELECT GET_LOCK(SHA2(CONCAT(DATABASE(),?,?),224),?)",
+               {table_, name, std::int64_t{bell_wait.count()}});
+}
+
+std::string statements::release_bell(std::string_view name) const {
+  return bound("DO RELEASE_LOCK(SHA2(CONCAT(DATABASE(),?,?),224))", {table_, name});
+}
+
 std::string statements::look(std::string_view name) const {
   return bound(concat({"SELECT owner,", left_us, ",has_members FROM ", table_, " WHERE name=?"}),
                {name});

@@ -22,6 +22,7 @@
 // above, and {permits, total_permits}, both 0 for a reader. It is written by a transaction that
 // keeps the row of the lock locked, see transaction.hpp.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -58,6 +59,11 @@ class statements final : public retrying::statements {
                         bool of_members) const;
   // {name, owner, us left} of each row of both tables that has an owner.
   std::string look_at_all(std::span<const std::string_view> names) const;
+
+  // The named lock that wakes waiters; the wait ends with 0 after bell_wait.
+  static constexpr std::chrono::seconds bell_wait{10};
+  std::string wait_for_bell(std::string_view name) const;
+  std::string release_bell(std::string_view name) const;
 
   // Of a transaction.
   std::string lock_row(std::string_view name) const;         // {owner, us left, has_members}

@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "backend/mysql/transport/error_text.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::mysql::row {
 
+using base::mutant;
+using base::planted;
 using claims::retrying_operation;
 using claims::retrying_reply;
 using retrying::claim;
@@ -17,10 +20,19 @@ namespace {
 
 constexpr std::size_t name_max = 767;  // of the column
 
+// Clients poll where there is no bell. A bell wakes a waiter that sleeps, and the nap is for a
+// holder that was stopped or has no bell.
+constexpr claims::retrying_recipe::rules woken_by_bell = [] {
+  claims::retrying_recipe::rules out = retrying::polling;
+  out.has_channel = out.keeps_messages = true;
+  out.nap_max = std::chrono::seconds{2};
+  return out;
+}();
+
 }  // namespace
 
 strategy::strategy(base::environment& env, const settings& s)
-    : retrying::strategy(env, s, texts_, retrying::polling), texts_(s.table) {}
+    : retrying::strategy(env, s, texts_, woken_by_bell), texts_(s.table) {}
 
 std::string strategy::name_fault(std::string_view name) const {
   if (terms().prefix.size() + name.size() <= name_max) return {};
@@ -38,7 +50,7 @@ retrying_reply strategy::read_try(claims::claim_handle whose, const sql_reply& r
                                   std::uint8_t step, retrying_reply r) {
   r.what = verdict::next_step;
   if (step == 0 || step == 3) {
-    if (reply.insert_id == 0) return r;
+    if (reply.insert_id == 0 && !planted(mutant::row_number_unread)) return r;
     r.what = verdict::granted;
     r.number = static_cast<std::int64_t>(reply.insert_id);
     return r;
@@ -59,7 +71,9 @@ retrying_reply strategy::read_try(claims::claim_handle whose, const sql_reply& r
   return r;
 }
 
-bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now) {
+bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now,
+                               std::optional<retrying_reply>& answer) {
+  if (what == retrying_operation::subscribe) return answer = wait_for_bell(c, now), true;
   if (what == retrying_operation::renew) return renewals_.add(c, now), true;
   if (what != retrying_operation::try_lock) return false;
   if (const seam::lock_group group = c.details.group) {
@@ -70,6 +84,24 @@ bool strategy::sends_by_itself(claim& c, retrying_operation what, time_point now
   if (c.details.mode == lock_mode::exclusive && !c.looks_at_members) return false;
   begin_transaction({&c}, nullptr, now);
   return true;
+}
+
+retrying_reply strategy::asleep(const claim& c, bool has_bell) {
+  retrying_reply r;
+  r.to = retrying_operation::subscribe;
+  r.epoch = c.recipe().epoch();
+  r.what = has_bell ? verdict::subscribed : verdict::failed;
+  return r;
+}
+
+std::optional<retrying_reply> strategy::wait_for_bell(claim& c, time_point now) {
+  if (c.waits_for) return asleep(c, !c.waits_for->is_had());
+  if (bells_.size() >= terms().connections) return asleep(c, false);
+  bell& b = bells_.emplace_back(*this, c);
+  b.place = std::prev(bells_.end());
+  c.waits_for = &b;
+  if (b.start(now)) return asleep(c, true);
+  return {};
 }
 
 void strategy::begin_transaction(const std::vector<claim*>& claims, claim_group* group,
@@ -85,7 +117,10 @@ std::list<transaction> strategy::take_out(transaction& t) {
   return out;
 }
 
-void strategy::on_step(claim& c) {
+void strategy::on_step(claim& c, time_point now) {
+  const bool keeps_bell = c.waits_for && (c.waits_for->is_had() || !c.recipe().is_held());
+  if (c.waits_for && (c.recipe().is_idle() || !keeps_bell))
+    std::exchange(c.waits_for, nullptr)->leave(now);
   if (c.recipe().is_waiter() || c.recipe().is_attempt()) return;
   c.looks_at_members = false;
   if (const seam::lock_group group = std::exchange(c.details.group, {})) groups_.leave(group, c);

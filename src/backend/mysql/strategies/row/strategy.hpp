@@ -2,11 +2,13 @@
 // Readers and holders of permits have a row each in a second table.
 #pragma once
 #include <list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "backend/mysql/strategies/retrying/strategy.hpp"
+#include "backend/mysql/strategies/row/bell.hpp"
 #include "backend/mysql/strategies/row/renewals.hpp"
 #include "backend/mysql/strategies/row/statements.hpp"
 #include "backend/mysql/strategies/row/transaction.hpp"
@@ -33,6 +35,10 @@ class strategy final : public retrying::strategy {
   const seam::capabilities& can() const noexcept override { return abilities; }
   std::string name_fault(std::string_view name) const override;
   bool can_lock_all(std::span<const std::string_view> names) const override;
+  // As many waiters have a connection each; the others poll.
+  transport::bounds connections() const override {
+    return {.commands = terms().connections, .pinned = terms().connections};
+  }
   void on_ready(time_point now, event_queue&) override;
 
   // For its transactions; with the mutex.
@@ -42,15 +48,20 @@ class strategy final : public retrying::strategy {
   retrying::claim* claim_of(claims::claim_handle h) const noexcept { return claim_at(h); }
   void dissolve(claim_group& g) noexcept { groups_.dissolve(g); }
   std::list<transaction> take_out(transaction&);
+  void drop(bell& b) noexcept { bells_.erase(b.place); }
+  // The answer to a claim that wants to be woken.
+  static claims::retrying_reply asleep(const retrying::claim&, bool has_bell);
   using retrying::strategy::order_of;
 
  private:
   claims::retrying_reply read_try(claims::claim_handle, const sql_reply&, std::uint8_t step,
                                   claims::retrying_reply) override;
-  bool sends_by_itself(retrying::claim&, claims::retrying_operation, time_point now) override;
+  bool sends_by_itself(retrying::claim&, claims::retrying_operation, time_point now,
+                       std::optional<claims::retrying_reply>& answer) override;
   std::string guarded_owner(const retrying::claim&) const override;
-  void on_step(retrying::claim&) override;
+  void on_step(retrying::claim&, time_point now) override;
   void on_opening_reply(const sql_reply&, const reply_context&) override;
+  std::optional<claims::retrying_reply> wait_for_bell(retrying::claim&, time_point now);
   void begin_transaction(const std::vector<retrying::claim*>&, claim_group*, time_point now);
 
   failure why_not_opened(const sql_reply&, bool creates) const;
@@ -68,6 +79,7 @@ class strategy final : public retrying::strategy {
   renewals renewals_{*this};
   std::list<transaction> transactions_;
   claims::group_barrier<claim_group> groups_;
+  std::list<bell> bells_;
 };
 
 }  // namespace holdfast::mysql::row

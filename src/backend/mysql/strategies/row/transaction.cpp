@@ -164,7 +164,8 @@ void transaction::read(const sql_reply& r) {
     case step::members: return read_members(r, p);
     case step::drop:
       p.expired.pop_back();
-      if (r.affected == 0) refuse(verdict::busy);  // it was renewed, or has left
+      if (r.affected == 0 && !planted(mutant::renewed_member_dropped))
+        refuse(verdict::busy);  // it was renewed, or has left
       return;
     case step::write: p.number = static_cast<std::int64_t>(r.insert_id); return;
     default: return;

@@ -6,6 +6,20 @@ namespace {
 class mysql_row : public testing::Test {
  protected:
   mysql_row() { t.open(); }
+  ~mysql_row() override {
+    t.lock->cancel();
+    t.close_requested();
+  }
+  // On the second connection, while another client has the lock for a long time.
+  void wait_for_bell() {
+    t.acquire(false);
+    t.reply(0, {});
+    t.reply(0, rows({{"another", "20000000"}}));
+    t.greet(1);
+    ASSERT_TRUE(t.awaits(1, "GET_LOCK"));
+    t.pass(500ms);
+    ASSERT_EQ(t.statement(0), "") << "it sleeps";
+  }
   server_fixture t{"row"};
 };
 
@@ -40,11 +54,54 @@ TEST_F(mysql_row, the_row_of_a_new_lock_is_created_and_then_taken) {
   EXPECT_EQ(t.sink.take(), "granted ");
 }
 
-TEST_F(mysql_row, a_waiter_polls_by_the_end_of_the_holders_lease) {
-  t.acquire(false);
-  t.reply(0, {});
-  t.reply(0, rows({{"another", "2000"}}));
+TEST_F(mysql_row, a_waiter_that_cannot_wait_for_the_bell_polls) {
+  wait_for_bell();
+  t.reply(1, error(1317));  // there is no bell
   t.pass(1s);
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+}
+
+TEST_F(mysql_row, a_waiter_that_is_woken_by_the_bell_reads_the_row) {
+  wait_for_bell();
+  t.reply(1, rows({{"1"}}));
+  EXPECT_TRUE(t.awaits(0, "UPDATE"));
+  EXPECT_EQ(t.sink.take(), "");
+  t.reply(0, {});
+  t.reply(0, rows({{"another", "20000000"}}));
+  t.pass(300ms);
+  EXPECT_TRUE(t.awaits(0, "UPDATE")) << "it has the bell, and nothing else wakes it";
+  t.reply(0, granted_row(5));
+  EXPECT_EQ(t.sink.take(), "granted ");
+  EXPECT_EQ(t.statement(1), "") << "it keeps the bell";
+  t.lock->release(nullptr);
+  t.reply(0, granted_row(0));
+  EXPECT_TRUE(t.awaits(1, "RELEASE_LOCK"));
+  t.reply(1, {});
+}
+
+TEST_F(mysql_row, a_waiter_asks_for_the_bell_again_when_its_time_is_over) {
+  wait_for_bell();
+  t.reply(1, rows({{"0"}}));
+  EXPECT_TRUE(t.awaits(1, "GET_LOCK"));
+}
+
+TEST_F(mysql_row, a_waiter_that_leaves_ends_its_wait_for_the_bell) {
+  wait_for_bell();
+  t.lock->cancel();
+  EXPECT_EQ(t.sink.take(), "ended ");
+  t.close_requested();
+  t.pass(1ms);
+  EXPECT_EQ(t.statement(0), "KILL 101");
+  t.reply(0, error(1094));
+}
+
+TEST_F(mysql_row, a_waiter_whose_bell_is_lost_polls) {
+  wait_for_bell();
+  t.cut(1);
+  t.pass(1ms);
+  EXPECT_EQ(t.statement(0), "KILL 101");
+  t.reply(0, error(1094));
+  t.pass(300ms);
   EXPECT_TRUE(t.awaits(0, "UPDATE"));
 }
 
