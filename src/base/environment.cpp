@@ -18,12 +18,6 @@ std::unique_ptr<event_loop> environment::make_loop(loop_user&, driven_by, const 
   return nullptr;
 }
 
-std::uint64_t random_u64(environment& env) noexcept {
-  std::uint64_t n;
-  env.random(std::as_writable_bytes(std::span(&n, 1)));
-  return n;
-}
-
 duration jittered(environment& env, duration d, double share) noexcept {
   constexpr double steps = 9007199254740992.0;  // 2^53: the values that a double distinguishes
   const double unit = static_cast<double>(random_u64(env) >> 11) / steps;  // 0 to below 1

@@ -74,7 +74,11 @@ class environment {
 
 environment& system_environment();  // the real one, src/io/real_environment.hpp
 
-std::uint64_t random_u64(environment&) noexcept;
+inline std::uint64_t random_u64(environment& env) noexcept {
+  std::uint64_t n;
+  env.random(std::as_writable_bytes(std::span(&n, 1)));
+  return n;
+}
 // `d` plus or minus up to `share` of it, so that many clients do not act at the same moment.
 duration jittered(environment&, duration d, double share) noexcept;
 

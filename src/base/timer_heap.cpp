@@ -2,14 +2,13 @@
 
 namespace holdfast::base {
 
-void timer_heap::set(heap_timer& t, time_point at) {
-  if (t.at() == at) return;
-  if (at == never) return erase(t);
+void timer_heap::move(heap_timer& t, time_point to) {
+  if (to == never) return erase(t);
   if (!t.is_set()) {
     all_.push_back(&t);
     t.index_ = static_cast<std::uint32_t>(all_.size() - 1);
   }
-  t.at_ = at;
+  t.at_ = to;
   t.order_ = ++last_order_;
   sift_up(t);
   sift_down(t);

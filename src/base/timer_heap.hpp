@@ -36,7 +36,9 @@ class heap_timer {  // a base of the record that is woken; not copied
 class timer_heap {
  public:
   // Replaces the time set before; `never` cancels. Setting the same time again keeps the order.
-  void set(heap_timer&, time_point at);
+  void set(heap_timer& t, time_point at) {
+    if (t.at() != at) move(t, at);
+  }
   // Removes the earliest timer that is due at `now`. Null: none is.
   heap_timer* take_due(time_point now) noexcept;
   bool empty() const noexcept { return all_.empty(); }
@@ -44,6 +46,7 @@ class timer_heap {
 
  private:
   static bool is_before(const heap_timer&, const heap_timer&) noexcept;
+  void move(heap_timer&, time_point to);
   void place(std::size_t index, heap_timer&) noexcept;
   void sift_up(heap_timer&) noexcept;
   void sift_down(heap_timer&) noexcept;

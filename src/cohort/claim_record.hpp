@@ -1,4 +1,5 @@
-// A cohort's record of one claim: its state, its request or grant, and the verbs that are pending.
+// A cohort's record of one claim: its state, its request or grant, and the verbs that are pending;
+// and the records of all its claims.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -70,6 +71,26 @@ struct claim_record final : claim_sink {
   claim_record* next_held = nullptr;       // the cohort's list of grants
   claim_record* next_scheduled = nullptr;  // the cohort's list of records with pending verbs
   std::unique_ptr<claim_record> other;     // the cohort's list of all its records
+};
+
+// One for a lock, several for a semaphore.
+class claim_records {
+ public:
+  explicit claim_records(detail::local_lock& home) noexcept : first_(home) {}
+
+  detail::local_lock& home() const noexcept { return first_.home; }
+  claim_record& idle_one();  // made when there is none
+  bool are_idle() const noexcept;
+
+  // The claims that hold a grant, the latest first; for a lock at most one.
+  claim_record* held() const noexcept { return held_; }
+  bool is_held(const claim_record&) const noexcept;
+  void add_held(claim_record&) noexcept;
+  void remove_held(claim_record&) noexcept;
+
+ private:
+  claim_record first_;  // of the list of all records
+  claim_record* held_ = nullptr;
 };
 
 }  // namespace holdfast::cohort

@@ -424,7 +424,8 @@ void cohort::polled(claim_record& c, bool others_wait, time_point now) {
 void cohort::on_ended(claim_record& c, const failure& why) {
   if (c.now != state::withdrawing && c.now != state::releasing) return;
   if (&c == requesting_) requesting_ = nullptr;
-  const bool was_awaited = confirmations_.answer_releases(c, why, effects_);
+  const bool was_awaited =
+      !confirmations_.is_empty() && confirmations_.answer_releases(c, why, effects_);
   if (rules().counts && why.code && !was_awaited) rules().counts->failed(why.code);
   c.now = state::idle;
   if (!planted(mutant::leaver_ends_the_wait)) request_next();

@@ -50,7 +50,6 @@
 #include <memory>
 
 #include "cohort/claim_record.hpp"
-#include "cohort/claim_records.hpp"
 #include "cohort/cohort_effects.hpp"
 #include "cohort/confirmation_list.hpp"
 #include "cohort/lock_rules.hpp"

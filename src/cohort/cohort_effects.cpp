@@ -54,12 +54,13 @@ void cohort_effects::end_watch(loss_watch& w) {
   answer(w, {errc::canceled, {}});
 }
 
-void cohort_effects::answer_watches(turn& t, std::error_code code) {
+void cohort_effects::answer_watches(turn& t, errc code) {
   if (!t.has_extras()) return;
+  const std::error_code how = code == errc{} ? std::error_code() : make_error_code(code);
   for (loss_watch* w = std::exchange(t.extras().watches, nullptr); w;) {
     loss_watch* const after = w->after;
     w->on = nullptr;
-    answer(*w, {code, {}});
+    answer(*w, {how, {}});
     w = after;
   }
 }

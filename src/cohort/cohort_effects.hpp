@@ -37,8 +37,8 @@ class cohort_effects {
   completion* take_answered() noexcept { return answered_.take_all(); }
 
   void watch(detail::turn&, loss_watch&);
-  void end_watch(loss_watch&);  // does nothing when it has been answered
-  void answer_watches(detail::turn&, std::error_code);
+  void end_watch(loss_watch&);               // does nothing when it has been answered
+  void answer_watches(detail::turn&, errc);  // errc{}: it is lost
 
   void doubt(detail::turn&);  // notifies its holder
   void report_doubt(detail::turn::fate how_it_may_end);

@@ -36,23 +36,24 @@ void local_lock::add_user() {
 }
 
 void local_lock::drop_user() noexcept {
-  step([] {}, 1);
+  apply([](cohort::cohort&) {}, 1);
 }
 
 void local_lock::begin(cohort::waiter& w, wait_bound bound) noexcept {
   const bool timed = bound.what == wait_bound::kind::within;
   if (timed) w.until = base::saturating_add(client_.env().now(), bound.most);
   if (bound.what == wait_bound::kind::one_attempt) w.request.one_attempt = true;
-  step([&] {
+  apply([&](cohort::cohort& c) {
     ++users_;  // for the turn that may be granted
-    const bool dated = timed || client_.rules().counts || !cohort_.is_idle();
-    cohort_.enter(w, dated ? client_.env().now() : base::time_point{});
-    enlist(&w);
+    const bool dated = timed || client_.rules().counts || !c.is_idle();
+    c.enter(w, dated ? client_.env().now() : base::time_point{});
+    // A caller that does not block has its own request written.
+    w.is_driver_notified = !w.thread && c.awaits_store() == &w;
   });
 }
 
 void local_lock::withdraw(cohort::waiter& w) noexcept {
-  step([&] { cohort_.withdraw(w, errc::canceled, client_.env().now()); });
+  apply([&](cohort::cohort& c) { c.withdraw(w, errc::canceled, client_.env().now()); });
 }
 
 turn* local_lock::acquire(const checked_request& asked, wait_bound bound, std::stop_token stop,
@@ -111,7 +112,7 @@ failure local_lock::finish_release(cohort::blocked_confirmation& i, std::error_c
 void local_lock::begin_extend(turn& t, base::duration ttl, cohort::confirmation& i) {
   const base::time_point now = client_.env().now();
   i.until = base::saturating_add(now, client_.rules().options.op_timeout);
-  step([&] { cohort_.extend(t, ttl, i, now); });
+  apply([&](cohort::cohort& c) { c.extend(t, ttl, i, now); });
 }
 
 failure local_lock::extend(turn& t, base::duration ttl) {
@@ -122,17 +123,17 @@ failure local_lock::extend(turn& t, base::duration ttl) {
 }
 
 void local_lock::watch(turn& t, cohort::loss_watch& w) noexcept {
-  step([&] { cohort_.effects().watch(t, w); });
+  apply([&](cohort::cohort& c) { c.effects().watch(t, w); });
 }
 
 void local_lock::end_watch(cohort::loss_watch& w) noexcept {
-  step([&] { cohort_.effects().end_watch(w); });
+  apply([&](cohort::cohort& c) { c.effects().end_watch(w); });
 }
 
 failure local_lock::downgrade(turn& t) noexcept {
   failure why;
   const base::time_point now = client_.env().now();
-  step([&] { why = cohort_.downgrade(t, now); });
+  apply([&](cohort::cohort& c) { why = c.downgrade(t, now); });
   return why;
 }
 
@@ -189,7 +190,7 @@ void local_lock::report_end(const claim_record& c, const failure& why) noexcept 
 }
 
 void local_lock::close() noexcept {
-  step([&] { cohort_.close(); });
+  apply([](cohort::cohort& c) { c.close(); });
 }
 
 std::string local_lock::why_lost(const turn& t) {
@@ -230,21 +231,18 @@ void complete_all(cohort::completion* answered) noexcept {
 
 }  // namespace
 
-base::caller_driver* local_lock::driver() const noexcept {
-  return client_.connection().driver_of(name_);
-}
-
 // Carries out the cohort's effects until none is left, then leaves. A thread that finds another one
 // running verbs leaves its verbs to that thread.
 void local_lock::run_effects(lock& l, unsigned users_to_drop) noexcept {
+  cohort::cohort_effects& effects = cohort_.effects();
   bool has_timers = true;
   for (;;) {
-    enlist(nullptr);
-    cohort::completion* const answered = cohort_.effects().take_answered();
-    claim_record* const c = is_running_verbs_ ? nullptr : cohort_.effects().take_scheduled();
+    enlist();
+    cohort::completion* const answered = effects.take_answered();
+    claim_record* const c = is_running_verbs_ ? nullptr : effects.take_scheduled();
     const base::time_point arm = has_timers ? take_arm() : base::never;
     const bool has_effects =
-        arm != base::never || cohort_.effects().has_notices() || (needs_background_driver_ && !c);
+        arm != base::never || effects.has_notices() || (needs_background_driver_ && !c);
     if (!c && !has_effects) return finish(l, users_to_drop, answered);
     if (c) is_running_verbs_ = true;
     // Before the verbs: afterwards this object may be gone.
@@ -282,14 +280,14 @@ void local_lock::refuse_timed_waits() noexcept {
 
 // Notifies the driver which caller awaits the store now. A blocked caller may lead from here on; if
 // it sleeps, the thread that sends the claim's verb or steps down as leader wakes it. For a caller
-// that does not block another thread must lead. `own`: this caller's thread does that itself.
-void local_lock::enlist(const cohort::waiter* own) noexcept {
+// that does not block another thread must lead.
+void local_lock::enlist() noexcept {
   cohort::waiter* const w = cohort_.awaits_store();
   if (!w || std::exchange(w->is_driver_notified, true)) return;
   base::caller_driver* const d = driver();
   if (!d) return;
   if (w->thread) return d->enlist(*w->thread);
-  if (w != own) needs_background_driver_ = true;
+  needs_background_driver_ = true;
 }
 
 void local_lock::finish(lock& l, unsigned users_to_drop, cohort::completion* answered) noexcept {

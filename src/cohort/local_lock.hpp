@@ -34,6 +34,8 @@ struct checked_request;
 //   needs_background_driver_ | a caller that does not block  | the background driver is notified
 //                            | awaits the store              |
 class local_lock final : private base::timer {
+  using lock = std::unique_lock<base::short_lock>;
+
  public:
   // `permits`: size of a semaphore; 0: a lock. The rules outlive it.
   local_lock(client_impl&, const cohort::lock_rules&, std::string_view name, std::uint32_t permits);
@@ -47,7 +49,7 @@ class local_lock final : private base::timer {
   client_impl& client() noexcept { return client_; }
   const cohort::lock_rules& rules() const noexcept { return cohort_.rules(); }
   // The loop that callers drive while they wait for this lock; null: they just block.
-  base::caller_driver* driver() const noexcept;
+  base::caller_driver* driver() const noexcept { return rules().connection->driver_of(name_); }
 
   // Throws a lock_error that names the lock and its backend.
   [[noreturn]] void fail(std::string_view operation, base::failure) const;
@@ -85,33 +87,27 @@ class local_lock final : private base::timer {
   std::string why_lost(const turn&);
   void close() noexcept;
 
-  // For the claim records: applies an event to the cohort and carries out its effects.
-  template <class Event>
-  void apply(Event event) noexcept {
-    step([&] { event(cohort_); });
+  // Changes the cohort and carries out the effects. Claim records apply their events by it.
+  template <class Change>
+  void apply(Change change, unsigned users_to_drop = 0) noexcept {
+    lock l(mutex_);
+    ++threads_inside_;
+    change(cohort_);
+    run_effects(l, users_to_drop);
   }
   void report_end(const cohort::claim_record&, const base::failure&) noexcept;
 
  private:
   friend class client_impl;
-  using lock = std::unique_lock<base::short_lock>;
-
   bool pin() noexcept override;
   void fire(base::time_point now) override;
 
-  template <class Change>
-  void step(Change change, unsigned users_to_drop = 0) noexcept {
-    lock l(mutex_);
-    ++threads_inside_;
-    change();
-    run_effects(l, users_to_drop);
-  }
   void run_effects(lock&, unsigned users_to_drop) noexcept;
   void finish(lock&, unsigned users_to_drop, cohort::completion* answered) noexcept;
   bool deliver_effects(lock&, cohort::completion* answered, base::time_point arm) noexcept;
   void refuse_timed_waits() noexcept;
   void notify(cohort::cohort_effects::notices&) noexcept;
-  void enlist(const cohort::waiter* own) noexcept;
+  void enlist() noexcept;
   struct inline_answer;
   bool run_pending(lock&, cohort::claim_record&, unsigned users_to_drop) noexcept;
   void take_inline_answer(unsigned& users_to_drop) noexcept;

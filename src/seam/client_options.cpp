@@ -119,10 +119,6 @@ client_options read_client_options(const url& where, std::vector<url::option>& r
   return out;
 }
 
-duration worth(duration ttl, duration clock_skew) noexcept {
-  return planted(mutant::deadline_without_margin) ? ttl : ttl - ttl / 100 - margin - clock_skew;
-}
-
 std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options& o) noexcept {
   if (ttl < ttl_min || ttl > ttl_max) return "give a ttl from 100 ms to 366 days";
   if (worth(ttl, o.clock_skew) < ttl / 2) return "clock-skew takes half of the ttl; raise the ttl";

@@ -12,6 +12,7 @@
 
 #include "base/environment.hpp"
 #include "base/log.hpp"
+#include "base/mutant.hpp"
 
 namespace holdfast::seam {
 using namespace base;
@@ -41,7 +42,9 @@ struct client_options {
 
 // The time for which a lease of that ttl is valid, counted from its send, when the local clock may
 // run one percent slower than the store's.
-duration worth(duration ttl, duration clock_skew) noexcept;
+inline duration worth(duration ttl, duration clock_skew) noexcept {
+  return planted(mutant::deadline_without_margin) ? ttl : ttl - ttl / 100 - margin - clock_skew;
+}
 // Empty, or what is wrong with a ttl of this client and the remedy.
 std::string_view ttl_fault(std::chrono::milliseconds ttl, const client_options&) noexcept;
 

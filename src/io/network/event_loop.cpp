@@ -6,6 +6,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/system/system_error.hpp>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -60,11 +61,34 @@ class shared_watch final : public base::descriptor_watch {
   std::shared_ptr<watched_descriptor> watched_;
 };
 
-// The io_context; one thread at a time runs it.
-class asio_engine : public engine, public network {
+// The io_context, which one thread at a time runs, and its streams.
+class asio_loop : public base::event_loop, public engine, public network {
  public:
-  explicit asio_engine(base::event_loop& l) : network(l) { create_reactor(context); }
+  asio_loop() : network(static_cast<base::event_loop&>(*this)) { create_reactor(context); }
+  // In a fork's child its mutexes may be locked by threads that do not exist there: leak it.
+  static void operator delete(asio_loop* l, std::destroying_delete_t) {
+    if (!l->is_of_this_process()) return;
+    l->~asio_loop();
+    ::operator delete(static_cast<void*>(l));
+  }
 
+  // base::event_loop
+  std::unique_ptr<base::stream> connect(const base::address& a, const base::tls_terms* tls,
+                                        base::stream_events& e) override {
+    if (tls) return make_tls_stream(*this, a, *tls, e);
+    const auto made = std::make_shared<socket_stream>(*this, a, e);
+    made->connect();
+    return std::make_unique<plain_stream>(made);
+  }
+  std::unique_ptr<base::descriptor_watch> watch(int fd, base::readiness r,
+                                                base::descriptor_events& e) override {
+    const auto made = std::make_shared<watched_descriptor>(*this, fd, e);
+    made->start(r);
+    return std::make_unique<shared_watch>(made);
+  }
+  void forked() noexcept override { descriptors.close_all(); }
+
+  // engine
   void run_once(base::duration most) noexcept override {
     if (most == base::duration::max())
       context.run_one();
@@ -78,7 +102,11 @@ class asio_engine : public engine, public network {
       awake();
     });
   }
-  // Called when nobody runs it any more.
+  bool is_busy() const noexcept override { return busy.load() > 0; }
+
+ protected:
+  ~asio_loop() override = default;
+  // Called when no thread runs it any more.
   void end() noexcept {
     std::vector<std::shared_ptr<socket_stream>> all;
     std::vector<std::shared_ptr<watched_descriptor>> all_watches;
@@ -98,69 +126,18 @@ class asio_engine : public engine, public network {
       context.get_executor()};
 };
 
-// Combines the user's pending replies with the loop's own pending work.
-class combined_loop_user final : public base::loop_user {
+class driven_by_callers final : public asio_loop {
  public:
-  combined_loop_user(base::loop_user& u, const network& n) : user_(u), network_(n) {}
-  void flush() noexcept override { user_.flush(); }
-  bool has_pending_replies() const noexcept override {
-    return network_.busy.load() > 0 || user_.has_pending_replies();
-  }
-
- private:
-  base::loop_user& user_;
-  const network& network_;
-};
-
-template <class Engine>
-class asio_loop : public base::event_loop {
- public:
-  asio_loop(base::loop_user& u, const char* thread_name)
-      : engine_(new Engine(*this, u, thread_name)) {}
-  ~asio_loop() override {
-    // In a fork's child its mutexes may be locked by threads that do not exist there.
-    if (!engine_->is_of_this_process()) (void)engine_.release();
-  }
-  std::unique_ptr<base::stream> connect(const base::address& a, const base::tls_terms* tls,
-                                        base::stream_events& e) override {
-    if (tls) return make_tls_stream(*engine_, a, *tls, e);
-    const auto made = std::make_shared<socket_stream>(*engine_, a, e);
-    made->connect();
-    return std::make_unique<plain_stream>(made);
-  }
-  std::unique_ptr<base::descriptor_watch> watch(int fd, base::readiness r,
-                                                base::descriptor_events& e) override {
-    const auto made = std::make_shared<watched_descriptor>(*engine_, fd, e);
-    made->start(r);
-    return std::make_unique<shared_watch>(made);
-  }
-  void request_flush(bool at_once) noexcept override {
-    if (engine_->is_of_this_process()) engine_->collected(at_once);
-  }
-  void attend() noexcept override {
-    if (engine_->is_of_this_process()) engine_->attend();
-  }
-  base::caller_driver* driver() noexcept override {
-    return engine_->is_of_this_process() ? engine_->driver_of_callers() : nullptr;
-  }
-  void forked() noexcept override { engine_->descriptors.close_all(); }
-
- private:
-  std::unique_ptr<Engine> engine_;
-};
-
-class driven_by_callers final : public asio_engine {
- public:
-  driven_by_callers(base::event_loop& l, base::loop_user& u, const char* thread_name)
-      : asio_engine(l), user_(u, *this), leaders_(*this, user_, has_one_cpu()) {
+  driven_by_callers(base::loop_user& u, const char* thread_name)
+      : leaders_(*this, u, has_one_cpu()) {
     background_.emplace(leaders_, *this, thread_name);
   }
-  ~driven_by_callers() {
+  ~driven_by_callers() override {
     background_.reset();
     end();
   }
-  void awake() noexcept override { leaders_.awake(); }
-  void collected(bool at_once) noexcept {
+  void request_flush(bool at_once) noexcept override {
+    if (!is_of_this_process()) return;
     if (at_once) {
       leaders_.write_now();
     } else if (leaders_.note_unflushed()) {
@@ -168,19 +145,23 @@ class driven_by_callers final : public asio_engine {
     }
     leaders_.promote();  // a reply may be awaited since
   }
-  void attend() noexcept { background_->attend(); }
-  base::caller_driver* driver_of_callers() noexcept { return &leaders_; }
+  void attend() noexcept override {
+    if (is_of_this_process()) background_->attend();
+  }
+  base::caller_driver* driver() noexcept override {
+    return is_of_this_process() ? &leaders_ : nullptr;
+  }
 
  private:
-  combined_loop_user user_;
+  void awake() noexcept override { leaders_.awake(); }
+
   leader_followers leaders_;
   std::optional<background_driver> background_;
 };
 
-class driven_by_thread final : public asio_engine {
+class driven_by_thread final : public asio_loop {
  public:
-  driven_by_thread(base::event_loop& l, base::loop_user& u, const char* thread_name)
-      : asio_engine(l), user_(u) {
+  driven_by_thread(base::loop_user& u, const char* thread_name) : user_(u) {
     const auto body = [](void* self) -> void* {
       static_cast<driven_by_thread*>(self)->run();
       return nullptr;
@@ -189,20 +170,20 @@ class driven_by_thread final : public asio_engine {
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                               "holdfast cannot start a thread");
   }
-  ~driven_by_thread() {
+  ~driven_by_thread() override {
     ending_ = true;
     interrupt();
     base::end_quiet_thread(thread_);
     end();
   }
-  void awake() noexcept override { sleeps_.store(false, std::memory_order_relaxed); }
-  void collected(bool) noexcept {
-    if (sleeps_.load(std::memory_order_acquire)) interrupt();
+  void request_flush(bool) noexcept override {
+    if (is_of_this_process() && sleeps_.load(std::memory_order_acquire)) interrupt();
   }
-  void attend() noexcept {}
-  base::caller_driver* driver_of_callers() noexcept { return nullptr; }
+  void attend() noexcept override {}
+  base::caller_driver* driver() noexcept override { return nullptr; }
 
  private:
+  void awake() noexcept override { sleeps_.store(false, std::memory_order_relaxed); }
   void run() noexcept {
     while (!ending_) {
       sleeps_.store(true, std::memory_order_seq_cst);
@@ -221,9 +202,8 @@ class driven_by_thread final : public asio_engine {
 
 std::unique_ptr<base::event_loop> make_event_loop(base::loop_user& u, base::driven_by how,
                                                   const char* thread_name) {
-  if (how == base::driven_by::callers)
-    return std::make_unique<asio_loop<driven_by_callers>>(u, thread_name);
-  return std::make_unique<asio_loop<driven_by_thread>>(u, thread_name);
+  if (how == base::driven_by::callers) return std::make_unique<driven_by_callers>(u, thread_name);
+  return std::make_unique<driven_by_thread>(u, thread_name);
 }
 
 }  // namespace holdfast::io

@@ -77,7 +77,7 @@ void leader_followers::enlist(base::follower& f) noexcept {
 // The caller leads when nobody does. Otherwise it will sleep; if the background driver leads, that
 // is interrupted, so that it steps down and promotes one of the listed followers.
 bool leader_followers::enter(base::follower& f) noexcept {
-  const bool expected = user_.has_pending_replies();
+  const bool expected = awaits_something();
   bool steps_down = false;
   {
     const lock l(mutex_);
@@ -126,8 +126,7 @@ void leader_followers::unlink(base::follower& f) noexcept {
 bool leader_followers::promote() noexcept {
   // A read-modify-write, not a load: a follower that is missed here enlists later and then sees
   // that a reply is awaited.
-  if (followers_.fetch_add(0, std::memory_order_acq_rel) == 0 || is_held() ||
-      !user_.has_pending_replies())
+  if (followers_.fetch_add(0, std::memory_order_acq_rel) == 0 || is_held() || !awaits_something())
     return false;
   base::wake_target next;
   bool found = false;
@@ -224,7 +223,7 @@ void leader_followers::drive_in_background(const std::atomic<bool>& enough, base
     const bool wrote = collected_.exchange(false, std::memory_order_seq_cst);
     quiet = wrote ? 0 : quiet + 1;
     const bool watches = quiet <= watchful_turns;
-    if (quiet > 1 && !user_.has_pending_replies()) break;
+    if (quiet > 1 && !awaits_something()) break;
     watches_.store(watches, std::memory_order_seq_cst);
     if (!watches && has_collected()) continue;
     run_round(watches ? nap : base::duration::max());

@@ -17,6 +17,8 @@ class engine {
   // after one that came before the call.
   virtual void run_once(base::duration most) noexcept = 0;
   virtual void interrupt() noexcept = 0;  // from any thread
+  // It has work of its own in progress, which must be driven.
+  virtual bool is_busy() const noexcept { return false; }
 
  protected:
   ~engine() = default;
@@ -76,7 +78,7 @@ class leader_followers final : public base::caller_driver, private base::loop_wa
   // Without `is_watchful` it begins with the latter.
   void drive_in_background(const std::atomic<bool>& enough, base::duration nap, bool is_watchful);
   bool is_held() const noexcept { return leader_.load(std::memory_order_seq_cst) != nobody; }
-  bool needs_driver() const noexcept { return !is_held() && user_.has_pending_replies(); }
+  bool needs_driver() const noexcept { return !is_held() && awaits_something(); }
   std::uint64_t taken_by_callers() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
  private:
@@ -85,6 +87,9 @@ class leader_followers final : public base::caller_driver, private base::loop_wa
 
   void wake() noexcept override { engine_.interrupt(); }
   const base::loop_waker* as_waker() const noexcept { return this; }
+  bool awaits_something() const noexcept {
+    return engine_.is_busy() || user_.has_pending_replies();
+  }
   bool enter(base::follower&) noexcept;
   bool leave(base::follower&) noexcept;
   void make_leader(base::follower&) noexcept;

@@ -97,24 +97,29 @@ bool connection::handle(const value& v, time_point now, event_queue& events) {
   return state_ != state::down;
 }
 
-// Its meaning for the data counts before anything that was granted with it.
 void connection::on_last_reply(const value& v, time_point now, event_queue& events) {
   const expected_reply r = in_flight_.front();
   in_flight_.pop_front();
   unattended_ -= r.is_unattended ? 1 : 0;
+  const bool is_doubted = doubted_ > 0;
+  doubted_ -= is_doubted ? 1 : 0;
+  const reply_context c{now, r.sent, events, aborted_, is_doubted, owner_.lanes_agree()};
+  if (!v.has_errors() && aborted_.empty()) return r.to->on_reply(v, c);
+  on_error(r, v, c);
+}
+
+// An error, in the reply or before it in a transaction.
+void connection::on_error(const expected_reply& r, const value& v, const reply_context& c) {
   const bool is_missed = planted(mutant::doubt_in_transaction_missed);
   const bool is_in_doubt = puts_data_in_doubt(v) || (!is_missed && puts_data_in_doubt(aborted_));
   if (is_in_doubt) owner_.on_data_in_doubt();
-  const bool is_doubted = doubted_ > 0;
-  doubted_ -= is_doubted ? 1 : 0;
   const bool is_demoted =
       is_in_doubt && r.to->needs_master() && (is_of_replica(v) || is_of_replica(aborted_));
-  const reply_context c{now, r.sent, events, aborted_, is_doubted, owner_.lanes_agree()};
   const auto not_done = not_executed_by(v, aborted_);
   if (not_done == not_executed::script_missing) owner_.on_script_missing(r.script);
   not_done ? r.to->on_not_executed(*not_done, v, c) : r.to->on_reply(v, c);
   aborted_.clear();
-  if (is_demoted) owner_.on_demoted(now, events);
+  if (is_demoted) owner_.on_demoted(c.now, c.events);
 }
 
 void connection::on_handshake_reply(const value& v, time_point now, event_queue& events) {

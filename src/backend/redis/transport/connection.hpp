@@ -129,6 +129,8 @@ class connection final : public io::stream_user {
   void fail(base::failure, loss, time_point now, base::event_queue&);
   bool handle(const value&, time_point now, base::event_queue&);
   void on_last_reply(const value&, time_point now, base::event_queue&);
+  // What an error says of the data counts before anything that was granted with it.
+  void on_error(const expected_reply&, const value&, const reply_context&);
   void on_introduced(time_point now, base::event_queue&);
   void retry_later(time_point now, bool at_once);
   duration silence_max() const noexcept { return endpoint_.op_timeout / 2; }

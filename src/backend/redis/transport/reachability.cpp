@@ -80,8 +80,7 @@ void reachability::on_put_off(std::string why, bool matters, time_point now) {
   }
 }
 
-void reachability::on_accepted(time_point now) {
-  if (put_off_.empty()) return;
+void reachability::end_refusals(time_point now) {
   put_off_.clear();
   if (!has_lost_some()) {
     if (is_told_) write(log_level::warning, "the server takes requests again");

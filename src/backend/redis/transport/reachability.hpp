@@ -30,7 +30,9 @@ class reachability {
   void on_silent(lane, time_point now);  // requests stay unanswered, the connection is not given up
   void on_heard(lane, time_point now);
   void on_put_off(std::string why, bool matters, time_point now);
-  void on_accepted(time_point now);           // the server does what it put off
+  void on_accepted(time_point now) {  // the server does what it put off
+    if (!put_off_.empty()) end_refusals(now);
+  }
   void on_memory_info(std::string_view);      // the text of INFO memory
   void on_affected(time_point now) noexcept;  // a claim starts to wait
   void tick(bool matters, time_point now);
@@ -48,6 +50,7 @@ class reachability {
   using bits = unsigned;
   static constexpr bits bit_of(lane r) noexcept { return 1u << static_cast<unsigned>(r); }
   void weigh(time_point now);
+  void end_refusals(time_point now);
   bool is_whole() const noexcept { return (lost_ | unproven_) == 0; }
   bool has_lost_some() const noexcept { return lost_since_ != base::never; }  // not whole since
   void end_outage(time_point now);

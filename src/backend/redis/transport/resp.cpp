@@ -63,8 +63,7 @@ struct value::tree {
   };
   std::vector<node> nodes;
   std::string texts;
-
-  const node& at(std::uint32_t i) const noexcept { return nodes[i]; }
+  bool has_errors = false;
 };
 
 // hiredis calls these for each object. What they return stands for a node: its place plus one.
@@ -96,6 +95,7 @@ struct reply_builder {
              : task->type == REDIS_REPLY_STATUS ? kind::status
                                                 : kind::text;
     tree& t = of(task);
+    t.has_errors = t.has_errors || n.what == kind::error;
     if (length > reply_reader::bytes_max - t.texts.size()) return nullptr;
     n.number = static_cast<std::int64_t>(t.texts.size());
     n.length = static_cast<std::uint32_t>(length);
@@ -137,33 +137,38 @@ struct reply_builder {
   static void drop(void*) {}
 };
 
-value::kind value::what() const noexcept { return tree_->at(node_).what; }
+value::value(const tree& t, std::uint32_t node) noexcept
+    : tree_(&t), node_(node), kind_(t.nodes[node].what) {}
 
 std::int64_t value::integer() const noexcept {
-  return is(kind::integer) ? tree_->at(node_).number : 0;
+  return is(kind::integer) ? tree_->nodes[node_].number : 0;
 }
 
 std::string_view value::text() const noexcept {
-  const tree::node& n = tree_->at(node_);
-  if (n.what != kind::status && n.what != kind::text && n.what != kind::error) return {};
+  const tree::node& n = tree_->nodes[node_];
+  if (kind_ != kind::status && kind_ != kind::text && kind_ != kind::error) return {};
   return std::string_view(tree_->texts).substr(static_cast<std::size_t>(n.number), n.length);
 }
 
-std::size_t value::size() const noexcept { return is(kind::array) ? tree_->at(node_).children : 0; }
+std::size_t value::size() const noexcept {
+  return is(kind::array) ? tree_->nodes[node_].children : 0;
+}
 
 const value::tree value::nothing{{tree::node{}}, {}};
 
 value value::next() const noexcept {
-  const std::uint32_t at = tree_->at(node_).next;
+  const std::uint32_t at = tree_->nodes[node_].next;
   return at ? value{*tree_, at} : value{nothing, 0};
 }
 
 value value::operator[](std::size_t i) const noexcept {
   if (i >= size()) return {nothing, 0};
-  std::uint32_t at = tree_->at(node_).first;
-  while (i-- > 0) at = tree_->at(at).next;
+  std::uint32_t at = tree_->nodes[node_].first;
+  while (i-- > 0) at = tree_->nodes[at].next;
   return {*tree_, at};
 }
+
+bool value::has_errors() const noexcept { return tree_->has_errors; }
 
 bool value::is_error(std::string_view code) const noexcept {
   return is(kind::error) && text().substr(0, text().find(' ')) == code;
@@ -206,6 +211,7 @@ bool reply_reader::read() {
   if (!reader_->reply && reader_->ridx == -1) {  // no reply is half read
     tree_->nodes.clear();
     tree_->texts.clear();
+    tree_->has_errors = false;
   }
   void* whole = nullptr;
   if (redisReaderGetReply(reader_, &whole) != REDIS_OK) {

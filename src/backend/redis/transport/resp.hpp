@@ -41,23 +41,25 @@ class value {
  public:
   enum class kind : unsigned char { nil, integer, status, text, error, array };
 
-  kind what() const noexcept;
-  bool is(kind k) const noexcept { return what() == k; }
+  kind what() const noexcept { return kind_; }
+  bool is(kind k) const noexcept { return kind_ == k; }
   std::int64_t integer() const noexcept;                // 0 unless it is one
   std::string_view text() const noexcept;               // of status, text and error; else empty
   std::size_t size() const noexcept;                    // of an array; else 0
   value operator[](std::size_t) const noexcept;         // nil if out of range
   value next() const noexcept;                          // of the same array; nil after the last
   bool is_error(std::string_view code) const noexcept;  // its first word
+  bool has_errors() const noexcept;                     // the whole reply, or some part of it
 
  private:
   friend class reply_reader;
   friend struct reply_builder;
   struct tree;
   static const tree nothing;  // a nil
-  value(const tree& t, std::uint32_t node) noexcept : tree_(&t), node_(node) {}
+  value(const tree&, std::uint32_t node) noexcept;
   const tree* tree_;
   std::uint32_t node_;
+  kind kind_;
 };
 
 class reply_reader {

@@ -56,9 +56,4 @@ void read_own_end(std::string_view client_info, server_identity& out) {
   out.address = part_of(client_info, "laddr", ' ');
 }
 
-std::string_view short_id(std::string_view id) noexcept {
-  constexpr std::size_t digits = 8;
-  return id.substr(0, digits);
-}
-
 }  // namespace holdfast::redis

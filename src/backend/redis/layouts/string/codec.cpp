@@ -45,15 +45,15 @@ server_time time_in(const value& v) noexcept { return server_time_of(v.integer()
 
 }  // namespace
 
-void begin_try_locks(std::string& out) { out += "*1\r\n$5\r\nMULTI\r\n"; }
-
-void append_try_lock(std::string& out, const lock_arguments& a) {
-  command(out, 6) << "SET" << a.lock << a.owner << "NX"
-                  << "PX" << in_ms(a.ttl);
-  command(out, 2) << "INCR" << counter_key;
+void append_try_locks(std::string& out, std::span<const lock_arguments> all) {
+  out += "*1\r\n$5\r\nMULTI\r\n";
+  for (const lock_arguments& a : all) {
+    command(out, 6) << "SET" << a.lock << a.owner << "NX"
+                    << "PX" << in_ms(a.ttl);
+    command(out, 2) << "INCR" << counter_key;
+  }
+  out += "*1\r\n$4\r\nEXEC\r\n";
 }
-
-void end_try_locks(std::string& out) { out += "*1\r\n$4\r\nEXEC\r\n"; }
 
 void append_release_uncontended(command_writer& out, std::span<const lock_arguments> all) {
   command c = out.call(scripts::release_uncontended, 2 * all.size(), all.size());

@@ -35,10 +35,8 @@ struct lock_arguments {   // of a request for one lock
   bool info_may_be_stored = false;  // of the owner, in M
 };
 
-// Several of them in one transaction, answered by two replies and two more for each.
-void begin_try_locks(std::string& out);
-void append_try_lock(std::string& out, const lock_arguments&);
-void end_try_locks(std::string& out);
+// All in one transaction, answered by two replies and two more for each.
+void append_try_locks(std::string& out, std::span<const lock_arguments>);
 void append_release_uncontended(command_writer&, std::span<const lock_arguments>);
 void append_lock_all(command_writer&, std::span<const lock_arguments>);
 void append_request(command_writer&, operation, const lock_arguments&);

@@ -9,10 +9,11 @@
 namespace holdfast::redis {
 
 batch_member string_batches::member_of(const claim& c, time_point now) noexcept {
+  const queueing_recipe& r = c.recipe();
   batch_member m;
   m.whose = c.place();
-  m.epoch = c.recipe().epoch();
-  m.ttl = c.recipe().ttl();
+  m.epoch = r.epoch();
+  m.ttl = r.ttl();
   m.sent = now;
   return m;
 }
@@ -72,41 +73,28 @@ void string_batches::defer_unsent() {
   }
 }
 
-// False when nobody is left.
-template <class Each>
-bool string_batches::keep_current(request& r, Each each) {
-  std::erase_if(r.members, [&](const batch_member& m) {
-    claim* const c = current(m);
-    if (!c) return true;
-    c->was_sent = true;
-    each(*c);
-    return false;
-  });
-  if (!r.members.empty()) return true;
-  pool_.give_back(r);
-  return false;
-}
-
 void string_batches::write_try_locks(request_writer& to, request& r) {
-  std::string& out = to.out();
-  const std::size_t before = out.size();
-  begin_try_locks(out);
-  owner_text room;
-  if (!keep_current(r, [&](claim& c) { append_try_lock(out, node_.arguments_of(c, room)); }))
-    return out.resize(before);
-  end_try_locks(out);
+  if (!collect_arguments(r)) return;
+  append_try_locks(to.out(), arguments_);
   to.expect(r, static_cast<std::uint32_t>(2 + 2 * r.members.size()), r.members.front().sent);
 }
 
-// Into `arguments_`, which has views into `owners_`. False when nobody is left.
+// Of the members whose claims still want it, into `arguments_`, which has views into `owners_`.
+// False when none is left.
 bool string_batches::collect_arguments(request& r) {
   owners_.clear();
   owners_.reserve(r.members.size());
   arguments_.clear();
-  return keep_current(r, [this](claim& c) {
+  std::erase_if(r.members, [this](const batch_member& m) {
+    claim* const c = current(m);
+    if (!c) return true;
+    c->was_sent = true;
     owners_.emplace_back();
-    arguments_.push_back(node_.arguments_of(c, owners_.back()));
+    arguments_.push_back(node_.arguments_of(*c, owners_.back()));
+    return false;
   });
+  if (r.members.empty()) pool_.give_back(r);
+  return !r.members.empty();
 }
 
 void string_batches::write_releases(request_writer& to, request& r) {

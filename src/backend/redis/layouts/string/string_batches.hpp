@@ -43,8 +43,6 @@ class string_batches {
  private:
   static batch_member member_of(const claim&, time_point now) noexcept;
   claim* current(const batch_member&) const noexcept;  // null: its claim has given it up
-  template <class Each>
-  bool keep_current(request&, Each);
   bool collect_arguments(request&);
   void write_try_locks(request_writer&, request&);
   void write_releases(request_writer&, request&);

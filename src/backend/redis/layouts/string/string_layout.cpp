@@ -151,22 +151,22 @@ void string_layout::wake_at(claim& c, time_point t) {
 }
 
 void string_layout::after_step(claim& c, time_point now) {
-  if (c.recipe().is_idle()) {
+  const queueing_recipe& r = c.recipe();
+  if (r.is_idle()) {
     c.deferred = operation::none;
     drop_owner(c);
   }
-  if (c.details.group && c.recipe().now_in() != queueing_recipe::state::trying)
-    c.node->leave_group(c);
+  if (c.details.group && r.now_in() != queueing_recipe::state::trying) c.node->leave_group(c);
   count(c, now);
 }
 
 // Callers who wait for a reply or a push have the loop driven, as holders do that a push may reach.
 void string_layout::count(claim& c, time_point now) {
-  const bool waits = c.recipe().waits(), pushable = c.recipe().may_be_pushed();
-  const bool listens = c.recipe().listens();
+  const queueing_recipe& r = c.recipe();
+  const bool waits = r.waits(), pushable = r.may_be_pushed(), listens = r.listens();
   if (waits == c.was_waiting_ && pushable == c.was_pushable_ && listens == c.was_listening_) return;
   reactor_.count(waits - c.was_waiting_, listens - c.was_listening_);
-  c.node->count_pushable(pushable - c.was_pushable_, now);
+  if (pushable != c.was_pushable_) c.node->count_pushable(pushable - c.was_pushable_, now);
   c.was_waiting_ = waits;
   c.was_pushable_ = pushable;
   c.was_listening_ = listens;

@@ -150,12 +150,13 @@ lock_arguments string_node::arguments_of(const claim& c, owner_text& room) const
   a.lock = c.lock();
   a.owner = view(room);
   a.stamp = over_.server_stamp();
-  a.ttl = c.recipe().ttl();
+  const queueing_recipe& r = c.recipe();
+  a.ttl = r.ttl();
   a.window = window(a.ttl);
-  a.arrival = c.recipe().arrival();
-  a.looks = c.recipe().looks();
-  a.mode = c.recipe().mode();
-  a.waits = !c.recipe().one_attempt();
+  a.arrival = r.arrival();
+  a.looks = r.looks();
+  a.mode = r.mode();
+  a.waits = !r.one_attempt();
   a.total_permits = c.details.total_permits;
   return a;
 }

@@ -56,13 +56,11 @@ class redis_codec : public testing::Test {
 };
 
 TEST_F(redis_codec, try_locks_are_one_transaction) {
+  lock_arguments other = args;
+  other.lock = "other";
+  other.ttl = 1500us;
   std::string out;
-  begin_try_locks(out);
-  append_try_lock(out, args);
-  args.lock = "other";
-  args.ttl = 1500us;
-  append_try_lock(out, args);
-  end_try_locks(out);
+  append_try_locks(out, std::array{args, other});
   EXPECT_EQ(commands_in(out),
             "MULTI | SET job hf1:me NX PX 30000 | INCR holdfast:n | SET other hf1:me NX PX 2 | "
             "INCR holdfast:n | EXEC");
