@@ -98,7 +98,7 @@ void backend::settle(time_point until) {
 }
 
 void backend::diagnose(seam::findings_handler& to) {
-  start_examination(*topology_->nodes().front(), settings_, layouts_.needs(), to);
+  start_diagnosis(*topology_->nodes().front(), settings_, layouts_.needs(), to);
 }
 
 bool backend::close(time_point until) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/redis/diagnosis/findings.hpp"
-#include "backend/redis/diagnosis/layouts_on_one_name.hpp"
+#include "backend/redis/diagnosis/mixed_layouts.hpp"
 #include "backend/redis/layouts/admin_query.hpp"
 #include "backend/redis/transport/server_info.hpp"
 
@@ -187,15 +187,15 @@ class diagnosis final : public admin_query<std::vector<finding>> {
   std::size_t read_ = 0;
   std::size_t samples_ = 0, scans_ = 0;
   std::string cursor_ = "0";  // of SCAN
-  layouts_on_one_name names_;
+  mixed_layouts names_;
   time_point sent_{};
   fact multi_, exec_, ignored_;
 };
 
 }  // namespace
 
-void start_examination(transport& over, const endpoint& e, std::span<const layout_needs> of_layouts,
-                       seam::findings_handler& to) {
+void start_diagnosis(transport& over, const endpoint& e, std::span<const layout_needs> of_layouts,
+                     seam::findings_handler& to) {
   (new diagnosis(over, e, of_layouts, to))->start();
 }
 

@@ -20,13 +20,14 @@ constexpr consequence consequences[] = {
     {needed_for::recovery, grade::warn,
      "a request that was under way when its connection broke cannot be called back: its owner is "
      "withdrawn again and again for its ttl and two minutes"},
-    {needed_for::comparing, grade::warn,
+    {needed_for::comparison, grade::warn,
      "a master that was replaced is not recognized, connections are compared only if the user may "
      "use the channels hf:*, and requests of a broken connection cannot be called back"},
-    {needed_for::looking, grade::warn,
+    {needed_for::inspection, grade::warn,
      "inspect() or holders() fails, and with it holdfast list or show"},
-    {needed_for::tidying, grade::warn, "what killed holders left is not tidied away"},
-    {needed_for::naming, grade::warn, "CLIENT LIST does not show which connections are of locks"},
+    {needed_for::cleanup, grade::warn, "what killed holders left is not tidied away"},
+    {needed_for::identification, grade::warn,
+     "CLIENT LIST does not show which connections are of locks"},
     {needed_for::scripts, grade::warn, "a script is sent in full when the server does not have it"},
 };
 

@@ -141,8 +141,8 @@ class claims_node : public layout_node {
       over_.write_commands([&](request_writer& w) { write_renewals(w, now); });
   }
 
-  void put_off(std::string why, time_point now) {
-    over_.note_put_off(std::move(why), now);
+  void note_refusal(std::string why, time_point now) {
+    over_.note_refusal(std::move(why), now);
     watch_outage(now);
   }
   // end_waits() is due when the first waiter makes its last attempt.

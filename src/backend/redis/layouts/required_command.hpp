@@ -8,10 +8,10 @@ namespace holdfast::redis {
 enum class needed_for : unsigned char {
   locks,
   recovery,
-  comparing,
-  looking,
-  tidying,
-  naming,
+  comparison,      // of the connections' servers
+  inspection,      // by an operator
+  cleanup,         // of what killed holders left
+  identification,  // of connections in CLIENT LIST
   scripts,
 };
 
@@ -40,11 +40,11 @@ inline constexpr required_command commands_of_connections[] = {
     {"evalsha", "EVALSHA 0000000000000000000000000000000000000000 0"},
     {"eval", "EVAL return 0"},
     {"script|load", "SCRIPT LOAD return", needed_for::scripts},
-    {"client|setname", "CLIENT SETNAME holdfast", needed_for::naming},
+    {"client|setname", "CLIENT SETNAME holdfast", needed_for::identification},
     {"client|id", "CLIENT ID", needed_for::recovery},
     {"client|info", "CLIENT INFO", needed_for::recovery},
     {"client|kill", "CLIENT KILL ID 0", needed_for::recovery},
-    {"info", "INFO server", needed_for::comparing},
+    {"info", "INFO server", needed_for::comparison},
 };
 
 }  // namespace holdfast::redis

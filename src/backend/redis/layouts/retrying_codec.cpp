@@ -31,8 +31,8 @@ retrying_reply retrying_codec::read_renewal(const value& all, std::size_t index,
   return all.is(value::kind::error) ? read_compared(all, r) : compared(all[index], r);
 }
 
-void retrying_codec::append_look(std::string& out, std::string_view key) const {
-  eval(out, *facts_.look, {key});
+void retrying_codec::append_holders_query(std::string& out, std::string_view key) const {
+  eval(out, *facts_.holders_script, {key});
 }
 
 void retrying_codec::append_break(std::string& out, std::string_view key,
@@ -40,7 +40,7 @@ void retrying_codec::append_break(std::string& out, std::string_view key,
   eval(out, *facts_.break_lock, {key}, seen);
 }
 
-std::vector<holder> retrying_codec::read_look(const value& v) const {
+std::vector<holder> retrying_codec::read_holders_reply(const value& v) const {
   if (v.size() != 2) return {};
   return {holder_of(v[0].text(), span_of(v[1].integer()))};
 }

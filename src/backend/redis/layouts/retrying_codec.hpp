@@ -31,8 +31,8 @@ struct retrying_owner {               // drawn for every acquire
   explicit operator bool() const noexcept { return (high | low) != 0; }
 };
 
-struct held_grant {
-  lock_mode how = lock_mode::exclusive;  // after a downgrade: shared
+struct guarded_grant {                    // what a guard's owner is made of
+  lock_mode mode = lock_mode::exclusive;  // after a downgrade: shared
   std::int64_t number = 0;
 };
 
@@ -57,8 +57,8 @@ struct codec_facts {
   // Loaded when a connection is ready, so that calls by their hash succeed.
   std::span<const script* const> loaded{};
   // For an operator, each with the key of the lock: reads its holder; releases it when the owner,
-  // its argument, has it. Null: append_look() or append_break() is overridden.
-  const script* look = nullptr;
+  // its argument, has it. Null: append_holders_query() or append_break() is overridden.
+  const script* holders_script = nullptr;
   const script* break_lock = nullptr;
   std::span<const error_meaning> own_errors{};  // of the scripts
   layout_needs needs{};                         // for an operator's diagnosis
@@ -77,7 +77,7 @@ class retrying_codec {
   // The text that identifies a claim, to other programs too.
   virtual std::string text_of(const retrying_owner&) const;
   // The owner that a guard compares: readers that hold a lock together have one.
-  virtual std::string guarded_owner(const retrying_owner& o, const held_grant&) const {
+  virtual std::string guarded_owner(const retrying_owner& o, const guarded_grant&) const {
     return text_of(o);
   }
   // Whether the holder that was found under some key can be one of this layout.
@@ -104,10 +104,10 @@ class retrying_codec {
   virtual retrying_reply read_renewal(const value&, std::size_t index, retrying_reply r) const;
   // For an operator: reads the holders, and releases the lock of the owner that was seen. One
   // request each, with the text of its script. Holders without their name.
-  virtual void append_look(std::string& out, std::string_view key) const;
+  virtual void append_holders_query(std::string& out, std::string_view key) const;
   virtual void append_break(std::string& out, std::string_view key, std::string_view seen) const;
   // Unless it is overridden: {owner, what is left of the lease in ms; -1: no end} | {} nobody.
-  virtual std::vector<holder> read_look(const value&) const;
+  virtual std::vector<holder> read_holders_reply(const value&) const;
   virtual bool read_break(const value&) const;  // whether it was released, as compared() says
 
  protected:

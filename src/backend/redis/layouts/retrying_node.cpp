@@ -50,7 +50,7 @@ void retrying_node::send(retrying_claim& c, retrying_operation what, time_point 
   b.members.push_back({.whose = c.place(), .epoch = c.recipe().epoch(), .ttl = c.recipe().ttl()});
   collected_.push_back(&b);
   if (over_.is_ready(lane::commands)) return;
-  over_.note_affected(now);
+  over_.note_waiter(now);
   watch_outage(now);
   if (!c.recipe().is_waiter()) over_.retry_now(lane::commands, now + settings_.retry_base);
   over_.open(lane::commands, now);
@@ -129,7 +129,7 @@ void retrying_node::on_reply(request& b, const value& v, const reply_context& co
   const bool is_error = v.is(value::kind::error);
   std::string text = is_error ? explain(v.text(), codec_.facts().own_errors) : std::string();
   if (r.what == retrying_reply::verdict::not_now) {
-    put_off(text, context.now);
+    note_refusal(text, context.now);
   } else if (!is_error) {
     over_.note_accepted(context.now);
   }
@@ -219,7 +219,7 @@ void retrying_node::write_renewals(request_writer& to, time_point now) {
     if (all.empty()) return pool_.give_back(b);
     codec_.append_renewals(to, all);
     renewals_.on_sent();
-    to.expect(b, codec_.renewal_replies(all.size()), now, attended::by_nobody);
+    to.expect(b, codec_.renewal_replies(all.size()), now, attended::in_background);
   }
 }
 

@@ -66,7 +66,7 @@ class holders_query final : public admin_query<std::vector<holder>> {
     if (keys_.empty()) return finish(events);
     for (const std::string& key : keys_) {
       std::string bytes;
-      codec_.append_look(bytes, key);
+      codec_.append_holders_query(bytes, key);
       if (!send(std::move(bytes), now, events)) return;
     }
   }
@@ -74,7 +74,7 @@ class holders_query final : public admin_query<std::vector<holder>> {
   void read_holder(const value& v) {
     const std::string& key = keys_[read_++];
     if (v.is(value::kind::error)) return;
-    for (holder& h : codec_.read_look(v)) {
+    for (holder& h : codec_.read_holders_reply(v)) {
       if (what_ != scope::one && !codec_.is_owner(h.owner)) continue;
       h.name = key.substr(key_prefix_.size(),
                           key.size() - key_prefix_.size() - codec_.facts().key_suffix.size());

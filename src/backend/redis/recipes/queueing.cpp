@@ -30,8 +30,8 @@ effects queueing_recipe::acquire(const seam::acquire_request& request, time_poin
   waits_since_ = now;
   effects out = start_over(now, false);
   // It was not free the last time: try_lock would fail again.
-  if (contended_ && !one_attempt_ && mode_ == lock_mode::exclusive) {
-    known_ = true;
+  if (was_contended_ && !one_attempt_ && mode_ == lock_mode::exclusive) {
+    may_be_noted_ = true;
     out = ask(state::queueing, operation::lock_or_queue, now);
   }
   out.new_owner = !planted(mutant::owner_id_reused);
@@ -41,16 +41,16 @@ effects queueing_recipe::acquire(const seam::acquire_request& request, time_poin
 effects queueing_recipe::succeed(const seam::acquire_request& request, time_point now,
                                  const timing& t) noexcept {
   effects out = acquire(request, now, t);
-  known_ = true;
+  may_be_noted_ = true;
   out.send = operation::none;  // the release script enqueues it
   state_ = state::queueing;
   return out;
 }
 
 effects queueing_recipe::start_over(time_point now, bool clear) noexcept {
-  number_ = 0;
-  known_ = false;
-  wanted_early_ = false;
+  number_ = arrival_ = 0;
+  may_be_noted_ = false;
+  is_contended_early_ = false;
   look_at_ = base::never;
   effects out = first_operation(now);
   out.new_owner = clear;
@@ -69,7 +69,7 @@ effects queueing_recipe::cancel(time_point now, const timing&) noexcept {
 }
 
 effects queueing_recipe::renew(duration ttl, time_point now, const timing& t) noexcept {
-  known_ = known_ || is_held();
+  may_be_noted_ = may_be_noted_ || is_held();
   return lease_recipe::renew(ttl, now, t);
 }
 
@@ -98,18 +98,18 @@ effects queueing_recipe::release(time_point now, const timing&) noexcept {
   if (state_ == state::lost) {
     // The server may keep its note, or its membership, until they expire.
     effects out = become_idle(claim_event::ended, errc::not_held);
-    out.orphan = known_ || mode_ != lock_mode::exclusive;
+    out.orphan = may_be_noted_ || mode_ != lock_mode::exclusive;
     return out;
   }
   if (!is_held()) return {};
-  const bool quick = !known_ && !others_wait_ && mode_ == lock_mode::exclusive;
-  contended_ = others_wait_;
+  const bool quick = !may_be_noted_ && !others_wait_ && mode_ == lock_mode::exclusive;
+  was_contended_ = others_wait_;
   return leave(state::releasing, quick ? operation::release_uncontended : operation::release, now);
 }
 
 effects queueing_recipe::ask(state next, operation what, time_point now) noexcept {
   turn_to(next, now);
-  looks_ = false;
+  replaces_timer_ = false;
   return send(what);
 }
 
@@ -122,8 +122,8 @@ effects queueing_recipe::leave(state next, operation what, time_point now) noexc
 effects queueing_recipe::become_held(std::int64_t number, time_point deadline, bool others,
                                      bool handed, time_point now) noexcept {
   is_peeking_ = peeks_again_ = false;
-  others_wait_ = others || wanted_early_;
-  handed_ = handed;
+  others_wait_ = others || is_contended_early_;
+  is_handed_over_ = handed;
   waiters_unknown_ = false;
   return lease_recipe::become_held(number, deadline, now);
 }
@@ -146,7 +146,7 @@ effects queueing_recipe::on(const reply& r, time_point now, const timing& t) noe
       const effects out = on_downgrade_reply(r, now, t);
       return is_held() && !is_downgrading_ ? send(operation_of_state()) : out;
     }
-    case operation::check_waiters: return on_line_reply(r, now, t);
+    case operation::check_waiters: return on_waiters_reply(r, now, t);
     case operation::renew: return on_renew_reply(r, now, t);
     case operation::release_uncontended:
     case operation::release:
@@ -177,7 +177,7 @@ effects queueing_recipe::on_acquire_reply(const reply& r, time_point now,
     default: {
       effects out = become_idle(claim_event::refused, r.why == errc{} ? errc::refused : r.why);
       // An earlier request may have queued or granted this id: it was answered so, or never.
-      const bool may_be_at_server = r.left || number_ != 0 || attempts_ > 0;
+      const bool may_be_at_server = r.left || arrival_ != 0 || attempts_ > 0;
       out.orphan = may_be_at_server && !planted(mutant::refused_claim_stays_queued);
       return out;
     }
@@ -192,7 +192,7 @@ effects queueing_recipe::on_busy(const reply& r, time_point now) noexcept {
     return out;
   }
   if (one_attempt_) return ask(state::peeking, operation::peek_kind, now);
-  known_ = true;
+  may_be_noted_ = true;
   return ask(state::queueing, operation::lock_or_queue, now);
 }
 
@@ -234,7 +234,7 @@ effects queueing_recipe::on_bad_number(const reply& r, time_point now, const tim
 // its own ttl, since it is not notified when the lock gets an owner with a shorter lease.
 effects queueing_recipe::on_queued(const reply& r, time_point now) noexcept {
   state_ = state::queued;
-  number_ = r.number;
+  arrival_ = r.number;
   effects out;
   out.sleeps = true;
   if (r.ahead > 0 && !planted(mutant::only_next_waiter_looks)) {
@@ -262,7 +262,8 @@ effects queueing_recipe::on_queued(const reply& r, time_point now) noexcept {
   return out;
 }
 
-effects queueing_recipe::on_line_reply(const reply& r, time_point now, const timing& t) noexcept {
+effects queueing_recipe::on_waiters_reply(const reply& r, time_point now,
+                                          const timing& t) noexcept {
   if (!is_held() || !is_peeking_) return {};
   if (r.what == verdict::not_now) return pause(now, t);
   is_peeking_ = std::exchange(peeks_again_, false) && !r.others;
@@ -287,7 +288,7 @@ effects queueing_recipe::on_release_reply(const reply& r, time_point now,
 
 effects queueing_recipe::on(const push& p, time_point now) noexcept {
   if (p.what == push::kind::wanted) {
-    wanted_early_ = wanted_early_ || waits();
+    is_contended_early_ = is_contended_early_ || waits();
     return is_held() ? note_others() : effects{};
   }
   if (!may_be_pushed()) return {};
@@ -341,7 +342,7 @@ effects queueing_recipe::on_subscribed(time_point now) noexcept {
   asked_since_ = now;  // not since the wait began: the request is a new one
   ++epoch_;
   state_ = state::queueing;
-  looks_ = true;  // this claim may be the only one with a timer on the lock
+  replaces_timer_ = true;  // this claim may be the only one with a timer on the lock
   out.sleeps = true;
   return out;
 }
@@ -351,7 +352,7 @@ effects queueing_recipe::on_wake(time_point now, const timing& t) noexcept {
     const std::uint8_t attempts = attempts_;
     effects out = ask(state::queueing, operation::lock_or_queue, now);
     attempts_ = attempts;
-    looks_ = true;
+    replaces_timer_ = true;
     return out;
   }
   if (is_held()) return send(operation_of_state());

@@ -59,6 +59,27 @@
 //   any but a   | overdue                     | idle        | refused, or ended (outcome unknown);
 //   waiter      |                             |             | orphan
 //
+//   fact               | is set by                   | is cleared by      | while it is set
+//   -------------------+-----------------------------+--------------------+-------------------------
+//   is_grouped         | acquire, of a lock group    | the next acquire   | lock_all takes the place
+//                      |                             |                    | of try_lock
+//   may_be_noted       | queueing, renew             | the next id        | release is sent in full;
+//                      |                             |                    | lost: the id is an orphan
+//   replaces_timer     | wake, subscribed anew       | the next request   | lock_or_queue sets its
+//                      |                             |                    | timer on the lock again
+//   is_contended_early | wanted, before the grant    | the next id        | the grant reports waiters
+//   is_handed_over     | a push with a deadline      | the next grant     | the grant is provisional
+//   waiters_unknown    | granted by try_lock         | the next grant     | the cohort checks for
+//                      |                             |                    | waiters before it keeps
+//                      |                             |                    | the grant
+//   is_peeking         | check_waiters, subscribed   | the reply, a grant | check_waiters is repeated
+//   peeks_again        | the same, while is_peeking  | the reply, a grant | check_waiters is sent
+//                      |                             |                    | once more
+//   was_contended      | release, when others wait   | release, when none | the next acquire sends
+//                      |                             | do                 | lock_or_queue at once
+//   saw_bad_number     | bad number                  | the next acquire   | the op-timeout counts
+//                      |                             |                    | from the first one
+//
 // A waiter, which asked for more than one attempt and has not been granted the lock, is never
 // overdue: it waits through an outage as it would for a holder (transport/error_text.hpp).
 //
@@ -116,13 +137,13 @@ class queueing_recipe : public claims::lease_recipe<queueing_state, operation> {
   bool listens() const noexcept { return is_held() && (!others_wait_ || is_downgrading_); }
   lock_mode mode() const noexcept { return mode_; }
   bool one_attempt() const noexcept { return one_attempt_; }
-  std::int64_t arrival() const noexcept { return number_; }  // 0: it was never queued
-  bool looks() const noexcept { return looks_; }             // its timer on the lock has ended
+  std::int64_t arrival() const noexcept { return arrival_; }  // in the queue; 0: it was not queued
+  bool replaces_timer() const noexcept { return replaces_timer_; }
   time_point waits_since() const noexcept { return waits_since_; }  // a waiter: its acquire
   std::int64_t number() const noexcept { return number_; }          // of the last grant
   seam::grant granted() const noexcept {
     seam::grant out = lease_recipe::granted();
-    out.provisional = handed_;
+    out.provisional = is_handed_over_;
     out.waiters_unknown = waiters_unknown_;
     return out;
   }
@@ -136,7 +157,7 @@ class queueing_recipe : public claims::lease_recipe<queueing_state, operation> {
   effects on_acquire_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_busy(const reply&, time_point now) noexcept;
   effects on_kind(const reply&) noexcept;
-  effects on_line_reply(const reply&, time_point now, const timing&) noexcept;
+  effects on_waiters_reply(const reply&, time_point now, const timing&) noexcept;
   effects on_bad_number(const reply&, time_point now, const timing&) noexcept;
   effects on_queued(const reply&, time_point now) noexcept;
   effects on_release_reply(const reply&, time_point now, const timing&) noexcept;
@@ -146,18 +167,19 @@ class queueing_recipe : public claims::lease_recipe<queueing_state, operation> {
   effects start_over(time_point now, bool clear) noexcept;
 
   time_point waits_since_{};
+  std::int64_t arrival_ = 0;
   time_point look_at_ = base::never;  // a look that overtook the reply to lock_or_queue
   lock_mode mode_ = lock_mode::exclusive;
-  bool is_grouped_ = false;
-  bool is_peeking_ = false;    // held, and not answered yet
-  bool peeks_again_ = false;   // once that is answered
-  bool wanted_early_ = false;  // before the grant arrived
-  bool handed_ = false;
-  bool waiters_unknown_ = false;  // the grant did not show whether others wait
-  bool known_ = false;            // the server may have a note of it
-  bool looks_ = false;
-  bool contended_ = false;       // others waited when it was released last
-  bool saw_bad_number_ = false;  // since its acquire
+  bool is_peeking_ = false;
+  bool peeks_again_ = false;
+  bool saw_bad_number_ = false;
+  bool is_grouped_ : 1 = false;
+  bool is_contended_early_ : 1 = false;
+  bool is_handed_over_ : 1 = false;
+  bool waiters_unknown_ : 1 = false;
+  bool may_be_noted_ : 1 = false;  // the server may have stored something beside the lock
+  bool replaces_timer_ : 1 = false;
+  bool was_contended_ : 1 = false;
 };
 
 }  // namespace holdfast::redis

@@ -54,7 +54,7 @@ void connection::expect(reply_handler& to, std::uint32_t replies, time_point sen
   r.sent = sent;
   r.replies = replies;
   r.script = script;
-  r.is_unattended = by == attended::by_nobody;
+  r.is_unattended = by == attended::in_background;
   in_flight_.push_back(r);
   unattended_ += r.is_unattended ? 1 : 0;
 }

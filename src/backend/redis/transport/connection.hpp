@@ -28,7 +28,10 @@
 
 namespace holdfast::redis {
 
-enum class attended { by_callers, by_nobody };  // whether a caller who blocks relies on the reply
+enum class attended {
+  by_callers,
+  in_background
+};  // whether a caller who blocks relies on the reply
 
 struct expected_reply {
   reply_handler* to = nullptr;

@@ -24,7 +24,7 @@ void reachability::on_lost(lane r, const base::failure& why, bool matters, time_
   const bool is_first = !has_lost_some();
   lost_ |= bit_of(r);
   silent_ &= ~bit_of(r);
-  unproven_ &= ~bit_of(r);
+  unverified_ &= ~bit_of(r);
   last_failure_ = why.text;
   failed_at_ = now;
   if (is_first) lost_since_ = now;
@@ -39,10 +39,10 @@ void reachability::on_ready(lane r, time_point now) {
   end_outage(now);
 }
 
-void reachability::on_asked(lane r) noexcept { unproven_ |= bit_of(r); }
+void reachability::on_asked(lane r) noexcept { unverified_ |= bit_of(r); }
 
 void reachability::on_proven(lane r, time_point now) {
-  unproven_ &= ~bit_of(r);
+  unverified_ &= ~bit_of(r);
   end_outage(now);
 }
 
@@ -50,9 +50,9 @@ void reachability::on_proven(lane r, time_point now) {
 void reachability::end_outage(time_point now) {
   if (!is_whole() || !has_lost_some()) return;
   ++reconnects_;
-  write(is_told_ ? log_level::warning : log_level::info,
+  write(is_logged_ ? log_level::warning : log_level::info,
         "connected again after " + base::text_of(now - std::exchange(lost_since_, base::never)));
-  is_told_ = false;
+  is_logged_ = false;
   next_line_ = base::never;
 }
 
@@ -67,24 +67,25 @@ void reachability::on_heard(lane r, time_point now) {
 }
 
 // A server that is now full, now not, is in the log once a minute.
-void reachability::on_put_off(std::string why, bool matters, time_point now) {
-  const bool is_first = put_off_.empty();
-  put_off_ = std::move(why);
+void reachability::on_refusal(std::string why, bool matters, time_point now) {
+  const bool is_first = refusal_.empty();
+  refusal_ = std::move(why);
   weigh(now);
   if (!is_first || has_lost_some()) return;
-  const bool is_due = put_off_told_ == time_point{} || now - put_off_told_ >= between_lines;
+  const bool is_due =
+      refusal_logged_at_ == time_point{} || now - refusal_logged_at_ >= between_lines;
   if (is_due) {
     write_trouble(matters, now);
   } else {
-    next_line_ = put_off_told_ + between_lines;
+    next_line_ = refusal_logged_at_ + between_lines;
   }
 }
 
-void reachability::end_refusals(time_point now) {
-  put_off_.clear();
+void reachability::end_refusal(time_point now) {
+  refusal_.clear();
   if (!has_lost_some()) {
-    if (is_told_) write(log_level::warning, "the server takes requests again");
-    is_told_ = false;
+    if (is_logged_) write(log_level::warning, "the server takes requests again");
+    is_logged_ = false;
     next_line_ = base::never;
   }
   weigh(now);
@@ -97,21 +98,21 @@ void reachability::on_memory_info(std::string_view info) {
   eviction_ = std::move(warning);
 }
 
-void reachability::on_affected(time_point now) noexcept {
-  const bool is_untold = !is_told_ && (has_lost_some() || !put_off_.empty());
-  if (is_untold && next_line_ == base::never) next_line_ = now;
+void reachability::on_new_waiter(time_point now) noexcept {
+  const bool is_unlogged = !is_logged_ && (has_lost_some() || !refusal_.empty());
+  if (is_unlogged && next_line_ == base::never) next_line_ = now;
 }
 
 void reachability::tick(bool matters, time_point now) {
   if (next_line_ > now) return;
   if (matters) return write_trouble(true, now);
   next_line_ = base::never;  // the next affected caller sets it again
-  is_told_ = false;
+  is_logged_ = false;
   if (!has_lost_some()) on_accepted(now);  // nobody asks any more: it is not known
 }
 
 void reachability::write_trouble(bool matters, time_point now) {
-  const bool again = std::exchange(is_told_, matters) && matters;
+  const bool again = std::exchange(is_logged_, matters) && matters;
   const duration past = now - (has_lost_some() ? lost_since_ : since_);
   std::string text = has_lost_some() ? "the connection is lost: "
                                      : "the server is temporarily refusing requests: ";
@@ -119,9 +120,9 @@ void reachability::write_trouble(bool matters, time_point now) {
     text = (has_lost_some() ? "no connection for " : "the server has been refusing requests for ") +
            base::text_of(past) + ": ";
   write(matters ? log_level::warning : log_level::info,
-        text + (has_lost_some() ? last_failure_ : put_off_) +
+        text + (has_lost_some() ? last_failure_ : refusal_) +
             (again ? "; still trying" : "; it is tried again until it works"));
-  if (!has_lost_some()) put_off_told_ = now;
+  if (!has_lost_some()) refusal_logged_at_ = now;
   next_line_ = matters ? now + between_lines : base::never;
 }
 
@@ -130,7 +131,7 @@ void reachability::write(log_level level, std::string text) {
 }
 
 void reachability::weigh(time_point now) {
-  const bool out = ((lost_ | silent_) & needed_by_waiters) != 0 || !put_off_.empty();
+  const bool out = ((lost_ | silent_) & needed_by_waiters) != 0 || !refusal_.empty();
   if (out == (since_ != base::never)) return;
   since_ = out ? now : base::never;
   is_unavailable_.store(out, std::memory_order_relaxed);
@@ -138,7 +139,7 @@ void reachability::weigh(time_point now) {
 
 std::string reachability::why() const {
   if (lost_ != 0) return "no connection: " + last_failure_;
-  return put_off_.empty() ? "the server does not answer" : put_off_;
+  return refusal_.empty() ? "the server does not answer" : refusal_;
 }
 
 seam::connection_status reachability::read(time_point now) const {

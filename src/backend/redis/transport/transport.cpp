@@ -109,7 +109,7 @@ transport::~transport() {
   reactor_.remove(*this);
 }
 
-reply_handler& transport::nobody() noexcept { return *ignored_; }
+reply_handler& transport::reply_discarder() noexcept { return *ignored_; }
 
 connection& transport::of(lane what) noexcept {
   return what == lane::commands ? commands_ : what == lane::messages ? messages_ : renewals_;
@@ -253,7 +253,7 @@ void transport::probe_messages(time_point now) {
   if (!messages_.is_ready() || now - probed_ < endpoint_.op_timeout / 4) return;
   probed_ = now;
   command(messages_.out(), 1) << "PING";
-  messages_.expect(*ignored_, 1, now, attended::by_nobody);
+  messages_.expect(*ignored_, 1, now, attended::in_background);
 }
 
 // An idle connection is not read, so its closing would go unnoticed.
@@ -262,7 +262,7 @@ void transport::verify_others(const connection& lost, time_point now) {
     if (c == &lost || !c->is_ready() || reach_.is_asked(c->what())) continue;
     reach_.on_asked(c->what());
     command(c->out(), 1) << "PING";
-    c->expect(*proofs_[static_cast<unsigned>(c->what())], 1, now, attended::by_nobody);
+    c->expect(*proofs_[static_cast<unsigned>(c->what())], 1, now, attended::in_background);
     c->what() == lane::renewals ? reactor_.request_flush_of_own_loop(true) : tick_by(now);
   }
 }
@@ -272,13 +272,13 @@ void transport::watch_outage() {
   if (reach_.is_unavailable()) tick_by(reach_.next_tick());
 }
 
-void transport::note_put_off(std::string why, time_point now) {
-  reach_.on_put_off(std::move(why), is_in_use(), now);
+void transport::note_refusal(std::string why, time_point now) {
+  reach_.on_refusal(std::move(why), is_in_use(), now);
   watch_outage();
 }
 
-void transport::note_affected(time_point now) {
-  reach_.on_affected(now);
+void transport::note_waiter(time_point now) {
+  reach_.on_new_waiter(now);
   watch_outage();
 }
 
@@ -303,7 +303,7 @@ std::unique_ptr<subscription> transport::subscribe(std::string_view channel, mes
 void transport::request_subscriptions(time_point now) {
   subscriptions_.request_missing([&](std::string_view channel) {
     command(messages_.out(), 2) << "SUBSCRIBE" << channel;
-    messages_.expect(*subscribe_reply_, 1, now, attended::by_nobody);
+    messages_.expect(*subscribe_reply_, 1, now, attended::in_background);
   });
 }
 
@@ -317,7 +317,7 @@ void transport::drop_unused_subscriptions(time_point now) {
   subscriptions_.drop_unused(now, [&](std::string_view channel) {
     if (!messages_.is_ready()) return;
     command(messages_.out(), 2) << "UNSUBSCRIBE" << channel;
-    messages_.expect(*ignored_, 1, now, attended::by_nobody);
+    messages_.expect(*ignored_, 1, now, attended::in_background);
   });
   tick_by(subscriptions_.next_drop());
 }

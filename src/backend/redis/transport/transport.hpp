@@ -81,7 +81,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
     }
     write_commands([&](request_writer& w) {
       write(w);
-      w.expect(to, 1, now, attended::by_nobody);
+      w.expect(to, 1, now, attended::in_background);
     });
     return true;
   }
@@ -91,7 +91,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
     request_writer w(commands_, scripts_);
     write(w);
   }
-  reply_handler& nobody() noexcept;                 // for replies of no interest
+  reply_handler& reply_discarder() noexcept;        // for replies of no interest
   void load_script(const script&, time_point now);  // where the user has the right to
   void check_eviction(time_point now);  // warns in the log where the server may evict keys
 
@@ -119,9 +119,9 @@ class transport final : private connection_owner, private io::reactor_user, priv
   void request_flush(lane, bool at_once) noexcept;
 
   // Reasons for which requests are not answered.
-  void note_put_off(std::string why, time_point now);  // the server does not do it now
+  void note_refusal(std::string why, time_point now);  // the server does not do it now
   void note_accepted(time_point now) { reach_.on_accepted(now); }
-  void note_affected(time_point now);  // somebody comes to need it
+  void note_waiter(time_point now);  // somebody comes to need it
   bool is_unavailable() const noexcept {
     return reach_.is_unavailable();
   }                                                                 // any thread, with any lock

@@ -85,7 +85,7 @@ command_words random_owners::renewals() {
 command_words random_owners::query() {
   std::string bytes;
   if (below(3) > 0) {
-    codec_.append_look(bytes, names[0]);
+    codec_.append_holders_query(bytes, names[0]);
   } else {
     codec_.append_break(bytes, names[0], codec_.text_of(owner()));
   }

@@ -23,7 +23,7 @@ constexpr error_meaning errors_of_commands[] = {
 
 constexpr required_command commands[] = {
     {"setnx", "SETNX k v"}, {"get", "GET k"}, {"getset", "GETSET k v"},
-    {"set", "SET k v"},     {"del", "DEL k"}, {"scan", "SCAN 0", needed_for::looking},
+    {"set", "SET k v"},     {"del", "DEL k"}, {"scan", "SCAN 0", needed_for::inspection},
 };
 
 constexpr const script* loaded[] = {&scripts::renew, &scripts::holder, &scripts::break_lock};
@@ -38,7 +38,7 @@ constexpr codec_facts facts_of_getset{
             .breakable = true,
             .unsafe = true},
     .loaded = loaded,
-    .look = &scripts::holder,
+    .holders_script = &scripts::holder,
     .break_lock = &scripts::break_lock,
     .own_errors = errors_of_commands,
     .needs = {.commands = commands},
@@ -136,7 +136,7 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
     c << r.owner << text_of_stamp(r.renewed) << text_of_stamp(stamp_at(r.wall, r.ttl));
 }
 
-std::vector<holder> codec::read_look(const value& v) const {
+std::vector<holder> codec::read_holders_reply(const value& v) const {
   if (v.size() != 2) return {};
   const std::string_view stamp = v[0].text();
   return {holder_of(stamp, rest_of(stamp, milliseconds{v[1].integer()}))};

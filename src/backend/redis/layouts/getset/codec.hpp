@@ -28,7 +28,7 @@ class codec final : public retrying_codec {
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   retrying_reply read(const value&, const lock_request&, retrying_reply r) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
-  std::vector<holder> read_look(const value&) const override;
+  std::vector<holder> read_holders_reply(const value&) const override;
 
  private:
   retrying_reply read_try(const value&, const lock_request&, retrying_reply) const;

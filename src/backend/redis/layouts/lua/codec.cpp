@@ -13,8 +13,8 @@ constexpr required_command commands[] = {
     {"del", "DEL k"},
     {"pttl", "PTTL k"},
     {"pexpire", "PEXPIRE k 1"},
-    {"scan", "SCAN 0", needed_for::looking},
-    {"type", "TYPE k", needed_for::looking},
+    {"scan", "SCAN 0", needed_for::inspection},
+    {"type", "TYPE k", needed_for::inspection},
 };
 
 constexpr const script* loaded[] = {&scripts::try_lock, &scripts::resolve, &scripts::release,
@@ -29,7 +29,7 @@ constexpr codec_facts facts_of_lua{
             .processes = true,
             .breakable = true},
     .loaded = loaded,
-    .look = &scripts::holder,
+    .holders_script = &scripts::holder,
     .break_lock = &scripts::release,
     .needs = {.commands = commands},
     // So that no other layout takes an owner of this one for its own.

@@ -77,7 +77,7 @@ retrying_reply family_codec::read(const value& v, const lock_request&, retrying_
   return r;
 }
 
-std::vector<holder> family_codec::read_look(const value& v) const {
+std::vector<holder> family_codec::read_holders_reply(const value& v) const {
   constexpr std::int64_t waiting_max = 1 << 30;
   std::vector<holder> out;
   const duration rest = span_of(v.size() > 0 ? v[0].integer() : -1);

@@ -45,7 +45,7 @@ class family_codec : public retrying_codec {
   std::string name_fault(std::string_view) const final;
   // An acquire: {1, the number} granted | {0, ms until a try can succeed; -1: not known} busy.
   retrying_reply read(const value&, const lock_request&, retrying_reply r) const final;
-  std::vector<holder> read_look(const value&) const override;  // of scripts/holders.lua
+  std::vector<holder> read_holders_reply(const value&) const override;  // of scripts/holders.lua
 };
 
 inline constexpr error_meaning errors_of_scripts[] = {

@@ -42,9 +42,9 @@ constexpr required_command commands[] = {
     {"zscore", "ZSCORE k m"},
     {"zadd", "ZADD k 1 m"},
     {"zrem", "ZREM k m"},
-    {"hgetall", "HGETALL k", needed_for::looking},
-    {"llen", "LLEN k", needed_for::looking},
-    {"scan", "SCAN 0", needed_for::looking},
+    {"hgetall", "HGETALL k", needed_for::inspection},
+    {"llen", "LLEN k", needed_for::inspection},
+    {"scan", "SCAN 0", needed_for::inspection},
     {"publish", "PUBLISH redisson_lock__channel:{k}:o 0"},
     {"subscribe", "SUBSCRIBE redisson_lock__channel:{k}:o"},
 };
@@ -115,7 +115,7 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
   append_renewals_by(redisson::scripts::renew, out, all);
 }
 
-void codec::append_look(std::string& out, std::string_view key) const {
+void codec::append_holders_query(std::string& out, std::string_view key) const {
   eval(out, redisson::scripts::holders, {key, fair_queue_of(key)});
 }
 

@@ -38,7 +38,7 @@ constexpr required_command commands[] = {
     {"pexpire", "PEXPIRE k 1"},
     {"publish", "PUBLISH c m"},
     {"subscribe", "SUBSCRIBE c"},
-    {"scan", "SCAN 0", needed_for::looking},
+    {"scan", "SCAN 0", needed_for::inspection},
 };
 
 constexpr const script* loaded[] = {&scripts::try_lock, &scripts::release, &scripts::renew,
@@ -137,7 +137,7 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
     c << claim_of(r.id) << std::int64_t{r.permits} << now + in_ms(r.ttl) << channel_name(r.key);
 }
 
-void codec::append_look(std::string& out, std::string_view key) const {
+void codec::append_holders_query(std::string& out, std::string_view key) const {
   eval(out, scripts::holders, {key, permits_key(key)});
 }
 
@@ -148,7 +148,7 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
 }
 
 // A claim's permits, whose ends are the same, stand side by side.
-std::vector<holder> codec::read_look(const value& v) const {
+std::vector<holder> codec::read_holders_reply(const value& v) const {
   std::vector<holder> out;
   const std::size_t permits = v.size() / 2;
   const auto total = static_cast<std::uint32_t>(

@@ -25,9 +25,9 @@ class codec final : public retrying_codec {
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
-  void append_look(std::string& out, std::string_view key) const override;
+  void append_holders_query(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
-  std::vector<holder> read_look(const value&) const override;
+  std::vector<holder> read_holders_reply(const value&) const override;
 };
 
 }  // namespace holdfast::redis::redisson_permits

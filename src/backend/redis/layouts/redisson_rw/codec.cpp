@@ -39,8 +39,8 @@ constexpr required_command commands[] = {
     {"pexpire", "PEXPIRE k 1"},
     {"publish", "PUBLISH redisson_rwlock:{k} 0"},
     {"subscribe", "SUBSCRIBE redisson_rwlock:{k}"},
-    {"scan", "SCAN 0", needed_for::looking},
-    {"hkeys", "HKEYS k", needed_for::tidying},
+    {"scan", "SCAN 0", needed_for::inspection},
+    {"hkeys", "HKEYS k", needed_for::cleanup},
 };
 
 constexpr const script* loaded[] = {&scripts::try_lock,  &scripts::release, &scripts::renew,
@@ -105,7 +105,7 @@ void codec::append_renewals(command_writer& out, std::span<const lock_request> a
   for (const lock_request& r : all) c << r.owner << in_ms(r.ttl);
 }
 
-void codec::append_look(std::string& out, std::string_view key) const {
+void codec::append_holders_query(std::string& out, std::string_view key) const {
   eval(out, scripts::holders, {key}, holds_of(key));
 }
 
@@ -116,7 +116,7 @@ void codec::append_break(std::string& out, std::string_view key, std::string_vie
        channel_at(key));
 }
 
-std::vector<holder> codec::read_look(const value& v) const {
+std::vector<holder> codec::read_holders_reply(const value& v) const {
   std::vector<holder> out;
   for (std::size_t i = 0; i < v.size(); ++i) {
     holder& h = out.emplace_back(holder_of(v[i][0].text(), span_of(v[i][1].integer())));
@@ -132,8 +132,8 @@ std::string codec::text_of(const retrying_owner& o) const {
   return redisson::owner_of(client_id_, marked);
 }
 
-std::string codec::guarded_owner(const retrying_owner& o, const held_grant& g) const {
-  if (g.how != lock_mode::shared) return text_of(o).append(as_writer);
+std::string codec::guarded_owner(const retrying_owner& o, const guarded_grant& g) const {
+  if (g.mode != lock_mode::shared) return text_of(o).append(as_writer);
   return std::string(group_prefix) + std::to_string(g.number);
 }
 

@@ -13,14 +13,14 @@ class codec final : public redisson::family_codec {
   explicit codec(std::string client_id);
 
   std::string text_of(const retrying_owner&) const override;
-  std::string guarded_owner(const retrying_owner&, const held_grant&) const override;
+  std::string guarded_owner(const retrying_owner&, const guarded_grant&) const override;
   std::string channel_of(const lock_request&) const override;
 
   void append(command_writer&, retrying_operation, const lock_request&) const override;
   void append_renewals(command_writer&, std::span<const lock_request>) const override;
-  void append_look(std::string& out, std::string_view key) const override;
+  void append_holders_query(std::string& out, std::string_view key) const override;
   void append_break(std::string& out, std::string_view key, std::string_view seen) const override;
-  std::vector<holder> read_look(const value&) const override;
+  std::vector<holder> read_holders_reply(const value&) const override;
 
  private:
   const std::string client_id_;

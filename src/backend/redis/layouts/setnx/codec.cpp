@@ -20,8 +20,8 @@ constexpr required_command commands[] = {
     {"pttl", "PTTL k"},
     {"pexpire", "PEXPIRE k 1"},
     {"echo", "ECHO t"},
-    {"scan", "SCAN 0", needed_for::looking},
-    {"type", "TYPE k", needed_for::looking},
+    {"scan", "SCAN 0", needed_for::inspection},
+    {"type", "TYPE k", needed_for::inspection},
 };
 
 // The scripts are for an operator: none is loaded.
@@ -34,7 +34,7 @@ constexpr codec_facts facts_of_setnx{
             .processes = true,
             .breakable = true,
             .unsafe = true},
-    .look = &scripts::holder,
+    .holders_script = &scripts::holder,
     .break_lock = &scripts::break_lock,
     .needs = {.commands = commands, .has_transactions = true},
     // So that no other layout takes an owner of this one for its own.

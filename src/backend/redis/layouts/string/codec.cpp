@@ -102,7 +102,7 @@ void append_request(command_writer& out, operation what, const lock_arguments& a
       return;
     case operation::downgrade: {
       const std::string writer = "hf1:" + std::string(a.owner.substr(4));
-      lock_script(out, scripts::downgrade, a.lock, 2) << writer << a.arrival << a.stamp;
+      lock_script(out, scripts::downgrade, a.lock, 2) << writer << a.number << a.stamp;
       return;
     }
     case operation::resolve:
@@ -216,7 +216,7 @@ reply read_kind(const value& v, reply r) {
   return r;
 }
 
-reply read_line(const value& v, reply r) {
+reply read_waiters(const value& v, reply r) {
   if (v.is(value::kind::error)) return read_error(v, r);
   r.what = verdict::done;
   r.others = v.integer() == 1;
@@ -385,8 +385,8 @@ constexpr required_command commands[] = {
     {"hincrby", "HINCRBY holdfast:n f 1"},
     {"publish", "PUBLISH hf:0 m"},
     {"subscribe", "SUBSCRIBE hf:0"},
-    {"scan", "SCAN 0", needed_for::looking},
-    {"hscan", "HSCAN holdfast:n 0", needed_for::tidying},
+    {"scan", "SCAN 0", needed_for::inspection},
+    {"hscan", "HSCAN holdfast:n 0", needed_for::cleanup},
 };
 
 }  // namespace

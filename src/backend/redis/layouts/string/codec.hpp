@@ -25,6 +25,7 @@ struct lock_arguments {   // of a request for one lock
   lock_mode mode = lock_mode::exclusive;
   // lock_or_queue:
   std::int64_t arrival = 0;  // its place in the queue; 0: it has none
+  std::int64_t number = 0;   // of the grant that is downgraded
   bool looks = false;        // its timer on the lock has ended
   bool waits = true;         // it is queued when the lock is busy
   std::uint32_t total_permits = 0;
@@ -78,7 +79,7 @@ reply read_try_lock(const value& set, const value& number, reply r);
 reply read_release_uncontended(const value&, reply r);
 reply read_lock_all(const value& all, std::size_t which, std::size_t members, reply r);
 reply read_kind(const value&, reply r);
-reply read_line(const value&, reply r);  // of check_waiters
+reply read_waiters(const value&, reply r);  // of check_waiters
 answer read_lock_or_queue(const value&, reply r);
 answer read_resolve(const value&, reply r);
 answer read_released(const value&, reply r);   // of release, withdraw and downgrade

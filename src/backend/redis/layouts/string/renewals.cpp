@@ -32,7 +32,7 @@ void renewals::send(round& those, bool of_members, request_writer& to, time_poin
   if (those.all.empty()) return pool_.give_back(*those.made);
   append_renewals(to, those.all, of_members);
   node_.renewals_due().on_sent();
-  to.expect(*those.made, 1, now, attended::by_nobody);
+  to.expect(*those.made, 1, now, attended::in_background);
 }
 
 void renewals::write(request_writer& to, time_point now) {

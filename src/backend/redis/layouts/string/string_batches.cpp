@@ -234,7 +234,8 @@ void string_batches::answer_one(request& r, const value& v, const reply_context&
   const reply q = reply_to(r.to, m);
   if (r.to == operation::peek_kind)
     return node_.answer(m.whose, read_kind(v, q), text_of_kind(v), c);
-  if (r.to == operation::check_waiters) return node_.answer(m.whose, read_line(v, q), v.text(), c);
+  if (r.to == operation::check_waiters)
+    return node_.answer(m.whose, read_waiters(v, q), v.text(), c);
   const answer a = r.to == operation::lock_or_queue ? read_lock_or_queue(v, q)
                    : r.to == operation::resolve     ? read_resolve(v, q)
                                                     : read_released(v, q);

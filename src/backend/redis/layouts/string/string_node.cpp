@@ -69,7 +69,7 @@ void string_node::defer(claim& c, operation what) {
   c.deferred_epoch = c.recipe().epoch();
   const time_point now = env().now();
   over_.tick_by(c.recipe().last_try(settings_.rules));
-  over_.note_affected(now);
+  over_.note_waiter(now);
   watch_outage(now);
   if (c.recipe().is_attempt()) retry_now(now + settings_.retry_base);
   over_.open(lane::commands, now);
@@ -154,7 +154,8 @@ lock_arguments string_node::arguments_of(const claim& c, owner_text& room) const
   a.ttl = r.ttl();
   a.window = window(a.ttl);
   a.arrival = r.arrival();
-  a.looks = r.looks();
+  a.number = r.number();
+  a.looks = r.replaces_timer();
   a.mode = r.mode();
   a.waits = !r.one_attempt();
   a.total_permits = c.details.total_permits;
@@ -258,7 +259,7 @@ void string_node::on_raised(const value& v, const reply_context& c) {
     const reply r = read_error(v, {});
     if (r.what != verdict::not_now)
       return fail_needing_floor({r.why, explain_reply(v.text())}, c.now, c.events);
-    put_off(explain_reply(v.text()), c.now);
+    note_refusal(explain_reply(v.text()), c.now);
     return raise_later(c.now);
   }
   raises_ = 0;
@@ -280,7 +281,7 @@ void string_node::answer(claims::claim_handle whose, reply q, std::string_view e
   if (!c) return;
   const time_point now = context.now;
   q = grant_rules::believe(q, floor_, over_.clock(), now);
-  if (q.what == verdict::not_now) put_off(explain_reply(error), now);
+  if (q.what == verdict::not_now) note_refusal(explain_reply(error), now);
   if (q.what == verdict::granted || q.what == verdict::queued) over_.note_accepted(now);
   const bool is_error = q.what == verdict::failed || q.what == verdict::not_now;
   std::string text = is_error ? explain_reply(error) : std::string();
@@ -328,7 +329,7 @@ void string_node::on_message(std::string_view payload, time_point now, event_que
 // The lock was handed to a claim that no longer exists: it is passed on at once.
 void string_node::decline(std::string_view owner, std::string_view lock, time_point now) {
   const std::string_view stamp = over_.server_stamp();
-  over_.submit(over_.nobody(), now,
+  over_.submit(over_.reply_discarder(), now,
                [&](request_writer& w) { append_withdraw(w.out(), lock, owner, stamp); });
 }
 

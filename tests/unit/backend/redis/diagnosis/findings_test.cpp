@@ -29,7 +29,7 @@ server_facts sound() {
   f.op_timeout = 5s;
   f.required = {{"zadd", "ZADD k 0 m"},
                 {"client|kill", "CLIENT KILL ID 0", needed_for::recovery},
-                {"scan", "SCAN 0", needed_for::looking}};
+                {"scan", "SCAN 0", needed_for::inspection}};
   f.rights.assign(3, fact{"QUEUED", ""});
   return f;
 }

@@ -49,9 +49,9 @@ class codec_on_model : private sim::peer {
   }
   std::vector<holder> look(std::string_view key) {
     std::string bytes;
-    codec_.append_look(bytes, key);
+    codec_.append_holders_query(bytes, key);
     std::vector<holder> found;
-    with_reply(bytes, [&](const value& v) { found = codec_.read_look(v); });
+    with_reply(bytes, [&](const value& v) { found = codec_.read_holders_reply(v); });
     return found;
   }
   bool break_lock(std::string_view key, std::string_view seen) {

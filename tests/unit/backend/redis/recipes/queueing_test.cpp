@@ -95,9 +95,9 @@ TEST_F(redis_recipe, a_member_that_does_not_wait_finds_it_busy) {
 
 TEST_F(redis_recipe, a_client_that_subscribes_anew_passes_its_watch_on) {
   queue();
-  EXPECT_FALSE(steps.looks());
+  EXPECT_FALSE(steps.replaces_timer());
   EXPECT_EQ(steps.on_subscribed(now).send, operation::lock_or_queue);
-  EXPECT_TRUE(steps.looks()) << "unless it is first, its timer goes with the answer";
+  EXPECT_TRUE(steps.replaces_timer()) << "unless it is first, its timer goes with the answer";
 }
 
 TEST_F(redis_recipe, a_repeated_request_may_be_queued_by_its_first_reply_and_hold_by_its_second) {

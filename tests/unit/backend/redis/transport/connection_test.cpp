@@ -265,7 +265,7 @@ TEST_F(redis_connection, doubts_the_data_before_the_reply_that_says_so) {
 
 TEST_F(redis_connection, counts_the_replies_that_nobody_blocks_for) {
   make_ready();
-  c.expect(a, 1, now(), attended::by_nobody);
+  c.expect(a, 1, now(), attended::in_background);
   send(b);
   EXPECT_TRUE(c.has_unattended_replies());
   hear(":1\r\n");

@@ -58,7 +58,7 @@ TEST_F(redis_reachability, an_outage_that_affects_nobody_is_no_warning) {
 TEST_F(redis_reachability, somebody_who_comes_to_be_affected_has_it_logged) {
   r.on_lost(lane::commands, lost("reset"), false, reached_at);
   lines();
-  r.on_affected(reached_at + 1s);
+  r.on_new_waiter(reached_at + 1s);
   EXPECT_EQ(r.next_tick(), reached_at + 1s);
   r.tick(true, reached_at + 1s);
   EXPECT_EQ(lines().front(), '!');
@@ -120,8 +120,8 @@ TEST_F(redis_reachability, a_silent_connection_is_an_outage_until_something_arri
 
 TEST_F(redis_reachability, a_server_that_puts_requests_off_is_out_until_it_accepts_one) {
   r.on_ready(lane::commands, reached_at);
-  r.on_put_off("loading", true, reached_at);
-  r.on_put_off("loading", true, reached_at + 1s);
+  r.on_refusal("loading", true, reached_at);
+  r.on_refusal("loading", true, reached_at + 1s);
   EXPECT_TRUE(r.is_unavailable());
   EXPECT_EQ(
       lines(),
@@ -134,7 +134,7 @@ TEST_F(redis_reachability, a_server_that_puts_requests_off_is_out_until_it_accep
 TEST_F(redis_reachability, a_server_that_comes_and_goes_is_in_the_log_once_a_minute) {
   r.on_ready(lane::commands, reached_at);
   for (int i = 0; i < 20; ++i) {
-    r.on_put_off("full", true, reached_at + i * 1s);
+    r.on_refusal("full", true, reached_at + i * 1s);
     r.on_accepted(reached_at + i * 1s + 500ms);
   }
   EXPECT_EQ(lines(),

@@ -103,7 +103,7 @@ TEST_F(redis_codec, the_other_requests_name_what_they_need) {
   EXPECT_EQ(request(operation::check_waiters), "EXISTS holdfast:{job}:job:q");
   EXPECT_EQ(request(operation::resolve), "EVALSHA resolve" + keys + "hf1:me 30000 01234567");
   EXPECT_EQ(request(operation::withdraw), "EVALSHA withdraw" + keys + "hf1:me 01234567");
-  args.arrival = 9;
+  args.number = 9;
   args.owner = "hfs:me";
   EXPECT_EQ(request(operation::downgrade), "EVALSHA downgrade" + keys + "hf1:me 9 01234567");
 }

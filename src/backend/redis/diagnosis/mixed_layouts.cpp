@@ -1,4 +1,4 @@
-#include "backend/redis/diagnosis/layouts_on_one_name.hpp"
+#include "backend/redis/diagnosis/mixed_layouts.hpp"
 
 #include "backend/redis/layouts/string/names.hpp"
 
@@ -25,7 +25,7 @@ std::string_view without_braces(std::string_view text) {
 
 }  // namespace
 
-void layouts_on_one_name::add(std::string_view key) {
+void mixed_layouts::add(std::string_view key) {
   const auto note = [&](std::string_view name, std::string_view layout) {
     if (!name.empty()) layouts_of_[std::string(name)].insert(layout);
   };
@@ -47,7 +47,7 @@ void layouts_on_one_name::add(std::string_view key) {
   if (end != key.npos) note(without_braces(key.substr(0, end)), "redisson-rw");
 }
 
-std::set<std::string> layouts_on_one_name::several() const {
+std::set<std::string> mixed_layouts::several() const {
   std::set<std::string> out;
   for (const auto& [name, layouts] : layouts_of_) {
     if (layouts.size() < 2) continue;

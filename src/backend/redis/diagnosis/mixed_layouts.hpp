@@ -8,7 +8,7 @@
 namespace holdfast::redis {
 
 // By what stands beside the keys of the locks themselves, which do not always tell their layout.
-class layouts_on_one_name {
+class mixed_layouts {
  public:
   void add(std::string_view key);
   // "x (string, redisson-permits)", one for each such name, in their order.
