@@ -11,6 +11,40 @@ using base::mutant;
 using base::planted;
 using std::chrono::microseconds;
 
+namespace {
+
+const request_details no_details;
+
+const request_details& details_of(const request& r) noexcept {
+  return r.more ? *r.more : no_details;
+}
+
+contenders& contenders_of(entry& e) {
+  if (!e.more) e.more = std::make_unique<contenders>();
+  return *e.more;
+}
+
+// The size in use by holders or waiters: 0 a lock, else a semaphore's permits. With neither, the
+// name can become either.
+bool is_another(const entry& e, std::uint32_t of, time_point now, std::uint32_t& is) noexcept {
+  if (e.held(now)) {
+    is = 0;
+  } else if (e.more && !e.more->members.empty()) {
+    is = e.more->total_permits;
+  } else if (e.wanted()) {
+    is = e.more->queue.front().what.total_permits;
+  } else {
+    return false;
+  }
+  return is != of;
+}
+
+time_point earliest_lapse(const entry& e, time_point now) noexcept {
+  return e.held(now) ? e.lapses : e.more->earliest_lapse();
+}
+
+}  // namespace
+
 lock_state::lock_state(const lock_state& other)
     : holder(other.holder),
       number(other.number),
@@ -115,6 +149,222 @@ void store::fail_over() {
     found->second.name = &found->first;
     static_cast<lock_state&>(found->second) = was;
   }
+}
+
+reply store::apply(entry& e, const request& r, time_point now, base::environment& env,
+                   push_list& out) {
+  reply answer;
+  answer.epoch = r.epoch;
+  answer.ticket = r.ticket;
+  answer.ttl = r.ttl;
+  answer.sent = r.sent;
+  switch (r.what) {
+    case operation::acquire: ask(e, r, now, env, out, answer); break;
+    case operation::leave: leave(e, r, now, env, out, answer); break;
+    case operation::renew:
+    case operation::share: renew(e, r, now, env, out, answer); break;
+    case operation::none: break;
+  }
+  answer.others_wait = e.wanted();
+  return answer;
+}
+
+bool store::has_room(const entry& e, const request_details& p, time_point now) noexcept {
+  return !e.held(now) && (!e.more || e.more->fits(p));
+}
+
+// Returns false when the sender does not hold it.
+bool store::extend(entry& e, const request& r, time_point now, reply& answer) {
+  const time_point lapses = base::saturating_add(now, r.ttl);
+  if (e.held(now) && e.holder == r.who) {
+    e.lapses = lapses;
+    answer.number = e.number;
+    return true;
+  }
+  member* const m = e.more ? e.more->find(r.who) : nullptr;
+  if (!m) return false;
+  m->lapses = lapses;
+  answer.number = m->number;
+  return true;
+}
+
+void store::ask(entry& e, const request& r, time_point now, base::environment& env, push_list& out,
+                reply& answer) {
+  const request_details& p = details_of(r);
+  answer.what = reply::verdict::granted;
+  const bool is_free = !e.more && !e.held(now);
+  if (!is_free && !admits(e, r, p, now, env, out, answer)) return;
+  hold(e, r.who, p, now, r.ttl, env);
+  answer.number = e.number;
+}
+
+// Returns false when it has answered otherwise.
+bool store::admits(entry& e, const request& r, const request_details& p, time_point now,
+                   base::environment& env, push_list& out, reply& answer) {
+  if (e.more) settle(e, now, env, out);
+  if (extend(e, r, now, answer)) return false;
+  if (is_another(e, p.total_permits, now, answer.total_permits)) {
+    answer.what = reply::verdict::mismatch;
+    return false;
+  }
+  const bool behind = e.wanted() && !planted(mutant::writer_starved);
+  if (!behind && has_room(e, p, now)) return true;
+  if (r.one_attempt) {
+    answer.what = reply::verdict::busy;
+    return false;
+  }
+  enqueue(e, r, p, out);
+  answer.what = reply::verdict::queued;
+  answer.first = e.more->first_in_line(r.who);
+  if (answer.first) e.more->pointed_out = r.who;
+  answer.lapse = earliest_lapse(e, now) - now;
+  return false;
+}
+
+void store::enqueue(entry& e, const request& r, const request_details& p, push_list& out) {
+  contenders& all = contenders_of(e);
+  const auto mine = [&](const waiting& w) { return w.who == r.who; };
+  if (std::any_of(all.queue.begin(), all.queue.end(), mine)) return;
+  all.queue.push_back({r.who, r.ttl, r.window, p});
+  if (all.queue.size() > 1) return;
+  out.add(find(e, e.holder), push::hint::wanted, e.holder);
+  for (const member& m : all.members) out.add(find(e, m.who), push::hint::wanted, m.who);
+}
+
+void store::renew(entry& e, const request& r, time_point now, base::environment& env,
+                  push_list& out, reply& answer) {
+  if (e.more) settle(e, now, env, out);
+  const bool shares = r.what == operation::share;
+  const bool alone = e.held(now) && (e.holder == r.who || planted(mutant::renew_without_owner));
+  member* const among = e.more ? e.more->find(r.who) : nullptr;
+  if (!alone && !among) {
+    answer.what = reply::verdict::not_owner;
+    answer.others_hold = e.held(now) || (e.more && !e.more->members.empty());
+    return;
+  }
+  answer.what = shares ? reply::verdict::shared : reply::verdict::moved;
+  if (!shares) (alone ? e.lapses : among->lapses) = base::saturating_add(now, r.ttl);
+  if (!alone || !(shares || r.shares)) return;
+  found_group(e);
+  settle(e, now, env, out);
+}
+
+// Makes a group of one reader, which keeps the number of its exclusive grant.
+void store::found_group(entry& e) {
+  contenders& all = contenders_of(e);
+  all.total_permits = 0;
+  all.members.push_back({e.holder, e.number, 0, e.since, e.lapses, std::move(e.note)});
+  e.note.clear();
+  e.holder = {};
+}
+
+void store::leave(entry& e, const request& r, time_point now, base::environment& env,
+                  push_list& out, reply& answer) {
+  answer.what = reply::verdict::not_owner;
+  if (e.held(now) && (e.holder == r.who || planted(mutant::delete_without_owner))) {
+    e.holder = {};
+    answer.what = reply::verdict::left;
+  }
+  if (!e.more) return;
+  e.more->remove_lapsed(now);
+  if (e.more->remove(r.who)) answer.what = reply::verdict::left;
+  e.more->queue.remove_if([&](const waiting& w) { return w.who == r.who; });
+  settle(e, now, env, out);
+}
+
+// Removes members whose lease has expired, and grants what is free to the first queued claims that
+// have an endpoint. Claims without one are dropped: nobody could confirm their grant.
+void store::settle(entry& e, time_point now, base::environment& env, push_list& out) {
+  contenders& all = *e.more;
+  all.remove_lapsed(now);
+  while (!all.queue.empty()) {
+    const waiting& first = all.queue.front();
+    if (endpoint* const address = find(e, first.who)) {
+      if (!has_room(e, first.what, now)) {
+        if (all.pointed_out != first.who)
+          out.add(address, push::hint::look, first.who, earliest_lapse(e, now) - now);
+        all.pointed_out = first.who;
+        return;
+      }
+      hold(e, first.who, first.what, now, first.window, env);
+      out.add(address, push::hint::handed, first.who);
+    }
+    all.queue.pop_front();
+  }
+}
+
+void store::hold(entry& e, owner_id who, const request_details& p, time_point now,
+                 duration how_long, base::environment& env) {
+  const time_point lapses = base::saturating_add(now, how_long);
+  if (p.mode == lock_mode::exclusive) {
+    e.holder = who;
+    e.number = next_number(now, env);
+    e.since = now;
+    e.lapses = lapses;
+    if (p.note.empty()) {
+      e.note.clear();
+    } else {
+      e.note = p.note;
+    }
+    return;
+  }
+  contenders& all = contenders_of(e);
+  e.holder = {};
+  const bool joins = p.mode == lock_mode::shared && !all.members.empty();
+  if (!joins) e.number = next_number(now, env);
+  all.total_permits = p.total_permits;
+  const bool stays =
+      planted(p.total_permits == 0 ? mutant::zombie_reader : mutant::permit_lost_with_holder);
+  all.members.push_back({who, e.number, p.permits, now, stays ? base::never : lapses, p.note});
+}
+
+// None is granted unless all can be. Grants to an earlier copy of the same request stay.
+void store::apply_together(std::span<part> parts, time_point now, base::environment& env,
+                           push_list& out) {
+  bool all = true;
+  for (part& one : parts) {
+    entry& e = *one.lock;
+    const request_details& p = details_of(one.what);
+    if (e.more) settle(e, now, env, out);
+    one.answer = {};
+    if (extend(e, one.what, now, one.answer)) continue;
+    std::uint32_t is = 0;
+    all = all && !e.wanted() && has_room(e, p, now) && !is_another(e, p.total_permits, now, is);
+  }
+  for (part& one : parts) {
+    entry& e = *one.lock;
+    std::uint32_t is = 0;
+    if (all) {
+      one.answer = apply(e, one.what, now, env, out);
+      continue;
+    }
+    request back = one.what;
+    back.what = operation::leave;
+    one.answer = apply(e, back, now, env, out);
+    const bool another = is_another(e, details_of(one.what).total_permits, now, is);
+    one.answer.what = another ? reply::verdict::mismatch : reply::verdict::busy;
+    one.answer.total_permits = is;
+  }
+}
+
+bool store::break_lock(std::string_view name, const holder_seen& seen, time_point now,
+                       base::environment& env, push_list& out) {
+  const auto found = entries_.find(std::string(name));
+  if (found == entries_.end()) return false;
+  entry& e = found->second;
+  const bool alone = e.held(now) && (!seen || e.holder == seen.who);
+  if (alone) e.holder = {};
+  bool taken = alone;
+  if (e.more) {
+    contenders& all = *e.more;
+    all.remove_lapsed(now);
+    const bool whole =
+        !seen || (seen.group != 0 && seen.group == e.number && all.total_permits == 0);
+    taken = taken || (whole ? !all.members.empty() : all.remove(seen.who));
+    if (whole) all.members.clear();
+    settle(e, now, env, out);
+  }
+  return taken;
 }
 
 }  // namespace holdfast::memory
