@@ -39,7 +39,7 @@ class holding {
   lease_set several_;
 };
 
-// Takes what the arguments say, and waits for `most`: nothing is for ever, zero one attempt. Empty
+// Takes what the arguments say, and waits for `most`: nothing is forever, zero one attempt. Empty
 // when it is busy. Throws lock_error, also when it was stopped.
 holding take(const client&, const run_arguments&, std::optional<std::chrono::nanoseconds> most,
              std::stop_token);

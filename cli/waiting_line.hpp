@@ -14,7 +14,7 @@ namespace holdfast::cli {
 
 class waiting_line {
  public:
-  // The report names where the URL came from: a caller that waits for ever may be waiting in the
+  // The report names where the URL came from: a caller that waits forever may be waiting in the
   // wrong place. A thread of its own asks for the holder, so that a server that does not answer
   // delays neither signals nor the grant.
   waiting_line(const client&, const place&, std::span<const std::string> names);

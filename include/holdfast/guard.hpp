@@ -107,7 +107,7 @@ class redis_guard {
 
   // The same check for the program's own scripts: Lua text that defines
   //   holdfast_admits(guard_key, token, owner)   ordered: true when the holder may write
-  //   holdfast_expects(guard_key, owner)         exact: likewise
+  //   holdfast_expects(guard_key, owner)         exact: the same
   // where token is text_of(lease.token()). "" when this build has no redis backend.
   static std::string_view lua() noexcept;
   // A token as scripts compare it: 19 digits, because the numbers of Lua cannot hold a token.

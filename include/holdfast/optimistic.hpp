@@ -191,7 +191,7 @@ enum class draft_status : unsigned char {
 //   create()  | a draft, until sweep()          | no row, and a gap in the ids; submit(): gone
 //   save()    | the draft as saved, until       | the draft as before. This object has the version
 //             | sweep()                         | that was undone: submit(): changed; open again
-//   submit()  | the row, complete               | the draft as before, likewise
+//   submit()  | the row, complete               | the draft as before, the same
 //   abandon() | nothing                         | the draft as before; it can be submitted
 //
 // Errors and thread safety as for optimistic_table.

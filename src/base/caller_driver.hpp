@@ -13,7 +13,7 @@ class caller_driver {
   virtual void sleep_until_signalled(follower&) = 0;  // blocks; may lead once it is enlisted
   // From any thread, before the parker is signalled. The follower's thread must call
   // sleep_until_signalled() after that, even if it has its answer already: it may have been
-  // promoted, and if it did not return here, nobody would lead.
+  // promoted, and if it did not return here, no thread would lead.
   virtual void enlist(follower&) noexcept = 0;
   // A caller that does not block awaits a reply. Writes the requests collected for it.
   virtual void attend() noexcept = 0;

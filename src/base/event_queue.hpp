@@ -14,7 +14,7 @@ enum class claim_event : std::uint16_t {
   wanted = 4,
   extended = 8,
   doubtful = 16,
-  revocation = 32,  // somebody asks for the lock
+  revocation = 32,  // another program requests the lock
   lost = 64,
   ended = 128,
 };
@@ -35,7 +35,7 @@ class event_source {
   bool post(claim_event) noexcept;
   // Without the lock. After the claim's last event it reads only whether more events were posted.
   void dispatch();
-  // In place of the destructor: true when nobody dispatches and the memory may be freed at once.
+  // In place of the destructor: true when no thread dispatches and the memory may be freed at once.
   bool retire() noexcept { return !(due_.fetch_or(retired) & dispatching); }
   bool is_dispatching() const noexcept {
     return due_.load(std::memory_order_acquire) & dispatching;

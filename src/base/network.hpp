@@ -121,8 +121,8 @@ class event_loop {
   }
   // From any thread: a request was collected for flush(). It is written at once, or within 200 us.
   virtual void request_flush(bool at_once) noexcept = 0;
-  // From any thread: a reply or a push is awaited although nobody blocks for it (the handler of an
-  // asynchronous caller, a holder to be notified of waiters), so the loop must be driven.
+  // From any thread: a reply or a push is awaited although no caller blocks for it (the handler of
+  // an asynchronous caller, a holder to be notified of waiters), so the loop must be driven.
   virtual void attend() noexcept = 0;
   virtual caller_driver* driver() noexcept = 0;  // null: callers just block
   virtual void forked() noexcept = 0;  // in a fork's child: closes descriptors, sends nothing

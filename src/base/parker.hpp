@@ -20,7 +20,7 @@ struct wake_target {
   std::atomic<int>* word = nullptr;
   unsigned bit = 0;  // 0: the word is its own
 
-  void wake() const noexcept;  // wakes whoever sleeps there; harmless when nobody does
+  void wake() const noexcept;  // wakes the thread that sleeps there, if any
 };
 
 // Called once per then(), when the calling thread has dispatched the events of one loop round.

@@ -8,8 +8,8 @@
 
 namespace holdfast::claims {
 
-// Where a reply finds its claim. One to a claim that has gone finds nobody: the place has another
-// generation by then.
+// The handle by which a reply reaches its claim. A reply to a destroyed claim is dropped: the
+// slot's generation has changed by then.
 struct claim_handle {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;

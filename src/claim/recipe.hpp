@@ -73,7 +73,7 @@ concept recipe = std::copyable<R> &&
   noexcept->std::same_as<seam::grant>;
   { known.others_wait() }
   noexcept->std::same_as<bool>;
-  { answer.ticket } -> std::convertible_to<std::uint32_t>;  // of a renewal; 0: nobody asked for it
+  { answer.ticket } -> std::convertible_to<std::uint32_t>;  // of a renewal; 0: unasked
 };
 
 // Optional: another claim's release asks for this one too, in the same step. succeed() sends
@@ -85,14 +85,14 @@ concept with_succession = recipe<R> &&
   noexcept->std::same_as<effects<typename R::operation>>;
 };
 
-// Optional: the store can be out of reach of what keeps a grant alive, as of a session.
+// Optional: what keeps a grant alive, for example a session, can be unconfirmed for a time.
 template <class R>
 concept with_doubt = recipe<R> && requires(const R& known) {
   { known.is_doubtful() }
   noexcept->std::same_as<bool>;
 };
 
-// Optional: the holder asks whether somebody waits.
+// Optional: the holder asks whether another client waits.
 template <class R>
 concept with_waiter_check = recipe<R> && requires(R r, time_point now, const timing& t) {
   { r.check_waiters(now, t) }

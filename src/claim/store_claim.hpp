@@ -59,7 +59,7 @@ struct store_defaults {
   static void deliver(time_point, event_queue&) noexcept {}
 };
 
-// The store extends leases that nobody asked it to extend: under lifetimes other than `ttl`.
+// The store extends leases without a request: under lifetimes other than `ttl`.
 template <class Protocol>
 concept extends_unasked = requires {
   requires Protocol::extends_unasked;
@@ -86,7 +86,7 @@ class store_claim final : public seam::claim, public Protocol::record, private b
   ~store_claim() override = default;
   // The core may destroy a claim while another thread still dispatches its events.
   static void operator delete(store_claim* c, std::destroying_delete_t) {
-    // In a fork's child the mutex may be locked for ever: leak the claim.
+    // In a fork's child the mutex may be locked forever: leak the claim.
     if (c->store_.is_forked()) return;
     {
       const std::lock_guard guard(c->store_.mutex());

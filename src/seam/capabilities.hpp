@@ -15,7 +15,7 @@ namespace holdfast::seam {
 //              |                                | on_extended          |               | session,
 //              |                                |                      |               | deadline
 //   connection | send time of the last          | the backend's        | unsupported   | the cut,
-//              | statement acknowledged, plus   | heartbeat, likewise  |               | deadline
+//              | statement acknowledged, plus   | heartbeat, the same  |               | deadline
 //              | the server's idle timeout     |                      |               |
 //   process    | never                          | nobody               | accepted,     | never
 //              |                                |                      | no effect     |
@@ -24,9 +24,9 @@ namespace holdfast::seam {
 enum class lifetime : unsigned char { ttl, session, connection, process };
 enum class order : unsigned char { fifo, none };
 enum class contention_signal : unsigned char {
-  push,    // claim_sink::on_contended() reports that somebody waits at the store
+  push,    // claim_sink::on_contended() reports that another client waits at the store
   poll,    // claim::others_wait() is queried
-  silent,  // unknown; the cohort assumes that somebody waits
+  silent,  // unknown; the cohort assumes that another client waits
 };
 
 constexpr unsigned bit_of(lock_mode m) noexcept { return 1u << static_cast<unsigned>(m); }

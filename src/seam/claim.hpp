@@ -10,7 +10,7 @@
 //   renew(ticket)    | on_extended(ticket), or on_lost, or none: outcome unknown, the core repeats
 //                    | it. Only called where capabilities::core_renews()
 //   downgrade        | none: the grant becomes shared when the store has executed it
-//   check_waiters    | on_contended when somebody waits, else none
+//   check_waiters    | on_contended when another client waits, else none
 //   release          | on_ended
 //   (no verb)        | on_lost, on_contended; where the backend keeps the lifetime (a session, a
 //                    | connection) also on_extended(ticket 0) and on_doubtful; where its locks can
@@ -56,7 +56,7 @@ struct lock_group {
 };
 
 struct acquire_request {     // the arguments of one acquire
-  bool one_attempt = false;  // on_refused(timed_out) when somebody else holds the lock
+  bool one_attempt = false;  // on_refused(timed_out) when another client holds the lock
   duration ttl{};
   std::string_view note{};  // copied before the verb returns
   lock_mode mode = lock_mode::exclusive;
@@ -73,7 +73,7 @@ struct grant {
   time_point deadline = never;  // counted from before the send; finite exactly where
                                 // capabilities::has_deadlines()
   time_point received_at{};     // the clock when the answer arrived; set only with a deadline
-  bool others_wait = false;     // somebody waits at the store already
+  bool others_wait = false;     // another client waits at the store already
   bool provisional = false;  // granted for a short window only: the first turn starts at once and
                              // is renewed before the window ends
   bool waiters_unknown = false;  // the reply cannot show every waiter: see check_waiters()

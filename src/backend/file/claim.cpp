@@ -319,7 +319,7 @@ bool file_claim::others_come_first() {
 
 // Waiters for the exclusive lock go first: until one of them has had the lock, or none waits, or,
 // when the lock is free and none takes it, for one second (a stopped process must not block readers
-// for ever). After that the kernel's order decides.
+// forever). After that the kernel's order decides.
 event file_claim::wait_to_share(interrupter& thread) {
   const std::int64_t number = file_.number_in_file();
   int free_ticks = 0;

@@ -3,8 +3,9 @@
 // Locks of fcntl(2) by open file description (F_OFD_SETLK, Linux 3.15). Like the locks of flock(2),
 // from which they are independent on a local file system, they end with the last copy of the
 // descriptor, hence with their process and every process that inherited it. They can be queried
-// without being locked, so that an inspection disturbs nobody. All are in one file: the description
-// that has the shared lock has the holder bytes too, and a job that inherits it keeps both.
+// without being locked, so that an inspection disturbs no holder. All are in one file: the
+// description that has the shared lock has the holder bytes too, and a job that inherits it keeps
+// both.
 //
 //   holders    one byte for each reader, or for each permit of a semaphore, write-locked by its
 //              holder; the lowest free ones, so that a semaphore is full when all are taken

@@ -273,9 +273,9 @@ lock_file::attempt lock_file::guard(bool blocks) {
   return failed_to("lock a part of");
 }
 
-// With the guard held, so nobody else claims bytes meanwhile. A reader takes one byte, anywhere; a
-// claim for permits takes as many bytes as permits, within the semaphore's size, in one range or
-// several: all or none.
+// With the guard held, so no other thread claims bytes meanwhile. A reader takes one byte,
+// anywhere; a claim for permits takes as many bytes as permits, within the semaphore's size, in one
+// range or several: all or none.
 lock_file::attempt lock_file::claim_bytes(const kind& as) {
   holder_bytes all = bytes();
   const bool reads = as.how == lock_mode::shared;

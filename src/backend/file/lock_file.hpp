@@ -49,13 +49,14 @@ class lock_file {
 
   bool open(std::chrono::microseconds wall);
   void close() noexcept;  // releases its lock, unless a child has a copy of the descriptor
-  // Closes it, and removes the lock's files when nobody else uses them. Not while it is locked.
+  // Closes it, and removes the lock's files when no other process uses them. Not while it is
+  // locked.
   void discard(std::chrono::microseconds wall) noexcept;
   attempt try_lock();
   attempt try_unprobed(bool shares);
   attempt try_share();
   attempt lock();          // blocks; interrupted by a signal
-  attempt share();         // likewise
+  attempt share();         // the same
   void unlock() noexcept;  // the holder bytes too
   // `last`: the record that this claim wrote last.
   std::optional<observation> look(const record_text& last, std::string_view lock_name,
@@ -63,9 +64,9 @@ class lock_file {
   bool write(const record_text&);
   // Read without the lock, so it may be outdated; 0: no record can be read.
   std::int64_t number_in_file();
-  // Likewise: whether the last holder was exclusive.
+  // The same: whether the last holder was exclusive.
   bool was_exclusive();
-  // Likewise: the kind in which others hold it jointly, if they do.
+  // The same: the kind in which others hold it jointly, if they do.
   std::optional<kind> shared_by_others();
 
   // For joint holders (recipe.hpp).

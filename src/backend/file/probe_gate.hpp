@@ -15,7 +15,7 @@ class probe_gate {
  public:
   explicit probe_gate(directory& place) : place_(place) {}
 
-  // Calls `attempt` while nobody probes. After a tenth of a second (the prober may be stopped)
+  // Calls `attempt` while no thread probes. After a tenth of a second (the prober may be stopped)
   // calls it all the same.
   template <class Attempt>
   auto unprobed(Attempt&& attempt) {

@@ -32,7 +32,7 @@ class claim_details {
   struct fields {
     lock_mode mode = lock_mode::exclusive;
     std::uint32_t permits = 0;        // as in request_details
-    std::uint32_t total_permits = 0;  // likewise
+    std::uint32_t total_permits = 0;  // the same
     std::uint32_t in_use = 0;         // mismatch: the size that the holders use
     seam::lock_group group;           // until it is answered
   };
@@ -182,7 +182,7 @@ inline void memory_layout::after_step(claim& c, time_point) {
   if (!c.recipe().waits() && !c.recipe().repeats()) transport_.wake_at(c, base::never);
 }
 
-// When nobody is queued the time of a release does not matter, and reading the clock costs more
+// When no claim is queued the time of a release does not matter, and reading the clock costs more
 // than all the rest: the release is dated to the grant.
 inline time_point memory_layout::clock_for_release(const claim& c) {
   const bool is_undated =

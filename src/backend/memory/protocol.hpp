@@ -93,7 +93,7 @@ struct push {
   enum class hint : unsigned char {
     handed,     // the lock was granted to you for your window
     look,       // you are first in the queue now; a holder's lease expires after `in`
-    wanted,     // somebody waits for the lock that you hold
+    wanted,     // another client waits for the lock that you hold
     restarted,  // the store may have lost its data
   };
   hint what{};

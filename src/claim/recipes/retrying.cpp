@@ -17,7 +17,7 @@ namespace {
 constexpr duration after_lease = 1ms, spread_after_lease = 4ms;
 constexpr duration yield_min = 500us, yield_spread = 1500us;
 
-// Clients that wait go on waiting: what this claim's last release met, its next one meets too.
+// If other clients were waiting at this claim's last release, they are assumed to wait still.
 constexpr duration notified_lately = std::chrono::milliseconds{100};
 constexpr std::uint8_t pauses_for_peers = 8;  // after the lock was found busy
 
@@ -44,7 +44,7 @@ retrying_recipe::step retrying_recipe::acquire(const seam::acquire_request& requ
   }
   if (now >= yields_until_) return out;
   // The message that it published takes longer to wake another client than the next attempt of this
-  // client takes: threads that lock without a pause would keep the others out for ever.
+  // client takes: threads that lock without a pause would keep the others out forever.
   state_ = state::waiting;
   out.send = operation::none;
   out.wake = now + yield_min;

@@ -84,7 +84,7 @@ struct retrying_reply {
     next_step,   // try_lock, resolve, release, withdraw: there is another command to send
     subscribed,  // subscribe
     done,        // renew, downgrade, release, withdraw
-    not_owner,   // likewise: another's, or nobody's
+    not_owner,   // the same: another's, or nobody's
     failed,      // refused by the server; see `why`
     not_now,     // not executed, and to be sent again: the server is loading, or runs a long script
   };

@@ -1,5 +1,5 @@
 // The base of recipes whose grants live as long as a session: how a claim is removed from the
-// store, and what the session's life means for a grant. Pure, as claim/recipe.hpp says.
+// store, and how events of the session affect a grant. Pure, as claim/recipe.hpp says.
 //
 //   phase     | event                   | next    | effects
 //   ----------+-------------------------+---------+----------------------------------------------

@@ -11,7 +11,7 @@ namespace holdfast::io {
 
 // Asleep while there is nothing to do; wake() costs a system call only then. While awake, it checks
 // after each nap: it writes what was collected, promotes a sleeping caller, or drives the loop
-// itself when nobody has for one nap and a reply is awaited. It falls asleep after
+// itself when no caller has for one nap and a reply is awaited. It falls asleep after
 // `naps_before_sleep` naps without work. A nap costs about 20 us of CPU time in a virtual machine,
 // so naps grow longer while callers drive: what the last of several consecutive unlocks has
 // collected may wait for `longest_nap`.
@@ -28,7 +28,7 @@ class background_driver final : private background_thread {
   ~background_driver();
 
   void wake() noexcept override;    // a request was collected, or a reply is awaited
-  void attend() noexcept override;  // a reply is awaited, and perhaps nobody blocks for it
+  void attend() noexcept override;  // a reply is awaited, and perhaps no caller blocks for it
 
  private:
   static constexpr int awake = 0, napping = 1, asleep = 2;

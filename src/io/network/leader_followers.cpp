@@ -74,8 +74,8 @@ void leader_followers::enlist(base::follower& f) noexcept {
   followers_.fetch_add(1, std::memory_order_acq_rel);
 }
 
-// The caller leads when nobody does. Otherwise it will sleep; if the background driver leads, that
-// is interrupted, so that it steps down and promotes one of the listed followers.
+// The caller leads when no thread does. Otherwise it will sleep; if the background driver leads,
+// that is interrupted, so that it steps down and promotes one of the listed followers.
 bool leader_followers::enter(base::follower& f) noexcept {
   const bool expected = awaits_something();
   bool steps_down = false;

@@ -28,7 +28,7 @@ class engine {
 class background_thread {
  public:
   virtual void wake() noexcept = 0;    // a reply is awaited and the last caller has left
-  virtual void attend() noexcept = 0;  // a reply is awaited, and perhaps nobody blocks for it
+  virtual void attend() noexcept = 0;  // a reply is awaited, and perhaps no caller blocks for it
 
  protected:
   ~background_thread() = default;
@@ -54,7 +54,7 @@ class leader_followers final : public base::caller_driver, private base::loop_wa
   void run_until_signalled(base::parker&) override;
   void sleep_until_signalled(base::follower&) override;
   void enlist(base::follower&) noexcept override;
-  // Makes a follower the leader, and wakes it, when nobody leads and a reply is awaited. Call it
+  // Makes a follower the leader, and wakes it, when no thread leads and a reply is awaited. Call it
   // when that may have become true. False when there is no follower.
   bool promote() noexcept;
   void attend() noexcept override;

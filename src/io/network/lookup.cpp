@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::chrono::seconds resolver_wait{1};  // where the name was known before
 
-// Never destroyed: threads that nobody joins use it. In a fork's child its mutex may be locked for
-// ever, so nobody waits for that.
+// Never destroyed: threads that are never joined use it. In a fork's child its mutex may be locked
+// for ever, so nobody waits for that.
 class known_names {
  public:
   static known_names& all() {

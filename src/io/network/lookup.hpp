@@ -24,10 +24,10 @@ struct found {
 using resolver = found (*)(const std::string& host, const std::string& port);
 found ask_system(const std::string& host, const std::string& port);
 
-// Calls the resolver on a thread of its own, which nobody joins: the system's timeouts are long
+// Calls the resolver on a thread of its own, which is never joined: the system's timeouts are long
 // (Asio's own resolver makes the loop's destructor wait for them). `then` is called on a thread of
-// the library's. Where the resolver fails, or takes longer than a second, a name stands for what it
-// did before: an outage of the name service is none of the servers'.
+// the library's. Where the resolver fails, or takes longer than a second, the previous addresses
+// are used: an outage of the name service does not look like an outage of the servers.
 void look_up(const base::address&, std::function<void(found)> then, resolver = ask_system);
 
 }  // namespace holdfast::io

@@ -30,7 +30,7 @@ class watched_descriptor final : public std::enable_shared_from_this<watched_des
   void cancel() noexcept;
   // Its watch is destroyed: cancels, and waits for a call of on_ready() on another thread.
   static void drop(std::shared_ptr<watched_descriptor>) noexcept;
-  void end() noexcept;  // the loop is destroyed, and nobody drives it any more
+  void end() noexcept;  // the loop is destroyed, and no thread drives it any more
 
  private:
   using lock = std::unique_lock<std::mutex>;

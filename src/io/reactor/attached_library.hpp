@@ -59,7 +59,7 @@ class attached_library final : private base::descriptor_events {
   library_user& user_;
   const base::driven_by loop_;
   std::unique_ptr<base::descriptor_watch> watch_;  // accessed by the thread that performs
-  base::descriptor_list::place* place_ = nullptr;  // likewise
+  base::descriptor_list::place* place_ = nullptr;  // the same
   // With the mutex:
   base::readiness ready_ = base::readiness::none;
   bool is_due_ = false;

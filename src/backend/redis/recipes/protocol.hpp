@@ -38,9 +38,9 @@ struct reply {  // to one claim's request
   };
   operation to = operation::none;
   verdict what = verdict::failed;
-  bool others = false;  // somebody waits for what was granted, or is held
+  bool others = false;  // another client waits for what was granted, or is held
   bool foreign =
-      false;  // queued: the holder is no holdfast claim, and notifies nobody when it releases
+      false;  // queued: the holder is no holdfast claim, and notifies no waiter when it releases
   bool final = true;    // busy of resolve: no earlier request of this claim can arrive any more
   bool left = false;    // failed: something of this claim may be at the server
   bool stands = false;  // granted: the number is that of a group that stood already
@@ -57,7 +57,7 @@ struct reply {  // to one claim's request
 struct push {  // from the server, unsolicited
   enum class kind : unsigned char { grant, look, wanted };
   kind what = kind::grant;
-  bool others = false;             // grant: somebody else waits
+  bool others = false;             // grant: another client waits
   std::int64_t number = 0;         // grant
   time_point until = base::never;  // grant: our deadline; never: it cannot be placed on our clock.
                                    // look: when to look

@@ -203,7 +203,7 @@ effects queueing_recipe::on_kind(const reply& r) noexcept {
 }
 
 // The id becomes an orphan, and the claim tries under another one, once the counter has been
-// raised. When that does not help, with pauses, and not for ever: the counter was lost and the
+// raised. When that does not help, with pauses, and not forever: the counter was lost and the
 // clock set back.
 effects queueing_recipe::on_bad_number(const reply& r, time_point now, const timing& t) noexcept {
   const time_point since = std::exchange(saw_bad_number_, true) ? asked_since_ : r.sent;
@@ -230,8 +230,9 @@ effects queueing_recipe::on_bad_number(const reply& r, time_point now, const tim
 
 // Every waiter keeps a timer on the lock, by its place in the queue. The next waiter looks when the
 // holder's lease has run out. The one behind it looks a little later: a holder and the next waiter
-// may be lost together, and then nobody else would look. A waiter that is not next also looks after
-// its own ttl, since it is not notified when the lock gets an owner with a shorter lease.
+// may be lost together, and then no other claim would check the lock. A waiter that is not next
+// also looks after its own ttl, since it is not notified when the lock gets an owner with a shorter
+// lease.
 effects queueing_recipe::on_queued(const reply& r, time_point now) noexcept {
   state_ = state::queued;
   arrival_ = r.number;
@@ -334,7 +335,7 @@ operation queueing_recipe::operation_of_state() const noexcept {
 
 effects queueing_recipe::on_subscribed(time_point now) noexcept {
   if (is_held() && !others_wait_) {
-    // A waiter that came before this client listened could not tell it that somebody waits.
+    // A waiter that came before this client listened could not tell it that another client waits.
     return planted(mutant::line_not_peeked) ? effects{} : look_at_queue();
   }
   if (state_ != state::queued) return {};

@@ -59,7 +59,7 @@ class connection_owner {  // called with the reactor's mutex held
   virtual bool accepts(connection&, base::failure& why, time_point now, base::event_queue&) = 0;
   // See reply_context.
   virtual bool lanes_agree() const noexcept = 0;
-  // The server has become a replica: it has refused a request that somebody waits for.
+  // The server has become a replica: it has refused a request that a caller waits for.
   virtual void on_demoted(time_point now, base::event_queue&) = 0;
   virtual void on_ready(connection&, time_point now, base::event_queue&) = 0;
   // Earlier knowledge about the data is void: called before the reply that shows this.
@@ -107,12 +107,12 @@ class connection final : public io::stream_user {
   // Replies that are awaited now prove nothing about locks: another connection has ended.
   void doubt_replies() noexcept { doubted_ = in_flight_.size(); }
   void end(base::failure, time_point now, base::event_queue&);
-  // Likewise, but the next one is opened after a pause: its server is not the right one.
+  // The same, but the next one is opened after a pause: its server is not the right one.
   void reject(base::failure, time_point now, base::event_queue&);
   bool was_ready() const noexcept { return was_ready_; }  // before it was lost
   const base::failure& last_failure() const noexcept { return last_failure_; }
   bool will_pass() const noexcept { return is_passing_; }  // the failure: open() tries again
-  // A reply is awaited for which nobody blocks.
+  // A reply is awaited for which no caller blocks.
   bool has_unattended_replies() const noexcept {
     return state_ == state::connecting || state_ == state::greeting || unattended_ > 0;
   }

@@ -10,7 +10,7 @@
 //   server    | INFO server: the run_id                     | goes on
 //   history   | INFO replication                            | goes on
 //   role      | HELLO, where no run_id was reported         | goes on
-//   listener  | likewise, for renewals and probes: PUBLISH  | goes on
+//   listener  | the same, for renewals and probes: PUBLISH  | goes on
 //             | to the client's own channel                 |
 //             | introduced: the owner judges whether this   |
 //             | server will do                              |
@@ -18,7 +18,7 @@
 //             | that nothing sent over it is executed later |
 //   own       | SUBSCRIBE to the client's own channel, if   | goes on
 //             | there is one, on the connection for messages|
-//   subscribe | SUBSCRIBE, likewise                         | fails
+//   subscribe | SUBSCRIBE, the same                         | fails
 #pragma once
 #include <cstdint>
 #include <string>

@@ -23,7 +23,7 @@
 //   probe        | that of the commands                      | join
 //                | one that follows that                     | move
 //                | any other master                          | retry; move the fifth time in a row,
-//                |                                           | likewise
+//                |                                           | the same
 //
 // "Follows": its history, or the one before it, and so on, is that of the server before. A known
 // process (run_id) with a new history that continues none has only drawn a new name for its old

@@ -13,7 +13,7 @@ namespace holdfast::redis {
 
 class older_connections {
  public:
-  // `id` 0: it is not known, so that nobody can end that connection.
+  // `id` 0: it is not known, so no client can end that connection.
   void add(std::string_view run_id, std::int64_t id, base::time_point now);
   void remove(std::string_view run_id, std::int64_t id);
   // To be ended before anything is sent to that process.

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration between_lines = 1min;
-// A lost connection for renewals keeps nobody from a lock.
+// A lost connection for renewals keeps no claim from a lock.
 constexpr unsigned needed_by_waiters =
     1u << static_cast<unsigned>(lane::commands) | 1u << static_cast<unsigned>(lane::messages);
 
@@ -108,7 +108,7 @@ void reachability::tick(bool matters, time_point now) {
   if (matters) return write_trouble(true, now);
   next_line_ = base::never;  // the next affected caller sets it again
   is_logged_ = false;
-  if (!has_lost_some()) on_accepted(now);  // nobody asks any more: it is not known
+  if (!has_lost_some()) on_accepted(now);  // no request follows that would show it
 }
 
 void reachability::write_trouble(bool matters, time_point now) {

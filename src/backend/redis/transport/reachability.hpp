@@ -14,13 +14,13 @@ namespace holdfast::redis {
 
 // An outage begins when a connection that claims need is lost or silent, or when the server answers
 // that it cannot do something now; it ends when none of this is so any more. One line in the log at
-// once, one each minute while somebody is affected, and one when it is over: when every connection
-// is there again, also those that nobody reads from and that have therefore been asked.
+// once, one each minute while a claim is affected, and one when it is over: when every connection
+// is there again, also those that no thread reads from and that have therefore been asked.
 class reachability {
  public:
   reachability(std::string_view url, base::deferred_log&);  // the URL without secrets
 
-  // With the reactor's mutex held. `matters`: somebody holds or wants a lock.
+  // With the reactor's mutex held. `matters`: a claim holds or wants a lock.
   void on_lost(lane, const base::failure& why, bool matters, time_point now);
   void on_ready(lane, time_point now);
   void on_asked(lane) noexcept;          // it is open, but another was lost: is this one still?

@@ -37,7 +37,7 @@ class reply_handler {
   virtual void on_not_executed(not_executed, const value& error, const reply_context& c) {
     on_reply(error, c);
   }
-  virtual void on_cut(const reply_context&) = 0;  // nobody knows whether it was executed
+  virtual void on_cut(const reply_context&) = 0;  // whether it was executed is unknown
   // A replica that refuses it is the wrong server; a diagnosis looks at what it finds.
   virtual bool needs_master() const noexcept { return true; }
 

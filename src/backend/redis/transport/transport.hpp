@@ -85,7 +85,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
     });
     return true;
   }
-  // Likewise, while the connection for commands is ready; write(request_writer&) expects too.
+  // The same, while the connection for commands is ready; write(request_writer&) expects too.
   template <class Write>
   void write_commands(Write write) {
     request_writer w(commands_, scripts_);
@@ -121,7 +121,7 @@ class transport final : private connection_owner, private io::reactor_user, priv
   // Reasons for which requests are not answered.
   void note_refusal(std::string why, time_point now);  // the server does not do it now
   void note_accepted(time_point now) { reach_.on_accepted(now); }
-  void note_waiter(time_point now);  // somebody comes to need it
+  void note_waiter(time_point now);  // a claim starts to wait for it
   bool is_unavailable() const noexcept {
     return reach_.is_unavailable();
   }                                                                 // any thread, with any lock

@@ -85,8 +85,8 @@ place_in_line marked_codec::place_of(std::string_view own, lock_mode mode, node_
     for (contender& n : nearest)
       if (n < other) std::swap(n, other);
   }
-  // A writer that becomes a reader ends one node and keeps its place with another: the end of what
-  // stands before proves nothing, and the blocker is all that is worth a watch.
+  // A writer that becomes a reader ends one node and keeps its place with another: deletion of
+  // an earlier node proves nothing, so only the blocker is watched.
   const bool is_proof = !has(lock_mode::shared);
   const std::size_t watched = is_proof ? nearest.size() : 1;
   for (std::size_t i = 0; i < watched; ++i) out.ahead[i] = nearest[i].name;

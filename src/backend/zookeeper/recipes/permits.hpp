@@ -81,7 +81,7 @@ enum class permit_verdict : unsigned char {
   watched,    // watch_own, check_waiters
   done,       // remove
   gone,       // what was asked about is not there, nor was what was to be removed
-  failed,     // for the reason that stands beside it
+  failed,     // see `why`
 };
 
 class permit_recipe : public session_recipe<session_reply<permit_operation, permit_verdict>> {

@@ -23,7 +23,7 @@
 //   creating,   | failed: exhausted             | withdrawing | send remove; refused at its end
 //   listing,    |                               |             |
 //   resolving   |                               |             |
-//   creating,   | granted: nobody is before it  | held        | granted
+//   creating,   | granted: no claim is before it  | held        | granted
 //   listing,    | behind                        | watching    | send watch
 //   resolving   | behind, all of it is watched  | waiting     |
 //               | behind, one attempt           | withdrawing | send remove; refused at its end
@@ -96,14 +96,14 @@ enum class sequential_operation : unsigned char {
 };
 
 enum class sequential_verdict : unsigned char {
-  granted,    // create, join, list, find: nobody is before it
+  granted,    // create, join, list, find: no claim is before it
   created,    // create: others are there too
   no_parent,  // create, join: nothing was done
   behind,     // join, list, find: somebody is
   watched,    // watch, watch_own, check_waiters: it is there, and an event comes when it changes
   gone,       // what was asked about is not there, nor was what was to be removed
   done,       // downgrade, remove
-  failed,     // for the reason that stands beside it
+  failed,     // see `why`
 };
 
 // The nodes ahead of a waiter, as known from its last list and the watch events since.

@@ -44,7 +44,7 @@ enum class single_node_verdict : unsigned char {
   busy,     // create, find: it is another's, and watched
   done,     // remove
   gone,     // create, find: there is none; remove: there is none of ours
-  failed,   // for the reason that stands beside it
+  failed,   // see `why`
 };
 
 class single_node_recipe

@@ -79,7 +79,7 @@ retrying_reply codec::read(const value& v, const lock_request& r, retrying_reply
   const bool leaves = out.to == operation::release || out.to == operation::withdraw;
   if (v.is(value::kind::error)) {
     out = refused_by(v.text(), facts().own_errors, out);
-    out.left = out.left || r.step > 0;  // the key is there, perhaps for ever
+    out.left = out.left || r.step > 0;  // the key is there, perhaps forever
     return out;
   }
   const bool is_number = v.is(value::kind::integer);

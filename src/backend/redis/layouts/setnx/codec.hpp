@@ -5,9 +5,9 @@
 //   ----------+-----------------------------------+---------------------------------------------
 //   acquire   | SETNX; when it was 1, PEXPIRE     | EXISTS; when it was 0, SETNX whose answer is
 //             |                                   | ignored, and PEXPIRE
-//   release   | DEL, whoever has it               | likewise
+//   release   | DEL, whoever has it               | the same
 //   no grant  | nothing                           | DEL, whoever has it
-//   no answer | GET; when it is ours, PEXPIRE     | likewise
+//   no answer | GET; when it is ours, PEXPIRE     | the same
 //   withdraw  | GET; when it is ours, DEL         | DEL, whoever has it
 //   renew     | MULTI, GET and PEXPIRE, EXEC: a holder learns of its loss, and has lengthened
 //             | the next one's lease by then

@@ -93,7 +93,7 @@ std::string text_of_kind(const value&);        // as an error of the server, or 
 //   wanted|<ignored>|<owner>|<lock>                                  others wait for what it holds
 struct pushed_message {
   push::kind what = push::kind::grant;
-  bool others = false;      // grant: somebody else waits
+  bool others = false;      // grant: another client waits
   std::int64_t number = 0;  // grant
   server_time at{};         // grant, look
   duration window{};        // grant: what it is worth from then on

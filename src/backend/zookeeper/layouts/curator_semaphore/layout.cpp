@@ -187,7 +187,7 @@ void layout::ask(batch& f, part p, opcode op, std::string body, time_point now,
   if (send(f, op, std::move(body), now, std::move(watched))) f.add(p);
 }
 
-// Only what is needed: a container that was never used stays for ever.
+// Only what is needed: a container that was never used stays forever.
 void layout::make_parents(batch& f, const claim& c, const std::string& folder, time_point now) {
   for (const std::string& path : {c.path, folder}) {
     f.add(part::parent);

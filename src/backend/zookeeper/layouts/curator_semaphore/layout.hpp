@@ -71,7 +71,7 @@ enum class part : unsigned char {  // of a batch: what a request asks
   check_waiters,
   await_line,
   find_leases,  // to remove them
-  find_line,    // likewise
+  find_line,    // the same
   remove,
 };
 
