@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "backend/redis/layouts/retrying_codec.hpp"
-#include "backend/redis/layouts/server_orphan.hpp"
 #include "backend/redis/transport/reply_handler.hpp"
 #include "backend/redis/transport/transport.hpp"
 #include "claim/claim_list.hpp"
@@ -54,23 +53,5 @@ struct retrying_protocol {
   using record = retrying_record;
 };
 using retrying_claim = claims::store_claim<retrying_protocol>;
-
-// An owner that may be left at the server.
-struct retrying_orphan final : server_orphan<retrying_orphan, retrying_node> {
-  retrying_orphan(retrying_node&, const retrying_claim&, time_point end);
-  withdrawal withdraw(time_point now);
-  withdrawal take(const value&, time_point now);
-
-  std::string key, owner;
-  std::string seen;       // what the last step read
-  std::uint8_t step = 0;  // of a withdrawal of several commands
-  const retrying_owner id;
-  const retrying_protocol::request_details details;
-  const duration ttl;
-
- private:
-  withdrawal send(time_point now);
-  lock_request request() const;
-};
 
 }  // namespace holdfast::redis

@@ -8,9 +8,28 @@
 #include "backend/redis/layouts/layout_node.hpp"
 #include "backend/redis/layouts/retrying_claim.hpp"
 #include "backend/redis/layouts/retrying_codec.hpp"
+#include "backend/redis/layouts/server_orphan.hpp"
 #include "backend/redis/settings.hpp"
 
 namespace holdfast::redis {
+
+// An owner that may be left at the server.
+struct retrying_orphan final : server_orphan<retrying_orphan, retrying_node> {
+  retrying_orphan(retrying_node&, const retrying_claim&, time_point end);
+  withdrawal withdraw(time_point now);
+  withdrawal take(const value&, time_point now);
+
+  std::string key, owner;
+  std::string seen;       // what the last step read
+  std::uint8_t step = 0;  // of a withdrawal of several commands
+  const retrying_owner id;
+  const retrying_protocol::request_details details;
+  const duration ttl;
+
+ private:
+  withdrawal send(time_point now);
+  lock_request request() const;
+};
 
 class retrying_node final : public claims_node<retrying_claim, retrying_orphan> {
  public:

@@ -68,10 +68,10 @@ class claim_batch : public reply_handler {
     const unsigned at = answered_++;
     --awaited_;
     if (!is_certain_) read(at, r, context);
-    if (awaited_ == 0) home_.on_flight_end(*this, context);
+    if (awaited_ == 0) home_.on_batch_end(*this, context);
   }
   void on_cut(bool, const reply_context& context) final {
-    if (--awaited_ == 0) home_.on_flight_cut(*this, context);
+    if (--awaited_ == 0) home_.on_batch_cut(*this, context);
   }
 
   bool has_requester() const noexcept final { return owner() != nullptr; }

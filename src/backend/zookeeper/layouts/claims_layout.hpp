@@ -148,7 +148,7 @@ class claims_layout : public layout, public claims::store_defaults {
     const bool is_container = kind == node_kind::container;
     send(f, is_container ? opcode::create_container : opcode::create2, std::move(body), now);
   }
-  void on_flight_end(claim_batch<Protocol>& f, const reply_context& context) {
+  void on_batch_end(claim_batch<Protocol>& f, const reply_context& context) {
     claim* const c = claim_at(f.whose());
     auto r = std::exchange(f.result, {});
     std::string text = std::exchange(f.text, {});
@@ -159,7 +159,7 @@ class claims_layout : public layout, public claims::store_defaults {
     r.term = by.timeout();
     c->on_reply(r, std::move(text), context.now, context.events);
   }
-  void on_flight_cut(claim_batch<Protocol>& f, const reply_context& context) {
+  void on_batch_cut(claim_batch<Protocol>& f, const reply_context& context) {
     const auto what = f.what();
     const std::uint32_t epoch = f.result.epoch;
     claim* const c = claim_at(f.whose());

@@ -39,7 +39,7 @@ struct sequential_protocol {
 };
 using sequential_claim = claims::store_claim<sequential_protocol>;
 
-class sequential_flight final : public claim_batch<sequential_protocol> {
+class sequential_batch final : public claim_batch<sequential_protocol> {
  public:
   using claim_batch::claim_batch;
   const std::string& removed_node() const noexcept { return node_; }

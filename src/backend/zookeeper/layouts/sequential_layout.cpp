@@ -107,7 +107,7 @@ using operation = sequential_operation;
 std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, operation what,
                                                           time_point now, event_queue&) {
   if (auto answer = answer_after_end(c, what)) return answer;
-  sequential_flight& f = take_batch();
+  sequential_batch& f = take_batch();
   f.begin(c, what);
   switch (what) {
     case operation::create:
@@ -146,7 +146,7 @@ std::optional<sequential_reply> sequential_layout::submit(sequential_claim& c, o
 
 // Both or none: others never see the lock without a node of this claim. Nobody asks for the lock
 // unheard meanwhile: what is written into the next node before it is watched is read with it.
-void sequential_layout::send_downgrade(sequential_claim& c, sequential_flight& f, time_point now) {
+void sequential_layout::send_downgrade(sequential_claim& c, sequential_batch& f, time_point now) {
   const std::string next = planted(mutant::downgrade_loses_the_place)
                                ? codec_->name_of(c.attempt, lock_mode::shared)
                                : node_name(c, lock_mode::shared);
@@ -163,7 +163,7 @@ void sequential_layout::send_downgrade(sequential_claim& c, sequential_flight& f
   send_watch(f, c.path + '/' + next, now);
 }
 
-void sequential_layout::send_create(const sequential_claim& c, sequential_flight& f,
+void sequential_layout::send_create(const sequential_claim& c, sequential_batch& f,
                                     time_point now) {
   if (c.makes_parent) send_parent(f, c.path, codec_->parent(), now);
   std::string own;
@@ -172,7 +172,7 @@ void sequential_layout::send_create(const sequential_claim& c, sequential_flight
   send(f, opcode::create2, std::move(own), now);
 }
 
-void sequential_layout::send_list(const sequential_claim& c, sequential_flight& f, time_point now,
+void sequential_layout::send_list(const sequential_claim& c, sequential_batch& f, time_point now,
                                   bool is_synced) {
   if (is_synced) send(f, opcode::sync, path_body(c.path), now);
   send(f, opcode::get_children2, watched_path_body(c.path, false), now);
@@ -190,12 +190,12 @@ std::string_view node_starting(std::string_view begin, node_names all) {
 
 }  // namespace
 
-void sequential_flight::on_begin(const sequential_claim& c) {
+void sequential_batch::on_begin(const sequential_claim& c) {
   node_ = what() == operation::remove ? home_.node_name(c) : std::string();
   asks_own_ = was_there_ = false;
 }
 
-void sequential_flight::read(unsigned at, const reply& r, const reply_context& context) {
+void sequential_batch::read(unsigned at, const reply& r, const reply_context& context) {
   switch (what()) {
     case operation::create: return read_create(r);
     case operation::join: return awaited() == 0 ? read_list(r, context) : read_create(r);
@@ -211,7 +211,7 @@ void sequential_flight::read(unsigned at, const reply& r, const reply_context& c
 }
 
 // [the parent,] the own node, exists of the parent. A join has a list in place of the last.
-void sequential_flight::read_create(const reply& r) {
+void sequential_batch::read_create(const reply& r) {
   sequential_claim* const c = owner();
   if (awaited() == 2) {
     if (!r.is_ok() && !r.is(error::node_exists)) fail_to_create(r);
@@ -237,7 +237,7 @@ void sequential_flight::read_create(const reply& r) {
   if (!is_in_order(c->sequence)) fail_exhausted();
 }
 
-void sequential_flight::read_list(const reply& r, const reply_context& context) {
+void sequential_batch::read_list(const reply& r, const reply_context& context) {
   if (what() == operation::find && answered() == 1 && awaited() > 0) {  // sync
     if (!r.is_ok()) fail(r);
     return;
@@ -282,7 +282,7 @@ void sequential_flight::read_list(const reply& r, const reply_context& context) 
 }
 
 // Finds a create that was never answered: its number, and whether this session made it.
-void sequential_flight::read_own(const reply& r) {
+void sequential_batch::read_own(const reply& r) {
   if (r.is(error::no_node)) {
     result.what = verdict::gone;
     return;
@@ -298,7 +298,7 @@ void sequential_flight::read_own(const reply& r) {
   take_number(stat->czxid);
 }
 
-void sequential_flight::read_watch_ahead(unsigned at, const reply& r) {
+void sequential_batch::read_watch_ahead(unsigned at, const reply& r) {
   if (!r.is_ok() && !r.is(error::no_node)) return fail(r);
   sequential_claim* const c = owner();
   if (!c || !c->ahead) return;
@@ -309,7 +309,7 @@ void sequential_flight::read_watch_ahead(unsigned at, const reply& r) {
 }
 
 // Alone, behind those ahead or behind a downgrade.
-void sequential_flight::read_watch_own(const reply& r) {
+void sequential_batch::read_watch_own(const reply& r) {
   if (r.is(error::no_node)) {
     result.what = verdict::gone;
     return;
@@ -323,7 +323,7 @@ void sequential_flight::read_watch_own(const reply& r) {
   if (what() == operation::watch && c && c->ahead) result.ahead = c->ahead->now();
 }
 
-void sequential_flight::read_peek(const reply& r) {
+void sequential_batch::read_peek(const reply& r) {
   if (!r.is_ok()) return;
   const auto all = read_children(r.body);
   const sequential_claim* const c = owner();
@@ -334,7 +334,7 @@ void sequential_flight::read_peek(const reply& r) {
 }
 
 // The deletions; or, of a node whose name is not known: sync, list, and then the deletion.
-void sequential_flight::read_remove(const reply& r, const reply_context& context) {
+void sequential_batch::read_remove(const reply& r, const reply_context& context) {
   if (!node_.empty()) {
     if (r.is_ok()) {
       was_there_ = true;
@@ -361,7 +361,7 @@ void sequential_flight::read_remove(const reply& r, const reply_context& context
   (void)home_.send(*this, opcode::remove, delete_body(c->path + '/' + node_), context.now);
 }
 
-void sequential_flight::read_downgrade(const reply& r) {
+void sequential_batch::read_downgrade(const reply& r) {
   if (!r.is_ok()) return fail(r);
   const auto done = read_multi(r.body);
   if (!done) return fail_malformed();

@@ -12,7 +12,7 @@
 
 namespace holdfast::zookeeper {
 
-class sequential_layout final : public claims_layout<sequential_protocol, sequential_flight>,
+class sequential_layout final : public claims_layout<sequential_protocol, sequential_batch>,
                                 private held_nodes {
  public:
   // The settings outlive it.
@@ -47,9 +47,9 @@ class sequential_layout final : public claims_layout<sequential_protocol, sequen
   void on_claims_watch(const watch_event&, time_point now, base::event_queue&) override;
   std::string node_name(const sequential_claim&, lock_mode) const;
   std::string node_path(const sequential_claim& c) const { return c.path + '/' + node_name(c); }
-  void send_create(const sequential_claim&, sequential_flight&, time_point now);
-  void send_list(const sequential_claim&, sequential_flight&, time_point now, bool is_synced);
-  void send_downgrade(sequential_claim&, sequential_flight&, time_point now);
+  void send_create(const sequential_claim&, sequential_batch&, time_point now);
+  void send_list(const sequential_claim&, sequential_batch&, time_point now, bool is_synced);
+  void send_downgrade(sequential_claim&, sequential_batch&, time_point now);
 
   const std::unique_ptr<const sequential_codec> codec_;
 };

@@ -2,7 +2,6 @@
 #pragma once
 #include <string>
 
-#include "backend/redis/layouts/server_orphan.hpp"
 #include "backend/redis/layouts/string/names.hpp"
 #include "backend/redis/recipes/queueing.hpp"
 #include "claim/claim_list.hpp"
@@ -60,15 +59,5 @@ struct string_protocol {
 };
 
 using claim_list = claims::claim_list<claim>;
-
-// An owner id that may be left at the server.
-struct orphan final : server_orphan<orphan, string_node> {
-  orphan(string_node&, std::string_view name, const owner_text&, time_point end);
-  withdrawal withdraw(time_point now);
-  static withdrawal take(const value&, time_point) noexcept;
-
-  const std::string lock;
-  const owner_text owner;
-};
 
 }  // namespace holdfast::redis
