@@ -59,26 +59,26 @@
 //   any but a   | overdue                     | idle        | refused, or ended (outcome unknown);
 //   waiter      |                             |             | orphan
 //
-//   fact               | is set by                   | is cleared by      | while it is set
-//   -------------------+-----------------------------+--------------------+-------------------------
-//   is_grouped         | acquire, of a lock group    | the next acquire   | lock_all takes the place
-//                      |                             |                    | of try_lock
-//   may_be_noted       | queueing, renew             | the next id        | release is sent in full;
-//                      |                             |                    | lost: the id is an orphan
-//   replaces_timer     | wake, subscribed anew       | the next request   | lock_or_queue sets its
-//                      |                             |                    | timer on the lock again
-//   is_contended_early | wanted, before the grant    | the next id        | the grant reports waiters
-//   is_handed_over     | a push with a deadline      | the next grant     | the grant is provisional
-//   waiters_unknown    | granted by try_lock         | the next grant     | the cohort checks for
-//                      |                             |                    | waiters before it keeps
-//                      |                             |                    | the grant
-//   is_peeking         | check_waiters, subscribed   | the reply, a grant | check_waiters is repeated
-//   peeks_again        | the same, while is_peeking  | the reply, a grant | check_waiters is sent
-//                      |                             |                    | once more
-//   was_contended      | release, when others wait   | release, when none | the next acquire sends
-//                      |                             | do                 | lock_or_queue at once
-//   saw_bad_number     | bad number                  | the next acquire   | the op-timeout counts
-//                      |                             |                    | from the first one
+//   fact               | is set by                  | is cleared by      | while it is set
+//   -------------------+----------------------------+--------------------+------------------------
+//   is_grouped         | acquire, of a lock group   | the next acquire   | lock_all takes the place
+//                      |                            |                    | of try_lock
+//   may_be_noted       | queueing, renew            | the next id        | release is sent in full;
+//                      |                            |                    | lost: it is an orphan
+//   replaces_timer     | wake, subscribed anew      | the next request   | lock_or_queue sets its
+//                      |                            |                    | timer on the lock again
+//   is_contended_early | wanted, before the grant   | the next id        | the grant is contended
+//   is_handed_over     | a push with a deadline     | the next grant     | the grant is provisional
+//   waiters_unknown    | granted by try_lock        | the next grant     | the cohort checks for
+//                      |                            |                    | waiters before it keeps
+//                      |                            |                    | the grant
+//   is_peeking         | check_waiters, subscribed  | the reply, a grant | the request is repeated
+//   peeks_again        | the same, while is_peeking | the reply, a grant | check_waiters is sent
+//                      |                            |                    | once more
+//   was_contended      | release, when others wait  | release, when none | the next acquire sends
+//                      |                            | do                 | lock_or_queue at once
+//   saw_bad_number     | bad number                 | the next acquire   | the op-timeout counts
+//                      |                            |                    | from the first one
 //
 // A waiter, which asked for more than one attempt and has not been granted the lock, is never
 // overdue: it waits through an outage as it would for a holder (transport/error_text.hpp).
