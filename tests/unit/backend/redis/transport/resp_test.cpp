@@ -65,6 +65,18 @@ struct in_braces {  // an argument that writes itself
   }
 };
 
+TEST(redis_resp, a_reply_has_errors_when_it_or_a_part_of_it_is_one) {
+  reply_reader reader;
+  std::string out;
+  ASSERT_TRUE(
+      reader.feed(bytes_of("+OK\r\n-ERR\r\n:1\r\n*2\r\n$1\r\na\r\n*1\r\n-X\r\n*1\r\n:1\r\n")));
+  ASSERT_TRUE(reader.for_each([&](const value& v) {
+    out += v.has_errors() ? 'e' : '.';
+    return true;
+  }));
+  EXPECT_EQ(out, ".e.e.");
+}
+
 TEST(redis_resp, a_command_has_the_length_of_each_argument) {
   std::string out;
   command(out, 4) << "SET" << std::string_view("a\r\n$1\r\n", 7)
