@@ -20,10 +20,10 @@ base::failure ttl_fault(const acquire_options& o, const cohort::lock_rules& rule
   const bool has_ttl = rules.can.core_renews();
   if (!has_ttl && !is_renewed(o, rules))
     return {errc::unsupported, rules.can.has_deadlines()
-                                   ? "its locks live as long as the client's session, so none ends "
-                                     "for want of a renewal; leave renewal on"
-                                   : "its locks do not run out, so none ends for want of a "
-                                     "renewal; leave renewal on"};
+                                   ? "locks of this backend live as long as the client's session, "
+                                     "so renewal cannot be turned off"
+                                   : "locks of this backend never expire, so renewal cannot be "
+                                     "turned off"};
   if (!o.ttl) return {};
   if (!has_ttl && rules.options.strict)
     return {errc::unsupported, "its locks have no ttl; leave the option out, or ?strict=1"};
