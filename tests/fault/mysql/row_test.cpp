@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "testkit/servers/tcp_proxy.hpp"
+#include "tests/fault/file/fixture.hpp"
 #include "tests/fault/mysql/fixture.hpp"
 
 namespace holdfast::mysql_test {
@@ -128,6 +129,32 @@ TEST_F(mysql_row, a_restart_of_the_server_keeps_locks_and_numbers) {
   }
   EXPECT_GT(other.mutex("job").try_acquire_for(60s).token(), before);
   EXPECT_TRUE(other.shared_mutex("book").try_acquire_for(60s));
+}
+
+TEST_F(mysql_row, a_client_that_is_stopped_beyond_its_lease_knows_when_it_continues) {
+  using file_test::other_process;
+  const std::string url = server().url() + "?ttl=1s";
+  other_process holder([url](const other_process::line& l) {
+    const client c = client::open(url);
+    lease held = c.mutex("job").acquire();
+    l.say("held");
+    l.hear();
+    l.say(held.held() ? "holds" : "lost");  // the first thing after the stop
+    std::error_code ec;
+    held.release(ec);
+    l.say(ec == errc::lost ? "lost" : "released");
+  });
+  ASSERT_EQ(holder.hear(), "held");
+  holder.stop();
+  const client c = open();
+  const lease next = c.mutex("job").try_acquire_for(60s);
+  ASSERT_TRUE(next);
+  holder.say("on");
+  holder.go_on();
+  EXPECT_EQ(holder.hear(), "lost");
+  EXPECT_EQ(holder.hear(), "lost");
+  EXPECT_EQ(holder.wait(), 0);
+  EXPECT_TRUE(next.held());
 }
 
 TEST_F(mysql_row, clients_that_lock_several_in_any_order_do_not_wait_for_each_other) {
