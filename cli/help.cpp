@@ -12,7 +12,7 @@ constexpr std::string_view overview = R"(Usage: holdfast COMMAND [OPTION...]
   holders   show the holders of a lock
   wait      wait until a lock is free
   break     take a lock away from its holder
-  prune     remove the files of unused locks
+  prune     remove what unused locks have left
   diagnose  examine the store of the locks
   version   print the version
   help      print this text, or with a command, as in `holdfast help run`, the help of that command
@@ -98,10 +98,11 @@ constexpr std::string_view of_prune = R"(Usage: holdfast prune [OPTION...]
 
 Removes the files of unused locks from the default directory, or from one whose URL has ?unlink=1.
 Programs remove these files themselves. Killed processes leave some, which are removed a few at a
-time when another lock's file is created.
+time when another lock's file is created. From a mysql: store with ?strategy=insert it removes
+expired records.
 
       --url URL   the store of the locks (default: $HOLDFAST_URL, else file:)
-      --json      print {"removed":N}, the number of locks whose files were removed
+      --json      print {"removed":N}, the number of locks removed
 
 Exit status: 0: success; 64: this store needs no pruning, or ?unlink=1 is missing, or wrong usage;
 69: the store cannot be reached.

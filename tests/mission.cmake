@@ -19,7 +19,9 @@ set(mission_rules
   "^zookeeper_(permit_recipe|revocation|rw_codec|semaphore)=mission:Z2"
   "(rw|semaphore)(_ensemble)?_zookeeper$=mission:Z2"
   "^mysql_(optimistic|drafts)[.]=mission:M3"
-  "^mysql_(row_locks|traps)[.]=mission:G3")
+  "^mysql_records[.]|records_mysql$=mission:M1"
+  "^mysql_promotion[.]=mission:M4"
+  "^mysql_(row_locks|traps|records)[.]=mission:G3")
 
 string(JOIN , mission_backends ${holdfast_backends} -)
 add_test(NAME lint.every_built_row_of_the_mission_has_a_test

@@ -227,15 +227,15 @@ class client {
   bool break_lock(std::string_view name, std::string_view holder_seen) const;
   bool break_lock(std::string_view name, std::string_view holder_seen, std::error_code&) const;
   // Removes what unused locks have left in the store: on `file:` the files that killed processes
-  // leave. For operators.
+  // leave, on `mysql:` with strategy `insert` expired records. For operators.
   //
   // Returns the number of locks that were removed; with an error 0, although some may be gone.
   // errc::unsupported  this store removes by itself what they leave, or its URL lacks ?unlink=1
-  // errc::unavailable  the directory cannot be read
-  // errc::refused      the file system denied it
+  // errc::unavailable  the directory cannot be read, or the server cannot be reached
+  // errc::refused      the file system or the server denied it
   // errc::closed       the client was closed or is empty
   // errc::forked       the client was opened before fork(), and this is the child
-  // Blocks while it reads the whole directory.
+  // Blocks while it reads the whole directory or table.
   std::size_t prune() const;
   std::size_t prune(std::error_code&) const;
 

@@ -124,17 +124,14 @@ std::vector<finding> client::diagnose(std::error_code& ec) const {
 }
 
 std::size_t client::prune() const {
-  const auto& c = detail::require_open(impl_.get(), "prune");
+  auto& c = detail::require_open(impl_.get(), "prune");
   auto* const unused = c.stores().first().find<seam::unused_locks>();
   if (!unused)
     base::fail(errc::unsupported, "prune",
                "there is nothing to be removed here; what a killed holder leaves at a server goes "
                "by itself, or when its lock is next used",
                {}, c.text());
-  base::failure why;
-  const std::size_t removed = unused->remove_unused(why);
-  if (why.code) base::fail(errc{why.code.value()}, "prune", std::move(why.text), {}, c.text());
-  return removed;
+  return answered<std::size_t>(c, "prune", {}, [&](auto& to) { unused->remove_unused(to); });
 }
 
 std::size_t client::prune(std::error_code& ec) const {

@@ -1,6 +1,7 @@
 // The locks of a store, as the cohorts see them: the first of the two roles that each folder of
 // src/backend implements. The other one is its connection (seam/connection.hpp).
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,7 +51,8 @@ class lock_store {
 // An extension: unused locks leave something at the store that an operator can remove.
 class unused_locks {
  public:
-  virtual std::size_t remove_unused(failure& why) = 0;  // returns the number of locks removed
+  // The result is the number of locks removed.
+  virtual void remove_unused(result_handler<std::size_t>&) = 0;
 
  protected:
   ~unused_locks() = default;

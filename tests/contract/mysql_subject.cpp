@@ -35,6 +35,10 @@ class mysql_subject final : public subject {
   // As if every lease had expired.
   void lose_leases_of(const holdfast::client&) override {
     const std::string table = std::string(mariadb_server::database) + '.' + table_;
+    if (options_.find("strategy=insert") != options_.npos) {
+      server_.query("DELETE FROM " + table);
+      return;
+    }
     server_.query("UPDATE " + table + " SET owner=x'', expires_at='1970-01-01'");
     server_.query("DELETE FROM " + table + "_members");
   }

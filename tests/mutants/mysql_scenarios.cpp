@@ -3,6 +3,7 @@
 
 #ifdef HOLDFAST_WITH_MYSQL
 #include "backend/mysql/recipes/named.hpp"
+#include "backend/mysql/strategies/insert/statements.hpp"
 #include "backend/mysql/strategies/row/statements.hpp"
 #include "tests/unit/backend/mysql/server_fixture.hpp"
 
@@ -115,13 +116,24 @@ static std::string an_overdue_statement_is_cut() {
 }
 
 static std::string a_row_is_taken_once_it_has_expired() {
-  const std::string text = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0);
-  return text.find("expires_at<=UTC") != text.npos ? "" : "it takes a lock that is held";
+  const my::insert::columns columns{.key = "k", .owner = "o", .update_time = "u", .lease = "l"};
+  const std::string row = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0);
+  const std::string record =
+      my::insert::statements("t", columns).try_lock({.name = "a", .owner = "b"}, 2);
+  const bool both =
+      row.find("expires_at<=UTC") != row.npos && record.find("<=UTC_TIMESTAMP") != record.npos;
+  return both ? "" : "it takes a lock that is held";
 }
 
 static std::string a_rows_number_follows_the_clock() {
   const std::string text = my::row::statements("t").try_lock({.name = "a", .owner = "b"}, 0);
   return text.find("GREATEST(") != text.npos ? "" : "a table that was restored repeats numbers";
+}
+
+static std::string a_renewed_record_is_not_deleted() {
+  const my::insert::columns columns{.key = "k", .owner = "o", .update_time = "u", .lease = "l"};
+  const std::string text = my::insert::statements("t", columns).expiry("a", "b");
+  return text.find("<=UTC_TIMESTAMP") != text.npos ? "" : "a clean-up frees a living owner's lock";
 }
 
 static std::string a_try_waits_for_the_release() {
@@ -210,6 +222,7 @@ constexpr scenario all_of_mysql[] = {
     {mutant::renewed_member_dropped, "mysql", a_renewed_reader_stays},
     {mutant::row_number_unread, "mysql", a_bell_is_no_grant},
     {mutant::row_number_below_clock, "mysql", a_rows_number_follows_the_clock},
+    {mutant::living_record_deleted, "mysql", a_renewed_record_is_not_deleted},
 };
 
 }  // namespace of_mysql

@@ -100,15 +100,15 @@ class file_backend final : public seam::lock_store,
     answer.on_result(grade_all(read_facts(folder_.place)));
   }
 
-  std::size_t remove_unused(base::failure& why) override {
-    if (!folder_.unused.on()) {
-      why = {errc::unsupported, "files are not removed from " + folder_.place.path() +
-                                    "; add unlink=1 to its URL, in all programs that use it"};
-      return 0;
-    }
+  void remove_unused(seam::result_handler<std::size_t>& answer) override {
+    if (!folder_.unused.on())
+      return answer.on_failed(
+          {errc::unsupported, "files are not removed from " + folder_.place.path() +
+                                  "; add unlink=1 to its URL, in all programs that use it"});
     const auto removed = folder_.unused.remove_all(env_.wall());
-    if (!removed) why = error_text("list the lock directory", folder_.place.path(), errno);
-    return removed.value_or(0);
+    if (!removed)
+      return answer.on_failed(error_text("list the lock directory", folder_.place.path(), errno));
+    answer.on_result(*removed);
   }
 
   void break_lock(std::string_view name, std::string_view,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/mysql/strategies/strategies.hpp"
+#include "backend/mysql/transport/statement.hpp"
 #include "base/fail.hpp"
 #include "base/secret.hpp"
 #include "base/url_parts.hpp"
@@ -21,18 +22,11 @@ constexpr duration default_idle_timeout = 30s, idle_timeout_min = 1s, idle_timeo
 constexpr duration default_retry_base = 50ms;
 constexpr double connections_max = 10'000;
 constexpr double connections_of_rows = 16, connections_of_pins = 64;
-constexpr std::size_t identifier_max = 56;  // 64 of MySQL, less the suffix of a second table
+constexpr std::size_t table_name_max = 56;  // 64 of MySQL, less the suffix of a second table
 constexpr std::size_t path_max = 107;       // of sockaddr_un
 
 [[noreturn]] void refuse(const seam::open_args& o, std::string why) {
   base::fail(errc::bad_url, "open", std::move(why), {}, o.where.text());
-}
-
-bool is_identifier(std::string_view text) noexcept {
-  const auto may_be_in_one = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return !text.empty() && text.size() <= identifier_max && std::ranges::all_of(text, may_be_in_one);
 }
 
 bool is_loopback(std::string_view host) noexcept {
@@ -91,9 +85,13 @@ void read_options(const seam::open_args& o, settings& out) {
   if (!is_strategy(out.strategy))
     own.refuse("strategy: there is no \"" + base::shown_option_value(out.strategy) +
                "\"; there is " + strategy_names());
+  const bool is_insert = out.strategy == "insert";
+  if (is_insert) out.records = insert::read_columns(own);
   own.text("prefix", out.prefix);
+  if (is_insert) out.table = "holdfast_records";
   own.text("table", out.table);
-  if (!is_identifier(out.table)) own.refuse("table: give 1 to 56 letters, digits and underscores");
+  if (!is_identifier(out.table) || out.table.size() > table_name_max)
+    own.refuse("table: give 1 to 56 letters, digits and underscores");
   own.text("socket", out.where.path);
   read_socket(own, out);
   read_tls(o, own, out);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/fail.hpp"
+#include "cohort/blocked.hpp"
 #include "testkit/manual_environment.hpp"
 #include "tests/fault/file/fixture.hpp"
 
@@ -46,7 +47,10 @@ class a_directory_of_locks : public ::testing::Test {
   }
 
   static std::size_t remove_unused(seam::lock_store& s, base::failure& why) {
-    return s.find<seam::unused_locks>()->remove_unused(why);
+    cohort::awaited<std::size_t> answer;
+    s.find<seam::unused_locks>()->remove_unused(answer);
+    why = answer.why;
+    return answer.result;
   }
 
   const lock_folder folder{};

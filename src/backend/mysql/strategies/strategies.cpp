@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "backend/mysql/strategies/insert/strategy.hpp"
 #include "backend/mysql/strategies/named/strategy.hpp"
 #include "backend/mysql/strategies/row/strategy.hpp"
 
@@ -26,6 +27,7 @@ struct entry {
 
 constexpr entry all_strategies[] = {
     {default_strategy, make<row::strategy>, false, true},
+    {"insert", make<insert::strategy>, false, true},
     {"named", make<named::strategy>, true, false},
 };
 

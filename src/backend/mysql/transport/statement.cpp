@@ -1,5 +1,6 @@
 #include "backend/mysql/transport/statement.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "backend/mysql/transport/sql_connection.hpp"
@@ -37,6 +38,14 @@ std::string bound(std::string_view text, std::span<const sql_value> values) {
     }
   }
   return out;
+}
+
+bool is_identifier(std::string_view text) noexcept {
+  constexpr std::size_t longest = 64;  // of MySQL, in characters
+  const auto may_be_in_one = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !text.empty() && text.size() <= longest && std::ranges::all_of(text, may_be_in_one);
 }
 
 std::int64_t sql_reply::number(std::size_t row, std::size_t column) const noexcept {

@@ -20,4 +20,8 @@ inline std::string bound(std::string_view text, std::initializer_list<sql_value>
   return bound(text, std::span(values.begin(), values.size()));
 }
 
+// A name of a table or a column that this library puts into its statements: 1 to 64 letters, digits
+// and underscores.
+bool is_identifier(std::string_view) noexcept;
+
 }  // namespace holdfast::mysql

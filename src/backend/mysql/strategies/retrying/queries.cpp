@@ -34,7 +34,7 @@ class holders_query final : public sql_query<std::vector<holder>> {
       h.host = r.cell(i, 4);
       h.pid = r.number(i, 5);
       h.held = from_us(r.number(i, 6));
-      h.expires_in = from_us(r.number(i, 7));
+      h.expires_in = r.is_null(i, 7) ? h.expires_in.max() : from_us(r.number(i, 7));
       if (!r.is_null(i, 8)) {
         h.total_permits = static_cast<std::uint32_t>(r.number(i, 9));
         h.permits = static_cast<std::uint32_t>(r.number(i, 8));

@@ -1,0 +1,58 @@
+#include "backend/mysql/strategies/insert/expiry_query.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "backend/mysql/strategies/sql_query.hpp"
+
+namespace holdfast::mysql::insert {
+
+namespace {
+
+constexpr std::int64_t records_at_a_time = 1000;
+
+class expiry_query final : public sql_query<std::size_t> {
+ public:
+  expiry_query(transport& t, const statements& texts, std::string prefix,
+               seam::result_handler<std::size_t>& to)
+      : sql_query(t, to), texts_(texts), prefix_(std::move(prefix)) {}
+
+  std::string next_list() const { return texts_.expired_by_prefix(prefix_, records_at_a_time); }
+
+ private:
+  bool read(const sql_reply& r, std::string& next) override {
+    if (std::exchange(awaits_list_, false)) {
+      expired_ = r.rows;
+      deleted_of_list_ = 0;
+    } else {
+      deleted_of_list_ += r.affected;
+      result += r.affected;
+    }
+    if (!expired_.empty()) {
+      const sql_row last = std::move(expired_.back());
+      expired_.pop_back();
+      next = texts_.expiry(last.at(0).value_or(""), last.at(1).value_or(""));
+      return true;
+    }
+    // Records that were not deleted were renewed or deleted by another client.
+    awaits_list_ = deleted_of_list_ > 0;
+    if (awaits_list_) next = next_list();
+    return awaits_list_;
+  }
+
+  const statements& texts_;
+  const std::string prefix_;
+  std::vector<sql_row> expired_;
+  bool awaits_list_ = true;
+  std::uint64_t deleted_of_list_ = 0;
+};
+
+}  // namespace
+
+void start_expiry(transport& over, const statements& texts, std::string prefix,
+                  seam::result_handler<std::size_t>& to) {
+  auto* const made = new expiry_query(over, texts, std::move(prefix), to);
+  made->start(made->next_list());
+}
+
+}  // namespace holdfast::mysql::insert

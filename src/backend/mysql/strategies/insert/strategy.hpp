@@ -1,0 +1,59 @@
+// Strategy `insert`: a lock is a record of a table whose name has a unique key. The table may be
+// the program's own.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "backend/mysql/strategies/insert/statements.hpp"
+#include "backend/mysql/strategies/retrying/strategy.hpp"
+
+namespace holdfast::mysql::insert {
+
+inline constexpr seam::capabilities abilities{
+    .life = seam::lifetime::ttl,
+    .queue = seam::order::none,
+    .wanted = seam::contention_signal::silent,
+    .modes = seam::bit_of(lock_mode::exclusive),
+    .tokens = true,
+    .durable = true,
+    .processes = true,
+    .breakable = true,
+};
+
+class strategy final : public retrying::strategy, private seam::unused_locks {
+ public:
+  // The settings outlive it.
+  strategy(base::environment&, const settings&);
+
+  const seam::capabilities& can() const noexcept override { return abilities; }
+  void on_ready(time_point now, event_queue&) override;
+
+ private:
+  // What the reply that is awaited shows, while the client opens.
+  enum class check : unsigned char {
+    columns,
+    records_created,
+    columns_of_created,
+    unique_keys,
+    numbers,
+    numbers_created,
+    numbers_of_created,
+  };
+
+  claims::retrying_reply read_try(claims::claim_handle, const sql_reply&, std::uint8_t step,
+                                  claims::retrying_reply) override;
+  void on_opening_reply(const sql_reply&, const reply_context&) override;
+  void ask(check next, std::string statement, time_point now);
+  void on_columns(const sql_reply&, time_point now);
+  void on_unique_keys(const sql_reply&, time_point now);
+  void on_numbers(const sql_reply&, time_point now);
+  void fail_opening(const sql_reply&, const std::string& remedy = {});
+  std::string fault_of_columns(const sql_reply&);
+  void* find_extension(const std::type_info&) noexcept override;
+  void remove_unused(seam::result_handler<std::size_t>&) override;
+
+  const statements texts_;
+  check awaits_ = check::columns;
+};
+
+}  // namespace holdfast::mysql::insert
