@@ -29,6 +29,7 @@ class blocking_wait {
   base::parker parker_;
   const base::time_point until_;
   base::failure why_;
+  bool is_counted_ = false;  // by client_reactor::waiting()
 };
 
 }  // namespace holdfast::io

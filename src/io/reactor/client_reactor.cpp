@@ -155,19 +155,23 @@ void client_reactor::wait(blocking_wait& w, std::stop_token stop) {
   });
   {
     const std::lock_guard guard(mutex_);
-    count(1, 0);
     if (wait_ == &w && !wake_by(w.until_))
       end_wait({errc::unavailable, "no thread can be started to end the wait in time: raise the "
                                    "limit of processes (ulimit -u)"});
   }
   loop_->driver()->run_until_signalled(w.parker_);
   const std::lock_guard guard(mutex_);
-  count(-1, 0);
+  end_count(w);
 }
 
-void client_reactor::abandon(const blocking_wait& w) noexcept {
+void client_reactor::end_count(blocking_wait& w) noexcept {
+  if (std::exchange(w.is_counted_, false)) count(-1, 0);
+}
+
+void client_reactor::abandon(blocking_wait& w) noexcept {
   const std::lock_guard guard(mutex_);
   if (wait_ == &w) wait_ = nullptr;
+  end_count(w);
 }
 
 void client_reactor::end_wait(failure why) {

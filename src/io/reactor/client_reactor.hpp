@@ -99,10 +99,15 @@ class client_reactor final : private base::alarm_target {
   void stop() noexcept;
 
   // One thread opens or closes a client. A wait begins with the mutex held; the thread then calls
-  // wait() without it, or abandon() if it is not to block.
-  void begin(blocking_wait& w) noexcept { wait_ = &w; }
+  // wait() without it, or abandon() if it is not to block. waiting() counts it from the beginning:
+  // an event before wait() may end it.
+  void begin(blocking_wait& w) noexcept {
+    wait_ = &w;
+    w.is_counted_ = true;
+    count(1, 0);
+  }
   void wait(blocking_wait&, std::stop_token = {});
-  void abandon(const blocking_wait&) noexcept;
+  void abandon(blocking_wait&) noexcept;
 
  private:
   friend class attached_library;
@@ -122,6 +127,7 @@ class client_reactor final : private base::alarm_target {
   void on_alarm(base::time_point now) override;
   base::event_loop& loop_of(base::driven_by);
   void answer_wait(base::time_point now);
+  void end_count(blocking_wait&) noexcept;
   void end_wait(base::failure why);
   void attend_if_needed();
   attached_library* take_due(base::driven_by) noexcept;

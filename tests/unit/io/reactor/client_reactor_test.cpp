@@ -284,6 +284,26 @@ TEST_F(io_client_reactor, a_wait_ends_when_its_time_is_over) {
   EXPECT_EQ(w.why().text, "too late");
 }
 
+// An event between the two may end it: one that asks how many wait must find the same number.
+TEST_F(io_client_reactor, a_wait_is_counted_from_its_beginning) {
+  fake_wait w(base::never), next(base::never);
+  begin(w);
+  EXPECT_EQ(reactor.waiting(), 1);
+  reactor.abandon(w);
+  EXPECT_EQ(reactor.waiting(), 0);
+  begin(next);
+  reactor.abandon(w);
+  EXPECT_EQ(reactor.waiting(), 1);
+  net.while_blocked = [&] {
+    EXPECT_EQ(reactor.waiting(), 1);
+    next.ended = failure();
+    user.connect();
+    bytes(0, "x");
+  };
+  reactor.wait(next);
+  EXPECT_EQ(reactor.waiting(), 0);
+}
+
 TEST_F(io_client_reactor, a_wait_can_be_stopped) {
   fake_wait w(base::never);
   begin(w);
