@@ -1,0 +1,132 @@
+// The model of MariaDB executes random lists of the strategies' statements as the real one does.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "backend/mysql/strategies/insert/statements.hpp"
+#include "backend/mysql/strategies/row/statements.hpp"
+#include "testkit/servers/mariadb_server.hpp"
+#include "tests/sim/mysql/model/model_mariadb.hpp"
+
+namespace holdfast::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using testkit::mariadb_server;
+
+constexpr std::int64_t begin_us = 1'700'000'000'000'000;
+
+// One statement after the other goes to both. The real server's clock stands where the model's is.
+class both_servers {
+ public:
+  both_servers() : link_(server_.link()) {
+    link_.query("SET time_zone='+00:00', sql_mode='STRICT_ALL_TABLES'");
+  }
+
+  void pass(std::int64_t us) { now_ += us; }
+  // `counts`: the insert id is a number of a lock, not that of a new row.
+  void execute(const std::string& statement, bool counts = false) {
+    const std::string micros = std::to_string(1'000'000 + now_ % 1'000'000).substr(1);
+    link_.query("SET timestamp=" + std::to_string(now_ / 1'000'000) + '.' + micros);
+    const model_reply expected = model_.execute(statement, now_);
+    testkit::sql_result real;
+    unsigned error = 0;
+    try {
+      real = link_.query(statement);
+    } catch (const testkit::sql_error& e) {
+      error = e.code;
+    }
+    EXPECT_EQ(expected.error, error) << statement;
+    EXPECT_EQ(expected.rows, real.rows) << statement;
+    if (real.columns.empty()) {
+      EXPECT_EQ(expected.affected, real.affected) << statement;
+    }
+    if (counts) {
+      EXPECT_EQ(expected.insert_id, real.insert_id) << statement;
+    }
+  }
+
+ private:
+  mariadb_server server_;
+  testkit::mariadb_link link_;
+  model_mariadb model_;
+  std::int64_t now_ = begin_us;
+};
+
+struct drawn_request {
+  drawn_request(std::mt19937_64& dice, bool may_be_new) {
+    const auto below = [&](unsigned n) { return static_cast<unsigned>(dice() % n); };
+    name = below(2) == 0 ? "a" : may_be_new ? "b|_%" : "b";
+    owner = std::string(1, static_cast<char>('x' + below(3)));
+    request = {.name = name,
+               .owner = owner,
+               .note = below(2) == 0 ? "" : "a note",
+               .host = "host",
+               .pid = 7,
+               .ttl = std::chrono::milliseconds(100 * (1 + below(3)))};
+  }
+  std::string name, owner;
+  mysql::retrying::lock_request request;
+};
+
+// `takes`: whether a step of a try draws a number.
+template <class Statements, class Takes>
+void play(both_servers& on, const Statements& texts, std::uint8_t steps, Takes takes,
+          std::mt19937_64& dice) {
+  for (int i = 0; i < 400; ++i) {
+    const drawn_request drawn(dice, true);
+    const mysql::retrying::lock_request& r = drawn.request;
+    switch (dice() % 8) {
+      case 0: on.execute(texts.renew(r)); break;
+      case 1: on.execute(texts.release(r.name, r.owner, lock_mode::exclusive)); break;
+      case 2: on.execute(texts.look(r.name)); break;
+      default: {
+        const auto step = static_cast<std::uint8_t>(dice() % steps);
+        on.execute(texts.try_lock(r, step), takes(step));
+      }
+    }
+    constexpr std::int64_t pauses[] = {0, 0, 1, 1'000, 99'999, 100'000, 100'001, 300'000};
+    on.pass(pauses[dice() % std::size(pauses)]);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+class mysql_model : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!mariadb_server::installed()) GTEST_SKIP() << mariadb_server::not_installed;
+  }
+  std::mt19937_64 dice{static_cast<std::uint64_t>(GetParam())};
+};
+
+TEST_P(mysql_model, executes_the_statements_of_row) {
+  both_servers on;
+  const mysql::row::statements texts("locks");
+  on.execute(texts.look("a"));  // there is no table
+  on.execute(texts.create_table());
+  play(
+      on, texts, 5, [](std::uint8_t step) { return step == 0 || step == 3; }, dice);
+}
+
+TEST_P(mysql_model, executes_the_statements_of_insert) {
+  both_servers on;
+  const mysql::insert::columns columns{.key = "order_id",
+                                       .type = "type",
+                                       .note = "memo",
+                                       .owner = "owner",
+                                       .count = "count",
+                                       .update_time = "update_time",
+                                       .lease = "lease_ms",
+                                       .type_value = "lock"};
+  const mysql::insert::statements texts("records", columns);
+  on.execute(texts.create_records());
+  on.execute(texts.create_numbers());
+  play(
+      on, texts, 7, [](std::uint8_t step) { return step == 2 || step == 5; }, dice);
+  for (const char* owner : {"x", "y", "z"}) on.execute(texts.expiry("a", owner));
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, mysql_model, testing::Range(1, 4));
+
+}  // namespace
+}  // namespace holdfast::sim
