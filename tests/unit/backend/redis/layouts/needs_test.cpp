@@ -52,7 +52,7 @@ command_names without_right(const std::vector<const script*>& scripts, const lay
 
 command_names without_right(const retrying_codec& c) {
   std::vector<const script*> scripts(c.facts().loaded.begin(), c.facts().loaded.end());
-  for (const script* const s : {c.facts_().holders_script, c.facts().break_lock})
+  for (const script* const s : {c.facts().holders_script, c.facts().break_lock})
     if (s) scripts.push_back(s);
   EXPECT_GE(scripts.size(), 2u);
   return without_right(scripts, c.facts().needs);
